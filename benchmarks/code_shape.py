@@ -1,9 +1,10 @@
 """The shape of the code: how long its functions are, how dense its lines, how plain its names.
 
-    python -m benchmarks.code_shape [FOLDER …]
+    python -m benchmarks.code_shape [--names] [--list] [FOLDER …]
 
 Prints a table in Markdown with a column for each folder; without folders one for the product, each
-service and the tests of this repository. Any folder of Python files will do, another project's too.
+service and the tests of this repository. `--names` adds how often each vague name is assigned,
+`--list` where: a line `path:line name` for each. Any folder of Python files will do, another project's too.
 What each row counts is said at `Shape`, which names count as vague at `is_vague`.
 """
 
@@ -85,6 +86,15 @@ def is_vague(name: str) -> bool:
     return bool(REGULAR_PARTICIPLE.fullmatch(word)) and word not in NOT_PARTICIPLES
 
 
+def assigned_name(node: ast.AST) -> str:
+    """Return the name that a variable or a parameter gets at this node; "" at any other node."""
+    match node:
+        case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
+            return name
+        case _:
+            return ""
+
+
 def function_lines(function: Function) -> int:
     """Return the lines of a function with its signature and docstring, without decorators."""
     return (function.end_lineno or function.lineno) - function.lineno + 1
@@ -133,6 +143,8 @@ class Shape:
             self._add_node(node)
 
     def _add_node(self, node: ast.AST) -> None:
+        if name := assigned_name(node):
+            self.names[name] += 1
         match node:
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 self.function_lines.append(function_lines(node))
@@ -144,8 +156,6 @@ class Shape:
                 self.walruses += 1
             case ast.IfExp():
                 self.ternaries += 1
-            case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
-                self.names[name] += 1
             case _:
                 pass
 
@@ -156,6 +166,19 @@ def shape_of(paths: Iterable[Path]) -> Shape:
     for path in paths:
         shape.add(path.read_text("utf-8"))
     return shape
+
+
+def vague_places(paths: Iterable[Path]) -> list[str]:
+    """Return `path:line name` for each assignment of a vague name, by path and line."""
+    places: list[str] = []
+    for path in paths:
+        assignments = sorted(
+            (node.lineno, name)
+            for node in ast.walk(ast.parse(path.read_text("utf-8")))
+            if (name := assigned_name(node)) and is_vague(name)
+        )
+        places += [f"{path}:{line} {name}" for line, name in assignments]
+    return places
 
 
 def python_files(folder: Path) -> list[Path]:
@@ -176,15 +199,14 @@ def product_folders(repository: Path = REPOSITORY) -> list[Path]:
     ]
 
 
-def default_shapes() -> dict[str, Shape]:
-    """Return the shapes of the product, each service and the tests, by title."""
-    product = [path for folder in product_folders() for path in python_files(folder)]
-    shapes = {"product": shape_of(product)}
+def default_files() -> dict[str, list[Path]]:
+    """Return the files of the product, each service and the tests, by title."""
+    files = {"product": [path for folder in product_folders() for path in python_files(folder)]}
     for service in sorted((REPOSITORY / "services").iterdir()):
         if (service / "__init__.py").exists():
-            shapes[service.name] = shape_of(python_files(service))
-    shapes["tests"] = shape_of(python_files(REPOSITORY / "tests"))
-    return shapes
+            files[service.name] = python_files(service)
+    files["tests"] = python_files(REPOSITORY / "tests")
+    return files
 
 
 def percentile(values: Sequence[int], share: float) -> int:
@@ -226,19 +248,23 @@ def table(shapes: dict[str, Shape]) -> str:
 
 
 def main() -> None:
-    """Print the table, and with `--names` the vague names behind it."""
+    """Print the table, and with `--names` or `--list` the vague names behind it."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folders", nargs="*", type=Path)
     parser.add_argument("--names", action="store_true", help="list vague names with their counts")
+    parser.add_argument("--list", action="store_true", help="list where vague names are assigned")
     arguments = parser.parse_args()
     folders: list[Path] = arguments.folders
-    shapes = {str(folder): shape_of(python_files(folder)) for folder in folders}
-    shapes = shapes or default_shapes()
+    files = {str(folder): python_files(folder) for folder in folders} or default_files()
+    shapes = {title: shape_of(paths) for title, paths in files.items()}
     print(table(shapes))
     if arguments.names:
         for title, shape in shapes.items():
             names = ", ".join(f"{name} {n}" for name, n in shape.vague_names.most_common())
             print(f"\n{title}: {names}")
+    if arguments.list:
+        distinct_files = dict.fromkeys(path for paths in files.values() for path in paths)
+        print("", *vague_places(distinct_files), sep="\n")
 
 
 if __name__ == "__main__":

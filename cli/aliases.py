@@ -83,11 +83,15 @@ def list_(
             data, workspace, lambda client: client.aliases(state.value if state else None)
         )
         if as_json:
-            print_json([one.model_dump() for one in aliases])
+            print_json([alias.model_dump() for alias in aliases])
             return
-        for one in aliases:
-            who = f"  ({one.proposed_by or one.editor})" if one.proposed_by or one.editor else ""
-            echo(f"{one.name} = {one.entity}{who}", label=f"{one.state:9}")
+        for alias in aliases:
+            editor = (
+                f"  ({alias.proposed_by or alias.editor})"
+                if alias.proposed_by or alias.editor
+                else ""
+            )
+            echo(f"{alias.name} = {alias.entity}{editor}", label=f"{alias.state:9}")
         note(f"{len(aliases)} decided")
 
 
@@ -109,19 +113,19 @@ def propose(
 ) -> None:
     """Show names that may mean the same entity and are not decided, the surest first."""
     with errors(as_json):
-        rules = [one.value for one in rule or ()]
+        rules = [proposal.value for proposal in rule or ()]
         if accept and not rules:
             raise typer.BadParameter("--accept needs --rule: say which rules are to be trusted")
         proposals = _ask(data, workspace, lambda client: client.alias_proposals(limit, rules=rules))
-        for one in proposals if accept else ():
-            _ask(data, workspace, partial(_accept_proposal, one, reason))
+        for rule_name in proposals if accept else ():
+            _ask(data, workspace, partial(_accept_proposal, rule_name, reason))
         if as_json:
-            print_json([one.model_dump() for one in proposals])
+            print_json([proposal.model_dump() for proposal in proposals])
             return
-        for one in proposals:
-            why = f": {one.evidence}" if one.evidence else ""
+        for rule_name in proposals:
+            why = f": {rule_name.evidence}" if rule_name.evidence else ""
             echo(
-                f"{one.name} = {one.entity}  ({one.proposed_by}{why})",
+                f"{rule_name.name} = {rule_name.entity}  ({rule_name.proposed_by}{why})",
                 label="accepted " if accept else "",
             )
         outcome = (
@@ -224,25 +228,32 @@ def split(
 
 
 def _show_decided(
-    what: str, name: str, entity: str, data: Data, as_json: bool, workspace: str
+    action: str, name: str, entity: str, data: Data, as_json: bool, workspace: str
 ) -> None:
-    """Print what is decided now about the name, which `what` would change."""
+    """Print what is decided now about the name, which `action` would change."""
     with errors(as_json):
-        decided = _ask(data, workspace, lambda client: client.aliases())
+        decided_aliases = _ask(data, workspace, lambda client: client.aliases())
         state = next(
-            (one.state for one in decided if (one.name, one.entity) == (name, entity)), None
+            (
+                alias.state
+                for alias in decided_aliases
+                if (alias.name, alias.entity) == (name, entity)
+            ),
+            None,
         )
         if as_json:
-            print_json({f"would_{what}": {"name": name, "entity": entity, "decided": state}})
+            print_json({f"would_{action}": {"name": name, "entity": entity, "decided": state}})
             return
-        echo(f"would {what} {name} = {entity}, {state or 'not decided'} now")
+        echo(f"would {action} {name} = {entity}, {state or 'not decided'} now")
         note("nothing is decided without --yes")
 
 
-async def _accept_proposal(one: "AliasProposal", reason: str, client: "AsyncLightstream") -> None:
-    evidence = "; ".join(filter(None, (one.evidence, reason)))
+async def _accept_proposal(
+    proposal: "AliasProposal", reason: str, client: "AsyncLightstream"
+) -> None:
+    evidence = "; ".join(filter(None, (proposal.evidence, reason)))
     await client.accept_alias(
-        [one.name], one.entity, proposed_by=one.proposed_by, evidence=evidence
+        [proposal.name], proposal.entity, proposed_by=proposal.proposed_by, evidence=evidence
     )
 
 

@@ -120,18 +120,18 @@ def show_answer(answer: "Answer") -> None:
         note(f"\n{TRUNCATED}")
     if answer.prompt_truncated:
         note(f"\n{PROMPT_TRUNCATED}")
-    missing = [each for each in lines if each not in text]
-    if missing:
+    missing_lines = [round_ for round_ in lines if round_ not in text]
+    if missing_lines:
         echo()
         echo("Sources:")
-        for each in missing:
-            echo(f"  {each}")
-    for number, each in enumerate(answer.rounds or (), 1):
-        searches = "".join(f"\n  searched: {line(search)}" for search in each.searches)
-        ended = f"\n  ended: {line(each.ended)}" if each.ended else ""
+        for text_line in missing_lines:
+            echo(f"  {text_line}")
+    for number, text_line in enumerate(answer.rounds or (), 1):
+        searches = "".join(f"\n  searched: {line(search)}" for search in text_line.searches)
+        end_line = f"\n  ended: {line(text_line.ended)}" if text_line.ended else ""
         note(
-            f"Round {number}: {each.new_passages} new passages, {each.tokens} "
-            f"tokens{searches}{ended}"
+            f"Round {number}: {text_line.new_passages} new passages, {text_line.tokens} "
+            f"tokens{searches}{end_line}"
         )
     if (
         answer.references and not answer.llm_generated

@@ -27,7 +27,7 @@ FILE = "commands.log"
 
 @contextmanager
 def audit_line(
-    what: str, data: Data, reason: str, *, changes: bool = True, **about: Any
+    command: str, data: Data, reason: str, *, changes: bool = True, **about: Any
 ) -> Generator[None]:
     """Write the line when the block ends; its `outcome` is the exit code. What `changes` nothing
     leaves none.
@@ -46,13 +46,13 @@ def audit_line(
         raise
     finally:
         if changes:
-            said = {name: value for name, value in {**about, "reason": reason}.items() if value}
+            fields = {name: value for name, value in {**about, "reason": reason}.items() if value}
             line = {
                 "event": "audit",
                 "timestamp": datetime.now(UTC).isoformat(),
                 "who": current_actor() or local_actor(),
-                "what": what,
-                **said,
+                "what": command,
+                **fields,
                 "outcome": outcome,
             }
             _append(data, json.dumps(line, ensure_ascii=False) + "\n")

@@ -78,19 +78,19 @@ def backup(
 
         settings = select_target(data).settings
         report = ignore if as_json else Progress()
-        manifest, new = asyncio.run(
+        manifest, new_count = asyncio.run(
             back_up(settings, folder.expanduser(), since, report, digests=digests)
         )
         if as_json:
-            counts = {"messages": manifest.messages, "texts": len(manifest.blobs), "new": new}
-            shown = {**asdict(manifest), "folder": str(folder), **counts}
+            counts = {"messages": manifest.messages, "texts": len(manifest.blobs), "new": new_count}
+            fields = {**asdict(manifest), "folder": str(folder), **counts}
             print_json(
-                {name: value for name, value in shown.items() if name not in ("values", "events")}
+                {name: value for name, value in fields.items() if name not in ("values", "events")}
             )
         else:
             echo(
                 f"{manifest.messages} events up to {manifest.last}, {len(manifest.blobs)} "
-                f"long texts; {new} are new"
+                f"long texts; {new_count} are new"
             )
             if manifest.erased:
                 echo(f"{manifest.erased} events were taken out because they were erased")
@@ -111,14 +111,14 @@ def verify(folders: Folders, as_json: Json = False) -> None:
     with it.
     """
     with errors(as_json):
-        verified = _verified(folders, as_json)
+        verified_backup = _verified(folders, as_json)
         if as_json:
-            print_json({**_counts(verified), "problems": list(verified.problems)})
+            print_json({**_counts(verified_backup), "problems": list(verified_backup.problems)})
         else:
-            echo(_line(verified))
-            for problem in verified.problems:
+            echo(_line(verified_backup))
+            for problem in verified_backup.problems:
                 note(f"  {problem}")
-        raise typer.Exit(1 if verified.problems else 0)
+        raise typer.Exit(1 if verified_backup.problems else 0)
 
 
 def restore(
@@ -141,42 +141,47 @@ def restore(
     """
     with (
         errors(as_json),
-        audit_line("restore", data, reason, changes=yes, folders=[str(one) for one in folders]),
+        audit_line(
+            "restore", data, reason, changes=yes, folders=[str(folder) for folder in folders]
+        ),
     ):
         quiet_logs()
-        verified = _verified(folders, as_json)
-        if verified.problems:
+        verified_backup = _verified(folders, as_json)
+        if verified_backup.problems:
             raise InvalidInput(
-                f"the backup is not restored: {verified.problems[0]}; `lightstream verify` "
+                f"the backup is not restored: {verified_backup.problems[0]}; `lightstream verify` "
                 "lists all"
             )
         if not yes:
-            _show_plan(verified, as_json)
+            _show_plan(verified_backup, as_json)
             return
         from operations.backup import stack  # noqa: PLC0415
 
         report, say = (ignore, silent) if as_json else (Progress(), note)
-        done = stack.restore(data, verified, report, say, replicas=replicas, reason=reason)
+        restored_stack = stack.restore(
+            data, verified_backup, report, say, replicas=replicas, reason=reason
+        )
         differing = [
             f"{name} of {space}"
-            for space, of in done.digests.items()
-            for name, same in of.items()
-            if not same
+            for space, of in restored_stack.digests.items()
+            for name, is_same in of.items()
+            if not is_same
         ]
         if as_json:
-            print_json(asdict(done))
+            print_json(asdict(restored_stack))
         else:
             echo(
-                f"{done.events} events up to sequence {done.last} and {done.texts} long texts "
-                f"are in {done.stack}"
+                f"{restored_stack.events} events up to sequence {restored_stack.last} and "
+                f"{restored_stack.texts} long texts "
+                f"are in {restored_stack.stack}"
             )
             echo("the log is the backup's, event by event")
-            if done.undigested:
-                echo(f"the backup has no digests to compare: {done.undigested}")
+            if restored_stack.undigested:
+                echo(f"the backup has no digests to compare: {restored_stack.undigested}")
             elif not differing:
                 echo("status, graph and vectors have the digests that the backup noted")
-            for what in differing:
-                note(f"  {what} has another digest than the backup noted")
+            for differing_name in differing:
+                note(f"  {differing_name} has another digest than the backup noted")
         raise typer.Exit(1 if differing else 0)
 
 
@@ -188,29 +193,30 @@ def _verified(folders: Sequence[Path], as_json: bool) -> "VerifiedBackup":
     )
 
 
-def _show_plan(verified: "VerifiedBackup", as_json: bool) -> None:
+def _show_plan(verified_backup: "VerifiedBackup", as_json: bool) -> None:
     if as_json:
-        print_json({"would_restore": _counts(verified)})
+        print_json({"would_restore": _counts(verified_backup)})
     else:
-        echo(_line(verified))
+        echo(_line(verified_backup))
         note("nothing is restored without --yes")
 
 
-def _counts(verified: "VerifiedBackup") -> dict[str, object]:
-    texts = sum(len(manifest.blobs) for manifest in verified.manifests)
+def _counts(verified_backup: "VerifiedBackup") -> dict[str, object]:
+    texts = sum(len(manifest.blobs) for manifest in verified_backup.manifests)
     return {
-        "events": verified.messages,
+        "events": verified_backup.messages,
         "texts": texts,
-        "last": verified.last.last,
-        "taken_at": verified.last.taken_at,
-        "digests": bool(verified.last.digests),
+        "last": verified_backup.last.last,
+        "taken_at": verified_backup.last.taken_at,
+        "digests": bool(verified_backup.last.digests),
     }
 
 
-def _line(verified: "VerifiedBackup") -> str:
-    texts = sum(len(manifest.blobs) for manifest in verified.manifests)
-    last = verified.last
+def _line(verified_backup: "VerifiedBackup") -> str:
+    texts = sum(len(manifest.blobs) for manifest in verified_backup.manifests)
+    last_manifest = verified_backup.last
     return (
-        f"{verified.messages} events up to sequence {last.last}, {texts} long texts, of "
-        f"{last.taken_at}"
+        f"{verified_backup.messages} events up to sequence {last_manifest.last}, {texts} long "
+        "texts, of "
+        f"{last_manifest.taken_at}"
     )

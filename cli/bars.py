@@ -16,9 +16,9 @@ Show = Callable[[Sequence[Stage]], None]
 
 
 @contextmanager
-def progress_bars(*, hidden: bool = False) -> Generator[Show]:
+def progress_bars(*, is_hidden: bool = False) -> Generator[Show]:
     """A function that takes the present counts of all stages."""
-    if hidden:
+    if is_hidden:
         yield lambda _: None
     elif interactive():
         with _terminal() as show:
@@ -58,14 +58,14 @@ def _terminal() -> Generator[Show]:
 
 
 def _lines() -> Show:
-    last, shown = 0.0, ""
+    shown_at, shown_line = 0.0, ""
 
     def show(stages: Sequence[Stage]) -> None:
-        nonlocal last, shown
+        nonlocal shown_at, shown_line
         line = "  " + ", ".join(f"{stage.name} {stage.done}/{stage.total}" for stage in stages)
         complete = all(stage.total and stage.done >= stage.total for stage in stages)
-        if line != shown and (complete or time.monotonic() - last >= LINE_INTERVAL):
+        if line != shown_line and (complete or time.monotonic() - shown_at >= LINE_INTERVAL):
             note(line)
-            last, shown = time.monotonic(), line
+            shown_at, shown_line = time.monotonic(), line
 
     return show

@@ -72,11 +72,11 @@ def note(text: str, *, label: str = "", colour: str | None = None) -> None:
     typer.echo(_labelled(text, label, colour), err=True)
 
 
-def rewrite(text: str, *, finished: bool) -> None:
+def rewrite(text: str, *, is_finished: bool) -> None:
     """Write over the last line of the terminal on standard error, and end it there if that is
-    `finished`.
+    `is_finished`.
     """
-    typer.echo(f"\r\x1b[2K{terminal.line(text)}", err=True, nl=finished)
+    typer.echo(f"\r\x1b[2K{terminal.line(text)}", err=True, nl=is_finished)
 
 
 def _labelled(text: str, label: str, colour: str | None) -> str:

@@ -40,9 +40,9 @@ def config(data: Data = DATA, as_json: Json = False, compose: Compose = False) -
             return
         from operations import configuration  # noqa: PLC0415
 
-        own, setter = _set_by_stack(data)
-        settings = list(configuration.settings(os.environ, own, setter))
-        faults, odd = configuration.faults(own), configuration.contradictions()
+        stack_settings, setter = _set_by_stack(data)
+        settings = list(configuration.settings(os.environ, stack_settings, setter))
+        faults, odd = configuration.faults(stack_settings), configuration.contradictions()
         unread = configuration.unread(os.environ)
         if as_json:
             print_json(
@@ -70,19 +70,19 @@ def _check_compose(as_json: bool) -> None:
     """Say which variables of `.env` reach no container."""
     from operations.compose import dropped_variables  # noqa: PLC0415
 
-    dropped = dropped_variables(os.environ)
+    dropped_variables_ = dropped_variables(os.environ)
     if as_json:
-        print_json(asdict(dropped))
+        print_json(asdict(dropped_variables_))
     else:
         hints = [
-            f"{name}{f': here {meant}' if meant else ''}"
-            for name, meant in dropped.mistakes.items()
+            f"{name}{f': here {meaning}' if meaning else ''}"
+            for name, meaning in dropped_variables_.mistakes.items()
         ]
         _remark("nobody reads this variable of .env", hints, "red")
-        _remark("reaches no container", dropped.unused, "yellow")
-        if dropped.mistakes:
+        _remark("reaches no container", dropped_variables_.unused, "yellow")
+        if dropped_variables_.mistakes:
             echo("nothing is started: correct .env, or take these lines out of it")
-    if dropped.mistakes:
+    if dropped_variables_.mistakes:
         raise typer.Exit(1)
 
 
@@ -96,14 +96,14 @@ def _set_by_stack(data: Data) -> "tuple[Mapping[str, str], str]":
     if named_by_environment(data):
         return {}, ""
     folder = DataFolder.at(data)
-    known = (
+    known_variables = (
         service_addresses(folder, folder.read())
         if folder.is_running()
         else dict.fromkeys(_STACK_SETTINGS, "")
     )
     return {
         "HOST": "127.0.0.1",
-        **{name.upper(): value for name, value in known.items()},
+        **{name.upper(): value for name, value in known_variables.items()},
     }, f"the stack in {folder.path}"
 
 
@@ -128,6 +128,6 @@ def _list(settings: "list[ShownSetting]") -> None:
             echo(f"  {setting.names[0]} = {setting.value}  ({setting.source}){meaning}")
 
 
-def _remark(what: str, lines: list[str], colour: str) -> None:
+def _remark(remark: str, lines: list[str], colour: str) -> None:
     for line in lines:
-        echo(f": {line}", label=what, colour=colour)
+        echo(f": {line}", label=remark, colour=colour)

@@ -60,10 +60,10 @@ def cost(
             return
         currency = report["currency"]
         echo(f"workspace {workspace}: {_told(report['total'], currency)}")
-        if saved := report["total"]["saved_results"]:
+        if saved_count := report["total"]["saved_results"]:
             money = _money(report["total"]["saved_money"], currency)
             echo(
-                f"cached results saved {saved} extractions, "
+                f"cached results saved {saved_count} extractions, "
                 f"{report['total']['saved_tokens']:,} tokens{money}"
             )
         for group in report["groups"]:
@@ -122,11 +122,11 @@ def clear(
                 as_json,
             )
             return
-        present = _call("GET", "/operations/budget", data, workspace)
+        budget = _call("GET", "/operations/budget", data, workspace)
         if as_json:
-            print_json({"would_clear": present if present["period"] else None})
+            print_json({"would_clear": budget if budget["period"] else None})
             return
-        _show_budget(present)
+        _show_budget(budget)
         note("nothing is cleared without --yes")
 
 
@@ -145,20 +145,20 @@ def _show_budget(state: dict[str, Any]) -> None:
     limits = [f"{money:g} {currency}"] if money is not None else []
     limits += [f"{tokens:,} tokens"] if tokens is not None else []
     period = "" if state["period"] == "total" else f" a {state['period']}"
-    spent = f"{state['spent_tokens']:,} tokens{_money(state['spent_money'], currency)}"
-    echo(f"budget {' and '.join(limits)}{period}; spent {spent}")
+    spent_line = f"{state['spent_tokens']:,} tokens{_money(state['spent_money'], currency)}"
+    echo(f"budget {' and '.join(limits)}{period}; spent {spent_line}")
     if state["exceeded"]:
         echo(f"extraction waits: {state['exceeded']}; raise it with `lightstream budget set`")
 
 
-def _told(one: dict[str, Any], currency: str) -> str:
+def _told(costs: dict[str, Any], currency: str) -> str:
     """Return one sum as a person reads it."""
-    cached = f" ({one['cached']:,} cached by the provider)" if one["cached"] else ""
-    unpriced = f", {one['unpriced']:,} tokens without a price" if one["unpriced"] else ""
-    tokens = f"{one['prompt']:,} tokens read{cached}, {one['completion']:,} written"
+    cached_part = f" ({costs['cached']:,} cached by the provider)" if costs["cached"] else ""
+    unpriced_part = f", {costs['unpriced']:,} tokens without a price" if costs["unpriced"] else ""
+    tokens = f"{costs['prompt']:,} tokens read{cached_part}, {costs['completion']:,} written"
     return (
-        f"{one['calls']:,} calls, {tokens}, {one['seconds']:g} "
-        f"s{_money(one['money'], currency)}{unpriced}"
+        f"{costs['calls']:,} calls, {tokens}, {costs['seconds']:g} "
+        f"s{_money(costs['money'], currency)}{unpriced_part}"
     )
 
 
@@ -179,37 +179,43 @@ async def estimate_added(
         (group for group in report["groups"] if group["name"] == "extractor" and group["calls"]),
         None,
     )
-    made = await estimate_cost(
+    cost_estimate = await estimate_cost(
         documents.sources,
         target.settings_of(ChunkerSettings),
         target.settings_of(ExtractorSettings),
         encoding=encoding,
         answer_tokens=before["completion"] / before["calls"] if before else None,
     )
-    made.refused[:0] = documents.refused
+    cost_estimate.refused[:0] = documents.refused
     if as_json:
-        print_json({**asdict(made), "money": made.money})
+        print_json({**asdict(cost_estimate), "money": cost_estimate.money})
     else:
-        _show_estimate(made)
-    return bool(made.refused)
+        _show_estimate(cost_estimate)
+    return bool(cost_estimate.refused)
 
 
-def _show_estimate(made: "CostEstimate") -> None:
-    money = _money(made.money, made.currency)
-    echo(f"an estimate, nothing was added: {made.documents} documents, {made.chunks} chunks{money}")
-    for one in made.models:
-        told = f"{one.calls:,} calls, {one.prompt:,} tokens read, {one.completion:,} written"
+def _show_estimate(cost_estimate: "CostEstimate") -> None:
+    money = _money(cost_estimate.money, cost_estimate.currency)
+    echo(
+        f"an estimate, nothing was added: {cost_estimate.documents} documents, "
+        f"{cost_estimate.chunks} chunks{money}"
+    )
+    for model in cost_estimate.models:
+        tokens = (
+            f"{model.calls:,} calls, {model.prompt:,} tokens read, {model.completion:,} written"
+        )
         echo(
             line(
-                f"  {one.model}: "
-                f"{told}{_money(one.money, made.currency) or ', no price in MODEL_PRICES'}"
+                f"  {model.model}: "
+                f"{tokens}"
+                f"{_money(model.money, cost_estimate.currency) or ', no price in MODEL_PRICES'}"
             )
         )
-    if not made.models:
+    if not cost_estimate.models:
         echo("  no model is paid: extraction and embeddings run on this machine")
-    echo(f"how: {made.basis}")
-    for refused in made.refused:
-        note(line(f"  refused {refused.name}: {refused.reason}"))
+    echo(f"how: {cost_estimate.basis}")
+    for document in cost_estimate.refused:
+        note(line(f"  refused {document.name}: {document.reason}"))
 
 
 def _call(method: str, path: str, data: Any, workspace: str, **arguments: Any) -> dict[str, Any]:

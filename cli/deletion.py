@@ -96,7 +96,7 @@ def delete(
         raise typer.Exit(1 if outcome.unknown else 0)
 
 
-async def _delete(stack: "Target", wanted: Deletion) -> DeleteOutcome:
+async def _delete(stack: "Target", request: Deletion) -> DeleteOutcome:
     from contracts.spelling import name_spelling  # noqa: PLC0415
     from operations.publishing import SOURCE, connect_bus  # noqa: PLC0415
     from operations.target import query_client  # noqa: PLC0415
@@ -107,30 +107,34 @@ async def _delete(stack: "Target", wanted: Deletion) -> DeleteOutcome:
     outcome = DeleteOutcome()
     async with (
         connect_bus(stack.settings.nats_url) as bus,
-        query_client(stack.api, wanted.workspace) as client,
+        query_client(stack.api, request.workspace) as client,
     ):
-        log, known = NatsLog(bus), await client.all_documents()
-        outcome.names = {each.id: each.file_path for each in known}
-        for name in wanted.documents:
-            spelled = name_spelling(name)
+        log, documents = NatsLog(bus), await client.all_documents()
+        outcome.names = {document.id: document.file_path for document in documents}
+        for name in request.documents:
+            spelling = name_spelling(name)
             ids = [
-                each.id
-                for each in known
-                if spelled in map(name_spelling, (each.id, each.file_path))
+                document.id
+                for document in documents
+                if spelling in map(name_spelling, (document.id, document.file_path))
             ]
             for id in ids or [name]:
-                found = (
+                was_found = (
                     await delete_document(
-                        log, workspace=wanted.workspace, id=id, source=SOURCE, reason=wanted.reason
+                        log,
+                        workspace=request.workspace,
+                        id=id,
+                        source=SOURCE,
+                        reason=request.reason,
                     )
-                    if wanted.yes
-                    else ids or await current_content_hash(log, workspace=wanted.workspace, id=id)
+                    if request.yes
+                    else ids or await current_content_hash(log, workspace=request.workspace, id=id)
                 )
-                (outcome.deleted if found else outcome.unknown).append(id)
+                (outcome.deleted if was_found else outcome.unknown).append(id)
         while (  # noqa: ASYNC110
-            wanted.yes
-            and wanted.wait
-            and any(each.id in outcome.deleted for each in await client.all_documents())
+            request.yes
+            and request.wait
+            and any(document.id in outcome.deleted for document in await client.all_documents())
         ):
             await asyncio.sleep(PAUSE)
     return outcome

@@ -57,15 +57,17 @@ def demo(
     """
     with errors(as_json):
         quiet_logs()
-        own = [str(PROJECT / name) for name in OWN_DOCUMENTS if (PROJECT / name).exists()]
-        if not (given := paths or own):
+        own_documents = [str(PROJECT / name) for name in OWN_DOCUMENTS if (PROJECT / name).exists()]
+        if not (given_paths := paths or own_documents):
             raise InvalidInput(
                 "there are no documents here: name files or folders, as in `lightstream demo "
                 "notes/`"
             )
-        asked = question or (OTHER_QUESTION if paths else QUESTION)
-        succeeded = asyncio.run(_demo(_Demo(DataFolder.at(data), given, asked, as_json, workspace)))
-        raise typer.Exit(0 if succeeded else 1)
+        demo_question = question or (OTHER_QUESTION if paths else QUESTION)
+        has_succeeded = asyncio.run(
+            _demo(_Demo(DataFolder.at(data), given_paths, demo_question, as_json, workspace))
+        )
+        raise typer.Exit(0 if has_succeeded else 1)
 
 
 @dataclass(frozen=True)
@@ -127,25 +129,30 @@ async def _run(demo: _Demo, state: StackState, stays: bool) -> bool:
         demo.workspace,
         documents,
         wait=True,
-        hidden=demo.as_json,
+        is_hidden=demo.as_json,
     )
     if not demo.as_json:
         show_outcome(outcome, documents.skipped)
         echo(f"\nQuestion: {demo.question}\n")
     answer = await ask_query_service(state.api, demo.workspace, demo.question, mode="mix")
-    failed = [document for document in statuses if document.status != "processed"]
+    failed_documents = [document for document in statuses if document.status != "processed"]
     if demo.as_json:
-        shown = [document.model_dump(exclude_unset=True) for document in statuses]
-        said = answer.model_dump(exclude_unset=True)
+        shown_documents = [document.model_dump(exclude_unset=True) for document in statuses]
+        answer_fields = answer.model_dump(exclude_unset=True)
         print_json(
-            {"question": demo.question, **said, "documents": shown, "refused": len(outcome.refused)}
+            {
+                "question": demo.question,
+                **answer_fields,
+                "documents": shown_documents,
+                "refused": len(outcome.refused),
+            }
         )
     else:
         show_answer(answer)
-        for document in failed:
+        for document in failed_documents:
             note(line(f"{document.status}: {document.file_path}: {document.error_msg}"))
         _say_how_to_go_on(demo.folder, state, stays)
-    return bool(answer.references) and not failed
+    return bool(answer.references) and not failed_documents
 
 
 def _say_models(state: StackState) -> None:
@@ -179,10 +186,14 @@ def _program() -> str:
     """Return the command by which this program is called from the current folder."""
     if shutil.which("lightstream"):
         return "lightstream"
-    called = Path(sys.argv[0]).resolve()
-    return str(called.relative_to(Path.cwd())) if called.is_relative_to(Path.cwd()) else str(called)
+    called_path = Path(sys.argv[0]).resolve()
+    return (
+        str(called_path.relative_to(Path.cwd()))
+        if called_path.is_relative_to(Path.cwd())
+        else str(called_path)
+    )
 
 
 def _short(path: str) -> str:
-    given = Path(path)
-    return given.relative_to(PROJECT).as_posix() if given.is_relative_to(PROJECT) else path
+    full_path = Path(path)
+    return full_path.relative_to(PROJECT).as_posix() if full_path.is_relative_to(PROJECT) else path

@@ -38,21 +38,21 @@ def doctor(data: Data = DATA, as_json: Json = False, workspace: Workspace = WORK
             raise typer.Exit(1)
 
 
-async def _examine(data: Data, workspace: str, hidden: bool) -> list["Finding"]:
+async def _examine(data: Data, workspace: str, is_hidden: bool) -> list["Finding"]:
     # `--help` answers without loading the drivers.
     from operations.doctor.examine import examine, examine_deployment  # noqa: PLC0415
     from operations.target import named_by_environment, target_of_environment  # noqa: PLC0415
 
     elsewhere = named_by_environment(data)
-    look = (
+    stream = (
         examine_deployment(target_of_environment(), workspace)
         if elsewhere
         else examine(DataFolder.at(data), workspace)
     )
     findings: list[Finding] = []
-    async for finding in look:
+    async for finding in stream:
         findings.append(finding)
-        if not hidden:
+        if not is_hidden:
             sign, colour = _SIGNS[finding.level]
             echo(f"  {finding.what}", label=sign, colour=colour)
             if finding.todo:

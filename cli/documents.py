@@ -75,8 +75,11 @@ def add(
     refused or failed.
     """
     # The log has who added what: the line is for the reason.
-    told = bool(reason) and not estimate
-    with errors(as_json), audit_line("add", data, reason, changes=told, paths=paths[:MAX_SHOWN]):
+    is_recorded = bool(reason) and not estimate
+    with (
+        errors(as_json),
+        audit_line("add", data, reason, changes=is_recorded, paths=paths[:MAX_SHOWN]),
+    ):
         quiet_logs()
         from contracts.ids import UNKNOWN_SOURCE  # noqa: PLC0415
         from operations.documents import find_documents  # noqa: PLC0415
@@ -91,10 +94,12 @@ def add(
         if estimate:
             from cli.costs import estimate_added  # noqa: PLC0415
 
-            failed = asyncio.run(estimate_added(target, documents, encoding, as_json, workspace))
+            has_failed = asyncio.run(
+                estimate_added(target, documents, encoding, as_json, workspace)
+            )
         else:
-            failed = asyncio.run(_add(target, documents, encoding, wait, as_json, workspace))
-        if failed:
+            has_failed = asyncio.run(_add(target, documents, encoding, wait, as_json, workspace))
+        if has_failed:
             raise typer.Exit(1)
 
 
@@ -107,11 +112,11 @@ async def _add(
     workspace: str,
 ) -> bool:
     outcome, statuses = await add_and_follow(
-        target, workspace, documents, wait=wait, hidden=as_json, encoding=encoding
+        target, workspace, documents, wait=wait, is_hidden=as_json, encoding=encoding
     )
     if as_json:
-        shown = [document.model_dump(exclude_unset=True) for document in statuses]
-        print_json({**asdict(outcome), "skipped": documents.skipped, "documents": shown})
+        shown_documents = [document.model_dump(exclude_unset=True) for document in statuses]
+        print_json({**asdict(outcome), "skipped": documents.skipped, "documents": shown_documents})
     else:
         show_outcome(outcome, documents.skipped)
         for document in statuses:
@@ -121,15 +126,15 @@ async def _add(
                     f"{line(document.error_msg or 'see `status`')}"
                 )
             _show_later_warnings(document, outcome)
-    unfinished = [document for document in statuses if document.status != "processed"]
-    return bool(outcome.refused or unfinished)
+    unfinished_documents = [document for document in statuses if document.status != "processed"]
+    return bool(outcome.refused or unfinished_documents)
 
 
 def _show_later_warnings(document: "Document", outcome: "AddOutcome") -> None:
     """Print what stages behind the parser warn of; what the parser left out is printed already."""
-    shown = {doubt.warning for doubt in outcome.warnings}
+    shown_warnings = {doubt.warning for doubt in outcome.warnings}
     for warning in document.warnings:
-        if warning not in shown:
+        if warning not in shown_warnings:
             note(f"  warning {line(document.file_path)}: {line(warning)}")
 
 
@@ -139,7 +144,7 @@ async def add_and_follow(
     documents: "DocumentSelection",
     *,
     wait: bool,
-    hidden: bool,
+    is_hidden: bool,
     encoding: str = "",
 ) -> tuple["AddOutcome", list["Document"]]:
     """Add the documents, and with `wait` follow them; return the outcome and the statuses of those
@@ -154,7 +159,7 @@ async def add_and_follow(
         publishing.connect_bus(stack.settings.nats_url) as bus,
         query_client(stack.api, workspace) as client,
     ):
-        with progress_bars(hidden=hidden) as show:
+        with progress_bars(is_hidden=is_hidden) as show:
             names: list[str] = []
 
             def done(name: str) -> None:
@@ -162,7 +167,7 @@ async def add_and_follow(
                 show([progress.Stage("added", len(names), total)])
 
             outcome = await publishing.add_documents(
-                bus, workspace, documents.sources, track_id=track, done=done, encoding=encoding
+                bus, workspace, documents.sources, track_id=track, on_done=done, encoding=encoding
             )
             outcome.refused[:0] = documents.refused
             if not (wait and (times := outcome.added_at)):
@@ -174,16 +179,20 @@ async def add_and_follow(
             return outcome, await progress.wait_for_documents(client, times, caught_up, show)
 
 
-def show_outcome(outcome: "AddOutcome", skipped: int) -> None:
+def show_outcome(outcome: "AddOutcome", skipped_count: int) -> None:
     """Print how many documents were added, unchanged, refused or skipped, and why."""
     from runtime.parsing.encodings import SAY_ENCODING  # noqa: PLC0415
 
     parts = [f"{len(outcome.added)} added", f"{len(outcome.unchanged)} unchanged"]
     parts += [f"{len(outcome.refused)} refused"] if outcome.refused else []
-    parts += [f"{skipped} files skipped (hidden, or of a kind that is not read)"] if skipped else []
+    parts += (
+        [f"{skipped_count} files skipped (hidden, or of a kind that is not read)"]
+        if skipped_count
+        else []
+    )
     echo(", ".join(parts))
-    for refused in outcome.refused[:MAX_SHOWN]:
-        note(f"  refused {line(refused.name)}: {line(refused.reason)}")
+    for refused_document in outcome.refused[:MAX_SHOWN]:
+        note(f"  refused {line(refused_document.name)}: {line(refused_document.reason)}")
     if len(outcome.refused) > MAX_SHOWN:
         note(f"  … and {len(outcome.refused) - MAX_SHOWN} more")
     for doubt in outcome.warnings[:MAX_SHOWN]:
@@ -216,21 +225,23 @@ def status(
         )
 
 
-async def _one(base: str, wanted: str, as_json: bool, workspace: str) -> None:
+async def _one(base: str, id_or_path: str, as_json: bool, workspace: str) -> None:
     from operations.target import query_client  # noqa: PLC0415
     from runtime.errors import ServiceError  # noqa: PLC0415
 
     async with query_client(base, workspace) as client:
         matches = [
-            each for each in await client.all_documents() if wanted in (each.id, each.file_path)
+            document
+            for document in await client.all_documents()
+            if id_or_path in (document.id, document.file_path)
         ]
     if not matches:
-        raise ServiceError(f"no document {wanted!r} in workspace {workspace}")
-    shown = matches[0].model_dump(exclude_unset=True)
+        raise ServiceError(f"no document {id_or_path!r} in workspace {workspace}")
+    fields = matches[0].model_dump(exclude_unset=True)
     if as_json:
-        print_json(shown)
+        print_json(fields)
         return
-    for key, value in {**shown, **matches[0].metadata}.items():
+    for key, value in {**fields, **matches[0].metadata}.items():
         if key not in ("metadata", "warnings") and value not in (None, ""):
             echo(f"{line(key):<16} {line(value)}")
     for warning in matches[0].warnings:
@@ -242,18 +253,22 @@ async def _all(stack: "Target", as_json: bool, workspace: str) -> None:
 
     async with query_client(stack.api, workspace) as client:
         numbers = await client.status_counts()
-        others = [
+        other_statuses = [
             name for name, number in numbers.items() if number and name not in ("all", "processed")
         ]
-        unfinished = await client.all_documents(status_filters=others) if others else []
-        parked = await _parked_events(client)
+        unfinished_documents = (
+            await client.all_documents(status_filters=other_statuses) if other_statuses else []
+        )
+        parked_events = await _parked_events(client)
     if as_json:
-        shown = [each.model_dump(exclude_unset=True) for each in unfinished]
+        shown_documents = [
+            document.model_dump(exclude_unset=True) for document in unfinished_documents
+        ]
         print_json(
             {
                 "status_counts": numbers,
-                "unfinished": shown,
-                "parked": [each.model_dump(exclude={"summary"}) for each in parked],
+                "unfinished": shown_documents,
+                "parked": [count.model_dump(exclude={"summary"}) for count in parked_events],
             }
         )
         return
@@ -261,16 +276,17 @@ async def _all(stack: "Target", as_json: bool, workspace: str) -> None:
     for name, number in numbers.items():
         if number and name != "all":
             echo(f"  {name:<14} {number}")
-    for waiting in parked:
+    for waiting in parked_events:
         echo("  parked         " + line(waiting.summary))
-    for each in unfinished[:MAX_SHOWN]:
+    for document in unfinished_documents[:MAX_SHOWN]:
         echo(
             "  "
             + line(
-                f"{each.status}: {each.file_path} {_counts(each)} {each.error_msg or ''}".rstrip()
+                f"{document.status}: {document.file_path} {_counts(document)} "
+                f"{document.error_msg or ''}".rstrip()
             )
         )
-        for warning in each.warnings:
+        for warning in document.warnings:
             echo(f"    warning: {line(warning)}")
 
 
@@ -286,9 +302,13 @@ async def _parked_events(client: "AsyncLightstream") -> "list[ParkedEvents]":
 
 def _counts(document: "Document") -> str:
     progress = document.metadata
-    named = [
+    stage_counts = [
         f"{progress[name]} {name}"
         for name in ("extracted", "merged", "embedded", "indexed")
         if name in progress
     ]
-    return f"({', '.join(named)} of {progress.get('chunks', '?')} chunks)" if named else ""
+    return (
+        f"({', '.join(stage_counts)} of {progress.get('chunks', '?')} chunks)"
+        if stage_counts
+        else ""
+    )

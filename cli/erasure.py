@@ -73,13 +73,13 @@ def erase(
         from operations.target import select_target  # noqa: PLC0415
 
         target = select_target(data)
-        wanted = Erasure(workspace, documents or _requested(target, workspace), reason)
-        if not wanted.documents:
+        erasure = Erasure(workspace, documents or _requested(target, workspace), reason)
+        if not erasure.documents:
             raise InvalidInput(f"nobody asked for an erasure in workspace {workspace}")
         if not yes:
-            _show_plan(target, wanted, as_json)
+            _show_plan(target, erasure, as_json)
             return
-        _show_receipts(_erase(target, wanted, as_json), receipt, as_json)
+        _show_receipts(_erase(target, erasure, as_json), receipt, as_json)
 
 
 def _requested(target: "Target", workspace: str) -> list[str]:
@@ -88,45 +88,49 @@ def _requested(target: "Target", workspace: str) -> list[str]:
     return asyncio.run(requested(target, workspace))
 
 
-def _show_plan(target: "Target", wanted: "Erasure", as_json: bool) -> None:
+def _show_plan(target: "Target", erasure: "Erasure", as_json: bool) -> None:
     from operations.erasure.erase import not_reached, plan  # noqa: PLC0415
 
-    plans = asyncio.run(plan(target, wanted))
+    plans = asyncio.run(plan(target, erasure))
     remarks = asyncio.run(not_reached(target))
     counts = [
         {
-            "document": one.history.id,
-            **one.counts(),
-            "shared_blobs": len(one.shared),
-            "types": dict(one.history.counts),
+            "document": counts_of_plan.history.id,
+            **counts_of_plan.counts(),
+            "shared_blobs": len(counts_of_plan.shared_blobs),
+            "types": dict(counts_of_plan.history.counts),
         }
-        for one in plans
+        for counts_of_plan in plans
     ]
     if as_json:
         print_json({"would_erase": counts, "remarks": remarks})
         return
-    for one in counts:
-        show(one)
+    for erasure_plan in counts:
+        show(erasure_plan)
     for remark in remarks:
         note(remark)
     note("nothing is erased without --yes")
 
 
-def _erase(target: "Target", wanted: "Erasure", as_json: bool) -> "list[Receipt]":
+def _erase(target: "Target", erasure: "Erasure", as_json: bool) -> "list[Receipt]":
     from operations.erasure.erase import erase  # noqa: PLC0415
 
-    return asyncio.run(erase(target, wanted, silent if as_json else lambda step: note(f"  {step}")))
+    return asyncio.run(
+        erase(target, erasure, silent if as_json else lambda step: note(f"  {step}"))
+    )
 
 
 def _show_receipts(receipts: "list[Receipt]", file: Path | None, as_json: bool) -> None:
-    contents = [one.as_json() for one in receipts]
+    contents = [receipt_.as_json() for receipt_ in receipts]
     if file:
         file.write_text(json.dumps(contents, indent=2, ensure_ascii=False) + "\n", "utf-8")
     if as_json:
         print_json({"erased": contents})
         return
-    for one in receipts:
-        echo(f"erased {one.document}: {len(one.events)} events, receipt {one.sha256}")
-        show(dict(one.counts), "  ")
-        for remark in one.remarks:
+    for receipt_ in receipts:
+        echo(
+            f"erased {receipt_.document}: {len(receipt_.events)} events, receipt {receipt_.sha256}"
+        )
+        show(dict(receipt_.counts), "  ")
+        for remark in receipt_.remarks:
             note(f"  {remark}")

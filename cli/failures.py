@@ -69,11 +69,11 @@ def retry(
         quiet_logs()
         from publishing.retries import Retries, named_stage  # noqa: PLC0415
 
-        wanted = Retries(workspace, documents or (), named_stage(stage), reason)
-        outcome, names = asyncio.run(_retry(data, wanted, yes))
+        retries = Retries(workspace, documents or (), named_stage(stage), reason)
+        outcome, names = asyncio.run(_retry(data, retries, yes))
         if as_json:
-            requested = "requested" if yes else "would_retry"
-            print_json({requested: outcome.requested, "nothing_failed": outcome.nothing_failed})
+            key = "requested" if yes else "would_retry"
+            print_json({key: outcome.requested, "nothing_failed": outcome.nothing_failed})
         else:
             for id in () if yes else outcome.requested:
                 echo(terminal.line(f"would try again {names.get(id, '')}  {id}"))
@@ -86,7 +86,7 @@ def retry(
 
 
 async def _retry(
-    data: Data, wanted: "Retries", yes: bool
+    data: Data, retries: "Retries", yes: bool
 ) -> "tuple[RetryOutcome, Mapping[str, str]]":
     """Have these documents tried again, all that failed where none is named; without `yes` only say
     which.
@@ -101,16 +101,20 @@ async def _retry(
     stack = select_target(data)
     async with (
         connect_bus(stack.settings.nats_url) as bus,
-        query_client(stack.api, wanted.workspace) as client,
+        query_client(stack.api, retries.workspace) as client,
     ):
-        known = await client.all_documents(
-            status_filters=() if wanted.ids else ("failed", "partial")
+        documents = await client.all_documents(
+            status_filters=() if retries.ids else ("failed", "partial")
         )
-        names = {each.id: each.file_path for each in known}
-        chosen = replace(wanted, ids=named_ids(wanted.ids, names) if wanted.ids else list(names))
+        names = {document.id: document.file_path for document in documents}
+        chosen_retries = replace(
+            retries, ids=named_ids(retries.ids, names) if retries.ids else list(names)
+        )
         log = NatsLog(bus)
         return await (
-            request_retries(log, chosen, SOURCE) if yes else plan_retries(log, chosen)
+            request_retries(log, chosen_retries, SOURCE)
+            if yes
+            else plan_retries(log, chosen_retries)
         ), names
 
 
@@ -126,10 +130,10 @@ def list_letters(stage: Stage = None, data: Data = DATA, as_json: Json = False) 
             print_json([_fields(letter) for letter in letters])
             return
         for letter in letters:
-            what = terminal.line(f"{letter.consumer:<16}  {letter.subject}  {letter.reason}")
+            letter_line = terminal.line(f"{letter.consumer:<16}  {letter.subject}  {letter.reason}")
             echo(
                 f"{letter.number:>7}  {letter.at:%Y-%m-%d %H:%M:%S}  "
-                f"{letter.sequence or '-':>7}  {what}"
+                f"{letter.sequence or '-':>7}  {letter_line}"
             )
         if not letters:
             note("no dead letters")
@@ -176,36 +180,38 @@ def redrive(
         from runtime.bus.nats.log import NatsLog  # noqa: PLC0415
 
         async def each(letters: "NatsDeadLetters") -> list[int]:
-            left: list[int] = []
+            obsolete_numbers: list[int] = []
             for number in numbers:
                 letter = await whole_letter(letters, number)
                 log = NatsLog(letters.jetstream)
                 if not yes:
-                    done = await redriving.can_be_redriven(log, letter)
+                    was_redriven = await redriving.can_be_redriven(log, letter)
                 else:
-                    done = await redriving.redrive(
+                    was_redriven = await redriving.redrive(
                         letters, log, letter, source=SOURCE, reason=reason
                     )
-                if not done:
-                    left.append(number)
-            return left
+                if not was_redriven:
+                    obsolete_numbers.append(number)
+            return obsolete_numbers
 
-        left = _on_bus(data, each)
-        redriven = [number for number in numbers if number not in left]
+        obsolete_numbers = _on_bus(data, each)
+        redriven = [number for number in numbers if number not in obsolete_numbers]
         if as_json:
-            print_json({"redriven" if yes else "would_redrive": redriven, "obsolete": left})
+            print_json(
+                {"redriven" if yes else "would_redrive": redriven, "obsolete": obsolete_numbers}
+            )
         else:
             for number in () if yes else redriven:
                 echo(f"would try again {number}")
             echo(f"{len(redriven)} tried again") if yes else note(
                 "nothing is tried again without --yes"
             )
-            for number in left:
+            for number in obsolete_numbers:
                 note(
                     f"  {number}: its document has a newer version or is deleted; `dead drop` "
                     "removes it"
                 )
-        raise typer.Exit(1 if left else 0)
+        raise typer.Exit(1 if obsolete_numbers else 0)
 
 
 @app.command()
@@ -223,9 +229,11 @@ def drop(
         from runtime.bus import dead_letters  # noqa: PLC0415
 
         async def each(letters: "NatsDeadLetters") -> "list[DeadLetter]":
-            dropped = [await dead_letters.whole_letter(letters, number) for number in numbers]
+            dropped_letters = [
+                await dead_letters.whole_letter(letters, number) for number in numbers
+            ]
             await dead_letters.drop(letters, numbers if yes else ())
-            return dropped
+            return dropped_letters
 
         letters = _on_bus(data, each)
         if as_json:

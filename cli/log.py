@@ -58,8 +58,8 @@ async def _log(
             else:
                 name = line.document if len(line.document) <= 40 else f"{line.document[:39]}…"
                 by = f"  [{line.actor}]" if line.actor else ""
-                shown = terminal.line(f"{line.type:<17}  {name}  {line.gist}{by}")
-                echo(f"{line.sequence:>7}  {line.time:%Y-%m-%d %H:%M:%S}  {shown}")
+                event_line = terminal.line(f"{line.type:<17}  {name}  {line.gist}{by}")
+                echo(f"{line.sequence:>7}  {line.time:%Y-%m-%d %H:%M:%S}  {event_line}")
 
 
 async def _lines(

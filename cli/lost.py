@@ -37,8 +37,8 @@ async def report_losses(folder: DataFolder, state: StackState, *, rebuild: bool,
                 note(f"      questions get 503 until `{line}{folder.command_option}`")
             return
         with stack.rebuild_lock():
-            wanted = projections.RebuildRequest(tuple(losses.stores))
-            await projections.rebuild(stack, wanted, _ignored)
+            request = projections.RebuildRequest(tuple(losses.stores))
+            await projections.rebuild(stack, request, _ignored)
         note(f"made anew from the log: {', '.join(losses.stores)}")
     except ServiceError as error:
         note(f" {error}", label="error:", colour="red")

@@ -68,17 +68,19 @@ def mcp(
         )
         if url:
             checked_url(url)
-        named = {WORKSPACE: workspace} if workspace else {}
+        named_headers = {WORKSPACE: workspace} if workspace else {}
         if not http:
             key = settings.lightstream_api_key.get_secret_value()
-            asyncio.run(serve_stdio(api_url, {**named, **({KEY: key} if key else {})}))
+            asyncio.run(serve_stdio(api_url, {**named_headers, **({KEY: key} if key else {})}))
             return
         names = tuple(
             name.strip() for name in settings.lightstream_mcp_names.split(",") if name.strip()
         )
         options = HttpOptions(settings.lightstream_mcp_host, port, names, settings)
         asyncio.run(
-            serve_http(api_url, named, options, lambda address: show_address(address, as_json))
+            serve_http(
+                api_url, named_headers, options, lambda address: show_address(address, as_json)
+            )
         )
 
 
@@ -98,9 +100,9 @@ def checked_url(url: str) -> str:
 
     try:
         parts = urlsplit(url)
-        good = parts.scheme in ("http", "https") and parts.hostname and parts.username is None
+        is_sound = parts.scheme in ("http", "https") and parts.hostname and parts.username is None
     except ValueError:
-        good = False
-    if not good:
+        is_sound = False
+    if not is_sound:
         raise InvalidInput("--url must be http://host:port or https://host:port, without a user")
     return url

@@ -30,14 +30,14 @@ def move_stores(file: Path, options: MoveOptions) -> None:
     from operations.target import select_target  # noqa: PLC0415
 
     target = select_target(options.data)
-    wanted = Move(read_destination(file, target), options.reason, options.events_per_second)
+    request = Move(read_destination(file, target), options.reason, options.events_per_second)
     if options.dry_run:
-        planned = asyncio.run(plan(target, wanted))
-        print_json(planned) if options.as_json else show(planned)
+        move_plan = asyncio.run(plan(target, request))
+        print_json(move_plan) if options.as_json else show(move_plan)
         return
     with target.rebuild_lock():
         report = ignore if options.as_json else Progress()
-        result = asyncio.run(move(target, wanted, report, options.workspace))
+        result = asyncio.run(move(target, request, report, options.workspace))
     if options.as_json:
         print_json(result)
     else:
@@ -48,11 +48,11 @@ def _print(result: dict[str, Any], up_options: str) -> None:
     """Print it; `up_options` are those with which the stack of a data folder starts with the other
     stores.
     """
-    for name, compared in result.pop("digests").items():
-        same = "the same as here" if compared["same"] else "differs from what is live here"
+    for name, comparison in result.pop("digests").items():
+        sameness = "the same as here" if comparison["same"] else "differs from what is live here"
         echo(
-            f"{name:<8} {same}, generation {result['generations'][name]}, digest "
-            f"{compared['rebuilt']['sha256']}"
+            f"{name:<8} {sameness}, generation {result['generations'][name]}, digest "
+            f"{comparison['rebuilt']['sha256']}"
         )
     differing: dict[str, list[str]] = result.pop("differing")
     show(
@@ -69,10 +69,10 @@ def _print(result: dict[str, Any], up_options: str) -> None:
             "what came in meanwhile makes them differ: give the command again when nothing comes in"
         )
     else:
-        last = (
+        last_step = (
             f"`down`, `lightstream up --detach{up_options}`"
             if up_options
             else "start them with the other stores"
         )
         first = "when nothing comes in any more" if up_options else "stop the services"
-        note(f"both sides are the same: {first}, give the command once more, {last}")
+        note(f"both sides are the same: {first}, give the command once more, {last_step}")

@@ -64,9 +64,9 @@ def history(
         if as_json:
             print_json(changes.model_dump())
             return
-        others = [name for name in changes.names if name != changes.name]
+        other_names = [name for name in changes.names if name != changes.name]
         there = "is in the graph" if changes.exists else "is not in the graph"
-        also = f"; documents say {', '.join(others)}" if others else ""
+        also = f"; documents say {', '.join(other_names)}" if other_names else ""
         note(f"{changes.name} {there} at sequence {changes.sequence}{also}")
         for event in changes.events:
             _show_event(event)
@@ -81,7 +81,7 @@ def _show_event(event: "EntityEvent") -> None:
     from datetime import UTC, datetime  # noqa: PLC0415
 
     time = datetime.fromtimestamp(event.at / 1e6, UTC)
-    what = event.operation.replace("_", " ") or event.type
+    action = event.operation.replace("_", " ") or event.type
     where = event.chunk_id or event.document_id
     into = f" → {event.target}" if event.target else ""
     effect = (
@@ -89,11 +89,11 @@ def _show_event(event: "EntityEvent") -> None:
         if event.effect == "counts"
         else f" [{event.effect}{f' by {event.undone_by}' if event.undone_by else ''}]"
     )
-    who = f" by {event.editor}" if event.editor else ""
-    said = ": ".join(filter(None, (event.entity_type, event.description)))
+    editor = f" by {event.editor}" if event.editor else ""
+    details = ": ".join(filter(None, (event.entity_type, event.description)))
     text = (
-        f"{what}{effect}  {', '.join(event.names)}{into}  {event.file_path} {where}{who}  "
-        f"{_short(said)}"
+        f"{action}{effect}  {', '.join(event.names)}{into}  {event.file_path} {where}{editor}  "
+        f"{_short(details)}"
     )
     echo(f"{event.sequence:>7}  {time:%Y-%m-%d %H:%M:%S}  {terminal.line(' '.join(text.split()))}")
 
@@ -122,7 +122,7 @@ def diff(
             print_json(difference.model_dump())
             return
         note(f"from sequence {difference.from_sequence} to {difference.to_sequence}")
-        for kind, some in (
+        for kind, differences in (
             ("documents", difference.documents),
             ("entities", difference.entities),
             ("relations", difference.relations),
@@ -131,19 +131,23 @@ def diff(
                 f"{count} {change}" for change, count in difference.counts[kind].items() if count
             )
             echo(f"{kind:<10} {counts or 'the same'}")
-            _show_differences(some)
+            _show_differences(differences)
         if difference.is_truncated:
             note(f"only {limit} of each kind are shown: see --limit")
 
 
-def _show_differences(some: "Sequence[Difference]") -> None:
+def _show_differences(differences: "Sequence[Difference]") -> None:
     signs = {"appeared": "+", "changed": "~", "gone": "-"}
-    for one in some:
-        path = one.fields.get("file_path") or one.fields.get("type")
-        said = "" if path is None or one.change == "changed" else f"  ({path.after or path.before})"
-        name = one.id or one.name or f"{one.source} — {one.target}"
-        echo(f"  {signs[one.change]} {terminal.line(name + said)}")
-        for field, values in one.fields.items() if one.change == "changed" else ():
+    for difference in differences:
+        path = difference.fields.get("file_path") or difference.fields.get("type")
+        details = (
+            ""
+            if path is None or difference.change == "changed"
+            else f"  ({path.after or path.before})"
+        )
+        name = difference.id or difference.name or f"{difference.source} — {difference.target}"
+        echo(f"  {signs[difference.change]} {terminal.line(name + details)}")
+        for field, values in difference.fields.items() if difference.change == "changed" else ():
             echo(f"      {field}: {_short(values.before)} → {_short(values.after)}")
 
 
@@ -165,15 +169,15 @@ def undo(
     with code 2 for what cannot be undone.
     """
     with errors(as_json):
-        done = _ask(
+        undoing = _ask(
             data, workspace, lambda client: client.undo(sequence, reason=reason, dry_run=not yes)
         )
         if as_json:
-            print_json(done.model_dump())
+            print_json(undoing.model_dump())
             return
-        echo(terminal.line(done.description))
-        if not done.published:
-            note(f"nothing is published without --yes, and with it a {done.event_type}")
+        echo(terminal.line(undoing.description))
+        if not undoing.published:
+            note(f"nothing is published without --yes, and with it a {undoing.event_type}")
 
 
 def _short(value: Any) -> str:

@@ -50,18 +50,18 @@ def list_(data: Data = DATA, as_json: Json = False) -> None:
         if as_json:
             print_json(asdict(states))
             return
-        for each in states.projections:
-            behind = f", {each.lag} events behind, {each.rate:.0f}/s" if each.lag else ""
+        for state in states.projections:
+            behind = f", {state.lag} events behind, {state.rate:.0f}/s" if state.lag else ""
             echo(
-                f"{each.projection:<8} {each.state}, generation {each.generation}, "
-                f"{each.cursor} of {each.head}{behind}"
+                f"{state.projection:<8} {state.state}, generation {state.generation}, "
+                f"{state.cursor} of {state.head}{behind}"
             )
-            if each.candidate:
+            if state.candidate:
                 echo(
-                    f"         generation {each.candidate} waits for `lightstream rebuild promote`"
+                    f"         generation {state.candidate} waits for `lightstream rebuild promote`"
                 )
-            if each.why:
-                echo(f"         {each.why}")
+            if state.why:
+                echo(f"         {state.why}")
         if work := states.rebuild:
             why = f" ({work.reason})" if work.reason else ""
             echo(f"{work}{why}: {describe_step(dict(work.progress))}")

@@ -166,9 +166,12 @@ def rebuild(
     With --fresh the store is emptied first: its folder is moved aside, and questions answer 503 or
     find less until the rebuild has switched. That is for a store that cannot open its data.
     """
-    looks = dry_run or what in ("check", "await")
+    only_looks = dry_run or what in ("check", "await")
     about = {"projection": projection, "to": str(to or "")}
-    with errors(as_json), audit_line(f"rebuild {what}", data, reason, changes=not looks, **about):
+    with (
+        errors(as_json),
+        audit_line(f"rebuild {what}", data, reason, changes=not only_looks, **about),
+    ):
         quiet_logs()
         from contracts.graph import PROJECTIONS  # noqa: PLC0415
         from operations.projections import RebuildRequest  # noqa: PLC0415
@@ -178,7 +181,7 @@ def rebuild(
         else:
             step = what
         refuse_odd_options(
-            step, projection, accept_loss=accept_loss, fresh=fresh, rollback=rollback
+            step, projection, accept_loss=accept_loss, is_fresh=fresh, rollback=rollback
         )
         refuse_odd_end(step, projection, to_seq, to_time)
         if to:
@@ -191,7 +194,7 @@ def rebuild(
         targets = PROJECTIONS if projection == "all" else (projection,)
         refuse_odd_model(projection, embedding_model, targets)
         questions = _questions(compare, step, targets)
-        wanted = RebuildRequest(
+        request = RebuildRequest(
             targets,
             embedding_model,
             embedding_dim,
@@ -202,7 +205,7 @@ def rebuild(
         )
         step = "accept_loss" if accept_loss else step
         order = _Order(step, data, workspace, projection, questions, dry_run, fresh, yes, as_json)
-        _print_result(_carry_out(order, wanted), "plan" if dry_run else step, as_json)
+        _print_result(_carry_out(order, request), "plan" if dry_run else step, as_json)
 
 
 class _Order(NamedTuple):
@@ -214,25 +217,25 @@ class _Order(NamedTuple):
     projection: str
     questions: list[str]
     dry_run: bool
-    fresh: bool
+    is_fresh: bool
     removes_leftovers: bool
     as_json: bool
 
 
-def _carry_out(order: _Order, wanted: "RebuildRequest") -> dict[str, Any]:
+def _carry_out(order: _Order, request: "RebuildRequest") -> dict[str, Any]:
     """Do the step and return what it gives, with what else the options ask for."""
     note_workspaces = not order.as_json and not order.dry_run
     if note_workspaces and (sentence := workspaces_rebuilt(order.step, order.workspace)):
         note(sentence)
     aside: list[str] = []
     with ExitStack() as locks:
-        if order.fresh and not order.dry_run:
+        if order.is_fresh and not order.dry_run:
             aside = locks.enter_context(_empty_stores(order.data, order.projection, order.as_json))
         work = _work(
-            "plan" if order.dry_run else order.step, wanted, order.workspace, order.as_json
+            "plan" if order.dry_run else order.step, request, order.workspace, order.as_json
         )
-        locked = not order.fresh and not order.dry_run and order.step != "await"
-        result = _run(work, order.data, locks, locked=locked)
+        is_locked = not order.is_fresh and not order.dry_run and order.step != "await"
+        result = _run(work, order.data, locks, is_locked=is_locked)
     if aside:
         result["aside"] = aside
     if order.step == "cleanup":
@@ -240,7 +243,7 @@ def _carry_out(order: _Order, wanted: "RebuildRequest") -> dict[str, Any]:
     if order.questions and not order.dry_run:
         generations = result["generations"]
         result["compared"] = _compared(
-            order.data, wanted, generations, order.workspace, order.questions
+            order.data, request, generations, order.workspace, order.questions
         )
     return result
 
@@ -292,7 +295,7 @@ def _questions(path: Path | None, step: str, targets: Sequence[str]) -> list[str
 
 def _compared(
     data: Data,
-    wanted: "RebuildRequest",
+    request: "RebuildRequest",
     generations: "dict[Projection, int]",
     workspace: str,
     questions: list[str],
@@ -301,7 +304,7 @@ def _compared(
     from operations.target import select_target  # noqa: PLC0415
 
     return asyncio.run(
-        compare_waiting(select_target(data), wanted, generations, workspace, questions)
+        compare_waiting(select_target(data), request, generations, workspace, questions)
     )
 
 
@@ -325,18 +328,18 @@ def _end(data: Data, point: str) -> int:
 
 
 def _run(
-    work: "Callable[[Target], dict[str, Any]]", data: Data, held: ExitStack, *, locked: bool
+    work: "Callable[[Target], dict[str, Any]]", data: Data, locks: ExitStack, *, is_locked: bool
 ) -> dict[str, Any]:
     from operations.target import select_target  # noqa: PLC0415
 
     stack = select_target(data)
-    if locked:
-        held.enter_context(stack.rebuild_lock())
+    if is_locked:
+        locks.enter_context(stack.rebuild_lock())
     return work(stack)
 
 
 def _work(
-    step: str, wanted: "RebuildRequest", workspace: str, as_json: bool
+    step: str, request: "RebuildRequest", workspace: str, as_json: bool
 ) -> "Callable[[Target], dict[str, Any]]":
     """Return what the step does to a stack."""
     from operations import projections  # noqa: PLC0415
@@ -350,26 +353,26 @@ def _work(
             case "plan":
                 async with connect_bus(stack.settings.nats_url) as bus:
                     return await rebuild_candidate.plan(
-                        bus, wanted.targets, wanted.events_per_second
+                        bus, request.targets, request.events_per_second
                     )
             case "start":
-                return await projections.start(stack, wanted, report, workspace)
+                return await projections.start(stack, request, report, workspace)
             case "check":
-                return await projections.check(stack, wanted, report, workspace)
+                return await projections.check(stack, request, report, workspace)
             case "await":
                 await projections.wait_for_rebuild(stack.settings, report)
                 return {}
             case "promote":
-                return await projections.promote(stack, wanted, report)
+                return await projections.promote(stack, request, report)
             case "rollback":
-                return await projections.rollback(stack, wanted, report)
+                return await projections.rollback(stack, request, report)
             case "cleanup":
-                await projections.cleanup(stack, wanted.targets)
-                return {"targets": list(wanted.targets)}
+                await projections.cleanup(stack, request.targets)
+                return {"targets": list(request.targets)}
             case "accept_loss":
-                return await projections.accept_loss(stack, wanted, report, workspace)
+                return await projections.accept_loss(stack, request, report, workspace)
             case _:
-                return await projections.rebuild(stack, wanted, report, workspace)
+                return await projections.rebuild(stack, request, report, workspace)
 
     return lambda stack: asyncio.run(run(stack))
 

@@ -22,7 +22,7 @@ def workspaces_rebuilt(step: str, workspace: str) -> str:
 
 
 def refuse_odd_options(
-    step: str, projection: str, *, accept_loss: bool, fresh: bool, rollback: bool
+    step: str, projection: str, *, accept_loss: bool, is_fresh: bool, rollback: bool
 ) -> None:
     """Raises InvalidInput for an option that has no meaning with this step."""
     if accept_loss and (projection != "all" or step != "run"):
@@ -31,17 +31,17 @@ def refuse_odd_options(
         )
     if rollback and step != "rollback":
         raise InvalidInput(f"--rollback is a step of its own: give it without {step}")
-    if fresh and step == "rollback":
+    if is_fresh and step == "rollback":
         raise InvalidInput("--fresh leaves no generation to go back to: give it without --rollback")
-    if fresh and step != "run":
+    if is_fresh and step != "run":
         raise InvalidInput(
             f"--fresh empties the live store, which must be filled at once: give it without {step}"
         )
 
 
-def refuse_odd_move(step: str, projection: str, *others: object) -> None:
+def refuse_odd_move(step: str, projection: str, *options: object) -> None:
     """Raises InvalidInput for what `--to` cannot do."""
-    if (step, projection) != ("run", "all") or any(others):
+    if (step, projection) != ("run", "all") or any(options):
         raise InvalidInput(
             "--to fills other stores as the present ones are: it is for `rebuild all` alone"
         )

@@ -28,14 +28,14 @@ class Progress:
         self._pace = Pace()
 
     def __call__(self, step: dict[str, Any]) -> None:
-        told = step if "phase" in step else self._pace.of(step)
+        estimate = step if "phase" in step else self._pace.of(step)
         if sys.stderr.isatty():
             rewrite(
-                f"  {bar(told)}  {describe_step(told)}",
-                finished=told.get("done", 0) >= told.get("total", 0),
+                f"  {bar(estimate)}  {describe_step(estimate)}",
+                is_finished=estimate.get("done", 0) >= estimate.get("total", 0),
             )
         else:
-            note("  " + describe_step(told))
+            note("  " + describe_step(estimate))
 
 
 def describe_step(step: dict[str, Any]) -> str:
@@ -54,8 +54,8 @@ def bar(step: dict[str, Any]) -> str:
     """Return a bar for a step whose end is known, else nothing."""
     if not step.get("total"):
         return ""
-    filled = min(BAR, BAR * step["done"] // step["total"])
-    return f"[{'#' * filled}{'.' * (BAR - filled)}]"
+    filled_cells = min(BAR, BAR * step["done"] // step["total"])
+    return f"[{'#' * filled_cells}{'.' * (BAR - filled_cells)}]"
 
 
 def print_summary(result: dict[str, Any], state: str) -> None:
@@ -63,56 +63,60 @@ def print_summary(result: dict[str, Any], state: str) -> None:
     digests: dict[str, Any] = result.pop("digests", {})
     generations: dict[str, int] = result.pop("generations", {})
     for name, generation in generations.items():
-        compared = digests.get(name)
-        what = (
+        comparison = digests.get(name)
+        digest_line = (
             ""
-            if compared is None
+            if comparison is None
             else "as before, "
-            if compared["same"]
+            if comparison["same"]
             else "differs from what was live, "
         )
-        sha256 = "" if compared is None else f", digest {compared['rebuilt']['sha256']}"
-        echo(f"{name:<8} {what}generation {generation} {state}{sha256}")
-        if compared and compared.get("why"):
-            echo(f"         ({compared['why']})")
+        sha256 = "" if comparison is None else f", digest {comparison['rebuilt']['sha256']}"
+        echo(f"{name:<8} {digest_line}generation {generation} {state}{sha256}")
+        if comparison and comparison.get("why"):
+            echo(f"         ({comparison['why']})")
     result.pop("targets", None)
-    compared: dict[str, Any] | None = result.pop("compared", None)
-    newer: list[dict[str, Any]] = result.pop("newer", [])
+    comparison: dict[str, Any] | None = result.pop("compared", None)
+    newer_events: list[dict[str, Any]] = result.pop("newer", [])
     show(result)
-    if compared:
-        _print_comparison(compared)
-    if newer:
-        echo(f"{'newer':<16} {len(newer)} events of a version newer than this code were left out:")
-        for event in newer[:MAX_SHOWN]:
-            whose = f"{event['workspace']}/{event['document']}"
-            echo(f"  {event['sequence']:>7}  {event['type']} v{event['version']}  {whose}")
-        if len(newer) > MAX_SHOWN:
-            echo(f"  … and {len(newer) - MAX_SHOWN} more; --json lists all")
+    if comparison:
+        _print_comparison(comparison)
+    if newer_events:
+        echo(
+            f"{'newer':<16} {len(newer_events)} events of a version newer than this code were "
+            "left out:"
+        )
+        for event in newer_events[:MAX_SHOWN]:
+            document = f"{event['workspace']}/{event['document']}"
+            echo(f"  {event['sequence']:>7}  {event['type']} v{event['version']}  {document}")
+        if len(newer_events) > MAX_SHOWN:
+            echo(f"  … and {len(newer_events) - MAX_SHOWN} more; --json lists all")
         echo(
             "they are parked; services of the release that knows them handle them, no further "
             "rebuild is needed"
         )
 
 
-def _print_comparison(compared: dict[str, Any]) -> None:
+def _print_comparison(comparison: dict[str, Any]) -> None:
     """For each question the overlap, what is no longer found (-), what only the new vectors find
     (+), both answers.
     """
-    for asked in compared["questions"]:
-        echo(f"{asked['overlap']:<5.2f} {asked['question']}")
-        for sign, side, other in (("-", "live", "new"), ("+", "new", "live")):
-            known = {one["id"] for one in asked[other]}
-            for one in asked[side]:
-                if one["id"] not in known:
+    for question in comparison["questions"]:
+        echo(f"{question['overlap']:<5.2f} {question['question']}")
+        for sign, side, other_side in (("-", "live", "new"), ("+", "new", "live")):
+            other_ids = {hit["id"] for hit in question[other_side]}
+            for hit in question[side]:
+                if hit["id"] not in other_ids:
                     echo(
-                        f"      {sign} {one['score']:.2f} {one['file_path']}: {_line(one['text'])}"
+                        f"      {sign} {hit['score']:.2f} {hit['file_path']}: {_line(hit['text'])}"
                     )
-        if not asked["answers"]["same"]:
+        if not question["answers"]["same"]:
             for sign, side in (("-", "live"), ("+", "new")):
-                echo(f"      {sign} answer: {_line(asked['answers'][side])}")
-    echo(f"{compared['same_answers']} of {len(compared['questions'])} answers are the same")
+                echo(f"      {sign} answer: {_line(question['answers'][side])}")
+    echo(f"{comparison['same_answers']} of {len(comparison['questions'])} answers are the same")
     echo(
-        f"{compared['overlap']:<5.2f} overlap@{compared['k']} of {len(compared['questions'])} "
+        f"{comparison['overlap']:<5.2f} overlap@{comparison['k']} of "
+        f"{len(comparison['questions'])} "
         "questions"
     )
 

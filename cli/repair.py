@@ -65,7 +65,7 @@ def repair(
     with (
         errors(as_json),
         audit_line(
-            "repair", data, reason, changes=yes, backups=[str(one) for one in backups or ()]
+            "repair", data, reason, changes=yes, backups=[str(backup) for backup in backups or ()]
         ),
     ):
         quiet_logs()
@@ -73,21 +73,23 @@ def repair(
         from operations.repair import stack  # noqa: PLC0415
 
         folder = copy or DataFolder.at(data).path / f"{REPAIRED}{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
-        wanted = stack.RepairRequest(backups or [], folder.expanduser(), yes, replicas, reason)
+        request = stack.RepairRequest(backups or [], folder.expanduser(), yes, replicas, reason)
         report, say = (ignore, silent) if as_json else (Progress(), note)
-        done = stack.repair(data, wanted, report, say)
+        outcome = stack.repair(data, request, report, say)
         if as_json:
-            print_json(asdict(done))
+            print_json(asdict(outcome))
             return
-        verb = "came back" if done.events else "would come back"
-        echo(f"{len(done.lost)} lost events {verb} to {done.stack}{_some(done.lost)}")
-        echo(f"{len(done.changed)} {verb} where the log has another event{_some(done.changed)}")
-        if not yes and (done.lost or done.changed):
+        verb = "came back" if outcome.events else "would come back"
+        echo(f"{len(outcome.lost)} lost events {verb} to {outcome.stack}{_some(outcome.lost)}")
+        echo(
+            f"{len(outcome.changed)} {verb} where the log has another event{_some(outcome.changed)}"
+        )
+        if not yes and (outcome.lost or outcome.changed):
             note("nothing is changed without --yes")
 
 
 def _some(sequences: list[int]) -> str:
     if not sequences:
         return ""
-    more = f" and {len(sequences) - SHOWN} more" if len(sequences) > SHOWN else ""
-    return f": sequences {', '.join(map(str, sequences[:SHOWN]))}{more}"
+    more_note = f" and {len(sequences) - SHOWN} more" if len(sequences) > SHOWN else ""
+    return f": sequences {', '.join(map(str, sequences[:SHOWN]))}{more_note}"

@@ -62,11 +62,11 @@ def up(
         if detach:
             _start_in_background(folder, report, port, rebuild, as_json)
             return
-        answered = _serve(folder, report, port, rebuild, as_json)
-        if answered is None:
+        has_answered = _serve(folder, report, port, rebuild, as_json)
+        if has_answered is None:
             return
         report("stopped")
-        raise typer.Exit(0 if answered else 130)
+        raise typer.Exit(0 if has_answered else 130)
 
 
 def _start_in_background(
@@ -105,7 +105,7 @@ def _serve(
             asyncio.run(lost.report_losses(folder, state, rebuild=rebuild, ask=False))
             return None
         try:
-            return asyncio.run(daemon.serve(folder, report, api=port, ready=ready))
+            return asyncio.run(daemon.serve(folder, report, api=port, on_ready=ready))
         except Busy:
             continue  # another process was faster: wait for it
 
@@ -116,13 +116,13 @@ def down(data: Data = DATA, as_json: Json = False) -> None:
         from embedded import daemon  # noqa: PLC0415
 
         folder = DataFolder.at(data)
-        stopped = daemon.stop(folder)
+        was_stopped = daemon.stop(folder)
         if as_json:
-            print_json({"data": str(folder.path), "stopped": stopped})
+            print_json({"data": str(folder.path), "stopped": was_stopped})
         else:
             echo(
                 f"the stack in {folder.path} is stopped"
-                if stopped
+                if was_stopped
                 else f"no stack was running in {folder.path}"
             )
 
@@ -159,12 +159,12 @@ def _places(state: StackState) -> list[str]:
     return [without_secrets(url) for url in urls]
 
 
-def _show(folder: DataFolder, state: StackState, as_json: bool, what: str) -> None:
+def _show(folder: DataFolder, state: StackState, as_json: bool, sentence: str) -> None:
     if as_json:
         print_json(describe_stack(folder, state))
         return
     language = state.models.get("language")
-    echo(f"The stack in {folder.path} {what}.")
+    echo(f"The stack in {folder.path} {sentence}.")
     echo(f"  open        {state.api}/ in a browser; the API is at /docs")
     echo(
         "  answers by  "

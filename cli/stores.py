@@ -23,8 +23,8 @@ def apply(reason: Reason = "", data: Data = DATA, as_json: Json = False) -> None
     stores.
     """
     with errors(as_json), audit_line("stores apply", data, reason):
-        done = asyncio.run(_run(data, change=True))
-        _show(done, as_json, "done", "nothing to do: the stores are as needed")
+        changes = asyncio.run(_run(data, change=True))
+        _show(changes, as_json, "done", "nothing to do: the stores are as needed")
 
 
 @app.command()
@@ -50,9 +50,9 @@ async def _run(data: Data, *, change: bool) -> list[str]:
     return accounts + await stores.apply(settings)
 
 
-def _show(lines: list[str], as_json: bool, key: str, none: str) -> None:
+def _show(lines: list[str], as_json: bool, key: str, empty_line: str) -> None:
     if as_json:
         print_json({key: lines})
         return
-    for line in [f"made: {line}" if key == "done" else line for line in lines] or [none]:
+    for line in [f"made: {line}" if key == "done" else line for line in lines] or [empty_line]:
         echo(line)

@@ -36,8 +36,8 @@ def apply(
 ) -> None:
     """Create what is missing and change what differs."""
     with errors(as_json), audit_line("topology apply", data, reason):
-        done = asyncio.run(_run(nats or _of_stack(data), replicas, change=True))
-        _show(done, as_json, "done", "nothing to do: the bus is as declared")
+        changes = asyncio.run(_run(nats or _of_stack(data), replicas, change=True))
+        _show(changes, as_json, "done", "nothing to do: the bus is as declared")
 
 
 @app.command()
@@ -98,9 +98,9 @@ async def _run(url: str, replicas: int | None, *, change: bool) -> list[str]:
         raise ServiceError(f"the bus refuses: {error.description}") from None
 
 
-def _show(lines: list[str], as_json: bool, key: str, none: str) -> None:
+def _show(lines: list[str], as_json: bool, key: str, empty_line: str) -> None:
     if as_json:
         print_json({key: lines})
         return
-    for line in lines or [none]:
+    for line in lines or [empty_line]:
         echo(line)

@@ -64,12 +64,12 @@ def add(
     body |= {"types": types} if types else {}
     body |= {"after": after} if after is not None else {}
     with errors(as_json):
-        new = _ask(data, workspace, "POST", PATH, body)
+        endpoint = _ask(data, workspace, "POST", PATH, body)
         if as_json:
-            print_json(new)
+            print_json(endpoint)
             return
-        echo(f"{new['id']}  {terminal.line(new['url'])}")
-        echo(f"secret  {new['secret']}")
+        echo(f"{endpoint['id']}  {terminal.line(endpoint['url'])}")
+        echo(f"secret  {endpoint['secret']}")
         note("Keep the secret: it is not shown again. Receivers check `webhook-signature` with it.")
 
 
@@ -83,10 +83,19 @@ def list_webhooks(
         if as_json:
             print_json(webhooks)
             return
-        for one in webhooks:
-            error = f"  {one['last_error']}, {one['failures']} times" if one["failures"] else ""
-            what = terminal.line(f"{one['url']}  {','.join(one['types'])}{error}")
-            echo(f"{one['id']}  {one['state']:<8}  {one['lag']:>6} behind  {what}")
+        for endpoint in webhooks:
+            error = (
+                f"  {endpoint['last_error']}, {endpoint['failures']} times"
+                if endpoint["failures"]
+                else ""
+            )
+            endpoint_line = terminal.line(
+                f"{endpoint['url']}  {','.join(endpoint['types'])}{error}"
+            )
+            echo(
+                f"{endpoint['id']}  {endpoint['state']:<8}  {endpoint['lag']:>6} behind  "
+                f"{endpoint_line}"
+            )
         if not webhooks:
             note("no webhooks")
 
@@ -103,16 +112,16 @@ def remove(
     """Send nothing more there, and forget the secret."""
     with errors(as_json):
         if yes:
-            removed = _ask(data, workspace, "DELETE", f"{PATH}/{id}", reason=reason)["id"]
+            removed_id = _ask(data, workspace, "DELETE", f"{PATH}/{id}", reason=reason)["id"]
         else:
-            removed = id if _listed(data, workspace, id) else None
+            removed_id = id if _listed(data, workspace, id) else None
         if as_json:
-            print_json({"removed" if yes else "would_remove": removed})
-        elif removed:
-            echo(f"{'removed' if yes else 'would remove'} {removed}")
+            print_json({"removed" if yes else "would_remove": removed_id})
+        elif removed_id:
+            echo(f"{'removed' if yes else 'would remove'} {removed_id}")
         else:
             note("there is no webhook of that id")
-        raise typer.Exit(0 if removed else 1)
+        raise typer.Exit(0 if removed_id else 1)
 
 
 @app.command()
@@ -179,7 +188,7 @@ def rotate(
     valid.
     """
     with errors(as_json):
-        new = _ask(
+        endpoint = _ask(
             data,
             workspace,
             "POST",
@@ -187,10 +196,13 @@ def rotate(
             {"keep_hours": keep_hours, "reason": reason},
         )
         if as_json:
-            print_json(new)
+            print_json(endpoint)
             return
-        echo(f"secret  {new['secret']}")
-        note(f"Messages are signed with the former secret too until {new['former_secret_until']}.")
+        echo(f"secret  {endpoint['secret']}")
+        note(
+            "Messages are signed with the former secret too until "
+            f"{endpoint['former_secret_until']}."
+        )
 
 
 @app.command()
@@ -216,7 +228,12 @@ def test(
 def _listed(data: Data, workspace: str, id: str) -> dict[str, Any] | None:
     """Return the webhook of that id, None without."""
     return next(
-        (one for one in _ask(data, workspace, "GET", PATH)["webhooks"] if one["id"] == id), None
+        (
+            endpoint
+            for endpoint in _ask(data, workspace, "GET", PATH)["webhooks"]
+            if endpoint["id"] == id
+        ),
+        None,
     )
 
 

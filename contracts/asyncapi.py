@@ -92,8 +92,10 @@ def _channel(name: str, event: type[Event]) -> Json:
 
 
 def _operations(name: str) -> Json:
-    sent = {f"{producer}.says.{name}": _operation("send", name) for producer in PRODUCERS[name]}
-    received = {
+    send_operations = {
+        f"{producer}.says.{name}": _operation("send", name) for producer in PRODUCERS[name]
+    }
+    receive_operations = {
         f"{durable.name}.hears.{name}": {
             **_operation("receive", name),
             "summary": f"{service_of(durable)}: {durable.why}",
@@ -101,7 +103,7 @@ def _operations(name: str) -> Json:
         }
         for durable in consumers_of(name)
     }
-    return sent | received
+    return send_operations | receive_operations
 
 
 def _operation(action: str, name: str) -> Json:

@@ -43,22 +43,22 @@ def _changes(before: Any, after: Any, path: str) -> Iterator[str]:
         if before != after:
             yield f"{path or 'schema'} was {_short(before)} and is {_short(after)}"
         return
-    old, new = cast("dict[str, Any]", before), cast("dict[str, Any]", after)
+    old_fields, new_fields = cast("dict[str, Any]", before), cast("dict[str, Any]", after)
     is_named = path.rpartition(".")[2] in _NAMED
-    for key in old.keys() | new.keys() if not is_named else old.keys():
+    for key in old_fields.keys() | new_fields.keys() if not is_named else old_fields.keys():
         place = f"{path}.{key}".removeprefix(".")
         if not is_named and key in TEXTS:
             continue
         if key == "required":
-            yield from _required(old.get(key, []), new.get(key, []), path)
-        elif key not in new:
+            yield from _required(old_fields.get(key, []), new_fields.get(key, []), path)
+        elif key not in new_fields:
             yield f"{place} is gone"
-        elif key not in old:
+        elif key not in old_fields:
             # A schema that had no named parts yet gets its first ones.
             if key not in _NAMED:
                 yield f"{place} is new"
         else:
-            yield from _changes(old[key], new[key], place)
+            yield from _changes(old_fields[key], new_fields[key], place)
 
 
 def _required(before: list[str], after: list[str], path: str) -> Iterator[str]:

@@ -133,12 +133,12 @@ def released() -> set[str]:
 def differing(folder: Path) -> list[str]:
     """The files that are missing, out of date, or that no event of ours accounts for."""
     files = {path.relative_to(folder).as_posix() for path in (folder / "schemas").glob("*")}
-    wrong = files ^ released()
+    wrong_files = files ^ released()
     for path, text in documents().items():
         file = folder / path
         if not file.is_file() or file.read_text("utf-8") != text:
-            wrong.add(path)
-    return sorted(wrong)
+            wrong_files.add(path)
+    return sorted(wrong_files)
 
 
 def broken(folder: Path) -> list[str]:
@@ -181,10 +181,10 @@ def main(arguments: Sequence[str] | None = None, folder: Path = FOLDER) -> int:
         if not breaks:
             write(folder)
         return 1 if breaks else 0
-    wrong = differing(folder)
-    for path in wrong:
+    wrong_files = differing(folder)
+    for path in wrong_files:
         sys.stderr.write(f"contracts/{path} differs; run `python -m contracts.generate`\n")
-    return 1 if wrong else 0
+    return 1 if wrong_files else 0
 
 
 if __name__ == "__main__":

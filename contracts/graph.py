@@ -73,7 +73,7 @@ class Entity:
     """Chunks that name it; `source_ids` lists at most 200 of them."""
     created_at: int = 0
     """Unix seconds of the first document that named it."""
-    gone: bool = False
+    is_gone: bool = False
     """A tombstone: nothing supports it any more. Readers never see one."""
 
 
@@ -91,7 +91,7 @@ class Relation:
     file_paths: tuple[str, ...] = ()
     support: int = 0
     created_at: int = 0
-    gone: bool = False
+    is_gone: bool = False
 
     @property
     def key(self) -> tuple[str, str]:

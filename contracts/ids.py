@@ -98,7 +98,9 @@ def ids_of_name(name: str) -> list[str]:
     """
     spellings = (name_spelling(name), *former_spellings(name))
     return list(
-        dict.fromkeys(id for each in spellings for id in (_path_id(each), _document_id("", each)))
+        dict.fromkeys(
+            id for spelling in spellings for id in (_path_id(spelling), _document_id("", spelling))
+        )
     )
 
 
@@ -109,7 +111,7 @@ def former_ids(id: str, file_path: str = UNKNOWN_SOURCE) -> list[str]:
     if id == path_id(file_path):
         ids = map(_path_id, former_spellings(file_path))
     elif id == document_id("", file_path):
-        ids = (_document_id("", each) for each in former_spellings(file_path))
+        ids = (_document_id("", spelling) for spelling in former_spellings(file_path))
     else:
         ids = iter(former_spellings(id))
     return list(dict.fromkeys(ids))

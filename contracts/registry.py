@@ -50,9 +50,9 @@ def consumers_of(event_type: str) -> tuple[Consumer, ...]:
         durable
         for durable in CONSUMERS
         if any(
-            len(wanted) == len(sample)
-            and all(w in ("*", s) for w, s in zip(wanted, sample, strict=True))
-            for wanted in (subject_filter.split(".") for subject_filter in durable.filters)
+            len(filter_tokens) == len(sample)
+            and all(w in ("*", s) for w, s in zip(filter_tokens, sample, strict=True))
+            for filter_tokens in (subject_filter.split(".") for subject_filter in durable.filters)
         )
     )
 

@@ -14,7 +14,7 @@ non-characters of the first plane.
 """
 
 _FORBIDDEN_BEYOND = "".join(
-    chr((plane << 16) + last) for plane in range(1, 17) for last in (0xFFFE, 0xFFFF)
+    chr((plane << 16) + offset) for plane in range(1, 17) for offset in (0xFFFE, 0xFFFF)
 )
 """Unicode non-characters of the other planes."""
 
@@ -72,33 +72,35 @@ def is_blank(text: str) -> bool:
     return not _PRINTED.match(text) and not sanitize(text)
 
 
-def sanitized(texts: Iterable[str], marks: Sequence[int] = ()) -> Iterator[tuple[str, list[int]]]:
+def sanitized(texts: Iterable[str], offsets: Sequence[int] = ()) -> Iterator[tuple[str, list[int]]]:
     """`sanitize` of the texts joined, in pieces, without ever joining them.
 
-    `marks` are ascending places in the joined texts. With each piece come those that are settled
+    `offsets` are ascending places in the joined texts. With each piece come those that are settled
     with it, as places in the sanitised text: that of the character itself, or of what follows where
     it was left out.
     """
     waiting, blanks = "", ""
-    read = made = (
-        0  # characters of the joined texts, and of the sanitised one with `blanks`, that are done
-    )
-    left = list(reversed(marks))
+    # Characters of the joined texts, and of the sanitised one with `blanks`, that are done.
+    read = written_count = 0
+    pending_offsets = list(reversed(offsets))
     for text in _and_end(texts):
         buffer = waiting + (text or "")
-        done = len(buffer) if text is None else _settled(buffer)
+        settled_count = len(buffer) if text is None else _settled(buffer)
         here = [
-            left.pop() - read for _ in range(_count_before(left, read + done, last=text is None))
+            pending_offsets.pop() - read
+            for _ in range(
+                _count_before(pending_offsets, read + settled_count, is_last=text is None)
+            )
         ]
-        clean, here = _replaced(_REFERENCE, _unescaped, buffer[:done], here)
+        clean, here = _replaced(_REFERENCE, _unescaped, buffer[:settled_count], here)
         for forbidden in _FORBIDDEN:
             clean, here = _replaced(forbidden, _nothing, clean, here)
-        waiting, read = buffer[done:], read + done
-        if not made:
+        waiting, read = buffer[settled_count:], read + settled_count
+        if not written_count:
             leading = len(clean) - len(clean.lstrip())
-            clean, here = clean[leading:], [max(0, mark - leading) for mark in here]
-        here = [made + mark for mark in here]
-        made += len(clean)
+            clean, here = clean[leading:], [max(0, offset - leading) for offset in here]
+        here = [written_count + offset for offset in here]
+        written_count += len(clean)
         body = clean.rstrip()
         if body:
             yield blanks + body, here
@@ -114,24 +116,33 @@ _LONGEST_CLUSTER = 64
 _END: tuple[None, list[int]] = (None, [])
 
 
-def cleaned(texts: Iterable[str], marks: Sequence[int] = ()) -> Iterator[tuple[str, list[int]]]:
+def cleaned(texts: Iterable[str], offsets: Sequence[int] = ()) -> Iterator[tuple[str, list[int]]]:
     """`sanitized` and `readable`: the text of a document as its passages are cut from it, with the
     places in it.
     """
     waiting = ""
-    read = made = 0  # characters of the sanitised text, and of the readable one, that are done
-    left: list[int] = []
-    for text, places in chain(sanitized(texts, marks), (_END,)):
+    # Characters of the sanitised text, and of the readable one, that are done.
+    read = written_count = 0
+    pending_offsets: list[int] = []
+    for text, places in chain(sanitized(texts, offsets), (_END,)):
         buffer = waiting + (text or "")
-        left += places
-        done = len(buffer) if text is None else _last_base(buffer)
-        count = len(left) if text is None else bisect_left(left, read + done)
-        here = [place - read for place in left[:count]]
-        clean, here = _replaced(UNSEEN_IN_TEXT, _nothing, buffer[:done], here)
+        pending_offsets += places
+        settled_count = len(buffer) if text is None else _last_base(buffer)
+        count = (
+            len(pending_offsets)
+            if text is None
+            else bisect_left(pending_offsets, read + settled_count)
+        )
+        here = [place - read for place in pending_offsets[:count]]
+        clean, here = _replaced(UNSEEN_IN_TEXT, _nothing, buffer[:settled_count], here)
         clean, here = _replaced(DECOMPOSED, composed, clean, here)
-        waiting, left, read = buffer[done:], left[count:], read + done
-        yield clean, [made + place for place in here]
-        made += len(clean)
+        waiting, pending_offsets, read = (
+            buffer[settled_count:],
+            pending_offsets[count:],
+            read + settled_count,
+        )
+        yield clean, [written_count + place for place in here]
+        written_count += len(clean)
 
 
 def _last_base(buffer: str) -> int:
@@ -149,14 +160,18 @@ def _and_end(texts: Iterable[str]) -> Iterator[str | None]:
 
 def _settled(buffer: str) -> int:
     """Return how much of the buffer stays as it is, whatever follows."""
-    last = buffer.rfind("&")
-    return last if last >= 0 and _OPEN_REFERENCE.fullmatch(buffer, last) else len(buffer)
+    ampersand = buffer.rfind("&")
+    return (
+        ampersand
+        if ampersand >= 0 and _OPEN_REFERENCE.fullmatch(buffer, ampersand)
+        else len(buffer)
+    )
 
 
-def _count_before(left: Sequence[int], end: int, *, last: bool) -> int:
+def _count_before(pending_offsets: Sequence[int], end: int, *, is_last: bool) -> int:
     """Return how many of the marks, the least of which stands last, lie before `end`."""
     count = 0
-    while count < len(left) and (last or left[-1 - count] < end):
+    while count < len(pending_offsets) and (is_last or pending_offsets[-1 - count] < end):
         count += 1
     return count
 
@@ -165,20 +180,22 @@ def _replaced(
     pattern: re.Pattern[str],
     replacement: Callable[[re.Match[str]], str],
     text: str,
-    marks: list[int],
+    offsets: list[int],
 ) -> tuple[str, list[int]]:
     """Return the result of `pattern.sub`, and where the marks then stand."""
-    if not marks:
-        return pattern.sub(replacement, text), marks
-    moved: list[int] = []
+    if not offsets:
+        return pattern.sub(replacement, text), offsets
+    moved_offsets: list[int] = []
     shift, position = 0, 0
     for match in pattern.finditer(text):
         start, end = match.span()
-        while position < len(marks) and marks[position] < end:
-            moved.append(min(marks[position], start) + shift)
+        while position < len(offsets) and offsets[position] < end:
+            moved_offsets.append(min(offsets[position], start) + shift)
             position += 1
         shift += len(replacement(match)) - (end - start)
-    return pattern.sub(replacement, text), moved + [mark + shift for mark in marks[position:]]
+    return pattern.sub(replacement, text), moved_offsets + [
+        offset + shift for offset in offsets[position:]
+    ]
 
 
 def _unescaped(match: re.Match[str]) -> str:

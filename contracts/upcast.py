@@ -26,13 +26,15 @@ edits, 4 splits.
 """
 
 
-def upcast(event_type: str, version: int, newest: int, body: Body, steps: Steps = STEPS) -> Body:
+def upcast(
+    event_type: str, version: int, newest_version: int, body: Body, steps: Steps = STEPS
+) -> Body:
     """Return the body as the newest version has it.
 
     Raises LookupError when a step is missing, which a test of the steps rules out for released
     events; ValueError when a step cannot read the body.
     """
-    while version < newest:
+    while version < newest_version:
         step = steps[event_type, version]
         try:
             body = step(body)

@@ -90,9 +90,10 @@ class Chunking(Value):
         It is no rule of the value itself, so that events of before it was made can still be read.
         """
         if self.size is not None and self.overlap is not None and self.overlap > self.size // 2:
-            most = self.size // 2
+            max_overlap = self.size // 2
             raise ValueError(
-                f"overlap {self.overlap} is more than half of size {self.size}: give at most {most}"
+                f"overlap {self.overlap} is more than half of size {self.size}: give at most "
+                f"{max_overlap}"
             )
         return self
 
@@ -266,17 +267,17 @@ class TokenUsage(Value):
         default=0, description="calls they were counted in; older releases did not say"
     )
 
-    def __add__(self, other: "TokenUsage") -> "TokenUsage":
+    def __add__(self, usage: "TokenUsage") -> "TokenUsage":
         return TokenUsage(
-            prompt=self.prompt + other.prompt,
-            completion=self.completion + other.completion,
-            cached=self.cached + other.cached,
-            calls=self.calls + other.calls,
+            prompt=self.prompt + usage.prompt,
+            completion=self.completion + usage.completion,
+            cached=self.cached + usage.cached,
+            calls=self.calls + usage.calls,
         )
 
-    def without(self, other: "TokenUsage") -> "TokenUsage":
+    def without(self, usage: "TokenUsage") -> "TokenUsage":
         """Return these counts without those of a part of them."""
-        counts = {name: value - getattr(other, name) for name, value in self.model_dump().items()}
+        counts = {name: value - getattr(usage, name) for name, value in self.model_dump().items()}
         return TokenUsage(**{name: max(0, value) for name, value in counts.items()})
 
 

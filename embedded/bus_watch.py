@@ -62,12 +62,12 @@ class BusWatch:
             return
         if not self.was_full and not await self._is_reported_silent():
             return
-        confirmed = await bus_confirms(self.url, self.probe_id)
-        if confirmed:
+        is_confirmed = await bus_confirms(self.url, self.probe_id)
+        if is_confirmed:
             self.was_full, self.failures, self.probe_id = False, 0, uuid4().hex
             return
         # A bus without connections is starting, and ends by itself when it cannot.
-        self.failures += confirmed is False
+        self.failures += is_confirmed is False
         if self.failures >= MAX_FAILURES:
             self.failures = 0
             self.report("the bus confirms nothing although its disk has room: it is started again")

@@ -41,7 +41,7 @@ STOP_GRACE = 90.0
 
 
 async def serve(
-    folder: DataFolder, report: Report, *, api: int | None, ready: Callable[[StackState], None]
+    folder: DataFolder, report: Report, *, api: int | None, on_ready: Callable[[StackState], None]
 ) -> bool:
     """Run the stack until SIGTERM or SIGINT. Gives whether it was ready before. Raises as
     `stack.run_stack` does.
@@ -50,17 +50,17 @@ async def serve(
     from embedded.stack import run_stack  # noqa: PLC0415
     from embedded.supervisor import on_stop_signal  # noqa: PLC0415
 
-    task, answered = asyncio.current_task(), False
+    task, has_answered = asyncio.current_task(), False
     assert task is not None
     with on_stop_signal(task.cancel):
         try:
             async with run_stack(folder, report, api=api) as state:
-                answered = True
-                ready(state)
+                has_answered = True
+                on_ready(state)
                 await asyncio.Event().wait()
         except asyncio.CancelledError:
             task.uncancel()
-    return answered
+    return has_answered
 
 
 def running_state(folder: DataFolder, report: Report) -> StackState | None:
@@ -120,7 +120,7 @@ def _start_own(folder: DataFolder, report: Report, api: int | None) -> StackStat
     """Start a supervisor and wait for its stack. None when another process was faster."""
     log = folder.path / LOG
     with open_private(log) as output:
-        seen = output.tell()
+        offset = output.tell()
         child = subprocess.Popen(  # noqa: S603
             [sys.executable, "-m", "embedded.daemon", str(folder.path), str(api or 0)],
             stdin=subprocess.DEVNULL,
@@ -133,7 +133,7 @@ def _start_own(folder: DataFolder, report: Report, api: int | None) -> StackStat
     end = time.monotonic() + START_TIMEOUT
     while time.monotonic() < end:
         code = child.poll()
-        seen = _relay(log, seen, report)
+        offset = _relay(log, offset, report)
         state = folder.read()
         if code == ANOTHER_RUNS:
             return None
@@ -172,25 +172,25 @@ def stop(folder: DataFolder) -> bool:
         return False
     with folder_errors(), folder.lock():
         state = folder.read()
-        left = end_orphans(folder, state)
-        if state.phase != "stopped" or left:
+        orphan_count = end_orphans(folder, state)
+        if state.phase != "stopped" or orphan_count:
             state.phase = "stopped"
             state.supervisor = None
             with suppress(OSError):
                 folder.write(state)
-    return running_now or left > 0
+    return running_now or orphan_count > 0
 
 
-def _relay(log: Path, seen: int, report: Report) -> int:
-    """Pass on what was logged behind byte `seen`, without the times, and return where it ends."""
+def _relay(log: Path, offset: int, report: Report) -> int:
+    """Pass on what was logged behind byte `offset`, without the times, and return where it ends."""
     with log.open("rb") as file:
-        file.seek(seen)
+        file.seek(offset)
         for line in file:
             if not line.endswith(b"\n"):
                 break
-            seen += len(line)
+            offset += len(line)
             report(line.decode("utf-8", "replace").partition(" ")[2].rstrip())
-    return seen
+    return offset
 
 
 def main() -> None:
@@ -208,7 +208,7 @@ def main() -> None:
                 folder,
                 report,
                 api=api,
-                ready=lambda state: report(f"the stack is ready: {state.api}"),
+                on_ready=lambda state: report(f"the stack is ready: {state.api}"),
             )
         )
     except Busy:

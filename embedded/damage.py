@@ -97,18 +97,18 @@ def _sqlite(file: Path) -> str:
             _size(file.with_name(file.name + journal)) for journal in ("-wal", "-journal")
         ) or not _size(file):
             return ""
-        with file.open("rb") as opened:
-            header = opened.read(100)
+        with file.open("rb") as database:
+            header = database.read(100)
         if len(header) < 100 or not header.startswith(SQLITE):
             return f"{file.name} is not a database"
         page = int.from_bytes(header[16:18]) or 1
         page = 65536 if page == 1 else page
-        counted = (
+        page_count = (
             header[24:28] == header[92:96]
         )  # else older code wrote it, and the count may be too small
-        whole = page * int.from_bytes(header[28:32])
-        if counted and _size(file) < whole:
-            return f"{file.name} has {_size(file)} of its {whole} bytes"
+        expected_size = page * int.from_bytes(header[28:32])
+        if page_count and _size(file) < expected_size:
+            return f"{file.name} has {_size(file)} of its {expected_size} bytes"
     return ""
 
 
@@ -119,11 +119,11 @@ def find_truncated_graph_file(graph: Path) -> str:
     Their lengths are known where the server was stopped in good order; else what it was doing is in
     its journal.
     """
-    database, noted = graph / DATABASE, graph / LENGTHS_FILE
+    database, lengths_file = graph / DATABASE, graph / LENGTHS_FILE
     with suppress(OSError, ValueError, TypeError, AttributeError):
         if any(database.glob("*.wal")):
             return ""
-        lengths: dict[str, int] = json.loads(noted.read_text("utf-8"))
+        lengths: dict[str, int] = json.loads(lengths_file.read_text("utf-8"))
         for name, length in lengths.items():
             if (size := _size(database / name)) < length:
                 return f"{name} has {size} of its {length} bytes"
@@ -150,9 +150,12 @@ def _last_log_line(log: Path, signs: tuple[str, ...], start: str = "") -> str:
         lines = log.read_text("utf-8", "replace").splitlines()[-MAX_LOG_LINES:]
     except OSError:
         return ""
-    begun = max((number for number, line in enumerate(lines) if start and start in line), default=0)
+    start_line = max(
+        (number for number, line in enumerate(lines) if start and start in line), default=0
+    )
     return next(
-        (line.strip()[-200:] for line in lines[begun:] if any(sign in line for sign in signs)), ""
+        (line.strip()[-200:] for line in lines[start_line:] if any(sign in line for sign in signs)),
+        "",
     )
 
 

@@ -81,9 +81,9 @@ def newer_release(path: Path, release: str) -> NewerRelease:
     """Return the error for a file or folder of a newer release; an empty name for one that does not
     tell.
     """
-    which = f"release {release}" if release else "a newer release"
+    release_name = f"release {release}" if release else "a newer release"
     return NewerRelease(
-        f"{path} was made by {which} of Lightstream, and this is {VERSION}, which is older: "
+        f"{path} was made by {release_name} of Lightstream, and this is {VERSION}, which is older: "
         "use the newer one, "
         "or choose another folder with --data"
     )
@@ -220,14 +220,14 @@ def end_orphans(folder: DataFolder, state: StackState) -> int:
     """Terminate what a killed supervisor left, and return the number of processes. The caller has
     the lock.
     """
-    left = [
+    orphan_processes = [
         child.identity
         for child in state.children.values()
         if orphans.runs_in(child.identity, folder.path)
     ]
-    orphans.terminate(left, grace=ORPHAN_GRACE)
+    orphans.terminate(orphan_processes, grace=ORPHAN_GRACE)
     state.children = {}
-    return len(left)
+    return len(orphan_processes)
 
 
 def new_password() -> str:
@@ -235,8 +235,8 @@ def new_password() -> str:
     return secrets.token_urlsafe(24)
 
 
-def _state(recorded: Mapping[str, Any]) -> StackState:
-    supervisor = recorded.get("supervisor")
+def _state(fields: Mapping[str, Any]) -> StackState:
+    supervisor = fields.get("supervisor")
     children = {
         name: Child(
             ProcessIdentity(**child["identity"]),
@@ -244,8 +244,8 @@ def _state(recorded: Mapping[str, Any]) -> StackState:
             int(child["restarts"]),
             child.get("fault", ""),
         )
-        for name, child in recorded["children"].items()
+        for name, child in fields["children"].items()
     }
-    values: dict[str, Any] = {**recorded, "children": children}
+    values: dict[str, Any] = {**fields, "children": children}
     values["supervisor"] = ProcessIdentity(**supervisor) if supervisor else None
     return StackState(**values)

@@ -28,8 +28,8 @@ def stack_environment(state: StackState) -> Mapping[str, str]:
     """
     services = [child.identity for child in state.children.values()]
     for identity in [*services[::-1], *([state.supervisor] if state.supervisor else [])]:
-        if identified := _variables(identity):
-            return identified
+        if stack_variables := _variables(identity):
+            return stack_variables
     return os.environ
 
 
@@ -51,19 +51,21 @@ def settings_from(kind: type[S], environ: Mapping[str, str]) -> S:
     upper = {name.upper(): value for name, value in environ.items() if value}
     values: dict[str, str] = {}
     for name, field in kind.model_fields.items():
-        given = next((variable for variable in variables(name, field) if variable in upper), None)
-        if given:
-            values[name] = upper[given]
+        set_variable = next(
+            (variable for variable in variables(name, field) if variable in upper), None
+        )
+        if set_variable:
+            values[name] = upper[set_variable]
     values |= {name: file.content for name, file in secret_files(kind, environ).items()}
     return cast(S, FromVariables.model_validate(values))
 
 
 def _variables(identity: ProcessIdentity) -> dict[str, str]:
     """Return the environment of a running process; empty when it has ended."""
-    assigned: dict[str, str] = {}
+    assignments: dict[str, str] = {}
     with suppress(OSError):
         if identity.alive:
             text = (PROC / str(identity.pid) / "environ").read_bytes()
             pairs = (os.fsdecode(entry).partition("=") for entry in text.split(b"\0") if entry)
-            assigned = {name: value for name, _, value in pairs}
-    return assigned if identity.alive else {}
+            assignments = {name: value for name, _, value in pairs}
+    return assignments if identity.alive else {}

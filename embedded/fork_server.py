@@ -114,8 +114,8 @@ def fork_on_request(control: socket.socket) -> Request | None:
 
     def reap(number: int, frame: FrameType | None) -> None:
         with suppress(ChildProcessError):
-            while (ended := os.waitpid(-1, os.WNOHANG))[0]:
-                _send(control, {"ended": ended[0], "code": os.waitstatus_to_exitcode(ended[1])})
+            while (status := os.waitpid(-1, os.WNOHANG))[0]:
+                _send(control, {"ended": status[0], "code": os.waitstatus_to_exitcode(status[1])})
 
     signal.signal(signal.SIGCHLD, reap)
     with control.makefile("rb") as lines:
@@ -153,8 +153,8 @@ def _show_as(argv: list[str]) -> None:
     with suppress(OSError, ValueError, IndexError):
         fields = Path("/proc/self/stat").read_text("ascii", "replace").rpartition(")")[2].split()
         start, end = int(fields[_ARGUMENTS_START]), int(fields[_ARGUMENTS_END])
-        shown = b"\0".join(os.fsencode(word) for word in argv)[: end - start - 1]
-        ctypes.memmove(start, shown.ljust(end - start, b"\0"), end - start)
+        title = b"\0".join(os.fsencode(word) for word in argv)[: end - start - 1]
+        ctypes.memmove(start, title.ljust(end - start, b"\0"), end - start)
 
 
 def _send(control: socket.socket, message: dict[str, Any]) -> None:

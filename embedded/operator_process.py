@@ -78,7 +78,7 @@ class StackOrders:
     options: Sequence[str]
     report: Callable[[str], None]
     backup_folder: str = field(default_factory=lambda: OrderSettings().backup_dir)
-    current: OperatorOrder | None = None
+    running_order: OperatorOrder | None = None
     work: asyncio.Task[None] | None = field(default=None, repr=False)
 
     async def answer(self, message: Msg) -> None:
@@ -87,7 +87,7 @@ class StackOrders:
 
     def _begin(self, data: bytes) -> dict[str, Any]:
         if not data:
-            return {"current": self.current.id if self.current else ""}
+            return {"current": self.running_order.id if self.running_order else ""}
         order = OperatorOrder(**json.loads(data))
         command(order, self.backup_folder)  # refuses fields of no use before anything begins
         if order.task == "backup" and not self.backup_folder:
@@ -97,9 +97,9 @@ class StackOrders:
                     "orders"
                 )
             }
-        if self.current:
-            return {"busy": f"{self.current}, ordered by {self.current.who}"}
-        self.current = order
+        if self.running_order:
+            return {"busy": f"{self.running_order}, ordered by {self.running_order.who}"}
+        self.running_order = order
         self.work = asyncio.create_task(self._run(order))
         return {"accepted": order.id}
 
@@ -108,13 +108,15 @@ class StackOrders:
         self.report(f"{order}, ordered by {order.who}")
         try:
             await self._note(outcome)
-            done = await self._give(order)
-            error = done.pop("error", "")
+            result = await self._give(order)
+            error = result.pop("error", "")
             self.report(f"{order}: {error or 'done'}")
             state = "failed" if error else "done"
-            await self._note(replace(outcome, state=state, ended=_now(), error=error, result=done))
+            await self._note(
+                replace(outcome, state=state, ended=_now(), error=error, result=result)
+            )
         finally:
-            self.current = None
+            self.running_order = None
 
     async def _give(self, order: OperatorOrder) -> dict[str, Any]:
         """Give the command, and return what it says, or `{"error": …}`."""
@@ -138,18 +140,18 @@ class StackOrders:
             env={**os.environ, ACTOR_VARIABLE: order.who},
         )
         try:
-            said, _ = await child.communicate()
+            output, _ = await child.communicate()
         finally:
             if child.returncode is None:
                 child.terminate()
                 with suppress(TimeoutError):
                     async with asyncio.timeout(GRACE):
                         await child.wait()
-        done = read_result(said, child.returncode or 0)
+        result = read_result(output, child.returncode or 0)
         return (
-            {name: done[name] for name in OF_BACKUP if name in done}
+            {name: result[name] for name in OF_BACKUP if name in result}
             if order.task == "backup"
-            else done
+            else result
         )
 
     async def _note(self, outcome: OrderOutcome) -> None:
@@ -192,7 +194,7 @@ def command(order: OperatorOrder, backup_folder: str = "") -> list[str]:
     if order.step not in get_args(Step) or order.projection not in (*PROJECTIONS, "all"):
         raise ValueError(f"no such step: {order.step!r} {order.projection!r}")
     step = [order.projection] if order.step == "run" else [order.step, order.projection]
-    given = {
+    options = {
         "--events-per-second": order.events_per_second,
         "--embedding-model": order.embedding_model,
         "--embedding-dim": order.embedding_dim,
@@ -201,18 +203,18 @@ def command(order: OperatorOrder, backup_folder: str = "") -> list[str]:
         "rebuild",
         *step,
         "--json",
-        *(f"{name}={value}" for name, value in given.items() if value),
+        *(f"{name}={value}" for name, value in options.items() if value),
         *of_workspace,
         *why,
     ]
 
 
-def read_result(said: bytes, code: int) -> dict[str, Any]:
+def read_result(output: bytes, code: int) -> dict[str, Any]:
     """Return what a command printed with --json, or `{"error": …}` with the reason it did not
     succeed.
     """
     try:
-        result: dict[str, Any] = json.loads(said)
+        result: dict[str, Any] = json.loads(output)
     except ValueError:
         return {"error": f"the command ended with code {code} and said nothing that can be read"}
     result = {
@@ -237,7 +239,7 @@ async def take_orders(
     orders = StackOrders(values, options, report)
     subscription = await client.subscribe(subjects.REBUILDS, queue="operator", cb=orders.answer)
     try:
-        async with in_background(audit_for_ever(options, lambda: orders.current is not None)):
+        async with in_background(audit_for_ever(options, lambda: orders.running_order is not None)):
             yield
     finally:
         with suppress(Exception):  # the connection may be closed

@@ -84,5 +84,5 @@ def _started(pid: int) -> int | None:
         stat = (PROC / str(pid) / "stat").read_text("ascii", "replace")
     except OSError:
         return None
-    state, *rest = stat.rpartition(")")[2].split()
-    return None if state in "ZX" else int(rest[18])
+    state, *fields = stat.rpartition(")")[2].split()
+    return None if state in "ZX" else int(fields[18])

@@ -46,7 +46,9 @@ def is_free(port: int) -> bool:
 
 
 @contextlib.contextmanager
-def claim_ports(wanted: Mapping[str, int], api: int | None = None) -> Generator[dict[str, int]]:
+def claim_ports(
+    preferred_ports: Mapping[str, int], api: int | None = None
+) -> Generator[dict[str, int]]:
     """Claim a port for each part: the wanted one where it is free, else any. No other stack claims
     it meanwhile.
 
@@ -57,12 +59,12 @@ def claim_ports(wanted: Mapping[str, int], api: int | None = None) -> Generator[
             raise InvalidInput(
                 f"port {api} is taken by another program: choose another one with --port"
             )
-        claimed: dict[str, int] = {} if api is None else {"api": api}
+        claimed_ports: dict[str, int] = {} if api is None else {"api": api}
         for part in DEFAULT_PORTS:
-            if part not in claimed:
-                port = wanted.get(part, 0)
-                claimed[part] = port if port and _claim(port, claims) else _claim_any(claims)
-        yield claimed
+            if part not in claimed_ports:
+                port = preferred_ports.get(part, 0)
+                claimed_ports[part] = port if port and _claim(port, claims) else _claim_any(claims)
+        yield claimed_ports
 
 
 def _claim(port: int, claims: contextlib.ExitStack) -> bool:

@@ -128,10 +128,10 @@ class Process:
         end = asyncio.get_running_loop().time() + self.timeout
         while True:
             if self.child.returncode is not None:
-                ended = f"{self.name} ended with code {self.child.returncode}"
-                known = self.diagnosis()
+                sentence = f"{self.name} ended with code {self.child.returncode}"
+                known_cause = self.diagnosis()
                 raise ConfigurationError(
-                    f"{ended}: {known}" if known else f"{ended}:\n{self.tail()}"
+                    f"{sentence}: {known_cause}" if known_cause else f"{sentence}:\n{self.tail()}"
                 )
             try:
                 async with asyncio.timeout(5.0):

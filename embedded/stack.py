@@ -65,11 +65,11 @@ async def run_stack(
     with folder_errors(), private_files(), folder.lock():
         state = folder.read()
         enter_release(folder)
-        if left := end_orphans(folder, state):
-            report(f"ended {left} processes of a stack that was killed")
+        if orphan_count := end_orphans(folder, state):
+            report(f"ended {orphan_count} processes of a stack that was killed")
         state.supervisor, state.failure = ProcessIdentity.of(os.getpid()), ""
         state.password, state.bus_password = (
-            given or new_password() for given in (state.password, state.bus_password)
+            password or new_password() for password in (state.password, state.bus_password)
         )
         state.models = configured_models()
         try:
@@ -89,19 +89,21 @@ def configured_models() -> dict[str, str]:
 
     A role whose model is another one than the answering has it under its name.
     """
-    asked = RoleSettings()
+    role_settings = RoleSettings()
     of_roles = {
-        role: configured.model if (configured := language_model(asked, role)) else ""
+        role: language_model_of_role.model
+        if (language_model_of_role := language_model(role_settings, role))
+        else ""
         for role in ROLES
     }
     language = of_roles["query"]
-    endpoint = asked.embedding_model or DEFAULT_EMBEDDING_MODEL
+    endpoint = role_settings.embedding_model or DEFAULT_EMBEDDING_MODEL
     return {
         "language": language,
         **{role: model for role, model in of_roles.items() if model != language},
         "embedding": endpoint
-        if asked.has_embedding_endpoint
-        else asked.embedding_model or "minilm",
+        if role_settings.has_embedding_endpoint
+        else role_settings.embedding_model or "minilm",
     }
 
 
@@ -127,10 +129,10 @@ def _stores(folder: DataFolder, state: StackState) -> tuple[Process, ...]:
 async def _run_with_ports(
     folder: DataFolder, state: StackState, report: Report, api: int | None
 ) -> AsyncGenerator[None]:
-    wanted = {**ports.DEFAULT_PORTS, **state.ports}
+    preferred_ports = {**ports.DEFAULT_PORTS, **state.ports}
     for attempt in range(1, PORT_ATTEMPTS + 1):
         try:
-            with ports.claim_ports(wanted, api) as state.ports:
+            with ports.claim_ports(preferred_ports, api) as state.ports:
                 _enter_phase("starting", folder, state)
                 async with _run_processes(folder, state, report):
                     _enter_phase("ready", folder, state)
@@ -147,7 +149,7 @@ async def _run_with_ports(
                 state.failure = str(error)
                 raise
             report("another program took one of the ports: starting anew with others")
-            wanted = {}
+            preferred_ports = {}
 
 
 @asynccontextmanager

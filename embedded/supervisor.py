@@ -70,15 +70,15 @@ async def supervise(
     ConfigurationError, with the end of the log, when one ends before that; only what has answered
     once is started again.
     """
-    supervised = [_SupervisedProcess(process, records) for process in processes]
+    supervised_processes = [_SupervisedProcess(process, records) for process in processes]
     try:
-        for process in supervised:
+        for process in supervised_processes:
             await process.spawn()
-        for process in supervised:
+        for process in supervised_processes:
             process.begin()
-        yield lambda: _all_answered(supervised)
+        yield lambda: _all_answered(supervised_processes)
     finally:
-        await asyncio.gather(*(process.stop() for process in supervised))
+        await asyncio.gather(*(process.stop() for process in supervised_processes))
 
 
 @contextmanager
@@ -86,11 +86,11 @@ def on_stop_signal(handle: Callable[[], object]) -> Generator[None]:
     """Call `handle` at the first SIGTERM or SIGINT inside, and do nothing at further ones: stopping
     is under way.
     """
-    loop, called = asyncio.get_running_loop(), asyncio.Event()
+    loop, stop_signal = asyncio.get_running_loop(), asyncio.Event()
 
     def once() -> None:
-        if not called.is_set():
-            called.set()
+        if not stop_signal.is_set():
+            stop_signal.set()
             handle()
 
     for number in (SIGTERM, SIGINT):
@@ -102,8 +102,8 @@ def on_stop_signal(handle: Callable[[], object]) -> Generator[None]:
             loop.remove_signal_handler(number)
 
 
-async def _all_answered(supervised: Sequence["_SupervisedProcess"]) -> None:
-    await asyncio.gather(*(process.answered for process in supervised))
+async def _all_answered(supervised_processes: Sequence["_SupervisedProcess"]) -> None:
+    await asyncio.gather(*(process.answered for process in supervised_processes))
 
 
 class _SupervisedProcess:

@@ -62,11 +62,11 @@ def chunk_row(fields: Row, contributions: Iterable[Row]) -> Row:
     """Return the row of a chunk: `fields` has those of its document, and any more, `version` among
     them.
     """
-    said = [
+    statements = [
         [c["names"], c["description"], c["kind"], c["type"], c["keywords"], c["weight"]]
         for c in contributions
     ]
-    return {**fields, "said": sorted(said, key=lambda one: one[0]), "former": []}
+    return {**fields, "said": sorted(statements, key=lambda statement: statement[0]), "former": []}
 
 
 def chunk_contributions_in(row: Row) -> list[ChunkContribution]:
@@ -96,30 +96,39 @@ def contributions_of(row: Row) -> list[Contribution]:
     ]
 
 
-def newer_row(stored: Row | None, new: Row) -> Row:
+def newer_row(stored_row: Row | None, new_row: Row) -> Row:
     """Return the row that stands of two: of the newer version, with all names that either ever
     said.
     """
-    if stored is None or (stored["said"] == new["said"] and stored["version"] == new["version"]):
-        return stored or new
-    if new["document_id"] == "-":
-        new = {**stored, **new, "document_id": stored["document_id"], "order": stored["order"]}
+    if stored_row is None or (
+        stored_row["said"] == new_row["said"] and stored_row["version"] == new_row["version"]
+    ):
+        return stored_row or new_row
+    if new_row["document_id"] == "-":
+        new_row = {
+            **stored_row,
+            **new_row,
+            "document_id": stored_row["document_id"],
+            "order": stored_row["order"],
+        }
     # Of two of the same version it must not matter which came first.
-    winner = max(stored, new, key=lambda row: (row["version"], len(row["said"]), str(row["said"])))
-    return {**winner, "former": _former([*names_in(stored), *names_in(new)], winner)}
+    winner = max(
+        stored_row, new_row, key=lambda row: (row["version"], len(row["said"]), str(row["said"]))
+    )
+    return {**winner, "former": _former([*names_in(stored_row), *names_in(new_row)], winner)}
 
 
 def retracted_row(row: Row, version: int) -> Row:
     """Return the row of a chunk that is gone since `version`: names stay, to find what has to be
     folded again.
     """
-    gone: Row = {**row, "said": [], "version": version}
-    return {**gone, "former": _former(names_in(row), gone)}
+    empty_row: Row = {**row, "said": [], "version": version}
+    return {**empty_row, "former": _former(names_in(row), empty_row)}
 
 
 def names_in(row: Row) -> list[Names]:
     """Return the names of all that a chunk says, or has said in older versions."""
-    return [one[0] for one in row["said"]] + row["former"]
+    return [statement[0] for statement in row["said"]] + row["former"]
 
 
 def folded_row(names: Names, sources: Sequence[Source], revision: int) -> Row:
@@ -132,7 +141,7 @@ def folded_row(names: Names, sources: Sequence[Source], revision: int) -> Row:
     row: Row = {"names": list(names), "raws": raws, "guard": revision}
     if any(source.documents != EVERY for source in sources):
         row["documents"] = [
-            [source.documents.excluded, sorted(source.documents.listed)] for source in sources
+            [source.documents.is_excluding, sorted(source.documents.ids)] for source in sources
         ]
     return row
 
@@ -140,11 +149,12 @@ def folded_row(names: Names, sources: Sequence[Source], revision: int) -> Row:
 def sources_in(row: Row) -> list[Source]:
     """Return the sources of a folded row."""
     documents = [
-        Documents(frozenset(listed), excluded) for excluded, listed in row.get("documents", ())
+        Documents(frozenset(document_ids), is_excluding)
+        for is_excluding, document_ids in row.get("documents", ())
     ]
     return [
-        Source(tuple(raw), cutoff, some)
-        for (raw, cutoff), some in zip(
+        Source(tuple(raw), cutoff, documents)
+        for (raw, cutoff), documents in zip(
             row["raws"], documents or [EVERY] * len(row["raws"]), strict=True
         )
     ]
@@ -154,8 +164,8 @@ def aliases_in(row: Row) -> list[tuple[str, str]]:
     """Return the other names of the entity of a folded row, each with the entity's; none of rows of
     older releases.
     """
-    (name, *more) = row.get("names", ()) or (None,)
-    if name is None or more:
+    (name, *further_names) = row.get("names", ()) or (None,)
+    if name is None or further_names:
         return []
     # A name that was split stands there for several groups of documents.
     return [(raw, name) for raw in dict.fromkeys(raw for (raw,), _ in row["raws"]) if raw != name]
@@ -165,8 +175,8 @@ def provenance_of(place: str, row: Row, names: Names) -> Provenance | None:
     """Return what the chunk in this row says of these names, at the row key `place`; None if
     nothing.
     """
-    for said in row["said"]:
-        if said[0] == list(names):
+    for statement in row["said"]:
+        if statement[0] == list(names):
             return Provenance(
                 cursor=place,
                 names=tuple(names),
@@ -176,15 +186,15 @@ def provenance_of(place: str, row: Row, names: Names) -> Provenance | None:
                 version=row["version"],
                 added_at=row["added_at"],
                 file_path=row["file_path"],
-                description=said[1],
+                description=statement[1],
             )
     return None
 
 
 def _former(names: Iterable[Names], row: Row) -> list[Names]:
     """Return those names that the row does not say now, each once."""
-    now = {tuple(one[0]) for one in row["said"]}
-    return [list(one) for one in sorted({tuple(one) for one in names} - now)]
+    now = {tuple(statement[0]) for statement in row["said"]}
+    return [list(names) for names in sorted({tuple(names) for names in names} - now)]
 
 
 @lru_cache(maxsize=16_384)  # a batch asks for each of its keys and chunks several times

@@ -34,7 +34,7 @@ class Contribution:
     type: str = UNKNOWN_TYPE
     keywords: tuple[str, ...] = ()
     weight: float = 1.0
-    retracted: bool = False
+    is_retracted: bool = False
     """True if a newer version of the chunk no longer says this."""
 
 

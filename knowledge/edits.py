@@ -104,7 +104,7 @@ class Edits:
             if self.canonical_key(original, document) == key:
                 documents_by_cutoff[self.cutoff(original, document)].add(document)
         for cutoff, of_cutoff in sorted(documents_by_cutoff.items()):
-            yield Source(original, cutoff, Documents(frozenset(of_cutoff), excluded=False))
+            yield Source(original, cutoff, Documents(frozenset(of_cutoff), is_excluding=False))
 
     def affects(self, key: Key) -> bool:
         """Return whether an edit may ever have changed which contributions belong to the key."""

@@ -64,7 +64,7 @@ def position_of(contribution: Contribution) -> Position:
 
 def active_contributions(contributions: Iterable[Contribution]) -> list[Contribution]:
     """Return the contributions that are not retracted, in canonical order."""
-    active = [contribution for contribution in contributions if not contribution.retracted]
+    active = [contribution for contribution in contributions if not contribution.is_retracted]
     return sorted(active, key=position_of)
 
 
@@ -153,13 +153,13 @@ def fold(
     sources["created_at"] = earliest(aggregate.created_at, edits.edited_at.get(key, 0) // 1_000_000)
     if len(key) == 1:
         if is_tombstone:
-            return Entity(key[0], revision, gone=True)
+            return Entity(key[0], revision, is_gone=True)
         return Entity(
             key[0], revision, type=overrides.type or aggregate.type, description=text, **sources
         )
     source, target = key
     if is_tombstone:
-        return Relation(source, target, revision, gone=True)
+        return Relation(source, target, revision, is_gone=True)
     weight = aggregate.weight or 1.0
     return Relation(
         source,

@@ -18,11 +18,11 @@ from knowledge.contributions import Key
 class Documents:
     """Some documents of a workspace: those listed, or all but those listed."""
 
-    listed: frozenset[str] = frozenset()
-    excluded: bool = True
+    ids: frozenset[str] = frozenset()
+    is_excluding: bool = True
 
     def __contains__(self, document: str) -> bool:
-        return (document in self.listed) != self.excluded
+        return (document in self.ids) != self.is_excluding
 
 
 EVERY = Documents()

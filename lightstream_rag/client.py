@@ -46,10 +46,11 @@ def _method(send: Callable[..., Any], build: Callable[..., Any]) -> Any:
     """Return `send` with the name, docstring and parameters of `build`, for `help` and editors."""
     method = wraps(build)(send)
     build_signature = signature(build)
-    own = Parameter("self", Parameter.POSITIONAL_OR_KEYWORD)
+    self_parameter = Parameter("self", Parameter.POSITIONAL_OR_KEYWORD)
     result_type = get_args(build_signature.return_annotation)[-1]
     method.__signature__ = build_signature.replace(  # pyright: ignore[reportAttributeAccessIssue]
-        parameters=[own, *build_signature.parameters.values()], return_annotation=result_type
+        parameters=[self_parameter, *build_signature.parameters.values()],
+        return_annotation=result_type,
     )
     return method
 
@@ -140,7 +141,7 @@ class Lightstream:
                 return end.value
             result = None
             if isinstance(step, Call):
-                result = parse_answer(step, self._answer(step, streamed=False))
+                result = parse_answer(step, self._answer(step, is_streamed=False))
             elif isinstance(step, Pause):
                 time.sleep(step.seconds)
             else:
@@ -149,16 +150,16 @@ class Lightstream:
     def pieces(self, call: Call[Piece]) -> Generator[Piece]:
         """Yield the pieces of an answer as they come."""
         lines = questions.PieceParser()
-        response = self._answer(call, streamed=True)
+        response = self._answer(call, is_streamed=True)
         with closing(response), translating_httpx_errors(call.path):
             for data in response.iter_bytes():
                 yield from lines.feed(data)
             yield from lines.close()
 
-    def _answer(self, call: Call[Any], *, streamed: bool) -> httpx.Response:
+    def _answer(self, call: Call[Any], *, is_streamed: bool) -> httpx.Response:
         for attempt in self._connection.retries(call):
             with attempt, translating_httpx_errors(call.path), request_of(call) as request:
-                response = self._http.send(self._http.build_request(**request), stream=streamed)
+                response = self._http.send(self._http.build_request(**request), stream=is_streamed)
                 adopt_renewed_token(self._http.headers, response)
                 if not response.is_success:
                     response.read()
@@ -243,7 +244,7 @@ class AsyncLightstream:
                 return end.value
             result = None
             if isinstance(step, Call):
-                result = parse_answer(step, await self._answer(step, streamed=False))
+                result = parse_answer(step, await self._answer(step, is_streamed=False))
             elif isinstance(step, Pause):
                 await asyncio.sleep(step.seconds)
             else:
@@ -252,7 +253,7 @@ class AsyncLightstream:
     async def pieces(self, call: Call[Piece]) -> AsyncGenerator[Piece]:
         """Yield the pieces of an answer as they come."""
         lines = questions.PieceParser()
-        response = await self._answer(call, streamed=True)
+        response = await self._answer(call, is_streamed=True)
         try:
             with translating_httpx_errors(call.path):
                 async for data in response.aiter_bytes():
@@ -263,11 +264,11 @@ class AsyncLightstream:
         finally:
             await response.aclose()
 
-    async def _answer(self, call: Call[Any], *, streamed: bool) -> httpx.Response:
+    async def _answer(self, call: Call[Any], *, is_streamed: bool) -> httpx.Response:
         async for attempt in self._connection.retries(call):
             with attempt, translating_httpx_errors(call.path), request_of(call) as request:
                 response = await self._http.send(
-                    self._http.build_request(**request), stream=streamed
+                    self._http.build_request(**request), stream=is_streamed
                 )
                 adopt_renewed_token(self._http.headers, response)
                 if not response.is_success:

@@ -136,8 +136,8 @@ def bearer(token: SecretStr) -> dict[str, str]:
 
 def adopt_renewed_token(headers: httpx.Headers, response: httpx.Response) -> None:
     """Send the renewed token of a response from now on, if the old one was sent."""
-    if (new := response.headers.get(RENEWED_HEADER)) and "Authorization" in headers:
-        headers["Authorization"] = f"Bearer {new}"
+    if (new_token := response.headers.get(RENEWED_HEADER)) and "Authorization" in headers:
+        headers["Authorization"] = f"Bearer {new_token}"
 
 
 @contextmanager
@@ -199,9 +199,9 @@ def _option(value: str | None, *variables: str) -> str:
     return next((setting for name in variables if (setting := os.environ.get(name))), "")
 
 
-def _secret(value: str, what: str) -> SecretStr:
+def _secret(value: str, title: str) -> SecretStr:
     if value and not _SECRET.fullmatch(value):
-        raise Misconfigured(f"the {what} has characters that no header can carry")
+        raise Misconfigured(f"the {title} has characters that no header can carry")
     return SecretStr(value)
 
 

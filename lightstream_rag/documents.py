@@ -133,14 +133,14 @@ def list_documents(
 def all_documents(*, status_filters: Sequence[str] = ()) -> Flow[list[Document]]:
     """Return the state of every document of the workspace, sorted by id."""
     documents: dict[str, Document] = {}
-    number, more = 1, True
-    while more:
+    number, has_more = 1, True
+    while has_more:
         # By id, so that a document that changes while we read is not missed between two pages.
         page = yield from list_documents(
             number, PAGE_SIZE, status_filters=status_filters, sort_field="id", sort_direction="asc"
         )
         documents |= {document.id: document for document in page.documents}
-        number, more = number + 1, page.pagination.has_next
+        number, has_more = number + 1, page.pagination.has_next
     return [documents[id] for id in sorted(documents)]
 
 
@@ -167,7 +167,7 @@ def delete_documents(ids: Sequence[str]) -> Flow[Deletion]:
 
 
 def wait(
-    *added: Added, progress: Progress | None = None, timeout: float = 600.0
+    *responses: Added, progress: Progress | None = None, timeout: float = 600.0
 ) -> Flow[list[Document]]:
     """Wait until the documents that were added have a final status, and return their states.
 
@@ -175,40 +175,43 @@ def wait(
     replaced meanwhile is left out. `progress` is called with all of them at each poll. Raises
     `StillProcessing` after `timeout` seconds.
     """
-    expected = {document.id: document for one in added for document in one.documents}
+    documents_by_id = {
+        document.id: document for response in responses for document in response.documents
+    }
     end, pause = time.monotonic() + timeout, FIRST_PAUSE
     seen_ids: set[str] = set()
     while True:
-        states = yield from _states(list(expected.values()))
+        states = yield from _states(list(documents_by_id.values()))
         gone_ids = seen_ids - states.keys()
         seen_ids |= states.keys()
         if progress:
-            progress([states[id] for id in expected if id in states])
+            progress([states[id] for id in documents_by_id if id in states])
         finished_ids = gone_ids | {id for id, document in states.items() if document.is_final}
-        if len(finished_ids) == len(expected):
-            return [states[id] for id in expected if id in states]
+        if len(finished_ids) == len(documents_by_id):
+            return [states[id] for id in documents_by_id if id in states]
         if time.monotonic() >= end:
-            left = len(expected) - len(finished_ids)
+            unfinished_count = len(documents_by_id) - len(finished_ids)
             raise StillProcessing(
-                f"{left} of {len(expected)} documents are not through after {timeout:.0f} s"
+                f"{unfinished_count} of {len(documents_by_id)} documents are not through after "
+                f"{timeout:.0f} s"
             )
         yield Pause(min(pause, max(0.0, end - time.monotonic())))
         pause = min(LONGEST_PAUSE, pause * 1.5)
 
 
-def _states(expected: Sequence[AddedDocument]) -> Flow[dict[str, Document]]:
+def _states(documents_to_find: Sequence[AddedDocument]) -> Flow[dict[str, Document]]:
     """Return, by id, the documents whose state is that of the added text or of a later one."""
     documents: list[Document] = []
-    for track in {document.track_id for document in expected}:
+    for track in {document.track_id for document in documents_to_find}:
         # A document that was published to the bus may have no track id.
         documents += (
             (yield from track_status(track)).documents if track else (yield from all_documents())
         )
-    sequences = {document.id: document.sequence for document in expected}
+    sequences = {document.id: document.sequence for document in documents_to_find}
     return {
-        one.id: one
-        for one in documents
-        if one.id in sequences and one.sequence >= sequences[one.id]
+        document.id: document
+        for document in documents
+        if document.id in sequences and document.sequence >= sequences[document.id]
     }
 
 

@@ -183,8 +183,8 @@ def split_entity(
     return request(Call("POST", "/graph/entity/split", parse_as(AliasDecision), body))
 
 
-def _decide(decision: str, names: Sequence[str], entity: str, **said: str) -> Flow[AliasDecision]:
-    body = json_body(decision=decision, names=list(names), entity=entity, **said)
+def _decide(decision: str, names: Sequence[str], entity: str, **fields: str) -> Flow[AliasDecision]:
+    body = json_body(decision=decision, names=list(names), entity=entity, **fields)
     return request(Call("POST", "/graph/aliases", parse_as(AliasDecision), body))
 
 

@@ -89,14 +89,18 @@ async def publish_document(
         draft = await asyncio.to_thread(DocumentDraft.of, submission)
         async with connected(url, name="lightstream-client") as client:
             jetstream = client.jetstream()
-            added = await add_document(
+            added_document = await add_document(
                 NatsLog(jetstream),
                 NatsBlobs(jetstream),
                 draft,
                 workspace=workspace_name,
                 source=about.get("source", SOURCE),
             )
-    return Published(id=added.document_id, sequence=added.sequence, is_new=added.is_new)
+    return Published(
+        id=added_document.document_id,
+        sequence=added_document.sequence,
+        is_new=added_document.is_new,
+    )
 
 
 @contextmanager

@@ -70,8 +70,8 @@ class AccessMiddleware:
 
     async def _check(self, headers: Headers) -> tuple[int, str]:
         """Return the HTTP status for a request with these headers, and why it is refused."""
-        if repeated := [name for name in CALLER_HEADERS if len(headers.getlist(name)) > 1]:
-            return 400, f"the header {repeated[0]} must not be given twice"
+        if repeated_headers := [name for name in CALLER_HEADERS if len(headers.getlist(name)) > 1]:
+            return 400, f"the header {repeated_headers[0]} must not be given twice"
         try:
             if self._strict and (await self._access(ANONYMOUS))[0] < 400:
                 return 403, NO_AUTHENTICATION

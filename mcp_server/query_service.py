@@ -96,16 +96,20 @@ class CallerClients:
     url: Callable[[], str]
     headers: Mapping[str, str]
 
-    def for_caller(self, sent: Mapping[str, str] | None) -> CallerClient:
+    def for_caller(self, caller_headers: Mapping[str, str] | None) -> CallerClient:
         """Return the client of the caller who sent these headers; None: of the one who started this
         process.
         """
-        given = {name: value for name in CALLER_HEADERS if (value := (sent or {}).get(name))}
-        named = given.keys() & {WORKSPACE, OTHER_WORKSPACE}
-        own = {
-            name: value for name, value in self.headers.items() if not (named and name == WORKSPACE)
+        sent_headers = {
+            name: value for name in CALLER_HEADERS if (value := (caller_headers or {}).get(name))
         }
-        return CallerClient(self.pool, self.url, {**own, **given})
+        workspace_headers = sent_headers.keys() & {WORKSPACE, OTHER_WORKSPACE}
+        own_headers = {
+            name: value
+            for name, value in self.headers.items()
+            if not (workspace_headers and name == WORKSPACE)
+        }
+        return CallerClient(self.pool, self.url, {**own_headers, **sent_headers})
 
 
 async def document_by_id(client: AsyncLightstream, id: str) -> Document | None:

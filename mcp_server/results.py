@@ -87,7 +87,7 @@ class SearchResult(BaseModel):
         """Take at most so many passages, entities and relations."""
         data = evidence.data
         chunks = data.get("chunks", [])[:passages]
-        used = {chunk["reference_id"] for chunk in chunks}
+        used_ids = {chunk["reference_id"] for chunk in chunks}
         return cls(
             passages=[_passage(chunk) for chunk in chunks],
             entities=[Entity.of(entity) for entity in data.get("entities", [])[:entities]],
@@ -95,7 +95,7 @@ class SearchResult(BaseModel):
                 Relation.of(r["src_id"], r["tgt_id"], r)
                 for r in data.get("relationships", [])[:entities]
             ],
-            references=[reference for reference in _references(data) if reference.id in used],
+            references=[reference for reference in _references(data) if reference.id in used_ids],
         )
 
 
@@ -148,11 +148,11 @@ class Answer(BaseModel):
             for reference in answer.references or ()
         ]
         text = answer.response
-        empty = text.rstrip().endswith("[no-context]")
+        is_empty = text.rstrip().endswith("[no-context]")
         return cls(
             answer=text,
             citations=citations,
-            found=not empty,
+            found=not is_empty,
             written_by_model=answer.llm_generated,
             truncated=answer.truncated,
             prompt_truncated=answer.prompt_truncated,

@@ -80,11 +80,11 @@ async def serve_http(
     url: Callable[[], str],
     headers: Mapping[str, str],
     options: HttpOptions,
-    started: Callable[[str], None],
+    on_start: Callable[[str], None],
 ) -> None:
     """Serve over streamable HTTP until SIGTERM. Clients send their own key: this process adds none.
 
-    `started` is given the address. Raises ConfigurationError for a port that is taken, and beyond
+    `on_start` is given the address. Raises ConfigurationError for a port that is taken, and beyond
     this machine while the query service asks nobody for credentials.
     """
     async with connection_pool() as pool:
@@ -104,7 +104,7 @@ async def serve_http(
                 )
             )
             host = f"[{options.host}]" if ":" in options.host else options.host
-            started(f"http://{host}:{listening.getsockname()[1]}{PATH}")
+            on_start(f"http://{host}:{listening.getsockname()[1]}{PATH}")
             await server.serve(sockets=[listening])
 
 

@@ -151,12 +151,12 @@ async def add_document(
     is.
     """
     async with _client(ctx).open() as client:
-        added = await client.add_text(text, file_name)
-        (document,) = added.documents
+        result = await client.add_text(text, file_name)
+        (document,) = result.documents
         state = await _wait(ctx, client, document, wait_seconds) if wait_seconds else None
     status = state.status if state else document.status or "pending"
     return Added(
-        track_id=added.track_id,
+        track_id=result.track_id,
         document_id=document.id,
         status=status,
         document=state,
@@ -272,7 +272,7 @@ async def _entity_names(client: AsyncLightstream, text: str, limit: int) -> list
 
 
 async def _wait(
-    ctx: ToolContext, client: AsyncLightstream, added: AddedDocument, seconds: int
+    ctx: ToolContext, client: AsyncLightstream, added_document: AddedDocument, seconds: int
 ) -> Document | None:
     """Return the state of a document once it is final or the seconds are over; progress is reported
     meanwhile.
@@ -282,13 +282,17 @@ async def _wait(
     clock = asyncio.get_running_loop().time
     begin = clock()
     while True:
-        state = await document_by_id(client, added.id)
-        document = Document.of(state) if state and state.sequence >= added.sequence else None
-        passed = clock() - begin
-        if (document and document.status in FINAL) or passed >= seconds:
+        state = await document_by_id(client, added_document.id)
+        document = (
+            Document.of(state) if state and state.sequence >= added_document.sequence else None
+        )
+        seconds_passed = clock() - begin
+        if (document and document.status in FINAL) or seconds_passed >= seconds:
             return document
         # In seconds, for progress must grow from one report to the next.
-        await ctx.report_progress(passed, seconds, document.status if document else "pending")
+        await ctx.report_progress(
+            seconds_passed, seconds, document.status if document else "pending"
+        )
         await asyncio.sleep(POLL_INTERVAL)
 
 
@@ -308,9 +312,9 @@ def _with_tool_errors(tool: Callable[P, Awaitable[R]]) -> Callable[P, Awaitable[
     """
 
     @wraps(tool)
-    async def wrapped(*given: P.args, **named: P.kwargs) -> R:
+    async def wrapped(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
-            return await tool(*given, **named)
+            return await tool(*args, **kwargs)
         except ServiceError as error:
             raise ToolError(str(error)) from None
 
@@ -321,8 +325,8 @@ def _strict(tool: Tool) -> Tool:
     """Return the tool so that it refuses unknown arguments: a misspelt limit must not be as good as
     none.
     """
-    given = tool.fn_metadata.arg_model
-    arguments = create_model(given.__name__, __base__=given, __cls_kwargs__={"extra": "forbid"})
+    model = tool.fn_metadata.arg_model
+    arguments = create_model(model.__name__, __base__=model, __cls_kwargs__={"extra": "forbid"})
     metadata = tool.fn_metadata.model_copy(update={"arg_model": arguments})
     return tool.model_copy(
         update={"fn_metadata": metadata, "parameters": arguments.model_json_schema(by_alias=True)}
@@ -335,7 +339,7 @@ def tools() -> list[Tool]:
     replaces = ToolAnnotations(
         read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False
     )
-    made = [
+    registered_tools = [
         Tool.from_function(_with_tool_errors(search), annotations=reads),
         Tool.from_function(_with_tool_errors(ask), annotations=reads),
         Tool.from_function(_with_tool_errors(add_document), annotations=replaces),
@@ -344,4 +348,4 @@ def tools() -> list[Tool]:
         Tool.from_function(_with_tool_errors(find_entities), annotations=reads),
         Tool.from_function(_with_tool_errors(walk_graph), annotations=reads),
     ]
-    return [_strict(tool) for tool in made]
+    return [_strict(tool) for tool in registered_tools]

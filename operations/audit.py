@@ -77,19 +77,19 @@ class Audit:
     report: Report
     findings: Findings = field(default_factory=Findings)
     links: dict[str, Link] = field(default_factory=dict[str, Link])
-    noted: dict[str, list[Link]] = field(default_factory=dict[str, list[Link]])
+    noted_links: dict[str, list[Link]] = field(default_factory=dict[str, list[Link]])
     """Links of each workspace's chain that are still to be met, in order."""
-    verified: dict[str, int] = field(default_factory=dict[str, int])
+    verified_to: dict[str, int] = field(default_factory=dict[str, int])
     """Sequence of the last link of each workspace that was as noted."""
     joint: tuple[int, str] = (0, "")
     cpu_seconds: float = math.inf
     """Seconds of CPU after which it stops, between two pages."""
-    missing: list[int] = field(default_factory=list[int])
+    missing_sequences: list[int] = field(default_factory=list[int])
 
     def go_on(self, progress: AuditProgress) -> None:
         """Begin where a part ended."""
         self.findings.last, self.findings.events = progress.position, progress.events
-        self.findings.problems, self.missing = [*progress.problems], [*progress.missing]
+        self.findings.problems, self.missing_sequences = [*progress.problems], [*progress.missing]
         self.links = {workspace: Link(*link) for workspace, link in progress.links.items()}
 
     async def run(self) -> Findings:
@@ -107,8 +107,8 @@ class Audit:
         if self.findings.complete:
             await self._end()
         self.findings.problems += [
-            f"sequences {first} to {last} hold no event, and no erasure says why"
-            for first, last in _ranges(self.missing)
+            f"sequences {first} to {last_sequence} hold no event, and no erasure says why"
+            for first, last_sequence in _ranges(self.missing_sequences)
         ]
         self.findings.workspaces = len(
             self.links.keys() - {subjects.QUESTIONS}
@@ -116,11 +116,16 @@ class Audit:
         return self.findings
 
     async def _read_log(self) -> None:
-        end, began = (await log_integrity.observe(self.jetstream)).last, time.process_time()
-        accepted = await holes_accepted_to(self.rows)
+        end, began = (
+            (await log_integrity.observe(self.jetstream)).last_sequence,
+            time.process_time(),
+        )
+        accepted_to = await holes_accepted_to(self.rows)
         async with aclosing(chained_pages(self.jetstream, self.findings.last)) as pages:
             async for page in pages:
-                self.missing += [sequence for sequence in page.missing if sequence > accepted]
+                self.missing_sequences += [
+                    sequence for sequence in page.missing_sequences if sequence > accepted_to
+                ]
                 self.findings.events += len(page.records)
                 self.findings.last = page.records[-1].sequence
                 for sequence, workspace, leaf_hash in page.leaves:
@@ -139,17 +144,19 @@ class Audit:
                 after = page[-1][0]
             # The head may stand under its sequence, too.
             to_meet = {link for link in links if link.sequence > self.findings.last}
-            self.noted[partition.workspace] = sorted(to_meet, key=lambda link: link.sequence)
+            self.noted_links[partition.workspace] = sorted(to_meet, key=lambda link: link.sequence)
             self.findings.chained += max(link.events for link in links)
         note, _ = await self.values.read(CHAIN_KEY)
         if note:
-            at, noted = (note := json.loads(note))["sequence"], note["sha256"]
-            self.joint = (at, noted) if at > self.findings.last else (0, "")
+            at, noted_hash = (note := json.loads(note))["sequence"], note["sha256"]
+            self.joint = (at, noted_hash) if at > self.findings.last else (0, "")
 
     async def _compare_marks(self) -> None:
         names = [consumer.name for consumer in CONSUMERS if consumer.stream == LOG]
-        mark = await read_mark(self.rows)
-        evidence = await log_integrity.collect_evidence(self.jetstream, self.values, names, 0, mark)
+        log_mark = await read_mark(self.rows)
+        evidence = await log_integrity.collect_evidence(
+            self.jetstream, self.values, names, 0, log_mark
+        )
         try:
             damage = await evidence.damage(self.jetstream, hashes=True)
         except ServiceError as error:
@@ -159,21 +166,21 @@ class Audit:
 
     async def _add(self, sequence: int, workspace: str, leaf_hash: str) -> None:
         self._compare_joint(sequence)
-        noted = self.noted.get(workspace, [])
-        if noted and noted[0].sequence < sequence:
-            await self._broken(workspace, noted[0].sequence)
+        noted_links = self.noted_links.get(workspace, [])
+        if noted_links and noted_links[0].sequence < sequence:
+            await self._broken(workspace, noted_links[0].sequence)
         self.links[workspace] = self.links.get(workspace, Link()).followed_by(sequence, leaf_hash)
-        if noted and noted[0].sequence == sequence:
-            if noted[0] == self.links[workspace]:
-                self.verified[workspace] = noted.pop(0).sequence
+        if noted_links and noted_links[0].sequence == sequence:
+            if noted_links[0] == self.links[workspace]:
+                self.verified_to[workspace] = noted_links.pop(0).sequence
             else:
                 await self._broken(workspace, sequence)
 
     def _compare_joint(self, sequence: int) -> None:
         """Compare the chains with the bus's note of them, when all of them are as far as that."""
-        at, noted = self.joint
+        at, noted_hash = self.joint
         if at and sequence > at:
-            if joint_hash(self.links) != noted and not self.findings.problems:
+            if joint_hash(self.links) != noted_hash and not self.findings.problems:
                 self.findings.problems.append(
                     f"the events up to sequence {at} are not those that the bus noted"
                 )
@@ -183,8 +190,8 @@ class Audit:
         """Note a break between the last link that was as noted and this one; what follows it cannot
         be compared.
         """
-        self.noted[workspace] = []
-        after = self.verified.get(workspace, 0)
+        self.noted_links[workspace] = []
+        after = self.verified_to.get(workspace, 0)
         where = await self._locate(workspace, after, to)
         self.findings.problems.append(
             f"the chain of workspace {workspace} is broken between sequences {after} and {to}"
@@ -195,28 +202,28 @@ class Audit:
         """Return the first sequence at which the archive differs from the log; empty where it has
         nothing to say.
         """
-        archived = {
+        archived_leaves = {
             int(key): leaf(record_in(row))
             for key, row in await self.rows.scan(archive_table(workspace), key_of(after), 10_000)
             if int(key) <= to
         }
-        if not archived:
+        if not archived_leaves:
             return ""
         with suppress(ServiceError):
             async with aclosing(read_records(self.jetstream, LOG, after)) as pages:
                 async for page in pages:
                     for record in page:
-                        if archived.pop(record.sequence, "") not in ("", leaf(record)):
+                        if archived_leaves.pop(record.sequence, "") not in ("", leaf(record)):
                             return str(record.sequence)
                     if page[-1].sequence >= to:
                         break
-        return str(min(archived, default=""))
+        return str(min(archived_leaves, default=""))
 
     async def _end(self) -> None:
         self._compare_joint(self.findings.last + 1 if self.joint[0] <= self.findings.last else 0)
-        for workspace, noted in self.noted.items():
-            if noted:
-                await self._broken(workspace, noted[-1].sequence)
+        for workspace, noted_links in self.noted_links.items():
+            if noted_links:
+                await self._broken(workspace, noted_links[-1].sequence)
 
 
 async def audit(settings: Settings, report: Report, *, accept: bool = False) -> Findings:
@@ -282,18 +289,18 @@ async def audit_part_of_log(
     values = await NatsSharedValues.bind(jetstream, CHECKPOINTS_BUCKET)
     log, before = await log_integrity.observe(jetstream), await read_audit_progress(values)
     part = Audit(reader, rows, values, lambda _: None, cpu_seconds=cpu_seconds)
-    if before and before.is_under_way and before.links and before.log == log.created:
+    if before and before.is_under_way and before.links and before.log == log.created_at:
         part.go_on(before)
     findings = await part.run()
     finished_at = time.time() if findings.complete else before.finished_at if before else 0.0
     links = {} if findings.complete or len(part.links) > MOST_LINKS else part.links
     progress = AuditProgress(
-        log=log.created,
+        log=log.created_at,
         position=findings.last,
-        end=findings.last if findings.complete else log.last,
+        end=findings.last if findings.complete else log.last_sequence,
         finished_at=finished_at,
         problems=findings.problems[:MOST_PROBLEMS],
-        missing=part.missing[:MOST_PROBLEMS],
+        missing=part.missing_sequences[:MOST_PROBLEMS],
         events=findings.events,
         links={workspace: astuple(link) for workspace, link in links.items()},
     )

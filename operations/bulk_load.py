@@ -119,21 +119,23 @@ class BulkLoad:
         await _with_next(self._groups(filters), lambda group: self._take(group, replays, end))
 
     async def _groups(self, filters: Sequence[str]) -> AsyncGenerator[list[Message]]:
-        most = min(GROUP_EVENTS, self.events_per_second or GROUP_EVENTS)
+        max_events = min(GROUP_EVENTS, self.events_per_second or GROUP_EVENTS)
         group: list[Message] = []
         size = 0
-        async with aclosing(self.log.read(self.position, filters, page=min(PAGE, most))) as pages:
+        async with aclosing(
+            self.log.read(self.position, filters, page=min(PAGE, max_events))
+        ) as pages:
             async for messages in pages:
-                wanted = [
+                matching_messages = [
                     message
                     for message in messages
                     if message.sequence <= (self.until or message.sequence)
                 ]
-                group += wanted
-                size += sum(len(message.data) for message in wanted)
-                if len(wanted) < len(messages):
+                group += matching_messages
+                size += sum(len(message.data) for message in matching_messages)
+                if len(matching_messages) < len(messages):
                     break
-                if len(group) >= most or size >= GROUP_BYTES:
+                if len(group) >= max_events or size >= GROUP_BYTES:
                     yield group
                     group, size = [], 0
         if group:
@@ -148,7 +150,8 @@ class BulkLoad:
         # others compute.
         await _all(
             self._take_all(
-                replay, [one for one in deliveries if isinstance(one.event, replay.events)]
+                replay,
+                [delivery for delivery in deliveries if isinstance(delivery.event, replay.events)],
             )
             for replay in replays
         )
@@ -184,11 +187,11 @@ class BulkLoad:
     async def _folded(self) -> AsyncGenerator[tuple[str, list[Entity], list[Relation]]]:
         graph = self.replays.graph
         await retry_outages(partial(graph.finish, self.generations))
-        for changed in graph.pages():
+        for changes in graph.pages():
             entities, relations = await retry_outages(
-                partial(graph.fold, changed, self.generations)
+                partial(graph.fold, changes, self.generations)
             )
-            yield changed.workspace, entities, relations
+            yield changes.workspace, entities, relations
 
     async def _write_all(
         self, pages: AsyncGenerator[tuple[str, list[Entity], list[Relation]]]
@@ -221,8 +224,8 @@ class BulkLoad:
             for half in _halves([*entities, *relations]):
                 await self._write(
                     workspace,
-                    [one for one in half if isinstance(one, Entity)],
-                    [one for one in half if isinstance(one, Relation)],
+                    [item for item in half if isinstance(item, Entity)],
+                    [item for item in half if isinstance(item, Relation)],
                 )
 
 

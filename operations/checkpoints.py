@@ -70,7 +70,7 @@ class Checkpoints:
         projection_state = await state_of(
             watched_stores(projection, self.stores), generation, self.values
         )
-        await advance(projection_state, self.values, Checkpoint(sequence, state.created))
+        await advance(projection_state, self.values, Checkpoint(sequence, state.created_at))
 
     async def require_intact(self, projection: Projection, generation: int) -> None:
         """Raises InvalidInput when a store lost what it held of that generation, or was filled from
@@ -88,8 +88,8 @@ class Checkpoints:
         if (await schema.read(self.stores.rows)).is_owed(projection, generation):
             why = why or "it has been incomplete since an upgrade or a loss"
         if any(
-            one.log != state.created or one.sequence > state.last
-            for _, one in projection_state.checkpoints
+            checkpoint.log != state.created_at or checkpoint.sequence > state.last_sequence
+            for _, checkpoint in projection_state.checkpoints
         ):
             why = why or "it holds what the log has lost"
         if why:
@@ -107,8 +107,8 @@ async def require_sound_graph(jetstream: JetStreamContext, stores: Stores) -> No
     state = await live_state(
         watched_stores("graph", stores), await NatsLiveGenerations.bind(jetstream), values
     )
-    owed = (await schema.read(stores.rows)).is_owed("graph", state.generation)
-    if state.lost or owed:
+    is_owed = (await schema.read(stores.rows)).is_owed("graph", state.generation)
+    if state.lost or is_owed:
         reason = describe_loss(state) if state.lost else describe_debt("graph")
         raise InvalidInput(
             f"vectors are made from the graph, and {reason}; run `lightstream rebuild graph` first"
@@ -135,7 +135,7 @@ async def require_loss(jetstream: JetStreamContext, rows: Rows) -> str:
 
 async def rewind_consumers(jetstream: JetStreamContext) -> None:
     """Reset consumers that are beyond the end of the log: they would skip new events."""
-    end = (await log_integrity.observe(jetstream)).last
+    end = (await log_integrity.observe(jetstream)).last_sequence
     for consumer in CONSUMERS:
         if consumer.stream == LOG:
             with translated():
@@ -147,23 +147,31 @@ async def rewind_consumers(jetstream: JetStreamContext) -> None:
 async def accept_loss(jetstream: JetStreamContext, rows: Rows) -> None:
     """Accept the log as it is, so that services write to it again."""
     values = await NatsSharedValues.bind(jetstream, CHECKPOINTS_BUCKET)
-    noted, revision = await log_integrity.read_noted_mark(values)
-    kept = await read_mark(rows)
-    accepted = max((mark.accepted for mark in (noted, kept) if mark), default=0) + 1
-    mark = await log_integrity.mark_of(jetstream, await log_integrity.observe(jetstream), accepted)
-    await write_mark(rows, mark)
-    if not await log_integrity.note_mark(values, mark, revision):
+    noted_mark, revision = await log_integrity.read_noted_mark(values)
+    stored_mark = await read_mark(rows)
+    accepted_count = (
+        max(
+            (known_mark.accepted for known_mark in (noted_mark, stored_mark) if known_mark),
+            default=0,
+        )
+        + 1
+    )
+    log_mark = await log_integrity.mark_of(
+        jetstream, await log_integrity.observe(jetstream), accepted_count
+    )
+    await write_mark(rows, log_mark)
+    if not await log_integrity.note_mark(values, log_mark, revision):
         raise Unavailable("somebody else accepted the loss at the same moment; start again")
     for stage in FINDERS:
         await write_verdict(values, stage, Verdict())
     await write_audit_progress(values, None)
-    await begin_anew(rows, values, mark.sequence)
-    await accept_holes(rows, mark.sequence)
+    await begin_anew(rows, values, log_mark.sequence)
+    await accept_holes(rows, log_mark.sequence)
 
 
 async def add_unfinished_again(log: Log, pointers: LiveGenerations, rows: Rows) -> int:
     """Add again the documents whose processing the loss cut off, and return how many."""
-    generation, added = (await pointers.live()).status, 0
+    generation, added_count = (await pointers.live()).status, 0
     for partition in await rows.partitions("documents"):
         if partition.generation != generation:
             continue
@@ -175,11 +183,13 @@ async def add_unfinished_again(log: Log, pointers: LiveGenerations, rows: Rows) 
                 version=row["version"],
                 source="lightstream/rebuild",
             )
-            added += again is not None
-    return added
+            added_count += again is not None
+    return added_count
 
 
-async def drop_others(projection: Projection, kept: Sequence[int | None], stores: Stores) -> None:
+async def drop_others(
+    projection: Projection, kept_generations: Sequence[int | None], stores: Stores
+) -> None:
     """Remove the checkpoints of dropped generations."""
-    await RowCheckpoints(stores.rows, projection).drop_others(kept)
-    await schema.forget_others(stores.rows, projection, kept)
+    await RowCheckpoints(stores.rows, projection).drop_others(kept_generations)
+    await schema.forget_others(stores.rows, projection, kept_generations)

@@ -25,17 +25,17 @@ async def compare(
     """The digests of both, and whether they are the same. Raises Unavailable for the rebuilt one
     only.
     """
-    new = await retry_outages(lambda: digest(projection, workspace, *rebuilt))
+    new_digest = await retry_outages(lambda: digest(projection, workspace, *rebuilt))
     generations, stores = live
     try:
         record = await retry_outages(lambda: schema.read(stores.rows), seconds=MAX_LIVE_OUTAGE)
         if record.is_owed(projection, generations.of(projection)):
             # Perhaps it cannot even be read: its properties may be of an older schema.
-            return {"same": False, "rebuilt": asdict(new), "live": None, "why": INCOMPLETE}
+            return {"same": False, "rebuilt": asdict(new_digest), "live": None, "why": INCOMPLETE}
         now = await retry_outages(
             lambda: digest(projection, workspace, *live), seconds=MAX_LIVE_OUTAGE
         )
     except Retryable as error:
         # The live one may be what was lost.
-        return {"same": False, "rebuilt": asdict(new), "live": None, "why": str(error)}
-    return {"same": new == now, "rebuilt": asdict(new), "live": asdict(now)}
+        return {"same": False, "rebuilt": asdict(new_digest), "live": None, "why": str(error)}
+    return {"same": new_digest == now, "rebuilt": asdict(new_digest), "live": asdict(now)}

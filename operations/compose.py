@@ -133,30 +133,36 @@ def dropped_variables(environ: Mapping[str, str]) -> DroppedVariables:
     """Compare the variables of `.env`, as a container has them that is given nothing else, with
     what is passed on.
     """
-    known = configuration.known_names() | SERVERS | TELEMETRY
-    given = {
+    known_names = configuration.known_names() | SERVERS | TELEMETRY
+    given_variables = {
         name: value for name, value in environ.items() if value and name not in SERVERS | TELEMETRY
     }
     mistakes = {
         name: instead
         for name, instead in SET_BY_COMPOSE.items()
-        if name in given and given[name] != _OF_THE_IMAGE.get(name)
+        if name in given_variables and given_variables[name] != _OF_THE_IMAGE.get(name)
     }
     mistakes |= {
-        name: meant for name, meant in configuration.unread(given).items() if name not in RETIRED
+        name: meaning
+        for name, meaning in configuration.unread(given_variables).items()
+        if name not in RETIRED
     }
-    others = [
+    strange_names = [
         name
-        for name in given
-        if name.upper() not in known and name not in mistakes and not _foreign(name)
+        for name in given_variables
+        if name.upper() not in known_names and name not in mistakes and not _foreign(name)
     ]
     # OPENAI_BASEURL: a slip in a name sends documents to another endpoint than the one that was
     # meant.
     near = {
-        name: configuration.closest(name.upper(), known) for name in others if name not in RETIRED
+        name: configuration.closest(name.upper(), known_names)
+        for name in strange_names
+        if name not in RETIRED
     }
-    mistakes |= {name: meant for name, meant in near.items() if meant}
-    return DroppedVariables(dict(sorted(mistakes.items())), sorted(set(others) - set(mistakes)))
+    mistakes |= {name: meaning for name, meaning in near.items() if meaning}
+    return DroppedVariables(
+        dict(sorted(mistakes.items())), sorted(set(strange_names) - set(mistakes))
+    )
 
 
 def _foreign(name: str) -> bool:

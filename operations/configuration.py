@@ -74,15 +74,15 @@ SETTING_LIKE = re.compile(
 
 
 def settings(
-    environ: Mapping[str, str], own: Mapping[str, str], setter: str
+    environ: Mapping[str, str], stack_settings: Mapping[str, str], setter: str
 ) -> Iterator[ShownSetting]:
-    """Every setting; `own` are variables that `setter` gives to its services whatever the
-    environment says.
+    """Every setting; `stack_settings` are variables that `setter` gives to its services whatever
+    the environment says.
     """
-    return shown_settings(SETTINGS, environ, own, setter)
+    return shown_settings(SETTINGS, environ, stack_settings, setter)
 
 
-def faults(own: Mapping[str, str]) -> list[str]:
+def faults(stack_settings: Mapping[str, str]) -> list[str]:
     """Return why services cannot start with this process's environment; no secret is in it."""
     messages: list[str] = []
     for group in SETTINGS.values():
@@ -96,7 +96,11 @@ def faults(own: Mapping[str, str]) -> list[str]:
                 for fault in error.errors()
             ]
     try:
-        auth_config(AccessSettings(host=own["HOST"]) if "HOST" in own else AccessSettings())
+        auth_config(
+            AccessSettings(host=stack_settings["HOST"])
+            if "HOST" in stack_settings
+            else AccessSettings()
+        )
     except ConfigurationError as error:
         messages.append(str(error))
     except ValidationError:
@@ -117,14 +121,14 @@ def contradictions() -> list[str]:
 
 def unread(environ: Mapping[str, str]) -> dict[str, str]:
     """Variables that look like settings and are read by nobody, with what may be meant."""
-    known = known_names()
+    settings_names = known_names()
     names = {name: name.upper() for name in environ if environ[name]}
     strange = {
         name: upper
         for name, upper in names.items()
-        if upper not in known and _looks_like_setting(upper)
+        if upper not in settings_names and _looks_like_setting(upper)
     }
-    return {name: _meant(upper, known) for name, upper in sorted(strange.items())}
+    return {name: _meant(upper, settings_names) for name, upper in sorted(strange.items())}
 
 
 def known_names() -> set[str]:
@@ -145,12 +149,16 @@ def _looks_like_setting(name: str) -> bool:
     )
 
 
-def _meant(name: str, known: set[str]) -> str:
+def _meant(name: str, known_settings: set[str]) -> str:
     """Return what to set instead of a variable that is not read, empty where that is not known."""
-    return LIGHTRAG_VARIABLES.get(name) or lightrag_options.substitute(name) or closest(name, known)
+    return (
+        LIGHTRAG_VARIABLES.get(name)
+        or lightrag_options.substitute(name)
+        or closest(name, known_settings)
+    )
 
 
-def closest(name: str, known: set[str]) -> str:
+def closest(name: str, candidates: set[str]) -> str:
     """The variable that may be meant, with a question mark; empty when none is near."""
-    near = difflib.get_close_matches(name, sorted(known), 1, 0.85)
+    near = difflib.get_close_matches(name, sorted(candidates), 1, 0.85)
     return f"{near[0]}?" if near else ""

@@ -70,7 +70,7 @@ async def digest(
 
 
 async def _status(partition: Partition, stores: Stores) -> AsyncGenerator[tuple[str, list[Fields]]]:
-    kept = (
+    field_names = (
         "id",
         "file_path",
         "metadata",
@@ -86,7 +86,7 @@ async def _status(partition: Partition, stores: Stores) -> AsyncGenerator[tuple[
     ):
         yield (
             "documents",
-            [_without_places(row, kept) for _, row in rows if row["status"] != REMOVED],
+            [_without_places(row, field_names) for _, row in rows if row["status"] != REMOVED],
         )
     left_out = {"version"}
     async for rows in _paged(
@@ -101,17 +101,17 @@ async def _status(partition: Partition, stores: Stores) -> AsyncGenerator[tuple[
         )
 
 
-def _without_places(row: Row, kept: Sequence[str]) -> Fields:
+def _without_places(row: Row, field_names: Sequence[str]) -> Fields:
     """Return the row's fields without the places in the log at which it failed: a copy of the log
     has others.
     """
     failures = [
-        {name: value for name, value in one.items() if name != "sequence"}
-        for one in row["failures"]
+        {name: value for name, value in failure.items() if name != "sequence"}
+        for failure in row["failures"]
     ]
     # Rows without any have the digest that they had before there were warnings.
     warnings = {name: row[name] for name in ("text_warnings", "chunk_warnings") if row.get(name)}
-    return {name: row[name] for name in kept} | {"failures": failures} | warnings
+    return {name: row[name] for name in field_names} | {"failures": failures} | warnings
 
 
 async def _graph(partition: Partition, stores: Stores) -> AsyncGenerator[tuple[str, list[Fields]]]:
@@ -135,17 +135,17 @@ async def _vectors(
             yield kind, [_of_vector(row) for row in rows]
 
 
-def _without_history(thing: Entity | Relation) -> Fields:
+def _without_history(item: Entity | Relation) -> Fields:
     return {
         name: value
-        for name, value in vars(thing).items()
-        if name not in {"revision", "created_at", "gone"}
+        for name, value in vars(item).items()
+        if name not in {"revision", "created_at", "is_gone"}
     }
 
 
 def _of_vector(row: VectorRow) -> Fields:
-    kept = ("id", "text_hash", "names", "document_id", "file_path", "order")
-    return {**{name: getattr(row, name) for name in kept}, "stored_text": sha256(row.text)}
+    field_names = ("id", "text_hash", "names", "document_id", "file_path", "order")
+    return {**{name: getattr(row, name) for name in field_names}, "stored_text": sha256(row.text)}
 
 
 def _key(row: tuple[str, Any]) -> str:
@@ -153,8 +153,8 @@ def _key(row: tuple[str, Any]) -> str:
 
 
 async def _paged(
-    after: Any, read: Callable[[Any], Awaitable[list[T]]], last: Callable[[T], Any]
+    after: Any, read: Callable[[Any], Awaitable[list[T]]], last_key: Callable[[T], Any]
 ) -> AsyncGenerator[list[T]]:
     while page := await read(after):
         yield page
-        after = last(page[-1])
+        after = last_key(page[-1])

@@ -53,35 +53,35 @@ def find_documents(paths: Sequence[str], *, stdin_name: str = UNKNOWN_SOURCE) ->
     An id derives from the name, so of two files with the same name in two given folders the later
     one carries its folder's name before its own.
     """
-    documents, seen, ids = DocumentSelection(), set[Path](), set[str]()
-    for given in paths:
-        if given == STANDARD_INPUT:
+    documents, seen_paths, ids = DocumentSelection(), set[Path](), set[str]()
+    for given_path in paths:
+        if given_path == STANDARD_INPUT:
             documents.sources.append(
                 DocumentSource(
                     None, stdin_name, None if stdin_name == UNKNOWN_SOURCE else path_id(stdin_name)
                 )
             )
             continue
-        root = Path(given)
+        root = Path(given_path)
         if not root.exists():
-            documents.refused.append(RefusedDocument(given, "no such file or folder"))
+            documents.refused.append(RefusedDocument(given_path, "no such file or folder"))
             continue
         folder = root.is_dir()
         paths_here = list(_files(root, documents)) if folder else [root]
         if not paths_here:
             documents.refused.append(
                 RefusedDocument(
-                    given,
+                    given_path,
                     "holds no file that is read: documents and text, see `lightstream add --help`",
                 )
             )
         for path in paths_here:
-            if (real := path.resolve()) in seen:
+            if (real_path := path.resolve()) in seen_paths:
                 continue
-            seen.add(real)
+            seen_paths.add(real_path)
             name = path.relative_to(root).as_posix() if folder else path.name
             if path_id(name) in ids:
-                name = f"{real.parent.name if not folder else root.resolve().name}/{name}"
+                name = f"{real_path.parent.name if not folder else root.resolve().name}/{name}"
             ids.add(path_id(name))
             documents.sources.append(DocumentSource(path, name, path_id(name)))
     return documents
@@ -100,11 +100,11 @@ def _files(root: Path, documents: DocumentSelection) -> Iterator[Path]:
     below: list[Path] = []
     for folder, folders, names in os.walk(root, onerror=closed):
         folders[:] = [name for name in folders if not name.startswith(".")]
-        known = [
+        known_files = [
             name for name in names if not name.startswith(".") and is_document(Path(folder, name))
         ]
-        documents.skipped += len(names) - len(known)
-        below += [Path(folder, name) for name in known]
+        documents.skipped += len(names) - len(known_files)
+        below += [Path(folder, name) for name in known_files]
     yield from sorted(below, key=lambda path: path.relative_to(root).as_posix())
 
 
@@ -114,11 +114,11 @@ async def read_document(source: DocumentSource, encoding: str = "") -> Parsed:
 
     Raises InvalidInput with its name, the reason and the way out.
     """
-    hint = Hint(asked=encoding)
+    hint = Hint(requested_encoding=encoding)
     if source.path is None:
         data = sys.stdin.buffer.read(MAX_FILE_BYTES + 1)
-        parsed = await parse(data, "" if source.name == UNKNOWN_SOURCE else source.name, hint)
-        return replace(parsed, metadata={})
+        parsed_file = await parse(data, "" if source.name == UNKNOWN_SOURCE else source.name, hint)
+        return replace(parsed_file, metadata={})
     validated_text(source.name)
     try:
         file_stat = source.path.stat()

@@ -28,25 +28,25 @@ class Reminder:
     workspace: str
 
 
-async def find_reminders(log: Log, unsummarized: Mapping[str, Collection[Key]]) -> list[Reminder]:
+async def find_reminders(log: Log, due_keys: Mapping[str, Collection[Key]]) -> list[Reminder]:
     """Return for each of these keys, by workspace, the newest event that names it; in the order of
     the log.
 
     A key that no event names was not merged yet when the rebuild read the log: its event comes.
     """
-    newest: dict[tuple[str, Key], Reminder] = {}
-    if any(unsummarized.values()):
+    newest_reminders: dict[tuple[str, Key], Reminder] = {}
+    if any(due_keys.values()):
         async for messages in log.read(0, [subjects.of_type("GraphMerged")], page=PAGE):
             for message in messages:
                 # What nobody can read names nothing.
                 with suppress(NewerVersion, Poison):
                     envelope = decode(message.data, message.subject, message.headers)
-                    workspace, due = envelope.workspace, unsummarized.get(envelope.workspace, ())
+                    workspace, due = envelope.workspace, due_keys.get(envelope.workspace, ())
                     reminder = Reminder(message.sequence, message.subject, workspace)
-                    newest |= {
+                    newest_reminders |= {
                         (workspace, key): reminder for key in _keys(envelope.data) if key in due
                     }
-    return sorted(set(newest.values()), key=lambda reminder: reminder.sequence)
+    return sorted(set(newest_reminders.values()), key=lambda reminder: reminder.sequence)
 
 
 def _keys(event: Event) -> list[Key]:
@@ -56,7 +56,7 @@ def _keys(event: Event) -> list[Key]:
     return [(entity.name,) for entity in event.entities] + relations
 
 
-async def remind(parked: ParkedEvents, reminders: Collection[Reminder]) -> None:
+async def remind(parked_events: ParkedEvents, reminders: Collection[Reminder]) -> None:
     """Have the live services handle these events once more; where one is parked already, nothing
     changes.
     """
@@ -74,4 +74,4 @@ async def remind(parked: ParkedEvents, reminders: Collection[Reminder]) -> None:
             not_before=now,
             wait=0.0,
         )
-        await parked.put(record)
+        await parked_events.put(record)

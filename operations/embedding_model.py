@@ -49,18 +49,19 @@ def with_embedding_model(settings: S, model: str, dimension: int) -> S:
 
 
 def refuse_unrequested_change(
-    before: EmbeddingModel | None, now: EmbeddingModel, said: bool
+    before: EmbeddingModel | None, now: EmbeddingModel, was_requested: bool
 ) -> None:
     """Raise ConfigurationError, naming both, where vectors would be of another model than before
     and nobody said so.
     """
-    if before in (None, now) or said:
+    if before in (None, now) or was_requested:
         return
-    old, new = as_setting(before.name), as_setting(now.name)
+    old_setting, new_setting = as_setting(before.name), as_setting(now.name)
     raise ConfigurationError(
         f"the live vectors were made by {before}, and these would be made by {now}: nothing "
         "was changed. Say "
-        f"`--embedding-model {new}` to go over to the latter, or `--embedding-model {old}` to "
+        f"`--embedding-model {new_setting}` to go over to the latter, or `--embedding-model "
+        f"{old_setting}` to "
         "keep the former"
     )
 
@@ -81,13 +82,13 @@ async def last_used_model(jetstream: JetStreamContext) -> EmbeddingModel | None:
     )
 
 
-async def refuse_unsearchable_model(target: Target, made: EmbeddingModel) -> None:
+async def refuse_unsearchable_model(target: Target, rebuild_model: EmbeddingModel) -> None:
     """Raise ConfigurationError where a deployment's query service has no endpoint and the model
     needs one.
 
     One that cannot be asked may have any: then this command's settings stand for it.
     """
-    if target.folder is not None or as_setting(made.name) in OFFLINE_EMBEDDERS:
+    if target.folder is not None or as_setting(rebuild_model.name) in OFFLINE_EMBEDDERS:
         return
     try:
         async with query_client(target.api, "default") as client:
@@ -97,7 +98,7 @@ async def refuse_unsearchable_model(target: Target, made: EmbeddingModel) -> Non
     if configuration.get("embedding_binding") == "offline":
         raise ConfigurationError(
             f"the query service at {target.api} embeds offline and could not search the "
-            f"vectors of {made}: set "
-            f"EMBEDDING_MODEL={made.name} and its endpoint for the services, start them "
+            f"vectors of {rebuild_model}: set "
+            f"EMBEDDING_MODEL={rebuild_model.name} and its endpoint for the services, start them "
             "again, and then rebuild"
         )

@@ -75,17 +75,17 @@ def empty_stores(folder: DataFolder, projection: str, report: Callable[[str], No
 def _move_aside(
     folder: DataFolder, stores: Sequence[str], report: Callable[[str], None]
 ) -> list[Path]:
-    mark = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
-    moved: list[Path] = []
+    suffix = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
+    moved_folders: list[Path] = []
     for store in stores:
-        path, aside = folder.path / store, folder.path / f"{store}{MOVED_ASIDE}{mark}"
+        path, aside = folder.path / store, folder.path / f"{store}{MOVED_ASIDE}{suffix}"
         if path.exists():
             path.rename(aside)
             report(f"moved {path} to {aside}")
-            moved.append(aside)
+            moved_folders.append(aside)
         # Services make no folder for their database.
         path.mkdir(mode=0o700)
-    return moved
+    return moved_folders
 
 
 def _wait_for_restart(folder: DataFolder, before: Mapping[str, Child]) -> None:
@@ -93,9 +93,12 @@ def _wait_for_restart(folder: DataFolder, before: Mapping[str, Child]) -> None:
     end = time.monotonic() + TIMEOUT
     while not _are_restarted(state := folder.read(), before):
         if not folder.is_running() or time.monotonic() > end:
-            late = [name for name in before if not state.children.get(name, before[name]).ready]
+            late_children = [
+                name for name in before if not state.children.get(name, before[name]).ready
+            ]
             raise ConfigurationError(
-                f"{', '.join(late) or 'the stack'} did not start again: see `lightstream doctor`"
+                f"{', '.join(late_children) or 'the stack'} did not start again: see "
+                "`lightstream doctor`"
             )
         time.sleep(0.2)
 
@@ -104,8 +107,8 @@ def _are_restarted(state: StackState, before: Mapping[str, Child]) -> bool:
     # A service need not be ready: it may wait for what the rebuild is about to bring.
     return all(
         (child := state.children.get(name)) is not None
-        and child.identity != old.identity
+        and child.identity != old_child.identity
         and child.identity.alive
         and (child.ready or name in SERVICES)
-        for name, old in before.items()
+        for name, old_child in before.items()
     )

@@ -59,8 +59,8 @@ class CostEstimate:
     @property
     def money(self) -> float | None:
         """Return the money for models with a price; None when none has one."""
-        known = [one.money for one in self.models if one.money is not None]
-        return sum(known) if known else None
+        known_sums = [model.money for model in self.models if model.money is not None]
+        return sum(known_sums) if known_sums else None
 
 
 @dataclass
@@ -87,8 +87,8 @@ async def estimate_cost(
     estimate, tokens = CostEstimate(currency=extractor.prices.currency), _Tokens()
     for source in sources:
         try:
-            parsed = await read_document(source, encoding)
-            chunks = await asyncio.to_thread(cut, parsed.text, tokenizer, chunker)
+            parsed_file = await read_document(source, encoding)
+            chunks = await asyncio.to_thread(cut, parsed_file.text, tokenizer, chunker)
         except (InvalidInput, Poison) as error:
             estimate.refused.append(RefusedDocument(printable_name(source.name), str(error)))
             continue
@@ -96,19 +96,19 @@ async def estimate_cost(
         estimate.chunks += len(chunks)
         for chunk in chunks:
             answer = round(chunk.tokens * ANSWER_SHARE if answer_tokens is None else answer_tokens)
-            expected = expected_tokens(config, chunk, tokenizer.count, answer)
+            expected_usage = expected_tokens(config, chunk, tokenizer.count, answer)
             tokens.passages += chunk.tokens
-            tokens.calls += expected.calls
-            tokens.prompt += expected.prompt
-            tokens.completion += expected.completion
+            tokens.calls += expected_usage.calls
+            tokens.prompt += expected_usage.prompt
+            tokens.completion += expected_usage.completion
             tokens.answers += answer
     estimate.models = _models(estimate.chunks, tokens, extractor)
-    own = (
+    answer_source = (
         "the workspace's own so far"
         if answer_tokens is not None
         else f"{ANSWER_SHARE:.0%} of the passages"
     )
-    estimate.basis = BASIS.format(answers=own)
+    estimate.basis = BASIS.format(answers=answer_source)
     return estimate
 
 
@@ -119,10 +119,10 @@ def _models(chunks: int, tokens: _Tokens, settings: ExtractorSettings) -> list[M
             _estimate(model.model, tokens.calls, tokens.prompt, tokens.completion, settings.prices)
         )
     if settings.has_embedding_endpoint:
-        embedded = tokens.passages + round(tokens.answers * EMBEDDED_SHARE)
+        embedded_tokens = tokens.passages + round(tokens.answers * EMBEDDED_SHARE)
         calls = -(-chunks // settings.embedding_batch_num)
         name = settings.embedding_model or DEFAULT_EMBEDDING_MODEL
-        models.append(_estimate(name, calls, embedded, 0, settings.prices))
+        models.append(_estimate(name, calls, embedded_tokens, 0, settings.prices))
     return models
 
 

@@ -22,19 +22,19 @@ async def drop_unused(
     """Remove every generation of these projections that is neither live nor the one before it."""
     generations, _ = await pointers.read()
     for target in targets:
-        kept = {generations[target].live, generations[target].previous}
+        kept_generations = {generations[target].live, generations[target].previous}
         for partition in await _partitions(target, stores.rows):
-            if partition.generation not in kept:
+            if partition.generation not in kept_generations:
                 await _drop_tables(target, partition, stores.rows)
-        await drop_others(target, list(kept), stores)
+        await drop_others(target, list(kept_generations), stores)
         if target == "graph":
             for partition in await stores.graph.partitions():
-                if partition.generation not in kept:
+                if partition.generation not in kept_generations:
                     await stores.graph.drop(partition)
                     await stores.graph.drop_checkpoint(partition.generation)
         if target == "vectors":
             for generation in await stores.vectors.generations():
-                if generation not in kept:
+                if generation not in kept_generations:
                     await stores.vectors.drop(generation)
 
 

@@ -48,16 +48,16 @@ def newer_event(message: Message, error: NewerVersion) -> NewerEvent:
 
 
 async def park(
-    parked: ParkedEvents, events: Sequence[NewerEvent], targets: Sequence[Projection]
+    parked_events: ParkedEvents, events: Sequence[NewerEvent], targets: Sequence[Projection]
 ) -> None:
     """Leave these events to the services that fill the targets; where one is parked already,
     nothing changes.
     """
-    fed = {name for target in targets for name in CONSUMERS_OF[target]}
+    fed_consumers = {name for target in targets for name in CONSUMERS_OF[target]}
     now = time.time()
     for event in events:
         for consumer in consumers_of(event.type):
-            if consumer.name in fed:
+            if consumer.name in fed_consumers:
                 record = ParkedEvent(
                     durable=consumer.name,
                     sequence=event.sequence,
@@ -72,4 +72,4 @@ async def park(
                     not_before=now + 3600.0,
                     wait=3600.0,
                 )
-                await parked.put(record)
+                await parked_events.put(record)

@@ -23,21 +23,23 @@ class Pace:
 
     def of(self, step: dict[str, Any]) -> dict[str, Any]:
         """Return the report with what is known of its pace."""
-        phase, done, total = _counted(step)
+        phase, done_count, total = _counted(step)
         if not phase:
             return step
         now = self.clock()
         if phase != self._phase:
-            self._phase, self._since, self._first = phase, now, done
-        told: dict[str, Any] = {**step, "phase": phase, "done": done}
+            self._phase, self._since, self._first = phase, now, done_count
+        estimate: dict[str, Any] = {**step, "phase": phase, "done": done_count}
         if total:
-            told["total"] = total
-        seconds, handled = now - self._since, done - self._first
-        if seconds > 0 and handled > 0:
-            told["rate"] = round(handled / seconds, 1)
+            estimate["total"] = total
+        seconds, handled_count = now - self._since, done_count - self._first
+        if seconds > 0 and handled_count > 0:
+            estimate["rate"] = round(handled_count / seconds, 1)
             if total:
-                told["seconds_left"] = round(max(0, total - done) * seconds / handled, 1)
-        return told
+                estimate["seconds_left"] = round(
+                    max(0, total - done_count) * seconds / handled_count, 1
+                )
+        return estimate
 
 
 def _counted(step: dict[str, Any]) -> tuple[str, int, int]:

@@ -30,11 +30,11 @@ class _BoundedLog(NatsLog):
     async def read(
         self, after: int = 0, subjects: Sequence[str] = (), *, page: int = 500
     ) -> AsyncGenerator[list[Message]]:
-        left = MAX_BYTES
+        bytes_left = MAX_BYTES
         async with aclosing(super().read(after, subjects, page=page)) as pages:
             async for messages in pages:
-                left -= sum(len(message.data) for message in messages)
-                if left < 0:
+                bytes_left -= sum(len(message.data) for message in messages)
+                if bytes_left < 0:
                     raise InvalidInput(
                         f"the workspace has more than {MAX_BYTES >> 20} MiB of events by "
                         "then, too much for memory:"
@@ -77,7 +77,10 @@ async def fold_digests(
         workspace=workspace,
     )
     of_each = {
-        name: one["rebuilt"] for name, one in (await work.fill(workspace))["digests"].items()
+        name: digest["rebuilt"] for name, digest in (await work.fill(workspace))["digests"].items()
     }
-    counts = {name: one["counts"] for name, one in of_each.items()}
-    return {**{name: one["sha256"] for name, one in of_each.items()}, "counts": counts}
+    counts = {name: digest_of_kind["counts"] for name, digest_of_kind in of_each.items()}
+    return {
+        **{name: digest_of_kind["sha256"] for name, digest_of_kind in of_each.items()},
+        "counts": counts,
+    }

@@ -25,7 +25,7 @@ class Stage:
     total: int
 
 
-def stages(documents: Sequence[Document], wanted: int) -> list[Stage]:
+def stages(documents: Sequence[Document], document_count: int) -> list[Stage]:
     """The four stages over these documents' statuses; `wanted` is how many documents there will be.
 
     Totals of the later stages grow while documents are still being cut.
@@ -34,7 +34,7 @@ def stages(documents: Sequence[Document], wanted: int) -> list[Stage]:
     cut = sum(1 for document in documents if document.chunks_count or document.is_final)
     chunks = sum(counts["chunks"] for counts in progress)
     return [
-        Stage("chunked", cut, wanted),
+        Stage("chunked", cut, document_count),
         Stage("extracted", sum(counts["extracted"] for counts in progress), chunks),
         Stage("merged", sum(counts["merged"] for counts in progress), chunks),
         Stage(
@@ -47,7 +47,7 @@ def stages(documents: Sequence[Document], wanted: int) -> list[Stage]:
 
 async def wait_for_documents(
     client: AsyncLightstream,
-    wanted: Mapping[str, int],
+    sequences: Mapping[str, int],
     caught_up: Callable[[], Awaitable[bool]],
     show: Callable[[list[Stage]], None],
 ) -> list[Document]:
@@ -60,24 +60,24 @@ async def wait_for_documents(
     has to be tried again would hold up all the others. Raises `Unavailable` when the query service
     is silent for long.
     """
-    answered = time.monotonic()
+    answered_at = time.monotonic()
     while True:
         since = time.monotonic()
         try:
-            current = await caught_up()
+            is_current = await caught_up()
             documents = [
-                document for document in await client.all_documents() if document.id in wanted
+                document for document in await client.all_documents() if document.id in sequences
             ]
         except Unavailable:
-            if time.monotonic() - answered > MAX_SILENCE:
+            if time.monotonic() - answered_at > MAX_SILENCE:
                 raise
             await asyncio.sleep(INTERVAL)
             continue
-        answered = time.monotonic()
-        show(stages(documents, len(wanted)))
+        answered_at = time.monotonic()
+        show(stages(documents, len(sequences)))
         # Once caught up, a document that has no status was deleted meanwhile.
-        complete = current or len(documents) == len(wanted)
-        if complete and all(_is_final(document, wanted[document.id]) for document in documents):
+        complete = is_current or len(documents) == len(sequences)
+        if complete and all(_is_final(document, sequences[document.id]) for document in documents):
             return documents
         await asyncio.sleep(max(INTERVAL, 4 * (time.monotonic() - since)))
 
@@ -90,8 +90,8 @@ def _is_final(document: Document, at: int) -> bool:
 def _progress(document: Document) -> dict[str, int]:
     """The counts of one document, none above the number of its chunks."""
     chunks = int(document.metadata.get("chunks") or document.chunks_count or 0)
-    named = ("extracted", "merged", "embedded", "indexed")
+    names = ("extracted", "merged", "embedded", "indexed")
     return {
         "chunks": chunks,
-        **{name: min(chunks, int(document.metadata.get(name) or 0)) for name in named},
+        **{name: min(chunks, int(document.metadata.get(name) or 0)) for name in names},
     }

@@ -55,11 +55,13 @@ class OpenStack:
         """Give the stores, with vectors opened for the embedding model that made this
         generation.
         """
-        made = await self.stores.vectors.model_of(generation)
-        if made in (None, self.embeddings.configured.model):
+        stored_model = await self.stores.vectors.model_of(generation)
+        if stored_model in (None, self.embeddings.configured.model):
             yield self.stores
             return
-        vectors = open_vectors(self.settings, model=made.name, dimension=made.dimension)
+        vectors = open_vectors(
+            self.settings, model=stored_model.name, dimension=stored_model.dimension
+        )
         try:
             yield replace(self.stores, vectors=vectors)
         finally:
@@ -120,33 +122,36 @@ async def digests(settings: Settings, workspace: str) -> dict[str, Any]:
         live = await pointers.live()
         async with stack.stores_of_generation(live.vectors) as stores:
             of_each = {name: await digest(name, workspace, live, stores) for name in PROJECTIONS}
-    counts = {name: one.counts for name, one in of_each.items()}
-    return {**{name: one.sha256 for name, one in of_each.items()}, "counts": counts}
+    counts = {name: digest_of_kind.counts for name, digest_of_kind in of_each.items()}
+    return {
+        **{name: digest_of_kind.sha256 for name, digest_of_kind in of_each.items()},
+        "counts": counts,
+    }
 
 
 async def rebuild(
-    target: Target, wanted: RebuildRequest, report: Report, workspace: str = "default"
+    target: Target, request: RebuildRequest, report: Report, workspace: str = "default"
 ) -> dict[str, Any]:
     """Rebuild these projections of all workspaces; the digests compared are those of `workspace`.
 
     Raises ConfigurationError where vectors would be of another embedding model and nobody said so.
     """
-    async with _open_rebuild(target, wanted, report, to="new") as work:
+    async with _open_rebuild(target, request, report, to="new") as work:
         assert work.checkpoints is not None
         result = await work.run(workspace)
         await rebuild_candidate.note_speed(
-            work.checkpoints.values, wanted.targets, result["events"], result["seconds"]
+            work.checkpoints.values, request.targets, result["events"], result["seconds"]
         )
         return result
 
 
 async def start(
-    target: Target, wanted: RebuildRequest, report: Report, workspace: str = "default"
+    target: Target, request: RebuildRequest, report: Report, workspace: str = "default"
 ) -> dict[str, Any]:
     """Fill new generations as `rebuild` does, and leave them for `promote`. Raises what `rebuild`
     raises.
     """
-    async with _open_rebuild(target, wanted, report, to="new") as work:
+    async with _open_rebuild(target, request, report, to="new") as work:
         assert work.checkpoints is not None
         await rebuild_candidate.write(work.checkpoints.values, None)
         result = await work.fill(workspace)
@@ -154,21 +159,21 @@ async def start(
             result["generations"],
             work.position,
             result["newer"],
-            [asdict(one) for one in work.reminders[:MAX_REMINDERS]],
+            [asdict(reminder) for reminder in work.reminders[:MAX_REMINDERS]],
         )
         await rebuild_candidate.write(work.checkpoints.values, candidate)
         return result
 
 
 async def check(
-    target: Target, wanted: RebuildRequest, report: Report, workspace: str = "default"
+    target: Target, request: RebuildRequest, report: Report, workspace: str = "default"
 ) -> dict[str, Any]:
     """Rebuild one workspace beside the live generation, compare the two, and drop it again.
 
     Raises what `rebuild` raises, and InvalidInput where generations wait for promotion, which would
     be dropped too.
     """
-    async with _open_rebuild(target, wanted, report, to="new") as work:
+    async with _open_rebuild(target, request, report, to="new") as work:
         assert work.checkpoints is not None
         if await rebuild_candidate.read(work.checkpoints.values):
             raise InvalidInput(
@@ -177,7 +182,7 @@ async def check(
         return await work.check(workspace)
 
 
-async def promote(target: Target, wanted: RebuildRequest, report: Report) -> dict[str, Any]:
+async def promote(target: Target, request: RebuildRequest, report: Report) -> dict[str, Any]:
     """Switch to what `start` has filled, with all that happened since; `wanted.targets` are
     ignored.
 
@@ -192,8 +197,8 @@ async def promote(target: Target, wanted: RebuildRequest, report: Report) -> dic
         raise InvalidInput(
             "no generation waits for promotion: `lightstream rebuild start` fills one"
         )
-    wanted = replace(wanted, targets=tuple(candidate.generations))
-    async with _open_rebuild(target, wanted, report, to="candidate") as work:
+    request = replace(request, targets=tuple(candidate.generations))
+    async with _open_rebuild(target, request, report, to="candidate") as work:
         assert work.checkpoints is not None
         result = await work.promote(candidate)
         await rebuild_candidate.write(work.checkpoints.values, None)
@@ -222,33 +227,33 @@ async def wait_for_rebuild(settings: Settings, report: Report) -> None:
             report(dict(work.progress))
 
 
-async def rollback(target: Target, wanted: RebuildRequest, report: Report) -> dict[str, Any]:
+async def rollback(target: Target, request: RebuildRequest, report: Report) -> dict[str, Any]:
     """Make the previous generations of these projections the live ones again, with all that
     happened since.
 
     Raises what `rebuild` raises, and InvalidInput where there is none to go back to.
     """
-    async with _open_rebuild(target, wanted, report, to="previous") as work:
+    async with _open_rebuild(target, request, report, to="previous") as work:
         return await work.roll_back()
 
 
 async def accept_loss(
-    target: Target, wanted: RebuildRequest, report: Report, workspace: str = "default"
+    target: Target, request: RebuildRequest, report: Report, workspace: str = "default"
 ) -> dict[str, Any]:
     """Take the log as it is although it lost events: make every projection anew from it, then let
     services write again.
 
     Raises InvalidInput when the log lost nothing.
     """
-    async with _open_rebuild(target, wanted, report, to="new") as work:
+    async with _open_rebuild(target, request, report, to="new") as work:
         assert work.checkpoints is not None
         jetstream, rows = work.checkpoints.jetstream, work.stores.rows
         loss = await checkpoints.require_loss(jetstream, rows)
         await checkpoints.rewind_consumers(jetstream)
         result = await work.run(workspace)
         await checkpoints.accept_loss(jetstream, rows)
-        added = await checkpoints.add_unfinished_again(work.log, work.pointers, rows)
-    return {**result, "loss": loss, "added_again": added}
+        added_count = await checkpoints.add_unfinished_again(work.log, work.pointers, rows)
+    return {**result, "loss": loss, "added_again": added_count}
 
 
 async def read_losses(settings: Settings) -> Verdict:
@@ -275,50 +280,50 @@ def _paced(report: Report, lease: RunningRebuild) -> Report:
 
 @asynccontextmanager
 async def _open_rebuild(
-    target: Target, wanted: RebuildRequest, report: Report, *, to: Destination
+    target: Target, request: RebuildRequest, report: Report, *, to: Destination
 ) -> AsyncGenerator[Rebuild]:
     settings = embedding_model.with_embedding_model(
-        target.settings, wanted.embedding_model, wanted.embedding_dim
+        target.settings, request.embedding_model, request.embedding_dim
     )
     async with open_prepared(settings) as stack:
         pointers = await NatsLiveGenerations.bind(stack.client.jetstream())
         generations, _ = await pointers.read()
         embedding = stack.embeddings.configured
-        if "vectors" in wanted.targets:
-            embedding = await _choose_embedding(target, wanted, stack, generations["vectors"], to)
+        if "vectors" in request.targets:
+            embedding = await _choose_embedding(target, request, stack, generations["vectors"], to)
         elsewhere = nullcontext(stack.stores)
         async with (
             stack.stores_of_generation(generations["vectors"].live)
-            if "vectors" in wanted.targets
+            if "vectors" in request.targets
             else elsewhere as live
         ):
             stores = replace(stack.stores, vectors=embedding.vectors)
             checkpoints_of_stack = await Checkpoints.open(stack.client.jetstream(), stores)
             async with rebuild_lease.hold(
-                checkpoints_of_stack.values, wanted.targets, wanted.reason
+                checkpoints_of_stack.values, request.targets, request.reason
             ) as lease:
-                if to == "new" and "vectors" in wanted.targets and "graph" not in wanted.targets:
+                if to == "new" and "vectors" in request.targets and "graph" not in request.targets:
                     await checkpoints.require_sound_graph(stack.client.jetstream(), stores)
                 yield Rebuild(
                     NatsLog(stack.client.jetstream()),
                     pointers,
                     stores,
                     embedding.embedder,
-                    wanted.targets,
+                    request.targets,
                     _paced(report, lease),
                     target.settings_of(MergerSettings),
                     checkpoints_of_stack,
                     live_stores=live,
-                    parked=NatsParkedEvents(stack.client.jetstream()),
-                    events_per_second=wanted.events_per_second,
-                    emptied_before=wanted.emptied_before,
-                    until=wanted.until,
+                    parked_events=NatsParkedEvents(stack.client.jetstream()),
+                    events_per_second=request.events_per_second,
+                    emptied_before=request.emptied_before,
+                    until=request.until,
                 )
 
 
 async def _choose_embedding(
     target: Target,
-    wanted: RebuildRequest,
+    request: RebuildRequest,
     stack: OpenStack,
     pointer: GenerationState,
     to: Destination,
@@ -336,8 +341,8 @@ async def _choose_embedding(
         async with stack.embeddings.of(generation) as embedding:
             pass
     now = embedding.model
-    asked = bool(wanted.embedding_model) and now == stack.embeddings.configured.model
-    embedding_model.refuse_unrequested_change(before, now, asked)
+    was_requested = bool(request.embedding_model) and now == stack.embeddings.configured.model
+    embedding_model.refuse_unrequested_change(before, now, was_requested)
     if now != before:
         await embedding_model.refuse_unsearchable_model(target, now)
     return embedding

@@ -83,26 +83,28 @@ async def add_documents(
     sources: Sequence[DocumentSource],
     *,
     track_id: str,
-    done: Callable[[str], None],
+    on_done: Callable[[str], None],
     encoding: str = "",
 ) -> AddOutcome:
-    """Read and publish each document. What cannot be read is reported and the rest goes on; `done`
-    gets each name.
+    """Read and publish each document. What cannot be read is reported and the rest goes on;
+    `on_done` gets each name.
 
     `encoding` is what text in files is in, empty to detect it.
     """
     outcome = AddOutcome()
     for source in sources:
         try:
-            parsed = await read_document(source, encoding)
-            add = partial(_add, bus, workspace, source.name, _draft(source, parsed, track_id))
-            document, new = await BUS_RETURNS.retry(add, _is_away, BUS_TRIES)
-            (outcome.added if new else outcome.unchanged).append(document)
-            outcome.warnings += [TextWarning(document.name, warning) for warning in parsed.warnings]
+            parsed_file = await read_document(source, encoding)
+            add = partial(_add, bus, workspace, source.name, _draft(source, parsed_file, track_id))
+            document, is_new = await BUS_RETURNS.retry(add, _is_away, BUS_TRIES)
+            (outcome.added if is_new else outcome.unchanged).append(document)
+            outcome.warnings += [
+                TextWarning(document.name, warning) for warning in parsed_file.warnings
+            ]
         except InvalidInput as error:
             name = printable_name(source.name)
             outcome.refused.append(RefusedDocument(name, str(error).removeprefix(f"{name}: ")))
-        done(source.name)
+        on_done(source.name)
     return outcome
 
 
@@ -120,16 +122,16 @@ async def is_in_status(bus: JetStreamContext, workspace: str, sequence: int) -> 
     return await NatsLog(bus).handled(STATUS_DURABLE, workspace=workspace) >= sequence
 
 
-def _draft(source: DocumentSource, parsed: Parsed, track_id: str) -> DocumentDraft:
+def _draft(source: DocumentSource, parsed_file: Parsed, track_id: str) -> DocumentDraft:
     return DocumentDraft.of(
         Submission(
-            text=parsed.text,
+            text=parsed_file.text,
             file_path=source.name,
             id=source.id,
             track_id=track_id,
-            metadata=parsed.metadata,
-            pages=parsed.pages,
-            warnings=parsed.warnings,
+            metadata=parsed_file.metadata,
+            pages=parsed_file.pages,
+            warnings=parsed_file.warnings,
         )
     )
 
@@ -137,7 +139,9 @@ def _draft(source: DocumentSource, parsed: Parsed, track_id: str) -> DocumentDra
 async def _add(
     bus: JetStreamContext, workspace: str, name: str, draft: DocumentDraft
 ) -> tuple[AddedDocument, bool]:
-    added = await add_document(
+    added_document = await add_document(
         NatsLog(bus), NatsBlobs(bus), draft, workspace=workspace, source=SOURCE
     )
-    return AddedDocument(added.document_id, name, added.sequence, added.at), added.is_new
+    return AddedDocument(
+        added_document.document_id, name, added_document.sequence, added_document.at
+    ), added_document.is_new

@@ -62,7 +62,7 @@ def read_questions(path: Path) -> list[str]:
 
 async def compare_waiting(
     target: Target,
-    wanted: RebuildRequest,
+    request: RebuildRequest,
     generations: Mapping[Projection, int],
     workspace: str,
     questions: Sequence[str],
@@ -75,30 +75,36 @@ async def compare_waiting(
     not allow one of the models, `Unavailable`.
     """
     settings = with_embedding_model(
-        target.settings_of(QuerySettings), wanted.embedding_model, wanted.embedding_dim
+        target.settings_of(QuerySettings), request.embedding_model, request.embedding_dim
     )
     async with open_as_is(settings) as stack:
         live = await (await NatsLiveGenerations.bind(stack.client.jetstream())).live()
-        new = replace(live, **generations)
+        new_generations = replace(live, **generations)
         log = NatsLog(stack.client.jetstream())
         async with open_comparison(settings, log, workspace) as compare:
             async with (
                 stack.embeddings.of(live.vectors) as before,
-                stack.embeddings.of(new.vectors) as after,
+                stack.embeddings.of(new_generations.vectors) as after,
             ):
                 sides = (
                     (before, Partition(workspace, live.vectors)),
-                    (after, Partition(workspace, new.vectors)),
+                    (after, Partition(workspace, new_generations.vectors)),
                 )
-                compared = await compare_questions(questions, *sides)
-            answers = [await compare(question, workspace, live, new) for question in questions]
+                compared_questions = await compare_questions(questions, *sides)
+            answers = [
+                await compare(question, workspace, live, new_generations) for question in questions
+            ]
     return {
         "k": FOUND,
-        "overlap": round(sum(one.overlap for one in compared) / len(compared), 3),
-        "same_answers": sum(one.same for one in answers),
+        "overlap": round(
+            sum(question_result.overlap for question_result in compared_questions)
+            / len(compared_questions),
+            3,
+        ),
+        "same_answers": sum(answer.same for answer in answers),
         "questions": [
-            asdict(one) | {"answers": asdict(two)}
-            for one, two in zip(compared, answers, strict=True)
+            asdict(question_result) | {"answers": asdict(two)}
+            for question_result, two in zip(compared_questions, answers, strict=True)
         ],
     }
 
@@ -107,27 +113,32 @@ Side = tuple[EmbeddedVectors, Partition]
 
 
 async def compare_questions(
-    questions: Sequence[str], live: Side, new: Side, k: int = FOUND
+    questions: Sequence[str], live: Side, new_side: Side, k: int = FOUND
 ) -> list[ComparedQuestion]:
     """Return what each question finds on either side. Two sides that find nothing agree."""
-    of_live, of_new = await _ask(questions, *live, k), await _ask(questions, *new, k)
-    compared: list[ComparedQuestion] = []
+    of_live, of_new = await _ask(questions, *live, k), await _ask(questions, *new_side, k)
+    compared_questions: list[ComparedQuestion] = []
     for question, before, after in zip(questions, of_live, of_new, strict=True):
-        both = {one.id for one in before} & {one.id for one in after}
-        most = max(len(before), len(after))
-        compared.append(
-            ComparedQuestion(question, round(len(both) / most, 3) if most else 1.0, before, after)
+        common_ids = {hit.id for hit in before} & {hit.id for hit in after}
+        larger_count = max(len(before), len(after))
+        compared_questions.append(
+            ComparedQuestion(
+                question,
+                round(len(common_ids) / larger_count, 3) if larger_count else 1.0,
+                before,
+                after,
+            )
         )
-    return compared
+    return compared_questions
 
 
 async def _ask(
-    questions: Sequence[str], embedded: EmbeddedVectors, partition: Partition, k: int
+    questions: Sequence[str], embedding: EmbeddedVectors, partition: Partition, k: int
 ) -> list[list[PassageHit]]:
     answers: list[list[PassageHit]] = []
-    for vector in await embedded.questions.embed(questions):
-        hits = await embedded.vectors.search(partition, "chunks", vector, top_k=k)
-        rows = await embedded.vectors.get(partition, "chunks", [hit.id for hit in hits])
+    for vector in await embedding.questions.embed(questions):
+        hits = await embedding.vectors.search(partition, "chunks", vector, top_k=k)
+        rows = await embedding.vectors.get(partition, "chunks", [hit.id for hit in hits])
         answers.append(
             [
                 PassageHit(

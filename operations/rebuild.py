@@ -56,9 +56,9 @@ PAGE = 200
 class Rebuild:
     """One rebuild under way.
 
-    It switches only while the pointers are still the `initial_pointers`. `newer`: the events that
-    it left out because their version is newer than this code; `parked` is where they wait for the
-    live services.
+    It switches only while the pointers are still the `initial_pointers`. `newer_events`: the events
+    that it left out because their version is newer than this code; `parked_events` is where they
+    wait for the live services.
     """
 
     log: Log
@@ -87,12 +87,12 @@ class Rebuild:
     )
     position: int = 0
     events: int = 0
-    skipped: int = 0
-    parked: ParkedEvents | None = None
-    newer: list[NewerEvent] = field(default_factory=list[NewerEvent])
+    skipped_count: int = 0
+    parked_events: ParkedEvents | None = None
+    newer_events: list[NewerEvent] = field(default_factory=list[NewerEvent])
     reminders: list[Reminder] = field(default_factory=list[Reminder])
     """Events that name what lacks summaries in the new graph."""
-    started: float = field(default_factory=time.monotonic)
+    started_at: float = field(default_factory=time.monotonic)
 
     def __post_init__(self) -> None:
         rows, graph = self.stores.rows, self.stores.graph
@@ -112,7 +112,7 @@ class Rebuild:
         result = await self.fill(workspace)
         await self._switch()
         await self._drop_unused()
-        return {**result, "newer": [asdict(event) for event in self.newer]}
+        return {**result, "newer": [asdict(event) for event in self.newer_events]}
 
     async def fill(self, workspace: str) -> dict[str, Any]:
         """Rebuild and compare as `run` does, without switching: `promote` does that, in this
@@ -128,17 +128,17 @@ class Rebuild:
         """Return what was done, with rates, and the workspace's digests here and in these live
         generations.
         """
-        seconds = time.monotonic() - self.started
+        seconds = time.monotonic() - self.started_at
         sides = (self.generations, self.stores), (before, self.live_stores or self.stores)
-        compared = await asyncio.gather(
+        comparisons = await asyncio.gather(
             *(compare(target, workspace, *sides) for target in self.targets)
         )
-        digests = dict(zip(self.targets, compared, strict=True))
+        digests = dict(zip(self.targets, comparisons, strict=True))
         return {
             "targets": list(self.targets),
             "events": self.events,
-            "skipped": self.skipped,
-            "newer": [asdict(event) for event in self.newer],
+            "skipped": self.skipped_count,
+            "newer": [asdict(event) for event in self.newer_events],
             "seconds": round(seconds, 2),
             "events_per_second": round(self.events / seconds, 1) if seconds else 0.0,
             "language_model_calls": 0,
@@ -172,7 +172,7 @@ class Rebuild:
             if self.checkpoints:
                 await self.checkpoints.require_intact(target, generation)
         self.initial_pointers, self.position = pointers, candidate.position
-        self.newer = [NewerEvent(**event) for event in candidate.newer]
+        self.newer_events = [NewerEvent(**event) for event in candidate.newer]
         self.reminders = [Reminder(**event) for event in candidate.reminders]
         await self.catch_up()
         await self._switch()
@@ -188,12 +188,12 @@ class Rebuild:
         pointers, _ = await self.pointers.read()
         self.generations = Generations(**{name: pointer.live for name, pointer in pointers.items()})
         for target in self.targets:
-            previous = pointers[target].previous
-            if previous is None:
+            previous_generation = pointers[target].previous
+            if previous_generation is None:
                 raise InvalidInput(f"{target} has no previous generation: it was never rebuilt")
-            self.generations = self.generations.having(target, previous)
+            self.generations = self.generations.having(target, previous_generation)
             if self.checkpoints:
-                await self.checkpoints.require_intact(target, previous)
+                await self.checkpoints.require_intact(target, previous_generation)
         self.initial_pointers = pointers
         self.position = min(pointers[target].complete_to for target in self.targets)
         await self.catch_up()
@@ -204,7 +204,7 @@ class Rebuild:
         return {
             "targets": list(self.targets),
             "events": self.events,
-            "newer": [asdict(event) for event in self.newer],
+            "newer": [asdict(event) for event in self.newer_events],
             "generations": {target: self.generations.of(target) for target in self.targets},
         }
 
@@ -254,8 +254,8 @@ class Rebuild:
         with collecting_seldom():
             await load.run()
         self.position, self.events = load.position, self.events + load.events
-        self.skipped += load.skipped
-        if self.parked:
+        self.skipped_count += load.skipped
+        if self.parked_events:
             unsummarized_keys = self.replays.graph.unsummarized_keys
             self.reminders = await retry_outages(
                 partial(find_reminders, self.log, unsummarized_keys)
@@ -265,8 +265,10 @@ class Rebuild:
         """Handle the log behind `position` to its end, and make the vectors that asks for."""
         while await retry_outages(self._read_log, progress=lambda: self.position):
             pass
-        async for made, total in self.vectors.index_collected(self.generations, retry_outages):
-            self.report({"vectors": made, "of": total})
+        async for vector_count, total in self.vectors.index_collected(
+            self.generations, retry_outages
+        ):
+            self.report({"vectors": vector_count, "of": total})
 
     async def _read_log(self) -> bool:
         """Handle what the log holds behind our position. False when there was nothing."""
@@ -285,29 +287,31 @@ class Rebuild:
         deliveries = [delivery for message in messages if (delivery := self._decode(message))]
         self.events += len(deliveries)
         for handler in self.handlers:
-            selected = handler.select(deliveries)
-            self._collect(selected, await self._handle(handler.handle, selected))
+            selection = handler.select(deliveries)
+            self._collect(selection, await self._handle(handler.handle, selection))
         # What the log says was merged counts too: the graph may not be rebuilt with the vectors.
-        merged = [delivery for delivery in deliveries if isinstance(delivery.event, GraphMerged)]
-        self._collect(merged, [[delivery.event] for delivery in merged])
+        merge_deliveries = [
+            delivery for delivery in deliveries if isinstance(delivery.event, GraphMerged)
+        ]
+        self._collect(merge_deliveries, [[delivery.event] for delivery in merge_deliveries])
 
     def _decode(self, message: Message) -> Delivery[Event] | None:
         try:
             envelope = decode(message.data, message.subject, message.headers)
         except NewerVersion as error:
-            self.newer.append(newer_event(message, error))
+            self.newer_events.append(newer_event(message, error))
             return None
         except Poison:
             # It became a dead letter when it came, and no projection has anything of it.
-            self.skipped += 1
+            self.skipped_count += 1
             return None
         return Delivery(envelope, message.sequence, 1, message.published_at)
 
     def _collect(
-        self, deliveries: Sequence[Delivery[Any]], published: Sequence[Sequence[Event]]
+        self, deliveries: Sequence[Delivery[Any]], published_events: Sequence[Sequence[Event]]
     ) -> None:
         if "vectors" in self.targets:
-            for delivery, events in zip(deliveries, published, strict=True):
+            for delivery, events in zip(deliveries, published_events, strict=True):
                 self.vectors.collect(delivery.workspace, events)
 
     async def _handle(
@@ -322,9 +326,11 @@ class Rebuild:
             return await retry_outages(lambda: handle(batch, self.generations))
         except Poison:
             if len(batch) == 1:
-                self.skipped += 1
+                self.skipped_count += 1
                 return [[]]
-            return [events for one in batch for events in await self._handle(handle, [one])]
+            return [
+                events for delivery in batch for events in await self._handle(handle, [delivery])
+            ]
 
     async def _switch(self) -> None:
         """Make the new generations live with one write of the pointers, and handle what the live
@@ -334,32 +340,34 @@ class Rebuild:
         dropped what this one made, so its generations must never serve.
         """
         complete_to = await retry_outages(self.log.handled)
-        wanted: ProjectionGenerations = {
+        new_pointers: ProjectionGenerations = {
             target: self._new_pointer(self.initial_pointers[target], target, complete_to)
             for target in self.targets
         }
-        await retry_outages(partial(self._write_pointers, wanted))
+        await retry_outages(partial(self._write_pointers, new_pointers))
         await self.catch_up()
-        if self.parked:
+        if self.parked_events:
             # Now, for the live services write to the new generation from here on.
-            await park(self.parked, self.newer, self.targets)
-            await remind(self.parked, self.reminders)
+            await park(self.parked_events, self.newer_events, self.targets)
+            await remind(self.parked_events, self.reminders)
 
-    async def _write_pointers(self, wanted: ProjectionGenerations) -> None:
+    async def _write_pointers(self, new_pointers: ProjectionGenerations) -> None:
         pointers, revision = await self.pointers.read()
-        if all(pointers[target] == pointer for target, pointer in wanted.items()):
+        if all(pointers[target] == pointer for target, pointer in new_pointers.items()):
             return  # written by an attempt whose answer was lost
         if any(pointers[target] != self.initial_pointers[target] for target in self.targets):
             raise ConfigurationError(
                 "another rebuild overtook this one: nothing was switched, see how that one ends"
             )
-        for target, pointer in wanted.items():
+        for target, pointer in new_pointers.items():
             if self.checkpoints:
                 await self.checkpoints.record(target, pointer.live, self.position)
-        await self.pointers.write({**pointers, **wanted}, revision)
+        await self.pointers.write({**pointers, **new_pointers}, revision)
 
     def _new_pointer(
-        self, old: GenerationState, target: Projection, complete_to: int
+        self, old_pointer: GenerationState, target: Projection, complete_to: int
     ) -> GenerationState:
-        previous = None if self.emptied_before else old.live
-        return GenerationState(self.generations.of(target), previous, old.highest, complete_to)
+        previous_generation = None if self.emptied_before else old_pointer.live
+        return GenerationState(
+            self.generations.of(target), previous_generation, old_pointer.highest, complete_to
+        )

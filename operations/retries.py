@@ -32,15 +32,15 @@ async def retry_outages(
     Raises its error once it has failed for that many seconds with `progress` unchanged, and
     ModelChanged at once.
     """
-    seen, since, failures = progress(), None, 0
+    last_progress, since, failures = progress(), None, 0
 
     def delay_after(error: Exception) -> bool | float:
-        nonlocal seen, since, failures
+        nonlocal last_progress, since, failures
         if not isinstance(error, Retryable) or isinstance(error, ModelChanged):
             return False
         now = time.monotonic()
-        if since is None or progress() != seen:
-            seen, since, failures = progress(), now, 0
+        if since is None or progress() != last_progress:
+            last_progress, since, failures = progress(), now, 0
         if now - since >= seconds:
             return False
         failures += 1

@@ -40,10 +40,10 @@ async def make_accounts(settings: CommandSettings) -> list[str]:
         return []
     from runtime.stores.vectors.milvus.accounts import make_account  # noqa: PLC0415
 
-    made = await make_account(
+    changes = await make_account(
         settings.milvus_uri, settings.milvus_token.get_secret_value(), account
     )
-    return [f"vectors: {line}" for line in made]
+    return [f"vectors: {line}" for line in changes]
 
 
 async def check(settings: Settings) -> list[str]:

@@ -25,21 +25,21 @@ class CurrentVersion(NamedTuple):
 
 async def current_version(log: Log, workspace: str, id: str) -> CurrentVersion:
     """Return the current version of the document of this id. Raises Unavailable."""
-    added, deleted, erased = await asyncio.gather(
+    addition, deletion, erasure = await asyncio.gather(
         *(
             log.newest(workspace, id, kind)
             for kind in ("DocumentAdded", "DocumentDeleted", "DocumentErased")
         )
     )
-    sequence = max(message.sequence if message else 0 for message in (added, deleted, erased))
-    if not added or added.sequence != sequence:
+    sequence = max(message.sequence if message else 0 for message in (addition, deletion, erasure))
+    if not addition or addition.sequence != sequence:
         return CurrentVersion(sequence)
     try:
-        envelope = decode(added.data, added.subject, added.headers)
+        envelope = decode(addition.data, addition.subject, addition.headers)
     except ServiceError:
         return CurrentVersion(sequence)
     assert isinstance(envelope.data, DocumentAdded)
-    return CurrentVersion(sequence, envelope.data, envelope.time or added.published_at)
+    return CurrentVersion(sequence, envelope.data, envelope.time or addition.published_at)
 
 
 async def existing_id(log: Log, *, workspace: str, id: str, file_path: str = UNKNOWN_SOURCE) -> str:
@@ -48,12 +48,12 @@ async def existing_id(log: Log, *, workspace: str, id: str, file_path: str = UNK
 
     Where it has none, the id in the one spelling of names. Raises Unavailable.
     """
-    spelled = name_spelling(id)
-    if former := former_ids(id, file_path):
-        for candidate in dict.fromkeys((spelled, *former)):
+    usual_id = name_spelling(id)
+    if old_ids := former_ids(id, file_path):
+        for candidate in dict.fromkeys((usual_id, *old_ids)):
             if (await current_version(log, workspace, candidate)).event:
                 return candidate
-    return spelled
+    return usual_id
 
 
 async def current_content_hash(

@@ -53,10 +53,10 @@ async def add_document(
     Raises OtherText for a draft that replaces nothing, Unavailable when the log does not take it.
     """
     id = await existing_id(log, workspace=workspace, id=draft.id, file_path=draft.file_path)
-    before, current, at = await current_version(log, workspace, id)
-    if current:
-        if content_hash_of(current) == draft.content.sha256:
-            return Added(id, before, False, current.track_id or "", microseconds(at))
+    before, current_event, at = await current_version(log, workspace, id)
+    if current_event:
+        if content_hash_of(current_event) == draft.content.sha256:
+            return Added(id, before, False, current_event.track_id or "", microseconds(at))
         if not draft.replaces:
             raise OtherText(f"there is another document of the id {id}")
     blob = await blobs.put(draft.content, workspace) if draft.is_long else None
@@ -87,10 +87,10 @@ async def reprocess_document(
     Returns None where the log has no document of that id, or something newer than that version.
     Raises `Unavailable`.
     """
-    before, current, at = await current_version(log, workspace, id)
-    if current is None or before != version:
+    before, current_event, at = await current_version(log, workspace, id)
+    if current_event is None or before != version:
         return None
-    return await _publish_again(log, workspace, current, source, f"{id}/{before}/again", at)
+    return await _publish_again(log, workspace, current_event, source, f"{id}/{before}/again", at)
 
 
 async def restore_document(log: Log, *, workspace: str, event: DocumentAdded, source: str) -> Added:
@@ -127,17 +127,17 @@ async def delete_document(
     One that is deleted already is not deleted again (`is_new` is False). Raises `Unavailable`.
     """
     id = await existing_id(log, workspace=workspace, id=id)
-    added, deleted = await asyncio.gather(
+    addition, deletion = await asyncio.gather(
         log.newest(workspace, id, "DocumentAdded"), log.newest(workspace, id, "DocumentDeleted")
     )
-    if added is None:
+    if addition is None:
         return None
-    if deleted and deleted.sequence > added.sequence:
-        return Added(id, deleted.sequence, is_new=False)
+    if deletion and deletion.sequence > addition.sequence:
+        return Added(id, deletion.sequence, is_new=False)
     event = validated(lambda: DocumentDeleted(document_id=id, track_id=track_id, reason=reason))
     envelope: Envelope[Event] = wrap(
         event,
-        id=event_id(f"{workspace}/{id}/{added.sequence}", "DocumentDeleted"),
+        id=event_id(f"{workspace}/{id}/{addition.sequence}", "DocumentDeleted"),
         source=source,
         workspace=workspace,
         time=datetime.now(UTC),
@@ -154,10 +154,10 @@ async def cancel_document(
 
     Repeats change nothing. Raises `Unavailable`.
     """
-    before, current, at = await current_version(log, workspace, id)
-    if current is None:
+    before, current_event, at = await current_version(log, workspace, id)
+    if current_event is None:
         return None
-    version = DocumentVersion(id=id, version=before, added_at=at, file_path=current.file_path)
+    version = DocumentVersion(id=id, version=before, added_at=at, file_path=current_event.file_path)
     envelope: Envelope[Event] = wrap(
         DocumentCancelled(document=version, editor=editor[:256]),
         id=event_id(f"{workspace}/{id}/{before}", "DocumentCancelled"),
@@ -176,10 +176,15 @@ async def _added_at_sequence(log: Log, sequence: int, envelope: Envelope[Event])
     """
     message = await log.following(sequence - 1, subjects.ALL)
     assert message is not None
-    stored = decode(message.data, message.subject, message.headers)
-    assert isinstance(stored.data, DocumentAdded)
-    is_new, at = stored.time == envelope.time, microseconds(stored.time or message.published_at)
-    return Added(stored.data.document_id, sequence, is_new, stored.data.track_id or "", at)
+    stored_envelope = decode(message.data, message.subject, message.headers)
+    assert isinstance(stored_envelope.data, DocumentAdded)
+    is_new, at = (
+        stored_envelope.time == envelope.time,
+        microseconds(stored_envelope.time or message.published_at),
+    )
+    return Added(
+        stored_envelope.data.document_id, sequence, is_new, stored_envelope.data.track_id or "", at
+    )
 
 
 def _after(at: datetime) -> datetime:

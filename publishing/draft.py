@@ -129,8 +129,10 @@ def _derived_id(submission: Submission, text: str, file_path: str) -> str:
     """Return the id that derives from the name, and only of a document without one from its text:
     sanitising takes the longest of all.
     """
-    named = canonical_name(file_path) not in ("", UNKNOWN_SOURCE)
-    return document_id("" if named else text if submission.knowledge else sanitize(text), file_path)
+    has_name = canonical_name(file_path) not in ("", UNKNOWN_SOURCE)
+    return document_id(
+        "" if has_name else text if submission.knowledge else sanitize(text), file_path
+    )
 
 
 def _event(

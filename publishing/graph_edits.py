@@ -16,8 +16,8 @@ async def edit_graph(log: Log, *, workspace: str, edit: GraphEdited, source: str
 
     Of the same edit, made several times at the same moment, there is one. Raises `Unavailable`.
     """
-    newest = await log.newest(workspace, edit.aggregate_id, edit.type_name())
-    before = newest.sequence if newest else 0
+    newest_edit = await log.newest(workspace, edit.aggregate_id, edit.type_name())
+    before = newest_edit.sequence if newest_edit else 0
     now = datetime.now(UTC)
     envelope: Envelope[Event] = wrap(
         edit,

@@ -35,10 +35,10 @@ async def request_retry(
     failure = await last_failure(log, workspace, id)
     if failure is None:
         return None
-    what = f"{retry.stage or ''}/{retry.chunk_id or ''}"
+    place = f"{retry.stage or ''}/{retry.chunk_id or ''}"
     envelope: Envelope[Event] = wrap(
         retry,
-        id=event_id(f"{workspace}/{id}/{failure}/{what}", retry.type_name()),
+        id=event_id(f"{workspace}/{id}/{failure}/{place}", retry.type_name()),
         source=source,
         workspace=workspace,
         time=datetime.now(UTC),
@@ -51,14 +51,14 @@ async def last_failure(log: Log, workspace: str, id: str) -> int | None:
     """Return the sequence of what failed last of the document's current version, None without.
     Raises Unavailable.
     """
-    failed, added, deleted = await asyncio.gather(
+    failure, addition, deletion = await asyncio.gather(
         *(
             log.newest(workspace, id, kind.type_name())
             for kind in (StageFailed, DocumentAdded, DocumentDeleted)
         )
     )
-    current = max(added.sequence if added else 0, deleted.sequence if deleted else 0)
-    return None if failed is None or failed.sequence < current else failed.sequence
+    since = max(addition.sequence if addition else 0, deletion.sequence if deletion else 0)
+    return None if failure is None or failure.sequence < since else failure.sequence
 
 
 def named_stage(name: str | None) -> Stage | None:
@@ -91,21 +91,21 @@ class RetryOutcome:
     nothing_failed: list[str] = field(default_factory=list[str])
 
 
-async def request_retries(log: Log, wanted: Retries, source: str) -> RetryOutcome:
+async def request_retries(log: Log, retries: Retries, source: str) -> RetryOutcome:
     """Request a retry of what failed of each document. Raises `Unavailable`."""
     outcome = RetryOutcome()
-    for id in wanted.ids:
-        retry = RetryRequested(document_id=id, stage=wanted.stage, reason=wanted.reason)
-        sequence = await request_retry(log, workspace=wanted.workspace, retry=retry, source=source)
+    for id in retries.ids:
+        retry = RetryRequested(document_id=id, stage=retries.stage, reason=retries.reason)
+        sequence = await request_retry(log, workspace=retries.workspace, retry=retry, source=source)
         (outcome.requested if sequence else outcome.nothing_failed).append(id)
     return outcome
 
 
-async def plan_retries(log: Log, wanted: Retries) -> RetryOutcome:
+async def plan_retries(log: Log, retries: Retries) -> RetryOutcome:
     """Return what `request_retries` would, and request nothing. Raises `Unavailable`."""
     outcome = RetryOutcome()
-    for id in wanted.ids:
-        failure = await last_failure(log, wanted.workspace, id)
+    for id in retries.ids:
+        failure = await last_failure(log, retries.workspace, id)
         (outcome.requested if failure else outcome.nothing_failed).append(id)
     return outcome
 

@@ -20,20 +20,20 @@ from runtime.bus.port import Delivery
 
 @dataclass(eq=False)
 class Batch:
-    """What one call of a handler works on. `moved` is the time of `time.monotonic` at which it last
-    made progress.
+    """What one call of a handler works on. `moved_at` is the time of `time.monotonic` at which it
+    last made progress.
     """
 
     first: Delivery[Any]
     count: int
     began: datetime = field(default_factory=lambda: datetime.now(UTC))
-    moved: float = field(default_factory=time.monotonic)
+    moved_at: float = field(default_factory=time.monotonic)
     waits: int = 0
 
     @property
     def idle_seconds(self) -> float:
         """Return the seconds without progress; 0 while it waits for others."""
-        return 0.0 if self.waits else time.monotonic() - self.moved
+        return 0.0 if self.waits else time.monotonic() - self.moved_at
 
     def described(self, *, public: bool) -> str:
         """Return a description for people; without workspace and document where everybody may read
@@ -62,11 +62,11 @@ class Activity:
         """Record the batch while a handler works on it inside the context."""
         batch = Batch(deliveries[0], len(deliveries))
         self._batches.add(batch)
-        token = _current.set(batch)
+        token = _current_batch.set(batch)
         try:
             yield
         finally:
-            _current.reset(token)
+            _current_batch.reset(token)
             self._batches.discard(batch)
 
     def stalled(self, seconds: float, *, public: bool = False) -> str | None:
@@ -77,20 +77,20 @@ class Activity:
         if batch is None or batch.idle_seconds <= seconds:
             return None
         since = batch.began.isoformat(timespec="seconds")
-        what = batch.described(public=public)
+        sentence = batch.described(public=public)
         return (
             f"its handler has not moved for {batch.idle_seconds:.0f} s; since {since} it is at "
-            f"{what}"
+            f"{sentence}"
         )
 
 
-_current: ContextVar[Batch | None] = ContextVar("batch", default=None)
+_current_batch: ContextVar[Batch | None] = ContextVar("batch", default=None)
 
 
 def note_progress() -> None:
     """Note that the current batch has made progress. Does nothing outside of a handler."""
-    if batch := _current.get():
-        batch.moved = time.monotonic()
+    if batch := _current_batch.get():
+        batch.moved_at = time.monotonic()
 
 
 @contextmanager
@@ -98,7 +98,7 @@ def waiting() -> Generator[None]:
     """Inside, the batch waits for what has a time limit or a watch of its own; behind it, it has
     got on.
     """
-    batch = _current.get()
+    batch = _current_batch.get()
     if batch is None:
         yield
         return
@@ -107,4 +107,4 @@ def waiting() -> Generator[None]:
         yield
     finally:
         batch.waits -= 1
-        batch.moved = time.monotonic()
+        batch.moved_at = time.monotonic()

@@ -13,8 +13,8 @@ def batched(items: Iterable[T], size: int) -> Iterator[list[T]]:
 
     `itertools.batched`, which needs Python 3.12.
     """
-    rest = iter(items)
-    while batch := list(islice(rest, size)):
+    iterator = iter(items)
+    while batch := list(islice(iterator, size)):
         yield batch
 
 

@@ -69,8 +69,8 @@ async def seconds_behind_log(bus: JetStreamContext) -> float:
     where it is not.
     """
     with suppress(NotFoundError):
-        newest = (await bus.stream_info(LOG)).state.last_seq
-        at = (await bus.get_msg(LOG, newest)).time if newest else None
+        newest_sequence = (await bus.stream_info(LOG)).state.last_seq
+        at = (await bus.get_msg(LOG, newest_sequence)).time if newest_sequence else None
         ahead = at.timestamp() - time.time() if at else 0.0
         return ahead if ahead > TOLERANCE else 0.0
     return 0.0
@@ -102,13 +102,13 @@ async def _backlog(
             )
         if info.num_pending:
             yield Finding("note", f"{consumer.name}: {info.num_pending} events wait")
-    for parked in await count_parked(NatsParkedEvents(bus)):
-        newer = parked.reason == "newer-version"
+    for count in await count_parked(NatsParkedEvents(bus)):
+        is_newer = count.reason == "newer-version"
         yield Finding(
-            "fault" if newer else "note",
-            f"workspace {parked.workspace}: {parked}; parked, others go on",
+            "fault" if is_newer else "note",
+            f"workspace {count.workspace}: {count}; parked, others go on",
             "run the release that knows them: they are handled then"
-            if newer
+            if is_newer
             else "they are tried now and then; the error names the cause",
         )
 

@@ -34,25 +34,25 @@ class Waits:
     read.
 
     Records are told apart by a key, and one that is read with another time is a new wait. The waits
-    of the `most` records that were read last are remembered: one that is forgotten begins anew.
+    of the `max_keys` records that were read last are remembered: one that is forgotten begins anew.
     """
 
-    def __init__(self, most: int = 10_000) -> None:
-        self._most = most
+    def __init__(self, max_keys: int = 10_000) -> None:
+        self._most = max_keys
         self._ends: OrderedDict[Hashable, tuple[float, float]] = OrderedDict()
 
     def left(self, key: Hashable, at: float, longest: float) -> float:
         """Return the seconds until the time `at` of this record, at most `longest`; 0 when it has
         come.
         """
-        known = self._ends.get(key)
-        if known is None or known[0] != at:
-            known = at, monotonic_time(at, longest)
-            self._ends[key] = known
+        known_end = self._ends.get(key)
+        if known_end is None or known_end[0] != at:
+            known_end = at, monotonic_time(at, longest)
+            self._ends[key] = known_end
             while len(self._ends) > self._most:
                 self._ends.popitem(last=False)
         self._ends.move_to_end(key)
-        return max(0.0, known[1] - time.monotonic())
+        return max(0.0, known_end[1] - time.monotonic())
 
 
 def monotonic_time(at: float, longest: float) -> float:
@@ -67,14 +67,14 @@ class ClockWatch:
     moved.
     """
 
-    def __init__(self, least: float = 2.0) -> None:
-        self._least, self._offset = least, time.time() - time.monotonic()
+    def __init__(self, min_seconds: float = 2.0) -> None:
+        self._least, self._offset = min_seconds, time.time() - time.monotonic()
 
     def step(self) -> float:
         """Return by how many seconds the clock was set forward since the last call, negative for
         back; 0 if not.
 
-        Steps under `least` seconds are followed without a word: NTP makes them all day.
+        Steps under `min_seconds` seconds are followed without a word: NTP makes them all day.
         """
         offset = time.time() - time.monotonic()
         step, self._offset = offset - self._offset, offset

@@ -64,5 +64,5 @@ class ClockSteps:
         if time.monotonic() - self._seen_at >= SHOWN:
             return None
         to = datetime.fromtimestamp(self._set_to, UTC)
-        others = f"; {self._steps} steps in all" if self._steps > 1 else ""
-        return f"the clock {described_step(self._step)}, to {to:%Y-%m-%d %H:%M:%S} UTC{others}"
+        total_note = f"; {self._steps} steps in all" if self._steps > 1 else ""
+        return f"the clock {described_step(self._step)}, to {to:%Y-%m-%d %H:%M:%S} UTC{total_note}"

@@ -65,12 +65,12 @@ def longest_wait(errors: Sequence[Retryable], events: Sequence[Event]) -> Retrya
     """
     longest = max(errors, key=lambda error: error.retry_after or 0.0)
     kind: type[Retryable] = Retryable
-    for same in (BudgetSpent, ProviderPaused):
-        if all(isinstance(error, same) for error in errors):
-            kind = same
-    joined = kind(str(longest), retry_after=longest.retry_after, events=events)
-    joined.__cause__ = longest
-    return joined
+    for error_type in (BudgetSpent, ProviderPaused):
+        if all(isinstance(error, error_type) for error in errors):
+            kind = error_type
+    joined_error = kind(str(longest), retry_after=longest.retry_after, events=events)
+    joined_error.__cause__ = longest
+    return joined_error
 
 
 class Unavailable(Retryable):

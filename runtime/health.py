@@ -56,7 +56,7 @@ class Health:
         self.readings.add("readiness", self._read_readiness)
 
     async def _read_readiness(self) -> None:
-        instruments.ready.set(0 if await self.problems() else 1, {SERVICE: self.service})
+        instruments.ready_gauge.set(0 if await self.problems() else 1, {SERVICE: self.service})
 
     async def problems(self) -> dict[str, str]:
         """Return, by part, what keeps the process from being ready."""
@@ -109,18 +109,18 @@ class Progress:
 
     activity: Activity = field(default_factory=Activity)
     public: bool = False
-    handled: int = -1
+    handled_count: int = -1
     since: float = field(default_factory=time.monotonic)
 
-    def stalled(self, *, handled: int, waiting: int, busy: int) -> str | None:
+    def stalled(self, *, handled_count: int, waiting: int, busy: int) -> str | None:
         """Return a problem when a handler makes no progress for `STALLED` seconds, or messages wait
         that long.
         """
-        if stuck := self.activity.stalled(STALLED, public=self.public):
-            return stuck
+        if stall := self.activity.stalled(STALLED, public=self.public):
+            return stall
         now = time.monotonic()
-        if handled != self.handled or busy or not waiting:
-            self.handled, self.since = handled, now
+        if handled_count != self.handled_count or busy or not waiting:
+            self.handled_count, self.since = handled_count, now
         idle = now - self.since
         return (
             f"{waiting} messages wait and none was handled for {idle:.0f} s"

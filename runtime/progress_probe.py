@@ -22,7 +22,9 @@ def progress_probe(jetstream: JetStreamContext, processor: EventProcessor) -> Pr
         except (NatsError, TimeoutError) as error:
             return f"durable does not answer: {type(error).__name__}"
         return progress.stalled(
-            handled=processor.handled, waiting=info.num_pending or 0, busy=processor.busy
+            handled_count=processor.handled_count,
+            waiting=info.num_pending or 0,
+            busy=processor.busy,
         )
 
     return probe

@@ -44,23 +44,25 @@ class Backoff:
         value = min(self.longest, self.first * 2.0 ** min(failures - 1, 100))
         return max(value * random.uniform(1 - self.spread, 1 + self.spread), retry_after or 0.0)  # noqa: S311
 
-    def attempts(self, again: Callable[[Exception], bool], most: int | None = None) -> Attempts:
+    def attempts(
+        self, again: Callable[[Exception], bool], max_attempts: int | None = None
+    ) -> Attempts:
         """Return attempts with these delays in between, at most so many, for as long as `again`
         says of the error.
 
         An error may name the least number of seconds to wait, as `retry_after`. The last error is
         raised.
         """
-        return stamina.retry_context(on=self._delays(again), attempts=most, timeout=None)
+        return stamina.retry_context(on=self._delays(again), attempts=max_attempts, timeout=None)
 
     async def retry(
         self,
         work: Callable[[], Awaitable[T]],
         again: Callable[[Exception], bool],
-        most: int | None = None,
+        max_attempts: int | None = None,
     ) -> T:
         """Return what `work` returns in the first of such attempts in which it does not fail."""
-        return await stamina.AsyncRetryingCaller(attempts=most, timeout=None)(
+        return await stamina.AsyncRetryingCaller(attempts=max_attempts, timeout=None)(
             self._delays(again), work
         )
 

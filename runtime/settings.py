@@ -242,8 +242,8 @@ class Settings(BaseSettings):
 
     @field_validator("forwarded_allow_ips")
     @classmethod
-    def _are_addresses(cls, given: str) -> str:
-        names = [name.strip() for name in given.split(",") if name.strip()]
+    def _are_addresses(cls, addresses: str) -> str:
+        names = [name.strip() for name in addresses.split(",") if name.strip()]
         for name in names:
             try:
                 ip_network(name if name != "*" else "::", strict=False)
@@ -258,13 +258,13 @@ class Settings(BaseSettings):
         """Return the further fields of every request to a language model; those of LLM_EXTRA_BODY
         go first.
         """
-        single = {
+        fields = {
             "temperature": self.llm_temperature,
             "max_tokens": self.llm_max_tokens,
             "max_completion_tokens": self.llm_max_completion_tokens,
             "reasoning_effort": self.llm_reasoning_effort or None,
         }
-        return merged_fields(single, parse_fields(self.llm_extra_body))
+        return merged_fields(fields, parse_fields(self.llm_extra_body))
 
     @property
     def prices(self) -> Prices:
@@ -319,15 +319,15 @@ def secret_files(kind: type[Settings], environ: Mapping[str, str]) -> dict[str, 
     An empty file is the same as none. Raises ConfigurationError for a file that cannot be read.
     """
     upper = {name.upper(): value for name, value in environ.items() if value}
-    given: dict[str, Given] = {}
+    values_by_name: dict[str, Given] = {}
     for name, field in kind.model_fields.items():
         for variable in variables(name, field) if is_secret(name, field) else ():
             if variable in upper:
                 break
             if text := file_content(upper, f"{variable}{FILE}"):
-                given[name] = Given(f"{variable}{FILE}", text)
+                values_by_name[name] = Given(f"{variable}{FILE}", text)
                 break
-    return given
+    return values_by_name
 
 
 def idle_secret_files(kind: type[Settings], environ: Mapping[str, str]) -> list[str]:
@@ -338,8 +338,10 @@ def idle_secret_files(kind: type[Settings], environ: Mapping[str, str]) -> list[
         if is_secret(name, field)
         for v in variables(name, field)
     }
-    both = sorted(name for name in names if environ.get(name) and environ.get(f"{name}{FILE}"))
-    return [f"{name}{FILE} has no effect: {name} is set" for name in both]
+    doubly_set = sorted(
+        name for name in names if environ.get(name) and environ.get(f"{name}{FILE}")
+    )
+    return [f"{name}{FILE} has no effect: {name} is set" for name in doubly_set]
 
 
 class _SecretFiles(PydanticBaseSettingsSource):
@@ -354,13 +356,13 @@ class _SecretFiles(PydanticBaseSettingsSource):
         kind = self.settings_cls
         if not issubclass(kind, Settings):
             return {}
-        given = secret_files(kind, os.environ)
-        aliased = {name: kind.model_fields[name].validation_alias for name in given}
+        files_by_name = secret_files(kind, os.environ)
+        aliases = {name: kind.model_fields[name].validation_alias for name in files_by_name}
         return {
             str(alias.choices[0])
-            if isinstance(alias := aliased[name], AliasChoices)
+            if isinstance(alias := aliases[name], AliasChoices)
             else name: file.content
-            for name, file in given.items()
+            for name, file in files_by_name.items()
         }
 
 

@@ -64,11 +64,11 @@ class ShownSetting:
 def shown_settings(
     groups: Mapping[str, type[Settings]],
     environ: Mapping[str, str],
-    own: Mapping[str, str],
+    stack_settings: Mapping[str, str],
     setter: str,
 ) -> Iterator[ShownSetting]:
-    """Every setting of these groups, each once; `own` are variables that `setter` gives, whatever
-    `environ` says.
+    """Every setting of these groups, each once; `stack_settings` are variables that `setter` gives,
+    whatever `environ` says.
     """
     for of, group in groups.items():
         files: dict[str, Given] = {}
@@ -82,7 +82,7 @@ def shown_settings(
                     name,
                     field,
                     files.get(name) or _named(variables(name, field), upper),
-                    own,
+                    stack_settings,
                     setter,
                 )
 
@@ -92,18 +92,25 @@ def _named(names: tuple[str, ...], upper: Mapping[str, str]) -> Given | None:
 
 
 def _shown(
-    of: str, name: str, field: FieldInfo, given: Given | None, own: Mapping[str, str], setter: str
+    of: str,
+    name: str,
+    field: FieldInfo,
+    given_value: Given | None,
+    stack_settings: Mapping[str, str],
+    setter: str,
 ) -> ShownSetting:
     names = variables(name, field)
-    set_by = next((variable for variable in names if variable in own), "")
+    set_by = next((variable for variable in names if variable in stack_settings), "")
     default = (
         field.default.get_secret_value() if isinstance(field.default, SecretStr) else field.default
     )
     default = "" if default is None else default
-    value = own[set_by] if set_by else given.content if given else str(default)
+    value = (
+        stack_settings[set_by] if set_by else given_value.content if given_value else str(default)
+    )
     # An address may be shown without its password even where the whole is kept as a secret.
     secret = is_secret(name, field) and "://" not in str(default)
-    source = setter if set_by else given.variable if given else DEFAULT
+    source = setter if set_by else given_value.variable if given_value else DEFAULT
     return ShownSetting(
         of,
         names,

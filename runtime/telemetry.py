@@ -137,10 +137,10 @@ def traceparent_for(cause: str | None = None) -> str | None:
         return cause
     carrier: dict[str, str] = {}
     _PROPAGATOR.inject(carrier)
-    current = carrier.get("traceparent")
-    if cause and (current is None or current[:35] != cause[:35]):
+    current_parent = carrier.get("traceparent")
+    if cause and (current_parent is None or current_parent[:35] != cause[:35]):
         return cause
-    return current
+    return current_parent
 
 
 def log_context(envelope: Envelope[Event]) -> AbstractContextManager[None]:
@@ -159,7 +159,7 @@ def consumer_span(durable: str, envelopes: Sequence[Envelope[Event]]) -> Generat
 
     Logs written inside are `about` the first event.
     """
-    first, one = envelopes[0], len(envelopes) == 1
+    first, is_single = envelopes[0], len(envelopes) == 1
     if not (_traced() or first.traceparent):
         with log_context(first):
             yield
@@ -171,16 +171,16 @@ def consumer_span(durable: str, envelopes: Sequence[Envelope[Event]]) -> Generat
         names.DOCUMENT: first.subject or "",
         **(
             {names.MESSAGING_MESSAGE_ID: first.id}
-            if one
+            if is_single
             else {names.MESSAGING_BATCH_COUNT: len(envelopes)}
         ),
     }
     with (
         _tracer().start_as_current_span(
             f"process {LOG}",
-            context=_context(first.traceparent) if one else Context(),
+            context=_context(first.traceparent) if is_single else Context(),
             kind=trace.SpanKind.CONSUMER,
-            links=[] if one else _links(envelopes),
+            links=[] if is_single else _links(envelopes),
             attributes=attributes,
         ),
         log_context(first),
@@ -208,7 +208,7 @@ def _messaging(kind: str, operation: str) -> dict[str, Any]:
 
 
 @contextmanager
-def server_span(what: str, traceparent: str | None) -> Generator[str]:
+def server_span(span_name: str, traceparent: str | None) -> Generator[str]:
     """A server span over a request, a child of the caller's when it sends one; gives the id of the
     trace.
 
@@ -216,14 +216,14 @@ def server_span(what: str, traceparent: str | None) -> Generator[str]:
     events it makes.
     """
     with _tracer().start_as_current_span(
-        what, context=_context(traceparent), kind=trace.SpanKind.SERVER
+        span_name, context=_context(traceparent), kind=trace.SpanKind.SERVER
     ) as span:
         if (parent := span.get_span_context()).is_valid:
             yield trace.format_trace_id(parent.trace_id)
             return
-    ids, sampled = RandomIdGenerator(), trace.TraceFlags(trace.TraceFlags.SAMPLED)
+    ids, sampled_flags = RandomIdGenerator(), trace.TraceFlags(trace.TraceFlags.SAMPLED)
     context = trace.SpanContext(
-        ids.generate_trace_id(), ids.generate_span_id(), is_remote=False, trace_flags=sampled
+        ids.generate_trace_id(), ids.generate_span_id(), is_remote=False, trace_flags=sampled_flags
     )
     with trace.use_span(trace.NonRecordingSpan(context)):
         yield trace.format_trace_id(context.trace_id)

@@ -102,9 +102,9 @@ def run(folder: Path, port: int) -> NoReturn:
     _choose_page_size(folder / DATABASE)
     # A database that cannot be read: the server says what is wrong with it.
     with suppress(sqlite3.Error):
-        if dated := date_rows_to_now(folder / DATABASE):
+        if row_count := date_rows_to_now(folder / DATABASE):
             sys.stderr.write(
-                f"the clock was set back: {dated} rows of the future are dated to now\n"
+                f"the clock was set back: {row_count} rows of the future are dated to now\n"
             )
     _end_with_parent()
     libraries = {"LD_LIBRARY_PATH": str(binary.parent), "DYLD_LIBRARY_PATH": str(binary.parent)}

@@ -52,9 +52,9 @@ def date_rows_to_now(file: Path) -> int:
         ):
             return 0
         with connection:
-            dated = sum(_date_rows(connection, table, now) for table in tables)
+            row_count = sum(_date_rows(connection, table, now) for table in tables)
     marker.unlink(missing_ok=True)
-    return dated
+    return row_count
 
 
 def _collections(connection: sqlite3.Connection) -> list[str]:
@@ -67,19 +67,19 @@ def _collections(connection: sqlite3.Connection) -> list[str]:
 
 
 def _newest_in_future(connection: sqlite3.Connection, table: str, now: int) -> bool:
-    newest = f'SELECT CAST(data AS BLOB) FROM "{table}" ORDER BY id DESC LIMIT {NEWEST_ROWS}'  # noqa: S608
-    return any(written_at(data) > now for (data,) in connection.execute(newest))
+    query = f'SELECT CAST(data AS BLOB) FROM "{table}" ORDER BY id DESC LIMIT {NEWEST_ROWS}'  # noqa: S608
+    return any(written_at(data) > now for (data,) in connection.execute(query))
 
 
 def _date_rows(connection: sqlite3.Connection, table: str, now: int) -> int:
     page = f'SELECT id, CAST(data AS BLOB) FROM "{table}" WHERE id > ? ORDER BY id LIMIT {PAGE}'  # noqa: S608
     change = f'UPDATE "{table}" SET data = CAST(? AS TEXT) WHERE id = ?'  # noqa: S608
-    dated, after = 0, -1
+    row_count, after = 0, -1
     while rows := connection.execute(page, (after,)).fetchall():
-        late = [(_dated(data, now), id) for id, data in rows if written_at(data) > now]
-        connection.executemany(change, late)
-        dated, after = dated + len(late), rows[-1][0]
-    return dated
+        late_rows = [(_dated(data, now), id) for id, data in rows if written_at(data) > now]
+        connection.executemany(change, late_rows)
+        row_count, after = row_count + len(late_rows), rows[-1][0]
+    return row_count
 
 
 def written_at(data: bytes) -> int:

@@ -54,9 +54,9 @@ async def consumer_floors(jetstream: JetStreamContext) -> dict[str, int]:
     with translated():
         end = (await jetstream.stream_info(LOG)).state.last_seq
         infos = [
-            await jetstream.consumer_info(LOG, each.name)
-            for each in CONSUMERS
-            if each.stream == LOG
+            await jetstream.consumer_info(LOG, consumer.name)
+            for consumer in CONSUMERS
+            if consumer.stream == LOG
         ]
     return {
         info.name: end
@@ -78,9 +78,9 @@ async def restore_bus_state(jetstream: JetStreamContext, folder: Path, manifest:
     """
     for part, stream in ((manifest.dead, DEAD_STREAM), (manifest.parked, PARKED_STREAM)):
         with translated():
-            held = (await jetstream.stream_info(stream)).state.messages
+            message_count = (await jetstream.stream_info(stream)).state.messages
         # A restore that was killed here leaves a part of them; what is there twice is handled once.
-        if part and held < part.messages:
+        if part and message_count < part.messages:
             await _publish_again(jetstream, stream, read_part(folder, part))
     for name, values in manifest.values.items():
         bucket = await NatsSharedValues.bind(jetstream, name)
@@ -109,10 +109,10 @@ async def _restore_generations(jetstream: JetStreamContext, manifest: Manifest) 
     contents.
     """
     pointers = await NatsLiveGenerations.bind(jetstream)
-    present, revision = await pointers.read()
+    states, revision = await pointers.read()
     text = manifest.values.get(GENERATIONS_BUCKET, {}).get("pointers")
     if text and not revision:
-        kept = NatsLiveGenerations.parse(text)
-        for name, state in kept.items():
-            present[name] = GenerationState(live=state.highest, highest=state.highest)
-        await pointers.write(present, revision)
+        saved_states = NatsLiveGenerations.parse(text)
+        for name, state in saved_states.items():
+            states[name] = GenerationState(live=state.highest, highest=state.highest)
+        await pointers.write(states, revision)

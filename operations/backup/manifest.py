@@ -101,12 +101,12 @@ def read(folder: Path) -> Manifest | None:
         return None
     try:
         manifest: dict[str, Any] = json.loads(text)
-        claimed, form = manifest.pop("sha256"), manifest.pop("format")
+        claimed_digest, form = manifest.pop("sha256"), manifest.pop("format")
         if form != FORMAT:
             raise InvalidInput(
                 f"{folder / MANIFEST} has format {form}, and this program reads format {FORMAT}"
             )
-        if claimed != sha256(_canonical(manifest)):
+        if claimed_digest != sha256(_canonical(manifest)):
             raise ValueError("its content does not have the hash it names")
         return TypeAdapter(Manifest).validate_python(manifest)
     except (ValueError, KeyError, TypeError, AttributeError) as error:

@@ -30,8 +30,8 @@ def write_part(folder: Path, name: str, records: Sequence[Record]) -> Part:
     file = f"{name}-{digest[:12]}.jsonl.gz"
     put_file(folder / file, gzip.compress(lines, COMPRESSION, mtime=0))
     blobs = {blob.key: blob for record in records if (blob := blob_of(record))}
-    first, last = (records[0].sequence, records[-1].sequence) if records else (0, 0)
-    return Part(file, first, last, len(records), digest, tuple(blobs.values()))
+    first, last_sequence = (records[0].sequence, records[-1].sequence) if records else (0, 0)
+    return Part(file, first, last_sequence, len(records), digest, tuple(blobs.values()))
 
 
 def read_part(folder: Path, part: Part) -> list[Record]:
@@ -53,11 +53,13 @@ def without(folder: Path, part: Part, sequences: Collection[int]) -> Part:
     if not any(part.first <= sequence <= part.last for sequence in sequences):
         return part
     records = read_part(folder, part)
-    kept = [record for record in records if record.sequence not in sequences]
-    if len(kept) == len(records):
+    kept_records = [record for record in records if record.sequence not in sequences]
+    if len(kept_records) == len(records):
         return part
     return replace(
-        write_part(folder, part.file.rpartition("-")[0], kept), first=part.first, last=part.last
+        write_part(folder, part.file.rpartition("-")[0], kept_records),
+        first=part.first,
+        last=part.last,
     )
 
 

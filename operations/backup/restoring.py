@@ -46,10 +46,10 @@ class Restore:
         """
         await self.refuse_services()
         end = await self._open_log()
-        left = self._records()
-        await self._skip_restored(left)
+        remaining_records = self._records()
+        await self._skip_restored(remaining_records)
         writer = SequencedWriter(self.jetstream, LOG, end)
-        async with aclosing(writer.write(left, self.backup.last.last)) as steps:
+        async with aclosing(writer.write(remaining_records, self.backup.last.last)) as steps:
             async for position in steps:
                 self.report({"position": position, "end": self.backup.last.last})
         await self._prove()
@@ -92,10 +92,10 @@ class Restore:
     def _records(self) -> Iterator[Record]:
         for folder, part in self.backup.parts:
             for record in read_part(folder, part):
-                if record.sequence not in self.backup.erased:
+                if record.sequence not in self.backup.erased_sequences:
                     yield record
 
-    async def _skip_restored(self, expected: Iterator[Record]) -> None:
+    async def _skip_restored(self, expected_records: Iterator[Record]) -> None:
         """Take what the log holds from the records. Raises InvalidInput where it holds anything
         else.
         """
@@ -104,8 +104,8 @@ class Restore:
                 for record in page:
                     if record.subject == GAP:
                         continue
-                    wanted = next(expected, None)
-                    if wanted is None or leaf(wanted) != leaf(record):
+                    expected_record = next(expected_records, None)
+                    if expected_record is None or leaf(expected_record) != leaf(record):
                         raise InvalidInput(
                             "the log is not empty: it holds another event at sequence "
                             f"{record.sequence} than the "
@@ -113,19 +113,21 @@ class Restore:
                         )
 
     async def _prove(self) -> None:
-        left = self._records()
-        await self._skip_restored(left)
-        if (lost := next(left, None)) is not None:
-            raise InvalidInput(f"the restored log lacks sequence {lost.sequence}: start again")
+        remaining_records = self._records()
+        await self._skip_restored(remaining_records)
+        if (lost_record := next(remaining_records, None)) is not None:
+            raise InvalidInput(
+                f"the restored log lacks sequence {lost_record.sequence}: start again"
+            )
 
     async def _restore_blobs(self) -> None:
         blobs = NatsBlobs(self.jetstream)
         total = sum(len(manifest.blobs) for manifest in self.backup.manifests)
-        done = 0
+        blob_count = 0
         for folder, manifest in zip(self.backup.folders, self.backup.manifests, strict=True):
             for blob in manifest.blobs.values():
                 path = blob_path(folder, blob.sha256)
                 if path.exists():
                     await blobs.put_back(blob.key, path.read_bytes())
-                done += 1
-                self.report({"texts": done, "of": total})
+                blob_count += 1
+                self.report({"texts": blob_count, "of": total})

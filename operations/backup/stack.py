@@ -52,7 +52,7 @@ async def back_up(
         except ServiceError as error:
             manifest.undigested = str(error)
     manifests.write(folder, manifest)
-    return manifest, backup.new
+    return manifest, backup.new_count
 
 
 async def _add_digests(settings: Settings, manifest: Manifest) -> None:
@@ -71,7 +71,9 @@ async def _add_digests(settings: Settings, manifest: Manifest) -> None:
             digests: dict[str, dict[str, str]] = {}
             async with stack.stores_of_generation(live.vectors) as stores:
                 for workspace in sorted(
-                    each.workspace for each in partitions if each.generation == live.status
+                    partition.workspace
+                    for partition in partitions
+                    if partition.generation == live.status
                 ):
                     digests[workspace] = {
                         name: (await digest(name, workspace, live, stores)).sha256
@@ -179,8 +181,8 @@ async def _rebuild(
 ) -> dict[str, dict[str, bool]]:
     """Make all projections, and compare their digests with those that the backup noted."""
     await make_projections(target, report, reason)
-    same: dict[str, dict[str, bool]] = {}
-    for workspace, noted in manifest.digests.items():
+    matches: dict[str, dict[str, bool]] = {}
+    for workspace, noted_digests in manifest.digests.items():
         now = await projections.digests(target.settings, workspace)
-        same[workspace] = {name: now[name] == sha256 for name, sha256 in noted.items()}
-    return same
+        matches[workspace] = {name: now[name] == sha256 for name, sha256 in noted_digests.items()}
+    return matches

@@ -41,7 +41,7 @@ class Backup:
     folder: Path
     report: Report
     manifest: Manifest = field(default_factory=Manifest)
-    new: int = 0
+    new_count: int = 0
     """Events that this run has copied."""
 
     async def run(self, since: int | None = None) -> Manifest:
@@ -57,7 +57,7 @@ class Backup:
         async with aclosing(self._parts(end)) as parts:
             async for records in parts:
                 await self._add(records)
-                self.report({"events": self.new, "position": self.manifest.last, "end": end})
+                self.report({"events": self.new_count, "position": self.manifest.last, "end": end})
         tail = range(self.manifest.last + 1, end + 1)
         self.manifest.unreadable += await unreadable(self.jetstream, LOG, tail)
         self.manifest.last = max(end, self.manifest.last)
@@ -113,11 +113,11 @@ class Backup:
                 "an empty stack"
             )
         for part in self.manifest.events[::-1]:
-            for kept in read_part(self.folder, part)[::-1]:
-                record = await self._record_at(kept.sequence)
-                if record and leaf(record) != leaf(kept):
+            for backup_record in read_part(self.folder, part)[::-1]:
+                record = await self._record_at(backup_record.sequence)
+                if record and leaf(record) != leaf(backup_record):
                     raise InvalidInput(
-                        f"sequence {kept.sequence} of the log is another event than in "
+                        f"sequence {backup_record.sequence} of the log is another event than in "
                         f"{self.folder}: another log"
                     )
                 return
@@ -153,24 +153,26 @@ class Backup:
         """Copy a part with the texts it names, and take what it says was erased out of all
         parts.
         """
-        erased = {sequence for sequence, _ in erased_by(records)}
+        erased_sequences = {sequence for sequence, _ in erased_by(records)}
         before = self.manifest.messages
-        self.manifest.events = [without(self.folder, part, erased) for part in self.manifest.events]
+        self.manifest.events = [
+            without(self.folder, part, erased_sequences) for part in self.manifest.events
+        ]
         self.manifest.erased += before - self.manifest.messages
-        present = {record.sequence for record in records}
+        sequences = {record.sequence for record in records}
         holes = [
-            each
-            for each in range(self.manifest.last + 1, records[-1].sequence)
-            if each not in present
+            sequence
+            for sequence in range(self.manifest.last + 1, records[-1].sequence)
+            if sequence not in sequences
         ]
         self.manifest.unreadable += await unreadable(self.jetstream, LOG, holes)
-        kept = [record for record in records if record.sequence not in erased]
-        part = write_part(self.folder, f"events/{len(self.manifest.events) + 1:08}", kept)
+        kept_records = [record for record in records if record.sequence not in erased_sequences]
+        part = write_part(self.folder, f"events/{len(self.manifest.events) + 1:08}", kept_records)
         part = replace(part, first=records[0].sequence, last=records[-1].sequence)
         for blob in part.blobs:
             await self._copy_blob(blob)
         self.manifest.events.append(part)
-        self.manifest.last, self.new = part.last, self.new + len(kept)
+        self.manifest.last, self.new_count = part.last, self.new_count + len(kept_records)
         manifests.write(self.folder, self.manifest)
 
     async def _copy_blob(self, blob: Blob) -> None:
@@ -185,22 +187,22 @@ class Backup:
 
     async def _copy_missing_blobs(self) -> None:
         """Try again what the bus did not have, and forget what no event names any more."""
-        wanted, self.manifest.missing_blobs = {*self.manifest.missing_blobs}, []
+        wanted_blobs, self.manifest.missing_blobs = {*self.manifest.missing_blobs}, []
         for blob in self.manifest.blobs.values():
-            if blob.sha256 in wanted:
+            if blob.sha256 in wanted_blobs:
                 await self._copy_blob(blob)
 
     def _remove_unnamed_files(self) -> None:
         manifest = self.manifest
-        named = {
+        named_files = {
             self.folder / part.file
             for part in [*manifest.events, manifest.dead, manifest.parked]
             if part
         }
-        named |= {blob_path(self.folder, blob.sha256) for blob in manifest.blobs.values()}
+        named_files |= {blob_path(self.folder, blob.sha256) for blob in manifest.blobs.values()}
         for pattern in ("events/*", "blobs/*/*", "dead-*", "parked-*"):
             for path in self.folder.glob(pattern):
-                if path not in named:
+                if path not in named_files:
                     path.unlink()
 
 

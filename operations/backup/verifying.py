@@ -21,14 +21,14 @@ Report = Callable[[dict[str, Any]], None]
 
 @dataclass(frozen=True)
 class VerifiedBackup:
-    """Backups that follow each other. `problems`: what is wrong with them; `erased`: events that
-    must not come back.
+    """Backups that follow each other. `problems`: what is wrong with them; `erased_sequences`:
+    events that must not come back.
     """
 
     folders: Sequence[Path]
     manifests: Sequence[Manifest]
     problems: Sequence[str]
-    erased: frozenset[int]
+    erased_sequences: frozenset[int]
 
     @property
     def last(self) -> Manifest:
@@ -53,7 +53,7 @@ def verify(folders: Sequence[Path], report: Report) -> VerifiedBackup:
     """
     read: list[Manifest] = []
     problems: list[str] = []
-    erased: set[int] = set()
+    erased_sequences: set[int] = set()
     for folder in folders:
         manifest = manifests.read(folder)
         if manifest is None:
@@ -86,10 +86,10 @@ def verify(folders: Sequence[Path], report: Report) -> VerifiedBackup:
             problems += why
             if is_log:
                 after = part.last
-                erased.update(sequence for sequence, _ in erased_by(records))
+                erased_sequences.update(sequence for sequence, _ in erased_by(records))
                 report({"position": after, "end": manifest.last})
         problems += _damaged_blobs(folder, manifest)
-    return VerifiedBackup(tuple(folders), tuple(read), tuple(problems), frozenset(erased))
+    return VerifiedBackup(tuple(folders), tuple(read), tuple(problems), frozenset(erased_sequences))
 
 
 def _read(folder: Path, part: Part, after: int) -> tuple[list[Record], list[str]]:

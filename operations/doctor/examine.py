@@ -102,9 +102,9 @@ def _damaged_stores(folder: DataFolder, state: StackState) -> Iterator[Finding]:
     """Stores that cannot open their data."""
     if state.stores:
         return
-    known = {"graph": "arcadedb", "vectors": "milvus-lite"}
+    server_names = {"graph": "arcadedb", "vectors": "milvus-lite"}
     for store in damage.PROJECTION_OF_STORE:
-        child = state.children.get(known.get(store, ""))
+        child = state.children.get(server_names.get(store, ""))
         why = damage.describe_damage(folder, store, damage.find_damage(folder.path, store)) or (
             child.fault if child else ""
         )
@@ -115,15 +115,15 @@ def _damaged_stores(folder: DataFolder, state: StackState) -> Iterator[Finding]:
 
 
 def _stopped_stack(folder: DataFolder, state: StackState) -> Iterator[Finding]:
-    left = [
+    running_servers = [
         name
         for name, child in state.children.items()
         if orphans.runs_in(child.identity, folder.path)
     ]
-    if left:
+    if running_servers:
         yield Finding(
             "fault",
-            f"the supervisor was killed and left running: {', '.join(left)}",
+            f"the supervisor was killed and left running: {', '.join(running_servers)}",
             f"`lightstream down{folder.command_option}` ends them",
         )
     elif state.phase == "failed":
@@ -163,8 +163,8 @@ async def _services(state: StackState, notes: dict[str, str]) -> AsyncIterator[F
         notes |= of_services
         problems: dict[str, str] = page.get("problems", {})
         if problems:
-            said = "; ".join(f"{part}: {problem}" for part, problem in problems.items())
-            yield Finding("fault", f"{name} is not ready: {said}", NOT_READY)
+            problem_list = "; ".join(f"{part}: {problem}" for part, problem in problems.items())
+            yield Finding("fault", f"{name} is not ready: {problem_list}", NOT_READY)
         else:
             yield Finding("well", f"{name} is ready")
         if name == "indexer" and "vectors" in of_services:
@@ -201,11 +201,13 @@ async def _documents(base: str, workspace: str) -> AsyncIterator[Finding]:
             "fault", str(error), f"the query service should answer at {base}: read its log"
         )
         return
-    broken = {name: numbers[name] for name in ("failed", "partial") if numbers.get(name)}
-    if broken:
+    counts_of_failures = {
+        name: numbers[name] for name in ("failed", "partial") if numbers.get(name)
+    }
+    if counts_of_failures:
         yield Finding(
             "fault",
-            ", ".join(f"{number} documents {name}" for name, number in broken.items()),
+            ", ".join(f"{number} documents {name}" for name, number in counts_of_failures.items()),
             "`lightstream status` says why; when that is mended, `lightstream retry --failed`",
         )
     else:

@@ -47,11 +47,11 @@ LOW_MEMORY = 1024 * MiB
 
 def examine_machine(folder: Path) -> Iterator[Finding]:
     """Yield the findings, missing packages first."""
-    missing = [name for name in PACKAGES if PathFinder.find_spec(name) is None]
+    missing_programs = [name for name in PACKAGES if PathFinder.find_spec(name) is None]
     for program in (nats.executable, milvus_lite.executable):
-        missing += _missing(program)
-    if missing:
-        yield Finding("fault", f"missing: {', '.join(missing)}", INSTALL)
+        missing_programs += _missing(program)
+    if missing_programs:
+        yield Finding("fault", f"missing: {', '.join(missing_programs)}", INSTALL)
     else:
         yield Finding("well", "all parts are installed")
     there = next(path for path in (folder, *folder.parents) if path.exists())
@@ -64,13 +64,15 @@ def examine_machine(folder: Path) -> Iterator[Finding]:
     yield from language_models(configured_models())
 
 
-def language_models(asked: Mapping[str, str]) -> Iterator[Finding]:
+def language_models(models_by_role: Mapping[str, str]) -> Iterator[Finding]:
     """Yield which language model answers, and which serves each role that has another one or
     none.
     """
-    apart = {role: asked[role] for role in ROLES if role in asked}
-    if asked["language"]:
-        yield Finding("well", f"a stack started now uses the language model {asked['language']}")
+    apart = {role: models_by_role[role] for role in ROLES if role in models_by_role}
+    if models_by_role["language"]:
+        yield Finding(
+            "well", f"a stack started now uses the language model {models_by_role['language']}"
+        )
     elif any(apart.values()):
         yield Finding(
             "note",
@@ -90,23 +92,26 @@ def language_models(asked: Mapping[str, str]) -> Iterator[Finding]:
         )
 
 
-def disk_partition(free: int, held: int, folder: Path) -> Finding:
+def disk_partition(free: int, stored_bytes: int, folder: Path) -> Finding:
     """Return a finding on whether the free bytes are enough for a stack that holds so many.
 
     A fault only where its servers can hardly write; a note where there is less room than a rebuild
     takes.
     """
-    what = f"{_shown(free)} are free where {folder} lies"
+    free_space = f"{_shown(free)} are free where {folder} lies"
     if free < MIN_FREE_BYTES:
         return Finding(
             "fault",
-            what,
+            free_space,
             "make room: the bus refuses documents on a full disk, and other stores fail",
         )
-    if free < held + MIN_FREE_BYTES:
-        todo = f"a rebuild of all needs up to {_shown(held)} more for a while, beside what is there"
-        return Finding("note", what, todo)
-    return Finding("well", what)
+    if free < stored_bytes + MIN_FREE_BYTES:
+        todo = (
+            f"a rebuild of all needs up to {_shown(stored_bytes)} more for a while, "
+            "beside what is there"
+        )
+        return Finding("note", free_space, todo)
+    return Finding("well", free_space)
 
 
 def size_of_stores(folder: Path) -> int:

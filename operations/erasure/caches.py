@@ -50,18 +50,18 @@ async def sweep_embeddings(rows: Rows, vectors: Vectors, workspace: str, generat
 
     A text that is embedded at this very moment may be embedded once more later. Raises Unavailable.
     """
-    partition, used = Partition(workspace, generation), set[str]()
+    partition, used_keys = Partition(workspace, generation), set[str]()
     for kind in VECTOR_KINDS:
         after = ""
         while page := await vectors.scan(partition, kind, after, PAGE):
             for make in (embedding_key, older_embedding_key):
-                used |= {make(vectors.model, vectors.dimension, row.text) for row in page}
+                used_keys |= {make(vectors.model, vectors.dimension, row.text) for row in page}
             after = page[-1].id
     table = Table("embeddings", Partition(workspace, 0))
-    unused = [key async for key in _keys(rows, table) if key not in used]
-    for some in batched(unused, PAGE):
-        await rows.delete(table, some)
-    return len(unused)
+    unused_keys = [key async for key in _keys(rows, table) if key not in used_keys]
+    for batch in batched(unused_keys, PAGE):
+        await rows.delete(table, batch)
+    return len(unused_keys)
 
 
 async def _keys(rows: Rows, table: Table) -> AsyncGenerator[str]:

@@ -92,8 +92,8 @@ async def requested(target: Target, workspace: str) -> list[str]:
     """
     ids: dict[str, None] = {}
     async with connect_bus(target.settings.nats_url) as bus:
-        wanted = subjects.of_type_in(workspace, ErasureRequested.type_name())
-        async for page in NatsLog(bus).read(0, [wanted]):
+        subject = subjects.of_type_in(workspace, ErasureRequested.type_name())
+        async for page in NatsLog(bus).read(0, [subject]):
             for message in page:
                 with suppress(ServiceError):
                     ids[
@@ -111,24 +111,24 @@ async def erase(target: Target, erasure: Erasure, report: Report) -> list[Receip
     async with connect_bus(target.settings.nats_url) as bus:
         await refuse_undeletable_log(bus)
         plans = await _let_go(bus, erasure, report)
-        for one in plans:
-            await publish_tombstones(bus, one, erasure.reason)
-            await remove(bus, one)
-            report(f"removed {len(one.leaves)} events of {one.history.id}")
-        counts = total(one.counts() for one in plans)
+        for erasure_plan in plans:
+            await publish_tombstones(bus, erasure_plan, erasure.reason)
+            await remove(bus, erasure_plan)
+            report(f"removed {len(erasure_plan.leaves)} events of {erasure_plan.history.id}")
+        counts = total(erasure_plan.counts() for erasure_plan in plans)
         counts |= await _make_stores_anew(target, erasure.workspace, plans, report)
-        return [await _finish(bus, target, one, counts) for one in plans]
+        return [await _finish(bus, target, erasure_plan, counts) for erasure_plan in plans]
 
 
 async def _plans(bus: JetStreamContext, erasure: Erasure) -> list[ErasurePlan]:
     plans: dict[str, ErasurePlan] = {}
     for name in erasure.documents:
         for id in (*spellings(name), *ids_of_name(name)):
-            planned = await plan_erasure(bus, erasure.workspace, id)
-            if planned.history.leaves or planned.history.unfinished:
-                plans[id] = planned
+            erasure_plan = await plan_erasure(bus, erasure.workspace, id)
+            if erasure_plan.history.leaves or erasure_plan.history.unfinished:
+                plans[id] = erasure_plan
                 break
-            if planned.history.tombstones:
+            if erasure_plan.history.tombstones:
                 raise InvalidInput(
                     f"{name!r} is erased already: `lightstream log --document` has the "
                     "receipt's hash"
@@ -145,18 +145,23 @@ async def _let_go(bus: JetStreamContext, erasure: Erasure, report: Report) -> li
     A deletion leads to further events, so the wait is over when none came while the ones before
     were handled.
     """
-    plans, last = await _plans(bus, erasure), 0
-    for one in plans:
+    plans, last_newest = await _plans(bus, erasure), 0
+    for erasure_plan in plans:
         await delete_document(
-            NatsLog(bus), workspace=erasure.workspace, id=one.history.id, source=SOURCE
+            NatsLog(bus), workspace=erasure.workspace, id=erasure_plan.history.id, source=SOURCE
         )
     end = asyncio.get_running_loop().time() + PATIENCE
     while True:
-        newest = max([await _newest(bus, erasure.workspace, one.history.id) for one in plans])
-        if newest == last:
+        newest_sequence = max(
+            [
+                await _newest(bus, erasure.workspace, erasure_plan.history.id)
+                for erasure_plan in plans
+            ]
+        )
+        if newest_sequence == last_newest:
             break
-        last = newest
-        while not await _is_handled(bus, last):
+        last_newest = newest_sequence
+        while not await _is_handled(bus, last_newest):
             if asyncio.get_running_loop().time() > end:
                 raise Unavailable(
                     "the services are still at work on what the log held before: see "
@@ -198,14 +203,14 @@ async def _make_stores_anew(
         async with open_prepared(target.settings) as stack:
             counts = await empty_caches(stack.stores.rows, workspace)
             copies = [
-                await remove_from_archive(stack.stores.rows, workspace, one.history.id)
-                for one in plans
+                await remove_from_archive(stack.stores.rows, workspace, erasure_plan.history.id)
+                for erasure_plan in plans
             ]
             counts["archive"] = sum(copies)
         if folder := target.folder_of_stores:
             await asyncio.to_thread(empty_stores, folder, "graph", report)
-        wanted = RebuildRequest(PROJECTIONS, emptied_before=True)
-        await projections.rebuild(target, wanted, _steps(report), workspace)
+        request = RebuildRequest(PROJECTIONS, emptied_before=True)
+        await projections.rebuild(target, request, _steps(report), workspace)
         async with open_prepared(target.settings) as stack:
             live = await (await NatsLiveGenerations.bind(stack.client.jetstream())).live()
             async with stack.stores_of_generation(live.vectors) as stores:
@@ -230,17 +235,19 @@ async def _finish(
     """
     workspace, id, log = plan.history.workspace, plan.history.id, NatsLog(bus)
     messages = [
-        one async for page in log.read(0, [subjects.of_document(workspace, id)]) for one in page
+        message
+        async for page in log.read(0, [subjects.of_document(workspace, id)])
+        for message in page
     ]
-    left = read_history(workspace, id, messages)
-    if left.leaves:
+    remainder = read_history(workspace, id, messages)
+    if remainder.leaves:
         raise Unavailable(
-            f"{len(left.leaves)} events of {id} came while it was erased: start again"
+            f"{len(remainder.leaves)} events of {id} came while it was erased: start again"
         )
     receipt = make_receipt(
-        workspace, left.tombstones, counts, local_actor(), await _not_reached(bus, target)
+        workspace, remainder.tombstones, counts, local_actor(), await _not_reached(bus, target)
     )
     await log.publish(
-        envelope_of(workspace, receipt.last_part(len(left.tombstones)), receipt.sha256)
+        envelope_of(workspace, receipt.last_part(len(remainder.tombstones)), receipt.sha256)
     )
     return receipt

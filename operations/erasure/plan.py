@@ -57,8 +57,10 @@ class DocumentHistory:
     @property
     def first(self) -> int:
         """Return the first sequence that may hold anything that was made of it."""
-        listed = [one.sequence for tombstone in self.tombstones for one in tombstone.erased]
-        return min([*self.leaves, *listed], default=1)
+        listed_sequences = [
+            event.sequence for tombstone in self.tombstones for event in tombstone.erased
+        ]
+        return min([*self.leaves, *listed_sequences], default=1)
 
     @property
     def unfinished(self) -> bool:
@@ -72,30 +74,30 @@ class ErasurePlan:
     is left.
 
     `derived`: leaves of events elsewhere in the log that were made of the document; `letters`,
-    `parked`: sequences in KB_DEAD and KB_PARKED; `shared`: blobs of it that another document has
-    too, which stay.
+    `parked_subjects`: sequences in KB_DEAD and KB_PARKED; `shared_blobs`: blobs of it that another
+    document has too, which stay.
     """
 
     history: DocumentHistory
-    derived: Mapping[int, str] = field(default_factory=dict[int, str])
+    derived_leaves: Mapping[int, str] = field(default_factory=dict[int, str])
     letters: Sequence[int] = ()
-    parked: Sequence[str] = ()
+    parked_subjects: Sequence[str] = ()
     blobs: Sequence[BlobRef] = ()
-    shared: Sequence[BlobRef] = ()
+    shared_blobs: Sequence[BlobRef] = ()
 
     @property
     def leaves(self) -> dict[int, str]:
         """Return the leaves of all events to be removed, by sequence."""
-        return {**self.history.leaves, **self.derived}
+        return {**self.history.leaves, **self.derived_leaves}
 
     def counts(self) -> dict[str, int]:
         """Return how much is removed, by store."""
         return {
             "events": len(self.history.leaves),
-            "summaries_and_merges": len(self.derived),
+            "summaries_and_merges": len(self.derived_leaves),
             "blobs": len(self.blobs),
             "dead_letters": len(self.letters),
-            "parked": len(self.parked),
+            "parked": len(self.parked_subjects),
         }
 
 
@@ -149,18 +151,20 @@ async def plan_erasure(bus: JetStreamContext, workspace: str, id: str) -> Erasur
     """Return what the bus holds of this document. Raises Unavailable."""
     log = NatsLog(bus)
     messages = [
-        one async for page in log.read(0, [subjects.of_document(workspace, id)]) for one in page
+        message
+        async for page in log.read(0, [subjects.of_document(workspace, id)])
+        for message in page
     ]
     history = read_history(workspace, id, messages)
-    derived = await _derived(log, history)
-    needed = await _blobs_of_others(log, history) if history.blobs else set[str]()
+    derived_leaves = await _derived(log, history)
+    needed_keys = await _blobs_of_others(log, history) if history.blobs else set[str]()
     return ErasurePlan(
         history,
-        derived,
-        await _letters(bus, history, derived),
-        await _parked(bus, workspace, {*history.leaves, *derived}),
-        [blob for key, blob in history.blobs.items() if key not in needed],
-        [blob for key, blob in history.blobs.items() if key in needed],
+        derived_leaves,
+        await _letters(bus, history, derived_leaves),
+        await _parked(bus, workspace, {*history.leaves, *derived_leaves}),
+        [blob for key, blob in history.blobs.items() if key not in needed_keys],
+        [blob for key, blob in history.blobs.items() if key in needed_keys],
     )
 
 
@@ -174,7 +178,7 @@ async def _derived(log: NatsLog, history: DocumentHistory) -> dict[int, str]:
         ).aggregate_id
         for key in history.keys
     }
-    workspace, summary_ids, derived = history.workspace, set[str](), dict[int, str]()
+    workspace, summary_ids, derived_leaves = history.workspace, set[str](), dict[int, str]()
     filters = [
         subjects.of_type_in(workspace, DescriptionSummarized.type_name()),
         subjects.of_type_in(workspace, StageFailed.type_name()),
@@ -188,24 +192,24 @@ async def _derived(log: NatsLog, history: DocumentHistory) -> dict[int, str]:
                 and message.sequence not in history.leaves
                 and is_derived(envelope, summaries_of, summary_ids)
             ):
-                derived[message.sequence] = leaf(record_of(message))
+                derived_leaves[message.sequence] = leaf(record_of(message))
                 summary_ids.add(envelope.id)
-    return derived
+    return derived_leaves
 
 
 async def _blobs_of_others(log: NatsLog, history: DocumentHistory) -> set[str]:
     """Return the keys of the document's blobs that another document still names."""
-    needed: set[str] = set()
+    needed_keys: set[str] = set()
     async for page in log.read(0, [subjects.of_type(DocumentAdded.type_name())]):
         for message in page:
             envelope = _decoded(message) if message.sequence not in history.leaves else None
             if envelope and isinstance(envelope.data, DocumentAdded) and envelope.data.blob:
-                needed.add(envelope.data.blob.key)
-    return needed & history.blobs.keys()
+                needed_keys.add(envelope.data.blob.key)
+    return needed_keys & history.blobs.keys()
 
 
 async def _letters(
-    bus: JetStreamContext, history: DocumentHistory, derived: Collection[int]
+    bus: JetStreamContext, history: DocumentHistory, derived_sequences: Collection[int]
 ) -> list[int]:
     """Return the numbers of the dead letters about the document, by the subject of the message that
     was given up.
@@ -213,8 +217,8 @@ async def _letters(
     prefix = subjects.of_document(history.workspace, history.id).removesuffix("*")
     return [
         letter.number
-        for letter in await NatsDeadLetters(bus, most=None).headers()
-        if letter.subject.startswith(prefix) or letter.sequence in derived
+        for letter in await NatsDeadLetters(bus, max_letters=None).headers()
+        if letter.subject.startswith(prefix) or letter.sequence in derived_sequences
     ]
 
 
@@ -222,9 +226,9 @@ async def _parked(bus: JetStreamContext, workspace: str, sequences: Collection[i
     """Return the subjects of parked records of these events. A record has no text, but names what
     is erased.
     """
-    wanted = subjects.parked(workspace=subjects.token(workspace))
+    parked_filter = subjects.parked(workspace=subjects.token(workspace))
     with translated():
-        info = await bus.stream_info(PARKED_STREAM, subjects_filter=wanted)
+        info = await bus.stream_info(PARKED_STREAM, subjects_filter=parked_filter)
     return [
         subject
         for subject in info.state.subjects or {}

@@ -70,15 +70,19 @@ def make_receipt(
     """Return the receipt of the erasure that these tombstones began: all since the receipt before
     it.
     """
-    since = max((number + 1 for number, one in enumerate(tombstones) if one.receipt), default=0)
-    begun = tombstones[since:]
-    events = {erased.sequence: erased.sha256 for one in begun for erased in one.erased}
+    since = max(
+        (number + 1 for number, tombstone in enumerate(tombstones) if tombstone.receipt), default=0
+    )
+    own_tombstones = tombstones[since:]
+    events = {
+        event.sequence: event.sha256 for tombstone in own_tombstones for event in tombstone.erased
+    }
     return Receipt(
         workspace,
-        begun[0].document_id,
+        own_tombstones[0].document_id,
         f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
         actor,
-        begun[0].reason,
+        own_tombstones[0].reason,
         {**counts, "events_in_all": len(events)},
         events,
         (*REMARKS, *remarks),

@@ -55,20 +55,24 @@ async def refuse_undeletable_log(bus: JetStreamContext) -> None:
 async def publish_tombstones(bus: JetStreamContext, plan: ErasurePlan, reason: str) -> None:
     """Publish what stays of the events, before any of them goes. Repeats change nothing."""
     log, leaves = NatsLog(bus), plan.leaves
-    for part, some in enumerate(batched(sorted(leaves), LISTED)):
-        erased = tuple(ErasedEvent(sequence=sequence, sha256=leaves[sequence]) for sequence in some)
-        tombstone = DocumentErased(
-            document_id=plan.history.id, erased=erased, part=part, reason=reason
+    for part, batch in enumerate(batched(sorted(leaves), LISTED)):
+        erased_events = tuple(
+            ErasedEvent(sequence=sequence, sha256=leaves[sequence]) for sequence in batch
         )
-        await log.publish(envelope_of(plan.history.workspace, tombstone, f"{some[0]}-{some[-1]}"))
+        tombstone = DocumentErased(
+            document_id=plan.history.id, erased=erased_events, part=part, reason=reason
+        )
+        await log.publish(envelope_of(plan.history.workspace, tombstone, f"{batch[0]}-{batch[-1]}"))
 
 
-def envelope_of(workspace: str, tombstone: DocumentErased, what: str) -> Envelope[Event]:
+def envelope_of(workspace: str, tombstone: DocumentErased, part_name: str) -> Envelope[Event]:
     """Return the envelope of a tombstone, with an id that is derived from what it is about."""
     return wrap(
         tombstone,
         id=event_id(
-            f"{workspace}/{tombstone.document_id}/{what}", tombstone.type_name(), tombstone.part
+            f"{workspace}/{tombstone.document_id}/{part_name}",
+            tombstone.type_name(),
+            tombstone.part,
         ),
         source=SOURCE,
         workspace=workspace,
@@ -84,8 +88,8 @@ async def remove(bus: JetStreamContext, plan: ErasurePlan) -> None:
     parts = [subjects.blob(blob.key, part) for blob in plan.blobs for part in range(blob.parts)]
     await _delete(bus, BLOB_STREAM, await _places(bus, BLOB_STREAM, parts))
     await _delete(bus, DEAD_STREAM, plan.letters)
-    await _delete(bus, PARKED_STREAM, await _places(bus, PARKED_STREAM, plan.parked))
-    await _delete(bus, LOG, sorted(plan.derived))
+    await _delete(bus, PARKED_STREAM, await _places(bus, PARKED_STREAM, plan.parked_subjects))
+    await _delete(bus, LOG, sorted(plan.derived_leaves))
     await _delete(bus, LOG, sorted(plan.history.leaves))
 
 
@@ -102,8 +106,8 @@ async def _places(bus: JetStreamContext, stream: str, subjects: Iterable[str]) -
 
 
 async def _delete(bus: JetStreamContext, stream: str, sequences: Sequence[int]) -> None:
-    for some in batched(sequences, AT_ONCE):
-        await asyncio.gather(*(_delete_one(bus, stream, sequence) for sequence in some))
+    for batch in batched(sequences, AT_ONCE):
+        await asyncio.gather(*(_delete_one(bus, stream, sequence) for sequence in batch))
 
 
 async def _delete_one(bus: JetStreamContext, stream: str, sequence: int) -> None:

@@ -38,15 +38,19 @@ def read_destination(file: Path, target: Target) -> Settings:
     ConfigurationError for values of no use. Passwords of the present stores are not sent to the
     others.
     """
-    names, given = _store_variables(), _read_variables(file)
-    kept = {name: value for name, value in target.environ.items() if name.upper() not in names}
-    settings = _settings_of(file, kept | {name: given[name] for name in names & given.keys()})
-    _refuse_another_bus(given.get("NATS_URL", ""), target)
+    names, variables = _store_variables(), _read_variables(file)
+    own_variables = {
+        name: value for name, value in target.environ.items() if name.upper() not in names
+    }
+    settings = _settings_of(
+        file, own_variables | {name: variables[name] for name in names & variables.keys()}
+    )
+    _refuse_another_bus(variables.get("NATS_URL", ""), target)
     here, there = addresses(target.settings), addresses(settings)
-    if same := [store for store in here if here[store] == there[store]]:
+    if same_stores := [store for store in here if here[store] == there[store]]:
         raise InvalidInput(
-            f"{file} must name three other stores, and its {' and '.join(same)} is where this stack has it: "  # noqa: E501
-            + ", ".join(there[store] for store in same)
+            f"{file} must name three other stores, and its {' and '.join(same_stores)} is where this stack has it: "  # noqa: E501
+            + ", ".join(there[store] for store in same_stores)
         )
     return settings
 
@@ -55,16 +59,18 @@ def read_stores(file: Path) -> dict[str, str]:
     """Return where the stores are that a file names, by the name of the setting. Raises as
     `read_destination` does.
     """
-    given = _read_variables(file)
-    settings = _settings_of(file, {name: given[name] for name in _store_variables() & given.keys()})
+    variables = _read_variables(file)
+    settings = _settings_of(
+        file, {name: variables[name] for name in _store_variables() & variables.keys()}
+    )
     values = {
         name: getattr(settings, name)
         for name in Settings.model_fields
         if name.startswith(STORE_FIELDS)
     }
     return {
-        name: one.get_secret_value() if isinstance(one, SecretStr) else str(one)
-        for name, one in values.items()
+        name: value.get_secret_value() if isinstance(value, SecretStr) else str(value)
+        for name, value in values.items()
     }
 
 
@@ -78,24 +84,28 @@ def _store_variables() -> set[str]:
 
 
 def _read_variables(file: Path) -> dict[str, str]:
-    given = {
+    variables = {
         name.upper(): value
         for name, value in dotenv_values(file, interpolate=False).items()
         if value
     }
-    if missing := [names[0] for names in _addresses_to_name() if not given.keys() & set(names)]:
+    if missing_names := [
+        names[0] for names in _addresses_to_name() if not variables.keys() & set(names)
+    ]:
         raise InvalidInput(
-            f"{file} does not name {', '.join(missing)}: all three stores are needed"
+            f"{file} does not name {', '.join(missing_names)}: all three stores are needed"
         )
-    return given
+    return variables
 
 
 def _settings_of(file: Path, environ: Mapping[str, str]) -> Settings:
     try:
         return settings_from(Settings, environ)
     except ValidationError as error:
-        wrong = ", ".join(str(fault["loc"][0]).upper() for fault in error.errors())
-        raise ConfigurationError(f"these variables of {file} cannot be used: {wrong}") from None
+        variable_names = ", ".join(str(fault["loc"][0]).upper() for fault in error.errors())
+        raise ConfigurationError(
+            f"these variables of {file} cannot be used: {variable_names}"
+        ) from None
 
 
 def _addresses_to_name() -> list[tuple[str, ...]]:
@@ -123,20 +133,20 @@ def mark_of(log: str, there: Addresses) -> dict[str, str]:
     return {"log": log, "graph": there["graph"], "vectors": there["vectors"]}
 
 
-async def require_ours(stores: Stores, mark: Mapping[str, str]) -> None:
+async def require_ours(stores: Stores, expected_mark: Mapping[str, str]) -> None:
     """Return if the stores are empty, or a move with this mark has begun to fill them.
 
     Raises InvalidInput for any others: they are about to be emptied.
     """
-    if (await stores.rows.get(CHECKPOINTS, [MARK])).get(MARK) == mark:
+    if (await stores.rows.get(CHECKPOINTS, [MARK])).get(MARK) == expected_mark:
         return
     tables = [name for name in INDEXES if name not in ("schema", "checkpoints")]
-    filled = {
+    is_filled = {
         "document store": any([await stores.rows.partitions(name) for name in tables]),
         "graph store": bool(await stores.graph.partitions()),
         "vector store": await _holds_vectors(stores.vectors),
     }
-    if nonempty := [store for store, full in filled.items() if full]:
+    if nonempty := [store for store, has_rows in is_filled.items() if has_rows]:
         raise InvalidInput(
             f"the other {' and '.join(nonempty)} already holds data, and not as a copy of "
             "this log: "
@@ -156,9 +166,9 @@ async def _holds_vectors(vectors: Vectors) -> bool:
         return True
 
 
-def _refuse_another_bus(given: str, target: Target) -> None:
+def _refuse_another_bus(bus_url: str, target: Target) -> None:
     here = _server(target.settings.nats_url)
-    if given and _server(given) != here:
+    if bus_url and _server(bus_url) != here:
         raise InvalidInput(
             f"NATS_URL names another bus than {here}: the log stays where it is. A backup and "
             "a restore move it, and "

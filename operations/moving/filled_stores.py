@@ -20,22 +20,24 @@ async def note_filled(values: SharedValues, *sets: Addresses) -> None:
     rebuilds.
     """
     value, revision = await values.read(KEY)
-    known: list[Addresses] = json.loads(value) if value else []
-    new = [dict(one) for one in sets if dict(one) not in known]
-    if new:
-        await values.write(KEY, json.dumps([*known, *new]).encode(), revision)
+    known_addresses: list[Addresses] = json.loads(value) if value else []
+    new_addresses = [
+        dict(addresses_) for addresses_ in sets if dict(addresses_) not in known_addresses
+    ]
+    if new_addresses:
+        await values.write(KEY, json.dumps([*known_addresses, *new_addresses]).encode(), revision)
 
 
-async def left_behind(values: SharedValues, present: Addresses) -> list[str]:
+async def left_behind(values: SharedValues, present_addresses: Addresses) -> list[str]:
     """Return a sentence for each set of stores that is not the present one, with the way out.
     Raises `Unavailable`.
     """
     value, _ = await values.read(KEY)
-    known: Sequence[Addresses] = json.loads(value) if value else []
+    known_addresses: Sequence[Addresses] = json.loads(value) if value else []
     return [
-        f"not reached: the stores {', '.join(one.values())}, which this log has filled, too. "
+        f"not reached: the stores {', '.join(stores.values())}, which this log has filled, too. "
         "Empty them, or fill them "
         "anew with `lightstream rebuild all --to ENV_FILE`"
-        for one in known
-        if dict(one) != dict(present)
+        for stores in known_addresses
+        if dict(stores) != dict(present_addresses)
     ]

@@ -58,8 +58,8 @@ class Sides:
 
     bus: JetStreamContext
     live: Generations
-    present: Stores
-    other: Stores
+    present_stores: Stores
+    other_stores: Stores
     embedding: EmbeddedVectors
     log: str
     """When the log's stream was created."""
@@ -68,46 +68,49 @@ class Sides:
         """Return the sequence up to which the other stores hold the live generations of this log; 0
         if one does not.
         """
-        record = await schema.read(self.other.rows)
+        record = await schema.read(self.other_stores.rows)
         if any(record.is_owed(projection, self.live.of(projection)) for projection in PROJECTIONS):
             return 0
         checkpoints = [
             await part.checkpoint(self.live.of(projection))
             for projection in PROJECTIONS
-            for part in watched_stores(projection, self.other).parts.values()
+            for part in watched_stores(projection, self.other_stores).parts.values()
         ]
-        return min(one.sequence if one and one.log == self.log else 0 for one in checkpoints)
+        return min(
+            checkpoint.sequence if checkpoint and checkpoint.log == self.log else 0
+            for checkpoint in checkpoints
+        )
 
     async def record(self, sequence: int) -> None:
         """Put the checkpoint into each of the other stores, and nowhere else."""
         for projection in PROJECTIONS:
-            for part in watched_stores(projection, self.other).parts.values():
+            for part in watched_stores(projection, self.other_stores).parts.values():
                 await part.put_checkpoint(self.live.of(projection), Checkpoint(sequence, self.log))
 
 
-async def plan(target: Target, wanted: Move) -> dict[str, Any]:
+async def plan(target: Target, request: Move) -> dict[str, Any]:
     """Return what `move` would read and fill, and seconds if all was rebuilt once; changes nothing.
 
     Raises what `move` raises.
     """
-    async with _open(target, wanted.destination) as both:
-        position, mark = 0, mark_of(both.log, addresses(wanted.destination))
-        if not await both.other.rows.missing() and not (position := await both.position()):
-            await require_ours(both.other, mark)
-        whole = await rebuild_candidate.plan(both.bus, PROJECTIONS, wanted.events_per_second)
-        end = (await observe(both.bus)).last
+    async with _open(target, request.destination) as sides:
+        position, destination_mark = 0, mark_of(sides.log, addresses(request.destination))
+        if not await sides.other_stores.rows.missing() and not (position := await sides.position()):
+            await require_ours(sides.other_stores, destination_mark)
+        full_plan = await rebuild_candidate.plan(sides.bus, PROJECTIONS, request.events_per_second)
+        end = (await observe(sides.bus)).last_sequence
     return {
         "from": addresses(target.settings),
-        "to": addresses(wanted.destination),
-        "events": max(0, end - position) if position else whole["events"],
+        "to": addresses(request.destination),
+        "events": max(0, end - position) if position else full_plan["events"],
         "resumed_at": position,
-        "seconds": None if position else whole["seconds"],
-        "generations": {name: both.live.of(name) for name in PROJECTIONS},
+        "seconds": None if position else full_plan["seconds"],
+        "generations": {name: sides.live.of(name) for name in PROJECTIONS},
     }
 
 
 async def move(
-    target: Target, wanted: Move, report: Report, workspace: str = "default"
+    target: Target, request: Move, report: Report, workspace: str = "default"
 ) -> dict[str, Any]:
     """Fill the other stores, or go on filling them, and compare both sides. The digests told are of
     `workspace`.
@@ -116,10 +119,10 @@ async def move(
     promotion; ConfigurationError for events newer than this program; Unavailable; `Busy` during a
     rebuild.
     """
-    async with _open(target, wanted.destination) as both:
-        values = await NatsSharedValues.bind(both.bus, CHECKPOINTS_BUCKET)
+    async with _open(target, request.destination) as sides:
+        values = await NatsSharedValues.bind(sides.bus, CHECKPOINTS_BUCKET)
         async with rebuild_lease.hold(
-            values, PROJECTIONS, wanted.reason or "moving to other stores"
+            values, PROJECTIONS, request.reason or "moving to other stores"
         ) as lease:
             if await rebuild_candidate.read(values):
                 raise InvalidInput(
@@ -129,105 +132,117 @@ async def move(
             pace = Pace()
 
             def tell(step: dict[str, Any]) -> None:
-                lease.progress = told = pace.of(step)
-                report(told)
+                lease.progress = estimate = pace.of(step)
+                report(estimate)
 
-            await note_filled(values, addresses(target.settings), addresses(wanted.destination))
-            return await _fill(both, target, wanted, tell, workspace)
+            await note_filled(values, addresses(target.settings), addresses(request.destination))
+            return await _fill(sides, target, request, tell, workspace)
 
 
-async def _begin(both: Sides, wanted: Move) -> None:
+async def _begin(sides: Sides, request: Move) -> None:
     """Empty the other stores, and mark them as those that this log fills. Raises what
     `require_ours` does.
     """
-    mark = mark_of(both.log, addresses(wanted.destination))
-    await require_ours(both.other, mark)
-    await empty(both.other)
-    await both.other.rows.put(CHECKPOINTS, {MARK: mark})
+    destination_mark = mark_of(sides.log, addresses(request.destination))
+    await require_ours(sides.other_stores, destination_mark)
+    await empty(sides.other_stores)
+    await sides.other_stores.rows.put(CHECKPOINTS, {MARK: destination_mark})
 
 
 def _require_known_versions(work: Rebuild) -> None:
     """Raises ConfigurationError where the log has events that only a newer program reads."""
-    if work.newer:
+    if work.newer_events:
         raise ConfigurationError(
-            f"{len(work.newer)} events of the log are of a version newer than this program, "
+            f"{len(work.newer_events)} events of the log are of a version newer than this program, "
             "the first at sequence "
-            f"{work.newer[0].sequence}: give this command with the newer program"
+            f"{work.newer_events[0].sequence}: give this command with the newer program"
         )
 
 
 async def _fill(
-    both: Sides, target: Target, wanted: Move, tell: Report, workspace: str
+    sides: Sides, target: Target, request: Move, tell: Report, workspace: str
 ) -> dict[str, Any]:
-    other, present = both.other, both.present
-    await other.rows.prepare()
-    await other.graph.prepare()
-    position = await both.position()
+    other_stores, present_stores = sides.other_stores, sides.present_stores
+    await other_stores.rows.prepare()
+    await other_stores.graph.prepare()
+    position = await sides.position()
     if not position:
-        await _begin(both, wanted)
-    await other.vectors.prepare(both.live.vectors)
+        await _begin(sides, request)
+    await other_stores.vectors.prepare(sides.live.vectors)
     # Before the log is read: what was embedded or condensed once is not paid for again.
-    copied = await copy_tables(present.rows, other.rows)
+    copied_rows = await copy_tables(present_stores.rows, other_stores.rows)
     work = Rebuild(
-        NatsLog(both.bus),
-        await NatsLiveGenerations.bind(both.bus),
-        other,
-        both.embedding.embedder,
+        NatsLog(sides.bus),
+        await NatsLiveGenerations.bind(sides.bus),
+        other_stores,
+        sides.embedding.embedder,
         PROJECTIONS,
         tell,
         target.settings_of(MergerSettings),
-        live_stores=present,
-        events_per_second=wanted.events_per_second,
-        generations=both.live,
+        live_stores=present_stores,
+        events_per_second=request.events_per_second,
+        generations=sides.live,
         position=position,
     )
     if not position:
         for projection in PROJECTIONS:
-            await schema.complete(other.rows, projection, both.live.of(projection))
+            await schema.complete(other_stores.rows, projection, sides.live.of(projection))
         await work.load()
         # What was embedded for the present stores meanwhile.
-        await copy_tables(present.rows, other.rows, ("embeddings",))
+        await copy_tables(present_stores.rows, other_stores.rows, ("embeddings",))
     await work.catch_up()
     _require_known_versions(work)
-    await both.record(work.position)
-    result = await work.compare_with(workspace, both.live)
-    differing = await _differing(both, tell)
+    await sides.record(work.position)
+    result = await work.compare_with(workspace, sides.live)
+    differing = await _differing(sides, tell)
     return {
         **result,
         "resumed_at": position,
         "complete_to": work.position,
-        "copied": copied,
+        "copied": copied_rows,
         **differing,
     }
 
 
-async def _differing(both: Sides, tell: Report) -> dict[str, Any]:
+async def _differing(both_sides: Sides, tell: Report) -> dict[str, Any]:
     """Compare every projection of every workspace; what came in meanwhile makes them differ,
     too.
     """
-    names = await workspaces(both.present.rows, both.live.status)
+    names = await workspaces(both_sides.present_stores.rows, both_sides.live.status)
     differing: dict[str, list[Projection]] = {}
-    for done, name in enumerate(names, 1):
-        sides = (both.live, both.other), (both.live, both.present)
+    for workspace_count, name in enumerate(names, 1):
+        sides = (
+            (both_sides.live, both_sides.other_stores),
+            (both_sides.live, both_sides.present_stores),
+        )
         for projection in PROJECTIONS:
             if not (await compare(projection, name, *sides))["same"]:
                 differing.setdefault(name, []).append(projection)
-        tell({"compared": done, "of": len(names)})
+        tell({"compared": workspace_count, "of": len(names)})
     return {"compared_workspaces": len(names), "differing": differing}
 
 
 @asynccontextmanager
 async def _open(target: Target, destination: Settings) -> AsyncGenerator[Sides]:
     """Open both sides; create nothing."""
-    async with open_as_is(target.settings) as old, open_as_is(destination) as new:
-        bus = old.client.jetstream()
+    async with open_as_is(target.settings) as old_stack, open_as_is(destination) as new_stack:
+        bus = old_stack.client.jetstream()
         live = await (await NatsLiveGenerations.bind(bus)).live()
-        async with old.embeddings.of(live.vectors) as embedding:
-            made = embedding.model
-            vectors = open_vectors(destination, model=made.name, dimension=made.dimension)
+        async with old_stack.embeddings.of(live.vectors) as embedding:
+            model = embedding.model
+            vectors = open_vectors(destination, model=model.name, dimension=model.dimension)
             try:
-                present = Stores(old.stores.rows, old.stores.graph, embedding.vectors)
-                other = Stores(new.stores.rows, new.stores.graph, vectors)
-                yield Sides(bus, live, present, other, embedding, (await observe(bus)).created)
+                present_stores = Stores(
+                    old_stack.stores.rows, old_stack.stores.graph, embedding.vectors
+                )
+                other_stores = Stores(new_stack.stores.rows, new_stack.stores.graph, vectors)
+                yield Sides(
+                    bus,
+                    live,
+                    present_stores,
+                    other_stores,
+                    embedding,
+                    (await observe(bus)).created_at,
+                )
             finally:
                 await vectors.close()

@@ -12,14 +12,14 @@ OWN = "own"
 """Names the stores in the folder."""
 
 
-def use_stores(folder: DataFolder, named: str) -> None:
+def use_stores(folder: DataFolder, place: str) -> None:
     """Have the stack of the folder use, from its next start on, the stores that a file of variables
     names, or its own.
 
     Raises `Busy` while it runs, InvalidInput for a folder without a stack and for a file that does
     not name all three.
     """
-    stores = {} if named == OWN else read_stores(_file(named))
+    stores = {} if place == OWN else read_stores(_file(place))
     if not (folder.path / "bus").is_dir():
         raise InvalidInput(
             f"there is no stack in {folder.path}: start one, and fill the others by "
@@ -31,8 +31,8 @@ def use_stores(folder: DataFolder, named: str) -> None:
         folder.write(state)
 
 
-def _file(named: str) -> Path:
-    file = Path(named).expanduser()
+def _file(file_name: str) -> Path:
+    file = Path(file_name).expanduser()
     if not file.is_file():
-        raise InvalidInput(f"there is no file {named}")
+        raise InvalidInput(f"there is no file {file_name}")
     return file

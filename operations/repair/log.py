@@ -40,41 +40,41 @@ PAGE = 200
 
 @dataclass
 class RepairPlan:
-    """What a repair does. `lost`: sequences that come back; `changed`: sequences at which the log
-    has another event.
+    """What a repair does. `lost_sequences`: sequences that come back; `changed_sequences`:
+    sequences at which the log has another event.
 
     The log's own event there moves to its end: what was written in another's place is not lost.
     """
 
-    lost: list[int] = field(default_factory=list[int])
-    changed: list[int] = field(default_factory=list[int])
-    last: int = 0
+    lost_sequences: list[int] = field(default_factory=list[int])
+    changed_sequences: list[int] = field(default_factory=list[int])
+    last_sequence: int = 0
 
     @property
     def restored(self) -> list[int]:
         """Return all sequences whose events come from the source, in order."""
-        return sorted([*self.lost, *self.changed])
+        return sorted([*self.lost_sequences, *self.changed_sequences])
 
 
 async def plan_repair(jetstream: JetStreamContext, source: Source) -> RepairPlan:
     """Compare the log with the source. Raises `Unavailable`."""
-    held: dict[int, str] = {}
-    erased: set[int] = set()
+    held_leaves: dict[int, str] = {}
+    erased_sequences: set[int] = set()
     async with aclosing(read_records(jetstream, LOG)) as pages:
         async for page in pages:
-            held |= {record.sequence: leaf(record) for record in page}
-            erased |= {sequence for sequence, _ in erased_by(page)}
-    plan = RepairPlan(last=max(held, default=0))
+            held_leaves |= {record.sequence: leaf(record) for record in page}
+            erased_sequences |= {sequence for sequence, _ in erased_by(page)}
+    plan = RepairPlan(last_sequence=max(held_leaves, default=0))
     async with aclosing(source.records()) as records:
         async for record in records:
-            erased |= {sequence for sequence, _ in erased_by([record])}
-            plan.last = max(plan.last, record.sequence)
-            if record.sequence not in held:
-                plan.lost.append(record.sequence)
-            elif held[record.sequence] != leaf(record):
-                plan.changed.append(record.sequence)
-    plan.lost = sorted(set(plan.lost) - erased)
-    plan.changed = sorted(set(plan.changed) - erased)
+            erased_sequences |= {sequence for sequence, _ in erased_by([record])}
+            plan.last_sequence = max(plan.last_sequence, record.sequence)
+            if record.sequence not in held_leaves:
+                plan.lost_sequences.append(record.sequence)
+            elif held_leaves[record.sequence] != leaf(record):
+                plan.changed_sequences.append(record.sequence)
+    plan.lost_sequences = sorted(set(plan.lost_sequences) - erased_sequences)
+    plan.changed_sequences = sorted(set(plan.changed_sequences) - erased_sequences)
     return plan
 
 
@@ -88,7 +88,7 @@ async def write_repaired(
     manifest = Manifest(
         taken_at=datetime.now(UTC).isoformat(timespec="seconds"), undigested="it is a repaired log"
     )
-    first_change = min(plan.restored, default=plan.last + 1)
+    first_change = min(plan.restored, default=plan.last_sequence + 1)
     floors = await consumer_floors(jetstream)
     manifest.floors = {name: min(floor, first_change - 1) for name, floor in floors.items()}
     buffer: list[Record] = []
@@ -102,11 +102,11 @@ async def write_repaired(
                     write_part(folder, f"events/{len(manifest.events) + 1:08}", buffer)
                 )
                 buffer, size = [], 0
-                report({"position": manifest.events[-1].last, "end": plan.last})
+                report({"position": manifest.events[-1].last, "end": plan.last_sequence})
     if buffer:
         manifest.events.append(write_part(folder, f"events/{len(manifest.events) + 1:08}", buffer))
     manifest.last, manifest.complete = (
-        max(plan.last, *(part.last for part in manifest.events)),
+        max(plan.last_sequence, *(part.last for part in manifest.events)),
         True,
     )
     manifests.write(folder, manifest)
@@ -124,23 +124,26 @@ async def _merged(
     """Yield the repaired log: its own events, those of the source in their places, and in the end
     those moved.
     """
-    moved: list[Record] = []
-    last: Record | None = None
-    async with aclosing(_restored(source, plan)) as restored, aclosing(_log(jetstream)) as log:
-        waiting = await anext(restored, None)
+    moved_records: list[Record] = []
+    last_record: Record | None = None
+    async with (
+        aclosing(_restored(source, plan)) as restored_records,
+        aclosing(_log(jetstream)) as log,
+    ):
+        waiting = await anext(restored_records, None)
         async for record in log:
             while waiting and waiting.sequence <= record.sequence:
-                yield (last := waiting)
-                waiting = await anext(restored, None)
-            if last is None or last.sequence != record.sequence:
+                yield (last_record := waiting)
+                waiting = await anext(restored_records, None)
+            if last_record is None or last_record.sequence != record.sequence:
                 yield record
-            elif last.headers.get(ID) != record.headers.get(ID):
+            elif last_record.headers.get(ID) != record.headers.get(ID):
                 # With the same id it is that very event, damaged.
-                moved.append(record)
+                moved_records.append(record)
         while waiting:
             yield waiting
-            waiting = await anext(restored, None)
-    for number, record in enumerate(moved, plan.last + 1):
+            waiting = await anext(restored_records, None)
+    for number, record in enumerate(moved_records, plan.last_sequence + 1):
         yield replace(record, sequence=number)
 
 

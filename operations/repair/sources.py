@@ -57,15 +57,15 @@ class BackupSource:
 
     async def get(self, sequences: Sequence[int]) -> list[Record]:
         """See `Source`."""
-        wanted = set(sequences)
+        wanted_sequences = set(sequences)
         parts = [
             (f, p)
             for f, p in self.backup.parts
-            if any(p.first <= each <= p.last for each in wanted)
+            if any(p.first <= sequence <= p.last for sequence in wanted_sequences)
         ]
         return [
             record
             for folder, part in parts
             for record in read_part(folder, part)
-            if record.sequence in wanted
+            if record.sequence in wanted_sequences
         ]

@@ -49,7 +49,7 @@ class RepairRequest:
 
 
 def repair(
-    data: Path | None, wanted: RepairRequest, report: Report, say: Callable[[str], None]
+    data: Path | None, request: RepairRequest, report: Report, say: Callable[[str], None]
 ) -> Repaired:
     """Repair the log of a stack that does not run, or of a deployment whose services do not, then
     its projections.
@@ -57,31 +57,31 @@ def repair(
     Raises InvalidInput while they run, for a damaged backup, and for a copy's folder that is not
     empty.
     """
-    backup = verify(wanted.backups, report) if wanted.backups else None
+    backup = verify(request.backups, report) if request.backups else None
     if backup and backup.problems:
         raise InvalidInput(
             f"the backup is not used: {backup.problems[0]}; `lightstream verify` lists all"
         )
-    work = Work(backup, wanted, report, say)
+    work = Work(backup, request, report, say)
     folder = None if named_by_environment(data) else DataFolder.at(data)
     if folder is None:
         target = target_of_environment()
-        done = asyncio.run(work.run(target.name, target.settings))
+        outcome = asyncio.run(work.run(target.name, target.settings))
     elif folder.is_running():
         raise InvalidInput(
             f"a stack is running in {folder.path}: `lightstream down{folder.command_option}` first"
         )
     else:
-        done = asyncio.run(work.run_folder(folder))
-    if done.events:
+        outcome = asyncio.run(work.run_folder(folder))
+    if outcome.events:
         if folder is not None:
             say("the log is repaired; starting the stack")
             daemon.start(folder, say, api=None)
         target = select_target(data)
         with target.rebuild_lock():
             say("making status, graph and vectors from the log")
-            asyncio.run(make_projections(target, report, wanted.reason))
-    return done
+            asyncio.run(make_projections(target, report, request.reason))
+    return outcome
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class Work:
     """One repair under way."""
 
     backup: VerifiedBackup | None
-    wanted: RepairRequest
+    request: RepairRequest
     report: Report
     say: Callable[[str], None]
 
@@ -112,15 +112,19 @@ class Work:
             async with connect_bus(settings.nats_url) as jetstream:
                 source = BackupSource(self.backup) if self.backup else ArchiveSource(rows)
                 plan = await plan_repair(jetstream, source)
-                if not self.wanted.yes or not plan.restored:
-                    return Repaired(name, plan.lost, plan.changed)
-                copy = self.wanted.copy
+                if not self.request.yes or not plan.restored:
+                    return Repaired(name, plan.lost_sequences, plan.changed_sequences)
+                copy = self.request.copy
                 await write_repaired(jetstream, source, plan, copy, self.report)
                 self.say(
                     f"the repaired log is in {copy}; `lightstream restore {copy}` goes on if "
                     "this is interrupted"
                 )
-                events = await replace_log(jetstream, rows, copy, self.report, self.wanted.replicas)
-                return Repaired(name, plan.lost, plan.changed, str(copy), events)
+                events = await replace_log(
+                    jetstream, rows, copy, self.report, self.request.replicas
+                )
+                return Repaired(
+                    name, plan.lost_sequences, plan.changed_sequences, str(copy), events
+                )
         finally:
             await rows.close()

@@ -17,31 +17,31 @@ MOST = 10_000
 class Attempts:
     """Failures by thing and cause."""
 
-    def __init__(self, most: int = MOST) -> None:
-        self._most = most
+    def __init__(self, max_items: int = MOST) -> None:
+        self._most = max_items
         self._counts: OrderedDict[Hashable, dict[str, int]] = OrderedDict()
 
-    def add(self, thing: Hashable, cause: str) -> int:
+    def add(self, item: Hashable, cause: str) -> int:
         """Note one failure, and return how often the thing has failed for this cause now."""
-        counts = self._counts.setdefault(thing, {})
-        self._counts.move_to_end(thing)
+        counts = self._counts.setdefault(item, {})
+        self._counts.move_to_end(item)
         counts[cause] = counts.get(cause, 0) + 1
         while len(self._counts) > self._most:
             self._counts.popitem(last=False)
         return counts[cause]
 
-    def of(self, thing: Hashable) -> Mapping[str, int]:
+    def of(self, item: Hashable) -> Mapping[str, int]:
         """Return the number of its failures by cause."""
-        return dict(self._counts.get(thing, {}))
+        return dict(self._counts.get(item, {}))
 
-    def restore(self, thing: Hashable, counts: Mapping[str, int]) -> None:
+    def restore(self, item: Hashable, counts: Mapping[str, int]) -> None:
         """Take over the counts of another process, unless this one has counted failures of it."""
         if counts:
-            self._counts.setdefault(thing, dict(counts))
+            self._counts.setdefault(item, dict(counts))
 
-    def forget(self, thing: Hashable) -> None:
+    def forget(self, item: Hashable) -> None:
         """Forget its failures: it has come to an end."""
-        self._counts.pop(thing, None)
+        self._counts.pop(item, None)
 
 
 @dataclass
@@ -106,26 +106,29 @@ class Pace:
 
     per_second: float
     burst: float
-    _left: float = field(init=False)
+    _seconds_left: float = field(init=False)
     _at: float = field(default_factory=time.monotonic)
 
     def __post_init__(self) -> None:
-        self._left = self.burst
+        self._seconds_left = self.burst
 
     def allows(self) -> bool:
         """Return whether one more may happen now, and count it if so."""
         self._refill()
-        if self._left < 1.0:
+        if self._seconds_left < 1.0:
             return False
-        self._left -= 1.0
+        self._seconds_left -= 1.0
         return True
 
     def count(self) -> float:
         """Count one that happened, and return the seconds until the next one may."""
         self._refill()
-        self._left -= 1.0
-        return max(0.0, (1.0 - self._left) / self.per_second)
+        self._seconds_left -= 1.0
+        return max(0.0, (1.0 - self._seconds_left) / self.per_second)
 
     def _refill(self) -> None:
         now = time.monotonic()
-        self._left, self._at = min(self.burst, self._left + (now - self._at) * self.per_second), now
+        self._seconds_left, self._at = (
+            min(self.burst, self._seconds_left + (now - self._at) * self.per_second),
+            now,
+        )

@@ -46,8 +46,8 @@ def joint_hash(links: Mapping[str, Link]) -> str:
 def erased_by(records: Sequence[Record]) -> Iterator[tuple[int, str]]:
     """Yield sequence and leaf of each event that one of these says was erased."""
     for record in records:
-        listed = body_of(record, TOMBSTONE).get("erased")
-        for entry in cast("list[Any]", listed) if isinstance(listed, list) else ():
+        entries = body_of(record, TOMBSTONE).get("erased")
+        for entry in cast("list[Any]", entries) if isinstance(entries, list) else ():
             match entry:
                 case {"sequence": int() as sequence, "sha256": str() as leaf} if (
                     sequence < record.sequence
@@ -57,9 +57,9 @@ def erased_by(records: Sequence[Record]) -> Iterator[tuple[int, str]]:
                     pass
 
 
-def body_of(record: Record, mark: bytes) -> dict[str, Any]:
+def body_of(record: Record, marker: bytes) -> dict[str, Any]:
     """Return the data of an event that may have a field written so; empty for any other message."""
-    if mark not in record.data:
+    if marker not in record.data:
         return {}
     try:
         event = orjson.loads(record.data)

@@ -73,8 +73,8 @@ def _attributes_and_data(data: bytes, headers: Mapping[str, str]) -> tuple[dict[
     """Return attributes and data, in whichever mode they came. Names of headers are in lower
     case.
     """
-    structured = headers.get("content-type", "").lower().startswith(STRUCTURED)
-    if not structured and f"{ATTRIBUTE}specversion" in headers:
+    is_structured = headers.get("content-type", "").lower().startswith(STRUCTURED)
+    if not is_structured and f"{ATTRIBUTE}specversion" in headers:
         attributes = {
             name.removeprefix(ATTRIBUTE): _unescaped(name, value)
             for name, value in headers.items()
@@ -87,8 +87,8 @@ def _attributes_and_data(data: bytes, headers: Mapping[str, str]) -> tuple[dict[
     if not isinstance(raw, dict):
         raise Undecodable("not a JSON object")
     fields = cast("dict[str, Any]", raw)
-    body, encoded = fields.pop("data", None), fields.pop("data_base64", None)
-    return fields, _json(_bytes(encoded)) if body is None and encoded is not None else body
+    body, base64_data = fields.pop("data", None), fields.pop("data_base64", None)
+    return fields, _json(_bytes(base64_data)) if body is None and base64_data is not None else body
 
 
 def _unescaped(name: str, value: str) -> str:
@@ -101,9 +101,9 @@ def _unescaped(name: str, value: str) -> str:
         raise Undecodable(f"header {name!r:.80}: must be ASCII that stands for UTF-8") from None
 
 
-def _bytes(encoded: object) -> bytes:
+def _bytes(base64_data: object) -> bytes:
     try:
-        return base64.b64decode(str(encoded).encode("ascii"), validate=True)
+        return base64.b64decode(str(base64_data).encode("ascii"), validate=True)
     except (UnicodeError, binascii.Error):
         raise Undecodable("data_base64: not base64") from None
 

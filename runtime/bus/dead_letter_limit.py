@@ -29,11 +29,11 @@ LOOK_AGAIN = 30.0
 
 @dataclass
 class DeadLetterLimit:
-    """Pauses its consumer, until the process starts again, at the `most`-th fault within an hour.
-    0: never.
+    """Pauses its consumer, until the process starts again, at the `max_letters`-th fault within an
+    hour. 0: never.
     """
 
-    most: int = 0
+    max_letters: int = 0
     clock: Callable[[], float] = time.monotonic
     pause: StagePaused | None = None
     _times: deque[float] = field(default_factory=deque[float])
@@ -44,9 +44,9 @@ class DeadLetterLimit:
         self._times.append(now)
         while self._times[0] <= now - WINDOW:
             self._times.popleft()
-        if self.most and len(self._times) >= self.most and self.pause is None:
+        if self.max_letters and len(self._times) >= self.max_letters and self.pause is None:
             self.pause = StagePaused(
-                f"paused after {self.most} dead letters within an hour (DEAD_LETTER_LIMIT), "
+                f"paused after {self.max_letters} dead letters within an hour (DEAD_LETTER_LIMIT), "
                 f"the last for {error:.200};"
                 " mend the cause and start the service again, then `lightstream retry "
                 "--failed --yes`"
@@ -54,11 +54,11 @@ class DeadLetterLimit:
             logger.error("stage paused", reason=str(self.pause))
 
 
-def is_fault_of_code(message: Message, error: Exception, *, decoded: bool) -> bool:
+def is_fault_of_code(message: Message, error: Exception, *, was_decoded: bool) -> bool:
     """Return whether giving up the message for this error says that a service is broken, and not a
     document.
     """
-    if decoded or not isinstance(error, Poison):
+    if was_decoded or not isinstance(error, Poison):
         return not isinstance(error, Poison)
     try:
         _, _, event_type = subjects.split(message.subject)

@@ -49,7 +49,7 @@ class LogVersions:
 
     log: Log
     look_again: float = LOOK_AGAIN
-    _known: OrderedDict[tuple[str, str, int], _Known] = field(
+    _versions: OrderedDict[tuple[str, str, int], _Known] = field(
         default_factory=OrderedDict[tuple[str, str, int], _Known]
     )
     _locks: KeyLocks = field(default_factory=KeyLocks)
@@ -59,16 +59,16 @@ class LogVersions:
         """See `DocumentVersions.obsolete`."""
         key = workspace, document.id, document.version
         async with self._locks.hold(["\x1f".join(map(str, key))]):
-            answer, now = self._known.get(key), time.monotonic()
+            answer, now = self._versions.get(key), time.monotonic()
             if answer and (answer.reason or now < answer.at + self.look_again):
                 return answer.reason
             if now < self._unheard_until:
                 return None
             reason = await self._looked_up(workspace, document)
-            self._known[key] = _Known(reason, time.monotonic())
-            self._known.move_to_end(key)
-            if len(self._known) > KNOWN:
-                self._known.popitem(last=False)
+            self._versions[key] = _Known(reason, time.monotonic())
+            self._versions.move_to_end(key)
+            if len(self._versions) > KNOWN:
+                self._versions.popitem(last=False)
         if reason:
             logger.info(
                 "work is dropped", document=document.id, version=document.version, why=reason
@@ -77,26 +77,26 @@ class LogVersions:
 
     async def newer_chunks(self, workspace: str, document: DocumentVersion) -> list[ChunksCreated]:
         """See `DocumentVersions.newer_chunks`."""
-        added = await self.log.newest(
+        addition = await self.log.newest(
             workspace, document.id, DocumentAdded.type_name(), exact=False
         )
-        if added is None or added.sequence <= document.version:
+        if addition is None or addition.sequence <= document.version:
             return []
-        deleted = await self.log.newest(
+        deletion = await self.log.newest(
             workspace, document.id, DocumentDeleted.type_name(), exact=False
         )
-        if deleted and deleted.sequence > added.sequence:
+        if deletion and deletion.sequence > addition.sequence:
             return []
-        newest, parts = document.version, list[ChunksCreated]()
+        newest_version, parts = document.version, list[ChunksCreated]()
         kind = ChunksCreated.type_name()
         # The last event need not be of the newest version: chunkers overtake each other.
         async with aclosing(
             self.log.history(workspace, document.id, kind, document.version)
         ) as history:
             async for message in history:
-                if (version := _version(message)) > newest:
-                    newest, parts = version, []
-                if version == newest > document.version:
+                if (version := _version(message)) > newest_version:
+                    newest_version, parts = version, []
+                if version == newest_version > document.version:
                     event = decode(message.data, message.subject, message.headers).data
                     parts += [event] if isinstance(event, ChunksCreated) else []
         return parts
@@ -115,18 +115,18 @@ class LogVersions:
             message = await self.log.newest(workspace, document.id, kind, exact=False)
             return message if message and message.sequence > document.version else None
 
-        deleted, stopped, added = await asyncio.gather(
+        deletion, stop_message, addition = await asyncio.gather(
             *(
                 newest(event.type_name())
                 for event in (DocumentDeleted, DocumentCancelled, DocumentAdded)
             )
         )
-        if deleted:
+        if deletion:
             return "deleted"
-        if stopped and _version(stopped) >= document.version:
+        if stop_message and _version(stop_message) >= document.version:
             return "cancelled"
         # A newer text that cannot be cut replaces nothing, so its chunks are what counts.
-        if not added or not (chunks := await newest(ChunksCreated.type_name())):
+        if not addition or not (chunks := await newest(ChunksCreated.type_name())):
             return None
         return "superseded" if _version(chunks) > document.version else None
 

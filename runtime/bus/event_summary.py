@@ -70,10 +70,10 @@ def summarize(message: Message) -> EventSummary:
     try:
         envelope = decode(message.data, message.subject, message.headers)
     except NewerVersion as error:
-        told = (
+        subject_summary = (
             f"version {error.version}: newer than this code; a release that knows it will handle it"
         )
-        return _undecoded(message, told)
+        return _undecoded(message, subject_summary)
     except Poison as error:
         return _undecoded(message, f"not readable: {error}")
     event = envelope.data
@@ -197,12 +197,12 @@ def _of_request(event: RetryRequested | ErasureRequested | DocumentErased | Docu
         return f"{part} is tried again{f' in the {event.stage}' if event.stage else ''}{why}"
     if isinstance(event, ErasureRequested):
         return f"is to be erased{why}"
-    done = (
+    prefix = (
         f"erased, receipt {event.receipt}"
         if event.receipt
         else f"{len(event.erased)} events are to be erased"
     )
-    return done + why
+    return prefix + why
 
 
 def _spending_text(event: DocumentCancelled | BudgetSet | QuestionsCharged) -> str:

@@ -37,7 +37,7 @@ def failure(
     event = delivery.event if delivery else None
     retry = message.retry if isinstance(message, RetriedMessage) else 0
     claimed_id, file_path = ("", "") if event else _id_and_path(message, document)
-    failed = StageFailed(
+    failure_event = StageFailed(
         stage=stage,
         document_id=event.aggregate_id if event else header.subject or claimed_id or document,
         document=_document(delivery),
@@ -50,7 +50,7 @@ def failure(
         file_path=file_path,
     )
     return wrap(
-        failed,
+        failure_event,
         id=event_id(again(f"{message.sequence}/{header.id}/{durable}", retry), "StageFailed"),
         source=f"lightstream/{stage}",
         workspace=header.workspace,
@@ -97,10 +97,10 @@ def _header(message: Message, workspace: str, document: str) -> Header | None:
         )
     if subjects.token(header.workspace) != workspace:
         return None
-    named = (
+    named_subject = (
         header.subject if header.subject and subjects.token(header.subject) == document else None
     )
-    return header.model_copy(update={"subject": named})
+    return header.model_copy(update={"subject": named_subject})
 
 
 def _id_and_path(message: Message, document: str) -> tuple[str, str]:

@@ -38,29 +38,29 @@ class Stored:
 class MemoryMessage:
     """One delivery."""
 
-    stored: Stored
+    stored_message: Stored
     consumer: "MemoryConsumer | None" = None
     attempt: int = 1
 
     @property
     def data(self) -> bytes:
-        return self.stored.data
+        return self.stored_message.data
 
     @property
     def subject(self) -> str:
-        return self.stored.subject
+        return self.stored_message.subject
 
     @property
     def headers(self) -> Mapping[str, str]:
-        return self.stored.headers
+        return self.stored_message.headers
 
     @property
     def sequence(self) -> int:
-        return self.stored.sequence
+        return self.stored_message.sequence
 
     @property
     def published_at(self) -> datetime:
-        return self.stored.published_at
+        return self.stored_message.published_at
 
     async def ack(self) -> None:
         if self.consumer:
@@ -69,7 +69,7 @@ class MemoryMessage:
     async def nak(self, delay: float) -> None:
         if self.consumer:
             self.consumer.delays.append(delay)
-            self.consumer.ready.append(self.sequence)
+            self.consumer.ready_sequences.append(self.sequence)
 
     async def heartbeat(self) -> None: ...
 
@@ -88,8 +88,8 @@ class MemoryLog:
         )
         id = f"{scope_of(envelope, once_per_workspace)}/{envelope.id}"
         if place := self.ids.get(id):
-            stored = MemoryMessage(self.messages[place - 1])
-            if not is_repetition(envelope, stored, once_per_workspace):
+            message = MemoryMessage(self.messages[place - 1])
+            if not is_repetition(envelope, message, once_per_workspace):
                 id = f"{id}/{uuid4().hex}"
         return self.append(subject, encode(envelope), id)
 
@@ -115,12 +115,12 @@ class MemoryLog:
         self, workspace: str, about: str, event_type: str, *, exact: bool = True
     ) -> Message | None:
         subject = names.subject(workspace, about, event_type)
-        matching = [stored for stored in self.messages if stored.subject == subject]
+        matching = [message for message in self.messages if message.subject == subject]
         return MemoryMessage(matching[-1]) if matching else None
 
     async def following(self, after: int, subject: str) -> Message | None:
         matching = (
-            stored for stored in self.messages[after:] if matches(stored.subject, [subject])
+            message for message in self.messages[after:] if matches(message.subject, [subject])
         )
         return next(map(MemoryMessage, matching), None)
 
@@ -130,7 +130,7 @@ class MemoryLog:
     async def last(self, workspace: str) -> int:
         filters = (names.of_workspace(workspace),)
         return max(
-            (stored.sequence for stored in self.messages if matches(stored.subject, filters)),
+            (message.sequence for message in self.messages if matches(message.subject, filters)),
             default=0,
         )
 
@@ -141,22 +141,22 @@ class MemoryLog:
         self, workspace: str, about: str | None, event_type: str, after: int = 0
     ) -> AsyncGenerator[Message]:
         subject = names.of_type_in(workspace, event_type, about)
-        for stored in self.messages[after:]:
-            if matches(stored.subject, [subject]):
-                yield MemoryMessage(stored)
+        for message in self.messages[after:]:
+            if matches(message.subject, [subject]):
+                yield MemoryMessage(message)
 
     async def sizes(
         self, workspace: str, event_type: str, after: int = 0
     ) -> AsyncGenerator[tuple[int, int]]:
         subject = names.of_type_in(workspace, event_type)
-        for stored in self.messages[after:]:
-            if matches(stored.subject, [subject]):
-                yield stored.sequence, len(stored.data)
+        for message in self.messages[after:]:
+            if matches(message.subject, [subject]):
+                yield message.sequence, len(message.data)
 
     async def subjects(self, workspace: str, after: int) -> AsyncGenerator[str]:
-        for stored in self.messages[after:]:
-            if matches(stored.subject, [names.of_workspace(workspace)]):
-                yield stored.subject
+        for message in self.messages[after:]:
+            if matches(message.subject, [names.of_workspace(workspace)]):
+                yield message.subject
 
     async def read(
         self, after: int = 0, subjects: Sequence[str] = (), *, page: int = 500
@@ -174,9 +174,9 @@ def matches(subject: str, filters: Sequence[str]) -> bool:
     """
 
     def one(pattern: str) -> bool:
-        tokens, wanted = subject.split("."), pattern.split(".")
-        return len(tokens) == len(wanted) and all(
-            w in {"*", t} for t, w in zip(tokens, wanted, strict=True)
+        tokens, pattern_tokens = subject.split("."), pattern.split(".")
+        return len(tokens) == len(pattern_tokens) and all(
+            w in {"*", t} for t, w in zip(tokens, pattern_tokens, strict=True)
         )
 
     return not filters or any(one(pattern) for pattern in filters)
@@ -188,28 +188,30 @@ class MemoryConsumer:
 
     log: MemoryLog
     durable: Consumer
-    seen: int = 0
+    seen_count: int = 0
     waiting: dict[int, MemoryMessage] = field(default_factory=dict[int, MemoryMessage])
-    ready: list[int] = field(default_factory=list[int])
+    ready_sequences: list[int] = field(default_factory=list[int])
     delays: list[float] = field(default_factory=list[float])
 
     def fetch(self, count: int) -> list[MemoryMessage]:
         """Up to `count` messages: refused ones first, then new ones."""
         again = [
-            self.waiting[sequence] for sequence in self.ready[:count] if sequence in self.waiting
+            self.waiting[sequence]
+            for sequence in self.ready_sequences[:count]
+            if sequence in self.waiting
         ]
-        del self.ready[:count]
+        del self.ready_sequences[:count]
         for message in again:
             message.attempt += 1
-        fresh: list[MemoryMessage] = []
-        while len(again) + len(fresh) < count and self.seen < len(self.log.messages):
-            stored = self.log.messages[self.seen]
-            self.seen += 1
-            if matches(stored.subject, self.durable.filters):
-                message = MemoryMessage(stored, self)
-                self.waiting[stored.sequence] = message
-                fresh.append(message)
-        return again + fresh
+        fresh_messages: list[MemoryMessage] = []
+        while len(again) + len(fresh_messages) < count and self.seen_count < len(self.log.messages):
+            stored_message = self.log.messages[self.seen_count]
+            self.seen_count += 1
+            if matches(stored_message.subject, self.durable.filters):
+                message = MemoryMessage(stored_message, self)
+                self.waiting[stored_message.sequence] = message
+                fresh_messages.append(message)
+        return again + fresh_messages
 
 
 @dataclass
@@ -251,9 +253,9 @@ class MemoryParkedEvents:
         key = event.durable, event.sequence
         if self.records.get(key, (0, None))[0] != revision:
             return 0
-        new = self._written(event, event)
-        self.records[key] = new, event
-        return new
+        new_record = self._written(event, event)
+        self.records[key] = new_record, event
+        return new_record
 
     async def remove(self, event: ParkedEvent, revision: int) -> bool:
         key = event.durable, event.sequence
@@ -268,21 +270,23 @@ class MemoryParkedEvents:
         self.history.append(ParkedRecord(revision, event.durable, workspace, event.sequence, now))
         return revision
 
-    async def changes(self, durable: str, after: int, most: int = 1000) -> list[ParkedRecord]:
+    async def changes(
+        self, durable: str, after: int, max_records: int = 1000
+    ) -> list[ParkedRecord]:
         if len(self.history) <= after:
             return []
-        newest = {(entry.durable, entry.sequence): entry for entry in self.history}
+        newest_entries = {(entry.durable, entry.sequence): entry for entry in self.history}
         records = [
             entry
-            for entry in newest.values()
+            for entry in newest_entries.values()
             if entry.revision > after and durable in {"*", entry.durable}
         ]
-        return sorted(records, key=lambda entry: entry.revision)[:most]
+        return sorted(records, key=lambda entry: entry.revision)[:max_records]
 
     async def originals(self, events: Sequence[ParkedEvent]) -> list[Message]:
         sequences = {event.sequence for event in events}
         return [
-            MemoryMessage(stored) for stored in self.log.messages if stored.sequence in sequences
+            MemoryMessage(message) for message in self.log.messages if message.sequence in sequences
         ]
 
 
@@ -304,7 +308,7 @@ class MemoryLiveGenerations:
             raise Unavailable("somebody else switched generations meanwhile; start again")
         self.pointers, self.revision = dict(pointers), revision + 1
 
-    async def live(self, *needed: Projection) -> Generations:
+    async def live(self, *projections: Projection) -> Generations:
         return Generations(**{name: pointer.live for name, pointer in self.pointers.items()})
 
 

@@ -34,8 +34,10 @@ async def sequence_at(log: Log, workspace: str | None, point: str) -> int:
         return end
     if text.isdecimal():
         sequence = int(text)
-        if sequence > end and sequence > (last := await log.last_sequence()):
-            raise InvalidInput(f"the log ends at {last}: there is no sequence {sequence} yet")
+        if sequence > end and sequence > (last_sequence := await log.last_sequence()):
+            raise InvalidInput(
+                f"the log ends at {last_sequence}: there is no sequence {sequence} yet"
+            )
         return min(sequence, end)
     try:
         at = datetime.fromisoformat(text)
@@ -54,10 +56,14 @@ async def _last_before(log: Log, subject: str, at: datetime, after: int, end: in
     """
     if after >= end:
         return 0
-    found = await asyncio.gather(*(log.following(place, subject) for place in _places(after, end)))
+    following_messages = await asyncio.gather(
+        *(log.following(place, subject) for place in _places(after, end))
+    )
     # The first one behind a place: all between the two is of other workspaces.
     messages = {
-        message.sequence: message for message in found if message and message.sequence <= end
+        message.sequence: message
+        for message in following_messages
+        if message and message.sequence <= end
     }
     later: Message | None = None
     for sequence, message in sorted(messages.items(), reverse=True):

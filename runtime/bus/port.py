@@ -328,11 +328,11 @@ class LiveGenerations(Protocol):
         """Replace them if they still have that revision, else raise `Unavailable`."""
         ...
 
-    async def live(self, *needed: Projection) -> Generations:
+    async def live(self, *projections: Projection) -> Generations:
         """Return the generations to read from and write to now.
 
-        `needed` names the projections that will be read, none means all. An implementation that
-        watches the stores raises `StoreBehind` when one of them has lost data.
+        `projections` names the projections that will be read, none means all. An implementation
+        that watches the stores raises `StoreBehind` when one of them has lost data.
         """
         ...
 

@@ -97,7 +97,7 @@ class EventProcessor:
     attempts: Attempts = field(default_factory=Attempts)
     reasons: RetryReasons = field(default_factory=RetryReasons)
     limit: DeadLetterLimit = field(default_factory=DeadLetterLimit)
-    handled: int = 0
+    handled_count: int = 0
     busy: int = 0
     activity: Activity = field(default_factory=Activity)
 
@@ -113,21 +113,23 @@ class EventProcessor:
         self.busy += 1
         try:
             async with self._heartbeats(messages):
-                decoded = [(message, await self._decode(message)) for message in messages]
+                decoded_messages = [(message, await self._decode(message)) for message in messages]
                 batch = [
-                    (message, delivery) for message, delivery in decoded if delivery is not None
+                    (message, delivery)
+                    for message, delivery in decoded_messages
+                    if delivery is not None
                 ]
                 requests = [
-                    one
-                    for one in batch
-                    if takes_retries(self.durable) and isinstance(one[1].event, RetryRequested)
+                    item
+                    for item in batch
+                    if takes_retries(self.durable) and isinstance(item[1].event, RetryRequested)
                 ]
-                await self._handle_all([one for one in batch if one not in requests])
+                await self._handle_all([item for item in batch if item not in requests])
                 for message, request in requests:
                     await self._retry(message, request)
         finally:
             self.busy -= 1
-            self.handled += len(messages)
+            self.handled_count += len(messages)
 
     async def _hold(self, messages: Sequence[Message], pause: StagePaused) -> None:
         for message in messages:
@@ -158,10 +160,10 @@ class EventProcessor:
         except Retryable as error:
             await self._retry_later(message, error)
             return
-        for each in inputs:
-            if delivery := await self._decode(each):
-                await self._handle_all([(each, each.narrowed(delivery))])
-        if errors := [each.error for each in inputs if each.error]:
+        for input_message in inputs:
+            if delivery := await self._decode(input_message):
+                await self._handle_all([(input_message, input_message.narrowed(delivery))])
+        if errors := [input_message.error for input_message in inputs if input_message.error]:
             await self._retry_later(message, errors[-1])
             return
         await self._done(message)
@@ -190,8 +192,8 @@ class EventProcessor:
                 for message, _ in batch:
                     await self._retry_later(message, error)
                 return
-            for one in batch:
-                await self._handle_all([one])
+            for item in batch:
+                await self._handle_all([item])
             return
         for message, _ in batch:
             await self._done(message)
@@ -270,13 +272,15 @@ class EventProcessor:
         )
         try:
             await self.log.dead_letter(message, self.durable.name, reason)
-            failed = failure(self.stage, self.durable.name, message, delivery, error, self.now())
-            if failed is not None:
-                await self.log.publish(failed)
+            failure_event = failure(
+                self.stage, self.durable.name, message, delivery, error, self.now()
+            )
+            if failure_event is not None:
+                await self.log.publish(failure_event)
         except Retryable as silent:
             await self._retry_later(message, silent)
             return
-        if is_fault_of_code(message, error, decoded=delivery is not None):
+        if is_fault_of_code(message, error, was_decoded=delivery is not None):
             self.limit.count(reason)
         await message.ack()
         self._count("dead")

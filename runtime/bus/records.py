@@ -68,7 +68,9 @@ def line_of(record: Record) -> bytes:
 def parse_line(line: bytes) -> Record:
     """Return the record of a line. Raises ValueError for anything else."""
     # No string of JSON holds these bytes, and what stands before them has no field of these names.
-    at = min((place for mark in (_EVENT, _BYTES) if (place := line.find(mark)) >= 0), default=-1)
+    at = min(
+        (place for marker in (_EVENT, _BYTES) if (place := line.find(marker)) >= 0), default=-1
+    )
     if at < 0 or not line.endswith(b"}"):
         raise ValueError("not a line of a record")
     head: dict[str, Any] = orjson.loads(line[:at] + b"}")

@@ -26,7 +26,7 @@ def scope_of(envelope: Envelope[Event], once_per_workspace: bool) -> str:
 
 
 def is_repetition(
-    envelope: Envelope[Event], stored: Message, once_per_workspace: bool = False
+    envelope: Envelope[Event], stored_message: Message, once_per_workspace: bool = False
 ) -> bool:
     """Return whether the stored message is this event: same place, same id, and of a document the
     same content.
@@ -34,7 +34,7 @@ def is_repetition(
     With `once_per_workspace` the first document of an id stands for all, whatever the others say.
     """
     try:
-        before = decode(stored.data, stored.subject, stored.headers)
+        before = decode(stored_message.data, stored_message.subject, stored_message.headers)
     except ServiceError:
         return False
     scope = scope_of(envelope, once_per_workspace)

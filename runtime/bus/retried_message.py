@@ -43,6 +43,6 @@ class RetriedMessage(StoredOriginal):
         event, envelope = delivery.event, delivery.envelope
         if not isinstance(event, ChunksCreated) or not self.chunks:
             return delivery
-        failed = tuple(chunk for chunk in event.chunks if chunk.id in self.chunks)
-        data = event.model_copy(update={"chunks": failed})
+        failed_chunks = tuple(chunk for chunk in event.chunks if chunk.id in self.chunks)
+        data = event.model_copy(update={"chunks": failed_chunks})
         return replace(delivery, envelope=envelope.model_copy(update={"data": data}))

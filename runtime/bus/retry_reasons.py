@@ -24,29 +24,33 @@ class RetryReasons:
     """
 
     public: bool = False
-    _last: dict[int, tuple[float, str]] = field(default_factory=dict[int, tuple[float, str]])
+    _last_reasons: dict[int, tuple[float, str]] = field(
+        default_factory=dict[int, tuple[float, str]]
+    )
 
     def failed(self, sequence: int, error: Exception, delay: float) -> None:
         """Note that the message will be delivered again in `delay` seconds."""
-        if len(self._last) >= MOST:
-            self._last.clear()
-        self._last.pop(sequence, None)
-        self._last[sequence] = time.monotonic() + delay + OVERDUE, self._shown(error)
+        if len(self._last_reasons) >= MOST:
+            self._last_reasons.clear()
+        self._last_reasons.pop(sequence, None)
+        self._last_reasons[sequence] = time.monotonic() + delay + OVERDUE, self._shown(error)
 
     def settled(self, sequence: int) -> None:
         """Note that the message will not be delivered again."""
-        self._last.pop(sequence, None)
+        self._last_reasons.pop(sequence, None)
 
     async def note(self) -> str | None:
         """Return the last reason, and for how many events; None while no message waits for a
         retry.
         """
         now = time.monotonic()
-        self._last = {sequence: one for sequence, one in self._last.items() if one[0] > now}
-        if not self._last:
+        self._last_reasons = {
+            sequence: reason for sequence, reason in self._last_reasons.items() if reason[0] > now
+        }
+        if not self._last_reasons:
             return None
-        sequence, (_, reason) = list(self._last.items())[-1]
-        return f"{len(self._last)} come again, the last of them event {sequence}: {reason}"
+        sequence, (_, reason) = list(self._last_reasons.items())[-1]
+        return f"{len(self._last_reasons)} come again, the last of them event {sequence}: {reason}"
 
     def _shown(self, error: Exception) -> str:
         # The text of an unexpected error may hold anything, a document's text too.

@@ -38,22 +38,24 @@ async def failed_inputs(
     Reads the events of the types that failed, from the version of the document on. Raises
     Unavailable.
     """
-    wanted: RetryRequested = request.event
-    if wanted.stage not in (None, stage):
+    retry_event: RetryRequested = request.event
+    if retry_event.stage not in (None, stage):
         return []
-    causes = await _failed_causes(log, stage, durable, request, wanted.chunk_id)
+    causes = await _failed_causes(log, stage, durable, request, retry_event.chunk_id)
     inputs: list[RetriedMessage] = []
     for cause_type in sorted({cause.type for cause in causes.values()}):
-        left = {id: cause for id, cause in causes.items() if cause.type == cause_type}
-        first = min(cause.version for cause in left.values())
-        history = log.history(request.workspace, wanted.document_id, cause_type, max(0, first - 1))
+        open_causes = {id: cause for id, cause in causes.items() if cause.type == cause_type}
+        first = min(cause.version for cause in open_causes.values())
+        history = log.history(
+            request.workspace, retry_event.document_id, cause_type, max(0, first - 1)
+        )
         async with aclosing(history):
             async for original in history:
-                if not left or original.sequence > request.sequence:
+                if not open_causes or original.sequence > request.sequence:
                     break
-                if cause := left.pop(_id(original), None):
+                if cause := open_causes.pop(_id(original), None):
                     inputs.append(RetriedMessage(original, message, frozenset(cause.chunks)))
-    return sorted(inputs, key=lambda one: one.sequence)
+    return sorted(inputs, key=lambda message: message.sequence)
 
 
 @dataclass
@@ -75,11 +77,11 @@ async def _failed_causes(
     causes: dict[str, _Cause] = {}
     history = log.history(request.workspace, request.event.document_id, StageFailed.type_name())
     async with aclosing(history):
-        async for failed in history:
-            if failed.sequence > request.sequence:
+        async for message in history:
+            if message.sequence > request.sequence:
                 break
             try:
-                envelope = decode(failed.data, failed.subject, failed.headers)
+                envelope = decode(message.data, message.subject, message.headers)
             except ServiceError:
                 continue
             event = envelope.data
@@ -89,7 +91,7 @@ async def _failed_causes(
                 or event.cause_type not in types
             ):
                 continue
-            ids = {each.id for each in event.chunks if chunk in (None, each.id)}
+            ids = {chunk_ref.id for chunk_ref in event.chunks if chunk in (None, chunk_ref.id)}
             if envelope.causationid and (ids or not chunk):
                 version = event.document.version if event.document else 0
                 cause = causes.setdefault(

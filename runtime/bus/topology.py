@@ -136,14 +136,16 @@ def durable_config(durable: Consumer) -> ConsumerConfig:
 
 
 def _differences(
-    name: str, wanted: StreamConfig | ConsumerConfig, present: StreamConfig | ConsumerConfig
+    name: str,
+    wanted_config: StreamConfig | ConsumerConfig,
+    present_config: StreamConfig | ConsumerConfig,
 ) -> list[str]:
     """Return the fields we set in which the server differs. An empty value and an absent one are
     the same.
     """
     values = [
-        (field.name, getattr(wanted, field.name), getattr(present, field.name))
-        for field in fields(wanted)
+        (field.name, getattr(wanted_config, field.name), getattr(present_config, field.name))
+        for field in fields(wanted_config)
     ]
     # The server has metadata of its own beside ours.
     values = [
@@ -175,16 +177,16 @@ async def refuse_newer(jetstream: JetStreamContext) -> None:
         )
 
 
-def _applicable(name: str, present: StreamConfig, replicas: int | None) -> StreamConfig:
+def _applicable(name: str, present_config: StreamConfig, replicas: int | None) -> StreamConfig:
     """Return the configuration as it can be had of a stream that is there.
 
     A denial of deletions, which an older version made, is never taken back by the server, and all
     but an erasure goes on as before. Without `replicas` a stream keeps as many copies as it has:
     only who runs the cluster knows.
     """
-    copies = replicas or present.num_replicas or 1
-    wanted = next(config for config in declared_configs(copies) if config.name == name)
-    return wanted.evolve(deny_delete=wanted.deny_delete or present.deny_delete)
+    copies = replicas or present_config.num_replicas or 1
+    wanted_config = next(config for config in declared_configs(copies) if config.name == name)
+    return wanted_config.evolve(deny_delete=wanted_config.deny_delete or present_config.deny_delete)
 
 
 def _shown(value: Any) -> Any:
@@ -205,14 +207,14 @@ async def apply(jetstream: JetStreamContext, replicas: int | None = None) -> lis
     for config in declared_configs(copies):
         name = config.name or ""
         try:
-            current = (await jetstream.stream_info(name)).config
+            present_config = (await jetstream.stream_info(name)).config
         except NotFoundError:
             await jetstream.add_stream(config)
             changes.append(f"created {_called(name)}")
             continue
-        wanted = _applicable(name, current, replicas)
-        if differences := _differences(name, wanted, current):
-            await jetstream.update_stream(wanted)
+        wanted_config = _applicable(name, present_config, replicas)
+        if differences := _differences(name, wanted_config, present_config):
+            await jetstream.update_stream(wanted_config)
             changes += [f"changed {difference}" for difference in differences]
     for durable in CONSUMERS:
         wanted_durable = durable_config(durable)
@@ -252,17 +254,19 @@ async def check(
     """
     try:
         await refuse_newer(jetstream)
-    except ConfigurationError as newer:
-        return [str(newer)]
+    except ConfigurationError as newer_error:
+        return [str(newer_error)]
     problems: list[str] = []
     for config in declared_configs():
         name = config.name or ""
         try:
-            current = (await jetstream.stream_info(name)).config
+            present_config = (await jetstream.stream_info(name)).config
         except NotFoundError:
             problems.append(f"{_called(name)} does not exist")
         else:
-            problems += _differences(name, _applicable(name, current, replicas), current)
+            problems += _differences(
+                name, _applicable(name, present_config, replicas), present_config
+            )
     for durable in durables:
         try:
             has = (await jetstream.consumer_info(durable.stream, durable.name)).config

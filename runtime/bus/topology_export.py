@@ -63,13 +63,15 @@ _DURATIONS = {"maxAge", "duplicateWindow", "ackWait"}
 
 def exported(form: Format, replicas: int = 1) -> str:
     """Return streams, durables and buckets in that form, with so many copies of each stream."""
-    declared = requests(replicas)
+    declarations = requests(replicas)
     if form == "json":
-        return json.dumps(declared, indent=2) + "\n"
+        return json.dumps(declarations, indent=2) + "\n"
     if form == "cli":
-        return "\n".join(_commands(declared)) + "\n"
+        return "\n".join(_commands(declarations)) + "\n"
     # YAML has JSON in it, one document after another: no quoting of our own.
-    return "".join(f"---\n{json.dumps(each, indent=2)}\n" for each in resources(declared))
+    return "".join(
+        f"---\n{json.dumps(manifest, indent=2)}\n" for manifest in resources(declarations)
+    )
 
 
 def requests(replicas: int = 1) -> dict[str, list[dict[str, Any]]]:
@@ -92,7 +94,7 @@ def _plain(fields: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in values if value not in (None, "", [])}
 
 
-def _commands(declared: Mapping[str, list[dict[str, Any]]]) -> Iterator[str]:
+def _commands(declarations: Mapping[str, list[dict[str, Any]]]) -> Iterator[str]:
     yield "#!/bin/sh"
     yield (
         "# Made by `lightstream topology export`. Needs the command `nats`, with NATS_URL of the "
@@ -101,36 +103,38 @@ def _commands(declared: Mapping[str, list[dict[str, Any]]]) -> Iterator[str]:
     yield "set -eu"
     yield 'file="$(mktemp)"'
     yield "trap 'rm -f \"$file\"' EXIT"
-    for config in declared["streams"]:
+    for config in declarations["streams"]:
         yield from _command("stream", [config["name"]], config)
-    for each in declared["consumers"]:
+    for consumer in declarations["consumers"]:
         yield from _command(
-            "consumer", [each["stream_name"], each["config"]["durable_name"]], each["config"]
+            "consumer",
+            [consumer["stream_name"], consumer["config"]["durable_name"]],
+            consumer["config"],
         )
 
 
 def _command(kind: str, names: list[str], config: Mapping[str, Any]) -> Iterator[str]:
-    what = f"{kind} %s {shlex.join(names)}"
+    command = f"{kind} %s {shlex.join(names)}"
     yield "cat > \"$file\" <<'END'"
     yield json.dumps(config)
     yield "END"
-    yield f"if nats {what % 'info'} > /dev/null 2>&1"
-    yield f'then nats {what % "edit"} --force --config "$file"'
-    yield f'else nats {what % "add"} --config "$file"'
+    yield f"if nats {command % 'info'} > /dev/null 2>&1"
+    yield f'then nats {command % "edit"} --force --config "$file"'
+    yield f'else nats {command % "add"} --config "$file"'
     yield "fi"
 
 
-def resources(declared: Mapping[str, list[dict[str, Any]]]) -> Iterator[dict[str, Any]]:
+def resources(declarations: Mapping[str, list[dict[str, Any]]]) -> Iterator[dict[str, Any]]:
     """Yield NACK's resources (`jetstream.nats.io/v1beta2`). Removing one leaves the stream where it
     is.
     """
-    for config in declared["streams"]:
+    for config in declarations["streams"]:
         yield _resource(
             "Stream", config["name"], {**_renamed(config, _OF_A_STREAM), "preventDelete": True}
         )
-    for each in declared["consumers"]:
-        config = each["config"]
-        spec = {"streamName": each["stream_name"], **_renamed(config, _OF_A_CONSUMER)}
+    for consumer in declarations["consumers"]:
+        config = consumer["config"]
+        spec = {"streamName": consumer["stream_name"], **_renamed(config, _OF_A_CONSUMER)}
         yield _resource("Consumer", config["durable_name"], {**spec, "preventDelete": True})
 
 
@@ -138,12 +142,11 @@ def _renamed(config: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, A
     """Return the configuration in NACK's words. Raises KeyError for a field that it has no word
     for.
     """
-    renamed = {
+    spec = {
         names[name]: value for name, value in config.items() if value or name not in _ZERO_IS_NONE
     }
     return {
-        name: f"{value // 10**9}s" if name in _DURATIONS else value
-        for name, value in renamed.items()
+        name: f"{value // 10**9}s" if name in _DURATIONS else value for name, value in spec.items()
     }
 
 
@@ -152,10 +155,10 @@ _ZERO_IS_NONE = {"idle_heartbeat", "inactive_threshold", "max_age"}
 
 
 def _resource(kind: str, name: str, spec: Mapping[str, Any]) -> dict[str, Any]:
-    plain = name.lower().replace("_", "-")
+    resource_name = name.lower().replace("_", "-")
     return {
         "apiVersion": "jetstream.nats.io/v1beta2",
         "kind": kind,
-        "metadata": {"name": plain},
+        "metadata": {"name": resource_name},
         "spec": dict(spec),
     }

@@ -12,32 +12,32 @@ from runtime.errors import LogDamaged, Unavailable
 class WriteStatus:
     """Shared by the log and its watcher. Initially every write is allowed.
 
-    `refused` is the reason why none is, empty when they are. `seen` is the end of the log at the
-    last look, `highest` the greatest sequence that was ever seen or confirmed. `unconfirmed` holds,
-    for each stream whose last write had no answer, since when. `watched` is False while nobody
-    looks at the log.
+    `refusal` is the reason why none is, empty when they are. `seen_sequence` is the end of the log
+    at the last look, `highest` the greatest sequence that was ever seen or confirmed.
+    `unconfirmed_writes` holds, for each stream whose last write had no answer, since when.
+    `is_watched` is False while nobody looks at the log.
     """
 
-    refused: str = ""
-    seen: int = 0
+    refusal: str = ""
+    seen_sequence: int = 0
     highest: int = 0
-    watched: bool = False
+    is_watched: bool = False
     absences: int = 0
     """How often the connection to the bus was lost."""
-    checked: asyncio.Event = field(default_factory=asyncio.Event)
+    was_checked: asyncio.Event = field(default_factory=asyncio.Event)
     """Set while the log was checked since the connection was last lost."""
-    returned: asyncio.Event = field(default_factory=asyncio.Event)
+    has_returned: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the connection is back: the log is to be checked at once."""
-    unconfirmed: dict[str, float] = field(default_factory=dict[str, float])
+    unconfirmed_writes: dict[str, float] = field(default_factory=dict[str, float])
 
     async def disconnected(self) -> None:
         """Note that the connection was lost: nothing is written until the log was checked again."""
         self.absences += 1
-        self.checked.clear()
+        self.was_checked.clear()
 
     async def reconnected(self) -> None:
         """Note that the connection is back."""
-        self.returned.set()
+        self.has_returned.set()
 
     async def allow(self, stream: str, seconds: float) -> None:
         """Return when a write may go out, after at most `seconds`.
@@ -46,11 +46,11 @@ class WriteStatus:
         it in time: after a restart of the server it may be shorter than before, and a write would
         take a sequence that was taken already.
         """
-        if stream != LOG or not self.watched:
+        if stream != LOG or not self.is_watched:
             return
         try:
             async with asyncio.timeout(max(0.0, seconds)):
-                await self.checked.wait()
+                await self.was_checked.wait()
         except TimeoutError:
             raise Unavailable(
                 f"{stream} could not be checked since the bus was away; try again"
@@ -59,16 +59,16 @@ class WriteStatus:
 
     def require(self) -> None:
         """Raises `LogDamaged` when the log has lost messages."""
-        if self.refused:
-            raise LogDamaged(self.refused)
+        if self.refusal:
+            raise LogDamaged(self.refusal)
 
     def confirmed(self, stream: str) -> None:
         """Note that the stream has confirmed a write."""
-        self.unconfirmed.pop(stream, None)
+        self.unconfirmed_writes.pop(stream, None)
 
     def silent(self, stream: str) -> None:
         """Note that a write to the stream had no answer."""
-        self.unconfirmed.setdefault(stream, time.monotonic())
+        self.unconfirmed_writes.setdefault(stream, time.monotonic())
 
     def appended(self, sequence: int, before: int) -> None:
         """Note that an event was written at `sequence`; before it was sent, the log had been seen
@@ -77,18 +77,18 @@ class WriteStatus:
         Raises `LogDamaged` when that sequence was taken before.
         """
         self.highest = max(self.highest, sequence)
-        if self.watched and sequence <= before:
-            self.refused = (
+        if self.is_watched and sequence <= before:
+            self.refusal = (
                 f"an event was written at sequence {sequence}, but the log had reached {before}"
             )
-            raise LogDamaged(self.refused)
+            raise LogDamaged(self.refusal)
 
     async def problem(self) -> str | None:
         """Return why writes are not confirmed, for a health page."""
         now = time.monotonic()
         silent = [
             f"{name} has confirmed nothing for {now - since:.0f} s"
-            for name, since in self.unconfirmed.items()
+            for name, since in self.unconfirmed_writes.items()
         ]
         return (
             f"{'; '.join(silent)}: make room on the bus's disk, then start the bus again"

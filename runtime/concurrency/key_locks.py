@@ -21,14 +21,14 @@ class KeyLocks:
         """Hold all of them. They are taken in sorted order, so two holders never wait for each
         other.
         """
-        held: list[asyncio.Lock] = []
+        held_locks: list[asyncio.Lock] = []
         try:
             with waiting():  # for work of another batch, which has a watch of its own
                 for key in sorted(set(keys)):
                     lock = self._locks.setdefault(key, asyncio.Lock())
                     await lock.acquire()
-                    held.append(lock)
+                    held_locks.append(lock)
             yield
         finally:
-            for lock in held:
+            for lock in held_locks:
                 lock.release()

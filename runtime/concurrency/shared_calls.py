@@ -12,15 +12,17 @@ R = TypeVar("R")
 
 
 class SharedCalls(Generic[K, T, R]):
-    """At most one request for each key at a time, with at most `most` items; `request` returns a
-    result for each.
+    """At most one request for each key at a time, with at most `max_items` items; `request` returns
+    a result for each.
 
     Who asks alone waits for nobody. Who is cancelled takes nothing from the others; an error of a
     request is that of all whose items were in it.
     """
 
-    def __init__(self, request: Callable[[K, list[T]], Awaitable[Sequence[R]]], most: int) -> None:
-        self._request, self._most = request, most
+    def __init__(
+        self, request: Callable[[K, list[T]], Awaitable[Sequence[R]]], max_items: int
+    ) -> None:
+        self._request, self._most = request, max_items
         self._waiting: dict[K, list[tuple[T, asyncio.Future[R]]]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -38,25 +40,25 @@ class SharedCalls(Generic[K, T, R]):
 
     async def _serve(self, key: K) -> None:
         try:
-            while asked := [
+            while requests := [
                 (item, result) for item, result in self._waiting[key] if not result.done()
             ]:
-                some, self._waiting[key] = asked[: self._most], asked[self._most :]
-                await self._answer(key, some)
+                batch, self._waiting[key] = requests[: self._most], requests[self._most :]
+                await self._answer(key, batch)
         finally:
             for _, result in self._waiting.pop(key):
                 result.cancel()
 
-    async def _answer(self, key: K, asked: Sequence[tuple[T, asyncio.Future[R]]]) -> None:
+    async def _answer(self, key: K, requests: Sequence[tuple[T, asyncio.Future[R]]]) -> None:
         try:
-            results = await self._request(key, [item for item, _ in asked])
-            for (_, waiting), result in zip(asked, results, strict=True):
+            results = await self._request(key, [item for item, _ in requests])
+            for (_, waiting), result in zip(requests, results, strict=True):
                 if not waiting.done():
                     waiting.set_result(result)
         except Exception as error:
-            for _, waiting in asked:
+            for _, waiting in requests:
                 if not waiting.done():
                     waiting.set_exception(error)
         finally:
-            for _, waiting in asked:
+            for _, waiting in requests:
                 waiting.cancel()  # none that has its result: only if this task was cancelled

@@ -22,20 +22,19 @@ class BudgetUse:
     """A budget, and what was spent of it in its period."""
 
     budget: BudgetSet
-    spent: CostSum
+    spent_costs: CostSum
     currency: str
 
     @property
     def exceeded(self) -> str:
         """Return a sentence when a limit is reached, else an empty text."""
-        budget, money = self.budget, self.spent.money or Decimal(0)
+        budget, money = self.budget, self.spent_costs.money or Decimal(0)
         period = "" if budget.period == "total" else f" a {budget.period}"
         if budget.money is not None and money >= Decimal(str(budget.money)):
             return f"the budget of {budget.money:g} {self.currency}{period} is spent ({money:.4f})"
-        if budget.tokens is not None and self.spent.tokens >= budget.tokens:
-            return (
-                f"the budget of {budget.tokens:,} tokens{period} is spent ({self.spent.tokens:,})"
-            )
+        if budget.tokens is not None and self.spent_costs.tokens >= budget.tokens:
+            spent_tokens = f"{self.spent_costs.tokens:,}"
+            return f"the budget of {budget.tokens:,} tokens{period} is spent ({spent_tokens})"
         return ""
 
 
@@ -55,8 +54,8 @@ async def read_budget(log: Log, workspace: str, *, exact: bool = True) -> Budget
 
 async def set_budget(log: Log, *, workspace: str, budget: BudgetSet, source: str) -> int:
     """Publish the budget, and return its sequence in the log. Raises `Unavailable`."""
-    newest = await log.newest(workspace, BUDGET, budget.type_name())
-    before = newest.sequence if newest else 0
+    newest_budget = await log.newest(workspace, BUDGET, budget.type_name())
+    before = newest_budget.sequence if newest_budget else 0
     envelope: Envelope[Event] = wrap(
         budget,
         id=event_id(
@@ -76,11 +75,11 @@ async def budget_use(
     """Return what was spent of the budget in the period that `now` is in. Questions are not in
     it.
     """
-    spent, start = CostSum(), period_start(budget, now)
+    spent_costs, start = CostSum(), period_start(budget, now)
     async for entry in entries:
         if entry.day >= start and not entry.of_question:
-            spent.add(entry, prices)
-    return BudgetUse(budget, spent, prices.currency)
+            spent_costs.add(entry, prices)
+    return BudgetUse(budget, spent_costs, prices.currency)
 
 
 def period_start(budget: BudgetSet, now: datetime) -> str:

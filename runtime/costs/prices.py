@@ -20,7 +20,7 @@ class Price:
     """
 
     prompt: Decimal = Decimal(0)
-    cached: Decimal = Decimal(0)
+    cached_prompt: Decimal = Decimal(0)
     completion: Decimal = Decimal(0)
 
 
@@ -31,16 +31,18 @@ class Prices:
     of: Mapping[str, Price] = field(default_factory=dict[str, Price])
     currency: str = CURRENCY
 
-    def money(self, model: str, prompt: int, cached: int, completion: int) -> Decimal | None:
+    def money(self, model: str, prompt: int, cached_tokens: int, completion: int) -> Decimal | None:
         """Return what these tokens cost; None for a model without a price. `prompt` includes
         `cached`.
         """
         price = self.of.get(model)
         if price is None:
             return None
-        new = max(0, prompt - cached)
+        uncached_tokens = max(0, prompt - cached_tokens)
         return (
-            new * price.prompt + cached * price.cached + completion * price.completion
+            uncached_tokens * price.prompt
+            + cached_tokens * price.cached_prompt
+            + completion * price.completion
         ) / _MILLION
 
 
@@ -65,17 +67,17 @@ def parse_prices(text: str) -> Prices:
             raise ValueError(
                 f"the price of {model!r:.60} must be an object with `prompt` and `completion`"
             )
-        given = cast("dict[str, Any]", values)
-        if unknown := given.keys() - {*_KINDS, "currency"}:
+        fields = cast("dict[str, Any]", values)
+        if unknown_fields := fields.keys() - {*_KINDS, "currency"}:
             raise ValueError(
-                f"the price of {model!r:.60} has the unknown field {min(unknown)!r:.60}"
+                f"the price of {model!r:.60} has the unknown field {min(unknown_fields)!r:.60}"
             )
-        currencies.add(str(given.get("currency", CURRENCY)))
-        prompt = _amount(model, given.get("prompt", 0))
+        currencies.add(str(fields.get("currency", CURRENCY)))
+        prompt = _amount(model, fields.get("prompt", 0))
         prices[model] = Price(
             prompt,
-            _amount(model, given.get("cached", prompt)),
-            _amount(model, given.get("completion", 0)),
+            _amount(model, fields.get("cached", prompt)),
+            _amount(model, fields.get("completion", 0)),
         )
     if len(currencies) > 1:
         raise ValueError(f"prices must have one currency, not {', '.join(sorted(currencies))}")

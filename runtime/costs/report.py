@@ -81,8 +81,8 @@ async def cost_report(
     return CostReport(total, dict(sorted(groups.items())))
 
 
-def _sum(before: Decimal | None, more: Decimal | None) -> Decimal | None:
-    return before if more is None else (before or Decimal(0)) + more
+def _sum(before: Decimal | None, addend: Decimal | None) -> Decimal | None:
+    return before if addend is None else (before or Decimal(0)) + addend
 
 
 def _shown(value: object) -> object:

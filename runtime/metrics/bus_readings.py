@@ -26,7 +26,7 @@ async def read_durables(
     """Set the gauges of these durables, and whether this process can write. Raises
     `Unavailable`.
     """
-    instruments.log_writable.set(0 if writes.refused or writes.unconfirmed else 1)
+    instruments.log_writable.set(0 if writes.refusal or writes.unconfirmed_writes else 1)
     _set_durables(await read_consumers(bus, durables))
 
 
@@ -58,7 +58,7 @@ def _set_durables(states: Iterable[ConsumerState]) -> None:
         labels = {DURABLE: state.name}
         instruments.durable_pending.set(state.pending, labels)
         instruments.durable_ack_pending.set(state.ack_pending, labels)
-        instruments.durable_redelivered.set(state.redelivered, labels)
+        instruments.durable_redelivered.set(state.redelivered_count, labels)
 
 
 async def _read_stream(bus: JetStreamContext, name: str) -> None:

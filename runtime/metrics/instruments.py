@@ -51,7 +51,7 @@ http_request = _histogram(
 build_info = _meter.create_gauge(
     names.BUILD_INFO, description="always 1; its labels tell service and version"
 )
-ready = _meter.create_gauge(names.READY, description="1 while the process is ready, else 0")
+ready_gauge = _meter.create_gauge(names.READY, description="1 while the process is ready, else 0")
 provider_paused = _meter.create_gauge(
     names.PROVIDER_PAUSED, description="1 while calls wait for a provider, else 0"
 )

@@ -25,7 +25,7 @@ class CallScope:
     """
 
     workspace: str = ""
-    wanted: Callable[[], Awaitable[bool]] = _always
+    is_wanted: Callable[[], Awaitable[bool]] = _always
 
 
 _scope: ContextVar[CallScope] = ContextVar("call scope")
@@ -43,11 +43,13 @@ def set_call_scope(workspace: str) -> None:
 
 
 @contextmanager
-def calls_for(workspace: str, wanted: Callable[[], Awaitable[bool]] = _always) -> Generator[None]:
-    """Set the workspace of calls inside; they raise `NotWanted` if `wanted` returns False when
+def calls_for(
+    workspace: str, is_wanted: Callable[[], Awaitable[bool]] = _always
+) -> Generator[None]:
+    """Set the workspace of calls inside; they raise `NotWanted` if `is_wanted` returns False when
     their turn comes.
     """
-    token = _scope.set(CallScope(workspace, wanted))
+    token = _scope.set(CallScope(workspace, is_wanted))
     try:
         yield
     finally:

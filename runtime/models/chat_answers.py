@@ -40,12 +40,12 @@ _DEEPEST = 4
 """Parts within parts that are read."""
 
 
-def field(answered: Any, name: str) -> Any:
+def field(answer: Any, name: str) -> Any:
     """Return a field of an answer as JSON, or of a streamed one as the client makes it; None where
     there is none.
     """
-    fields = as_dict(answered)
-    return fields.get(name) if fields else getattr(answered, name, None)
+    fields = as_dict(answer)
+    return fields.get(name) if fields else getattr(answer, name, None)
 
 
 def first_choice(answer: Any) -> Any | None:
@@ -90,8 +90,10 @@ def answer_parts(message: Any, *, cut: bool) -> AnswerParts:
         parts = ReasoningFilter()
         parts.note_reasoning()
         text = parts.feed(raw.text)
-        rest = parts.end(truncated=cut)
-        return AnswerParts(text.text + rest.text, raw.reasoning + text.reasoning + rest.reasoning)
+        remainder = parts.end(truncated=cut)
+        return AnswerParts(
+            text.text + remainder.text, raw.reasoning + text.reasoning + remainder.reasoning
+        )
     return split_reasoning(raw.text, truncated=cut)
 
 
@@ -126,8 +128,8 @@ def _raw_parts(message: Any) -> AnswerParts:
     """Return the content of a message or of a delta, and the reasoning in other fields and
     parts.
     """
-    own = [_plain(field(message, name)) for name in _REASONING_FIELDS]
-    reasoning = next((text for text in own if text), "")
+    reasonings = [_plain(field(message, name)) for name in _REASONING_FIELDS]
+    reasoning = next((text for text in reasonings if text), "")
     parts = list(_content(field(message, "content"), _DEEPEST))
     text = "".join(part.text for part in parts)
     return AnswerParts(text, reasoning + "".join(part.reasoning for part in parts))

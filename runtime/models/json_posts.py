@@ -87,8 +87,8 @@ class JsonPosts:
     def _opened(self, url: str) -> aiohttp.ClientSession:
         """Return what sends requests; it belongs to the event loop that runs now."""
         address, client = urlsplit(url), self._client
-        given = {**client.default_headers, **client.auth_headers}
-        headers = {name: text for name, text in given.items() if isinstance(text, str)}
+        header_values = {**client.default_headers, **client.auth_headers}
+        headers = {name: text for name, text in header_values.items() if isinstance(text, str)}
         if address.username:  # an account in the address takes the place of the key
             headers.pop("Authorization", None)
         certificates = httpx2.create_ssl_context() if address.scheme == "https" else True
@@ -111,9 +111,9 @@ def redirected(url: str, location: str) -> str:
     """
     target = urljoin(url, location)
     before, after = urlsplit(url), urlsplit(target)
-    upgraded = (before.scheme, after.scheme) == ("http", "https")
+    is_upgrade = (before.scheme, after.scheme) == ("http", "https")
     same_server = (before.scheme, _port(before)) == (after.scheme, _port(after))
-    if before.hostname != after.hostname or not (upgraded or same_server):
+    if before.hostname != after.hostname or not (is_upgrade or same_server):
         raise RedirectedAway(after.netloc.rpartition("@")[2][:100])
     account = before.netloc.rpartition("@")[0]
     if account and "@" not in after.netloc:
@@ -147,7 +147,7 @@ def _of_status(
 ) -> openai.APIStatusError:
     """Return the error that the client makes of such an answer."""
     of_body = ("content-encoding", "content-length")  # it is decoded by now
-    others = [(name, text) for name, text in headers.items() if name.lower() not in of_body]
+    other_headers = [(name, text) for name, text in headers.items() if name.lower() not in of_body]
     request = httpx2.Request("POST", url)
-    answer = httpx2.Response(status, headers=others, content=content, request=request)
+    answer = httpx2.Response(status, headers=other_headers, content=content, request=request)
     return openai.APIStatusError(f"HTTP {status}", response=answer, body=None)

@@ -161,7 +161,7 @@ def renew_lease(state: ProviderState, me: str, calls: int, demand: Demand, now: 
     """Renew this replica's lease and return its number of concurrent calls; running ones are never
     cut off.
     """
-    for name in [name for name, one in state.shares.items() if one.until <= now and name != me]:
+    for name in [name for name, lease in state.shares.items() if lease.until <= now and name != me]:
         del state.shares[name]
     if not demand.running and not demand.waiting:
         state.shares.pop(me, None)
@@ -175,7 +175,7 @@ def renew_lease(state: ProviderState, me: str, calls: int, demand: Demand, now: 
     if not calls:
         return UNLIMITED
     fair = fair_shares(calls, state.shares)[me]
-    free = calls - sum(one.have for name, one in state.shares.items() if name != me)
+    free = calls - sum(lease.have for name, lease in state.shares.items() if name != me)
     mine.have = max(demand.running, min(fair, free))
     return min(fair, mine.have)
 
@@ -189,13 +189,13 @@ def fair_shares(calls: int, shares: Mapping[str, Lease]) -> dict[str, int]:
     scarce = len(shares) > calls
     order = sorted(shares, key=lambda name: (shares[name].served if scarce else 0.0, name))
     shares_given = dict.fromkeys(order, 0)
-    left = calls
-    while left and (
-        unsatisfied := [name for name in order if shares_given[name] < shares[name].want]
+    calls_left = calls
+    while calls_left and (
+        unsatisfied_names := [name for name in order if shares_given[name] < shares[name].want]
     ):
-        for name in unsatisfied[:left]:
+        for name in unsatisfied_names[:calls_left]:
             shares_given[name] += 1
-        left -= min(left, len(unsatisfied))
+        calls_left -= min(calls_left, len(unsatisfied_names))
     return shares_given
 
 
@@ -211,17 +211,21 @@ def reserve(state: ProviderState, limits: Limits, demand: Demand, now: float) ->
     _cut_steps(state, window_step(limits, now + TOLERANCE + length), step)
     # A step longer than a reservation is valid: a request may take longer to the provider than the
     # one before it.
-    for old in [one for one in state.booked if (one + 2) * length + valid + limits.window <= now]:
-        del state.booked[old]
-    requests = _free(limits.requests, sum(used for used, _ in state.booked.values()))
-    tokens = _free(limits.tokens, sum(used for _, used in state.booked.values()))
-    least = min(demand.tokens, limits.tokens or demand.tokens)
-    if requests < 1 or tokens < least:
+    for old_step in [
+        step for step in state.booked if (step + 2) * length + valid + limits.window <= now
+    ]:
+        del state.booked[old_step]
+    requests = _free(limits.requests, sum(count for count, _ in state.booked.values()))
+    tokens = _free(limits.tokens, sum(count for _, count in state.booked.values()))
+    min_tokens = min(demand.tokens, limits.tokens or demand.tokens)
+    if requests < 1 or tokens < min_tokens:
         return None
     replicas = max(1, len(state.shares))
-    most = max(demand.waiting, limits.requests // WINDOW_RESERVATIONS // replicas, 1)
-    requests = min(requests, most)
-    tokens = min(tokens, max(least * most, limits.tokens // WINDOW_RESERVATIONS // replicas))
+    max_requests = max(demand.waiting, limits.requests // WINDOW_RESERVATIONS // replicas, 1)
+    requests = min(requests, max_requests)
+    tokens = min(
+        tokens, max(min_tokens * max_requests, limits.tokens // WINDOW_RESERVATIONS // replicas)
+    )
     _add(state, step, requests, tokens)
     return Reservation(step, requests, tokens, now + valid)
 
@@ -250,8 +254,8 @@ def seconds_paused(state: ProviderState, now: float) -> float:
     """Return the seconds until calls are allowed; while another replica probes, those until its
     result may be there.
     """
-    rest = max(0.0, state.until - now)
-    return min(rest, PROBE_RECHECK) if state.probing else rest
+    seconds_left = max(0.0, state.until - now)
+    return min(seconds_left, PROBE_RECHECK) if state.probing else seconds_left
 
 
 def start_probe(state: ProviderState, now: float) -> bool:
@@ -271,7 +275,7 @@ def record_failure(
 
     Calls under way when the breaker opened lengthen the pause only by their Retry-After.
     """
-    paused = state.until > now and not state.probing
+    is_paused = state.until > now and not state.probing
     if probing or not state.is_open:
         state.failures += 1
         state.probing = False
@@ -283,7 +287,7 @@ def record_failure(
         return False
     state.pause = state.until - now
     state.reason, state.since = reason, state.since or now
-    return not paused
+    return not is_paused
 
 
 def record_success(state: ProviderState, *, probing: bool, now: float) -> None:
@@ -297,14 +301,14 @@ def pause_notice(state: ProviderState, now: float) -> str | None:
     """Return a sentence for people while the provider is paused: why, since when, next call; else
     None.
     """
-    rest = state.until - now
-    if rest <= 0 and not state.is_open:
+    seconds_left = state.until - now
+    if seconds_left <= 0 and not state.is_open:
         return None
     since = datetime.fromtimestamp(state.since, UTC).isoformat(timespec="seconds")
     plan = (
         "a probing call is under way"
         if state.probing
-        else f"called again in {max(rest, 0.0):.0f} s"
+        else f"called again in {max(seconds_left, 0.0):.0f} s"
     )
     return f"{state.name} is paused since {since}: {state.reason}; {plan}"
 
@@ -313,24 +317,26 @@ def local_part(state: ProviderState, replicas: int) -> ProviderState:
     """Return the state of one of so many replicas that cannot reach the others: its part of what is
     reserved.
     """
-    booked = {step: (-(-r // replicas), -(-t // replicas)) for step, (r, t) in state.booked.items()}
-    return state.model_copy(deep=True, update={"shares": {}, "booked": booked})
+    bookings = {
+        step: (-(-r // replicas), -(-t // replicas)) for step, (r, t) in state.booked.items()
+    }
+    return state.model_copy(deep=True, update={"shares": {}, "booked": bookings})
 
 
 def _part(limit: int, replicas: int) -> int:
     return max(1, limit // max(1, replicas)) if limit else 0
 
 
-def _free(limit: int, used: int) -> int:
-    return limit - used if limit else UNLIMITED
+def _free(limit: int, used_count: int) -> int:
+    return limit - used_count if limit else UNLIMITED
 
 
 def _cut_steps(state: ProviderState, furthest: int, step: int) -> None:
     """Move what is reserved beyond the furthest legal step, before a clock was set back, into this
     one.
     """
-    for late in [one for one in state.booked if one > furthest]:
-        _add(state, step, *state.booked.pop(late))
+    for late_step in [each_step for each_step in state.booked if each_step > furthest]:
+        _add(state, step, *state.booked.pop(late_step))
 
 
 def _add(state: ProviderState, step: int, requests: int, tokens: int) -> None:

@@ -54,30 +54,30 @@ def open_chat(
     `max_wait`: seconds a call of a person waits for a turn; such calls are also repeated after a
     short failure. Calls for events wait without limit, and the bus repeats the event.
     """
-    configured = language_model(settings, role)
-    if configured is None:
+    chosen_model = language_model(settings, role)
+    if chosen_model is None:
         return None
     from runtime.models.openai import OpenAiChat  # noqa: PLC0415
     from runtime.models.openai_endpoint import Endpoint  # noqa: PLC0415
 
     address, model, key = (
-        configured.base_url,
-        configured.model,
-        configured.api_key.get_secret_value(),
+        chosen_model.base_url,
+        chosen_model.model,
+        chosen_model.api_key.get_secret_value(),
     )
     limiter = limiters.limiter(
-        configured.counted_as,
+        chosen_model.counted_as,
         _shown(model, address),
         f"{address} {model} {key}",
-        configured.limits,
+        chosen_model.limits,
         max_wait,
     )
     return OpenAiChat(
         Endpoint(
-            address, key, limiter, configured.timeout, configured.settings, _retries(max_wait)
+            address, key, limiter, chosen_model.timeout, chosen_model.settings, _retries(max_wait)
         ),
         model,
-        configured.fields,
+        chosen_model.fields,
     )
 
 
@@ -113,7 +113,7 @@ def as_setting(model: str) -> str:
 
 def open_embedder_of(
     settings: Settings,
-    made: EmbeddingModel,
+    made_by: EmbeddingModel,
     limiters: RateLimiters = UNSHARED_LIMITERS,
     *,
     max_wait: float = math.inf,
@@ -124,15 +124,20 @@ def open_embedder_of(
     Raises ConfigurationError where the settings allow none: texts never go to an endpoint that they
     do not name.
     """
-    if not can_embed(settings, made.name):
-        raise ConfigurationError(f"{made} needs an embedding endpoint, and the settings name none")
-    model_settings = {"embedding_model": as_setting(made.name), "embedding_dim": made.dimension}
+    if not can_embed(settings, made_by.name):
+        raise ConfigurationError(
+            f"{made_by} needs an embedding endpoint, and the settings name none"
+        )
+    model_settings = {
+        "embedding_model": as_setting(made_by.name),
+        "embedding_dim": made_by.dimension,
+    }
     embedder = open_embedder(
         settings.model_copy(update=model_settings), limiters, max_wait=max_wait
     )
-    if EmbeddingModel(embedder.model, embedder.dimension) != made:
+    if EmbeddingModel(embedder.model, embedder.dimension) != made_by:
         raise ConfigurationError(
-            f"{made} is not what this version of the program has under that name"
+            f"{made_by} is not what this version of the program has under that name"
         )
     return embedder
 

@@ -134,14 +134,16 @@ class OpenAiChat:
                     self._note_opening(piece.resets)
                     if piece or piece.resets:
                         yield piece
-            counted = usage_of_chat(usage)
-            self._learn(call, counted)
-            last = replace(reader.end(), narrow=self._is_narrow(counted, _bytes(messages)))
-            self._note_opening(last.resets)
-            if not (has_text or last.text.strip()):
-                self._check_text("", cut=last.cut and reader.has_ended)
-        if last or last.cut or last.resets or last.narrow:
-            yield last
+            usage_count = usage_of_chat(usage)
+            self._learn(call, usage_count)
+            last_piece = replace(
+                reader.end(), narrow=self._is_narrow(usage_count, _bytes(messages))
+            )
+            self._note_opening(last_piece.resets)
+            if not (has_text or last_piece.text.strip()):
+                self._check_text("", cut=last_piece.cut and reader.has_ended)
+        if last_piece or last_piece.cut or last_piece.resets or last_piece.narrow:
+            yield last_piece
 
     async def close(self) -> None:
         """Close the connections."""

@@ -131,8 +131,8 @@ class OpenAiEmbedder:
         forms: list[dict[str, Any]] = [{"encoding_format": "float"}, {}]
         if form.base64:
             forms.insert(0, {"encoding_format": "base64"})
-        sized = [{**form, **size} for form in forms]
-        self._forms = RequestForms(*sized, *(forms[-1:] if size else []))
+        sized_forms = [{**form, **size} for form in forms]
+        self._forms = RequestForms(*sized_forms, *(forms[-1:] if size else []))
         self._length = TextLength()
         self._halvings = self._cuts = 0
         endpoint.control = self._control
@@ -149,8 +149,8 @@ class OpenAiEmbedder:
 
     async def embed(self, texts: Sequence[str]) -> list[Vector]:
         """Return one vector per text, in order. When one call fails, the others are cancelled."""
-        sent = [self._prepared(text) for text in texts]
-        distinct = list(dict.fromkeys(sent))
+        prepared_texts = [self._prepared(text) for text in texts]
+        distinct = list(dict.fromkeys(prepared_texts))
         beginnings: dict[str, str] = {}
         tasks = [
             asyncio.create_task(self._batched(batch, beginnings))
@@ -164,11 +164,11 @@ class OpenAiEmbedder:
             # Their turns are given back before anybody tries again.
             await asyncio.gather(*tasks, return_exceptions=True)
         vectors = dict(zip(distinct, embeddings, strict=True))
-        for text, sent_text in zip(texts, sent, strict=True):
-            embedded = len(beginnings.get(sent_text, sent_text)) - len(self._texts.prefix)
-            if text.strip() and embedded < len(text):
-                note_cut(text, max(0, embedded))
-        return [vectors[text] for text in sent]
+        for text, sent_text in zip(texts, prepared_texts, strict=True):
+            embedded_length = len(beginnings.get(sent_text, sent_text)) - len(self._texts.prefix)
+            if text.strip() and embedded_length < len(text):
+                note_cut(text, max(0, embedded_length))
+        return [vectors[text] for text in prepared_texts]
 
     async def close(self) -> None:
         """Close the connections."""
@@ -245,9 +245,9 @@ class OpenAiEmbedder:
             except (ModelRefused, TextFailure):
                 return None
 
-        if (shortened := await self._length.shortened(text, embed)) is None:
+        if (shortened_text := await self._length.shortened(text, embed)) is None:
             raise error
-        beginnings[text], vector = shortened
+        beginnings[text], vector = shortened_text
         return vector
 
     async def _embed(self, texts: list[str]) -> list[Vector]:
@@ -287,12 +287,12 @@ class OpenAiEmbedder:
         should hold.
         """
         body = {"model": self._name, "input": texts, **form, **self._texts.fields}
-        answered = await self._endpoint.ask("/embeddings", body)
-        cost = count_of(as_dict(answered.get("usage")).get("total_tokens"))
+        answer = await self._endpoint.ask("/embeddings", body)
+        cost = count_of(as_dict(answer.get("usage")).get("total_tokens"))
         usage = TokenUsage(prompt=cost, calls=1)
         call.usage = call.usage + usage if call.usage else usage
         call.cost = call.usage.prompt or None
-        items = answered.get("data")
+        items = answer.get("data")
         if not isinstance(items, list):
             raise self._endpoint.strange()
         return self._check_vectors(cast(list[Any], items), texts)

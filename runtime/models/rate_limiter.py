@@ -100,7 +100,7 @@ class RateLimiter:
         call = await self._wait_for_turn(tokens)
         try:
             # A probing call is sent in any case: other replicas wait for its result.
-            if not (call.probing or await call_scope().wanted()):
+            if not (call.probing or await call_scope().is_wanted()):
                 raise NotWanted(f"a call to {self._name} is not wanted any more")
             yield call
         except (Poison, TextFailure):  # of one text: the provider has answered another
@@ -172,19 +172,23 @@ class RateLimiter:
         """
         async with self._lock:
             now, probing = time.monotonic(), False
-            known = now - self._read_at < 2 * HEARTBEAT and not self._state.until
+            is_known = now - self._read_at < 2 * HEARTBEAT and not self._state.until
             has_all = 0 < self._limits.calls <= self._allowed
-            if known and self._running >= self._allowed and (has_all or now < self._no_turn_until):
+            if (
+                is_known
+                and self._running >= self._allowed
+                and (has_all or now < self._no_turn_until)
+            ):
                 return None
-            if not (known and self._has_turn(tokens)):
+            if not (is_known and self._has_turn(tokens)):
                 probing = await self._update(
                     lambda state, limits, at: self._request_turn(state, limits, at, tokens)
                 )
                 at = time.time()
-                rest = rules.seconds_paused(self._state, at)
-                if rest > 0 and not probing:
+                seconds_left = rules.seconds_paused(self._state, at)
+                if seconds_left > 0 and not probing:
                     raise ProviderPaused(
-                        rules.pause_notice(self._state, at) or self._name, retry_after=rest
+                        rules.pause_notice(self._state, at) or self._name, retry_after=seconds_left
                     )
                 if not self._has_turn(tokens):
                     return None
@@ -223,23 +227,27 @@ class RateLimiter:
         probing call.
         """
         demand = Demand(self._running, self._waiting, tokens, self._last_call)
-        allowed = self._reconcile(state, limits.calls, demand, now, self._reservation)
-        rest = rules.seconds_paused(state, now)
+        allowed_calls = self._reconcile(state, limits.calls, demand, now, self._reservation)
+        seconds_left = rules.seconds_paused(state, now)
         reservation = (
-            rules.reserve(state, limits, demand, now) if self._counted and rest <= 0 else None
+            rules.reserve(state, limits, demand, now)
+            if self._counted and seconds_left <= 0
+            else None
         )
         turn = (
-            rest <= 0 and self._running < allowed and (reservation is not None or not self._counted)
+            seconds_left <= 0
+            and self._running < allowed_calls
+            and (reservation is not None or not self._counted)
         )
         probing = turn and rules.start_probe(state, now)
         ends = time.monotonic() + (reservation.until - now if reservation else 0.0)
 
         def commit() -> bool:
-            self._allowed, self._reservation, self._corrections = allowed, reservation, {}
+            self._allowed, self._reservation, self._corrections = allowed_calls, reservation, {}
             self._reserved_until = ends
             # Other replicas hold the rest: asking again at once would not change that.
-            others = allowed < demand.running + demand.waiting
-            self._no_turn_until = time.monotonic() + HEARTBEAT / 3 if others else 0.0
+            has_others_waiting = allowed_calls < demand.running + demand.waiting
+            self._no_turn_until = time.monotonic() + HEARTBEAT / 3 if has_others_waiting else 0.0
             return probing
 
         return commit
@@ -251,22 +259,27 @@ class RateLimiter:
         reservation = self._reservation if self._reserved_until <= time.monotonic() else None
         # As many as ran at once since the last beat may run again: asking anew for each costs a
         # trip to the bus.
-        most = max(self._peak, self._running + self._waiting, 0 if self._is_idle() else 1)
-        demand = Demand(self._running, most - self._running, 0, self._last_call)
-        allowed = self._reconcile(state, limits.calls, demand, now, reservation)
+        peak = max(self._peak, self._running + self._waiting, 0 if self._is_idle() else 1)
+        demand = Demand(self._running, peak - self._running, 0, self._last_call)
+        allowed_calls = self._reconcile(state, limits.calls, demand, now, reservation)
 
         def commit() -> None:
-            self._allowed, self._corrections, self._peak = allowed, {}, self._running
+            self._allowed, self._corrections, self._peak = allowed_calls, {}, self._running
             self._reservation = None if reservation else self._reservation
 
         return commit
 
     def _reconcile(
-        self, state: ProviderState, calls: int, demand: Demand, now: float, old: Reservation | None
+        self,
+        state: ProviderState,
+        calls: int,
+        demand: Demand,
+        now: float,
+        old_reservation: Reservation | None,
     ) -> int:
         state.name = self._name
-        if old is not None:
-            rules.release(state, old)
+        if old_reservation is not None:
+            rules.release(state, old_reservation)
         rules.reconcile(state, self._corrections)
         return rules.renew_lease(state, self._replica, calls, demand, now)
 

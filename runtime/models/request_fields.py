@@ -23,8 +23,8 @@ def parse_fields(text: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise ValueError("give a JSON object")
     fields = cast(dict[str, Any], value)
-    if refused := sorted(OWN_FIELDS & fields.keys()):
-        raise ValueError(f"{', '.join(refused)} cannot be set here")
+    if refused_names := sorted(OWN_FIELDS & fields.keys()):
+        raise ValueError(f"{', '.join(refused_names)} cannot be set here")
     return fields
 
 

@@ -46,23 +46,23 @@ class RequestForms:
         A server that breaks over a form that it took before is not asked in another one; one that
         refuses it is.
         """
-        broken = False
+        is_broken = False
         for place in range(self._best, len(self._forms)):
             try:
                 answer = await send(self._forms[place])
             except Failure as failure:
                 if place == len(self._forms) - 1 or not self.may_refuse(failure):
                     raise
-                broken = failure.status == BROKEN
+                is_broken = failure.status == BROKEN
                 continue
-            self._settle(place, broken=broken)
+            self._settle(place, is_broken=is_broken)
             return answer
         raise AssertionError("a request has one form at least")
 
-    def _settle(self, place: int, *, broken: bool) -> None:
+    def _settle(self, place: int, *, is_broken: bool) -> None:
         """Remember a form that was taken, of a server that broke over the one before it only the
         second time.
         """
-        self._broken += broken
-        if not broken or self._broken >= BROKEN_TWICE:
+        self._broken += is_broken
+        if not is_broken or self._broken >= BROKEN_TWICE:
             self._best, self.is_settled = place, True

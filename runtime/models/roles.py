@@ -190,22 +190,24 @@ def language_model(settings: Settings, role: Role | None = None) -> LanguageMode
     """
     values: dict[str, Any] = {name: getattr(settings, field) for name, field in _GENERAL.items()}
     fields = settings.llm_fields
-    configured, beginning, kind = settings.has_llm, "LLM", "language model"
+    is_configured, beginning, kind = settings.has_llm, "LLM", "language model"
     for part in _CHAINS.get(role, (role,)) if role else ():
-        own = own_settings(settings, part)
-        if "base_url" in own and _server(own["base_url"]) != _server(values["base_url"]):
+        own_values = own_settings(settings, part)
+        if "base_url" in own_values and _server(own_values["base_url"]) != _server(
+            values["base_url"]
+        ):
             values["api_key"] = SecretStr("")
             fields = {}
-        configured = configured or bool(own.keys() & {"base_url", "api_key"})
-        values |= own
+        is_configured = is_configured or bool(own_values.keys() & {"base_url", "api_key"})
+        values |= own_values
         fields = merged_fields(
             fields, parse_fields(getattr(settings, f"{part}_llm_extra_body", None) or "")
         )
-        if own.keys() & {"base_url", "model", "api_key"}:
+        if own_values.keys() & {"base_url", "model", "api_key"}:
             beginning = f"{part.upper()}_LLM"
-        if own.keys() - {"timeout"}:
+        if own_values.keys() - {"timeout"}:
             kind = f"language model of role {part}"
-    if not configured:
+    if not is_configured:
         return None
     limits = Limits(
         values["max_requests_per_minute"], values["max_tokens_per_minute"], values["max_async"]

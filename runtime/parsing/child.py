@@ -68,15 +68,15 @@ def main() -> None:
 def _content(name: str, parser: ModuleType, data: bytes, hints: list[str]) -> Content:
     if name not in TEXT_PARSERS:
         return parser.text(data)
-    decoded = decode(data, *hints)
-    return parser.text(decoded.text)._replace(encoding=decoded.encoding)
+    decoded_text = decode(data, *hints)
+    return parser.text(decoded_text.text)._replace(encoding=decoded_text.encoding)
 
 
 def _limit(limits: tuple[tuple[int, int], ...]) -> None:
-    for what, most in limits:
-        _, hard = resource.getrlimit(what)
-        most = most if hard == resource.RLIM_INFINITY else min(most, hard)
-        resource.setrlimit(what, (most, most))
+    for resource_kind, max_value in limits:
+        _, hard = resource.getrlimit(resource_kind)
+        max_value = max_value if hard == resource.RLIM_INFINITY else min(max_value, hard)
+        resource.setrlimit(resource_kind, (max_value, max_value))
 
 
 if __name__ == "__main__":

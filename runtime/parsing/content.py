@@ -43,8 +43,8 @@ def joined(blocks: Iterable[str], omissions: Omissions | None = None) -> Content
             parts.append(block)
     warnings = tuple(omissions.sentences()) if omissions else ()
     if not parts:
-        what = f" ({'; '.join(warnings)})" if warnings else ""
-        raise InvalidInput(f"has no text in it{what}: add a file that has some")
+        reasons = f" ({'; '.join(warnings)})" if warnings else ""
+        raise InvalidInput(f"has no text in it{reasons}: add a file that has some")
     return Content("\n\n".join(parts), warnings=warnings)
 
 

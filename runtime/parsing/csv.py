@@ -39,11 +39,11 @@ def text(source: str) -> Content:
     csv.field_size_limit(MAX_FIELD)
     lines = list(StringIO(source, newline=""))
     # Excel's own line, which names the delimiter.
-    named = _NAMED.fullmatch(lines[0]) if lines else None
+    separator_line = _NAMED.fullmatch(lines[0]) if lines else None
     omissions = Omissions()
     try:
-        if named:
-            return joined(blocks(_rows(lines[1:], named[1], omissions)), omissions)
+        if separator_line:
+            return joined(blocks(_rows(lines[1:], separator_line[1], omissions)), omissions)
         return joined(blocks(_rows(lines, _delimiter(lines), omissions)), omissions)
     except csv.Error as error:
         raise InvalidInput(f"not readable as a table ({error}): save it anew, or as .txt") from None
@@ -53,11 +53,11 @@ def _rows(lines: list[str], delimiter: str, omissions: Omissions) -> Iterator[Ro
     width = 0
     reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
     for number, record in enumerate(reader, start=1):
-        filled = len(record) if not record or record[-1] else len(record) - 1
+        filled_count = len(record) if not record or record[-1] else len(record) - 1
         # Lines above the table have one field.
         if width < 2:
-            width = filled
-        omissions.add(TOO_WIDE, int(filled > width))
+            width = filled_count
+        omissions.add(TOO_WIDE, int(filled_count > width))
         omissions.add(MANY_LINES, sum(field.count("\n") >= _MANY for field in record))
         yield number, [cell(words) for words in record]
 
@@ -71,7 +71,7 @@ def _delimiter(lines: list[str]) -> str:
         except csv.Error:  # what is no delimiter may make one field of very much
             return 0, 0
         widths = [len(record) for record in sample if len(record) > 1]
-        usual = max(set(widths), key=widths.count, default=0)
-        return widths.count(usual), usual
+        usual_width = max(set(widths), key=widths.count, default=0)
+        return widths.count(usual_width), usual_width
 
     return max(DELIMITERS, key=score)

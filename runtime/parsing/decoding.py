@@ -114,24 +114,26 @@ class Decoded(NamedTuple):
     encoding: Encoding
 
 
-def decode(data: bytes, asked: str = "", declared: str = "") -> Decoded:
+def decode(data: bytes, requested_encoding: str = "", declared_encoding: str = "") -> Decoded:
     """Return the text, without a byte order mark.
 
-    `asked`: the encoding somebody says it is in, which decides. `declared`: what was said of it on
-    its way, which is believed where the bytes fit. Raises InvalidInput for binary data, for an
-    encoding that is unknown, and for one that was asked for and does not fit.
+    `requested_encoding`: the encoding somebody says it is in, which decides. `declared_encoding`:
+    what was said of it on its way, which is believed where the bytes fit. Raises InvalidInput for
+    binary data, for an encoding that is unknown, and for one that was asked for and does not fit.
     """
-    if asked:
-        return _as_asked(data, asked)
-    for mark, encoding in _MARKS:
-        if data.startswith(mark):
-            return _strictly(data[len(mark) :], encoding)
+    if requested_encoding:
+        return _as_asked(data, requested_encoding)
+    for byte_order_mark, encoding in _MARKS:
+        if data.startswith(byte_order_mark):
+            return _strictly(data[len(byte_order_mark) :], encoding)
     if b"\0" in data:
         return _strictly(data, _wide(data))
     if len(data.translate(None, _CONTROLS)) < len(data) * (1 - _MOST_CONTROLS):
         raise InvalidInput(BINARY)
     claims = [
-        encoding_name for name in (declared, _declared(data)) if (encoding_name := codec(name))
+        encoding_name
+        for name in (declared_encoding, _declared(data))
+        if (encoding_name := codec(name))
     ]
     return _utf8(data) or _claimed(data, claims) or _broken_utf8(data) or _guessed(data)
 
@@ -149,8 +151,8 @@ def looks_like_text(start: bytes) -> bool:
     return True
 
 
-def _as_asked(data: bytes, asked: str) -> Decoded:
-    name, place = validated_encoding(asked), 0
+def _as_asked(data: bytes, requested_encoding: str) -> Decoded:
+    name, place = validated_encoding(requested_encoding), 0
     for encoding in dict.fromkeys((superset(name), name)):
         try:
             text = data.decode(encoding).removeprefix("\ufeff")
@@ -208,9 +210,13 @@ def _utf8(data: bytes) -> Decoded | None:
 def _broken_utf8(data: bytes) -> Decoded | None:
     """Decode UTF-8 with a few broken bytes, as a text has that was cut or put together."""
     text = data.decode("utf-8", "replace")
-    broken = text.count("\ufffd")
-    whole = len(text) - len(text.encode("ascii", "ignore")) - broken
-    return Decoded(text, Encoding("utf-8", 0.9, is_damaged=True)) if whole > 4 * broken else None
+    broken_count = text.count("\ufffd")
+    whole_count = len(text) - len(text.encode("ascii", "ignore")) - broken_count
+    return (
+        Decoded(text, Encoding("utf-8", 0.9, is_damaged=True))
+        if whole_count > 4 * broken_count
+        else None
+    )
 
 
 def _claimed(data: bytes, claims: Iterable[str]) -> Decoded | None:
@@ -302,10 +308,12 @@ def _is_plausible(sample: bytes, name: str) -> bool:
         return True
     words = [word for word in _WORD.findall(text) if not word.isascii() and word.isalpha()]
     foreign = [word for word in words if not any(map(_is_latin, word))]
-    mixed = sum(1 for word in words if len({_is_latin(letter) for letter in word}) > 1)
+    mixed_count = sum(1 for word in words if len({_is_latin(letter) for letter in word}) > 1)
     # "che è andata" is not three words of which one is Cyrillic.
     lonely = bool(foreign) and len(foreign) == len(words) and max(map(len, foreign)) == 1
-    return mixed <= _MOST_MIXED * len(words) and not (lonely and re.search(rb"[A-Za-z]{2}", sample))
+    return mixed_count <= _MOST_MIXED * len(words) and not (
+        lonely and re.search(rb"[A-Za-z]{2}", sample)
+    )
 
 
 def _is_latin(letter: str) -> bool:

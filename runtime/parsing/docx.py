@@ -38,18 +38,20 @@ def _blocks(parts: OfficeParts, omissions: Omissions) -> Iterator[str]:
     root = parts.xml(main)
     if local(root) != "document":
         raise LookupError("no Word document")
-    kinds = {one.kind: one.path for one in parts.relationships(main).values()}
+    kinds = {
+        relationship.kind: relationship.path for relationship in parts.relationships(main).values()
+    }
     styles = Styles(parts.xml(kinds["styles"]) if "styles" in kinds else None)
     numbering = Numbering(parts.xml(kinds["numbering"]) if "numbering" in kinds else None)
     story = Story(parts, main, styles, numbering, omissions)
     yield from story.blocks(root)
     yield from story.comments_elsewhere()
-    seen: set[str] = set()
+    seen_words: set[str] = set()
     for kind, path in sorted(set(parts.relationships(main).values())):
         if kind in ("header", "footer"):
             words = " ".join(
                 Story(parts, path, styles, numbering, omissions).blocks(parts.xml(path))
             )
-            if _LETTER.search(words) and words not in seen:
-                seen.add(words)
+            if _LETTER.search(words) and words not in seen_words:
+                seen_words.add(words)
                 yield f"{kind.capitalize()}: {words}"

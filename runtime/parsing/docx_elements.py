@@ -25,27 +25,27 @@ _TEXT_BEARING = {"txbxContent", "t", "chart", "relIds", "pic", "imagedata", "tex
 
 def blocks_of_cell(container: Element) -> Iterator[Element]:
     """Yield the paragraphs and tables in a cell, whatever is wrapped around them."""
-    for each in container:
-        name = local(each)
+    for element in container:
+        name = local(element)
         if name in ("p", "tbl"):
-            yield each
+            yield element
         elif name == "sdt":
-            yield from blocks_of_cell(content_of_control(each))
+            yield from blocks_of_cell(content_of_control(element))
         elif name == "AlternateContent":
-            yield from blocks_of_cell(alternative_with_text(each))
+            yield from blocks_of_cell(alternative_with_text(element))
         elif name not in NO_TEXT and name not in DELETED:
-            yield from blocks_of_cell(each)
+            yield from blocks_of_cell(element)
 
 
 def elements_of_table(container: Element, name: str) -> Iterator[Element]:
     """Yield the rows of a table or the cells of a row, whatever is wrapped around them."""
-    for each in container:
-        if local(each) == name:
-            yield each
-        elif local(each) == "sdt":
-            yield from elements_of_table(content_of_control(each), name)
-        elif local(each) not in NO_TEXT and local(each) not in DELETED:
-            yield from elements_of_table(each, name)
+    for element in container:
+        if local(element) == name:
+            yield element
+        elif local(element) == "sdt":
+            yield from elements_of_table(content_of_control(element), name)
+        elif local(element) not in NO_TEXT and local(element) not in DELETED:
+            yield from elements_of_table(element, name)
 
 
 def content_of_control(control: Element) -> Element:
@@ -59,9 +59,9 @@ def alternative_with_text(alternatives: Element) -> Element:
     """Return the first alternative that has text or a picture; what is for old programs says the
     same again.
     """
-    for each in alternatives:
-        if any(local(inner) in _TEXT_BEARING for inner in each.iter()):
-            return each
+    for alternative in alternatives:
+        if any(local(inner) in _TEXT_BEARING for inner in alternative.iter()):
+            return alternative
     return Element("nothing")
 
 
@@ -69,14 +69,14 @@ def elements_of_drawing(drawing: Element) -> Iterator[Element]:
     """Yield the elements of a drawing, without the alternatives for old programs and what is in
     text boxes.
     """
-    for each in drawing:
-        if local(each) == "AlternateContent":
-            yield from elements_of_drawing(alternative_with_text(each))
+    for element in drawing:
+        if local(element) == "AlternateContent":
+            yield from elements_of_drawing(alternative_with_text(element))
             continue
-        yield each
-        if local(each) != "txbxContent":
-            yield from elements_of_drawing(each)
+        yield element
+        if local(element) != "txbxContent":
+            yield from elements_of_drawing(element)
 
 
 def count_in_drawing(drawing: Element, name: str) -> int:
-    return sum(local(each) == name for each in elements_of_drawing(drawing))
+    return sum(local(element) == name for element in elements_of_drawing(drawing))

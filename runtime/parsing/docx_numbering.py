@@ -46,17 +46,17 @@ class Numbering:
     def __init__(self, root: Element | None) -> None:
         elements = list(root) if root is not None else []
         abstract = {
-            attribute(each, "abstractNumId"): dict(_levels(each))
-            for each in elements
-            if local(each) == "abstractNum"
+            attribute(element, "abstractNumId"): dict(_levels(element))
+            for element in elements
+            if local(element) == "abstractNum"
         }
         self._lists = {
-            attribute(each, "numId"): (
-                attribute(child(each, "abstractNumId"), "val"),
-                dict(_restarts(each)),
+            attribute(element, "numId"): (
+                attribute(child(element, "abstractNumId"), "val"),
+                dict(_restarts(element)),
             )
-            for each in elements
-            if local(each) == "num"
+            for element in elements
+            if local(element) == "num"
         }
         self._levels = abstract
         self._counts: dict[str, list[int]] = defaultdict(lambda: [0] * LEVELS)
@@ -89,21 +89,23 @@ class Numbering:
 
 
 def _levels(abstract: Element) -> Iterator[tuple[int, _Level]]:
-    for each in abstract:
-        if local(each) == "lvl":
-            start = number(attribute(child(each, "start"), "val"), 1, MOST)
-            kind = attribute(child(each, "numFmt"), "val", "decimal")
-            text = attribute(child(each, "lvlText"), "val")
-            yield number(attribute(each, "ilvl"), 0, LEVELS - 1), _Level(start, kind, text)
+    for element in abstract:
+        if local(element) == "lvl":
+            start = number(attribute(child(element, "start"), "val"), 1, MOST)
+            kind = attribute(child(element, "numFmt"), "val", "decimal")
+            text = attribute(child(element, "lvlText"), "val")
+            yield number(attribute(element, "ilvl"), 0, LEVELS - 1), _Level(start, kind, text)
 
 
 def _restarts(list_of: Element) -> Iterator[tuple[int, int]]:
-    for each in list_of:
+    for element in list_of:
         start = (
-            attribute(child(each, "startOverride"), "val") if local(each) == "lvlOverride" else ""
+            attribute(child(element, "startOverride"), "val")
+            if local(element) == "lvlOverride"
+            else ""
         )
         if start:
-            yield number(attribute(each, "ilvl"), 0, LEVELS - 1), number(start, 1, MOST)
+            yield number(attribute(element, "ilvl"), 0, LEVELS - 1), number(start, 1, MOST)
 
 
 def _shown(levels: dict[int, _Level], counts: list[int], at: int) -> str:

@@ -144,30 +144,30 @@ class Story:
         if not words:
             return ""
         style = self._styles.of(attribute(child(properties, "pStyle"), "val"))
-        numbered = numbered_level(properties) or style.numbered
-        mark = self._numbering.mark(numbered) if numbered else ""
+        level = numbered_level(properties) or style.numbered_level_
+        label = self._numbering.mark(level) if level else ""
         if heading := style.heading or outline_level(properties):
-            return f"{'#' * heading} {mark + ' ' if mark not in ('', '-') else ''}{words}"
-        if not mark and style.is_list:
-            mark = "-"
-        return f"{mark} {words}" if mark else words
+            return f"{'#' * heading} {label + ' ' if label not in ('', '-') else ''}{words}"
+        if not label and style.is_list:
+            label = "-"
+        return f"{label} {words}" if label else words
 
     def _read(self, element: Element, line: _Line) -> None:
-        for each in element:
-            name = local(each)
+        for child_element in element:
+            name = local(child_element)
             if name in self._inline:
-                self._inline[name](each, line)
+                self._inline[name](child_element, line)
             elif name in _MARKS:
                 self._add(_MARKS[name], line)
             elif name == "p":  # of an unknown wrapper
-                line.after += self._paragraph(each)
+                line.after += self._paragraph(child_element)
             elif name in DELETED:
                 self._omissions.add(DELETION)
             elif name not in NO_TEXT:
-                self._read(each, line)
+                self._read(child_element, line)
 
     def _add(self, text: str, line: _Line) -> None:
-        if not any(one.is_hidden for one in self._fields):
+        if not any(field.is_hidden for field in self._fields):
             line.pieces.append(text)
 
     def _text(self, element: Element, line: _Line) -> None:
@@ -175,10 +175,11 @@ class Story:
 
     def _run(self, run: Element, line: _Line) -> None:
         properties = child(run, "rPr")
-        hidden = child(properties, "vanish")
-        if hidden is not None and attribute(hidden, "val", "1") not in ("0", "false", "off"):
+        vanish = child(properties, "vanish")
+        if vanish is not None and attribute(vanish, "val", "1") not in ("0", "false", "off"):
             self._omissions.add(
-                HIDDEN_TEXT, sum(len(each.text or "") for each in descendants(run, "t"))
+                HIDDEN_TEXT,
+                sum(len(text_element.text or "") for text_element in descendants(run, "t")),
             )
             return
         self._read(run, line)
@@ -210,11 +211,11 @@ class Story:
             )
             self._add("☒" if is_checked else "☐", line)
         if choices is not None:
-            entries = [attribute(each, "val") for each in choices if local(each) == "listEntry"]
-            chosen = attribute(child(choices, "result"), "val") or attribute(
+            entries = [attribute(entry, "val") for entry in choices if local(entry) == "listEntry"]
+            choice = attribute(child(choices, "result"), "val") or attribute(
                 child(choices, "default"), "val"
             )
-            self._add("".join(entries[number(chosen, 0, 10_000) :][:1]), line)
+            self._add("".join(entries[number(choice, 0, 10_000) :][:1]), line)
 
     def _field_code(self, element: Element, _: _Line) -> None:
         if self._fields:
@@ -266,10 +267,16 @@ class Story:
     def _elements_of(self, kind: str) -> dict[str, Element]:
         """Return the notes or comments of the document by their ids."""
         if kind not in self._notes:
-            paths = [one.path for one in self._relationships.values() if one.kind == kind]
-            elements = [each for path in paths for each in self._parts.xml(path)]
+            paths = [
+                relationship.path
+                for relationship in self._relationships.values()
+                if relationship.kind == kind
+            ]
+            elements = [element for path in paths for element in self._parts.xml(path)]
             self._notes[kind] = {
-                attribute(each, "id"): each for each in elements if not attribute(each, "type")
+                attribute(element, "id"): element
+                for element in elements
+                if not attribute(element, "type")
             }
         return self._notes[kind]
 
@@ -289,14 +296,14 @@ class Story:
         self._omissions.add(EMBEDDED, count_in_drawing(element, "OLEObject"))
         if pictures:
             descriptions = [
-                attribute(each, "descr")
-                for each in elements_of_drawing(element)
-                if local(each) == "docPr"
+                attribute(element_, "descr")
+                for element_ in elements_of_drawing(element)
+                if local(element_) == "docPr"
             ]
             words = (alternative_text(text) for text in descriptions)
             line.after += [f"[Picture: {text}]" for text in dict.fromkeys(words) if text]
-        for each in elements_of_drawing(element):
-            line.after += self._of_drawing(each)
+        for element_ in elements_of_drawing(element):
+            line.after += self._of_drawing(element_)
 
     def _of_drawing(self, element: Element) -> Iterator[str]:
         name = local(element)
@@ -328,8 +335,8 @@ class Story:
                 continue
             properties = child(row, "trPr")
             grid.begin_row(attribute(child(properties, "gridBefore"), "val"))
-            for each in elements_of_table(row, "tc"):
-                grid.add(child(each, "tcPr"), lambda of=each: self._of_cell(of))
+            for cell_element in elements_of_table(row, "tc"):
+                grid.add(child(cell_element, "tcPr"), lambda of=cell_element: self._of_cell(of))
         return grid.rows
 
     def _of_cell(self, element: Element) -> str:
@@ -337,9 +344,9 @@ class Story:
         them.
         """
         texts: list[str] = []
-        for each in blocks_of_cell(element):
-            if local(each) == "tbl":
-                texts.append("; ".join(", ".join(filter(None, row)) for row in self._rows(each)))
+        for block in blocks_of_cell(element):
+            if local(block) == "tbl":
+                texts.append("; ".join(", ".join(filter(None, row)) for row in self._rows(block)))
             else:
-                texts += self._paragraph(each)
+                texts += self._paragraph(block)
         return "\n".join(filter(None, texts))

@@ -25,7 +25,7 @@ class Style(NamedTuple):
 
     heading: int = 0
     is_list: bool = False
-    numbered: NumberedLevel | None = None
+    numbered_level_: NumberedLevel | None = None
 
 
 class Styles:
@@ -33,7 +33,8 @@ class Styles:
 
     def __init__(self, root: Element | None) -> None:
         self._elements = {
-            attribute(each, "styleId"): each for each in (root if root is not None else ())
+            attribute(style_element, "styleId"): style_element
+            for style_element in (root if root is not None else ())
         }
         self._known: dict[str, Style] = {}
 
@@ -45,7 +46,7 @@ class Styles:
 
     def _style(self, style_id: str) -> Style:
         """Combine the style with those it is based on; what is nearer counts."""
-        heading, is_list, numbered = 0, False, None
+        heading, is_list, level = 0, False, None
         for _ in range(_DEEPEST):
             element = self._elements.get(style_id)
             if element is None or local(element) != "style":
@@ -54,9 +55,9 @@ class Styles:
             properties = child(element, "pPr")
             heading = heading or _heading(name, properties)
             is_list = is_list or name.lower().startswith("list")
-            numbered = numbered or numbered_level(properties)
+            level = level or numbered_level(properties)
             style_id = attribute(child(element, "basedOn"), "val")
-        return Style(heading, is_list, numbered)
+        return Style(heading, is_list, level)
 
 
 def _heading(name: str, properties: Element | None) -> int:

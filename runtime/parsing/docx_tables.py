@@ -24,13 +24,13 @@ class Grid:
 
     def add(self, properties: Element | None, read: Callable[[], str]) -> None:
         """Add a cell to the last row. Raises InvalidInput for a table of too many."""
-        merged = child(properties, "vMerge")
-        is_covered = merged is not None and attribute(merged, "val", "continue") == "continue"
+        merge = child(properties, "vMerge")
+        is_covered = merge is not None and attribute(merge, "val", "continue") == "continue"
         text = "" if child(properties, "cellDel") is not None else read()
         # A cell that is covered has no text of its own, but for programs that put some there.
-        covered = is_covered and bool(self.rows[:-1])
+        is_repeated = is_covered and bool(self.rows[:-1])
         row = self.rows[-1]
-        row.append("" if covered and text == self._above(len(row)) else text)
+        row.append("" if is_repeated and text == self._above(len(row)) else text)
         span = max(1, number(attribute(child(properties, "gridSpan"), "val"), 1, MAX_COLUMNS))
         row += [""] * min(span - 1, MAX_COLUMNS - len(row))
         self._cells += span

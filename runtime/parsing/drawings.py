@@ -28,9 +28,11 @@ def alternative_text(description: str) -> str:
 
 def chart_text(root: Element) -> Iterator[str]:
     """Yield the title of a chart, and its series as a table."""
-    title = " ".join(text for each in descendants(root, "title") if (text := paragraphs(each)))
+    title = " ".join(
+        text for title_element in descendants(root, "title") if (text := paragraphs(title_element))
+    )
     yield f"Chart: {title}" if title else "Chart"
-    series = [_series(each) for each in descendants(root, "ser")]
+    series = [_series(element) for element in descendants(root, "ser")]
     labels = list(dict.fromkeys(label for _, points in series for label in points))[:MAX_POINTS]
     if labels:
         head = ["", *(cell(name) for name, _ in series)]
@@ -69,21 +71,23 @@ def diagram_text(root: Element) -> str:
     """Return the texts of a diagram in their order."""
     return "; ".join(
         words
-        for each in descendants(root, "t")
-        if local(each) == "t" and (words := paragraphs(each))
+        for element in descendants(root, "t")
+        if local(element) == "t" and (words := paragraphs(element))
     )
 
 
 def paragraphs(element: Element) -> str:
     """Return the text of DrawingML below an element, on one line."""
     return " ".join(
-        filter(None, (" ".join(_runs(each).split()) for each in descendants(element, "p")))
+        filter(
+            None, (" ".join(_runs(paragraph).split()) for paragraph in descendants(element, "p"))
+        )
     )
 
 
 def _runs(paragraph: Element) -> str:
     return "".join(
-        " " if local(each) == "br" else each.text or ""
-        for each in paragraph.iter()
-        if local(each) in {"t", "br"}
+        " " if local(run) == "br" else run.text or ""
+        for run in paragraph.iter()
+        if local(run) in {"t", "br"}
     )

@@ -99,7 +99,7 @@ class _Reader:
     def _alternative(self, part: EmailMessage, depth: int) -> Iterator[str]:
         """Yield the plain text, or the page where that says more; of neither what else there is."""
         texts: dict[str, str] = {}
-        others: list[EmailMessage] = []
+        other_parts: list[EmailMessage] = []
         for inner in _inner(part):
             kind = inner.get_content_type()
             if (
@@ -108,16 +108,16 @@ class _Reader:
             ):
                 texts.setdefault(kind, _text(inner, self._omissions))
             else:
-                others.append(inner)
-        blocks = [block for inner in others for block in self._part(inner, depth)]
-        plain, page = texts.get("text/plain", ""), texts.get("text/html", "")
+                other_parts.append(inner)
+        blocks = [block for inner in other_parts for block in self._part(inner, depth)]
+        plain_text, page = texts.get("text/plain", ""), texts.get("text/html", "")
         beside = page or "\n\n".join(blocks)
-        if plain.strip() and len(plain) >= _ENOUGH * len(beside):
-            yield plain
+        if plain_text.strip() and len(plain_text) >= _ENOUGH * len(beside):
+            yield plain_text
         elif page:
             yield page
         else:
-            yield from blocks or [plain]
+            yield from blocks or [plain_text]
 
     def _attached_message(self, part: EmailMessage, depth: int) -> Iterator[str]:
         if depth == MAX_DEPTH:
@@ -161,9 +161,11 @@ class _Reader:
         elif not part.get_content_type().startswith(
             ("application/pgp-signature", "application/pkcs7-signature")
         ):
-            what = _name(part) or "without a name"
+            attachment = _name(part) or "without a name"
             kind, size = part.get_content_type(), len(_bytes(part))
-            self._omissions.note(f"the attachment {what} ({kind}, {size:,} bytes) was left out")
+            self._omissions.note(
+                f"the attachment {attachment} ({kind}, {size:,} bytes) was left out"
+            )
 
 
 def _parsed(parser: Parser | None, data: bytes) -> Content:
@@ -208,7 +210,7 @@ def _text(part: EmailMessage, omissions: Omissions) -> str:
     if not data.strip():
         return ""
     charset: object = part.get_param("charset") or ""
-    words = decode(data, declared=charset if isinstance(charset, str) else "").text
+    words = decode(data, declared_encoding=charset if isinstance(charset, str) else "").text
     if part.get_content_type() != "text/html":
         return words.replace("\r\n", "\n").strip()
     return html.page_text(words, omissions)

@@ -40,9 +40,9 @@ class Encoding(NamedTuple):
 class Hint(NamedTuple):
     """What is known of a text's encoding before its bytes are looked at."""
 
-    asked: str = ""
+    requested_encoding: str = ""
     """What whoever adds the text says it is in. It decides."""
-    declared: str = ""
+    declared_encoding: str = ""
     """What came with it, as the `charset` of a Content-Type. It is believed where the bytes fit."""
 
 
@@ -103,11 +103,11 @@ def codec(name: str) -> str | None:
     """Return Python's name of the codec for an encoding people name; None for what is no encoding
     of text.
     """
-    plain = name.strip().strip("\"'").lower().removeprefix("x-user-")
-    if not plain.isascii() or "\0" in plain or len(plain) > 40:
+    plain_name = name.strip().strip("\"'").lower().removeprefix("x-user-")
+    if not plain_name.isascii() or "\0" in plain_name or len(plain_name) > 40:
         return None
     try:
-        canonical = codecs.lookup(_OTHER_NAMES.get(plain, plain)).name
+        canonical = codecs.lookup(_OTHER_NAMES.get(plain_name, plain_name)).name
     except LookupError:
         return None
     return (
@@ -136,12 +136,12 @@ def superset(name: str) -> str:
 
 def registered(name: str) -> str:
     """Return the name IANA has for a codec of Python."""
-    plain = codecs.lookup(name).name.replace("-", "_")
-    if windows := re.fullmatch(r"cp(125\d)", plain):
+    plain_name = codecs.lookup(name).name.replace("-", "_")
+    if windows := re.fullmatch(r"cp(125\d)", plain_name):
         return f"windows-{windows[1]}"
-    if iso := re.fullmatch(r"iso8859_(\d+)", plain):
+    if iso := re.fullmatch(r"iso8859_(\d+)", plain_name):
         return f"iso-8859-{iso[1]}"
-    return _REGISTERED.get(plain, plain.replace("_", "-"))
+    return _REGISTERED.get(plain_name, plain_name.replace("_", "-"))
 
 
 def validated_encoding(name: str) -> str:

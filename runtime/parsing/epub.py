@@ -72,5 +72,6 @@ def _attributes(
     """
     root = ElementTree.fromstring(archive.read(path))  # noqa: S314
     return [
-        tuple(each.attrib[name] for name in names) for each in root.iterfind(f".//{{*}}{element}")
+        tuple(found_element.attrib[name] for name in names)
+        for found_element in root.iterfind(f".//{{*}}{element}")
     ]

@@ -53,7 +53,8 @@ async def parse(data: bytes, name: str, hint: Hint = NO_HINT) -> Parsed:
     refuse_larger(len(data), name)
     try:
         hint = Hint(
-            validated_encoding(hint.asked) if hint.asked else "", codec(hint.declared) or ""
+            validated_encoding(hint.requested_encoding) if hint.requested_encoding else "",
+            codec(hint.declared_encoding) or "",
         )
         kind = _kind(data, PurePosixPath(name).suffix.lower())
         content = await _without_binary_data(await _content(data, kind, hint))
@@ -70,9 +71,10 @@ def refuse_larger(size: int, name: str) -> None:
     size is known.
     """
     if size > MAX_FILE_BYTES:
-        most = MAX_FILE_BYTES // 2**20
+        max_megabytes = MAX_FILE_BYTES // 2**20
         raise _named(
-            name, f"{size / 2**20:.0f} MB is more than the {most} MB a file may have: split it"
+            name,
+            f"{size / 2**20:.0f} MB is more than the {max_megabytes} MB a file may have: split it",
         )
 
 
@@ -99,8 +101,8 @@ async def _content(data: bytes, kind: Kind, hint: Hint) -> Content:
         return await parse_apart(kind.parser, data, hint=hint if kind.is_text else NO_HINT)
     # Statistics over a sample take a tenth of a second: not on the event loop of who serves others
     # meanwhile.
-    decoded = await asyncio.to_thread(decode, data, *hint)
-    return Content(decoded.text, encoding=decoded.encoding)
+    decoded_text = await asyncio.to_thread(decode, data, *hint)
+    return Content(decoded_text.text, encoding=decoded_text.encoding)
 
 
 async def _without_binary_data(content: Content) -> Content:

@@ -45,8 +45,12 @@ def page_text(source: str, omissions: Omissions) -> str:
 
     def described(match: re.Match[str]) -> str:
         omissions.add(PICTURE)
-        found = _ALTERNATIVE.search(match[1])
-        words = alternative_text(unescape(found[1] or found[2] or "")) if found else ""
+        match_of_text = _ALTERNATIVE.search(match[1])
+        words = (
+            alternative_text(unescape(match_of_text[1] or match_of_text[2] or ""))
+            if match_of_text
+            else ""
+        )
         return escape(f"[Picture: {words}]") if words else ""
 
     for kind, pattern in _COUNTED.items():

@@ -73,8 +73,8 @@ def _output(output: Fields, omissions: Omissions) -> str:
     for name in (*_TEXTS, "text"):
         if words := _joined(data.get(name)):
             return words
-    others = [name for name in data if "/" in name and not name.startswith("image/")]
-    omissions.add(OTHER_OUTPUT, int(bool(others)))
+    other_types = [name for name in data if "/" in name and not name.startswith("image/")]
+    omissions.add(OTHER_OUTPUT, int(bool(other_types)))
     return ""
 
 

@@ -162,7 +162,9 @@ def disguised(data: bytes) -> str:
     """Return what a file is that should be text but begins like something else; empty if it is
     text.
     """
-    kinds = (says for place, mark, says in _SIGNATURES if data[place : place + len(mark)] == mark)
+    kinds = (
+        says for place, magic, says in _SIGNATURES if data[place : place + len(magic)] == magic
+    )
     # Text may well begin with the three letters; the block size and a magic number follow them in
     # an archive.
     return next((says for says in kinds if "bzip2" not in says or data[4:10] == b"1AY&SY"), "")

@@ -29,7 +29,7 @@ class _Section(NamedTuple):
     before: str
     behind: str
     decimals: int | None
-    fixed: int
+    fixed_digits: int
     least_digits: int
     has_thousands: bool
     percents: int
@@ -62,8 +62,8 @@ def elapsed(value: dt.timedelta, number_format: str) -> str:
     """
     seconds = round(value.total_seconds())
     sign = "-" if seconds < 0 else ""
-    hours, rest = divmod(abs(seconds), 3600)
-    minutes, seconds = divmod(rest, 60)
+    hours, remainder = divmod(abs(seconds), 3600)
+    minutes, seconds = divmod(remainder, 60)
     has_seconds = "s" in number_format.lower() or seconds
     return f"{sign}{hours}:{minutes:02}" + (f":{seconds:02}" if has_seconds else "")
 
@@ -71,9 +71,13 @@ def elapsed(value: dt.timedelta, number_format: str) -> str:
 def _section(text: str) -> _Section:
     before, behind, digits = "", "", ""
     percents, is_scientific = 0, False
-    for quoted, escaped, currency, number, percent, exponent, other in _PARTS.findall(text):
+    for quotation, escape, currency, number, percent, exponent, symbol in _PARTS.findall(text):
         words = (
-            quoted or escaped or currency or percent or (other if other in " -+()/:€$£¥₽₹" else "")
+            quotation
+            or escape
+            or currency
+            or percent
+            or (symbol if symbol in " -+()/:€$£¥₽₹" else "")
         )
         percents += bool(percent)
         is_scientific = is_scientific or bool(exponent)
@@ -82,15 +86,15 @@ def _section(text: str) -> _Section:
             behind += words
         else:
             before += words
-    whole, point, fraction = digits.partition(".")
+    integer, point, fraction = digits.partition(".")
     trailing = len(digits) - len(digits.rstrip(","))
     return _Section(
         before,
         behind,
         sum(fraction.count(sign) for sign in "0#?") if digits else None,
         fraction.count("0") if point else 0,
-        whole.count("0"),
-        "," in whole.rstrip(","),
+        integer.count("0"),
+        "," in integer.rstrip(","),
         percents,
         is_scientific,
         trailing,
@@ -107,8 +111,8 @@ def _formatted(value: float, section: _Section) -> str:
     if not section.has_thousands:
         width = section.least_digits + (section.decimals + 1 if section.decimals else 0)
         digits = digits.zfill(width + (digits[0] == "-"))
-    if section.decimals > section.fixed:
-        optional = section.decimals - section.fixed
-        kept = digits[: len(digits) - optional]
-        digits = (kept + digits[len(digits) - optional :].rstrip("0")).rstrip(".")
+    if section.decimals > section.fixed_digits:
+        optional = section.decimals - section.fixed_digits
+        kept_digits = digits[: len(digits) - optional]
+        digits = (kept_digits + digits[len(digits) - optional :].rstrip("0")).rstrip(".")
     return f"{section.before}{digits}{section.behind}".strip()

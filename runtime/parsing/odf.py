@@ -27,16 +27,17 @@ class OdfDocument(NamedTuple):
 
     body: Element
     styles: Element | None
-    hidden: frozenset[str]
+    hidden_style_names: frozenset[str]
     story: OdfStory
 
 
-def opened(data: bytes, kind: str, what: str, omissions: Omissions) -> OdfDocument:
-    """Return the document if its body is of the kind, as `text`; `what` names the kind to people.
+def opened(data: bytes, kind: str, kind_name: str, omissions: Omissions) -> OdfDocument:
+    """Return the document if its body is of the kind, as `text`; `kind_name` names the kind to
+    people.
 
     Raises InvalidInput for a damaged or protected file, another kind and a zip bomb.
     """
-    check(data, what)
+    check(data, kind_name)
     parts = OfficeParts(data)
     manifest = part_or_none(parts, "META-INF/manifest.xml")
     if manifest is not None and next(descendants(manifest, "encryption-data"), None) is not None:
@@ -45,9 +46,11 @@ def opened(data: bytes, kind: str, what: str, omissions: Omissions) -> OdfDocume
     styles = part_or_none(parts, "styles.xml")
     body = child(content, "body", kind)
     if body is None:
-        raise damaged(what)
-    hidden = hidden_styles(content, styles)
-    return OdfDocument(body, styles, hidden, OdfStory(parts, omissions, hidden))
+        raise damaged(kind_name)
+    hidden_style_names = hidden_styles(content, styles)
+    return OdfDocument(
+        body, styles, hidden_style_names, OdfStory(parts, omissions, hidden_style_names)
+    )
 
 
 def part_or_none(parts: OfficeParts, path: str) -> Element | None:
@@ -60,11 +63,11 @@ def part_or_none(parts: OfficeParts, path: str) -> Element | None:
 
 def headers_and_footers(document: OdfDocument) -> Iterator[str]:
     """Yield the headers and footers that have letters in them, each once."""
-    seen: set[str] = set()
+    seen_words: set[str] = set()
     masters = child(document.styles, "master-styles")
     for element in masters.iter() if masters is not None else ():
         if local(element) in _PLACES_OF_HEADERS:
             words = document.story.on_one_line(element)
-            if words not in seen and any(map(str.isalpha, words)):
-                seen.add(words)
+            if words not in seen_words and any(map(str.isalpha, words)):
+                seen_words.add(words)
                 yield f"{local(element).partition('-')[0].capitalize()}: {words}"

@@ -87,8 +87,8 @@ class OdfStory:
         """Return a comment with the name of who wrote it."""
         creator = child(element, "creator")
         author = " ".join((creator.text or "").split()) if creator is not None else ""
-        texts = [each for each in element if local(each) in ("p", "list")]
-        words = " ".join(" ".join("".join(each.itertext()).split()) for each in texts)
+        texts = [child for child in element if local(child) in ("p", "list")]
+        words = " ".join(" ".join("".join(child.itertext()).split()) for child in texts)
         return f"Comment{' by ' * bool(author)}{author}: {words}"
 
     def _block(self, element: Element) -> Iterator[str]:
@@ -141,11 +141,13 @@ class OdfStory:
 
     def _row(self, element: Element) -> list[str]:
         row: list[str] = []
-        for each in element:
-            if local(each) in _CELLS:
-                words = self.on_one_line(each) if local(each) == "table-cell" else ""
-                repeated = repetitions(each, "number-columns-repeated")
-                row += [words] * repeated
+        for cell_element in element:
+            if local(cell_element) in _CELLS:
+                words = (
+                    self.on_one_line(cell_element) if local(cell_element) == "table-cell" else ""
+                )
+                repetition_count = repetitions(cell_element, "number-columns-repeated")
+                row += [words] * repetition_count
         return row
 
     def _count_cells(self, count: int) -> None:
@@ -161,9 +163,9 @@ class OdfStory:
             self._omissions.add(HIDDEN_TEXT, len("".join(element.itertext()).strip()))
             return ""
         parts = [element.text or ""]
-        for each in element:
-            parts.append(self._piece(each))
-            parts.append(each.tail or "")
+        for part in element:
+            parts.append(self._piece(part))
+            parts.append(part.tail or "")
         return "".join(parts)
 
     def _piece(self, element: Element) -> str:
@@ -196,23 +198,23 @@ class OdfStory:
         see it.
         """
         words = " ".join(
-            (each.text or "") for each in element if local(each) in ("title", "desc") and each.text
+            (part.text or "") for part in element if local(part) in ("title", "desc") and part.text
         )
-        for each in element:
-            name = local(each)
+        for part in element:
+            name = local(part)
             if name in ("object", "object-ole"):
-                yield from self._object(each)
+                yield from self._object(part)
                 break  # a picture of the object follows
             if name == "image":
                 self._omissions.add(PICTURE)
-                if described := alternative_text(words):
-                    yield f"[Picture: {described}]"
+                if description := alternative_text(words):
+                    yield f"[Picture: {description}]"
                 break  # the same picture in another format may follow
             if name == "plugin":
                 self._omissions.add(MEDIA)
                 break
             if name not in ("title", "desc"):
-                yield from self._block(each)
+                yield from self._block(part)
                 yield from self._following()
 
     def _object(self, element: Element) -> Iterator[str]:
@@ -257,11 +259,11 @@ def hidden_styles(*roots: Element | None) -> frozenset[str]:
     for root in roots:
         for style in descendants(root, "style") if root is not None else ():
             properties = [
-                (local(each).removesuffix("-properties"), each)
-                for each in style
-                if local(each).endswith("-properties")
+                (local(properties_).removesuffix("-properties"), properties_)
+                for properties_ in style
+                if local(properties_).endswith("-properties")
             ]
-            if any(_hides(kind, each) for kind, each in properties):
+            if any(_hides(kind, properties_) for kind, properties_ in properties):
                 names.add(attribute(style, "name"))
     return frozenset(names)
 

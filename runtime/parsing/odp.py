@@ -24,9 +24,9 @@ def text(data: bytes) -> Content:
     omissions = Omissions()
     try:
         document = opened(data, "presentation", WHAT, omissions)
-        slides = [each for each in document.body if local(each) == "page"]
+        slides = [page for page in document.body if local(page) == "page"]
         texts = (
-            _slide(place, each, document, omissions) for place, each in enumerate(slides, start=1)
+            _slide(place, page, document, omissions) for place, page in enumerate(slides, start=1)
         )
         content = paged(texts, omissions)
     except DAMAGE:
@@ -38,29 +38,33 @@ def text(data: bytes) -> Content:
 
 def _slide(place: int, slide: Element, document: OdfDocument, omissions: Omissions) -> str:
     """Return the text of a slide; empty when it has none, for its number alone says nothing."""
-    titles = [each for each in slide if attribute(each, "class") == "title"]
-    title = " ".join(document.story.on_one_line(each) for each in titles).strip()
-    texts = [each for each in slide if each not in titles and local(each) != "notes"]
-    blocks = [block for each in texts for block in _blocks(each, document) if block]
+    titles = [
+        title_element for title_element in slide if attribute(title_element, "class") == "title"
+    ]
+    title = " ".join(document.story.on_one_line(title_element) for title_element in titles).strip()
+    texts = [child for child in slide if child not in titles and local(child) != "notes"]
+    blocks = [block for text_element in texts for block in _blocks(text_element, document) if block]
     if notes := _notes(child(slide, "notes"), document):
         blocks.append(f"Notes: {notes}")
     if not title and not blocks:
         return ""
-    is_hidden = attribute(slide, "style-name") in document.hidden
+    is_hidden = attribute(slide, "style-name") in document.hidden_style_names
     omissions.add(HIDDEN_SLIDE, int(is_hidden))
-    hidden = " (hidden)" if is_hidden else ""
-    return "\n\n".join([f"## Slide {place}{hidden}{': ' * bool(title)}{title}", *blocks])
+    hidden_note = " (hidden)" if is_hidden else ""
+    return "\n\n".join([f"## Slide {place}{hidden_note}{': ' * bool(title)}{title}", *blocks])
 
 
 def _blocks(element: Element, document: OdfDocument) -> Iterator[str]:
-    wrapped = Element("slide")
-    wrapped.append(element)
-    yield from document.story.blocks(wrapped)
+    wrapper = Element("slide")
+    wrapper.append(element)
+    yield from document.story.blocks(wrapper)
 
 
 def _notes(notes: Element | None, document: OdfDocument) -> str:
     """Return the speaker's notes, without the picture of the slide and the fields beside them."""
     frames = (
-        [each for each in notes if attribute(each, "class") == "notes"] if notes is not None else []
+        [frame for frame in notes if attribute(frame, "class") == "notes"]
+        if notes is not None
+        else []
     )
-    return " ".join(document.story.on_one_line(each) for each in frames).strip()
+    return " ".join(document.story.on_one_line(frame) for frame in frames).strip()

@@ -45,11 +45,11 @@ def text(data: bytes) -> Content:
     omissions = Omissions()
     try:
         document = opened(data, "spreadsheet", WHAT, omissions)
-        sheets = [each for each in document.body if local(each) == "table"]
+        sheets = [table for table in document.body if local(table) == "table"]
         if len(sheets) > MAX_SHEETS:
             raise InvalidInput(f"has {len(sheets)} sheets, at most {MAX_SHEETS} are read: split it")
-        for each in descendants(document.body, "tracked-changes"):
-            omissions.add(DELETION, sum(1 for _ in descendants(each, "deletion")))
+        for tracked_changes in descendants(document.body, "tracked-changes"):
+            omissions.add(DELETION, sum(1 for _ in descendants(tracked_changes, "deletion")))
         return joined(
             (block for sheet in sheets for block in _Sheet(sheet, document, omissions).blocks()),
             omissions,
@@ -72,7 +72,7 @@ class _Sheet:
         """Yield the rows in blocks, and the texts of the shapes and charts that lie on the
         sheet.
         """
-        is_hidden = attribute(self._sheet, "style-name") in self._document.hidden
+        is_hidden = attribute(self._sheet, "style-name") in self._document.hidden_style_names
         self._omissions.add(HIDDEN_SHEET, int(is_hidden))
         for column in descendants(self._sheet, "table-column"):
             if attribute(column, "visibility") in _NOT_SHOWN:
@@ -87,55 +87,59 @@ class _Sheet:
     def _rows(self) -> Iterator[Row]:
         place = 0
         for element in descendants(self._sheet, "table-row"):
-            repeated = repetitions(element, "number-rows-repeated")
+            repetition_count = repetitions(element, "number-rows-repeated")
             is_hidden = attribute(element, "visibility") in _NOT_SHOWN
             cells = self._cells(element)
             # Programs fill a sheet to its end with one empty row that is repeated.
-            shown = min(repeated, MAX_ROWS + 1) if any(cells) else 0
-            self._omissions.add(HIDDEN_ROW, shown * is_hidden)
-            for row in range(place + 1, place + shown + 1):
+            shown_count = min(repetition_count, MAX_ROWS + 1) if any(cells) else 0
+            self._omissions.add(HIDDEN_ROW, shown_count * is_hidden)
+            for row in range(place + 1, place + shown_count + 1):
                 yield row, list(cells)
-            place += repeated
+            place += repetition_count
 
     def _cells(self, row: Element) -> list[str]:
         cells: list[str] = []
-        elements = [each for each in row if local(each) in ("table-cell", "covered-table-cell")]
-        for each in elements:
-            words = self._words(each)
-            repeated = repetitions(each, "number-columns-repeated")
-            if len(cells) + repeated > MAX_CELLS:
+        elements = [
+            cell_element
+            for cell_element in row
+            if local(cell_element) in ("table-cell", "covered-table-cell")
+        ]
+        for cell_element in elements:
+            words = self._words(cell_element)
+            repetition_count = repetitions(cell_element, "number-columns-repeated")
+            if len(cells) + repetition_count > MAX_CELLS:
                 if not words:
                     break
                 raise InvalidInput(f"a table has more than {MAX_CELLS:,} cells: split it")
             column = len(cells)
-            cells += [words] * repeated
-            if local(each) == "covered-table-cell":
+            cells += [words] * repetition_count
+            if local(cell_element) == "covered-table-cell":
                 self._fill(cells, column)
-            elif (rows := repetitions(each, "number-rows-spanned")) > 1:
+            elif (rows := repetitions(cell_element, "number-rows-spanned")) > 1:
                 self._merged[column] = _Merged(words, rows - 1)
         return cells
 
     def _fill(self, cells: list[str], start: int) -> None:
         """Put what is merged over rows into each of them."""
         for column in range(start, len(cells)):
-            merged = self._merged.get(column)
-            if merged and merged.rows_left:
-                cells[column] = cells[column] or merged.words
-                self._merged[column] = merged._replace(rows_left=merged.rows_left - 1)
+            merged_cell = self._merged.get(column)
+            if merged_cell and merged_cell.rows_left:
+                cells[column] = cells[column] or merged_cell.words
+                self._merged[column] = merged_cell._replace(rows_left=merged_cell.rows_left - 1)
 
     def _words(self, element: Element) -> str:
         """Return what a cell shows; without that its value, without a value its formula."""
         texts = Element("cell")
         notes: list[str] = []
-        for each in element:
-            if local(each) == "annotation":
-                notes.append(f"[{self._document.story.comment(each)}]")
-            elif local(each) in SHAPES:
+        for child in element:
+            if local(child) == "annotation":
+                notes.append(f"[{self._document.story.comment(child)}]")
+            elif local(child) in SHAPES:
                 frame = Element("frames")
-                frame.append(each)
+                frame.append(child)
                 self._drawings += self._document.story.blocks(frame)
             else:
-                texts.append(each)
+                texts.append(child)
         words = self._document.story.on_one_line(texts)
         words = words or next(filter(None, (attribute(element, name) for name in _VALUES)), "")
         if not words and (formula := attribute(element, "formula")):

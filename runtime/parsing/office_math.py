@@ -54,12 +54,12 @@ def _nary(element: Element) -> str:
 def _delimited(element: Element) -> str:
     begin = attribute(child(element, "dPr", "begChr"), "val", "(")
     end = attribute(child(element, "dPr", "endChr"), "val", ")")
-    inner = ["".join(map(math_text, each)) for each in element if local(each) == "e"]
+    inner = ["".join(map(math_text, argument)) for argument in element if local(argument) == "e"]
     return begin + ", ".join(inner) + end
 
 
 def _matrix(element: Element) -> str:
-    rows = [each for each in element if local(each) == "mr"]
+    rows = [row for row in element if local(row) == "mr"]
     return "[" + "; ".join(", ".join(math_text(cell) for cell in row) for row in rows) + "]"
 
 

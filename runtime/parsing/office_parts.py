@@ -46,23 +46,30 @@ class OfficeParts:
 
     def main(self) -> str:
         """Return the path of the main part. Raises LookupError without one."""
-        found = [
-            one.path for one in self.relationships("").values() if one.kind == "officeDocument"
+        paths = [
+            relationship.path
+            for relationship in self.relationships("").values()
+            if relationship.kind == "officeDocument"
         ]
-        if not found:
+        if not paths:
             raise LookupError("no main part")
-        return found[0]
+        return paths[0]
 
 
 def _relationships(root: Element, folder: str) -> Iterator[tuple[str, Relationship]]:
-    for each in root:
-        if each.get("TargetMode") != "External" and (target := each.get("Target")):
+    for relationship_element in root:
+        if relationship_element.get("TargetMode") != "External" and (
+            target := relationship_element.get("Target")
+        ):
             path = (
                 target.lstrip("/")
                 if target.startswith("/")
                 else posixpath.normpath(posixpath.join(folder, target))
             )
-            yield each.get("Id", ""), Relationship(each.get("Type", "").rpartition("/")[2], path)
+            yield (
+                relationship_element.get("Id", ""),
+                Relationship(relationship_element.get("Type", "").rpartition("/")[2], path),
+            )
 
 
 def local(element: Element) -> str:
@@ -87,20 +94,20 @@ def child(element: Element | None, *path: str) -> Element | None:
     for name in path:
         if element is None:
             return None
-        element = next((each for each in element if local(each) == name), None)
+        element = next((inner for inner in element if local(inner) == name), None)
     return element
 
 
 def descendants(element: Element, name: str) -> Iterator[Element]:
     """Yield the elements of that name below this one, in their order."""
-    return (each for each in element.iter() if local(each) == name)
+    return (inner for inner in element.iter() if local(inner) == name)
 
 
-def number(text: str, default: int, most: int) -> int:
-    """Return the number that an attribute gives, at least 0 and at most `most`; `default` for what
-    is none.
+def number(text: str, default: int, max_value: int) -> int:
+    """Return the number that an attribute gives, at least 0 and at most `max_value`; `default` for
+    what is none.
     """
     try:
-        return max(0, min(int(text), most))
+        return max(0, min(int(text), max_value))
     except ValueError:
         return default

@@ -10,14 +10,14 @@ class Omission(NamedTuple):
     their number.
     """
 
-    one: str
-    many: str
+    singular: str
+    plural: str
 
 
-def left_out(one: str, many: str, why: str = "") -> Omission:
+def left_out(singular: str, plural: str, why: str = "") -> Omission:
     """Return the kind of omission of these names, as `picture` and `pictures`."""
     reason = f": {why}" if why else ""
-    return Omission(f"1 {one} was left out{reason}", f"{{}} {many} were left out{reason}")
+    return Omission(f"1 {singular} was left out{reason}", f"{{}} {plural} were left out{reason}")
 
 
 PICTURE = left_out("picture", "pictures", "only text is read")
@@ -65,4 +65,4 @@ class Omissions:
         """Yield the notes, and a sentence for each kind."""
         yield from self._notes
         for kind, count in self._counts.items():
-            yield kind.one if count == 1 else kind.many.format(f"{count:,}")
+            yield kind.singular if count == 1 else kind.plural.format(f"{count:,}")

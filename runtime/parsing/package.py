@@ -24,7 +24,11 @@ _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 PROTECTED = "protected by a password: save it without one first"
 _ENCODED = ("ascii", "utf-16-le", "utf-16-be")
-_DTD = tuple(mark.encode(encoding) for mark in ("<!DOCTYPE", "<!ENTITY") for encoding in _ENCODED)
+_DTD = tuple(
+    declaration.encode(encoding)
+    for declaration in ("<!DOCTYPE", "<!ENTITY")
+    for encoding in _ENCODED
+)
 _LONGEST = max(map(len, _DTD))
 
 _MARKUP = re.compile(rb"(?:\xef\xbb\xbf)?\s*<|\xff\xfe<|\xfe\xff\0<|<\0|\0<")
@@ -53,16 +57,16 @@ and attributes that are missing, numbers that are none.
 """
 
 
-def damaged(what: str) -> InvalidInput:
+def damaged(kind_name: str) -> InvalidInput:
     """Return the refusal of a file that is not what its name says."""
     return InvalidInput(
-        f"damaged, or not {what}: open it in the program that made it and save it anew"
+        f"damaged, or not {kind_name}: open it in the program that made it and save it anew"
     )
 
 
-def check(data: bytes, what: str, pages: tuple[str, ...] = ()) -> None:
-    """Refuse, before a library reads it, a file that is not `what` ("a Word document") or means
-    harm.
+def check(data: bytes, kind_name: str, pages: tuple[str, ...] = ()) -> None:
+    """Refuse, before a library reads it, a file that is not `kind_name` ("a Word document") or
+    means harm.
 
     That is: a damaged or protected archive, one that inflates to too much, names in it that climb
     or come twice, and XML with a document type, which could define entities that multiply or that
@@ -73,7 +77,7 @@ def check(data: bytes, what: str, pages: tuple[str, ...] = ()) -> None:
         raise InvalidInput(
             PROTECTED
             if _ENCRYPTED in data
-            else f"an older Office format, not {what}: save it as one"
+            else f"an older Office format, not {kind_name}: save it as one"
         )
     try:
         archive = zipfile.ZipFile(BytesIO(data))
@@ -84,7 +88,7 @@ def check(data: bytes, what: str, pages: tuple[str, ...] = ()) -> None:
             if not member.filename.lower().endswith((".svg", *pages)):
                 _harmless(archive, member)
     except DAMAGE:
-        raise damaged(what) from None
+        raise damaged(kind_name) from None
 
 
 def _bounds(members: list[zipfile.ZipInfo], size: int) -> None:
@@ -96,10 +100,12 @@ def _bounds(members: list[zipfile.ZipInfo], size: int) -> None:
         raise zipfile.BadZipFile
     # What the archive says of itself is what can be read of it: the library stops there, and finds
     # a wrong checksum.
-    inflated = sum(member.file_size for member in members)
-    if len(members) > MAX_MEMBERS or inflated > min(MAX_INFLATED, max(MODEST, MAX_RATIO * size)):
+    inflated_size = sum(member.file_size for member in members)
+    if len(members) > MAX_MEMBERS or inflated_size > min(
+        MAX_INFLATED, max(MODEST, MAX_RATIO * size)
+    ):
         raise InvalidInput(
-            f"inflates to {inflated / 2**20:,.0f} MB in {len(members):,} parts, far more than "
+            f"inflates to {inflated_size / 2**20:,.0f} MB in {len(members):,} parts, far more than "
             "a document needs (a zip "
             "bomb?): split it, or save it without its pictures"
         )
@@ -122,7 +128,7 @@ def _harmless(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> None:
     for number, piece in enumerate(_pieces(archive, member)):
         if number == 0 and not _is_markup(piece):
             return
-        if any(mark in before + piece for mark in _DTD):
+        if any(declaration in before + piece for declaration in _DTD):
             raise InvalidInput(
                 "has a document type in its XML, as attacks have and documents have not: save "
                 "it anew"

@@ -106,9 +106,13 @@ def _pages(numbers: Sequence[int]) -> str:
     """Return `page 3 has` or `pages 1, 3 and 5 have`."""
     if len(numbers) == 1:
         return f"page {numbers[0]} has"
-    shown = [str(number) for number in numbers[:20]]
-    rest = f"{len(numbers) - len(shown)} more" if len(numbers) > len(shown) else shown.pop()
-    return f"pages {', '.join(shown)} and {rest} have"
+    shown_numbers = [str(number) for number in numbers[:20]]
+    remainder = (
+        f"{len(numbers) - len(shown_numbers)} more"
+        if len(numbers) > len(shown_numbers)
+        else shown_numbers.pop()
+    )
+    return f"pages {', '.join(shown_numbers)} and {remainder} have"
 
 
 def _were(numbers: Sequence[int]) -> str:

@@ -47,15 +47,15 @@ class Annotations:
 
     def lines(self) -> list[str]:
         """Return a line for each filled field, ticked box and note."""
-        found: dict[str, None] = {}
+        unique_lines: dict[str, None] = {}
         for index in range(min(raw.FPDFPage_GetAnnotCount(self._page), MAX_ANNOTATIONS)):
             annotation = raw.FPDFPage_GetAnnot(self._page, index)
             if annotation:
                 try:
-                    found[self._line(annotation)] = None
+                    unique_lines[self._line(annotation)] = None
                 finally:
                     raw.FPDFPage_CloseAnnot(annotation)
-        return [line for line in found if line]
+        return [line for line in unique_lines if line]
 
     def _line(self, annotation: Any) -> str:
         kind = raw.FPDFAnnot_GetSubtype(annotation)

@@ -28,38 +28,41 @@ _MOST_TURNS = 0.35
 
 
 class _Line(NamedTuple):
-    left: float
+    left_edge: float
     bottom: float
-    right: float
+    right_edge: float
     top: float
     text: str
 
 
 def page_text(layer: pypdfium2.PdfTextPage, width: float) -> str:
     """Return the text of a page that is this many points wide."""
-    drawn = layer.get_text_bounded().replace("\r\n", "\n")
+    plain_text = layer.get_text_bounded().replace("\r\n", "\n")
     count = layer.count_rects()
     if not 2 * FEWEST_LINES <= count <= LONGEST_PAGE:
-        return drawn
+        return plain_text
     rectangles = [layer.get_rect(index) for index in range(count)]
     gap = _gap(rectangles, width)
     if gap is None:
-        return drawn
-    lines = [_Line(*one, text=layer.get_text_bounded(*one).strip()) for one in rectangles]
-    return _by_columns([line for line in lines if line.text], gap) or drawn
+        return plain_text
+    lines = [
+        _Line(*rectangle, text=layer.get_text_bounded(*rectangle).strip())
+        for rectangle in rectangles
+    ]
+    return _by_columns([line for line in lines if line.text], gap) or plain_text
 
 
 def _gap(rectangles: Sequence[tuple[float, float, float, float]], width: float) -> float | None:
     """Return a place in the middle of the page that few rectangles cross; None without one."""
-    most = len(rectangles) // 5
+    max_crossing = len(rectangles) // 5
     for step in range(21):
         place = width * (0.5 + (step // 2) * 0.01 * (1 if step % 2 else -1))
-        crossing = sum(left < place < right for left, _, right, _ in rectangles)
+        crossing = sum(left_edge < place < right_edge for left_edge, _, right_edge, _ in rectangles)
         beside = min(
-            sum(right <= place for _, _, right, _ in rectangles),
+            sum(right_edge <= place for _, _, right_edge, _ in rectangles),
             sum(r[0] >= place for r in rectangles),
         )
-        if crossing <= most and beside >= FEWEST_LINES:
+        if crossing <= max_crossing and beside >= FEWEST_LINES:
             return place
     return None
 
@@ -68,21 +71,24 @@ def _by_columns(lines: Sequence[_Line], gap: float) -> str:
     """Return the text with the left column before the right one; empty where they were not drawn by
     turns.
     """
-    left = [line for line in lines if line.right <= gap]
-    right = [line for line in lines if line.left >= gap]
-    if not (_is_prose(left) and _is_prose(right)):
+    left_lines = [line for line in lines if line.right_edge <= gap]
+    right_lines = [line for line in lines if line.left_edge >= gap]
+    if not (_is_prose(left_lines) and _is_prose(right_lines)):
         return ""
-    sides = [line.left >= gap for line in lines if line.right <= gap or line.left >= gap]
-    turns = sum(one != other for one, other in pairwise(sides))
+    sides = [
+        line.left_edge >= gap for line in lines if line.right_edge <= gap or line.left_edge >= gap
+    ]
+    turns = sum(side != next_side for side, next_side in pairwise(sides))
     if turns < _MOST_TURNS * len(sides):
         return ""
     parts: list[str] = []
     bounds = sorted(
-        (line for line in lines if line.left < gap < line.right), key=lambda line: -line.top
+        (line for line in lines if line.left_edge < gap < line.right_edge),
+        key=lambda line: -line.top,
     )
     for across in [*bounds, None]:
         bottom = across.bottom if across else float("-inf")
-        for column in (left, right):
+        for column in (left_lines, right_lines):
             parts += [line.text for line in column if line.bottom > bottom]
             column[:] = [line for line in column if line.bottom <= bottom]
         parts += [across.text] if across else []
@@ -92,7 +98,11 @@ def _by_columns(lines: Sequence[_Line], gap: float) -> str:
 def _is_prose(column: Sequence[_Line]) -> bool:
     if len(column) < FEWEST_LINES:
         return False
-    width = max(line.right for line in column) - min(line.left for line in column)
-    filled = sorted((line.right - line.left) / width if width else 0.0 for line in column)
+    width = max(line.right_edge for line in column) - min(line.left_edge for line in column)
+    filled_shares = sorted(
+        (line.right_edge - line.left_edge) / width if width else 0.0 for line in column
+    )
     lengths = sorted(len(line.text) for line in column)
-    return lengths[len(lengths) // 2] >= _PROSE and filled[len(filled) // 2] >= _FILLED
+    return (
+        lengths[len(lengths) // 2] >= _PROSE and filled_shares[len(filled_shares) // 2] >= _FILLED
+    )

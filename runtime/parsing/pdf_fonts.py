@@ -37,12 +37,12 @@ def unreadable_share(layer: pypdfium2.PdfTextPage) -> float:
     """Return the share of the characters of a page, blanks aside, for which there is no letter."""
     count = layer.count_chars()
     step = max(1, count // MAX_LOOKED_AT)
-    looked_at = bad = 0
+    looked_at = bad_count = 0
     for index in range(0, count, step):
         code = pypdfium2.raw.FPDFText_GetUnicode(layer, index)
         if code <= 0x20 or code == 0xA0:
             continue
         looked_at += 1
         has_no_map = pypdfium2.raw.FPDFText_HasUnicodeMapError(layer, index) == 1
-        bad += has_no_map or code == 0xFFFD or unicodedata.category(chr(code)) in _NO_LETTERS
-    return bad / looked_at if bad >= FEWEST else 0.0
+        bad_count += has_no_map or code == 0xFFFD or unicodedata.category(chr(code)) in _NO_LETTERS
+    return bad_count / looked_at if bad_count >= FEWEST else 0.0

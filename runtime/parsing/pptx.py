@@ -62,8 +62,8 @@ def _slide(number: int, slide: Slide, omissions: Omissions) -> str:
         return ""
     is_hidden = slide.element.get("show") in {"0", "false"}
     omissions.add(HIDDEN_SLIDE, int(is_hidden))
-    hidden = " (hidden)" if is_hidden else ""
-    return "\n\n".join([f"## Slide {number}{hidden}{': ' * bool(head)}{head}", *blocks])
+    hidden_note = " (hidden)" if is_hidden else ""
+    return "\n\n".join([f"## Slide {number}{hidden_note}{': ' * bool(head)}{head}", *blocks])
 
 
 def _shape(shape: BaseShape, omissions: Omissions) -> Iterator[str]:
@@ -80,7 +80,7 @@ def _shape(shape: BaseShape, omissions: Omissions) -> Iterator[str]:
         if words := alternative_text(_description(shape)):
             yield f"[Picture: {words}]"
     elif isinstance(shape, Shape) and (
-        words := _paragraphs(shape.text_frame, listed=shape.is_placeholder)
+        words := _paragraphs(shape.text_frame, is_listed=shape.is_placeholder)
     ):
         yield words
 
@@ -91,13 +91,16 @@ def _frame(frame: GraphicFrame, omissions: Omissions) -> Iterator[str]:
     """
     if frame.has_table:
         yield markdown(
-            [[cell(each.text_frame.text) for each in row.cells] for row in frame.table.rows]
+            [
+                [cell(table_cell.text_frame.text) for table_cell in row.cells]
+                for row in frame.table.rows
+            ]
         )
         return
     if frame.has_chart:
         yield "\n\n".join(chart_text(_root(frame.chart_part.blob)))
         return
-    ids = [attribute(each, "dm") for each in _tree(frame) if local(each) == "relIds"]
+    ids = [attribute(element, "dm") for element in _tree(frame) if local(element) == "relIds"]
     if not ids:
         omissions.add(EMBEDDED)
     for id in ids:
@@ -108,25 +111,27 @@ def _of_newer_programs(slide: Slide) -> Iterator[str]:
     """Yield the texts of shapes that are there in two ways, one of them for older programs; of each
     the first.
     """
-    for each in _root(slide.part.blob).iter():
-        if local(each) == "AlternateContent" and len(each) and local(each[0]) == "Choice":
+    for element in _root(slide.part.blob).iter():
+        if local(element) == "AlternateContent" and len(element) and local(element[0]) == "Choice":
             yield from filter(
-                None, (paragraphs(body) for body in each[0].iter() if local(body) == "txBody")
+                None, (paragraphs(body) for body in element[0].iter() if local(body) == "txBody")
             )
 
 
 def _comments(slide: Slide) -> Iterator[str]:
     for relationship in slide.part.rels.values():
         if relationship.reltype.rpartition("/")[2] == "comments" and not relationship.is_external:
-            for each in _root(relationship.target_part.blob).iter():
-                words = (each.text or "").strip() if local(each) == "text" else ""
-                words = paragraphs(each) if local(each) == "txBody" else words
+            for element in _root(relationship.target_part.blob).iter():
+                words = (element.text or "").strip() if local(element) == "text" else ""
+                words = paragraphs(element) if local(element) == "txBody" else words
                 if words:
                     yield f"Comment: {words}"
 
 
 def _description(shape: BaseShape) -> str:
-    return next((attribute(each, "descr") for each in _tree(shape) if local(each) == "cNvPr"), "")
+    return next(
+        (attribute(element, "descr") for element in _tree(shape) if local(element) == "cNvPr"), ""
+    )
 
 
 def _tree(shape: BaseShape) -> list[Element]:
@@ -137,12 +142,12 @@ def _root(blob: bytes | str) -> Element:
     return fromstring(blob)  # noqa: S314
 
 
-def _paragraphs(frame: TextFrame, *, listed: bool = False) -> str:
-    """Return the paragraphs, one a line: in the body of a slide (`listed`) a list, indented as
+def _paragraphs(frame: TextFrame, *, is_listed: bool = False) -> str:
+    """Return the paragraphs, one a line: in the body of a slide (`is_listed`) a list, indented as
     there.
     """
     lines = [(paragraph.level, " ".join(paragraph.text.split())) for paragraph in frame.paragraphs]
     paragraphs = [(level, line) for level, line in lines if line]
-    if not listed or len(paragraphs) < 2:
+    if not is_listed or len(paragraphs) < 2:
         return "\n".join(line for _, line in paragraphs)
     return "\n".join(f"{'  ' * level}- {line}" for level, line in paragraphs)

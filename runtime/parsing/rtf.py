@@ -41,20 +41,20 @@ def _blocks(source: str, encoding: str, omissions: Omissions) -> Iterator[str]:
     yield _plain(groups.text, encoding).strip()
     fonts = _FONTS.search(source)
     beginning = f"{{\\rtf1\\ansi{fonts[0] if fonts else ''}"
-    seen: set[str] = set()
+    seen_lines: set[str] = set()
     for name, markup in groups.asides:
         words = " ".join(_plain(f"{beginning}{markup}}}", encoding).split())
         line = f"{name}: {words}" if name else words
-        if any(map(str.isalpha, words)) and line not in seen:
-            seen.add(line)
+        if any(map(str.isalpha, words)) and line not in seen_lines:
+            seen_lines.add(line)
             yield line
 
 
 def _plain(markup: str, encoding: str) -> str:
     markup = markup.encode("latin-1").decode(encoding, "replace")
-    plain = cast(str, rtf_to_text(markup, encoding, "replace"))
+    plain_text = cast(str, rtf_to_text(markup, encoding, "replace"))
     # Characters beyond the first plane stand there as two halves.
-    return plain.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return plain_text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _damaged() -> InvalidInput:

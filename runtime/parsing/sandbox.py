@@ -87,13 +87,13 @@ async def _exchange(child: asyncio.subprocess.Process, data: bytes) -> bytes:
         into.close()
 
     async def take(output: asyncio.StreamReader) -> bytes:
-        received = bytearray()
+        received_bytes = bytearray()
         while piece := await output.read(2**18):
-            received += piece
-            if len(received) > MAX_OUTPUT:
+            received_bytes += piece
+            if len(received_bytes) > MAX_OUTPUT:
                 child.kill()
                 break
-        return bytes(received)
+        return bytes(received_bytes)
 
     _, output = await asyncio.gather(feed(child.stdin), take(child.stdout))
     await child.wait()

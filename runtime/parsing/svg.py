@@ -27,13 +27,13 @@ def text(source: str) -> Content:
             "damaged, or no SVG: open it in the program that made it and save it anew"
         ) from None
     omissions = Omissions()
-    names = [local(each) for each in root.iter()]
+    names = [local(element) for element in root.iter()]
     omissions.add(PICTURE, names.count("image"))
     omissions.add(SHAPE, sum(name in _SHAPES for name in names))
     blocks = [
-        _words(each)
-        for each in root.iter()
-        if local(each) in ("title", "desc", "text", "foreignObject")
+        _words(element)
+        for element in root.iter()
+        if local(element) in ("title", "desc", "text", "foreignObject")
     ]
     return joined(blocks, omissions)
 

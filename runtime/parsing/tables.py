@@ -46,8 +46,8 @@ def blocks(rows: Iterable[Row], heading: str = "") -> Iterator[str]:
     The header is the first row with more than one cell, unless it is mostly numbers: then columns
     have the letters of a spreadsheet. Raises InvalidInput for a table with too many rows or cells.
     """
-    filled = _bounded(rows)
-    start = list(islice(filled, _LOOKED_AT))
+    filled_rows = _bounded(rows)
+    start = list(islice(filled_rows, _LOOKED_AT))
     if not start:
         return
     wide = next((place for place, (_, cells) in enumerate(start) if _count(cells) > 1), 0)
@@ -57,9 +57,9 @@ def blocks(rows: Iterable[Row], heading: str = "") -> Iterator[str]:
     header = _letters(start) if _is_data(start[0][1]) else start.pop(0)[1]
     table, size = list[Row](), 0
     first = True
-    for row in chain(start, filled):
+    for row in chain(start, filled_rows):
         table.append(row)
-        size += sum(len(one) + 3 for one in row[1])
+        size += sum(len(cell) + 3 for cell in row[1])
         if size >= BLOCK:
             yield from _block(header, table, "" if first else heading, first=first)
             table, size, first = [], 0, False
@@ -102,7 +102,9 @@ def _count(cells: Sequence[str]) -> int:
 
 def _is_data(cells: Sequence[str]) -> bool:
     """Return whether a first row is no header: most of it is numbers. Years do head columns."""
-    numbers = sum(bool(_NUMBER.fullmatch(one) and not _YEAR.fullmatch(one)) for one in cells if one)
+    numbers = sum(
+        bool(_NUMBER.fullmatch(cell) and not _YEAR.fullmatch(cell)) for cell in cells if cell
+    )
     return numbers * 2 > _count(cells)
 
 

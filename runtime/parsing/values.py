@@ -47,15 +47,15 @@ def _node(node: Node, path: str, depth: int) -> Iterator[str]:
     if depth > MAX_DEPTH:
         raise _too_deep()
     inner: list[tuple[str, Node]] = []
-    own: list[str] = []
+    own_lines: list[str] = []
     for name, value in _members(node):
         if _has_inner(value):
             inner.append((_joined(path, name), value))
         elif value not in (None, "", [], {}):
-            own.append(_line(name, value))
-    if own:
+            own_lines.append(_line(name, value))
+    if own_lines:
         indent = "\n  " if path else "\n"
-        yield indent.join(([path] if path else []) + own)
+        yield indent.join(([path] if path else []) + own_lines)
     for name, value in inner:
         yield from _node(value, name, depth + 1)
 
@@ -65,7 +65,7 @@ def _has_inner(value: Any) -> bool:
     if isinstance(value, dict):
         return bool(cast(dict[str, Any], value))
     return isinstance(value, list) and any(
-        isinstance(each, dict | list) for each in cast(list[Any], value)
+        isinstance(item, dict | list) for item in cast(list[Any], value)
     )
 
 

@@ -86,10 +86,10 @@ class _Reader:
     def _drawing(self, path: str) -> Iterator[str]:
         """Yield the texts of shapes and charts that lie on a sheet, and count its pictures."""
         root = self._parts.xml(path)
-        self._omissions.add(PICTURE, sum(local(each) == "pic" for each in root.iter()))
-        for each in root.iter():
-            if local(each) == "txBody":
-                yield paragraphs(each)
+        self._omissions.add(PICTURE, sum(local(element) == "pic" for element in root.iter()))
+        for element in root.iter():
+            if local(element) == "txBody":
+                yield paragraphs(element)
         for relationship in self._parts.relationships(path).values():
             if relationship.kind == "chart":
                 yield "\n\n".join(chart_text(self._parts.xml(relationship.path)))
@@ -100,25 +100,29 @@ def _rows(
 ) -> Iterator[Row]:
     # The size a file says it has may be wrong, and would cut its rows short.
     sheet.reset_dimensions()
-    filled = dict.fromkeys(extras.merged.values(), "")
+    filled_cells = dict.fromkeys(extras.merged_cells.values(), "")
     for number, row in enumerate(sheet.iter_rows(), start=1):
         cells: list[str] = []
-        for column, each in enumerate(row, start=1):
+        for column, worksheet_cell in enumerate(row, start=1):
             place = (number, column)
-            words = _words(each.value, each.number_format) if each.value is not None else ""
+            words = (
+                _words(worksheet_cell.value, worksheet_cell.number_format)
+                if worksheet_cell.value is not None
+                else ""
+            )
             words = words or cell(extras.formulas.get(place, ""))
-            if place in filled:
-                filled[place] = words
-            words = words or _of_rows_above(place, extras, filled)
+            if place in filled_cells:
+                filled_cells[place] = words
+            words = words or _of_rows_above(place, extras, filled_cells)
             note = comments.get(place)
             cells.append(f"{words} [Comment: {cell(note)}]".strip() if note else words)
         yield number, cells
 
 
-def _of_rows_above(place: Place, extras: SheetExtras, filled: dict[Place, str]) -> str:
+def _of_rows_above(place: Place, extras: SheetExtras, filled_cells: dict[Place, str]) -> str:
     """Return what a range that is merged over several rows says, once for each of them."""
-    origin = extras.merged.get(place)
-    return filled[origin] if origin and origin[1] == place[1] else ""
+    origin = extras.merged_cells.get(place)
+    return filled_cells[origin] if origin and origin[1] == place[1] else ""
 
 
 def _words(value: Any, number_format: str) -> str:

@@ -25,7 +25,7 @@ Place = tuple[int, int]
 class SheetExtras:
     """What one sheet has beside its values."""
 
-    merged: dict[Place, Place] = field(default_factory=dict[Place, Place])
+    merged_cells: dict[Place, Place] = field(default_factory=dict[Place, Place])
     """A cell that a merged range covers → the first cell of the range."""
     formulas: dict[Place, str] = field(default_factory=dict[Place, str])
     """Formulas without a value in the file."""
@@ -39,13 +39,13 @@ def sheet_extras(archive: zipfile.ZipFile, path: str) -> SheetExtras:
     archive.
     """
     extras = SheetExtras()
-    shared: dict[str, tuple[str, str]] = {}
+    shared_formulas: dict[str, tuple[str, str]] = {}
     with archive.open(path.lstrip("/")) as file:
         # `check` let no document type pass, so no entity.
         for _, element in ElementTree.iterparse(file):  # noqa: S314
             name = local(element)
             if name == "c":
-                _formula(element, extras, shared)
+                _formula(element, extras, shared_formulas)
                 element.clear()
             elif name == "row":
                 extras.hidden_rows += attribute(element, "hidden") in ("1", "true")
@@ -55,8 +55,8 @@ def sheet_extras(archive: zipfile.ZipFile, path: str) -> SheetExtras:
                     attribute(element, "min"), attribute(element, "max")
                 )
             elif name == "mergeCell":
-                extras.merged.update(
-                    _covered(attribute(element, "ref"), MAX_MERGED - len(extras.merged))
+                extras.merged_cells.update(
+                    _covered(attribute(element, "ref"), MAX_MERGED - len(extras.merged_cells))
                 )
             elif name == "drawing":
                 extras.drawings += 1
@@ -72,7 +72,9 @@ def comments_of(archive: zipfile.ZipFile, path: str) -> dict[Place, str]:
             reference := attribute(element, "ref")
         ):
             words = "".join(
-                each.text or "" for each in element.iter() if local(each) in ("t", "text")
+                text_element.text or ""
+                for text_element in element.iter()
+                if local(text_element) in ("t", "text")
             )
             comments[coordinate_to_tuple(reference)].append(" ".join(words.split()))
     return {
@@ -81,7 +83,7 @@ def comments_of(archive: zipfile.ZipFile, path: str) -> dict[Place, str]:
 
 
 def _formula(
-    cell: ElementTree.Element, extras: SheetExtras, shared: dict[str, tuple[str, str]]
+    cell: ElementTree.Element, extras: SheetExtras, shared_formulas: dict[str, tuple[str, str]]
 ) -> None:
     formula = child(cell, "f")
     reference = attribute(cell, "r")
@@ -89,12 +91,12 @@ def _formula(
         return
     group, words = attribute(formula, "si"), formula.text or ""
     if group and words:
-        shared[group] = (words, reference)
+        shared_formulas[group] = (words, reference)
     value = child(cell, "v")
     if value is not None and value.text:
         return
-    if not words and group in shared:
-        words = _translated(*shared[group], reference)
+    if not words and group in shared_formulas:
+        words = _translated(*shared_formulas[group], reference)
     if words:
         extras.formulas[coordinate_to_tuple(reference)] = f"={words.lstrip('=')}"
 
@@ -107,19 +109,19 @@ def _translated(formula: str, origin: str, place: str) -> str:
         return formula
 
 
-def _columns(first: str, last: str) -> int:
-    return int(last) - int(first) + 1 if first.isdecimal() and last.isdecimal() else 0
+def _columns(first: str, last_number: str) -> int:
+    return int(last_number) - int(first) + 1 if first.isdecimal() and last_number.isdecimal() else 0
 
 
-def _covered(reference: str, most: int) -> Iterator[tuple[Place, Place]]:
-    left, top, right, bottom = range_boundaries(reference)
-    if None in (left, top, right, bottom):
+def _covered(reference: str, max_places: int) -> Iterator[tuple[Place, Place]]:
+    left_column, top, right_column, bottom = range_boundaries(reference)
+    if None in (left_column, top, right_column, bottom):
         return
     places = (
         (row, column)
         for row in range(top or 1, (bottom or 1) + 1)
-        for column in range(left or 1, (right or 1) + 1)
+        for column in range(left_column or 1, (right_column or 1) + 1)
     )
-    for _, place in zip(range(most), places, strict=False):
-        if place != (top, left):
-            yield place, (top or 1, left or 1)
+    for _, place in zip(range(max_places), places, strict=False):
+        if place != (top, left_column):
+            yield place, (top or 1, left_column or 1)

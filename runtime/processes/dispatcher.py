@@ -27,14 +27,14 @@ def listening_sockets(host: str, port: int) -> list[socket.socket]:
         ):
             sockets.append(socket.create_server(address, family=family, backlog=BACKLOG))
     except OSError as error:
-        for one in sockets:
-            one.close()
+        for listener in sockets:
+            listener.close()
         raise ConfigurationError(
             f"cannot listen on {host}, port {port}: {error.strerror}"
         ) from None
-    for one in sockets:
-        one.setblocking(False)
-        one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # what it accepts has it too
+    for listener in sockets:
+        listener.setblocking(False)
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # what it accepts has it too
     return sockets
 
 

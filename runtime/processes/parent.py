@@ -53,11 +53,11 @@ def run_workers(
     return asyncio.run(_run_pool(_WorkerPool(dealer, environ, drain_seconds), count))
 
 
-def count_ends(before: int, lived: float) -> int:
-    """Return how often a process has ended in a row, with an end after `lived` seconds added to
-    those before.
+def count_ends(before: int, seconds_lived: float) -> int:
+    """Return how often a process has ended in a row, with an end after `seconds_lived` seconds
+    added to those before.
     """
-    return 1 if lived >= STABLE_LIFE else before + 1
+    return 1 if seconds_lived >= STABLE_LIFE else before + 1
 
 
 def exit_code(code: int) -> int:
@@ -102,15 +102,15 @@ async def _run_pool(crew: _WorkerPool, count: int) -> int:
 
 async def _keep_running(crew: _WorkerPool, *, first: bool) -> None:
     """Start one worker after the other, until all are to stop."""
-    loop, served, ends = asyncio.get_running_loop(), asyncio.Event(), 0
+    loop, has_served, ends = asyncio.get_running_loop(), asyncio.Event(), 0
     if not first:
         await crew.answering.wait()
     while not crew.stopping.is_set():
         since = loop.time()
-        code = await _run_once(crew, first and not served.is_set(), served)
+        code = await _run_once(crew, first and not has_served.is_set(), has_served)
         if crew.stopping.is_set():
             return
-        if not served.is_set():
+        if not has_served.is_set():
             logger.error("a worker ended before it was ready", code=code)
             crew.stop(exit_code(code))
             return
@@ -122,8 +122,10 @@ async def _keep_running(crew: _WorkerPool, *, first: bool) -> None:
                 await crew.stopping.wait()
 
 
-async def _run_once(crew: _WorkerPool, first: bool, served: asyncio.Event) -> int:
-    """Start a worker, set `served` when it is ready, and return its exit code when it has ended."""
+async def _run_once(crew: _WorkerPool, first: bool, has_served: asyncio.Event) -> int:
+    """Start a worker, set `has_served` when it is ready, and return its exit code when it has
+    ended.
+    """
     loop = asyncio.get_running_loop()
     line, theirs = socket.socketpair()
     with line:
@@ -143,7 +145,7 @@ async def _run_once(crew: _WorkerPool, first: bool, served: asyncio.Event) -> in
             loop.remove_reader(line)
             with suppress(OSError):  # it ended, and left connections unread
                 if line.recv(1):
-                    served.set()
+                    has_served.set()
                     crew.answering.set()
                     if not first:
                         crew.dealer.add(line)

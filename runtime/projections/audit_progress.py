@@ -54,17 +54,19 @@ class AuditProgress:
         under_way = (
             f"a pass is at {100 * self.position // self.end} %; " if self.is_under_way else ""
         )
-        ended = f"{datetime.fromtimestamp(self.finished_at, UTC):%Y-%m-%d %H:%M:%S} UTC"
-        last = (
-            f"the last whole pass ended at {ended}" if self.finished_at else "no pass has ended yet"
+        ended_at = f"{datetime.fromtimestamp(self.finished_at, UTC):%Y-%m-%d %H:%M:%S} UTC"
+        last_pass = (
+            f"the last whole pass ended at {ended_at}"
+            if self.finished_at
+            else "no pass has ended yet"
         )
         count = len(self.problems)
-        found = (
+        result = (
             f"{count} problems were found: `lightstream audit` names them"
             if count
             else "nothing is amiss"
         )
-        return f"{under_way}{last}; {found}"
+        return f"{under_way}{last_pass}; {result}"
 
 
 async def read_audit_progress(values: SharedValues) -> AuditProgress | None:

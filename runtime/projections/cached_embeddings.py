@@ -78,14 +78,15 @@ class CachedEmbeddings:
     async def _cached(self, table: Table, keys: Mapping[str, str]) -> Mapping[str, Row]:
         """Return the rows that exist by key, also those of older keys."""
         rows: dict[str, Row] = await self._rows.get(table, list(keys.values()))
-        missing = {key: text for text, key in keys.items() if key not in rows}
-        if missing and await self._has_older_keys(table):
-            older = {
+        missing_texts = {key: text for text, key in keys.items() if key not in rows}
+        if missing_texts and await self._has_older_keys(table):
+            older_keys = {
                 older_embedding_key(self.model, self.dimension, text): key
-                for key, text in missing.items()
+                for key, text in missing_texts.items()
             }
             rows |= {
-                older[key]: row for key, row in (await self._rows.get(table, list(older))).items()
+                older_keys[key]: row
+                for key, row in (await self._rows.get(table, list(older_keys))).items()
             }
         return rows
 

@@ -24,21 +24,21 @@ class WatchedProjection:
     """A projection with its stores by name. `durables`: those that fill it, where this service
     does; else none.
 
-    `held`: the durables of this service that take nothing in while the projection is incomplete,
-    for what they make rests on it.
+    `held_durables`: the durables of this service that take nothing in while the projection is
+    incomplete, for what they make rests on it.
     """
 
     projection: Projection
     parts: Mapping[str, CheckpointStore]
     durables: tuple[str, ...] = ()
-    held: tuple[str, ...] = ()
+    held_durables: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class ProjectionState:
     """The checkpoint of a generation on the bus, and those in each of its stores."""
 
-    watched: WatchedProjection
+    watched_projection: WatchedProjection
     generation: int
     note: Checkpoint | None
     parts: Mapping[str, Checkpoint | None]
@@ -50,7 +50,9 @@ class ProjectionState:
         if note is None:
             return []
         return [
-            name for name, one in self.parts.items() if one is None or one.sequence < note.sequence
+            name
+            for name, checkpoint in self.parts.items()
+            if checkpoint is None or checkpoint.sequence < note.sequence
         ]
 
     @property
@@ -61,32 +63,36 @@ class ProjectionState:
 
 
 async def live_state(
-    watched: WatchedProjection, pointers: LiveGenerations, values: SharedValues
+    projection: WatchedProjection, pointers: LiveGenerations, values: SharedValues
 ) -> ProjectionState:
     """Return the state of the live generation. Raises `Unavailable` when the bus or a store does
     not answer.
     """
-    state = await state_of(watched, (await pointers.live()).of(watched.projection), values)
+    state = await state_of(projection, (await pointers.live()).of(projection.projection), values)
     if state.lost:
         await asyncio.sleep(SECOND_LOOK)
         # Meanwhile another generation may have been made the live one.
-        state = await state_of(watched, (await pointers.live()).of(watched.projection), values)
+        state = await state_of(
+            projection, (await pointers.live()).of(projection.projection), values
+        )
     return state
 
 
 async def state_of(
-    watched: WatchedProjection, generation: int, values: SharedValues
+    watched_projection: WatchedProjection, generation: int, values: SharedValues
 ) -> ProjectionState:
     """Return the state of a generation. The note is read first: a store that was written meanwhile
     holds more.
     """
-    note, _ = await read_note(values, watched.projection, generation)
-    parts = {name: await part.checkpoint(generation) for name, part in watched.parts.items()}
-    return ProjectionState(watched, generation, note, parts)
+    note, _ = await read_note(values, watched_projection.projection, generation)
+    parts = {
+        name: await part.checkpoint(generation) for name, part in watched_projection.parts.items()
+    }
+    return ProjectionState(watched_projection, generation, note, parts)
 
 
 async def begin(
-    watched: WatchedProjection, generation: int, values: SharedValues, log: str
+    watched_projection: WatchedProjection, generation: int, values: SharedValues, log: str
 ) -> None:
     """Put a checkpoint of sequence 0 into every store of a generation, and note it. Greater ones
     stay.
@@ -95,9 +101,9 @@ async def begin(
     noticed, too. `log`: when the log was created.
     """
     start = Checkpoint(0, log)
-    for part in watched.parts.values():
+    for part in watched_projection.parts.values():
         await part.put_checkpoint(generation, start)
-    await write_note(values, watched.projection, generation, start)
+    await write_note(values, watched_projection.projection, generation, start)
 
 
 async def advance(state: ProjectionState, values: SharedValues, checkpoint: Checkpoint) -> None:
@@ -106,12 +112,12 @@ async def advance(state: ProjectionState, values: SharedValues, checkpoint: Chec
     """
     if not checkpoint.sequence:
         return
-    for name, part in state.watched.parts.items():
+    for name, part in state.watched_projection.parts.items():
         before = state.parts[name]
         if before is None or before.sequence < checkpoint.sequence:
             await part.put_checkpoint(state.generation, checkpoint)
     if state.note is None or state.note.sequence < checkpoint.sequence:
-        await write_note(values, state.watched.projection, state.generation, checkpoint)
+        await write_note(values, state.watched_projection.projection, state.generation, checkpoint)
 
 
 def note_key(projection: str, generation: int) -> str:
@@ -131,8 +137,8 @@ async def write_note(
     values: SharedValues, projection: str, generation: int, checkpoint: Checkpoint
 ) -> None:
     """Note it, unless a greater one is noted or another process writes at the same time."""
-    noted, revision = await read_note(values, projection, generation)
-    if noted is None or noted.sequence < checkpoint.sequence:
+    noted_checkpoint, revision = await read_note(values, projection, generation)
+    if noted_checkpoint is None or noted_checkpoint.sequence < checkpoint.sequence:
         await values.write(
             note_key(projection, generation), json.dumps(asdict(checkpoint)).encode(), revision
         )
@@ -141,7 +147,8 @@ async def write_note(
 def describe_loss(state: ProjectionState) -> str:
     """Return what is wrong with a projection."""
     return (
-        f"{state.watched.projection}: {' and '.join(state.lost)} lost what was in there, or is an "
+        f"{state.watched_projection.projection}: {' and '.join(state.lost)} lost what was in "
+        "there, or is an "
         "older copy"
     )
 
@@ -156,9 +163,9 @@ def describe_debt(projection: Projection) -> str:
     )
 
 
-def loss_message(lost: Mapping[Projection, str]) -> str:
+def loss_message(losses: Mapping[Projection, str]) -> str:
     """Return the message why these projections answer nothing, and what to do."""
-    return f"{'; '.join(lost.values())}; run `{rebuild_command(tuple(lost))}`"
+    return f"{'; '.join(losses.values())}; run `{rebuild_command(tuple(losses))}`"
 
 
 def rebuild_command(projections: Collection[str]) -> str:

@@ -75,9 +75,9 @@ class GenerationEmbedders:
 
         Raises ModelChanged where the settings do not allow that model, Unavailable.
         """
-        embedded = self._of.get(generation) or await self._find(generation)
+        embedding = self._of.get(generation) or await self._find(generation)
         try:
-            yield embedded
+            yield embedding
         except ModelChanged:
             # The store was made anew under the same number, by another model: the next call looks.
             self._of.pop(generation, None)
@@ -87,13 +87,13 @@ class GenerationEmbedders:
         """See `CheckpointStore`: in the collections of the model that made the generation. Raises
         ModelChanged.
         """
-        async with self.of(generation) as embedded:
-            return await embedded.vectors.checkpoint(generation)
+        async with self.of(generation) as embedding:
+            return await embedding.vectors.checkpoint(generation)
 
     async def put_checkpoint(self, generation: int, checkpoint: Checkpoint) -> None:
         """See `CheckpointStore`. Raises ModelChanged."""
-        async with self.of(generation) as embedded:
-            await embedded.vectors.put_checkpoint(generation, checkpoint)
+        async with self.of(generation) as embedding:
+            await embedding.vectors.put_checkpoint(generation, checkpoint)
 
     async def note(self, pointers: LiveGenerations) -> str | None:
         """Why nothing can be added to the live vectors; None where it can, or where nobody answers
@@ -102,8 +102,8 @@ class GenerationEmbedders:
         with suppress(Retryable, TimeoutError):
             async with asyncio.timeout(1.0):
                 generation = (await pointers.live()).vectors
-                async with self.of(generation) as embedded:
-                    return await embedded.vectors.outdated(generation)
+                async with self.of(generation) as embedding:
+                    return await embedding.vectors.outdated(generation)
         return None
 
     async def close(self) -> None:
@@ -122,15 +122,15 @@ class GenerationEmbedders:
         self._of[generation] = self._opened_so_far[model]
         return self._of[generation]
 
-    async def _open(self, made: EmbeddingModel, generation: int) -> EmbeddedVectors:
+    async def _open(self, model: EmbeddingModel, generation: int) -> EmbeddedVectors:
         try:
             # In a thread: one of our own takes half a second to load.
             embedder = await asyncio.to_thread(
-                open_embedder_of, self._settings, made, self._limiters, max_wait=self._max_wait
+                open_embedder_of, self._settings, model, self._limiters, max_wait=self._max_wait
             )
         except ConfigurationError as error:
             raise ModelChanged(
-                f"the vectors of generation {generation} were made by {made}, the settings name "
+                f"the vectors of generation {generation} were made by {model}, the settings name "
                 f"{self.configured.model}, and this process cannot embed with the former "
                 f"({error}): run "
                 "`lightstream rebuild vectors --embedding-model …` with the latter, or go "
@@ -139,7 +139,7 @@ class GenerationEmbedders:
         logger.warning(
             "the vectors were made by another model than the settings name; that one is used",
             generation=generation,
-            made_by=str(made),
+            made_by=str(model),
             settings=str(self.configured.model),
         )
         return self._opened(embedder)

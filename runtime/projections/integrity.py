@@ -67,17 +67,17 @@ class Integrity:
     pointers: LiveGenerations
     values: SharedValues
     writes: WriteStatus
-    watched: list[WatchedProjection] = field(default_factory=list[WatchedProjection])
+    watched_projections: list[WatchedProjection] = field(default_factory=list[WatchedProjection])
     mark_store: Rows | None = None
     schema_store: Rows | None = None
     schema_record: SchemaRecord | None = None
     """The one that was read last."""
-    unconfirmed: set[Projection] = field(default_factory=set[Projection])
+    unconfirmed_projections: set[Projection] = field(default_factory=set[Projection])
     """Projections that something was made from since they were last seen to be complete."""
     behind: dict[Projection, str] = field(default_factory=dict[Projection, str])
     damage: str = ""
-    looked: asyncio.Event = field(default_factory=asyncio.Event)
-    accepted: int = 0
+    has_looked: asyncio.Event = field(default_factory=asyncio.Event)
+    accepted_count: int = 0
     looked_in: int = -1
     """How often the connection had been lost when the last check ended."""
     probe: str = ""
@@ -87,18 +87,20 @@ class Integrity:
         projection: Projection,
         parts: Mapping[str, CheckpointStore],
         durables: tuple[str, ...] = (),
-        held: tuple[str, ...] = (),
+        held_durables: tuple[str, ...] = (),
     ) -> None:
         """Watch these stores of a projection; with `durables`, keep their checkpoints. See
         WatchedProjection.
         """
-        self.watched.append(WatchedProjection(projection, parts, durables, held))
+        self.watched_projections.append(
+            WatchedProjection(projection, parts, durables, held_durables)
+        )
 
     def require(self, *projections: Projection) -> None:
         """Raises `StoreBehind` when a store of one of them (none named: any) was lost,
         `Unavailable` before a look.
         """
-        if not self.looked.is_set() or (
+        if not self.has_looked.is_set() or (
             self.schema_store is not None and self.schema_record is None
         ):
             raise Unavailable("the stores were not looked at yet")
@@ -110,7 +112,7 @@ class Integrity:
     @asynccontextmanager
     async def watching(self, health: Health) -> AsyncGenerator[None]:
         """Check at once, and repeatedly inside the context; the health page shows the result."""
-        self.writes.watched = True
+        self.writes.is_watched = True
         health.probes["log"] = self._refusal
         health.probes["stores"] = self._losses
         health.probes["publishes"] = self.writes.problem
@@ -121,10 +123,10 @@ class Integrity:
     async def _look_again(self) -> None:
         while True:
             with suppress(TimeoutError):
-                doubt = self.behind or not self.writes.checked.is_set()
+                doubt = self.behind or not self.writes.was_checked.is_set()
                 async with asyncio.timeout(INTERVAL_OF_DOUBT if doubt else INTERVAL):
-                    await self.writes.returned.wait()
-            self.writes.returned.clear()
+                    await self.writes.has_returned.wait()
+            self.writes.has_returned.clear()
             await self._look()
 
     async def _look(self) -> None:
@@ -141,16 +143,20 @@ class Integrity:
 
         What waited then is delivered again.
         """
-        needed: list[Projection] = [it.projection for it in self.watched if durable in it.held]
+        needed_projections: list[Projection] = [
+            watched_projection.projection
+            for watched_projection in self.watched_projections
+            if durable in watched_projection.held_durables
+        ]
 
         async def handle_when_allowed(
             batch: Sequence[Delivery[Any]], generations: Generations, /
         ) -> Sequence[Events]:
-            if not self._hindrance(needed):
-                self.unconfirmed.update(needed)
+            if not self._hindrance(needed_projections):
+                self.unconfirmed_projections.update(needed_projections)
                 return await handle(batch, generations)
             with waiting():
-                while (hindrance := self._hindrance(needed)) and not health.stage:  # noqa: ASYNC110
+                while (hindrance := self._hindrance(needed_projections)) and not health.stage:  # noqa: ASYNC110
                     await asyncio.sleep(0.2)
             raise Unavailable(
                 hindrance or "this had to wait for the log or for a rebuild until now"
@@ -158,16 +164,20 @@ class Integrity:
 
         return handle_when_allowed
 
-    def _hindrance(self, needed: Collection[Projection]) -> str:
+    def _hindrance(self, needed_projections: Collection[Projection]) -> str:
         """Return why nothing may be handled that needs these projections; empty when it may."""
-        if self.writes.refused:
-            return self.writes.refused
-        if needed and self.schema_store is not None and self.schema_record is None:
+        if self.writes.refusal:
+            return self.writes.refusal
+        if needed_projections and self.schema_store is not None and self.schema_record is None:
             return "the stores were not looked at yet"
-        if needed and self.schema_record and self.schema_record.problem:
+        if needed_projections and self.schema_record and self.schema_record.problem:
             return self.schema_record.problem
-        lost: dict[Projection, str] = {it: self.behind[it] for it in needed if it in self.behind}
-        return checkpoints.loss_message(lost) if lost else ""
+        losses: dict[Projection, str] = {
+            projection: self.behind[projection]
+            for projection in needed_projections
+            if projection in self.behind
+        }
+        return checkpoints.loss_message(losses) if losses else ""
 
     def note_beginnings(self, durable: str, handle: Handler) -> Handler:
         """The handler, which also notes on the bus that stores were written, before the first of it
@@ -176,51 +186,71 @@ class Integrity:
         Until `look` moves the checkpoints for the first time, nothing else tells stores that are
         lost from new ones.
         """
-        filled = next((watched for watched in self.watched if durable in watched.durables), None)
-        if filled is None:
+        filled_projection = next(
+            (
+                watched_projection
+                for watched_projection in self.watched_projections
+                if durable in watched_projection.durables
+            ),
+            None,
+        )
+        if filled_projection is None:
             return handle
-        begun: set[int] = set()
+        begun_generations: set[int] = set()
 
         async def handle_and_note(
             batch: Sequence[Delivery[Any]], generations: Generations, /
         ) -> Sequence[Events]:
             results, generation = (
                 await handle(batch, generations),
-                generations.of(filled.projection),
+                generations.of(filled_projection.projection),
             )
-            if generation not in begun:
-                await self._begin(filled, generation)
-                begun.add(generation)
+            if generation not in begun_generations:
+                await self._begin(filled_projection, generation)
+                begun_generations.add(generation)
             return results
 
         return handle_and_note
 
-    async def _begin(self, watched: WatchedProjection, generation: int) -> None:
+    async def _begin(self, watched_projection: WatchedProjection, generation: int) -> None:
         """Note the beginning of a generation. Stores of one that is noted keep what they have: they
         may be lost.
         """
-        note, _ = await checkpoints.read_note(self.values, watched.projection, generation)
+        note, _ = await checkpoints.read_note(
+            self.values, watched_projection.projection, generation
+        )
         if note is None:
             log = await log_integrity.observe(self.jetstream)
-            await checkpoints.begin(watched, generation, self.values, log.created)
+            await checkpoints.begin(watched_projection, generation, self.values, log.created_at)
 
     async def look(self) -> None:
         """Check once, advance checkpoints, publish the verdict. Raises `Unavailable` when the bus
         does not answer.
         """
         absences = self.writes.absences
-        reached, mark = self.writes.highest, await self._kept_mark()
-        durables = [durable for watched in self.watched for durable in watched.durables]
+        reached_sequence, stored_mark = self.writes.highest, await self._kept_mark()
+        durables = [
+            durable
+            for watched_projection in self.watched_projections
+            for durable in watched_projection.durables
+        ]
         evidence = await log_integrity.collect_evidence(
-            self.jetstream, self.values, durables, reached, mark
+            self.jetstream, self.values, durables, reached_sequence, stored_mark
         )
-        if evidence.accepted > self.accepted:
-            self.accepted, self.damage = evidence.accepted, ""
-            self.writes.highest = evidence.reached = 0
+        if evidence.accepted > self.accepted_count:
+            self.accepted_count, self.damage = evidence.accepted, ""
+            self.writes.highest = evidence.reached_sequence = 0
         self.schema_record = await self._read_schema() or self.schema_record
-        states = [one for one in [await self._state_of(watched) for watched in self.watched] if one]
-        for one in states:
-            evidence.checkpoints += one.checkpoints
+        states = [
+            state
+            for state in [
+                await self._state_of(watched_projection)
+                for watched_projection in self.watched_projections
+            ]
+            if state
+        ]
+        for state in states:
+            evidence.checkpoints += state.checkpoints
         if absences != self.looked_in:
             await self._add_versions(evidence)
         # What was found once stays found until the loss is accepted: new events may hide it by now.
@@ -229,14 +259,14 @@ class Integrity:
         )
         await write_verdict(self.values, self.stage, Verdict(self.damage, {**self.behind}))
         self._refuse(self.damage or await self._damage_of_others())
-        if not self.writes.refused:
-            self.writes.seen = evidence.start.last
-            self.writes.highest = max(self.writes.highest, evidence.start.last)
+        if not self.writes.refusal:
+            self.writes.seen_sequence = evidence.start.last_sequence
+            self.writes.highest = max(self.writes.highest, evidence.start.last_sequence)
             await self._keep(evidence, states)
-        self.looked.set()
+        self.has_looked.set()
         self.looked_in = absences
         if absences == self.writes.absences:
-            self.writes.checked.set()
+            self.writes.was_checked.set()
             await self._try()
 
     async def _kept_mark(self) -> LogMark | None:
@@ -245,51 +275,63 @@ class Integrity:
         except Unavailable:
             return None
 
-    async def _state_of(self, watched: WatchedProjection) -> ProjectionState | None:
+    async def _state_of(self, watched_projection: WatchedProjection) -> ProjectionState | None:
         """Return the state of a projection; None where a store does not answer, which is no
         loss.
         """
-        unconfirmed = watched.projection in self.unconfirmed
-        self.unconfirmed.discard(watched.projection)
+        was_unconfirmed = watched_projection.projection in self.unconfirmed_projections
+        self.unconfirmed_projections.discard(watched_projection.projection)
         try:
-            state = await checkpoints.live_state(watched, self.pointers, self.values)
-            if state.lost and unconfirmed:
-                await self._owe_what_was_made_from(watched)
+            state = await checkpoints.live_state(watched_projection, self.pointers, self.values)
+            if state.lost and was_unconfirmed:
+                await self._owe_what_was_made_from(watched_projection)
         except Retryable as error:
             logger.warning(
-                "could not look at a store", projection=watched.projection, error=str(error)
+                "could not look at a store",
+                projection=watched_projection.projection,
+                error=str(error),
             )
-            if unconfirmed:
-                self.unconfirmed.add(watched.projection)
+            if was_unconfirmed:
+                self.unconfirmed_projections.add(watched_projection.projection)
             return None
         reason = self._incompleteness(state)
-        if reason and watched.projection not in self.behind:
-            logger.error("a projection is incomplete", projection=watched.projection, reason=reason)
+        if reason and watched_projection.projection not in self.behind:
+            logger.error(
+                "a projection is incomplete",
+                projection=watched_projection.projection,
+                reason=reason,
+            )
         if reason:
-            self.behind[watched.projection] = reason
+            self.behind[watched_projection.projection] = reason
         else:
-            self.behind.pop(watched.projection, None)
+            self.behind.pop(watched_projection.projection, None)
         return state
 
-    async def _owe_what_was_made_from(self, lost: WatchedProjection) -> None:
+    async def _owe_what_was_made_from(self, lost_projection: WatchedProjection) -> None:
         """Record a debt of what this service went on making from a projection that was lost
         meanwhile.
         """
         if self.schema_store is None:
             return
         live = await self.pointers.live()
-        for other in self.watched:
-            if other is not lost and not set(other.durables).isdisjoint(lost.held):
-                await schema.owe(self.schema_store, other.projection, live.of(other.projection))
+        for other_projection in self.watched_projections:
+            if other_projection is not lost_projection and not set(
+                other_projection.durables
+            ).isdisjoint(lost_projection.held_durables):
+                await schema.owe(
+                    self.schema_store,
+                    other_projection.projection,
+                    live.of(other_projection.projection),
+                )
 
     def _incompleteness(self, state: ProjectionState) -> str:
         """Return why nothing is answered from a projection; empty when all is well."""
         if state.lost:
             return checkpoints.describe_loss(state)
         if self.schema_record and self.schema_record.is_owed(
-            state.watched.projection, state.generation
+            state.watched_projection.projection, state.generation
         ):
-            return checkpoints.describe_debt(state.watched.projection)
+            return checkpoints.describe_debt(state.watched_projection.projection)
         return ""
 
     async def _read_schema(self) -> SchemaRecord | None:
@@ -314,9 +356,9 @@ class Integrity:
                 evidence.claims.append(("the document store", version))
 
     def _refuse(self, reason: str) -> None:
-        if reason and not self.writes.refused:
+        if reason and not self.writes.refusal:
             logger.error("the log is damaged: nothing is written to it", reason=reason)
-        self.writes.refused = (
+        self.writes.refusal = (
             f"the log has lost messages ({reason}): {log_integrity.REMEDY}" if reason else ""
         )
 
@@ -329,32 +371,41 @@ class Integrity:
 
     async def _keep(self, evidence: Evidence, states: Sequence[ProjectionState]) -> None:
         """Move the checkpoints of what this service fills, and the mark of the log."""
-        for one in states:
-            if one.watched.durables and one.watched.projection not in self.behind:
-                position = min(evidence.floors[durable] for durable in one.watched.durables)
+        for state in states:
+            if (
+                state.watched_projection.durables
+                and state.watched_projection.projection not in self.behind
+            ):
+                position = min(
+                    evidence.floors[durable] for durable in state.watched_projection.durables
+                )
                 with suppress(Retryable):
                     await checkpoints.advance(
-                        one, self.values, Checkpoint(position, evidence.start.created)
+                        state, self.values, Checkpoint(position, evidence.start.created_at)
                     )
-        if self.mark_store is not None and evidence.start.last:
-            before = max(evidence.marks, key=lambda mark: mark.sequence, default=None)
+        if self.mark_store is not None and evidence.start.last_sequence:
+            before = max(
+                evidence.log_marks, key=lambda known_mark: known_mark.sequence, default=None
+            )
             if (
                 before is None
-                or before.sequence < evidence.start.last
-                or len(evidence.marks) < len(("bus", "store"))
+                or before.sequence < evidence.start.last_sequence
+                or len(evidence.log_marks) < len(("bus", "store"))
             ):
-                mark = await log_integrity.mark_of(self.jetstream, evidence.start, self.accepted)
-                await log_integrity.note_mark(self.values, mark, evidence.revision)
+                log_mark = await log_integrity.mark_of(
+                    self.jetstream, evidence.start, self.accepted_count
+                )
+                await log_integrity.note_mark(self.values, log_mark, evidence.revision)
                 with suppress(Unavailable):
-                    await write_mark(self.mark_store, mark)
+                    await write_mark(self.mark_store, log_mark)
 
     async def _try(self) -> None:
         """Write a trifle to each stream that did not answer to its last write, to see whether it
         takes anything.
         """
-        if self.writes.refused:
+        if self.writes.refusal:
             return
-        for name in [name for name in self.writes.unconfirmed if name in PROBES]:
+        for name in [name for name in self.writes.unconfirmed_writes if name in PROBES]:
             self.probe = self.probe or uuid4().hex
             try:
                 subject, headers = (
@@ -373,7 +424,7 @@ class Integrity:
         self.probe = ""
 
     async def _refusal(self) -> str | None:
-        return self.writes.refused or None
+        return self.writes.refusal or None
 
     async def _losses(self) -> str | None:
         if self.schema_record and self.schema_record.problem:

@@ -53,12 +53,12 @@ class ChainedPage:
     """Some messages of the log in order. `leaves`: (sequence, workspace token, leaf), those of
     erased events too.
 
-    `missing`: sequences up to the last message that hold nothing and were not erased.
+    `missing_sequences`: sequences up to the last message that hold nothing and were not erased.
     """
 
     records: Sequence[Record]
     leaves: Sequence[tuple[int, str, str]]
-    missing: Sequence[int]
+    missing_sequences: Sequence[int]
 
 
 def chain_table(workspace: str) -> Table:
@@ -84,22 +84,28 @@ async def chained_pages(
     """
     async with aclosing(read_records(jetstream, LOG, after, subject=subject)) as pages:
         async for page in pages:
-            present = {record.sequence: record for record in page}
+            records_by_sequence = {record.sequence: record for record in page}
             holes = [
                 sequence
                 for sequence in range(after + 1, page[-1].sequence)
-                if sequence not in present
+                if sequence not in records_by_sequence
             ]
             # Read behind the page: a tombstone is written before its events are removed.
-            erased = await _erased_behind(jetstream, holes[0]) if holes else {}
-            leaves = [(sequence, *erased[sequence]) for sequence in holes if sequence in erased]
+            erased_leaves = await _erased_behind(jetstream, holes[0]) if holes else {}
+            leaves = [
+                (sequence, *erased_leaves[sequence])
+                for sequence in holes
+                if sequence in erased_leaves
+            ]
             leaves += [
                 (record.sequence, subjects.workspace_token(record.subject), leaf(record))
                 for record in page
                 if record.subject.startswith(f"{subjects.PREFIX}.")
             ]
             yield ChainedPage(
-                page, sorted(leaves), [sequence for sequence in holes if sequence not in erased]
+                page,
+                sorted(leaves),
+                [sequence for sequence in holes if sequence not in erased_leaves],
             )
             after = page[-1].sequence
 
@@ -108,15 +114,16 @@ async def _erased_behind(jetstream: JetStreamContext, sequence: int) -> dict[int
     """Return workspace token and leaf of each erased event whose tombstone stands behind the
     sequence.
     """
-    erased: dict[int, tuple[str, str]] = {}
+    erased_leaves: dict[int, tuple[str, str]] = {}
     async with aclosing(read_records(jetstream, LOG, sequence, subject=TOMBSTONES)) as pages:
         async for page in pages:
             for record in page:
                 token = subjects.workspace_token(record.subject)
-                erased |= {
-                    gone: (token, leaf_of_gone) for gone, leaf_of_gone in erased_by([record])
+                erased_leaves |= {
+                    gone_sequence: (token, leaf_of_gone)
+                    for gone_sequence, leaf_of_gone in erased_by([record])
                 }
-    return erased
+    return erased_leaves
 
 
 @dataclass
@@ -129,51 +136,53 @@ class LogArchive:
     rows: Rows
     values: SharedValues
     copies: bool = True
-    chained: int = 0
+    chained_to: int = 0
     """Sequence up to which the chains hold everything."""
     links: dict[str, Link] = field(default_factory=dict[str, Link])
 
     async def extend(self, subject: str | None = None) -> int:
         """Take in what the log has got, and return how many messages. Raises `Unavailable`."""
-        state, done = await observe(self.jetstream), 0
-        noted = await self._position(CHAIN_KEY)
-        archived = await self._position(ARCHIVE_KEY) if self.copies else noted
-        if noted != self.chained or not self.links:
-            self.links, self.chained = await read_links(self.rows), noted
-        if min(self.chained, archived) >= state.last:
+        state, record_count = await observe(self.jetstream), 0
+        noted_to = await self._position(CHAIN_KEY)
+        archived_to = await self._position(ARCHIVE_KEY) if self.copies else noted_to
+        if noted_to != self.chained_to or not self.links:
+            self.links, self.chained_to = await read_links(self.rows), noted_to
+        if min(self.chained_to, archived_to) >= state.last_sequence:
             return 0
-        pages = chained_pages(self.jetstream, min(self.chained, archived), subject)
+        pages = chained_pages(self.jetstream, min(self.chained_to, archived_to), subject)
         async with aclosing(pages):
             async for page in pages:
                 if self.copies:
                     await self._copy(
-                        [record for record in page.records if record.sequence > archived]
+                        [record for record in page.records if record.sequence > archived_to]
                     )
-                    await self._note(ARCHIVE_KEY, page.records[-1].sequence, state.created)
-                if page.records[-1].sequence > self.chained:
-                    await self.add(page, state.created)
-                done += len(page.records)
-        if done:
+                    await self._note(ARCHIVE_KEY, page.records[-1].sequence, state.created_at)
+                if page.records[-1].sequence > self.chained_to:
+                    await self.add(page, state.created_at)
+                record_count += len(page.records)
+        if record_count:
             await self._note_on_bus()
-        return done
+        return record_count
 
     async def add(self, page: ChainedPage, log: str) -> None:
         """Add a page to the chains. `log`: when its stream was created."""
-        changed: dict[str, Link] = {}
+        changed_links: dict[str, Link] = {}
         before: dict[str, Link] = {}
         for sequence, workspace, leaf_hash in page.leaves:
             link = self.links.get(workspace, Link())
             # A process that was killed has noted links, and not yet how far it was.
             if sequence > link.sequence:
                 before.setdefault(workspace, link)
-                self.links[workspace] = changed[workspace] = link.followed_by(sequence, leaf_hash)
-        for workspace, link in changed.items():
+                self.links[workspace] = changed_links[workspace] = link.followed_by(
+                    sequence, leaf_hash
+                )
+        for workspace, link in changed_links.items():
             rows = {HEAD: asdict(link)}
             if link.events // STEP > before[workspace].events // STEP:
                 rows[key_of(link.sequence)] = asdict(link)
             await self.rows.put_newer(chain_table(workspace), rows, "sequence")
-        self.chained = page.records[-1].sequence
-        await self._note(CHAIN_KEY, self.chained, log)
+        self.chained_to = page.records[-1].sequence
+        await self._note(CHAIN_KEY, self.chained_to, log)
 
     async def _copy(self, records: Sequence[Record]) -> None:
         by_workspace: dict[str, dict[str, Row]] = {}
@@ -186,9 +195,9 @@ class LogArchive:
             await self.rows.put(archive_table(workspace), rows)
         # Those that an erasure names must not stay, whoever copied them.
         for record in records:
-            if gone := [key_of(sequence) for sequence, _ in erased_by([record])]:
+            if gone_keys := [key_of(sequence) for sequence, _ in erased_by([record])]:
                 await self.rows.delete(
-                    archive_table(subjects.workspace_token(record.subject)), gone
+                    archive_table(subjects.workspace_token(record.subject)), gone_keys
                 )
 
     async def _position(self, key: str) -> int:
@@ -202,7 +211,7 @@ class LogArchive:
     async def _note_on_bus(self) -> None:
         """Note one hash over all chains on the bus: the document store may be lost, too."""
         _, revision = await self.values.read(CHAIN_KEY)
-        note = {"sequence": self.chained, "sha256": joint_hash(self.links)}
+        note = {"sequence": self.chained_to, "sha256": joint_hash(self.links)}
         await self.values.write(CHAIN_KEY, json.dumps(note).encode(), revision)
 
 
@@ -217,7 +226,9 @@ async def read_links(rows: Rows) -> dict[str, Link]:
 
 async def archived_records(rows: Rows) -> AsyncGenerator[Record]:
     """Yield every archived event, a workspace after the other, each in the order of the log."""
-    for partition in sorted(await rows.partitions("archive"), key=lambda each: each.workspace):
+    for partition in sorted(
+        await rows.partitions("archive"), key=lambda archive_partition: archive_partition.workspace
+    ):
         after = ""
         while page := await rows.scan(archive_table(partition.workspace), after, 200):
             for _, row in page:
@@ -248,11 +259,12 @@ async def begin_anew(rows: Rows, values: SharedValues, end: int) -> None:
         table = archive_table(partition.workspace)
         while page := await rows.scan(table, key_of(end)):
             await rows.delete(table, [key for key, _ in page])
-    archived = (await rows.get(CHECKPOINTS, [ARCHIVE_KEY])).get(ARCHIVE_KEY)
+    archive_position = (await rows.get(CHECKPOINTS, [ARCHIVE_KEY])).get(ARCHIVE_KEY)
     await rows.delete(CHECKPOINTS, [CHAIN_KEY, ARCHIVE_KEY])
-    if archived:
+    if archive_position:
         await rows.put(
-            CHECKPOINTS, {ARCHIVE_KEY: {**archived, "sequence": min(end, archived["sequence"])}}
+            CHECKPOINTS,
+            {ARCHIVE_KEY: {**archive_position, "sequence": min(end, archive_position["sequence"])}},
         )
     _, revision = await values.read(CHAIN_KEY)
     if revision:
@@ -266,7 +278,7 @@ async def archiving(archive: LogArchive, writes: WriteStatus) -> AsyncGenerator[
     async def extend_again() -> None:
         while True:
             await asyncio.sleep(INTERVAL)
-            if writes.refused:
+            if writes.refusal:
                 continue
             try:
                 await archive.extend(subjects.ALL)

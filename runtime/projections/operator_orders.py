@@ -127,11 +127,11 @@ class NatsOperatorProcess:
             raise Unavailable(
                 f"the operator process does not answer: {type(error).__name__}"
             ) from None
-        said = json.loads(answer.data)
-        if busy := said.get("busy"):
+        reply = json.loads(answer.data)
+        if busy := reply.get("busy"):
             raise Busy(f"another order is under way: {busy}")
-        if refused := said.get("refused"):
-            raise InvalidInput(refused)
+        if refusal := reply.get("refused"):
+            raise InvalidInput(refusal)
 
 
 async def read_outcome(values: SharedValues, task: Task = "rebuild") -> OrderOutcome | None:

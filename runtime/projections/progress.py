@@ -50,7 +50,7 @@ class ProjectionProgress:
 class _Look:
     cursor: int
     lag: int
-    handled: int
+    handled_count: int
     """Deliveries that were acknowledged, of the slowest consumer."""
 
 
@@ -66,9 +66,12 @@ async def read_states(bus: JetStreamContext) -> ProjectionStates:
     """Return the states of all projections. Raises ConfigurationError or `Unavailable`."""
     pointers, _ = await (await NatsLiveGenerations.bind(bus)).read()
     values = await NatsSharedValues.bind(bus, CHECKPOINTS_BUCKET)
-    verdict, parked = await combined_verdict(values), await count_parked(NatsParkedEvents(bus))
+    verdict, parked_counts = (
+        await combined_verdict(values),
+        await count_parked(NatsParkedEvents(bus)),
+    )
     first = {name: await _look(bus, CONSUMERS_OF[name]) for name in PROJECTIONS}
-    if behind := any(look.lag for look in first.values()):
+    if behind := any(second_look.lag for second_look in first.values()):
         await asyncio.sleep(INTERVAL)
     second = (
         {name: await _look(bus, CONSUMERS_OF[name]) for name in PROJECTIONS} if behind else first
@@ -77,11 +80,16 @@ async def read_states(bus: JetStreamContext) -> ProjectionStates:
     candidate = await rebuild_candidate.read(values)
     states: list[ProjectionProgress] = []
     for name in PROJECTIONS:
-        look, rate = second[name], (second[name].handled - first[name].handled) / INTERVAL
-        lost = verdict.log or verdict.stores.get(name, "")
-        waiting = "; ".join(str(one) for one in parked if _concerns(one, name))
-        state = "lost" if lost else "waiting" if waiting else "behind" if look.lag else "current"
-        cursor = look.cursor if look.lag else head
+        first_look, rate = (
+            second[name],
+            (second[name].handled_count - first[name].handled_count) / INTERVAL,
+        )
+        loss = verdict.log or verdict.stores.get(name, "")
+        waiting = "; ".join(str(count) for count in parked_counts if _concerns(count, name))
+        state = (
+            "lost" if loss else "waiting" if waiting else "behind" if first_look.lag else "current"
+        )
+        cursor = first_look.cursor if first_look.lag else head
         states.append(
             ProjectionProgress(
                 name,
@@ -90,17 +98,17 @@ async def read_states(bus: JetStreamContext) -> ProjectionStates:
                 candidate.generations.get(name) if candidate else None,
                 cursor,
                 head,
-                look.lag,
+                first_look.lag,
                 max(rate, 0.0),
                 state,
-                lost or waiting,
+                loss or waiting,
             )
         )
     return ProjectionStates(states, await running(values))
 
 
-def _concerns(parked: ParkedCount, projection: Projection) -> bool:
-    return not set(CONSUMERS_OF[projection]).isdisjoint(parked.durables)
+def _concerns(parked_count: ParkedCount, projection: Projection) -> bool:
+    return not set(CONSUMERS_OF[projection]).isdisjoint(parked_count.durables)
 
 
 async def _look(bus: JetStreamContext, names: Sequence[str]) -> _Look:

@@ -85,9 +85,9 @@ async def plan(
         "seconds": estimate,
         "generations": {target: pointers[target].highest + 1 for target in targets},
         "dropped": {
-            target: previous
+            target: previous_generation
             for target in targets
-            if (previous := pointers[target].previous) is not None
+            if (previous_generation := pointers[target].previous) is not None
         },
     }
 

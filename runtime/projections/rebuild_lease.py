@@ -95,27 +95,28 @@ async def alive(values: SharedValues) -> tuple[RunningRebuild | None, int]:
 
     Takes as long as one renewal, or EXPIRES seconds for one that nobody renews.
     """
-    seen, since = 0, time.monotonic()
+    seen_revision, since = 0, time.monotonic()
     while True:
         value, revision = await values.read(KEY)
         work = RunningRebuild(**json.loads(value)) if value else None
         if (
             work is None
             or _is_gone(work)
-            or (revision == seen and time.monotonic() - since >= EXPIRES)
+            or (revision == seen_revision and time.monotonic() - since >= EXPIRES)
         ):
             return None, revision
-        if seen and revision != seen:
+        if seen_revision and revision != seen_revision:
             return work, revision
-        seen = revision
+        seen_revision = revision
         await asyncio.sleep(RENEWED / 4)
 
 
 async def _acquire(values: SharedValues, mine: RunningRebuild) -> None:
-    other, revision = await alive(values)
-    if other:
+    other_rebuild, revision = await alive(values)
+    if other_rebuild:
         raise Busy(
-            f"there is a {other} under way: `lightstream projections list` shows how far it is"
+            f"there is a {other_rebuild} under way: `lightstream projections list` shows how "
+            "far it is"
         )
     if not await values.write(KEY, json.dumps(asdict(mine)).encode(), revision):
         raise Busy("another rebuild began at the same moment")
@@ -130,22 +131,22 @@ async def _renew(values: SharedValues, mine: RunningRebuild) -> None:
                 return
 
 
-async def _replace(values: SharedValues, mine: RunningRebuild, new: bytes) -> bool:
+async def _replace(values: SharedValues, mine: RunningRebuild, new_value: bytes) -> bool:
     """Write the new value if the lease is still mine."""
     value, revision = await values.read(KEY)
     return (
         bool(value)
         and json.loads(value)["id"] == mine.id
-        and await values.write(KEY, new, revision)
+        and await values.write(KEY, new_value, revision)
     )
 
 
-def _is_gone(other: RunningRebuild) -> bool:
+def _is_gone(other_rebuild: RunningRebuild) -> bool:
     """Return whether it was a process of this machine, and has ended."""
     return (
-        bool(other.machine)
-        and other.machine == _machine()
-        and not Path(f"/proc/{other.pid}").exists()
+        bool(other_rebuild.machine)
+        and other_rebuild.machine == _machine()
+        and not Path(f"/proc/{other_rebuild.pid}").exists()
     )
 
 

@@ -22,7 +22,7 @@ class WatchedPointers:
         """See `LiveGenerations`."""
         await self.pointers.write(pointers, revision)
 
-    async def live(self, *needed: Projection) -> Generations:
+    async def live(self, *projections: Projection) -> Generations:
         """See `LiveGenerations`. Raises `StoreBehind`."""
-        self.integrity.require(*needed)
-        return await self.pointers.live(*needed)
+        self.integrity.require(*projections)
+        return await self.pointers.live(*projections)

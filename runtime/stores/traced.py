@@ -73,9 +73,9 @@ class _Traced:
 
 def _collection(arguments: tuple[Any, ...]) -> str:
     """Return the table, or the kind of vectors, that a call is about; empty for all of them."""
-    for each in arguments:
-        if isinstance(each, Table):
-            return each.name
-        if isinstance(each, str) and each in VECTOR_KINDS:
-            return each
+    for argument in arguments:
+        if isinstance(argument, Table):
+            return argument.name
+        if isinstance(argument, str) and argument in VECTOR_KINDS:
+            return argument
     return ""

@@ -118,8 +118,8 @@ class LimitedProtocol(HttpToolsProtocol):
         super().data_received(data)
         if self._refusal or self.transport.is_closing():
             return
-        most = MAX_FRAMING + self.limits.header_bytes + self.limits.url_bytes
-        if self._bytes_without_progress > most:
+        max_bytes = MAX_FRAMING + self.limits.header_bytes + self.limits.url_bytes
+        if self._bytes_without_progress > max_bytes:
             self._refuse(431, self._headers_too_large())
         elif (
             (self._phase, self._requests) != before
@@ -151,8 +151,8 @@ class LimitedProtocol(HttpToolsProtocol):
                 self.timeout_keep_alive, self._on_header_timeout
             )
 
-    def _on_reading_resumed(self, paused: float) -> None:
-        self._body_ends += paused
+    def _on_reading_resumed(self, seconds_paused: float) -> None:
+        self._body_ends += seconds_paused
 
     def on_message_begin(self) -> None:
         """See httptools."""
@@ -176,8 +176,8 @@ class LimitedProtocol(HttpToolsProtocol):
         if self._head_size > self.limits.header_bytes:
             self._reject(431, self._headers_too_large())
         if self._header_count > self.limits.header_count:
-            most = self.limits.header_count
-            self._reject(431, f"the request has more than {most} headers (HTTP_MAX_HEADERS)")
+            max_headers = self.limits.header_count
+            self._reject(431, f"the request has more than {max_headers} headers (HTTP_MAX_HEADERS)")
         super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
@@ -190,8 +190,8 @@ class LimitedProtocol(HttpToolsProtocol):
     def on_body(self, body: bytes) -> None:
         """See httptools."""
         self._bytes_without_progress = 0
-        most = self.loop.time() + self.limits.body_timeout
-        self._body_ends = min(self._body_ends + len(body) / self.limits.body_rate, most)
+        latest_end = self.loop.time() + self.limits.body_timeout
+        self._body_ends = min(self._body_ends + len(body) / self.limits.body_rate, latest_end)
         super().on_body(body)
 
     def on_message_complete(self) -> None:
@@ -242,11 +242,11 @@ class LimitedProtocol(HttpToolsProtocol):
         if self.cycle.response_complete:
             self.transport.close()
             return
-        rest = self._body_ends - self.loop.time()
+        seconds_left = self._body_ends - self.loop.time()
         if self.flow.read_paused:  # the application does not read
-            rest = self.limits.body_timeout
-        if rest > 0:
-            self._read_deadline = self.loop.call_later(rest, self._on_body_timeout)
+            seconds_left = self.limits.body_timeout
+        if seconds_left > 0:
+            self._read_deadline = self.loop.call_later(seconds_left, self._on_body_timeout)
             return
         self._refuse(
             408,

@@ -43,8 +43,10 @@ def main() -> None:
                 "the vector store": embeddings,
             }
             filling = ("indexer-chunks", "indexer-graph")
-            bus.integrity.watch("vectors", parts, filling, held=filling)
-            bus.integrity.watch("graph", {"the graph store": graph}, held=("indexer-graph",))
+            bus.integrity.watch("vectors", parts, filling, held_durables=filling)
+            bus.integrity.watch(
+                "graph", {"the graph store": graph}, held_durables=("indexer-graph",)
+            )
             bus.integrity.schema_store = rows
             yield [
                 Subscription("indexer-chunks", chunks),

@@ -78,19 +78,19 @@ class VectorReplay:
         change nothing.
         """
         partition = Partition(workspace, generations.vectors)
-        gone_entities = [entity_vector_id(entity.name) for entity in entities if entity.gone]
+        gone_entities = [entity_vector_id(entity.name) for entity in entities if entity.is_gone]
         gone_relations = [
-            relation_vector_id(*relation.key) for relation in relations if relation.gone
+            relation_vector_id(*relation.key) for relation in relations if relation.is_gone
         ]
         await self.vectors.delete(partition, "entities", gone_entities)
         await self.vectors.delete(partition, "relations", gone_relations)
         rows = [
             Outdated(
-                "entities", [entity_row(entity) for entity in entities if not entity.gone], set()
+                "entities", [entity_row(entity) for entity in entities if not entity.is_gone], set()
             ),
             Outdated(
                 "relations",
-                [relation_row(relation) for relation in relations if not relation.gone],
+                [relation_row(relation) for relation in relations if not relation.is_gone],
                 set(),
             ),
         ]

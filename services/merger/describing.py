@@ -166,10 +166,10 @@ def _contributions_to(
     of_key: list[Contribution] = []
     for original, sources in sources_by_key.items():
         for contribution in contributions[original]:
-            if contribution.retracted or _belongs(contribution, sources):
+            if contribution.is_retracted or _belongs(contribution, sources):
                 of_key.append(contribution)
             else:
-                of_key.append(replace(contribution, retracted=True))
+                of_key.append(replace(contribution, is_retracted=True))
     return of_key
 
 

@@ -48,7 +48,9 @@ def main() -> None:
             await until_it_answers("the graph store", graph.prepare, health)
             parts = {"the document store": RowCheckpoints(rows, "graph"), "the graph store": graph}
             filling = ("merger", "merger-extents", "merger-edits", "merger-summarized")
-            bus.integrity.watch("graph", parts, filling, held=(*filling, "merger-summaries"))
+            bus.integrity.watch(
+                "graph", parts, filling, held_durables=(*filling, "merger-summaries")
+            )
             bus.integrity.schema_store = rows
             yield [
                 Subscription("merger", partial(on_entities_extracted, dependencies=dependencies)),

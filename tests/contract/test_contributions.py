@@ -71,7 +71,7 @@ async def by_key(
 ) -> dict[Key, list[Contribution]]:
     """All that chunks contribute to these keys."""
     result = await said.of_chunks(partition, await said.mentioning_chunks(partition, keys))
-    return {key: [one for one in of_key if not one.retracted] for key, of_key in result.items()}
+    return {key: [one for one in of_key if not one.is_retracted] for key, of_key in result.items()}
 
 
 async def counted(said: Contributions, partition: Partition, *keys: Key) -> dict[Key, int]:
@@ -86,7 +86,7 @@ async def standing(
     """By key, the chunks and versions that stand."""
     result = await by_key(said, partition, keys)
     return {
-        key: sorted((c.chunk_id, c.version) for c in of_key if not c.retracted)
+        key: sorted((c.chunk_id, c.version) for c in of_key if not c.is_retracted)
         for key, of_key in result.items()
     }
 
@@ -127,7 +127,7 @@ async def test_a_newer_version_takes_back_what_it_does_not_say(
     assert touched == {"d-chunk-000": {A, B, AB}}
     assert await standing(said, partition, A, B, AB) == {A: [("d-chunk-000", 2)], B: [], AB: []}
     (gone,) = (await said.of_chunks(partition, await said.mentioning_chunks(partition, [B])))[B]
-    assert (gone.retracted, gone.chunk_id) == (True, "d-chunk-000")
+    assert (gone.is_retracted, gone.chunk_id) == (True, "d-chunk-000")
 
 
 async def test_what_was_taken_back_is_touched_again_so_that_a_crash_loses_nothing(

@@ -157,7 +157,9 @@ async def test_a_tombstone_is_shown_by_no_read_and_counted_by_none(
 ) -> None:
     await graph.put(partition, [entity(n) for n in "abc"], [relation("a", "b"), relation("a", "c")])
     await graph.put(
-        partition, [replace(entity("b", 2), gone=True)], [replace(relation("a", "b", 2), gone=True)]
+        partition,
+        [replace(entity("b", 2), is_gone=True)],
+        [replace(relation("a", "b", 2), is_gone=True)],
     )
     assert set(await graph.entities(partition, ["a", "b", "c"])) == {"a", "c"}
     assert await graph.relations(partition, [("a", "b"), ("a", "c")]) == {
@@ -172,7 +174,9 @@ async def test_a_tombstone_is_shown_by_no_read_and_counted_by_none(
 async def test_a_tombstone_holds_off_older_rows_and_yields_to_newer_ones(
     graph: Graph, partition: Partition
 ) -> None:
-    await graph.put(partition, [Entity("a", 5, gone=True)], [Relation("a", "b", 5, gone=True)])
+    await graph.put(
+        partition, [Entity("a", 5, is_gone=True)], [Relation("a", "b", 5, is_gone=True)]
+    )
     await graph.put(partition, [entity("a", 4)], [relation("a", "b", 4)])
     assert (
         await graph.entities(partition, ["a"]) == {}
@@ -199,7 +203,7 @@ async def test_a_gone_entity_keeps_its_relations_until_their_own_tombstones(
     graph: Graph, partition: Partition
 ) -> None:
     await graph.put(partition, [entity("a"), entity("b")], [relation("a", "b")])
-    await graph.put(partition, [Entity("b", 2, gone=True)], [])
+    await graph.put(partition, [Entity("b", 2, is_gone=True)], [])
     assert await ties(graph, partition, ["b"], 9) == [tie(relation("a", "b"))]
     assert await graph.degrees(partition, ["a", "b"]) == {"a": 1}
 
@@ -223,7 +227,7 @@ async def test_a_relation_has_no_direction_and_may_join_an_entity_to_itself(
 
 async def test_ties_are_the_relations_in_short(graph: Graph, partition: Partition) -> None:
     heaviest = [relation("hub", f"spoke {number}", weight=9.0 - number) for number in range(5)]
-    gone = Relation("hub", "spoke 9", 1, gone=True)
+    gone = Relation("hub", "spoke 9", 1, is_gone=True)
     await graph.put(
         partition, [entity("hub")], [*heaviest, gone, relation("a", "spoke 1", weight=20.0)]
     )
@@ -280,7 +284,9 @@ async def test_hubs_are_read_bounded_and_written_without_walking_them(
     again = [replace(row, revision=2) for row in rows]
     for some in (again[:1000], again[1500:2500]):
         assert await seconds(graph.put(partition, [], some)) < 10 * plain + 1.0
-    await graph.put(partition, [], [*again, *(Relation(*row.key, 3, gone=True) for row in chain)])
+    await graph.put(
+        partition, [], [*again, *(Relation(*row.key, 3, is_gone=True) for row in chain)]
+    )
     assert await graph.degrees(partition, ["a hub", "z hub"]) == {"a hub": 1500, "z hub": 1500}
     assert len(await ties(graph, partition, ["a hub", "z hub"], 50)) == 100
     assert len(await graph.relations(partition, [row.key for row in rows])) == 3000
@@ -312,7 +318,9 @@ async def test_a_neighbourhood_has_the_asked_their_ties_and_the_other_ends_witho
     both = await graph.neighbourhood(partition, ["a", "b"], limit=9)
     assert [(tie.source, tie.target) for tie in both.relation_summaries] == [("a", "b"), ("b", "c")]
     assert set(both.nodes) == {"a", "b", "c"}
-    await graph.put(partition, [Entity("a", 2, gone=True)], [Relation("b", "c", 2, gone=True)])
+    await graph.put(
+        partition, [Entity("a", 2, is_gone=True)], [Relation("b", "c", 2, is_gone=True)]
+    )
     left = await graph.neighbourhood(partition, ["a", "b"], limit=9)
     assert (set(left.nodes), left.relation_summaries, left.degrees) == ({"b"}, [], {"b": 1})
     assert await graph.neighbourhood(partition, [], limit=9) == Neighbourhood({}, [], {})
@@ -335,7 +343,7 @@ async def test_the_neighbourhood_of_a_hub_is_bounded_and_says_how_much_there_is(
 
 async def test_names_are_scanned_without_the_rest(graph: Graph, partition: Partition) -> None:
     await graph.put(partition, [entity(f"name {n:03d}", type=f"t{n % 3}") for n in range(300)], [])
-    await graph.put(partition, [Entity("name 007", 9, gone=True)], [])
+    await graph.put(partition, [Entity("name 007", 9, is_gone=True)], [])
     result: list[tuple[str, str]] = []
     while page := await graph.scan_names(partition, result[-1][0] if result else "", 41):
         assert len(page) <= 41
@@ -419,12 +427,14 @@ async def test_thousands_of_rows_go_in_and_come_out_page_by_page(
 async def test_pages_full_of_tombstones_do_not_end_a_scan(
     graph: Graph, partition: Partition
 ) -> None:
-    await graph.put(partition, [Entity(f"name {n}", 1, gone=n % 40 != 39) for n in range(400)], [])
+    await graph.put(
+        partition, [Entity(f"name {n}", 1, is_gone=n % 40 != 39) for n in range(400)], []
+    )
     ends = [("name 0", f"name {n}") for n in range(1, 400)]
     await graph.put(
         partition,
         [],
-        [Relation(*pair(*end), 1, gone=n % 40 != 39) for n, end in enumerate(ends, 1)],
+        [Relation(*pair(*end), 1, is_gone=n % 40 != 39) for n, end in enumerate(ends, 1)],
     )
     assert len(await every_entity(graph, partition, 3)) == 10
     assert len(await every_relation(graph, partition, 3)) == 10
@@ -470,7 +480,9 @@ async def test_partitions_do_not_see_each_other(graph: Graph, partition: Partiti
 async def test_drop_removes_everything_tombstones_too(graph: Graph, partition: Partition) -> None:
     rows = [relation("hub", f"name {n}") for n in range(2500)]
     await graph.put(
-        partition, [Entity("old", 9, gone=True)], [*rows, Relation("old", "hub", 9, gone=True)]
+        partition,
+        [Entity("old", 9, is_gone=True)],
+        [*rows, Relation("old", "hub", 9, is_gone=True)],
     )
     assert partition in await graph.partitions()
     await graph.drop(partition)
@@ -493,7 +505,9 @@ async def test_hubs_are_the_entities_with_the_most_relations_then_by_name(
     )
     await graph.put(partition, [entity(f"spoke {n}") for n in range(9)], [])
     await graph.put(
-        partition, [Entity("odd", 2, gone=True)], [Relation(*pair("second", "z"), 2, gone=True)]
+        partition,
+        [Entity("odd", 2, is_gone=True)],
+        [Relation(*pair("second", "z"), 2, is_gone=True)],
     )
     assert await graph.hubs(partition, limit=4) == ["hub", "spoke 3", "second", "spoke 0"]
     assert (await graph.hubs(partition, limit=99))[-2:] == ["lone", "z"]

@@ -21,10 +21,10 @@ async def test_excerpts_are_revisions_and_the_beginning_of_texts(
     )
     await graph.put(
         partition,
-        [a, b, Entity("gone", 1, gone=True)],
+        [a, b, Entity("gone", 1, is_gone=True)],
         [ab, relation("a", "a"), relation("b", "c")],
     )
-    await graph.put(partition, [], [Relation("b", "c", 2, gone=True)])
+    await graph.put(partition, [], [Relation("b", "c", 2, is_gone=True)])
     pairs = [("a", "b"), ("a", "a"), ("b", "c"), ("a", "x"), ("", "\ud800")]
     entities, relations = await graph.excerpts(
         partition, ["a", "gone", "c", "x", "\ud800"], pairs, longest=5
@@ -61,7 +61,7 @@ async def test_relations_are_put_with_both_one_or_none_of_their_ends(
         row.key: row for row in rows
     }
     await graph.put(
-        partition, [Entity("b", 6, gone=True)], [relation("b", "c", 2), relation("d", "e")]
+        partition, [Entity("b", 6, is_gone=True)], [relation("b", "c", 2), relation("d", "e")]
     )
     assert await graph.relations(partition, [("b", "c")]) == {("b", "c"): relation("b", "c", 2)}
     assert len(await every_relation(graph, partition)) == 4

@@ -81,7 +81,7 @@ def test_the_place_of_a_delivery_is_told_to_the_microsecond(reply: str) -> None:
     nanoseconds = int(taken.timestamp()) * 10**9 + 123_457_999
     place = place_of(f"{reply}.2.41.7.{nanoseconds}.500")
     assert (place.attempt, place.sequence, place.pending) == (2, 41, 500)
-    assert place.taken == nanoseconds // 1000
+    assert place.delivered_count == nanoseconds // 1000
 
 
 @pytest.mark.parametrize("reply", ["", "_INBOX.a", "$JS.ACK.LOG.reader.1.x.3.4.5"])

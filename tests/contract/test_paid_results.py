@@ -126,7 +126,7 @@ async def test_a_summary_that_cannot_be_written_is_given_and_not_paid_again(
 async def test_when_no_more_can_be_kept_nothing_more_is_paid_for(
     rows: SqliteRows, lock: WritingProcess
 ) -> None:
-    kept = WriteBehind(rows, most=2)
+    kept = WriteBehind(rows, max_rows=2)
     lock.hold()
     for number in range(2):
         await kept.ready()

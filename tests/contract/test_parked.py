@@ -78,7 +78,10 @@ async def test_what_is_removed_is_told_to_who_looks_and_can_not_be_claimed(bus: 
 async def test_changes_are_read_from_where_one_has_come_to(bus: Bus) -> None:
     revisions = [await bus.parked.put(record(number)) for number in (1, 2, 3)]
     assert [entry.sequence for entry in await bus.parked.changes("chunker", revisions[0])] == [2, 3]
-    assert [entry.sequence for entry in await bus.parked.changes("chunker", 0, most=2)] == [1, 2]
+    assert [entry.sequence for entry in await bus.parked.changes("chunker", 0, max_records=2)] == [
+        1,
+        2,
+    ]
     await bus.parked.put(record(1, not_before=8.0), revisions[0])
     assert [entry.sequence for entry in await bus.parked.changes("chunker", revisions[2])] == [1]
 

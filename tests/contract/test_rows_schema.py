@@ -82,7 +82,7 @@ async def test_a_store_of_an_older_version_owes_what_this_one_cannot_go_on_with(
 async def test_several_services_that_start_at_once_record_the_same_debt(rows: Rows) -> None:
     await store_of_version(rows, 2)
     await asyncio.gather(*(schema.enter(rows) for _ in range(6)))
-    assert (await schema.read(rows)).owed == {"graph", "vectors"}
+    assert (await schema.read(rows)).owed_projections == {"graph", "vectors"}
     await clean(rows)
 
 
@@ -90,7 +90,7 @@ async def test_a_store_whose_graph_was_made_by_versions_4_or_5_owes_nothing(rows
     await store_of_version(rows, 5)
     await rows.put(CONTRIBUTIONS, {"c": {"document_id": "d", "chunk_id": "d-chunk-000"}})
     await rows.prepare()
-    assert (await schema.read(rows)).owed == set()
+    assert (await schema.read(rows)).owed_projections == set()
     await clean(rows)
 
 

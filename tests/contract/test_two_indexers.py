@@ -73,9 +73,11 @@ class Stores:
         """Write the keys in this revision, each with a text of it, or as tombstones."""
         text = "" if gone else f"text {revision}"
         entities = [
-            Entity(name, revision, description=text, gone=gone) for name in sorted(KEYS.names)
+            Entity(name, revision, description=text, is_gone=gone) for name in sorted(KEYS.names)
         ]
-        relations = [Relation(*pair, revision, description=text, gone=gone) for pair in KEYS.pairs]
+        relations = [
+            Relation(*pair, revision, description=text, is_gone=gone) for pair in KEYS.pairs
+        ]
         await self.graph.put(self.partition, entities, relations)
 
     async def index(self, vectors: Any) -> None:

@@ -111,10 +111,10 @@ async def test_a_changed_event_breaks_the_chain_of_its_workspace(
         bus,
         await NatsLiveGenerations.bind(bus),
         await NatsSharedValues.bind(bus, CHECKPOINTS_BUCKET),
-        WriteStatus(watched=True),
+        WriteStatus(is_watched=True),
     )
     await service.look()
-    assert "audit: " in service.writes.refused and "lightstream repair" in service.writes.refused
+    assert "audit: " in service.writes.refusal and "lightstream repair" in service.writes.refusal
     await audited(bus, rows, accept=True)
     assert not (await audited(bus, rows)).problems
 

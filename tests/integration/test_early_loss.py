@@ -53,7 +53,7 @@ class Life:
         pointers = await NatsLiveGenerations.bind(jetstream)
         values = await NatsSharedValues.bind(jetstream, CHECKPOINTS_BUCKET)
         integrity = Integrity(
-            "query", jetstream, pointers, values, WriteStatus(watched=True), mark_store=rows
+            "query", jetstream, pointers, values, WriteStatus(is_watched=True), mark_store=rows
         )
         integrity.watch(
             "status", {"the document store": RowCheckpoints(rows, "status")}, (DURABLE,)
@@ -211,4 +211,4 @@ async def test_stores_of_another_log_are_told_by_their_beginning(
         1, Checkpoint(0, "2020-01-01T00:00:00+00:00")
     )
     await life.integrity.look()
-    assert "was filled from another log" in life.integrity.writes.refused
+    assert "was filled from another log" in life.integrity.writes.refusal

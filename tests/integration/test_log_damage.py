@@ -53,7 +53,7 @@ class Bus:
         pointers, values = await NatsLiveGenerations.bind(self.jetstream), await self.values()
         keeper = self.rows if stage == "query" else None
         service = Integrity(
-            stage, self.jetstream, pointers, values, WriteStatus(watched=True), mark_store=keeper
+            stage, self.jetstream, pointers, values, WriteStatus(is_watched=True), mark_store=keeper
         )
         await service.look()
         return service
@@ -104,13 +104,13 @@ async def test_a_shorter_log_is_not_written_to(
 ) -> None:
     await fill(NatsLog(bus.jetstream))
     running = await bus.service()
-    assert not running.writes.refused
+    assert not running.writes.refusal
     await bus.damaged(damage)
     left = await bus.end()
     assert left < EVENTS, "the server says nothing of what it lost"
     for service in (running, await bus.service(), await bus.service("chunker")):
         await service.look()
-        assert f"it ends at sequence {left}, and had reached {EVENTS}" in service.writes.refused
+        assert f"it ends at sequence {left}, and had reached {EVENTS}" in service.writes.refusal
         with pytest.raises(LogDamaged, match="accept-loss"):
             await NatsLog(bus.jetstream, service.writes).publish(document("new"))
     assert await bus.end() == left
@@ -121,7 +121,7 @@ async def test_what_was_written_since_the_last_look_counts_too(bus: Bus) -> None
     await fill(NatsLog(bus.jetstream, service.writes))
     await bus.damaged(cut_the_tail)
     await service.look()
-    assert "had reached" in service.writes.refused
+    assert "had reached" in service.writes.refusal
 
 
 async def test_a_log_that_grew_again_is_told_by_its_message(bus: Bus) -> None:
@@ -130,12 +130,12 @@ async def test_a_log_that_grew_again_is_told_by_its_message(bus: Bus) -> None:
     await bus.damaged(cut_the_tail)
     foreign = EVENTS - await bus.end() + 5
     await fill(NatsLog(bus.jetstream), foreign, "foreign")
-    assert "another message stands at sequence 60" in (await bus.service()).writes.refused
-    assert "another message" in (await bus.service("chunker")).writes.refused, (
+    assert "another message stands at sequence 60" in (await bus.service()).writes.refusal
+    assert "another message" in (await bus.service("chunker")).writes.refusal, (
         "the others are told by the bus"
     )
     # What was found stays found, also when nothing shows any more but the verdict itself.
-    assert "another message" in (await bus.service()).writes.refused
+    assert "another message" in (await bus.service()).writes.refusal
 
 
 async def test_a_document_beyond_the_end_is_noticed_without_any_mark(bus: Bus) -> None:
@@ -145,7 +145,7 @@ async def test_a_document_beyond_the_end_is_noticed_without_any_mark(bus: Bus) -
     )
     assert (
         "the document store knows sequence 9, and the log ends at 3"
-        in (await bus.service()).writes.refused
+        in (await bus.service()).writes.refusal
     )
 
 
@@ -155,23 +155,23 @@ async def test_a_checkpoint_of_another_log_is_noticed(bus: Bus) -> None:
     await store.put_checkpoint(1, Checkpoint(2, "2020-01-01T00:00:00+00:00"))
     pointers = await NatsLiveGenerations.bind(bus.jetstream)
     merger = Integrity(
-        "merger", bus.jetstream, pointers, await bus.values(), WriteStatus(watched=True)
+        "merger", bus.jetstream, pointers, await bus.values(), WriteStatus(is_watched=True)
     )
     merger.watch("graph", {"the document store": store}, ("merger",))
     await merger.look()
-    assert "was filled from another log" in merger.writes.refused
+    assert "was filled from another log" in merger.writes.refusal
 
 
 async def test_a_hole_is_noticed(bus: Bus) -> None:
     await fill(NatsLog(bus.jetstream), 9)
     await bus.service()
     await bus.jetstream.purge_stream("KB_EVENTS", subject=subjects.of_document("trial", "doc-4"))
-    assert "1 of its messages are gone" in (await bus.service()).writes.refused
+    assert "1 of its messages are gone" in (await bus.service()).writes.refusal
 
 
 async def test_a_write_at_a_taken_sequence_is_not_answered_as_done(bus: Bus) -> None:
-    log = NatsLog(bus.jetstream, WriteStatus(watched=True, seen=5))
-    log.writes.checked.set()
+    log = NatsLog(bus.jetstream, WriteStatus(is_watched=True, seen_sequence=5))
+    log.writes.was_checked.set()
     with pytest.raises(LogDamaged, match="written at sequence 1, but the log had reached 5"):
         await log.publish(document("a"))
 
@@ -231,6 +231,6 @@ async def test_an_accepted_loss_lets_services_write_again(bus: Bus) -> None:
     await checkpoints.accept_loss(bus.jetstream, bus.rows)
     for service in (*others, await bus.service("chunker")):
         await service.look()
-        assert not service.writes.refused
+        assert not service.writes.refusal
         await NatsLog(bus.jetstream, service.writes).publish(document(f"after-{service.stage}"))
     assert await bus.end() == left + 3

@@ -41,7 +41,7 @@ async def rebuilt(jetstream: JetStreamContext, folder: Path) -> dict[str, Any]:
         ["status"],
         lambda _: None,
         MergerSettings(),
-        parked=parked,
+        parked_events=parked,
     )
     try:
         return await rebuild.run("default")

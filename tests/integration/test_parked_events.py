@@ -70,7 +70,7 @@ async def test_newer_events_of_one_workspace_hold_up_no_other_and_are_handled_af
             return status == 200 and f"{MANY} events of a version newer" in str(body.get("notes"))
 
         await until(noted, "a note on the health page")
-        (entry, *_) = await NatsParkedEvents(jetstream).changes("chunker", 0, most=1)
+        (entry, *_) = await NatsParkedEvents(jetstream).changes("chunker", 0, max_records=1)
         assert entry.event is not None
         assert (entry.event.event_type, entry.event.version, entry.event.document) == (
             "DocumentAdded",

@@ -72,7 +72,7 @@ async def repaired(
     plan = await plan_repair(bus, source)
     await write_repaired(bus, source, plan, copy, lambda _: None)
     await replace_log(bus, rows, copy, lambda _: None, 1)
-    return plan.lost, plan.changed
+    return plan.lost_sequences, plan.changed_sequences
 
 
 @pytest.mark.parametrize("kind", ["archive", "backup"])
@@ -105,11 +105,11 @@ async def test_what_a_damaged_log_lost_comes_back(
         bus,
         await NatsLiveGenerations.bind(bus),
         await NatsSharedValues.bind(bus, CHECKPOINTS_BUCKET),
-        WriteStatus(watched=True),
+        WriteStatus(is_watched=True),
         mark_store=rows,
     )
     await service.look()
-    assert not service.writes.refused
+    assert not service.writes.refusal
     assert await NatsLog(bus, service.writes).publish(document("after")) == EVENTS + 1
     first = (await bus.consumer_info("KB_EVENTS", "chunker")).ack_floor
     assert first and first.stream_seq < lost[0], "what came back is handled"

@@ -52,10 +52,13 @@ async def merger(jetstream: JetStreamContext, rows: SqliteRows) -> Integrity:
     pointers = await NatsLiveGenerations.bind(jetstream)
     values = await NatsSharedValues.bind(jetstream, CHECKPOINTS_BUCKET)
     integrity = Integrity(
-        "merger", jetstream, pointers, values, WriteStatus(watched=True), schema_store=rows
+        "merger", jetstream, pointers, values, WriteStatus(is_watched=True), schema_store=rows
     )
     integrity.watch(
-        "graph", {"the document store": RowCheckpoints(rows, "graph")}, (MERGER,), held=(MERGER,)
+        "graph",
+        {"the document store": RowCheckpoints(rows, "graph")},
+        (MERGER,),
+        held_durables=(MERGER,),
     )
     await integrity.look()
     return integrity
@@ -181,13 +184,16 @@ async def test_what_was_made_from_a_graph_that_was_lost_meanwhile_is_owed(
     begun = Checkpoint(0, created.isoformat())
     graph = Store(begun)
     integrity = Integrity(
-        "indexer", jetstream, pointers, values, WriteStatus(watched=True), schema_store=rows
+        "indexer", jetstream, pointers, values, WriteStatus(is_watched=True), schema_store=rows
     )
     vectors = RowCheckpoints(rows, "vectors")
     integrity.watch(
-        "vectors", {"the document store": vectors}, ("indexer-graph",), held=("indexer-graph",)
+        "vectors",
+        {"the document store": vectors},
+        ("indexer-graph",),
+        held_durables=("indexer-graph",),
     )
-    integrity.watch("graph", {"the graph store": graph}, held=("indexer-graph",))
+    integrity.watch("graph", {"the graph store": graph}, held_durables=("indexer-graph",))
     await write_note(values, "graph", 1, begun)
     await integrity.look()
     assert not await owed(rows)

@@ -62,7 +62,7 @@ AFFECTED = handler.affected_keys
 
 async def _acknowledge_only(self: ParkedMessage, *_: Any) -> bool:
     """Take a parked event off the list when it fails again."""
-    return await self.parked.remove(self.event, self.revision)
+    return await self.parked_events.remove(self.event, self.revision)
 
 
 async def _nothing_more(self: Rebuild) -> None:

@@ -120,9 +120,9 @@ async def work(harness: QueryHarness) -> None:
     while True:
         moved = [await worker.step() for worker in ours]
         if isinstance(harness.log, FollowedLog):
-            harness.log.folded = ours[-1].consumer.seen
+            harness.log.folded = ours[-1].consumer.seen_count
             if not any(moved):
-                harness.log.settled = min(worker.consumer.seen for worker in ours)
+                harness.log.settled = min(worker.consumer.seen_count for worker in ours)
         await asyncio.sleep(0 if any(moved) else 0.005)
 
 

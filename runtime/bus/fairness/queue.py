@@ -78,19 +78,19 @@ class FairQueue:
             self._remove_queue(key)
 
     def take(
-        self, limit: int, now: float, *, gap: int = 0, served: Collection[str] = ()
+        self, limit: int, now: float, *, gap: int = 0, served_workspaces: Collection[str] = ()
     ) -> Turn | None:
         """Return the next workspace's turn of at most `limit` messages; None when no workspace is
         waiting whose messages may be handled before their delivery.
 
-        `gap`: messages of the backlog that must be ahead of such a message; `served`: workspaces
-        that ordinary delivery serves now.
+        `gap`: messages of the backlog that must be ahead of such a message; `served_workspaces`:
+        workspaces that ordinary delivery serves now.
         """
         head = min((queue[0].position for queue in self._queues.values()), default=0)
         for key, queue in self._queues.items():
             is_near_head = queue[0].position - head < gap
             is_delayed = self._not_before.get(key, now) > now
-            if is_near_head or is_delayed or key[0] in served:
+            if is_near_head or is_delayed or key[0] in served_workspaces:
                 continue
             return self._take_from(key, limit)
         return None

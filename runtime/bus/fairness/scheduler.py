@@ -73,10 +73,10 @@ class _EarlyMessage(NatsMessage):
         return 1
 
     async def ack(self) -> None:
-        self.scheduler.handled.add(self.sequence)
+        self.scheduler.handled_sequences.add(self.sequence)
 
     async def nak(self, delay: float) -> None:
-        self.scheduler.refused[self.sequence] = delay
+        self.scheduler.refused_delays[self.sequence] = delay
 
     async def heartbeat(self) -> None: ...
 
@@ -86,17 +86,17 @@ class FairScheduler:
     """The fair turns of one consumer in one process.
 
     `claims`: which messages a replica handles before their delivery, so that no other does.
-    `workers`: batches that ordinary delivery handles at once. `handled`: sequences of messages that
-    were handled before their delivery. `refused`: those that a handler refused, with the seconds
-    until they are to be offered again.
+    `workers`: batches that ordinary delivery handles at once. `handled_sequences`: sequences of
+    messages that were handled before their delivery. `refused_delays`: those that a handler
+    refused, with the seconds until they are to be offered again.
     """
 
     processor: EventProcessor
     lookahead: Lookahead
     claims: SharedValues
     workers: int = 1
-    handled: set[int] = field(default_factory=set[int])
-    refused: dict[int, float] = field(default_factory=dict[int, float])
+    handled_sequences: set[int] = field(default_factory=set[int])
+    refused_delays: dict[int, float] = field(default_factory=dict[int, float])
 
     def __post_init__(self) -> None:
         self.gap = max(MIN_GAP, 2 * self.processor.durable.batch)
@@ -112,44 +112,46 @@ class FairScheduler:
         """Acknowledge those of these delivered messages that were handled before, and handle the
         others.
         """
-        unhandled = await self._without_handled(messages)
-        if not unhandled:
+        open_messages = await self._without_handled(messages)
+        if not open_messages:
             return
-        workspaces = frozenset(subjects.workspace_token(message.subject) for message in unhandled)
-        self._batches[id(unhandled)] = _Batch(time.monotonic(), workspaces)
+        workspaces = frozenset(
+            subjects.workspace_token(message.subject) for message in open_messages
+        )
+        self._batches[id(open_messages)] = _Batch(time.monotonic(), workspaces)
         loop = asyncio.get_running_loop()
         wake_up = loop.call_later(LONG_BATCH_SECONDS, self._wake_up.set)
         try:
-            await self.processor.process(unhandled)
+            await self.processor.process(open_messages)
         finally:
             wake_up.cancel()
-            del self._batches[id(unhandled)]
+            del self._batches[id(open_messages)]
 
     async def _without_handled(self, messages: Sequence[NatsMessage]) -> list[Message]:
         """Return the messages that nothing handles yet; acknowledge or refuse the others."""
-        unhandled: list[Message] = []
+        open_messages: list[Message] = []
         for message in messages:
             self._position = max(self._position, message.sequence)
             self._pending = message.raw.metadata.num_pending or 0
-            if message.sequence in self.handled:
+            if message.sequence in self.handled_sequences:
                 await message.ack()
-                self.handled.discard(message.sequence)
+                self.handled_sequences.discard(message.sequence)
             elif message.sequence in self._in_progress:
                 await message.nak(RETRY_SECONDS)
             else:
-                unhandled.append(message)
+                open_messages.append(message)
         self.queue.remove_delivered(self._position)
         self._remove_delivered()
         if self._pending > self.gap:
             self._wake_up.set()
-        return unhandled
+        return open_messages
 
     def _is_held_up(self) -> bool:
         """Return whether every worker has been busy with its batch for long."""
         if len(self._batches) < self.workers:
             return False
-        newest = max((batch.started_at for batch in self._batches.values()), default=0.0)
-        return time.monotonic() - newest >= LONG_BATCH_SECONDS
+        newest_start = max((batch.started_at for batch in self._batches.values()), default=0.0)
+        return time.monotonic() - newest_start >= LONG_BATCH_SECONDS
 
     async def run(self) -> None:
         """Run turns for ever, whenever a workspace would have to wait."""
@@ -200,31 +202,35 @@ class FairScheduler:
         # A workspace whose message is about to be delivered waits for that, but not for the end of
         # long work.
         gap = 0 if self._is_held_up() else self.gap
-        served: set[str] = set()
+        served_workspaces: set[str] = set()
         for batch in self._batches.values():
-            served |= batch.workspaces
+            served_workspaces |= batch.workspaces
         limit = min(MAX_TURN_MESSAGES, self.processor.durable.batch)
-        return self.queue.take(limit, time.monotonic(), gap=gap, served=served)
+        return self.queue.take(
+            limit, time.monotonic(), gap=gap, served_workspaces=served_workspaces
+        )
 
     async def _run_turn(self, turn: Turn) -> None:
         """Handle the messages of this turn that this replica can claim.
 
         Those that fail are offered again; lost ones come by ordinary delivery.
         """
-        claimed: list[int] = []
+        claimed_sequences: list[int] = []
         try:
-            claimed = [sequence for sequence in turn.sequences if await self._claim(sequence)]
-            self._in_progress.update(claimed)
-            await self._handle(turn, claimed)
+            claimed_sequences = [
+                sequence for sequence in turn.sequences if await self._claim(sequence)
+            ]
+            self._in_progress.update(claimed_sequences)
+            await self._handle(turn, claimed_sequences)
         except Exception as error:
             # Nothing is lost: a message that is not handled here is delivered in its order.
             logger.warning(
                 "a turn was not taken", durable=self.processor.durable.name, error=repr(error)
             )
-            self.refused |= dict.fromkeys(claimed, RETRY_SECONDS)
+            self.refused_delays |= dict.fromkeys(claimed_sequences, RETRY_SECONDS)
         finally:
-            self._in_progress.difference_update(claimed)
-        self._put_back_refused(turn, claimed)
+            self._in_progress.difference_update(claimed_sequences)
+        self._put_back_refused(turn, claimed_sequences)
 
     async def _handle(self, turn: Turn, sequences: Sequence[int]) -> None:
         if not sequences:
@@ -232,19 +238,25 @@ class FairScheduler:
         messages = await self.lookahead.messages(turn.filter, turn.workspace, sequences)
         await self.processor.process([_EarlyMessage(message.raw, self) for message in messages])
 
-    def _put_back_refused(self, turn: Turn, claimed: Sequence[int]) -> None:
+    def _put_back_refused(self, turn: Turn, claimed_sequences: Sequence[int]) -> None:
         """Offer again, after the longest of their delays, the messages that were refused."""
-        refused = sorted(sequence for sequence in claimed if sequence in self.refused)
-        if not refused:
+        refused_sequences = sorted(
+            sequence for sequence in claimed_sequences if sequence in self.refused_delays
+        )
+        if not refused_sequences:
             return
-        delay = max(self.refused.pop(sequence) for sequence in refused)
-        self.queue.put_back(Turn(turn.workspace, turn.filter, refused), time.monotonic() + delay)
+        delay = max(self.refused_delays.pop(sequence) for sequence in refused_sequences)
+        self.queue.put_back(
+            Turn(turn.workspace, turn.filter, refused_sequences), time.monotonic() + delay
+        )
 
     def _remove_delivered(self) -> None:
         """Remove sequences that delivery has passed: other replicas were given those messages."""
         if len(self._claimed) <= MAX_LOOKAHEAD:
             return
-        self.handled = {sequence for sequence in self.handled if sequence > self._position}
+        self.handled_sequences = {
+            sequence for sequence in self.handled_sequences if sequence > self._position
+        }
         self._claimed = {sequence for sequence in self._claimed if sequence > self._position}
 
     async def _claim(self, sequence: int) -> bool:

@@ -37,7 +37,7 @@ class MemoryEventFeed:
 
     def _behind(self, subject: str, after: int) -> list[Message]:
         return [
-            MemoryMessage(stored)
-            for stored in self.log.messages[after:]
-            if matches(stored.subject, [subject])
+            MemoryMessage(stored_message)
+            for stored_message in self.log.messages[after:]
+            if matches(stored_message.subject, [subject])
         ]

@@ -37,9 +37,9 @@ class TlsFiles:
             if self.cert:
                 context.load_cert_chain(self.cert, self.key)
         except OSError as error:  # ssl.SSLError is one
-            named = " ".join(f"{name}={file}" for name, file in vars(self).items() if file)
+            file_names = " ".join(f"{name}={file}" for name, file in vars(self).items() if file)
             raise ConfigurationError(
-                f"a file of NATS_URL cannot be used: {named}: {error.strerror or error}"
+                f"a file of NATS_URL cannot be used: {file_names}: {error.strerror or error}"
             ) from None
         return context
 
@@ -98,16 +98,16 @@ def parse_bus_address(url: str) -> BusAddress:
             for part in url.split(",")
             if part.strip()
         ]
-        servers = tuple(_without_credentials(each) for each in parts)
+        servers = tuple(_without_credentials(part) for part in parts)
         tls = _tls_files(parts)
     except ValueError:
         raise ConfigurationError(EXPECTED) from None
     if not servers:
         raise ConfigurationError(EXPECTED)
-    named = next((each for each in parts if each.username), None)
+    named_part = next((part for part in parts if part.username), None)
     return (
-        BusAddress(servers, named.username, named.password, tls)
-        if named
+        BusAddress(servers, named_part.username, named_part.password, tls)
+        if named_part
         else BusAddress(servers, tls=tls)
     )
 
@@ -116,17 +116,21 @@ def _tls_files(parts: list[SplitResult]) -> TlsFiles | None:
     """Return the files of TLS; None without it. Raises ValueError for half of it, and for a file
     without TLS.
     """
-    given = {
+    files = {
         name: values[0]
-        for each in parts
-        for name, values in parse_qs(each.query, strict_parsing=True).items()
+        for part in parts
+        for name, values in parse_qs(part.query, strict_parsing=True).items()
     }
-    encrypted = {each.scheme.strip() == "tls" for each in parts}
-    if given.keys() - TLS_FILES or len(encrypted) > 1 or (given and encrypted != {True}):
+    schemes_encrypted = {part.scheme.strip() == "tls" for part in parts}
+    if (
+        files.keys() - TLS_FILES
+        or len(schemes_encrypted) > 1
+        or (files and schemes_encrypted != {True})
+    ):
         raise ValueError("unknown names, or servers with TLS and without")
-    if ("cert" in given) != ("key" in given):
+    if ("cert" in files) != ("key" in files):
         raise ValueError("a certificate without its key")
-    return TlsFiles(**given) if encrypted == {True} else None
+    return TlsFiles(**files) if schemes_encrypted == {True} else None
 
 
 def _without_credentials(parts: SplitResult) -> str:

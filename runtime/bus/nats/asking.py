@@ -20,14 +20,16 @@ async def first_answer(ask: Callable[[], Coroutine[Any, Any, T]]) -> T:
     nothing of what it was asked: whoever asked once would wait for his whole time-out. So it is
     asked again while the earlier ones wait on.
     """
-    asked = set[asyncio.Task[T]]()
+    tasks = set[asyncio.Task[T]]()
     try:
         while True:
-            asked.add(asyncio.create_task(ask()))
-            done, _ = await asyncio.wait(asked, timeout=AGAIN, return_when=asyncio.FIRST_COMPLETED)
-            if done:
-                return done.pop().result()
+            tasks.add(asyncio.create_task(ask()))
+            done_tasks, _ = await asyncio.wait(
+                tasks, timeout=AGAIN, return_when=asyncio.FIRST_COMPLETED
+            )
+            if done_tasks:
+                return done_tasks.pop().result()
     finally:
-        for task in asked:
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*asked, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)

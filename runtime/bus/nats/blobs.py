@@ -137,14 +137,14 @@ class NatsBlobs:
         """Return a part. Any replica answers, and one that lags behind lacks what was confirmed: it
         is asked again.
         """
-        for left in reversed(range(READS)):
+        for attempts_left in reversed(range(READS)):
             try:
                 with translated():
                     subject = subjects.blob(ref.key, number)
                     message = await self.jetstream.get_last_msg("KB_BLOBS", subject, direct=True)
                 return message.data or b""
             except NotFoundError:
-                if not left or not await self._is_replicated():
+                if not attempts_left or not await self._is_replicated():
                     break
                 await asyncio.sleep(REPLICA_LAG)
         raise Poison(f"part {number} of blob {ref.sha256} is not in KB_BLOBS")

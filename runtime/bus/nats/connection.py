@@ -51,9 +51,9 @@ _OF_ANOTHER_ACCOUNT = 10039  # JSNotEnabledForAccountErr
 
 @asynccontextmanager
 async def connected(
-    url: str, *, name: str, closed: Callable[[], Awaitable[None]] | None = None
+    url: str, *, name: str, on_closed: Callable[[], Awaitable[None]] | None = None
 ) -> AsyncGenerator[Client]:
-    """Open a connection that reconnects for ever. `closed` is called when it is closed for good.
+    """Open a connection that reconnects for ever. `on_closed` is called when it is closed for good.
 
     Raises ConfigurationError when no server lets us in at first, within 10 s: where it should be is
     a setting.
@@ -82,7 +82,7 @@ async def connected(
                     max_reconnect_attempts=-1,
                     reconnect_time_wait=1,
                     error_cb=on_error,
-                    closed_cb=closed,
+                    closed_cb=on_closed,
                     connect_timeout=5,
                     **address.credentials,
                     **encryption,
@@ -105,9 +105,10 @@ def _why_not(faults: Sequence[Exception]) -> str:
         for fault in faults
     ):
         return "the NATS server refuses the user or the password of NATS_URL"
-    if refused := next((fault for fault in faults if isinstance(fault, ssl.SSLError)), None):
+    if tls_error := next((fault for fault in faults if isinstance(fault, ssl.SSLError)), None):
         return (
-            f"TLS with the servers of NATS_URL fails ({refused.reason or refused}): see ca, cert "
+            f"TLS with the servers of NATS_URL fails ({tls_error.reason or tls_error}): see "
+            "ca, cert "
             "and key there"
         )
     return (

@@ -11,8 +11,8 @@ from runtime.bus.nats.connection import translated
 
 @dataclass(frozen=True)
 class ConsumerState:
-    """One durable. `delivered` and `handled` are sequences of its stream; the others count
-    messages.
+    """One durable. `delivered_sequence` and `handled_sequence` are sequences of its stream; the
+    others count messages.
     """
 
     name: str
@@ -20,12 +20,12 @@ class ConsumerState:
     """Not delivered yet."""
     ack_pending: int
     """Delivered, not acknowledged yet."""
-    redelivered: int
+    redelivered_count: int
     """Delivered more than once, not acknowledged yet."""
-    delivered: int
-    handled: int
+    delivered_sequence: int
+    handled_sequence: int
     """Everything up to it is acknowledged."""
-    acknowledged: int
+    acknowledged_sequence: int
     """Deliveries that were acknowledged, ever."""
 
 
@@ -45,10 +45,10 @@ async def read_consumers(
                 name=consumer.name,
                 pending=info.num_pending or 0,
                 ack_pending=info.num_ack_pending or 0,
-                redelivered=info.num_redelivered or 0,
-                delivered=info.delivered.stream_seq if info.delivered else 0,
-                handled=info.ack_floor.stream_seq if info.ack_floor else 0,
-                acknowledged=(info.delivered.consumer_seq if info.delivered else 0)
+                redelivered_count=info.num_redelivered or 0,
+                delivered_sequence=info.delivered.stream_seq if info.delivered else 0,
+                handled_sequence=info.ack_floor.stream_seq if info.ack_floor else 0,
+                acknowledged_sequence=(info.delivered.consumer_seq if info.delivered else 0)
                 - (info.num_ack_pending or 0),
             )
         )

@@ -56,7 +56,9 @@ async def read_records(
         end, silences = (await jetstream.stream_info(stream)).state.last_seq, 0
 
     def behind(sequence: int) -> ConsumerConfig:
-        return reading.reader_config(sequence, forgotten=30.0 if subject else 60.0, subject=subject)
+        return reading.reader_config(
+            sequence, inactive_seconds=30.0 if subject else 60.0, subject=subject
+        )
 
     while after < end:
         pages = reading.read_pages(jetstream, stream, behind, after, PAGE, patience=PATIENCE)
@@ -107,11 +109,11 @@ async def unreadable(
         if "error" in answer:
             APIError.from_error(answer["error"])
     state: dict[str, Any] = answer["state"]
-    deleted = set(cast("list[int]", state.get("deleted") or []))
+    deleted_sequences = set(cast("list[int]", state.get("deleted") or []))
     return [
-        each
-        for each in sequences
-        if each not in deleted and state["first_seq"] <= each <= state["last_seq"]
+        sequence
+        for sequence in sequences
+        if sequence not in deleted_sequences and state["first_seq"] <= sequence <= state["last_seq"]
     ]
 
 
@@ -146,9 +148,9 @@ class SequencedWriter:
     _bytes: int = 0
     _ids: set[str] = field(default_factory=set[str])
 
-    async def write(self, records: Iterable[Record], last: int) -> AsyncGenerator[int]:
-        """Write the records, then leave the sequences up to `last` empty. Yields how far it is, now
-        and then.
+    async def write(self, records: Iterable[Record], last_sequence: int) -> AsyncGenerator[int]:
+        """Write the records, then leave the sequences up to `last_sequence` empty. Yields how far
+        it is, now and then.
 
         Raises `Unavailable` when the stream does not confirm, ServiceError when it is written to by
         others.
@@ -162,7 +164,7 @@ class SequencedWriter:
             await self._append(record.subject, record.data, headers)
             if not self.end % PAGE:
                 yield self.end
-        await self._skip_to(last + 1)
+        await self._skip_to(last_sequence + 1)
         await self._confirm()
         yield self.end
         with translated():
@@ -181,11 +183,13 @@ class SequencedWriter:
             self._ids.clear()
         if id:
             self._ids.add(id)
-        expected = {
+        expectations = {
             "Nats-Expected-Last-Sequence": str(self.end),
             "Nats-Expected-Stream": self.stream,
         }
-        future = await self.jetstream.publish_async(subject, data, headers={**headers, **expected})
+        future = await self.jetstream.publish_async(
+            subject, data, headers={**headers, **expectations}
+        )
         self.end += 1
         self._bytes += len(data)
         self._under_way.append((self.end, future))
@@ -194,10 +198,10 @@ class SequencedWriter:
 
     async def _confirm(self) -> None:
         """Wait until the stream has confirmed all that was sent."""
-        sent, self._under_way, self._bytes = self._under_way, [], 0
+        publications, self._under_way, self._bytes = self._under_way, [], 0
         try:
             async with asyncio.timeout(3 * REQUEST_TIMEOUT):
-                for sequence, future in sent:
+                for sequence, future in publications:
                     ack = await future
                     if ack.seq != sequence or ack.duplicate:
                         raise ServiceError(
@@ -213,5 +217,5 @@ class SequencedWriter:
                 f"{self.stream} does not confirm: {error!r}; start again, it goes on there"
             ) from error
         finally:
-            for _, future in sent:
+            for _, future in publications:
                 future.cancel()

@@ -33,26 +33,26 @@ class NatsDeadLetters:
     """`DeadLetters` on the stream KB_DEAD."""
 
     jetstream: JetStreamContext
-    most: int | None = MAX_LETTERS
+    max_letters: int | None = MAX_LETTERS
     """Dead letters that are read, the latest ones; None for all."""
 
     async def headers(self) -> list[DeadLetter]:
-        async with aclosing(_headers(self.jetstream, self.most)) as letters:
+        async with aclosing(_headers(self.jetstream, self.max_letters)) as letters:
             return [letter async for letter in letters]
 
     async def get(self, number: int) -> DeadLetter | None:
         try:
             with translated():
-                stored = await self.jetstream.get_msg(STREAM, number)
+                raw_message = await self.jetstream.get_msg(STREAM, number)
         except NotFoundError:
             return None
-        headers = cast(dict[str, str], stored.headers or {})
+        headers = cast(dict[str, str], raw_message.headers or {})
         return _letter(
             number,
-            stored.time or datetime.now(UTC),
-            stored.subject or "",
+            raw_message.time or datetime.now(UTC),
+            raw_message.subject or "",
             headers,
-            stored.data or b"",
+            raw_message.data or b"",
         )
 
     async def remove(self, number: int) -> None:
@@ -65,7 +65,9 @@ class NatsDeadLetters:
                 raise
 
 
-async def _headers(jetstream: JetStreamContext, most: int | None) -> AsyncGenerator[DeadLetter]:
+async def _headers(
+    jetstream: JetStreamContext, max_letters: int | None
+) -> AsyncGenerator[DeadLetter]:
     """Yield the headers of each dead letter."""
     with translated():
         state = (await jetstream.stream_info(STREAM)).state
@@ -74,7 +76,7 @@ async def _headers(jetstream: JetStreamContext, most: int | None) -> AsyncGenera
         config = ConsumerConfig(
             name=f"count-{uuid4().hex}",
             deliver_policy=DeliverPolicy.BY_START_SEQUENCE,
-            opt_start_seq=max(1, state.last_seq - most + 1) if most else 1,
+            opt_start_seq=max(1, state.last_seq - max_letters + 1) if max_letters else 1,
             ack_policy=AckPolicy.NONE,
             headers_only=True,
             # The query service may remove no consumer: this one ends by itself.
@@ -82,13 +84,13 @@ async def _headers(jetstream: JetStreamContext, most: int | None) -> AsyncGenera
             mem_storage=True,
         )
         info = await jetstream.add_consumer(STREAM, config)
-        left = info.num_pending or 0
+        pending_count = info.num_pending or 0
         async with opened_pull(jetstream, STREAM, info.name) as reader:
-            while left > 0:
-                messages = await reader.fetch(min(PAGE, left), FETCH)
+            while pending_count > 0:
+                messages = await reader.fetch(min(PAGE, pending_count), FETCH)
                 if not messages:
                     raise NatsTimeout
-                left -= len(messages)
+                pending_count -= len(messages)
                 for message in messages:
                     read = NatsMessage(message)
                     yield _letter(

@@ -41,24 +41,24 @@ class NatsEventFeed:
             return (await self.jetstream.stream_info(LOG)).state.last_seq
 
     async def count(self, subject: str, after: int = 0) -> int:
-        return (await self._opened(subject, after, forgotten=1.0)).num_pending or 0
+        return (await self._opened(subject, after, inactive_seconds=1.0)).num_pending or 0
 
     async def page(self, subject: str, after: int, limit: int) -> tuple[list[Message], int]:
         if limit <= 0:
             return [], await self.count(subject, after)
-        messages, left = list[Message](), 0
+        messages, pending_count = list[Message](), 0
         with _reading():
-            config_behind = partial(reader_config, forgotten=FORGOTTEN, subject=subject)
-            most = min(limit, MOST_AT_ONCE)
+            config_behind = partial(reader_config, inactive_seconds=FORGOTTEN, subject=subject)
+            page_size = min(limit, MOST_AT_ONCE)
             async with aclosing(
-                read_pages(self.jetstream, LOG, config_behind, after, most, patience=FETCH)
+                read_pages(self.jetstream, LOG, config_behind, after, page_size, patience=FETCH)
             ) as pages:
                 async for page in pages:
                     messages += page
-                    left = page[-1].raw.metadata.num_pending
+                    pending_count = page[-1].raw.metadata.num_pending
                     if len(messages) >= limit:
                         break
-        return messages[:limit], left + len(messages[limit:])
+        return messages[:limit], pending_count + len(messages[limit:])
 
     async def follow(self, subject: str, after: int, wait: float) -> AsyncGenerator[list[Message]]:
         while True:
@@ -79,31 +79,33 @@ class NatsEventFeed:
         (`read_pages`).
         """
         info = await self._opened(subject, after)
-        delivered = 0
+        delivered_count = 0
         async with _reading_by(self.jetstream, info.name) as reader:
             while True:
                 messages = list[Message]()
                 try:
                     with _reading():
-                        raws, whole = await _fetched(reader, wait)
+                        raws, is_complete = await _fetched(reader, wait)
                 except Unavailable:
-                    if delivered:
+                    if delivered_count:
                         # Forgotten, as its client was slow: if the bus is away, the next one says
                         # so.
                         return
                     raise
                 for raw in raws:
-                    if raw.metadata.sequence.consumer != delivered + 1:
+                    if raw.metadata.sequence.consumer != delivered_count + 1:
                         return  # one got lost on a connection that broke
-                    delivered += 1
+                    delivered_count += 1
                     messages.append(NatsMessage(raw))
                 yield messages
-                if not messages or not whole:
+                if not messages or not is_complete:
                     return
 
-    async def _opened(self, subject: str, after: int, forgotten: float = FORGOTTEN) -> ConsumerInfo:
+    async def _opened(
+        self, subject: str, after: int, inactive_seconds: float = FORGOTTEN
+    ) -> ConsumerInfo:
         with _reading():
-            config = reader_config(after, forgotten=forgotten, subject=subject)
+            config = reader_config(after, inactive_seconds=inactive_seconds, subject=subject)
             return await self.jetstream.add_consumer(LOG, config)
 
 

@@ -56,7 +56,7 @@ class NatsLiveGenerations:
         except KeyWrongLastSequenceError:
             raise Unavailable("somebody else switched generations meanwhile; start again") from None
 
-    async def live(self, *needed: Projection) -> Generations:
+    async def live(self, *projections: Projection) -> Generations:
         pointers, _ = await self.read()
         return Generations(**{name: pointer.live for name, pointer in pointers.items()})
 

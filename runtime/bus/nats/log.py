@@ -95,7 +95,7 @@ class NatsLog:
         id = message_id(self.key, scope, envelope.id)
         return await self._append(
             _Outgoing(LOG, subject, encode(envelope), id),
-            lambda stored: is_repetition(envelope, stored, once_per_workspace),
+            lambda stored_message: is_repetition(envelope, stored_message, once_per_workspace),
         )
 
     async def dead_letter(self, message: Message, durable: str, reason: str) -> None:
@@ -115,20 +115,20 @@ class NatsLog:
         subject, cause = f"dead.{durable}", again(f"dead:{message.sequence}:{durable}", retry)
         await self._append(
             _Outgoing("KB_DEAD", subject, data, message_id(self.key, subject, cause), headers),
-            lambda stored: (stored.subject, stored.data) == (subject, data),
+            lambda stored_message: (stored_message.subject, stored_message.data) == (subject, data),
         )
 
     async def _append(self, message: _Outgoing, is_repetition: Callable[[Message], bool]) -> int:
         """Append the message and return its sequence, or that of the earlier one which it
         repeats.
         """
-        before = self.writes.seen
+        before = self.writes.seen_sequence
         ack = await self._confirmed(message)
         if ack.duplicate and not await self._is_own(message, ack.seq, is_repetition):
             logger.warning(
                 "a message of another publisher stood under this id", subject=message.subject
             )
-            before = self.writes.seen
+            before = self.writes.seen_sequence
             ack = await self._confirmed(replace(message, id=f"{message.id}-{uuid4().hex}"))
         if message.stream == LOG and not ack.duplicate:
             self.writes.appended(ack.seq, before)
@@ -144,12 +144,12 @@ class NatsLog:
         """
         try:
             with translated():
-                stored = await first_answer(
+                stored_message = await first_answer(
                     lambda: self.jetstream.get_msg(message.stream, sequence, direct=False)
                 )
         except (NotFoundError, Unavailable, ConfigurationError):
             return bool(self.key)
-        return is_repetition(StoredMessage(stored))
+        return is_repetition(StoredMessage(stored_message))
 
     async def _confirmed(self, message: _Outgoing) -> PubAck:
         stream, end = message.stream, asyncio.get_running_loop().time() + PUBLISH_PATIENCE
@@ -244,10 +244,10 @@ class NatsLog:
             infos = [await self.jetstream.consumer_info(LOG, name) for name in names]
         floor = min((info.ack_floor.stream_seq if info.ack_floor else 0) for info in infos)
         # In this order: an event that was acknowledged because it was parked is on the list by now.
-        parked = await self._first_parked(
+        first_parked = await self._first_parked(
             names, "*" if workspace is None else subjects.token(workspace)
         )
-        return floor if parked is None else min(floor, max(0, parked - 1))
+        return floor if first_parked is None else min(floor, max(0, first_parked - 1))
 
     async def _first_parked(self, durables: Sequence[str], workspace: str) -> int | None:
         """Return the lowest parked sequence of these durables: None without any, 0 when there are
@@ -260,11 +260,11 @@ class NatsLog:
                 )
         except NotFoundError:  # a bus of an older version, before its topology is applied
             return None
-        listed = [subject.split(".") for subject in info.state.subjects or {}]
-        if len(listed) >= MOST_LISTED:
+        subject_tokens = [subject.split(".") for subject in info.state.subjects or {}]
+        if len(subject_tokens) >= MOST_LISTED:
             return 0
         return min(
-            (int(sequence) for _, durable, _, sequence in listed if durable in durables),
+            (int(sequence) for _, durable, _, sequence in subject_tokens if durable in durables),
             default=None,
         )
 
@@ -272,7 +272,7 @@ class NatsLog:
         self, after: int = 0, subjects: Sequence[str] = (), *, page: int = 500
     ) -> AsyncGenerator[list[Message]]:
         def behind(sequence: int) -> ConsumerConfig:
-            return reading.reader_config(sequence, forgotten=60.0, subjects=subjects)
+            return reading.reader_config(sequence, inactive_seconds=60.0, subjects=subjects)
 
         with translated():
             async with aclosing(
@@ -285,24 +285,24 @@ class NatsLog:
         self, workspace: str, about: str | None, event_type: str, after: int = 0
     ) -> AsyncGenerator[Message]:
         # One filter, which a service's permissions can narrow.
-        wanted = subjects.of_type_in(workspace, event_type, about)
-        async with aclosing(self._matching(wanted, after)) as messages:
+        subject = subjects.of_type_in(workspace, event_type, about)
+        async with aclosing(self._matching(subject, after)) as messages:
             async for message in messages:
                 yield message
 
     async def sizes(
         self, workspace: str, event_type: str, after: int = 0
     ) -> AsyncGenerator[tuple[int, int]]:
-        wanted = subjects.of_type_in(workspace, event_type)
-        async with aclosing(self._matching(wanted, after, headers_only=True)) as messages:
+        subject = subjects.of_type_in(workspace, event_type)
+        async with aclosing(self._matching(subject, after, headers_only=True)) as messages:
             async for message in messages:
                 # In place of the data. Only a publisher's own header of this name is no number.
                 size = message.headers.get(MSG_SIZE, "")
                 yield message.sequence, int(size) if size.isdecimal() else 0
 
     async def subjects(self, workspace: str, after: int) -> AsyncGenerator[str]:
-        wanted = subjects.of_workspace(workspace)
-        async with aclosing(self._matching(wanted, after, headers_only=True)) as messages:
+        subject = subjects.of_workspace(workspace)
+        async with aclosing(self._matching(subject, after, headers_only=True)) as messages:
             async for message in messages:
                 yield message.subject
 
@@ -311,7 +311,7 @@ class NatsLog:
     ) -> AsyncGenerator[NatsMessage]:
         def behind(sequence: int) -> ConsumerConfig:
             return reading.reader_config(
-                sequence, forgotten=5.0, subject=subject, headers_only=headers_only
+                sequence, inactive_seconds=5.0, subject=subject, headers_only=headers_only
             )
 
         with translated():

@@ -36,27 +36,31 @@ REMEDY = (
 
 @dataclass(frozen=True)
 class LogState:
-    """The log as its server describes it. `missing`: sequences up to `last` that hold no
-    message.
+    """The log as its server describes it. `missing_count`: sequences up to `last_sequence` that
+    hold no message.
     """
 
-    created: str
-    last: int
-    missing: int
+    created_at: str
+    last_sequence: int
+    missing_count: int
 
 
 async def observe(jetstream: JetStreamContext) -> LogState:
     """Ask the server. Raises `Unavailable` when it does not answer."""
     with translated():
         info = await first_answer(lambda: jetstream.stream_info(LOG))
-    created = info.created.isoformat() if info.created else ""
-    return LogState(created, info.state.last_seq, info.state.last_seq - info.state.messages)
+    created_at = info.created.isoformat() if info.created else ""
+    return LogState(created_at, info.state.last_seq, info.state.last_seq - info.state.messages)
 
 
-async def mark_of(jetstream: JetStreamContext, state: LogState, accepted: int) -> LogMark:
+async def mark_of(jetstream: JetStreamContext, state: LogState, accepted_count: int) -> LogMark:
     """Return the mark of the log in this state."""
     return LogMark(
-        state.created, state.last, await hash_at(jetstream, state.last), state.missing, accepted
+        state.created_at,
+        state.last_sequence,
+        await hash_at(jetstream, state.last_sequence),
+        state.missing_count,
+        accepted_count,
     )
 
 
@@ -76,21 +80,23 @@ async def hash_at(jetstream: JetStreamContext, sequence: int) -> str:
     ).hexdigest()
 
 
-def difference(state: LogState, mark: LogMark, erased: int = 0) -> str:
+def difference(state: LogState, log_mark: LogMark, erased_count: int = 0) -> str:
     """Return how the log contradicts a mark of it; empty when the log may have grown from that
     mark.
 
-    `erased`: sequences that may hold no message because of erasures.
+    `erased_count`: sequences that may hold no message because of erasures.
     """
-    if state.created != mark.created:
+    if state.created_at != log_mark.created:
         return (
-            f"its stream was created at {state.created}, that of the log before at "
-            f"{mark.created}: it is another log"
+            f"its stream was created at {state.created_at}, that of the log before at "
+            f"{log_mark.created}: it is another log"
         )
-    if state.last < mark.sequence:
-        return _ends(state, mark.sequence)
-    if state.missing > max(mark.missing, erased):
-        return f"{state.missing - max(mark.missing, erased)} of its messages are gone"
+    if state.last_sequence < log_mark.sequence:
+        return _ends(state, log_mark.sequence)
+    if state.missing_count > max(log_mark.missing, erased_count):
+        return (
+            f"{state.missing_count - max(log_mark.missing, erased_count)} of its messages are gone"
+        )
     return ""
 
 
@@ -100,23 +106,23 @@ async def allow_erasure(jetstream: JetStreamContext, values: SharedValues, messa
 
     Raises `Unavailable`.
     """
-    allowed, revision = await values.read(ERASURES_KEY)
-    missing = (await observe(jetstream)).missing + messages
-    if missing > int(allowed or 0) and not await values.write(
-        ERASURES_KEY, str(missing).encode(), revision
+    allowed_count, revision = await values.read(ERASURES_KEY)
+    missing_count = (await observe(jetstream)).missing_count + messages
+    if missing_count > int(allowed_count or 0) and not await values.write(
+        ERASURES_KEY, str(missing_count).encode(), revision
     ):
         raise Unavailable("another erasure began at the same moment; start again")
 
 
 async def read_noted_mark(values: SharedValues) -> tuple[LogMark | None, int]:
     """Return the mark that the bus keeps, and the revision to replace it."""
-    mark, revision = await values.read(MARK_KEY)
-    return (LogMark(**json.loads(mark)) if mark else None), revision
+    mark_json, revision = await values.read(MARK_KEY)
+    return (LogMark(**json.loads(mark_json)) if mark_json else None), revision
 
 
-async def note_mark(values: SharedValues, mark: LogMark, revision: int) -> bool:
+async def note_mark(values: SharedValues, log_mark: LogMark, revision: int) -> bool:
     """Write the mark to the bus. Returns False when another process was faster."""
-    return await values.write(MARK_KEY, json.dumps(asdict(mark)).encode(), revision)
+    return await values.write(MARK_KEY, json.dumps(asdict(log_mark)).encode(), revision)
 
 
 @dataclass
@@ -124,14 +130,14 @@ class Evidence:
     """What the bus and the stores say of the log. All of it was read after `start` and before the
     log is judged.
 
-    `marks` are those made since the last accepted loss, `reached` is the greatest sequence this
-    process knows of, `floors` says for each durable up to where it has handled everything, and
-    `claims` what else names a sequence.
+    `log_marks` are those made since the last accepted loss, `reached_sequence` is the greatest
+    sequence this process knows of, `floors` says for each durable up to where it has handled
+    everything, and `claims` what else names a sequence.
     """
 
     start: LogState
-    reached: int
-    marks: list[LogMark]
+    reached_sequence: int
+    log_marks: list[LogMark]
     revision: int
     values: SharedValues
     floors: dict[str, int] = field(default_factory=dict[str, int])
@@ -141,26 +147,28 @@ class Evidence:
     @property
     def accepted(self) -> int:
         """Return how many losses an operator has accepted."""
-        return max((mark.accepted for mark in self.marks), default=0)
+        return max((log_mark.accepted for log_mark in self.log_marks), default=0)
 
     async def damage(self, jetstream: JetStreamContext, *, hashes: bool) -> str:
         """Return how the log contradicts the evidence; empty when it does not."""
         end = await observe(jetstream)
         # Read after the end: whoever erases notes it before.
-        erased, _ = await self.values.read(ERASURES_KEY) if end.missing else (b"", 0)
-        reasons = [difference(end, mark, int(erased or 0)) for mark in self.marks]
-        reasons += [_ends(end, self.reached) if end.last < self.reached else ""]
-        reasons += [_beyond(end, what, sequence) for what, sequence in self.claims]
+        erased_count, _ = await self.values.read(ERASURES_KEY) if end.missing_count else (b"", 0)
+        reasons = [difference(end, log_mark, int(erased_count or 0)) for log_mark in self.log_marks]
+        reasons += [
+            _ends(end, self.reached_sequence) if end.last_sequence < self.reached_sequence else ""
+        ]
+        reasons += [_beyond(end, claimant, sequence) for claimant, sequence in self.claims]
         reasons += [_contradicted(end, store, checkpoint) for store, checkpoint in self.checkpoints]
         if hashes and not any(reasons):
-            for mark in self.marks:
+            for log_mark in self.log_marks:
                 if (
-                    mark.sha256
-                    and (now := await hash_at(jetstream, mark.sequence))
-                    and now != mark.sha256
+                    log_mark.sha256
+                    and (now := await hash_at(jetstream, log_mark.sequence))
+                    and now != log_mark.sha256
                 ):
                     reasons.append(
-                        f"another message stands at sequence {mark.sequence} than before"
+                        f"another message stands at sequence {log_mark.sequence} than before"
                     )
         return next(filter(None, reasons), "")
 
@@ -169,18 +177,22 @@ async def collect_evidence(
     jetstream: JetStreamContext,
     values: SharedValues,
     durables: Iterable[str],
-    reached: int,
-    kept: LogMark | None,
+    reached_sequence: int,
+    stored_mark: LogMark | None,
 ) -> Evidence:
     """Read the evidence on the bus, and add the mark that is kept outside of it. Raises
     `Unavailable`.
     """
     start = await observe(jetstream)
-    noted, revision = await read_noted_mark(values)
-    marks = [mark for mark in (noted, kept) if mark]
-    newest = max((mark.accepted for mark in marks), default=0)
+    noted_mark, revision = await read_noted_mark(values)
+    known_marks = [log_mark for log_mark in (noted_mark, stored_mark) if log_mark]
+    newest_acceptance = max((log_mark.accepted for log_mark in known_marks), default=0)
     evidence = Evidence(
-        start, reached, [mark for mark in marks if mark.accepted == newest], revision, values
+        start,
+        reached_sequence,
+        [log_mark for log_mark in known_marks if log_mark.accepted == newest_acceptance],
+        revision,
+        values,
     )
     for name in durables:
         with translated():
@@ -189,23 +201,25 @@ async def collect_evidence(
         evidence.claims.append(
             (f"durable {name}", max(floor, info.delivered.stream_seq if info.delivered else 0))
         )
-        evidence.floors[name] = floor if info.num_pending or info.num_ack_pending else start.last
+        evidence.floors[name] = (
+            floor if info.num_pending or info.num_ack_pending else start.last_sequence
+        )
     return evidence
 
 
-def _beyond(end: LogState, what: str, sequence: int) -> str:
+def _beyond(end: LogState, claimant: str, sequence: int) -> str:
     return (
-        f"{what} knows sequence {sequence}, and the log ends at {end.last}"
-        if sequence > end.last
+        f"{claimant} knows sequence {sequence}, and the log ends at {end.last_sequence}"
+        if sequence > end.last_sequence
         else ""
     )
 
 
 def _contradicted(end: LogState, store: str, checkpoint: Checkpoint) -> str:
-    if checkpoint.log != end.created:
+    if checkpoint.log != end.created_at:
         return f"{store} was filled from another log, created at {checkpoint.log}"
     return _beyond(end, store, checkpoint.sequence)
 
 
-def _ends(end: LogState, reached: int) -> str:
-    return f"it ends at sequence {end.last}, and had reached {reached}"
+def _ends(end: LogState, reached_sequence: int) -> str:
+    return f"it ends at sequence {end.last_sequence}, and had reached {reached_sequence}"

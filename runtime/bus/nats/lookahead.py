@@ -34,7 +34,7 @@ class Lookahead:
         self._after = dict.fromkeys(filters, 0)
 
     async def headers(
-        self, after: int, most: int = 500, wait: float = 0.5
+        self, after: int, max_messages: int = 500, wait: float = 0.5
     ) -> list[tuple[int, str, str]]:
         """(sequence, workspace token, filter) of the next messages behind `after` and behind what
         was given before.
@@ -43,7 +43,7 @@ class Lookahead:
         """
         headers: list[tuple[int, str, str]] = []
         for filter in self._readers:
-            for message in await self._fetch(filter, after, most, wait):
+            for message in await self._fetch(filter, after, max_messages, wait):
                 self._after[filter] = message.sequence
                 headers.append(
                     (message.sequence, subjects.workspace_token(message.subject), filter)
@@ -67,28 +67,30 @@ class Lookahead:
             if reader:
                 await reader.close()
 
-    async def _fetch(self, filter: str, after: int, most: int, wait: float) -> list[NatsMessage]:
+    async def _fetch(
+        self, filter: str, after: int, max_messages: int, wait: float
+    ) -> list[NatsMessage]:
         reader = self._readers[filter]
         if reader is None or after > self._after[filter]:
             # What ordinary delivery has passed meanwhile need not be looked at.
             self._after[filter] = max(after, self._after[filter])
             reader = await self._reopened(filter)
         try:
-            return [NatsMessage(message) for message in await reader.fetch(most, wait)]
+            return [NatsMessage(message) for message in await reader.fetch(max_messages, wait)]
         except (NatsError, *SILENT) as error:
             self._readers[filter] = None  # the server has forgotten it, or was started again
             raise Unavailable(f"cannot look ahead: {error!r}") from error
 
     async def _reopened(self, filter: str) -> Pull:
-        if old := self._readers[filter]:
+        if old_reader := self._readers[filter]:
             self._readers[filter] = None  # whatever follows: this one can be used no more
-            await old.close()
+            await old_reader.close()
         reader = await self._reader(filter, self._after[filter])
         self._readers[filter] = reader
         return reader
 
     async def _reader(self, filter: str, after: int) -> Pull:
-        config = reader_config(after, forgotten=FORGOTTEN, subject=filter, headers_only=True)
+        config = reader_config(after, inactive_seconds=FORGOTTEN, subject=filter, headers_only=True)
         try:
             with translated():
                 info = await self._jetstream.add_consumer(self._stream, config)
@@ -104,21 +106,27 @@ async def stored(
 
     They are not deliveries: acknowledging one does nothing. Raises `Unavailable`.
     """
-    missing, result = sorted(set(sequences)), list[NatsMessage]()
+    missing_sequences, result = sorted(set(sequences)), list[NatsMessage]()
     try:
-        while missing:
+        while missing_sequences:
             with translated():
-                config = reader_config(missing[0] - 1, forgotten=FETCH, subject=filter)
+                config = reader_config(
+                    missing_sequences[0] - 1, inactive_seconds=FETCH, subject=filter
+                )
                 info = await jetstream.add_consumer(stream, config)
                 if not info.num_pending:
                     break
                 async with opened_pull(jetstream, stream, info.name) as reader:
-                    fetched = await reader.fetch(min(len(missing), info.num_pending), FETCH)
-            if not fetched:
+                    fetched_messages = await reader.fetch(
+                        min(len(missing_sequences), info.num_pending), FETCH
+                    )
+            if not fetched_messages:
                 raise NatsTimeout
-            messages = [NatsMessage(message) for message in fetched]
-            result += [message for message in messages if message.sequence in missing]
-            missing = [sequence for sequence in missing if sequence > messages[-1].sequence]
+            messages = [NatsMessage(message) for message in fetched_messages]
+            result += [message for message in messages if message.sequence in missing_sequences]
+            missing_sequences = [
+                sequence for sequence in missing_sequences if sequence > messages[-1].sequence
+            ]
     except (NatsError, TimeoutError) as error:
         raise Unavailable(f"events of the log could not be read: {error!r}") from error
     return result

@@ -18,11 +18,13 @@ EPOCH = datetime.fromtimestamp(0, UTC)
 
 
 class Place(NamedTuple):
-    """What the subject of a delivery's acknowledgement says. `taken`: microseconds since 1970."""
+    """What the subject of a delivery's acknowledgement says. `delivered_count`: microseconds since
+    1970.
+    """
 
     attempt: int
     sequence: int
-    taken: int
+    delivered_count: int
     pending: int
 
 
@@ -42,15 +44,15 @@ def place_of(reply: str) -> Place:
     return Place(attempt, sequence, nanoseconds // 1000, pending)
 
 
-def _first_taken(headers: Mapping[str, str], stored: datetime) -> datetime:
+def _first_taken(headers: Mapping[str, str], stored_at: datetime) -> datetime:
     """Return when the log first took a message: a restored one says it in a header, and never names
     a later time.
     """
     if RECORDED_AT not in headers:
-        return stored
+        return stored_at
     with suppress(ValueError, TypeError):
-        return min(datetime.fromisoformat(headers[RECORDED_AT]), stored)
-    return stored
+        return min(datetime.fromisoformat(headers[RECORDED_AT]), stored_at)
+    return stored_at
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,9 @@ class NatsMessage:
 
     @property
     def published_at(self) -> datetime:
-        return _first_taken(self.headers, EPOCH + timedelta(microseconds=self._place.taken))
+        return _first_taken(
+            self.headers, EPOCH + timedelta(microseconds=self._place.delivered_count)
+        )
 
     async def ack(self) -> None:
         await self.raw.ack()

@@ -65,9 +65,11 @@ class NatsParkedEvents:
             raise Unavailable(f"{PARKED_STREAM} did not confirm: {error!r}") from error
         return ack.seq
 
-    async def changes(self, durable: str, after: int, most: int = 1000) -> list[ParkedRecord]:
+    async def changes(
+        self, durable: str, after: int, max_records: int = 1000
+    ) -> list[ParkedRecord]:
         records: list[ParkedRecord] = []
-        while len(records) < most:
+        while len(records) < max_records:
             try:
                 with translated():
                     message = await self.jetstream.get_msg(

@@ -39,39 +39,39 @@ class Pull:
     client: Client
     subject: str
     inbox: str
-    _wanted: int = 0
+    _wanted_count: int = 0
     """Messages of the present request."""
     _subscription: Subscription | None = None
     _messages: list[Msg] = field(default_factory=list[Msg])
     _refusal: NatsError | None = None
-    _begun: asyncio.Event = field(default_factory=asyncio.Event)
+    _has_begun: asyncio.Event = field(default_factory=asyncio.Event)
     """Of the answer, that something of it has come."""
-    _ended: asyncio.Event = field(default_factory=asyncio.Event)
+    _has_ended: asyncio.Event = field(default_factory=asyncio.Event)
 
-    async def fetch(self, most: int, seconds: float) -> list[Msg]:
-        """Return what is there as soon as there is anything, at most `most` messages; none after
-        `seconds`.
+    async def fetch(self, max_messages: int, seconds: float) -> list[Msg]:
+        """Return what is there as soon as there is anything, at most `max_messages` messages; none
+        after `seconds`.
 
         Raises APIError when the server refuses the request, and what the client raises.
         """
         if self._messages:  # which came when their own fetch had ended
-            return self._taken(most)
-        await self.ask(most, seconds, no_wait=True)
-        await _waited(self._begun, seconds + ANSWER_SECONDS)
-        received = 0
-        while len(self._messages) > received and not self._ended.is_set():
-            received = len(self._messages)
-            await _waited(self._ended, ANSWER_SECONDS)
+            return self._taken(max_messages)
+        await self.ask(max_messages, seconds, no_wait=True)
+        await _waited(self._has_begun, seconds + ANSWER_SECONDS)
+        received_count = 0
+        while len(self._messages) > received_count and not self._has_ended.is_set():
+            received_count = len(self._messages)
+            await _waited(self._has_ended, ANSWER_SECONDS)
         return self._answered()
 
     async def ask(self, count: int, seconds: float, *, no_wait: bool = False) -> None:
         """Ask for so many messages, for at most `seconds`. With `no_wait` the answer ends with what
         is there as soon as there is anything; else when all have come.
         """
-        self._wanted = count
+        self._wanted_count = count
         self._refusal = None
-        self._begun.clear()
-        self._ended.clear()
+        self._has_begun.clear()
+        self._has_ended.clear()
         request: dict[str, int | bool] = {"batch": count, "expires": int(seconds * 1e9)}
         if no_wait:
             request["no_wait"] = True
@@ -83,13 +83,13 @@ class Pull:
 
         Raises APIError when the server has refused the request.
         """
-        await _waited(self._ended, seconds)
+        await _waited(self._has_ended, seconds)
         return self._answered()
 
     def _answered(self) -> list[Msg]:
         if self._refusal and not self._messages:
             raise self._refusal
-        return self._taken(self._wanted)
+        return self._taken(self._wanted_count)
 
     async def open(self) -> None:
         """Begin to listen for answers."""
@@ -103,9 +103,9 @@ class Pull:
             with suppress(NatsError):
                 await subscription.unsubscribe()
 
-    def _taken(self, most: int) -> list[Msg]:
-        messages = self._messages[:most]
-        del self._messages[:most]
+    def _taken(self, max_messages: int) -> list[Msg]:
+        messages = self._messages[:max_messages]
+        del self._messages[:max_messages]
         return messages
 
     async def _receive(self, message: Msg) -> None:
@@ -115,9 +115,9 @@ class Pull:
             self._messages.append(message)
         elif status not in _ENDED:
             self._refusal = _refusal(message)
-        if status or len(self._messages) >= self._wanted:
-            self._ended.set()
-        self._begun.set()
+        if status or len(self._messages) >= self._wanted_count:
+            self._has_ended.set()
+        self._has_begun.set()
 
 
 async def _waited(event: asyncio.Event, seconds: float) -> None:

@@ -20,12 +20,12 @@ PAGE = 500
 def reader_config(
     after: int,
     *,
-    forgotten: float,
+    inactive_seconds: float,
     subject: str | None = None,
     subjects: Sequence[str] = (),
     headers_only: bool = False,
 ) -> ConsumerConfig:
-    """Configure a reader behind a sequence, which the server removes after `forgotten` idle
+    """Configure a reader behind a sequence, which the server removes after `inactive_seconds` idle
     seconds.
     """
     return ConsumerConfig(
@@ -37,7 +37,7 @@ def reader_config(
         filter_subject=subject,
         filter_subjects=list(subjects) or None,
         headers_only=headers_only,
-        inactive_threshold=forgotten,
+        inactive_threshold=inactive_seconds,
     )
 
 
@@ -58,30 +58,30 @@ async def read_pages(
     answer: what the server sent behind it never comes, and with AckPolicy.NONE it sends nothing
     twice. Raises what the client raises; TimeoutError when nothing comes within `patience` seconds.
     """
-    left = 1
-    while left > 0:
+    pending_count = 1
+    while pending_count > 0:
         config = config_behind(after)
         info = await jetstream.add_consumer(stream, config)
-        left = info.num_pending or 0
+        pending_count = info.num_pending or 0
         complete = True
         async with _reader(jetstream, stream, config) as pull:
-            wanted = await _asked(pull, page, left, patience)
-            while left > 0 and complete:
+            requested_count = await _asked(pull, page, pending_count, patience)
+            while pending_count > 0 and complete:
                 messages = await _answered(pull, patience)
-                complete = len(messages) == wanted
-                left = min(left - len(messages), messages[-1].pending)
+                complete = len(messages) == requested_count
+                pending_count = min(pending_count - len(messages), messages[-1].pending)
                 after = messages[-1].sequence
                 if complete:
-                    wanted = await _asked(pull, page, left, patience)
+                    requested_count = await _asked(pull, page, pending_count, patience)
                 yield messages
 
 
-async def _asked(pull: Pull, page: int, left: int, patience: float) -> int:
+async def _asked(pull: Pull, page: int, pending_count: int, patience: float) -> int:
     """Ask for the next page of messages that are known to be there; return how many it has."""
-    wanted = min(page, left)
-    if wanted > 0:
-        await pull.ask(wanted, patience)
-    return wanted
+    requested_count = min(page, pending_count)
+    if requested_count > 0:
+        await pull.ask(requested_count, patience)
+    return requested_count
 
 
 async def _answered(pull: Pull, patience: float) -> list[NatsMessage]:

@@ -27,28 +27,30 @@ class ParkedCount:
     error: str
 
     def __str__(self) -> str:
-        many = f"{self.events} events" if self.events > 1 else "one event"
+        event_count = f"{self.events} events" if self.events > 1 else "one event"
         if self.reason == "newer-version":
-            newer = f"{self.type} v{self.version} of {self.document} at {self.first}"
-            return f"{many} of a version newer than the code, the first {newer}"
+            first_event = f"{self.type} v{self.version} of {self.document} at {self.first}"
+            return f"{event_count} of a version newer than the code, the first {first_event}"
         if self.reason == "over-budget":
             return (
-                f"{many} of the {', '.join(self.durables)}: "
+                f"{event_count} of the {', '.join(self.durables)}: "
                 f"{self.error.removeprefix('BudgetSpent: ')}"
             )
         return (
-            f"{many} that failed again and again, the first at {self.first}, when parked: "
+            f"{event_count} that failed again and again, the first at {self.first}, when parked: "
             f"{self.error}"
         )
 
 
-async def count_parked(parked: ParkedEvents, workspace: str | None = None) -> list[ParkedCount]:
+async def count_parked(
+    parked_events: ParkedEvents, workspace: str | None = None
+) -> list[ParkedCount]:
     """Parked events by workspace and reason; of all workspaces unless one is named. Raises
     `Unavailable`.
     """
     parked_by_cause: dict[tuple[str, Reason], list[ParkedEvent]] = defaultdict(list)
     token = None if workspace is None else subjects.token(workspace)
-    for entry in await parked.changes("*", 0, most=MAX_RECORDS):
+    for entry in await parked_events.changes("*", 0, max_records=MAX_RECORDS):
         if entry.event and token in (None, entry.workspace):
             parked_by_cause[entry.event.workspace, entry.event.reason].append(entry.event)
     counts: list[ParkedCount] = []

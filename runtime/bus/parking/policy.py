@@ -82,8 +82,8 @@ class ParkedMessage(StoredOriginal):
 
     event: ParkedEvent
     revision: int
-    parked: ParkedEvents
-    removed: bool = False
+    parked_events: ParkedEvents
+    is_removed: bool = False
     """Whether it was handled, and this replica has taken it off the list."""
     claimed_at: float = field(default_factory=time.monotonic)
     """Time of the monotonic clock at which the record was written last."""
@@ -93,7 +93,7 @@ class ParkedMessage(StoredOriginal):
         return 1 + sum(self.event.attempts.values())
 
     async def ack(self) -> None:
-        self.removed = await self.parked.remove(self.event, self.revision)
+        self.is_removed = await self.parked_events.remove(self.event, self.revision)
 
     async def nak(self, delay: float) -> None:
         await self.again(self.event, delay)
@@ -110,7 +110,7 @@ class ParkedMessage(StoredOriginal):
 
     async def _write(self, event: ParkedEvent) -> bool:
         now = time.monotonic()
-        if revision := await self.parked.put(event, self.revision):
+        if revision := await self.parked_events.put(event, self.revision):
             self.event, self.revision, self.claimed_at = event, revision, now
         return bool(revision)
 
@@ -120,7 +120,7 @@ class ParkingPolicy:
     """The decision for one durable, and the counts that it rests on."""
 
     durable: Consumer
-    parked: ParkedEvents
+    parked_events: ParkedEvents
     clock: Callable[[], float] = time.time
     pace: Pace = field(default_factory=lambda: Pace(PER_SECOND, PER_SECOND))
 
@@ -163,7 +163,9 @@ class ParkingPolicy:
             if isinstance(message, ParkedMessage):
                 await message.again(event, event.wait)
             else:
-                await self.parked.put(event)  # where a record stands already, that one goes on
+                await self.parked_events.put(
+                    event
+                )  # where a record stands already, that one goes on
                 await message.ack()
         except Retryable as silent:
             logger.warning(

@@ -87,7 +87,9 @@ class ParkedEvents(Protocol):
         """
         ...
 
-    async def changes(self, durable: str, after: int, most: int = 1000) -> list[ParkedRecord]:
+    async def changes(
+        self, durable: str, after: int, max_records: int = 1000
+    ) -> list[ParkedRecord]:
         """Return the records written for this durable (`*`: any) after the revision `after`, oldest
         first.
         """

@@ -41,7 +41,7 @@ class _Workspace:
     """
 
     queue: list[tuple[float, int, int]] = field(default_factory=list[tuple[float, int, int]])
-    trusted: bool = False
+    is_trusted: bool = False
     """Whether the last try succeeded."""
     trying: int = 0
     hold: float = 0.0
@@ -53,8 +53,8 @@ class ParkedReader:
     at once.
     """
 
-    def __init__(self, edge: EventProcessor, parked: ParkedEvents, slots: int = 1) -> None:
-        self._processor, self._parked, self._slots = edge, parked, slots
+    def __init__(self, edge: EventProcessor, parked_events: ParkedEvents, slots: int = 1) -> None:
+        self._processor, self._parked, self._slots = edge, parked_events, slots
         self._entries: dict[int, ParkedRecord] = {}
         self._unknown: set[int] = set()
         self._workspaces: dict[str, _Workspace] = {}
@@ -87,15 +87,17 @@ class ParkedReader:
         """Return a line for people: how many events are parked and why; None when none is."""
         counts = Counter(entry.event.reason for entry in self._entries.values() if entry.event)
         notes: list[str] = []
-        if newer := counts["newer-version"] + len(self._unknown):
+        if newer_count := counts["newer-version"] + len(self._unknown):
             notes.append(
-                f"{newer} events of a version newer than this code are parked until it is upgraded"
+                f"{newer_count} events of a version newer than this code are parked until it "
+                "is upgraded"
             )
         if waiting := counts["over-budget"]:
             notes.append(f"{waiting} events wait until the budget of their workspace is raised")
-        if retried := counts["retried"]:
+        if retried_count := counts["retried"]:
             notes.append(
-                f"{retried} events that failed again and again are parked and tried now and then"
+                f"{retried_count} events that failed again and again are parked and tried now "
+                "and then"
             )
         return "; ".join(notes) or None
 
@@ -149,26 +151,26 @@ class ParkedReader:
         self._unknown.discard(entry.sequence)
         if (event := entry.event) is None:
             return
-        newer = event.reason == "newer-version"
-        if newer and not knows(event.event_type, event.version):
+        is_newer = event.reason == "newer-version"
+        if is_newer and not knows(event.event_type, event.version):
             self._unknown.add(entry.sequence)
             return
         self._entries[entry.sequence] = entry
         # Its time was set by code that did not know the version; a nearer one is another replica's
         # claim.
-        left = self._waits.left(_place(entry), event.not_before, event.wait)
-        due = 0.0 if newer and left > 2 * LEASE else time.monotonic() + left
+        seconds_left = self._waits.left(_place(entry), event.not_before, event.wait)
+        due = 0.0 if is_newer and seconds_left > 2 * LEASE else time.monotonic() + seconds_left
         heapq.heappush(
             self._workspaces.setdefault(entry.workspace, _Workspace()).queue, (due, *_place(entry))
         )
 
     def _due(self, of_one: _Workspace, now: float) -> list[ParkedRecord]:
         """Return the events to try now: a batch where the last try succeeded, else one event."""
-        if not of_one.trusted and (of_one.trying or of_one.held_until > now):
+        if not of_one.is_trusted and (of_one.trying or of_one.held_until > now):
             return []
-        most = self._processor.durable.batch if of_one.trusted else 1
+        max_records = self._processor.durable.batch if of_one.is_trusted else 1
         records: list[ParkedRecord] = []
-        while of_one.queue and of_one.queue[0][0] <= now and len(records) < most:
+        while of_one.queue and of_one.queue[0][0] <= now and len(records) < max_records:
             _, sequence, revision = heapq.heappop(of_one.queue)
             entry = self._entries.get(sequence)
             if entry is not None and entry.revision == revision:
@@ -176,13 +178,13 @@ class ParkedReader:
         return records
 
     async def _handle(self, of_one: _Workspace, batch: list[ParkedRecord]) -> None:
-        succeeded = False
+        has_succeeded = False
         try:
             if not (messages := await self._claimed(batch)):
-                succeeded = of_one.trusted  # all are another replica's
+                has_succeeded = of_one.is_trusted  # all are another replica's
                 return
             await self._processor.process(messages)
-            succeeded = all(message.removed for message in messages)
+            has_succeeded = all(message.is_removed for message in messages)
         except Exception as error:
             # What was claimed is tried again when the claim has ended.
             logger.warning(
@@ -190,8 +192,10 @@ class ParkedReader:
             )
         finally:
             of_one.trying -= 1
-            of_one.trusted = succeeded
-            of_one.hold = 0.0 if succeeded else min(LONGEST_HOLD, max(FIRST_HOLD, of_one.hold * 2))
+            of_one.is_trusted = has_succeeded
+            of_one.hold = (
+                0.0 if has_succeeded else min(LONGEST_HOLD, max(FIRST_HOLD, of_one.hold * 2))
+            )
             of_one.held_until = time.monotonic() + of_one.hold
 
     async def _claimed(self, batch: list[ParkedRecord]) -> list[ParkedMessage]:

@@ -33,10 +33,10 @@ class RowCheckpoints:
         """Forget the checkpoint of that generation. Repeats change nothing."""
         await self.rows.delete(CHECKPOINTS, [self._key(generation)])
 
-    async def drop_others(self, kept: Collection[int | None]) -> None:
+    async def drop_others(self, kept_generations: Collection[int | None]) -> None:
         """Forget the checkpoints of all generations but these."""
         prefix = f"{self.projection}."
-        keys = {self._key(generation) for generation in kept if generation is not None}
+        keys = {self._key(generation) for generation in kept_generations if generation is not None}
         rows = await self.rows.scan(CHECKPOINTS)
         await self.rows.delete(
             CHECKPOINTS, [key for key, _ in rows if key.startswith(prefix) and key not in keys]
@@ -52,9 +52,9 @@ async def read_mark(rows: Rows) -> LogMark | None:
     return LogMark(**row) if row else None
 
 
-async def write_mark(rows: Rows, mark: LogMark) -> None:
+async def write_mark(rows: Rows, log_mark: LogMark) -> None:
     """Keep a mark of the log outside of the bus, where damage to the bus leaves it alone."""
-    await rows.put(CHECKPOINTS, {LOG_KEY: asdict(mark)})
+    await rows.put(CHECKPOINTS, {LOG_KEY: asdict(log_mark)})
 
 
 async def newest_version(rows: Rows, generation: int) -> int:

@@ -27,12 +27,12 @@ class RowDocumentBounds:
         }
         before: dict[str, Row] = {}
 
-        def newest(stored: Mapping[str, Row]) -> dict[str, Row]:
+        def newest(stored_rows: Mapping[str, Row]) -> dict[str, Row]:
             # Exactly what is replaced: of two who put bounds at once one must find those of the
             # other.
-            before.update(stored)
+            before.update(stored_rows)
             return {
-                key: max(stored.get(key, row), row, key=lambda it: it["version"])
+                key: max(stored_rows.get(key, row), row, key=lambda candidate: candidate["version"])
                 for key, row in rows.items()
             }
 

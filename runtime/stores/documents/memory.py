@@ -55,8 +55,8 @@ class MemoryRows:
         bodies = self._of(table)
         guards = {key: version_field(key, row, field) for key, row in rows.items()}
         for key, body in _encoded(table, rows).items():
-            stored = decode(bodies[key]).get(field) if key in bodies else None
-            if stored is None or stored <= guards[key]:
+            stored_value = decode(bodies[key]).get(field) if key in bodies else None
+            if stored_value is None or stored_value <= guards[key]:
                 bodies[key] = body
 
     async def update(self, table: Table, keys: Collection[str], change: Change) -> dict[str, Row]:

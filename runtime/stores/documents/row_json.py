@@ -64,9 +64,9 @@ def encode(key: str, row: Row) -> Body:
             [{name: len(value) for name, value in blobs.items()}, orjson.Fragment(body)]
         )
         return b"".join((_BLOBS, len(head).to_bytes(4, "big"), head, *blobs.values()))
-    if len(body) < COMPRESSED_FROM or len(compressed := zlib.compress(body, 1)) >= len(body):
+    if len(body) < COMPRESSED_FROM or len(compressed_body := zlib.compress(body, 1)) >= len(body):
         return body.decode()
-    return _ZLIB + compressed
+    return _ZLIB + compressed_body
 
 
 def decode(body: Body) -> Row:

@@ -54,14 +54,15 @@ class SchemaRecord:
     """
 
     version: int = 0
-    owed: frozenset[str] = frozenset()
+    owed_projections: frozenset[str] = frozenset()
     complete: frozenset[str] = frozenset()
     """Generations that a rebuild made since, as `graph.7`."""
 
     def is_owed(self, projection: Projection, generation: int) -> bool:
         """Return whether that generation lacks what older programs stored elsewhere."""
         return (
-            projection in self.owed and _generation_key(projection, generation) not in self.complete
+            projection in self.owed_projections
+            and _generation_key(projection, generation) not in self.complete
         )
 
     @property
@@ -77,10 +78,10 @@ class SchemaRecord:
 
 async def read(rows: Rows) -> SchemaRecord:
     """Return what is recorded. Raises `Unavailable`."""
-    stored = dict(await rows.scan(TABLE))
-    row: Row = stored.pop(KEY, {})
+    stored_rows = dict(await rows.scan(TABLE))
+    row: Row = stored_rows.pop(KEY, {})
     return SchemaRecord(
-        int(row.get("version", 0)), frozenset(row.get("owed", ())), frozenset(stored)
+        int(row.get("version", 0)), frozenset(row.get("owed", ())), frozenset(stored_rows)
     )
 
 
@@ -105,13 +106,15 @@ async def enter(rows: Rows) -> None:
     before = await recorded(rows)
     if before == VERSION:
         return
-    owed = await _left_incomplete(rows, before)
+    owed_projections = await _left_incomplete(rows, before)
 
-    def raised(stored: dict[str, Row]) -> dict[str, Row]:
-        row = stored.get(KEY, {})
+    def raised(stored_rows: dict[str, Row]) -> dict[str, Row]:
+        row = stored_rows.get(KEY, {})
         if int(row.get("version", 0)) >= VERSION:
             return {}
-        return {KEY: {"version": VERSION, "owed": sorted({*row.get("owed", ()), *owed})}}
+        return {
+            KEY: {"version": VERSION, "owed": sorted({*row.get("owed", ()), *owed_projections})}
+        }
 
     await rows.update(TABLE, [KEY], raised)
     await refuse_newer(rows)
@@ -126,21 +129,27 @@ async def owe(rows: Rows, projection: Projection, generation: int) -> None:
     """Record that the generation must be rebuilt. Repeats change nothing."""
     await rows.delete(TABLE, [_generation_key(projection, generation)])
 
-    def added(stored: dict[str, Row]) -> dict[str, Row]:
-        row = stored.get(KEY, {"version": VERSION})
+    def added(stored_rows: dict[str, Row]) -> dict[str, Row]:
+        row = stored_rows.get(KEY, {"version": VERSION})
         return {KEY: {**row, "owed": sorted({*row.get("owed", ()), projection})}}
 
     await rows.update(TABLE, [KEY], added)
 
 
-async def forget_others(rows: Rows, projection: Projection, kept: Collection[int | None]) -> None:
+async def forget_others(
+    rows: Rows, projection: Projection, kept_generations: Collection[int | None]
+) -> None:
     """Remove the records of all generations of a projection but these."""
     keys = {
-        _generation_key(projection, generation) for generation in kept if generation is not None
+        _generation_key(projection, generation)
+        for generation in kept_generations
+        if generation is not None
     }
     prefix = f"{projection}."
-    stored = [key for key, _ in await rows.scan(TABLE)]
-    await rows.delete(TABLE, [key for key in stored if key.startswith(prefix) and key not in keys])
+    stored_keys = [key for key, _ in await rows.scan(TABLE)]
+    await rows.delete(
+        TABLE, [key for key in stored_keys if key.startswith(prefix) and key not in keys]
+    )
 
 
 def _generation_key(projection: str, generation: int) -> str:
@@ -152,8 +161,8 @@ async def _left_incomplete(rows: Rows, version: int) -> Collection[Projection]:
     if version == 0:
         # Either nothing is stored yet, or it is from before versions were recorded, or the record
         # was lost.
-        filled = [await rows.partitions(name) for name in _FILLED_BY_PROJECTIONS]
-        return PROJECTIONS if any(filled) else ()
+        filled_partitions = [await rows.partitions(name) for name in _FILLED_BY_PROJECTIONS]
+        return PROJECTIONS if any(filled_partitions) else ()
     if version < _OTHER_STATUS:
         return PROJECTIONS
     if version < _OTHER_CONTRIBUTIONS:
@@ -173,9 +182,15 @@ async def _lacks_contributions(rows: Rows) -> bool:
     contributing = await rows.partitions("chunk_contributions")
     for partition in await rows.partitions("documents"):
         table = Table("documents", partition)
-        oldest = await rows.find(table, {"status": "processed"}, order="version", limit=_OLDEST)
-        documents = {row["id"] for _, row in oldest if row.get("chunk_count")}
-        generations = [one for one in contributing if one.workspace == partition.workspace]
+        oldest_rows = await rows.find(
+            table, {"status": "processed"}, order="version", limit=_OLDEST
+        )
+        documents = {row["id"] for _, row in oldest_rows if row.get("chunk_count")}
+        generations = [
+            contributing_partition
+            for contributing_partition in contributing
+            if contributing_partition.workspace == partition.workspace
+        ]
         if documents and not await _contribute(rows, documents, generations):
             return True
     return False

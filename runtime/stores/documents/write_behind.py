@@ -31,8 +31,8 @@ class WriteBehind:
     they are written.
     """
 
-    def __init__(self, rows: Rows, most: int = MOST) -> None:
-        self._rows, self._most = rows, most
+    def __init__(self, rows: Rows, max_rows: int = MOST) -> None:
+        self._rows, self._most = rows, max_rows
         self._kept: dict[Table, dict[str, Row]] = {}
         self._not_before = 0.0
         self._writing = asyncio.Lock()
@@ -50,8 +50,8 @@ class WriteBehind:
         cannot be.
         """
         pending = {key: row for key, row in self._kept.get(table, {}).items() if key in keys}
-        missing = [key for key in keys if key not in pending]
-        return {**await self._rows.get(table, missing), **pending} if missing else pending
+        missing_keys = [key for key in keys if key not in pending]
+        return {**await self._rows.get(table, missing_keys), **pending} if missing_keys else pending
 
     async def existing(self, table: Table, keys: Collection[str]) -> set[str]:
         """Return those of `keys` whose row is stored or kept. Raises `Unavailable`."""

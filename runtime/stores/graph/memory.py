@@ -30,7 +30,7 @@ class _Content:
         alive = [
             self.relations[key]
             for key in self.incident.get(name, ())
-            if not self.relations[key].gone
+            if not self.relations[key].is_gone
         ]
         return sorted(alive, key=_heaviest_first)
 
@@ -59,21 +59,23 @@ class MemoryGraph:
             return
         content = self._partitions.setdefault(partition, _Content())
         for entity in new_entities:
-            stored = content.entities.get(entity.name)
-            if stored is None or stored.revision < entity.revision:
+            stored_entity = content.entities.get(entity.name)
+            if stored_entity is None or stored_entity.revision < entity.revision:
                 content.entities[entity.name] = entity
         for relation in new_relations:
-            previous = content.relations.get(relation.key)
-            if previous is None or previous.revision < relation.revision:
+            stored_relation = content.relations.get(relation.key)
+            if stored_relation is None or stored_relation.revision < relation.revision:
                 content.relations[relation.key] = relation
             for name in relation.key:
-                content.entities.setdefault(name, Entity(name, 0, gone=True))
+                content.entities.setdefault(name, Entity(name, 0, is_gone=True))
                 content.incident[name].add(relation.key)
 
     async def entities(self, partition: Partition, names: Collection[str]) -> dict[str, Entity]:
         entities = self._content(partition).entities
         return {
-            name: entities[name] for name in names if name in entities and not entities[name].gone
+            name: entities[name]
+            for name in names
+            if name in entities and not entities[name].is_gone
         }
 
     async def relations(
@@ -81,7 +83,7 @@ class MemoryGraph:
     ) -> dict[Pair, Relation]:
         relations = self._content(partition).relations
         return {
-            key: relations[key] for key in pairs if key in relations and not relations[key].gone
+            key: relations[key] for key in pairs if key in relations and not relations[key].is_gone
         }
 
     async def excerpts(
@@ -95,15 +97,21 @@ class MemoryGraph:
         return (
             {
                 name: Entity(
-                    name, one.revision, support=one.support, description=one.description[:longest]
+                    name,
+                    entity.revision,
+                    support=entity.support,
+                    description=entity.description[:longest],
                 )
-                for name, one in entities.items()
+                for name, entity in entities.items()
             },
             {
                 key: Relation(
-                    *key, one.revision, keywords=one.keywords, description=one.description[:longest]
+                    *key,
+                    relation.revision,
+                    keywords=relation.keywords,
+                    description=relation.description[:longest],
                 )
-                for key, one in relations.items()
+                for key, relation in relations.items()
             },
         )
 
@@ -118,9 +126,9 @@ class MemoryGraph:
         content = self._content(partition)
         by_name = {name: content.of(name)[: max(limit, 0)] for name in names}
         return {
-            name: [RelationSummary(*one.key, one.weight) for one in some]
-            for name, some in by_name.items()
-            if some
+            name: [RelationSummary(*relation.key, relation.weight) for relation in relations]
+            for name, relations in by_name.items()
+            if relations
         }
 
     async def neighbourhood(
@@ -131,7 +139,9 @@ class MemoryGraph:
         once: dict[Pair, Relation] = {}
         for name in entities:
             relations = [
-                r for r in content.of(name) if not any(content.entities[end].gone for end in r.key)
+                r
+                for r in content.of(name)
+                if not any(content.entities[end].is_gone for end in r.key)
             ]
             once |= {relation.key: relation for relation in relations[: max(limit, 0)]}
         nodes |= {end: node_of(content.entities[end]) for key in once for end in key}
@@ -150,14 +160,14 @@ class MemoryGraph:
         self, partition: Partition, after: str = "", limit: int = 1000
     ) -> list[Entity]:
         entities = self._content(partition).entities
-        names = (name for name, entity in entities.items() if name > after and not entity.gone)
+        names = (name for name, entity in entities.items() if name > after and not entity.is_gone)
         return [entities[name] for name in heapq.nsmallest(limit, names)]
 
     async def scan_relations(
         self, partition: Partition, after: Pair = ("", ""), limit: int = 1000
     ) -> list[Relation]:
         relations = self._content(partition).relations
-        keys = (key for key, relation in relations.items() if key > after and not relation.gone)
+        keys = (key for key, relation in relations.items() if key > after and not relation.is_gone)
         return [relations[key] for key in heapq.nsmallest(limit, keys)]
 
     async def hubs(self, partition: Partition, *, limit: int) -> list[str]:

@@ -42,8 +42,8 @@ def newest_entities(entities: Iterable[Entity]) -> list[Entity]:
     best: dict[str, Entity] = {}
     for entity in entities:
         size_of_entity(entity)
-        previous = best.get(entity.name)
-        if previous is None or previous.revision < entity.revision:
+        best_entity = best.get(entity.name)
+        if best_entity is None or best_entity.revision < entity.revision:
             best[entity.name] = entity
     return [_stripped_entity(best[name]) for name in sorted(best)]
 
@@ -55,8 +55,8 @@ def newest_relations(relations: Iterable[Relation]) -> list[Relation]:
     best: dict[tuple[str, str], Relation] = {}
     for relation in relations:
         size_of_relation(relation)
-        previous = best.get(relation.key)
-        if previous is None or previous.revision < relation.revision:
+        best_relation = best.get(relation.key)
+        if best_relation is None or best_relation.revision < relation.revision:
             best[relation.key] = relation
     return [_stripped_relation(best[key]) for key in sorted(best)]
 
@@ -141,13 +141,13 @@ def _bytes(text: str) -> int:
 
 def _stripped_entity(entity: Entity) -> Entity:
     """Strip a tombstone to its key and revision: what was erased must not stay in a hidden row."""
-    return Entity(entity.name, entity.revision, gone=True) if entity.gone else entity
+    return Entity(entity.name, entity.revision, is_gone=True) if entity.is_gone else entity
 
 
 def _stripped_relation(relation: Relation) -> Relation:
     source, target = relation.key
-    if relation.gone:
-        return Relation(source, target, relation.revision, gone=True)
+    if relation.is_gone:
+        return Relation(source, target, relation.revision, is_gone=True)
     return (
         relation if relation.source == source else replace(relation, source=source, target=target)
     )

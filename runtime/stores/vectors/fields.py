@@ -100,10 +100,12 @@ def normalized_rows(rows: Sequence[VectorRow], dimension: int) -> list[VectorRow
         if not _ID.fullmatch(row.id):
             raise Poison(f"{row.id!r:.80} is no id of a vector: up to 64 of A-Z, a-z, 0-9, _ and -")
         by_id[row.id] = row
-    last = list(by_id.values())
+    newest_rows = list(by_id.values())
     return [
         _cut_row(row, vector)
-        for row, vector in zip(last, _all_in_single_precision(last, dimension), strict=True)
+        for row, vector in zip(
+            newest_rows, _all_in_single_precision(newest_rows, dimension), strict=True
+        )
     ]
 
 
@@ -229,7 +231,7 @@ def only_documents(hits: Iterable[Row], documents: Collection[str] | None) -> li
     if documents is None:
         return list(hits)
     prefixes = _prefixes(documents)
-    return [one for one in hits if one.id[: -len("0000000000")] in prefixes]
+    return [hit for hit in hits if hit.id[: -len("0000000000")] in prefixes]
 
 
 def _prefixes(documents: Collection[str]) -> set[str]:
@@ -307,14 +309,14 @@ def _cut_names(names: tuple[str, ...]) -> tuple[str, ...]:
     """Return the names, each cut only if all of them together are too long. One byte takes up to
     six in JSON.
     """
-    whole = tuple(truncate(name, TEXT_BYTES) for name in names)
+    cut_names = tuple(truncate(name, TEXT_BYTES) for name in names)
     if (
-        6 * sum(map(len, whole)) + 4 * len(whole) < TEXT_BYTES
-        or len(_json(whole).encode()) <= TEXT_BYTES
+        6 * sum(map(len, cut_names)) + 4 * len(cut_names) < TEXT_BYTES
+        or len(_json(cut_names).encode()) <= TEXT_BYTES
     ):
-        return whole
-    share = (TEXT_BYTES // len(whole) - 4) // 6
-    return tuple(truncate(name, max(0, share)) for name in whole)
+        return cut_names
+    share = (TEXT_BYTES // len(cut_names) - 4) // 6
+    return tuple(truncate(name, max(0, share)) for name in cut_names)
 
 
 def _digest(text: str) -> str:

@@ -51,9 +51,11 @@ class MemoryVectors:
 
     async def put(self, partition: Partition, kind: VectorKind, rows: Sequence[VectorRow]) -> None:
         """See `Vectors`."""
-        normalized = stored.normalized_rows(rows, self.dimension)
-        if normalized:
-            self._table(partition, kind, create=True).update({row.id: row for row in normalized})
+        normalized_rows = stored.normalized_rows(rows, self.dimension)
+        if normalized_rows:
+            self._table(partition, kind, create=True).update(
+                {row.id: row for row in normalized_rows}
+            )
 
     async def get(
         self, partition: Partition, kind: VectorKind, ids: Collection[str], *, vectors: bool = False

@@ -61,7 +61,7 @@ class BudgetGuard:
         budget, usage = self._budgets.get(workspace), completion.usage
         if budget and budget.use:
             entry = CostEntry("", "", "", model, 0, usage.prompt, usage.cached, usage.completion)
-            budget.use.spent.add(entry, self.prices)
+            budget.use.spent_costs.add(entry, self.prices)
 
     async def _read(self, workspace: str) -> _Known:
         started_at = time.monotonic()
@@ -93,11 +93,10 @@ class BudgetedChat:
             try:
                 await self._guard.check(scope.workspace)
             except Retryable as error:
-                refusals.append(
-                    error
-                )  # raised here it would count as a failure of the model's provider
+                # raised here it would count as a failure of the model's provider
+                refusals.append(error)
                 return False
-            return await scope.wanted()
+            return await scope.is_wanted()
 
         await self._guard.check(scope.workspace)
         with calls_for(scope.workspace, wanted):

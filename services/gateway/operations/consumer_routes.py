@@ -38,9 +38,9 @@ class ConsumerProgress(BaseModel):
             stage=service_of(declared_consumer(state.name)),
             pending=state.pending,
             ack_pending=state.ack_pending,
-            redelivered=state.redelivered,
-            delivered=state.delivered,
-            handled=state.handled,
+            redelivered=state.redelivered_count,
+            delivered=state.delivered_sequence,
+            handled=state.handled_sequence,
             rate=rate.rate,
             rate_since=rate.since,
         )

@@ -43,11 +43,13 @@ class ConsumerRates:
             self._readings.append((now, states))
         if seconds < LEAST_SECONDS:
             return [ConsumerRate(state, None, None) for state in states]
-        earlier = {state.name: state.acknowledged for state in before}
+        earlier = {state.name: state.acknowledged_sequence for state in before}
         return [
             # A durable that was made anew counts from zero again.
             ConsumerRate(
-                state, max(0.0, state.acknowledged - earlier.get(state.name, 0)) / seconds, since
+                state,
+                max(0.0, state.acknowledged_sequence - earlier.get(state.name, 0)) / seconds,
+                since,
             )
             for state in states
         ]

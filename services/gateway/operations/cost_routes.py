@@ -165,8 +165,8 @@ async def budget_state(deps: CostDependencies, workspace: str) -> BudgetState:
 def _state(use: BudgetUse) -> BudgetState:
     return BudgetState(
         **use.budget.model_dump(),
-        spent_money=float(use.spent.money) if use.spent.money is not None else None,
-        spent_tokens=use.spent.tokens,
+        spent_money=float(use.spent_costs.money) if use.spent_costs.money is not None else None,
+        spent_tokens=use.spent_costs.tokens,
         currency=use.currency,
         exceeded=use.exceeded or None,
     )

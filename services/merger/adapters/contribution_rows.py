@@ -75,5 +75,5 @@ def _retracted_contribution(row: Row, key: Key) -> Contribution:
         row["version"],
         row["added_at"],
         "",
-        retracted=True,
+        is_retracted=True,
     )

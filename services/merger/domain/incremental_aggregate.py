@@ -71,7 +71,7 @@ class IncrementalAggregate:
             if former_contribution:
                 del self._contributions[identity]
                 self._remove(former_contribution)
-            if not contribution.retracted:
+            if not contribution.is_retracted:
                 self._contributions[identity] = contribution
                 self._add(contribution)
 

@@ -20,7 +20,7 @@ def test_what_another_process_counted_is_taken_over_once() -> None:
 
 
 def test_the_count_is_bounded_and_the_longest_untouched_is_forgotten_first() -> None:
-    attempts = Attempts(most=3)
+    attempts = Attempts(max_items=3)
     for thing in "abca":
         attempts.add(thing, "bug")
     attempts.add("d", "bug")

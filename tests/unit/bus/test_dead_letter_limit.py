@@ -30,7 +30,7 @@ def broken(error: Exception | None, limit: int = 3, **where: Any) -> ProcessorBe
         ]
 
     table = bench(each(handle), **where)
-    table.processor.limit.most = limit
+    table.processor.limit.max_letters = limit
     table.processor.delay = lambda attempt, wait: 0.0
     return table
 

@@ -66,9 +66,9 @@ def test_a_turn_that_failed_is_offered_again_after_its_delay_and_holds_up_nobody
 
 def test_without_a_gap_each_workspace_has_a_turn_unless_it_is_served_elsewhere() -> None:
     queue = backlog(*"abab", "c")
-    assert queue.take(10, 0.0, served={"a"}) == Turn("b", EVENTS, [2, 4])
-    assert queue.take(10, 0.0, served={"a"}) == Turn("c", EVENTS, [5])
-    assert queue.take(10, 0.0, served={"a"}) is None
+    assert queue.take(10, 0.0, served_workspaces={"a"}) == Turn("b", EVENTS, [2, 4])
+    assert queue.take(10, 0.0, served_workspaces={"a"}) == Turn("c", EVENTS, [5])
+    assert queue.take(10, 0.0, served_workspaces={"a"}) is None
     assert queue.take(10, 0.0) == Turn("a", EVENTS, [1, 3])
 
 

@@ -345,7 +345,7 @@ async def test_a_sound_batch_is_handled_in_one_call() -> None:
         table.append(sealed(added(name), id=name))
     await table.deliver()
     assert handle.sizes == [3]
-    assert table.processor.handled == 3
+    assert table.processor.handled_count == 3
 
 
 async def test_a_failure_that_cannot_be_published_is_not_acknowledged() -> None:

@@ -41,7 +41,7 @@ class PaidChat:
         if self.before:
             await self.before()
         try:
-            if not await call_scope().wanted():
+            if not await call_scope().is_wanted():
                 raise NotWanted("not wanted")
         except Retryable as error:
             self.failed(error)  # what the rate limiter counts as a failure of the provider

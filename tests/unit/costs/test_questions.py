@@ -147,7 +147,7 @@ async def test_repeats_and_order_change_nothing_and_no_budget_has_it() -> None:
     }
     assert (report.total.calls, round(report.total.seconds, 3)) == (3, 0.3)
     use = await budget_use(BudgetSet(tokens=1), ledger.entries(here), Prices(), NOON)
-    assert (use.spent.tokens, use.exceeded) == (0, "")
+    assert (use.spent_costs.tokens, use.exceeded) == (0, "")
 
 
 def test_only_its_own_subject_says_whose_it_is() -> None:

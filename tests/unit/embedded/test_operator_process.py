@@ -111,4 +111,4 @@ async def test_a_backup_without_a_folder_is_refused_before_anything_begins() -> 
     )
     await operator.answer(cast("Msg", asked))
     (said,) = asked.respond.await_args.args
-    assert "BACKUP_DIR" in json.loads(said)["refused"] and operator.current is None
+    assert "BACKUP_DIR" in json.loads(said)["refused"] and operator.running_order is None

@@ -454,7 +454,8 @@ async def test_what_cannot_be_a_webhook_is_refused(
     bench: Bench, body: dict[str, Any], status: int
 ) -> None:
     webhooks = replace(
-        bench.webhooks, allowed=[ip_network("127.0.0.1/32")] if "http://" in body["url"] else []
+        bench.webhooks,
+        allowed_networks=[ip_network("127.0.0.1/32")] if "http://" in body["url"] else [],
     )
     async with client(bench.harness.app(webhooks=webhooks)) as api:
         assert (await api.post("/operations/webhooks", json=body)).status_code == status

@@ -214,7 +214,7 @@ async def test_a_graph_that_changes_while_it_is_indexed_ends_with_its_newest_tex
 
 async def test_an_entity_that_goes_while_it_is_indexed_is_not_left_behind() -> None:
     harness = Harness(
-        ChangingGraph(lambda graph: graph.put(SPACE, [Entity("A", 9, gone=True)], []), 1)
+        ChangingGraph(lambda graph: graph.put(SPACE, [Entity("A", 9, is_gone=True)], []), 1)
     )
     await harness.merger.graph.put(SPACE, [Entity("A", 1, description="old")], [])
     await harness.index({"A"}, set())

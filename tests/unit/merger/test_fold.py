@@ -206,13 +206,13 @@ def test_the_order_of_rows_within_a_chunk_does_not_matter() -> None:
 
 
 def test_an_entity_that_nothing_supports_is_a_tombstone() -> None:
-    assert made(("A",), [], 5) == Entity("A", 5, gone=True)
-    assert made(("A", "B"), [], 5) == Relation("A", "B", 5, gone=True)
+    assert made(("A",), [], 5) == Entity("A", 5, is_gone=True)
+    assert made(("A", "B"), [], 5) == Relation("A", "B", 5, is_gone=True)
 
 
 def test_what_was_taken_back_does_not_count() -> None:
     (once,) = said(extracted(document(), 0, [entity("A")]))
-    assert made(("A",), [replace(once, retracted=True)], 5).gone
+    assert made(("A",), [replace(once, is_retracted=True)], 5).is_gone
 
 
 def test_sources_and_files_are_bounded_and_the_support_is_not() -> None:

@@ -188,13 +188,13 @@ def test_sources_say_which_documents_count_up_to_where() -> None:
     some = frozenset({"a", "b"})
     assert set(edits.sources(("M",))) == {
         Source(("M",), documents=Documents(some)),
-        Source(("M",), documents=Documents(frozenset({"b"}), excluded=False)),
-        Source(("P",), documents=Documents(frozenset({"b"}), excluded=False)),
+        Source(("M",), documents=Documents(frozenset({"b"}), is_excluding=False)),
+        Source(("P",), documents=Documents(frozenset({"b"}), is_excluding=False)),
         Source(("Q",)),
     }
     assert edits.sources(("P",)) == (
         Source(("P",), 7, Documents(frozenset({"b"}))),
-        Source(("M",), 7, Documents(frozenset({"a"}), excluded=False)),
+        Source(("M",), 7, Documents(frozenset({"a"}), is_excluding=False)),
     )
     assert edits.other_names() == [("M", "P"), ("P", "M"), ("Q", "M")]
 

@@ -87,7 +87,9 @@ def step(
     ]
     if said and dice.random() < 0.4:
         gone = dice.sample(sorted(said), dice.randint(1, len(said)))
-        some = [replace(said[chunk], retracted=True, description="", keywords=()) for chunk in gone]
+        some = [
+            replace(said[chunk], is_retracted=True, description="", keywords=()) for chunk in gone
+        ]
     elif said and dice.random() < 0.2:
         some = list(said.values())
     hub.put(some)
@@ -133,10 +135,10 @@ def test_a_hub_of_thousands_grows_and_shrinks_through_all_levels(key: Key) -> No
         MAX_KEYWORDS if len(key) == 2 else len(hub.aggregate().keywords)
     )
     for chunk in dice.sample(sorted(said), 8990):
-        said[chunk] = replace(said[chunk], retracted=True)
+        said[chunk] = replace(said[chunk], is_retracted=True)
         hub.put([said[chunk]])
     assert kept(hub, summaries) == made(key, said, summaries)
-    hub.put(replace(one, retracted=True) for one in said.values())
+    hub.put(replace(one, is_retracted=True) for one in said.values())
     assert (hub.aggregate(), hub.fragments.description(), hub.size) == (
         Aggregate(),
         Description(""),
@@ -157,5 +159,5 @@ def test_a_summary_that_came_while_it_did_not_matter_is_not_missed() -> None:
     hub.put([real])
     summaries[group.hash] = "of the ties"
     hub.apply_summaries(summaries)
-    hub.put([replace(real, retracted=True)])
+    hub.put([replace(real, is_retracted=True)])
     assert kept(hub, summaries)[1] == Description("of the ties")

@@ -37,6 +37,6 @@ async def test_versions_merged_at_once_leave_what_the_newest_says(last: list[str
             )
         )
         result = await contributions.of_chunks(SPACE, {key: [chunk_hash("chunk")] for key in KEYS})
-        standing = [c for of_key in result.values() for c in of_key if not c.retracted]
+        standing = [c for of_key in result.values() for c in of_key if not c.is_retracted]
         assert {c.names[0] for c in standing} == set(last), seed
         assert {c.version for c in standing} <= {3}, seed

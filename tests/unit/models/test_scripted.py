@@ -31,7 +31,7 @@ async def test_a_function_sees_the_messages_and_calls_are_recorded() -> None:
 
     chat = ScriptedChat(script)
     assert (await chat.complete(QUESTION, json=True)).text == "WHAT?"
-    assert [(call.text, call.json, call.streamed) for call in chat.calls] == [
+    assert [(call.text, call.json, call.is_streamed) for call in chat.calls] == [
         ("what?", True, False)
     ]
     await chat.close()
@@ -43,7 +43,7 @@ async def test_pieces_of_a_stream_make_the_answer() -> None:
     pieces = [piece.text async for piece in chat.stream(QUESTION)]
     assert len(pieces) > 2
     assert "".join(pieces) == "two  words here"
-    assert chat.calls[0].streamed
+    assert chat.calls[0].is_streamed
 
 
 async def test_the_counter_counts_texts_and_changes_no_vector() -> None:

@@ -59,7 +59,7 @@ class Stack:
             ("graph",),
             lambda _: None,
             MergerSettings(),
-            parked=self.parked,
+            parked_events=self.parked,
         )
 
     async def handle_parked(self) -> list[DescriptionSummarized]:

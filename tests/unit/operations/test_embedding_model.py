@@ -91,13 +91,13 @@ def test_the_model_that_was_asked_for_needs_an_endpoint_and_a_dimension() -> Non
 
 def test_a_change_nobody_said_aloud_names_both_models() -> None:
     for before in (None, LEXICAL):
-        refuse_unrequested_change(before, LEXICAL, said=False)
-    refuse_unrequested_change(EmbeddingModel("lexical-hash-v1", 8), LEXICAL, said=True)
+        refuse_unrequested_change(before, LEXICAL, was_requested=False)
+    refuse_unrequested_change(EmbeddingModel("lexical-hash-v1", 8), LEXICAL, was_requested=True)
     with pytest.raises(
         ConfigurationError,
         match=r"--embedding-model lexical` to go over .* `--embedding-model bge-m3`",
     ):
-        refuse_unrequested_change(EmbeddingModel("bge-m3", 1024), LEXICAL, said=False)
+        refuse_unrequested_change(EmbeddingModel("bge-m3", 1024), LEXICAL, was_requested=False)
 
 
 async def test_a_text_never_goes_to_an_endpoint_that_the_settings_do_not_name() -> None:
@@ -171,4 +171,4 @@ def test_the_ways_out_of_a_change_of_minilm_have_two_names() -> None:
         ConfigurationError,
         match=r"`--embedding-model minilm` to go.*`--embedding-model minilm-floats`",
     ):
-        refuse_unrequested_change(old, new, said=False)
+        refuse_unrequested_change(old, new, was_requested=False)

@@ -178,10 +178,10 @@ async def test_a_document_that_is_added_again_is_no_repetition_of_the_one_that_w
 
 
 def test_sequences_without_a_message_are_no_loss_as_far_as_erasures_left_them() -> None:
-    mark, state = LogMark("now", 10, "", missing=1), LogState("now", 12, missing=4)
+    mark, state = LogMark("now", 10, "", missing=1), LogState("now", 12, missing_count=4)
     assert difference(state, mark) == "3 of its messages are gone"
-    assert difference(state, mark, erased=4) == ""
-    assert difference(state, mark, erased=3) == "1 of its messages are gone"
+    assert difference(state, mark, erased_count=4) == ""
+    assert difference(state, mark, erased_count=3) == "1 of its messages are gone"
 
 
 async def test_caches_of_the_workspace_are_emptied_and_those_of_others_stay() -> None:

@@ -33,7 +33,7 @@ async def add(publisher: FailingPublisher, folder: Path, patch: pytest.MonkeyPat
     file.write_text("text", "utf-8")
     bus: Any = None
     return await add_documents(
-        bus, "w", [DocumentSource(file, "a.txt", "d")], track_id="t", done=lambda _: None
+        bus, "w", [DocumentSource(file, "a.txt", "d")], track_id="t", on_done=lambda _: None
     )
 
 

@@ -108,7 +108,8 @@ def test_valid_utf_8_goes_before_a_stale_declaration_and_a_wrong_one_is_not_beli
     page = '<meta charset="iso-8859-1">Łódź'
     assert decode(page.encode()).text == page
     assert (
-        decode(SAMPLES[0].paragraph.encode("cp1252"), declared="utf-8").text == SAMPLES[0].paragraph
+        decode(SAMPLES[0].paragraph.encode("cp1252"), declared_encoding="utf-8").text
+        == SAMPLES[0].paragraph
     )
 
 

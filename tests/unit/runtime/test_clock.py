@@ -89,7 +89,7 @@ def test_a_wait_ends_although_its_time_has_yet_to_come(clock: Clock) -> None:
 
 
 def test_as_many_waits_are_remembered_as_there_is_room_for(clock: Clock) -> None:
-    waits = Waits(most=2)
+    waits = Waits(max_keys=2)
     for name in "abc":
         waits.left(name, NOW + 30.0, 60.0)
     clock.pass_by(20.0)

@@ -94,14 +94,14 @@ class MongoRows:
         problems: list[str] = []
         for name, fields in INDEXES.items():
             async with answered(self._limit):
-                indexed = [
+                indexed_fields = [
                     index["key"]
                     for index in (await self._database[name].index_information()).values()
                 ]
             problems += [
                 f"index of {name} by {field} is not there"
                 for field in fields
-                if index_of(field) not in indexed
+                if index_of(field) not in indexed_fields
             ]
         return problems
 
@@ -123,22 +123,25 @@ class MongoRows:
 
     async def existing(self, table: Table, keys: Collection[str]) -> set[str]:
         """Return those of `keys` that have a row, a thousand a command."""
-        found: set[str] = set()
+        existing_keys: set[str] = set()
         for batch in batched(keys, BATCH):
             ids = dict(zip(ids_of(table, batch), batch, strict=True))
             async with answered(self._limit):
                 cursor = self._of(table).find(
                     {"_id": {"$in": [*ids]}}, {"_id": 1}, batch_size=BATCH
                 )
-                found.update(ids[document["_id"]] for document in await cursor.to_list(None))
-        return found
+                existing_keys.update(
+                    ids[document["_id"]] for document in await cursor.to_list(None)
+                )
+        return existing_keys
 
     async def put(self, table: Table, rows: Mapping[str, Row]) -> None:
         """Replace or add these rows, a thousand a command."""
         for batch in batched(rows.items(), BATCH):
             documents = [document_of(table, key, row) for key, row in batch]
             writes = {
-                it["_id"]: ReplaceOne({"_id": it["_id"]}, it, upsert=True) for it in documents
+                document["_id"]: ReplaceOne({"_id": document["_id"]}, document, upsert=True)
+                for document in documents
             }
             await write_all(self._of(table), writes, limit=self._limit)
 
@@ -164,45 +167,57 @@ class MongoRows:
                     .find(greater, {f"fields.{field}": 1}, batch_size=BATCH)
                     .to_list(None)
                 )
-            return [it["_id"] for it in documents if it["fields"][field] > guards[it["_id"]]]
+            return [
+                document["_id"]
+                for document in documents
+                if document["fields"][field] > guards[document["_id"]]
+            ]
 
         for batch in batched(rows.items(), BATCH):
             writes: dict[str, Write] = {}
-            for it in (document_of(table, key, row) for key, row in batch):
+            for document in (document_of(table, key, row) for key, row in batch):
                 not_greater = {
-                    "_id": it["_id"],
-                    f"fields.{field}": {"$not": {"$gt": guards[it["_id"]]}},
+                    "_id": document["_id"],
+                    f"fields.{field}": {"$not": {"$gt": guards[document["_id"]]}},
                 }
-                writes[it["_id"]] = ReplaceOne(not_greater, it, upsert=True)
-            await write_all(self._of(table), writes, limit=self._limit, settled=outdone)
+                writes[document["_id"]] = ReplaceOne(not_greater, document, upsert=True)
+            await write_all(self._of(table), writes, limit=self._limit, settled_writes=outdone)
 
     async def update(self, table: Table, keys: Collection[str], change: Change) -> dict[str, Row]:
         """Read, change and write, each document only if its `stamp` is the one that was read; else
         once more.
         """
-        written: dict[str, Row] = {}
-        left = list(dict.fromkeys(keys))
+        written_rows: dict[str, Row] = {}
+        keys_left = list(dict.fromkeys(keys))
         for _ in range(ROUNDS):
-            if not left:
-                return written
-            stamps, stored = await self._stamped(table, left)
-            rows = {key: row for key, row in change(stored).items() if key in left}
+            if not keys_left:
+                return written_rows
+            stamps, stored_rows = await self._stamped(table, keys_left)
+            rows = {key: row for key, row in change(stored_rows).items() if key in keys_left}
             documents = {
                 key: document_of(table, key, row) | {"stamp": token_hex(8)}
                 for key, row in rows.items()
             }
             writes = {
-                it["_id"]: ReplaceOne({"_id": it["_id"], "stamp": stamps.get(key)}, it, upsert=True)
-                for key, it in documents.items()
+                document["_id"]: ReplaceOne(
+                    {"_id": document["_id"], "stamp": stamps.get(key)}, document, upsert=True
+                )
+                for key, document in documents.items()
             }
-            refused = (
+            refused_ids = (
                 set(await refused_writes(self._of(table), writes, self._limit))
                 if writes
                 else set[str]()
             )
-            written |= {key: rows[key] for key, it in documents.items() if it["_id"] not in refused}
-            left = [key for key, it in documents.items() if it["_id"] in refused]
-        raise Unavailable(f"{len(left)} documents of {table.name} kept changing under a write")
+            written_rows |= {
+                key: rows[key]
+                for key, document in documents.items()
+                if document["_id"] not in refused_ids
+            }
+            keys_left = [
+                key for key, document in documents.items() if document["_id"] in refused_ids
+            ]
+        raise Unavailable(f"{len(keys_left)} documents of {table.name} kept changing under a write")
 
     async def append(
         self, table: Table, notes: Mapping[str, str], rows: Mapping[str, Row]
@@ -214,9 +229,9 @@ class MongoRows:
             writes: dict[str, Write] = {}
             for key, note in batch:
                 one_more = {"fields.notes": {"$each": [note], "$slice": -MOST_NOTES}}
-                more = {"$inc": {"fields.n": 1}, "$push": one_more, "$setOnInsert": of_counter}
+                update = {"$inc": {"fields.n": 1}, "$push": one_more, "$setOnInsert": of_counter}
                 id_ = ids_of(table, [checked_key(key)])[0]
-                writes[id_] = UpdateOne({"_id": id_}, more, upsert=True)
+                writes[id_] = UpdateOne({"_id": id_}, update, upsert=True)
             await write_all(self._of(table), writes, limit=self._limit)
         return await self.get(table, notes)
 
@@ -229,7 +244,9 @@ class MongoRows:
             documents = await cursor.to_list(None)
         rows = rows_of(table, documents)
         stamps = {
-            key: it["stamp"] for (key, _), it in zip(rows, documents, strict=True) if "stamp" in it
+            key: document["stamp"]
+            for (key, _), document in zip(rows, documents, strict=True)
+            if "stamp" in document
         }
         return stamps, dict(rows)
 
@@ -256,9 +273,9 @@ class MongoRows:
     async def count(self, table: Table, by: str, where: Where) -> dict[str, int]:
         """Count by value; rows without the field are left out."""
         indexed_fields(table.name, by, *where)
-        present = {"$and": [condition_of(table, where), {f"fields.{by}": {"$exists": True}}]}
+        condition = {"$and": [condition_of(table, where), {f"fields.{by}": {"$exists": True}}]}
         pipeline = [
-            {"$match": present},
+            {"$match": condition},
             {"$group": {"_id": f"$fields.{by}", "number": {"$sum": 1}}},
         ]
         async with answered(self._limit):
@@ -276,9 +293,12 @@ class MongoRows:
     ) -> None:
         """Remove these rows under a condition, a thousand a command."""
         for batch in batched(keys, BATCH):
-            older = {"_id": {"$in": ids_of(table, batch)}, f"fields.{field}": {"$lt": version}}
+            older_condition = {
+                "_id": {"$in": ids_of(table, batch)},
+                f"fields.{field}": {"$lt": version},
+            }
             async with answered(self._limit):
-                await self._of(table).delete_many(older)
+                await self._of(table).delete_many(older_condition)
 
     async def scan(self, table: Table, after: str = "", limit: int = 1000) -> list[tuple[str, Row]]:
         """One page, by key."""
@@ -294,7 +314,9 @@ class MongoRows:
         """Read ranges of `_id`, a hundred a command."""
         rows: list[tuple[str, Row]] = []
         for batch in batched(prefixes, RANGES):
-            ranges = [{"_id": {"$gt": it, "$lt": f"{it}\x7f"}} for it in ids_of(table, batch)]
+            ranges = [
+                {"_id": {"$gt": prefix, "$lt": f"{prefix}\x7f"}} for prefix in ids_of(table, batch)
+            ]
             async with answered(self._limit):
                 rows += rows_of(
                     table,
@@ -308,17 +330,17 @@ class MongoRows:
         """
         indexed_fields(name)
         partitions: set[Partition] = set()
-        least = ""
+        smallest_id = ""
         while True:
             async with answered(self._limit):
                 first = await self._database[name].find_one(
-                    {"_id": {"$gte": least}}, {"space": 1}, sort=[("_id", ASCENDING)]
+                    {"_id": {"$gte": smallest_id}}, {"space": 1}, sort=[("_id", ASCENDING)]
                 )
             if first is None:
                 return partitions
             workspace, _, generation = first["space"].rpartition("/")
             partitions.add(Partition(workspace, int(generation)))
-            least = end_of(first["space"])
+            smallest_id = end_of(first["space"])
 
     async def drop(self, table: Table) -> None:
         """Remove the rows batch by batch: one command for all of a large partition would exceed its

@@ -66,7 +66,7 @@ async def write_all(
     writes: Mapping[str, Write],
     *,
     limit: float,
-    settled: Settled = _none,
+    settled_writes: Settled = _none,
 ) -> None:
     """Do all these upserts, given by `_id`, whatever other writers do meanwhile. `limit`: seconds
     for one command.
@@ -75,14 +75,18 @@ async def write_all(
     tried again. Raises `Unavailable` when the server does not answer or a write was refused
     `ROUNDS` times.
     """
-    left = dict(writes)
+    writes_left = dict(writes)
     for _ in range(ROUNDS):
-        left = {id_: left[id_] for id_ in await refused_writes(collection, left, limit)}
-        for id_ in await settled(list(left)) if left else ():
-            del left[id_]
-        if not left:
+        writes_left = {
+            id_: writes_left[id_] for id_ in await refused_writes(collection, writes_left, limit)
+        }
+        for id_ in await settled_writes(list(writes_left)) if writes_left else ():
+            del writes_left[id_]
+        if not writes_left:
             return
-    raise Unavailable(f"{len(left)} documents of {collection.name} kept changing under a write")
+    raise Unavailable(
+        f"{len(writes_left)} documents of {collection.name} kept changing under a write"
+    )
 
 
 async def refused_writes(

@@ -117,10 +117,10 @@ class SqliteFile:
         While others write, a copy would be of pages that are about to change again.
         """
         wal = self._path.with_name(f"{self._path.name}-wal")
-        left = IDLE
-        while left > 0:
-            await asyncio.sleep(min(left, IDLE))
-            left = IDLE - await asyncio.to_thread(_seconds_since_write, wal)
+        seconds_left = IDLE
+        while seconds_left > 0:
+            await asyncio.sleep(min(seconds_left, IDLE))
+            seconds_left = IDLE - await asyncio.to_thread(_seconds_since_write, wal)
         self._idle = None
         # Whatever keeps it from being emptied, the next checkpoint comes.
         with suppress(sqlite3.Error, OSError):

@@ -56,9 +56,9 @@ def schema_statements() -> dict[str, str]:
             f"{primary}){kind}"
         )
         for field in fields:
-            covered = f"workspace, generation, {column_of(field)}, key"
+            covered_columns = f"workspace, generation, {column_of(field)}, key"
             statements[f"{name}_{field}"] = (
-                f"CREATE INDEX IF NOT EXISTS {name}_{field} ON {name} ({covered})"
+                f"CREATE INDEX IF NOT EXISTS {name}_{field} ON {name} ({covered_columns})"
             )
     return statements
 
@@ -81,10 +81,10 @@ def _add_columns(connection: sqlite3.Connection, name: str, fields: Collection[s
     """Add the columns of fields that were indexed only after the table was made, with the values of
     its rows.
     """
-    present = {column for _, column, *_ in connection.execute(f"PRAGMA table_info({name})")}
+    present_columns = {column for _, column, *_ in connection.execute(f"PRAGMA table_info({name})")}
     for field in fields:
         column = column_of(field)
-        if column not in present:
+        if column not in present_columns:
             connection.execute(f"ALTER TABLE {name} ADD COLUMN {column}")
             connection.execute(
                 f"UPDATE {name} SET {column} = json_extract(body, ?)",  # noqa: S608
@@ -97,20 +97,20 @@ def column_of(field: str) -> str:
     return f"field_{field}"
 
 
-def upsert(name: str, changed: Collection[str]) -> str:
-    """Return an INSERT statement that replaces body and `changed` fields of an existing row, unless
-    it is the same.
+def upsert(name: str, changed_fields: Collection[str]) -> str:
+    """Return an INSERT statement that replaces body and `changed_fields` fields of an existing row,
+    unless it is the same.
 
     SQLite writes each index of a column that is set, even to the value it had.
     """
     columns = ("workspace", "generation", "key", *map(column_of, indexed_fields(name)), "body")
-    marks = ", ".join("?" for _ in columns)
+    placeholders = ", ".join("?" for _ in columns)
     changes = ", ".join(
-        f"{column} = excluded.{column}" for column in (*map(column_of, changed), "body")
+        f"{column} = excluded.{column}" for column in (*map(column_of, changed_fields), "body")
     )
     return (
-        f"INSERT INTO {name} ({', '.join(columns)}) VALUES ({marks}) ON CONFLICT (workspace, "  # noqa: S608
-        "generation, key)"
+        f"INSERT INTO {name} ({', '.join(columns)}) VALUES ({placeholders})"  # noqa: S608
+        " ON CONFLICT (workspace, generation, key)"
         f" DO UPDATE SET {changes} WHERE body != excluded.body"
     )
 
@@ -135,9 +135,9 @@ def upsert_rows(
     """Replace or add rows, inside a transaction, in the order of their keys: neighbours stand on
     one page.
     """
-    ordered = sorted(records, key=itemgetter(2))
-    for changed, alike in _by_changed_fields(connection, table, ordered).items():
-        connection.executemany(upsert(table.name, changed), alike)
+    ordered_records = sorted(records, key=itemgetter(2))
+    for changed_fields, alike in _by_changed_fields(connection, table, ordered_records).items():
+        connection.executemany(upsert(table.name, changed_fields), alike)
 
 
 def _by_changed_fields(
@@ -151,17 +151,19 @@ def _by_changed_fields(
         return {(): list(records)}
     sql = select(table, ", ".join(("key", *map(column_of, fields))))
     keys = json_list([record[2] for record in records])
-    stored = {
+    stored_values = {
         key: values
         for key, *values in connection.execute(sql, (*partition_parameters(table), keys))
     }
     groups: dict[tuple[str, ...], list[Parameters]] = defaultdict(list)
     for record in records:
-        before = stored.get(record[2], record[3:-1])
-        changed = (
-            name for name, old, new in zip(fields, before, record[3:-1], strict=True) if old != new
+        before = stored_values.get(record[2], record[3:-1])
+        changed_fields = (
+            name
+            for name, old_value, new_value in zip(fields, before, record[3:-1], strict=True)
+            if old_value != new_value
         )
-        groups[tuple(changed)].append(record)
+        groups[tuple(changed_fields)].append(record)
     return groups
 
 
@@ -172,8 +174,8 @@ def count_up(
     records: Sequence[Parameters],
 ) -> dict[str, Row]:
     """Write the rows, then the counters; return these."""
-    stored = select_rows(connection, table, [checked_key(key) for key in notes])
-    counters = {key: with_note(stored.get(key, {}), note) for key, note in notes.items()}
+    stored_rows = select_rows(connection, table, [checked_key(key) for key in notes])
+    counters = {key: with_note(stored_rows.get(key, {}), note) for key, note in notes.items()}
     upsert_rows(
         connection,
         table,
@@ -218,8 +220,8 @@ def where_clause(table: Table, where: Where) -> tuple[str, Parameters]:
 def _condition(column: str, want: Condition) -> tuple[str, str | int]:
     if isinstance(want, Containing):
         texts = json_list([text.lower() for text in want.texts])
-        contained = f"instr({LOWERED}({column}), value) > 0"
-        return f"EXISTS (SELECT 1 FROM json_each(?) WHERE {contained})", texts  # noqa: S608
+        contains = f"instr({LOWERED}({column}), value) > 0"
+        return f"EXISTS (SELECT 1 FROM json_each(?) WHERE {contains})", texts  # noqa: S608
     return (among(column), json_list(want)) if isinstance(want, list) else (f"{column} = ?", want)
 
 

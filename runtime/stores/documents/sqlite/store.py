@@ -89,11 +89,13 @@ class SqliteRows:
 
     async def existing(self, table: Table, keys: Collection[str]) -> set[str]:
         """Return those of `keys` that have a row, some thousands a query."""
-        found: set[str] = set()
+        existing_keys: set[str] = set()
         for batch in batched(keys, BATCH):
             parameters = (*partition_parameters(table), json_list(batch))
-            found.update(key for (key,) in await self._file.read(select(table, "key"), parameters))
-        return found
+            existing_keys.update(
+                key for (key,) in await self._file.read(select(table, "key"), parameters)
+            )
+        return existing_keys
 
     async def put(self, table: Table, rows: Mapping[str, Row]) -> None:
         """Replace or add these rows, some thousands a transaction."""
@@ -110,15 +112,17 @@ class SqliteRows:
             def write(
                 connection: sqlite3.Connection, records: Mapping[str, Parameters] = records
             ) -> None:
-                stored = select_rows(connection, table, records)
-                versions = {key: row.get(field) for key, row in stored.items()}
+                stored_rows = select_rows(connection, table, records)
+                versions = {key: row.get(field) for key, row in stored_rows.items()}
                 greater = {
                     key
                     for key, version in versions.items()
                     if version is not None and version > guards[key]
                 }
                 upsert_rows(
-                    connection, table, [it for key, it in records.items() if key not in greater]
+                    connection,
+                    table,
+                    [record for key, record in records.items() if key not in greater],
                 )
 
             await self._file.transact(write)
@@ -141,10 +145,10 @@ class SqliteRows:
         """Store and count in one transaction, or in several where there are very many rows."""
         if not notes and not rows:
             return {}
-        *first, last = list(batched(rows.items(), MOST)) or [[]]
+        *first, last_batch = list(batched(rows.items(), MOST)) or [[]]
         for batch in first:
             await self.put(table, dict(batch))
-        records = [record_of(table, key, row) for key, row in last]
+        records = [record_of(table, key, row) for key, row in last_batch]
         return await self._file.transact(
             partial(count_up, table=table, notes=notes, records=records)
         )
@@ -166,13 +170,13 @@ class SqliteRows:
         # Asked for any of some values by key, SQLite would walk the whole space in the order of its
         # primary key rather than look them up and sort the few it finds; the plus hides from it
         # that the key is ordered already.
-        last = (
+        tie_breaker = (
             "key"
             if order or not any(isinstance(value, list) for value in where.values())
             else "+key"
         )
         sorting = ", ".join(
-            f"{column} {way}" for column in (*map(column_of, filter(None, [order])), last)
+            f"{column} {way}" for column in (*map(column_of, filter(None, [order])), tie_breaker)
         )
         sql = (
             f"SELECT key, body FROM {table.name} WHERE {condition} ORDER BY {sorting} LIMIT ? "  # noqa: S608
@@ -197,7 +201,11 @@ class SqliteRows:
         sql = f"DELETE FROM {table.name} WHERE {HERE} AND {among('key')}"  # noqa: S608
         for batch in batched(keys, BATCH):
             parameters = (*partition_parameters(table), json_list(batch))
-            await self._file.transact(lambda connection, it=parameters: connection.execute(sql, it))
+            await self._file.transact(
+                lambda connection, batch_parameters=parameters: connection.execute(
+                    sql, batch_parameters
+                )
+            )
 
     async def delete_older(
         self, table: Table, keys: Collection[str], field: str, version: int
@@ -207,9 +215,9 @@ class SqliteRows:
         sql = f"DELETE FROM {table.name} WHERE {HERE} AND {among('key')}"  # noqa: S608
 
         def remove(connection: sqlite3.Connection, batch: Sequence[str]) -> None:
-            stored = select_rows(connection, table, batch)
-            older = [key for key, row in stored.items() if row[field] < version]
-            connection.execute(sql, (*partition_parameters(table), json_list(older)))
+            stored_rows = select_rows(connection, table, batch)
+            older_keys = [key for key, row in stored_rows.items() if row[field] < version]
+            connection.execute(sql, (*partition_parameters(table), json_list(older_keys)))
 
         for batch in batched(keys, BATCH):
             await self._file.transact(partial(remove, batch=batch))
@@ -254,17 +262,17 @@ class SqliteRows:
             "ORDER BY 1, 2 LIMIT 1"
         )
         partitions: set[Partition] = set()
-        last: Parameters = ("", SMALLEST)
-        while rows := await self._file.read(sql, last):
-            last = rows[0]
-            partitions.add(Partition(*last))
+        last_partition: Parameters = ("", SMALLEST)
+        while rows := await self._file.read(sql, last_partition):
+            last_partition = rows[0]
+            partitions.add(Partition(*last_partition))
         return partitions
 
     async def drop(self, table: Table) -> None:
         """Remove the rows batch by batch, so that other writers get their turn in between."""
         indexed_fields(table.name)
-        some = f"SELECT key FROM {table.name} WHERE {HERE} LIMIT {BATCH}"  # noqa: S608
-        sql = f"DELETE FROM {table.name} WHERE {HERE} AND key IN ({some})"  # noqa: S608
+        keys_of_batch = f"SELECT key FROM {table.name} WHERE {HERE} LIMIT {BATCH}"  # noqa: S608
+        sql = f"DELETE FROM {table.name} WHERE {HERE} AND key IN ({keys_of_batch})"  # noqa: S608
         here = partition_parameters(table)
         while await self._file.transact(
             lambda connection: connection.execute(sql, (*here, *here)).rowcount

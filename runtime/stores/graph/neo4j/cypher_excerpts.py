@@ -37,18 +37,20 @@ class Reader:
 
     async def entities(self, names: Sequence[str]) -> list[Entity]:
         """Return the entities that exist among `names`: name, revision, support and description."""
-        found = await self._found(ENTITIES, **self._parameters, names=names)
+        records = await self._found(ENTITIES, **self._parameters, names=names)
         return [
             Entity(name, revision, support=support, description=text[: self._longest])
-            for name, revision, support, text in found
+            for name, revision, support, text in records
         ]
 
     async def relations(self, pairs: Mapping[str, Sequence[tuple[str, str]]]) -> list[Relation]:
         """Return the relations that exist among sorted pairs, given by that end which has fewer
         relations.
         """
-        groups = [[near, [list(ends) for ends in some]] for near, some in pairs.items()]
-        found = await self._found(RELATIONS, **self._parameters, groups=groups)
+        groups = [
+            [near, [list(ends) for ends in pairs_of_name]] for near, pairs_of_name in pairs.items()
+        ]
+        records = await self._found(RELATIONS, **self._parameters, groups=groups)
         return [
             Relation(
                 *pair(source, target),
@@ -56,5 +58,5 @@ class Reader:
                 keywords=tuple(keywords),
                 description=text[: self._longest],
             )
-            for source, target, revision, keywords, text in found
+            for source, target, revision, keywords, text in records
         ]

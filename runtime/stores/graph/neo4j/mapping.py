@@ -19,7 +19,7 @@ def end_row(name: str) -> dict[str, Any]:
 def entity_row(entity: Entity) -> dict[str, Any]:
     """Return an entity as a row of PUT_ENTITIES."""
     values = {
-        "gone": entity.gone,
+        "gone": entity.is_gone,
         "type": entity.type,
         "description": entity.description,
         "source_ids": _joined(entity.source_ids),
@@ -39,7 +39,7 @@ def entity_row(entity: Entity) -> dict[str, Any]:
 def relation_row(relation: Relation) -> dict[str, Any]:
     """Return a relation as a row in a group of the PUT_RELATIONS statements."""
     values = {
-        "gone": relation.gone,
+        "gone": relation.is_gone,
         "source": relation.source,
         "target": relation.target,
         "weight": float(relation.weight),

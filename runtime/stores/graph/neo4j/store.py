@@ -68,22 +68,24 @@ class BoltGraph:
         new_entities, new_relations = newest_entities(entities), newest_relations(relations)
         # An entity has about as many relations as chunks name it: good enough to tell a hub from
         # its neighbours.
-        sizes = Counter({entity.name: entity.support for entity in new_entities if not entity.gone})
+        sizes = Counter(
+            {entity.name: entity.support for entity in new_entities if not entity.is_gone}
+        )
         sizes.update(name for relation in new_relations for name in relation.key if name in sizes)
         of_entities, of_relations = (
             batches(new_entities, size_of_entity),
             batches(new_relations, size_of_relation),
         )
         waiting: list[Entity] = []
-        for some in of_entities:
+        for entity_batch in of_entities:
             if waiting:
                 await self._put(partition, waiting, [], sizes)
-            waiting = some
+            waiting = entity_batch
         # The last entities and the first relations share a transaction: for most calls the only
         # one.
-        for last, some in zip_longest([waiting], of_relations, fillvalue=()):
-            if last or some:
-                await self._put(partition, last, some, sizes)
+        for last_entities, entity_batch in zip_longest([waiting], of_relations, fillvalue=()):
+            if last_entities or entity_batch:
+                await self._put(partition, last_entities, entity_batch, sizes)
 
     async def _put(
         self,
@@ -94,7 +96,9 @@ class BoltGraph:
     ) -> None:
         entity_rows = [mapping.entity_row(entity) for entity in entities]
         rows = [mapping.relation_row(relation) for relation in relations]
-        others = sorted({name for relation in relations for name in relation.key} - sizes.keys())
+        other_names = sorted(
+            {name for relation in relations for name in relation.key} - sizes.keys()
+        )
 
         async def work(transaction: AsyncManagedTransaction) -> None:
             async def run(statement: str, **rows: Sequence[Mapping[str, Any]]) -> None:
@@ -102,12 +106,12 @@ class BoltGraph:
                     await records(transaction, statement, **_key(partition), **rows)
 
             await run(cypher.PUT_ENTITIES, rows=entity_rows)
-            counted = await _sizes_of_ends(transaction, partition, others)
+            counted_sizes = await _sizes_of_ends(transaction, partition, other_names)
             await run(
                 cypher.PUT_MISSING_ENDS,
-                rows=[mapping.end_row(name) for name in others if name not in counted],
+                rows=[mapping.end_row(name) for name in other_names if name not in counted_sizes],
             )
-            by_source, by_target = by_smaller_end(rows, {**sizes, **counted})
+            by_source, by_target = by_smaller_end(rows, {**sizes, **counted_sizes})
             await run(cypher.PUT_RELATIONS_FROM_SOURCE, groups=by_source)
             await run(cypher.PUT_RELATIONS_FROM_TARGET, groups=by_target)
 
@@ -122,10 +126,10 @@ class BoltGraph:
     ) -> dict[Pair, Relation]:
         storable = sorted({pair for pair in pairs if all(map(can_be_stored, pair))})
         relations: dict[Pair, Relation] = {}
-        for some in batches(storable, lambda pair: len(pair[0].encode()) + len(pair[1].encode())):
+        for batch in batches(storable, lambda pair: len(pair[0].encode()) + len(pair[1].encode())):
             relations |= {
                 relation.key: relation
-                for relation in await self._relations_between(partition, some)
+                for relation in await self._relations_between(partition, batch)
             }
         return relations
 
@@ -137,8 +141,8 @@ class BoltGraph:
             for pair in pairs
             if all(name in sizes for name in pair)
         ]
-        found = await self._found(cypher.RELATIONS, **_key(partition), rows=rows) if rows else []
-        return [mapping.read_relation(values) for values in found]
+        records = await self._found(cypher.RELATIONS, **_key(partition), rows=rows) if rows else []
+        return [mapping.read_relation(values) for values in records]
 
     async def excerpts(
         self, partition: Partition, names: Collection[str], pairs: Collection[Pair], *, longest: int
@@ -153,13 +157,13 @@ class BoltGraph:
             return entities, relations
 
         read = cypher_excerpts.Reader(self._transactions, _key(partition), longest)
-        for some in batched(storable, MAX_ROWS):
-            for entity in await read.entities(some):
+        for batch in batched(storable, MAX_ROWS):
+            for entity in await read.entities(batch):
                 sizes[entity.name] += entity.support
                 entities[entity.name] = entity
-        for some in batched(rows, MAX_ROWS):
+        for batch in batched(rows, MAX_ROWS):
             by_near: dict[str, list[Pair]] = defaultdict(list)
-            for pair in some:
+            for pair in batch:
                 by_near[min(pair, key=sizes.__getitem__)].append(pair)
             relations.update({relation.key: relation for relation in await read.relations(by_near)})
         return {name: entities[name] for name in names if name in entities}, relations
@@ -172,11 +176,11 @@ class BoltGraph:
     ) -> dict[str, list[RelationSummary]]:
         if limit < 1:
             return {}
-        found = await self._by_name(
+        records = await self._by_name(
             cypher.TIES, partition, names, limit=limit, scanned=SCANNED_TIES
         )
         return {
-            name: sorted_ties(RelationSummary(*values) for values in some) for name, some in found
+            name: sorted_ties(RelationSummary(*values) for values in ties) for name, ties in records
         }
 
     async def neighbourhood(
@@ -184,12 +188,12 @@ class BoltGraph:
     ) -> Neighbourhood:
         centres = await self._by_name(cypher.NODES, partition, names)
         degrees = {row["name"]: row["degree"] for row in centres}
-        tied = (
+        neighbour_rows = (
             await self._by_name(cypher.TIED, partition, degrees, limit=limit) if limit > 0 else []
         )
-        nodes = {row["other"]: mapping.read_node(row["other"], row) for row in tied}
+        nodes = {row["other"]: mapping.read_node(row["other"], row) for row in neighbour_rows}
         nodes |= {row["name"]: mapping.read_node(row["name"], row) for row in centres}
-        once = {(tie.source, tie.target): tie for tie in map(mapping.read_tie, tied)}
+        once = {(tie.source, tie.target): tie for tie in map(mapping.read_tie, neighbour_rows)}
         ties = sorted(once.values(), key=lambda tie: (-tie.weight, tie.source, tie.target))
         return Neighbourhood(nodes, ties, degrees)
 
@@ -201,10 +205,10 @@ class BoltGraph:
             "last_page": cypher.PAGES - 1,
             "after": after,
         }
-        found = await self._found(
+        records = await self._found(
             cypher.SCAN_NAMES, **_key(partition), **place, limit=max(limit, 0)
         )
-        return [(name, type) for name, type in found]
+        return [(name, type) for name, type in records]
 
     async def scan_entities(
         self, partition: Partition, after: str = "", limit: int = 1000
@@ -214,17 +218,17 @@ class BoltGraph:
             "last_page": cypher.PAGES - 1,
             "after": after,
         }
-        found = await self._found(
+        records = await self._found(
             cypher.SCAN_ENTITIES, **_key(partition), **place, limit=max(limit, 0)
         )
-        return [mapping.read_entity(values) for values in found]
+        return [mapping.read_entity(values) for values in records]
 
     async def scan_relations(
         self, partition: Partition, after: Pair = ("", ""), limit: int = 1000
     ) -> list[Relation]:
         source, target = after
         place = {"page": cypher.page_of(source) if source else 0, "last_page": cypher.PAGES - 1}
-        found = await self._found(
+        records = await self._found(
             cypher.SCAN_RELATIONS,
             **_key(partition),
             **place,
@@ -232,7 +236,7 @@ class BoltGraph:
             target=target,
             limit=max(limit, 0),
         )
-        return [mapping.read_relation(values) for values in found]
+        return [mapping.read_relation(values) for values in records]
 
     async def hubs(self, partition: Partition, *, limit: int) -> list[str]:
         records = await self._read(
@@ -243,10 +247,10 @@ class BoltGraph:
     async def drop(self, partition: Partition) -> None:
         for statement in (cypher.DROP_RELATIONS, cypher.DROP_ENTITIES):
             place = {"page": 0, "last_page": cypher.PAGES - 1, "limit": DROPPED_AT_ONCE}
-            while (gone := (await self._query(statement, **_key(partition), **place))[0])[
+            while (dropped_counts := (await self._query(statement, **_key(partition), **place))[0])[
                 "deleted"
             ]:
-                place["page"] = gone["page"]
+                place["page"] = dropped_counts["page"]
 
     async def partitions(self) -> set[Partition]:
         records = await self._read(cypher.SPACES)
@@ -273,10 +277,10 @@ class BoltGraph:
         out.
         """
         storable = sorted(filter(can_be_stored, set(names)))
-        found: list[Any] = []
-        for some in batches(storable, lambda name: len(name.encode())):
-            found += await self._found(statement, **_key(partition), names=some, **parameters)
-        return found
+        records: list[Any] = []
+        for batch in batches(storable, lambda name: len(name.encode())):
+            records += await self._found(statement, **_key(partition), names=batch, **parameters)
+        return records
 
 
 def _key(partition: Partition) -> dict[str, Any]:

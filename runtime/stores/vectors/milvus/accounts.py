@@ -64,19 +64,19 @@ async def make_account(uri: str, token: str, account: str, *, timeout: float = 3
 def _make_account(uri: str, token: str, user: str, password: str, timeout: float) -> list[str]:
     client: Any = MilvusClient(uri, token=token, timeout=timeout, dedicated=True)
     try:
-        changed = False
+        has_changed = False
         if user not in client.list_users(timeout=timeout):
             client.create_user(user, password, timeout=timeout)
-            changed = True
+            has_changed = True
         elif not _lets_in(uri, f"{user}:{password}", timeout):
             # An administrator does not know the old password, which a change of it would ask for.
             client.drop_user(user, timeout=timeout)
             client.create_user(user, password, timeout=timeout)
-            changed = True
-        changed |= _has_role(client, user, timeout)
+            has_changed = True
+        has_changed |= _has_role(client, user, timeout)
     finally:
         client.close()
-    return [f"account {user} of the services"] if changed else []
+    return [f"account {user} of the services"] if has_changed else []
 
 
 def _lets_in(uri: str, token: str, timeout: float) -> bool:
@@ -94,19 +94,20 @@ def _lets_in(uri: str, token: str, timeout: float) -> bool:
 
 def _has_role(client: Any, user: str, timeout: float) -> bool:
     """Give the role all privileges and the user the role. Returns whether anything was missing."""
-    changed = False
+    has_changed = False
     if ROLE not in client.list_roles(timeout=timeout):
         client.create_role(ROLE, timeout=timeout)
-        changed = True
-    granted = {
-        (one["object_type"], one["privilege"]) for one in client.describe_role(ROLE)["privileges"]
+        has_changed = True
+    granted_privileges = {
+        (privilege_row["object_type"], privilege_row["privilege"])
+        for privilege_row in client.describe_role(ROLE)["privileges"]
     }
     for kind, privileges in PRIVILEGES.items():
         for privilege in privileges:
-            if (kind, privilege) not in granted:
+            if (kind, privilege) not in granted_privileges:
                 client.grant_privilege(ROLE, kind, privilege, "*", timeout=timeout)
-                changed = True
+                has_changed = True
     if ROLE not in client.describe_user(user, timeout=timeout).get("roles", ()):
         client.grant_role(user, ROLE, timeout=timeout)
-        changed = True
-    return changed
+        has_changed = True
+    return has_changed

@@ -231,8 +231,8 @@ class Collections:
         has none.
         """
         names = await self.names()
-        if other := self._of_another_model(generation, names):
-            return EmbeddingModel.named(await self._description(other))
+        if other_collection := self._of_another_model(generation, names):
+            return EmbeddingModel.named(await self._description(other_collection))
         ours = collection_names.model_key(self._model, self._dimension)
         places = [place for place in map(collection_names.parse_collection_name, names) if place]
         has_ours = any(
@@ -242,8 +242,8 @@ class Collections:
 
     async def _refuse_another_model(self, generation: int, there: list[str]) -> None:
         """Raise ModelChanged when only other models have collections of the generation."""
-        if other := self._of_another_model(generation, there):
-            description = await self._description(other)
+        if other_collection := self._of_another_model(generation, there):
+            description = await self._description(other_collection)
             raise collection_names.model_changed(
                 generation, description, collection_names.model_text(self._model, self._dimension)
             )
@@ -289,8 +289,8 @@ class Collections:
             description=collection_names.model_text(self._model, self._dimension)
         )
         schema.add_field("key", DataType.VARCHAR, is_primary=True, max_length=fields.KEY_BYTES)
-        for field, most in fields.STRINGS.items():
-            schema.add_field(field, DataType.VARCHAR, max_length=most)
+        for field, max_length in fields.STRINGS.items():
+            schema.add_field(field, DataType.VARCHAR, max_length=max_length)
         for field in fields.NUMBERS:
             schema.add_field(field, DataType.INT64)
         schema.add_field("vector", DataType.FLOAT_VECTOR, dim=self._dimension)
@@ -331,9 +331,9 @@ def translated(error: MilvusException) -> Exception:
     code: Any = error.code
     if code in _NOT_SERVED:
         return NotServed(f"Milvus does not serve the collection: {error!s:.300}")
-    lost = isinstance(code, grpc.StatusCode) or isinstance(
+    is_lost = isinstance(code, grpc.StatusCode) or isinstance(
         error.__context__, TimeoutError | grpc.RpcError
     )
-    if lost or code in _NOT_WORKING or any(text in str(error) for text in _NOT_WORKING_TEXTS):
+    if is_lost or code in _NOT_WORKING or any(text in str(error) for text in _NOT_WORKING_TEXTS):
         return Unavailable(f"Milvus does not answer: {error!s:.300}")
     return error

@@ -20,7 +20,7 @@ class _Alike(NamedTuple):
     kind: VectorKind
     limit: int
     condition: str
-    wanted: tuple[str, ...]
+    output_fields: tuple[str, ...]
 
 
 class Searches:
@@ -37,13 +37,13 @@ class Searches:
         vector: list[float],
         limit: int,
         condition: str,
-        wanted: Sequence[str],
+        output_fields: Sequence[str],
     ) -> list[Any]:
         """Return the `limit` nearest rows of the client, each with `id` (the key), `entity` and
         `distance`.
         """
         return await self._calls.ask(
-            _Alike(partition.generation, kind, limit, condition, tuple(wanted)), vector
+            _Alike(partition.generation, kind, limit, condition, tuple(output_fields)), vector
         )
 
     async def _nearest_of_each(self, of: _Alike, vectors: list[list[float]]) -> list[list[Any]]:
@@ -58,7 +58,7 @@ class Searches:
                 vectors,
                 filter=of.condition,
                 limit=of.limit,
-                output_fields=[*of.wanted],
+                output_fields=[*of.output_fields],
                 search_params={"params": breadth},
                 consistency_level="Bounded",
                 timeout=self._timeout,

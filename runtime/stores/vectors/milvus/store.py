@@ -93,12 +93,12 @@ class MilvusVectors:
         """See `Vectors`. At most 500 rows and 16 MiB go in one call, so a put that fails may have
         written a part.
         """
-        left = list(stored.batches(stored.normalized_rows(rows, self.dimension)))
+        batches_left = list(stored.batches(stored.normalized_rows(rows, self.dimension)))
         for attempt in range(1, PUTS + 1):
-            for batch in left:
+            for batch in batches_left:
                 await self._upsert(partition, kind, stored.to_columns(partition.workspace, batch))
-            left = await self._doubled(partition, kind, left)
-            if not left:
+            batches_left = await self._doubled(partition, kind, batches_left)
+            if not batches_left:
                 return
             # Clients that write in step would go on doubling each other's rows.
             await asyncio.sleep(OUT_OF_STEP.delay(attempt))
@@ -174,11 +174,13 @@ class MilvusVectors:
                 partition, kind, direction.tolist(), stored.READ_ROWS, condition, ()
             )
             scores |= {stored.id_of(hit.id): stored.rounded_score(hit.distance) for hit in hits}
-        left = await self.get(partition, kind, [id for id in ids if id not in scores], vectors=True)
+        rows_left = await self.get(
+            partition, kind, [id for id in ids if id not in scores], vectors=True
+        )
         return scores | dict(
             zip(
-                left,
-                stored.similarities([row.vector for row in left.values()], direction),
+                rows_left,
+                stored.similarities([row.vector for row in rows_left.values()], direction),
                 strict=True,
             )
         )
@@ -194,8 +196,10 @@ class MilvusVectors:
         """See `Vectors`."""
         conditions = list(stored.id_filters(partition.workspace, ids))
         for condition in conditions:
-            older = f"{condition} and version < {before}" if before is not None else condition
-            await self._delete(partition, kind, older)
+            older_condition = (
+                f"{condition} and version < {before}" if before is not None else condition
+            )
+            await self._delete(partition, kind, older_condition)
         if conditions:
             await self._settle(partition, kind)
 
@@ -259,8 +263,12 @@ class MilvusVectors:
             )
         )
         of_each = [checkpoint_rows.newest(rows) for rows in answers]
-        present = [checkpoint for checkpoint in of_each if checkpoint]
-        return min(present, key=lambda one: one.sequence) if len(present) == len(of_each) else None
+        checkpoints = [checkpoint for checkpoint in of_each if checkpoint]
+        return (
+            min(checkpoints, key=lambda checkpoint_: checkpoint_.sequence)
+            if len(checkpoints) == len(of_each)
+            else None
+        )
 
     async def put_checkpoint(self, generation: int, checkpoint: Checkpoint) -> None:
         """See `Vectors`."""
@@ -287,7 +295,7 @@ class MilvusVectors:
         look is strongly consistent, which makes it the read that a write ends with: all batches
         were written before it.
         """
-        doubled: list[list[VectorRow]] = []
+        halved_batches: list[list[VectorRow]] = []
         for number, batch in enumerate(batches):
             keys = stored.keys_filter(stored.key(partition.workspace, row.id) for row in batch)
             consistency = "Bounded" if number else "Strong"
@@ -295,8 +303,8 @@ class MilvusVectors:
                 partition, kind, keys, ["count(*)"], consistency_level=consistency
             )
             if answer and int(answer[0]["count(*)"]) > len(batch):
-                doubled.append(batch)
-        return doubled
+                halved_batches.append(batch)
+        return halved_batches
 
     async def _upsert(
         self, partition: Partition, kind: VectorKind, columns: stored.Columns
@@ -319,8 +327,10 @@ class MilvusVectors:
 
     async def _settle(self, partition: Partition, kind: VectorKind) -> None:
         """Return when every reader finds what was written so far."""
-        nothing = stored.equals_filter("key", "-")
-        await self._query(partition, kind, nothing, ["key"], limit=1, consistency_level="Strong")
+        nothing_filter = stored.equals_filter("key", "-")
+        await self._query(
+            partition, kind, nothing_filter, ["key"], limit=1, consistency_level="Strong"
+        )
 
     async def _after(
         self,
@@ -328,7 +338,7 @@ class MilvusVectors:
         kind: VectorKind,
         after: str,
         limit: int,
-        wanted: Sequence[str],
+        output_fields: Sequence[str],
         **options: Any,
     ) -> list[stored.Fields]:
         """Return these fields, the id among them, of up to `limit` rows with greater ids, by id."""
@@ -336,9 +346,11 @@ class MilvusVectors:
         while len(rows) < limit:
             page = min(stored.READ_ROWS, limit - len(rows))
             condition = stored.after_filter(partition.workspace, after)
-            some = await self._query(partition, kind, condition, [*wanted], limit=page, **options)
-            rows += sorted(some, key=lambda row: row["id"])
-            if len(some) < page:
+            page_rows = await self._query(
+                partition, kind, condition, [*output_fields], limit=page, **options
+            )
+            rows += sorted(page_rows, key=lambda row: row["id"])
+            if len(page_rows) < page:
                 break
             after = rows[-1]["id"]
         return rows
@@ -348,7 +360,7 @@ class MilvusVectors:
         partition: Partition,
         kind: VectorKind,
         condition: str,
-        wanted: list[str],
+        output_fields: list[str],
         **options: Any,
     ) -> list[stored.Fields]:
         """Return the stored fields of the rows that match the condition; nothing without a
@@ -357,6 +369,8 @@ class MilvusVectors:
         options = {"consistency_level": "Bounded", "timeout": self._timeout, **options}
 
         async def query(client: Any, name: str) -> list[stored.Fields]:
-            return list(await client.query(name, filter=condition, output_fields=wanted, **options))
+            return list(
+                await client.query(name, filter=condition, output_fields=output_fields, **options)
+            )
 
         return await self._collections.use(partition.generation, kind, query) or []

@@ -25,7 +25,7 @@ class RelationsComeLater(MemoryGraph):
         self, partition: Partition, entities: Sequence[Entity], relations: Sequence[Relation]
     ) -> None:
         await super().put(partition, entities, [])
-        self.written = {entity.name for entity in entities if not entity.gone}
+        self.written = {entity.name for entity in entities if not entity.is_gone}
         if self.written:
             self.read.clear()
             await self.read.wait()

@@ -27,7 +27,7 @@ async def harness() -> QueryHarness:
     made, events = QueryHarness(), MemoryParkedEvents(MemoryLog())
     for event in (parked(8, "w"), parked(7, "w"), parked(9, "harbour")):
         await events.put(event)
-    made.operations = replace(made.operations, parked=events)
+    made.operations = replace(made.operations, parked_events=events)
     return made
 
 

@@ -12,7 +12,7 @@ from services.query.passage import Passage
 
 async def test_a_word_is_embedded_once_while_it_is_remembered() -> None:
     inner = CountingEmbedder(LexicalEmbedder(32))
-    words = CachedWordEmbedder(inner, most=2)
+    words = CachedWordEmbedder(inner, max_texts=2)
     first = await words.embed(["one", "two", "one"])
     assert first[0] == first[2] and first[0] == pytest.approx(
         (await inner.embed(["one"]))[0], abs=1e-6

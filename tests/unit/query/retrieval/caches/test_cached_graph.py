@@ -157,7 +157,7 @@ async def test_an_entity_that_is_gone_is_no_neighbour(harness: Harness) -> None:
     await harness.put("a", "b", "c", pairs=(("a", "b"), ("a", "c")))
     await around(harness, "a")
     harness.revision += 1
-    await harness.graph.put(SPACE, [Entity("b", harness.revision, gone=True)], [])
+    await harness.graph.put(SPACE, [Entity("b", harness.revision, is_gone=True)], [])
     gone = GraphMerged(
         chunks=(), entities=(EntityRevision(name="b", revision=harness.revision),), relations=()
     )

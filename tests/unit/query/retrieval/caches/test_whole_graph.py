@@ -64,11 +64,11 @@ class Harness:
     ) -> None:
         self.revision += 1
         entities = [
-            Entity(name, self.revision, description=f"{name} {self.revision}", gone=gone)
+            Entity(name, self.revision, description=f"{name} {self.revision}", is_gone=gone)
             for name in names
         ]
         relations = [
-            Relation(*pair, self.revision, weight=float(self.revision), gone=gone)
+            Relation(*pair, self.revision, weight=float(self.revision), is_gone=gone)
             for pair in pairs or ()
         ]
         await self.graph.put(SPACE, entities, relations)
