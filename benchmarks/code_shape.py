@@ -4,7 +4,8 @@
 
 Prints a table in Markdown with a column for each folder; without folders one for the product, each
 service and the tests of this repository. `--names` adds how often each vague name is assigned,
-`--list` where: a line `path:line name` for each. Any folder of Python files will do, another project's too.
+`--list` where: a line `path:line name` for each. Any folder of Python files will do, another
+project's too.
 What each row counts is said at `Shape`, which names count as vague at `is_vague`.
 """
 

@@ -63,7 +63,7 @@ async def login(request: Request, username: UserName, password: Password) -> dic
     if not wait:
         config.address_lockout.take_back(address)
     request.state.principal = account.principal
-    token = config.tokens.issue(username, "user", account.mark)
+    token = config.tokens.issue(username, "user", account.password_fingerprint)
     return {"access_token": token, "token_type": "bearer", **_deployment(request, "enabled")}
 
 

@@ -176,7 +176,7 @@ class AuthMiddleware:
         if bearer:
             token = config.tokens.read(bearer)
             account = config.accounts.get(token.name) if token and token.role == "user" else None
-            if account and token and account.mark == token.password_fingerprint:
+            if account and token and account.password_fingerprint == token.password_fingerprint:
                 return account.principal, token, None
             # A guest's token grants nothing; where there are no accounts, the web interface sends
             # it with the key.

@@ -229,7 +229,7 @@ async def test_a_token_is_renewed_once_a_minute_in_the_second_half_of_its_life(
     app, now = harness.app(config), int(time.time())
     account = config.accounts.get("ada")
     assert account
-    old = forged(iat=now - 7000, exp=now + 200, metadata={"mark": account.mark})
+    old = forged(iat=now - 7000, exp=now + 200, metadata={"mark": account.password_fingerprint})
     async with bearing(app, old) as api:
         assert "X-New-Token" not in (await api.get("/health")).headers
         renewed = (await api.get(COUNTS)).headers["X-New-Token"]
@@ -244,7 +244,7 @@ async def test_no_token_is_renewed_when_that_is_switched_off(harness: QueryHarne
     account = config.accounts.get("ada")
     assert account
     async with bearing(
-        harness.app(config), forged(iat=now - 7000, exp=now + 9, metadata={"mark": account.mark})
+        harness.app(config), forged(iat=now - 7000, exp=now + 9, metadata={"mark": account.password_fingerprint})
     ) as api:
         answer = await api.get(COUNTS)
     assert (answer.status_code, "X-New-Token" in answer.headers) == (200, False)

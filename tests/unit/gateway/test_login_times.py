@@ -122,7 +122,7 @@ async def test_a_token_is_renewed_until_its_login_is_too_long_ago() -> None:
 
     def token(login: float, issued: float, ends: float) -> str:
         made = jwt.decode(
-            config.tokens.issue("ada", "user", account.mark, login),
+            config.tokens.issue("ada", "user", account.password_fingerprint, login),
             options={"verify_signature": False},
         )
         return jwt.encode({**made, "iat": int(issued), "exp": int(ends)}, SECRET, "HS256")

@@ -53,7 +53,7 @@ async def test_an_edit_names_the_user_or_the_key_it_came_from() -> None:
     harness = await library_of_two()
     app = harness.app(with_accounts(lightrag_api_key=KEY))
     account = app.state.auth.accounts.get("ada")
-    token = app.state.auth.tokens.issue("ada", "user", account.mark)
+    token = app.state.auth.tokens.issue("ada", "user", account.password_fingerprint)
     assert jwt.decode(token, options={"verify_signature": False})["sub"] == "ada"
     async with merger(harness):
         async with bearing(app, token) as api:
