@@ -155,7 +155,7 @@ async def _measured(
     pieces: AsyncGenerator[AnswerPiece], deps: QueryDependencies, mode: Mode
 ) -> AsyncGenerator[AnswerPiece]:
     """Yield the pieces, and measure how long the last one takes to come."""
-    with deps.measure("generate", mode, nested=False):
+    with deps.measure("generate", mode, is_nested=False):
         async with aclosing(pieces):
             async for piece in pieces:
                 yield piece

@@ -244,7 +244,8 @@ async def test_no_token_is_renewed_when_that_is_switched_off(harness: QueryHarne
     account = config.accounts.get("ada")
     assert account
     async with bearing(
-        harness.app(config), forged(iat=now - 7000, exp=now + 9, metadata={"mark": account.password_fingerprint})
+        harness.app(config),
+        forged(iat=now - 7000, exp=now + 9, metadata={"mark": account.password_fingerprint}),
     ) as api:
         answer = await api.get(COUNTS)
     assert (answer.status_code, "X-New-Token" in answer.headers) == (200, False)
