@@ -363,7 +363,7 @@ def test_a_service_may_say_its_events_and_take_from_its_durables_and_may_change_
             durable.name for durable in CONSUMERS if name == "query" or service_of(durable) == name
         }
         operates = (
-            {subject for grant in bus_accounts.OPERATES for subject in grant.allowed_subjects}
+            {subject for grant in bus_accounts.OPERATES for subject in grant.allowed}
             if name == "query"
             else ()
         )
