@@ -42,7 +42,7 @@ class KnownPrincipals:
         rights: dict[str, Any] | None = None
         if self.permissions is not None:
             rights = {
-                name: {"workspaces": sorted(granted.workspaces), "right": granted.right}
+                name: {"workspaces": sorted(granted.workspaces), "right": granted.access_right}
                 for name, granted in self.permissions.items()
             }
         return json.dumps({"principals": rights, "places_key": self.places_key.hex()}).encode()
