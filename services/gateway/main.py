@@ -29,6 +29,7 @@ from services.gateway.settings import GatewaySettings
 from services.gateway.webhooks.notifications import Notifier
 from services.gateway.webhooks.sender import WebhookSender, disabled_webhooks
 from services.gateway.wiring import Parts, open_webhooks, operations_on, webhooks_sent
+from services.query.adapters.contributions import RowContributions
 from services.query.adapters.document_counts import read_document_counts
 from services.query.adapters.stages import measured_stage
 from services.query.settings import QuerySettings
@@ -79,7 +80,7 @@ async def build(
                 positions=LogPositions(bus.log, documents),
                 answering=deps,
                 past_answers=MemoryPastAnswers(bus.log, rows),
-                present=StoredPresent(bus.log, rows, pointers),
+                present=StoredPresent(bus.log, rows, RowContributions(rows), pointers),
                 operations=operations_on(bus, health),
                 webhooks=webhooks,
             )

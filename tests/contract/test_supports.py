@@ -1,5 +1,5 @@
-"""The contract of `Provenances`, over every document store: all that chunks say of a thing, in
-pages, nothing gone.
+"""The contracts of `ProvenanceReader` and `StoredContributions`, over every document store, as the
+merger fills it: all that chunks say of a thing, in pages, nothing gone; and all that chunks say.
 """
 
 from collections.abc import AsyncIterator
@@ -13,6 +13,8 @@ from contracts.events import DocumentDeleted, GraphEdited
 from contracts.graph import Generations, Partition, Provenance
 from contracts.values import EditedValues
 from services.merger.handler import on_entities_extracted, on_extents, on_graph_edited
+from services.query.adapters import contributions
+from services.query.adapters.contributions import RowContributions
 from services.query.adapters.provenance import RowProvenance
 from tests.support.events import delivered, document, entity, extracted, relation
 from tests.support.merging import Merger
@@ -26,6 +28,7 @@ class Harness:
 
     def __init__(self, rows: Any) -> None:
         self.merger, self.supports = Merger(rows), RowProvenance(rows)
+        self.contributions = RowContributions(rows)
         self.workspace, self.place = f"w-{uuid4().hex}", 10
 
     @property
@@ -164,3 +167,23 @@ async def test_what_somebody_deleted_by_hand_does_not_support_what_comes_later(
     assert await harness.documents("A") == ["d40"]
     assert (await harness.merger.entities(harness.partition))["A"].support == 1
     assert len(await harness.all("B")) == 3
+
+
+async def test_every_chunk_is_read_with_what_it_says_and_a_deleted_one_says_nothing(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(contributions, "PAGE", 2)
+    await harness.says(5, "A", "B")
+    await harness.take(on_extents, DocumentDeleted(document_id="d3"))
+    stored = {
+        chunk.chunk_id: chunk async for chunk in harness.contributions.chunks(harness.partition)
+    }
+    assert sorted(stored) == [f"d{number}-chunk-000" for number in range(5)]
+    assert stored.pop("d3-chunk-000").contributions == ()
+    for number, chunk in zip((0, 1, 2, 4), (stored[name] for name in sorted(stored)), strict=True):
+        said = {(c.kind, c.names, c.description) for c in chunk.contributions}
+        assert {("entity", ("A",), f"A in {number}"), ("entity", ("B",), f"B in {number}")} <= said
+        assert ("relation", ("A", "B"), "a tie") in said
+        assert {c.version for c in chunk.contributions} == {chunk.version}
+    empty = Partition(harness.workspace, 2)
+    assert [chunk async for chunk in harness.contributions.chunks(empty)] == []

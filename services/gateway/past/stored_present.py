@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from contracts import subjects
 from contracts.events import DescriptionSummarized, Event, GraphEdited
 from contracts.graph import Generations, Partition
-from knowledge.contribution_rows import CONTRIBUTIONS_TABLE, contributions_of
 from runtime.bus.codec import decode
 from runtime.bus.port import Delivery, LiveGenerations, Log
 from runtime.errors import NewerVersion, Poison, Unavailable
@@ -26,6 +25,7 @@ from services.gateway.past.sizes import ANY_TYPE
 from services.gateway.past.state import REVISION
 from services.query.errors import TooLarge
 from services.query.replay import StatusReplay
+from services.query.retrieval.port import StoredChunk, StoredContributions
 from services.query.status.document_status import DELETED
 
 GENERATIONS = Generations(REVISION, REVISION, REVISION)
@@ -51,11 +51,11 @@ looks at it.
 
 @dataclass
 class _StoredRows:
-    """The rows of a workspace: documents by id, the others by document and by chunk."""
+    """The rows of a workspace: documents by id, chunks by document and key; and what chunks say."""
 
     documents: dict[str, Row] = field(default_factory=dict[str, Row])
     chunks: dict[str, dict[str, Row]] = field(default_factory=dict[str, dict[str, Row]])
-    contributions: dict[str, Row] = field(default_factory=dict[str, Row])
+    contributions: dict[str, StoredChunk] = field(default_factory=dict[str, StoredChunk])
 
     def is_whole(self, document: Row) -> bool:
         """Return whether the stores have all that the log says of the document, and nothing
@@ -74,16 +74,17 @@ class _StoredRows:
         )
 
     def _has_contributions(self, chunk: str, version: int) -> bool:
-        row = self.contributions.get(chunk)
-        return row is not None and row["version"] == version
+        stored = self.contributions.get(chunk)
+        return stored is not None and stored.version == version
 
 
 @dataclass(frozen=True)
 class StoredPresent:
-    """`Present` over the document store, the log and the live generations."""
+    """`Present` over the document store, the contributions, the log and the live generations."""
 
     log: Log
     rows: Rows
+    contributions: StoredContributions
     pointers: LiveGenerations
 
     async def at(self, workspace: str, sequence: int) -> PresentPast:
@@ -122,13 +123,14 @@ class StoredPresent:
             Partition(workspace, generations.status),
             Partition(workspace, generations.graph),
         )
-        async for _, row in self._scan(Table(CONTRIBUTIONS_TABLE, graph)):
-            stored_rows.contributions[row["chunk_id"]] = row
-            contributions += len(row["said"])
-            if contributions > MAX_CONTRIBUTIONS:
-                raise _too_large(
-                    workspace, f"{MAX_CONTRIBUTIONS:,} things said of entities and relations"
-                )
+        async with aclosing(self.contributions.chunks(graph)) as chunks:
+            async for chunk in chunks:
+                stored_rows.contributions[chunk.chunk_id] = chunk
+                contributions += len(chunk.contributions)
+                if contributions > MAX_CONTRIBUTIONS:
+                    raise _too_large(
+                        workspace, f"{MAX_CONTRIBUTIONS:,} things said of entities and relations"
+                    )
         async for key, row in self._scan(Table("chunks", status)):
             stored_rows.chunks.setdefault(row["document_id"], {})[key] = row
             characters += len(row["content"])
@@ -163,8 +165,8 @@ async def _take(past: PresentPast, stored_rows: _StoredRows, documents: Sequence
         chunks = stored_rows.chunks.get(document["id"], {})
         await past.rows.put(Table("chunks", partition), chunks)
         for chunk in chunks.values():
-            row = stored_rows.contributions[chunk["id"]]
-            record = ChunkRecord(row["version"], 0, row["version"], tuple(contributions_of(row)))
+            stored = stored_rows.contributions[chunk["id"]]
+            record = ChunkRecord(stored.version, 0, stored.version, stored.contributions)
             past.events.chunks[chunk["id"]].append(record)
         # Stores in memory never wait: other requests get their turn.
         await asyncio.sleep(0)

@@ -1,6 +1,6 @@
 """Ports of retrieval, beside the graph and vector stores."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import AsyncGenerator, Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -14,6 +14,7 @@ from contracts.graph import (
     VectorKind,
 )
 from contracts.values import GraphOperation
+from knowledge.contributions import Contribution
 from runtime.models.port import Vector
 from runtime.stores.graph.port import Neighbourhood, RelationSummary
 from services.query.partitions import Partitions
@@ -87,6 +88,23 @@ class GraphReader(Protocol):
         self, partition: Partition, names: Collection[str], *, limit: int
     ) -> Neighbourhood:
         """See `Graph.neighbourhood`."""
+        ...
+
+
+@dataclass(frozen=True)
+class StoredChunk:
+    """What a chunk contributes in its newest version; nothing where it is retracted."""
+
+    chunk_id: str
+    version: int
+    contributions: tuple[Contribution, ...]
+
+
+class StoredContributions(Protocol):
+    """All contributions of a workspace to its graph, as the merger has them."""
+
+    def chunks(self, partition: Partition) -> AsyncGenerator[StoredChunk]:
+        """Yield each chunk that ever contributed, in a fixed order. Raises `Unavailable`."""
         ...
 
 

@@ -5,6 +5,7 @@ from runtime.bus.nats.key_values import NatsLiveGenerations
 from runtime.bus.nats.log import NatsLog
 from runtime.stores.open import open_documents
 from services.gateway.past.stored_present import StoredPresent
+from services.query.adapters.contributions import RowContributions
 from tests.support.past_reading import assert_same_past
 from tests.support.stack import Stack, until
 
@@ -87,7 +88,8 @@ async def test_the_past_that_is_read_from_the_present_is_that_of_the_log(stack: 
     async with connected(settings.nats_url, name="test") as client:
         jetstream = client.jetstream(timeout=5)
         log = NatsLog(jetstream)
-        present = StoredPresent(log, rows, await NatsLiveGenerations.bind(jetstream))
+        pointers = await NatsLiveGenerations.bind(jetstream)
+        present = StoredPresent(log, rows, RowContributions(rows), pointers)
         places = [message.sequence async for message in log.history(workspace, None, "*")]
         for sequence in places:
             await assert_same_past(present, log, workspace, sequence)

@@ -16,6 +16,7 @@ from runtime.errors import Unavailable
 from services.gateway.past import reading, stored_present
 from services.gateway.past.reading import Past
 from services.gateway.past.stored_present import StoredPresent
+from services.query.adapters.contributions import RowContributions
 from services.query.errors import TooLarge
 from tests.support.events import added, sealed
 from tests.support.past_reading import LIMITS, assert_same_past
@@ -52,7 +53,9 @@ async def test_each_place_of_the_recorded_log_is_as_its_beginning_gives_it(works
     work = rebuild(log)
     await work.run("w")
     handled = HandledLog(log.messages)
-    present = StoredPresent(handled, work.stores.rows, work.pointers)
+    present = StoredPresent(
+        handled, work.stores.rows, RowContributions(work.stores.rows), work.pointers
+    )
     for sequence in range(1, len(log.messages) + 1):
         await assert_same_past(present, log, workspace, sequence)
 
@@ -98,7 +101,7 @@ async def test_random_places_of_random_workspaces_are_as_the_beginning_gives_the
 ) -> None:
     dice = Random(seed)
     harness, log = await world(dice)
-    present = StoredPresent(log, harness.rows, harness.pointers)
+    present = StoredPresent(log, harness.rows, RowContributions(harness.rows), harness.pointers)
     for sequence in {len(log.messages), *(dice.randint(1, len(log.messages)) for _ in range(5))}:
         await assert_same_past(present, log, "w", sequence)
 
@@ -128,7 +131,12 @@ async def settled_workspace() -> tuple[QueryHarness, HandledLog, int]:
 
 async def test_only_documents_that_have_changed_since_are_read_from_the_log() -> None:
     harness, log, then = await settled_workspace()
-    await assert_same_past(StoredPresent(log, harness.rows, harness.pointers), log, "w", then)
+    await assert_same_past(
+        StoredPresent(log, harness.rows, RowContributions(harness.rows), harness.pointers),
+        log,
+        "w",
+        then,
+    )
     assert log.read_documents == ["d0", "d1"]
 
 
@@ -148,7 +156,7 @@ async def test_a_large_past_answers_as_a_small_one(
     for limit in (reading.MAX_BYTES, 1):
         monkeypatch.setattr(reading, "MAX_BYTES", limit)
         log.read_documents.clear()
-        present = StoredPresent(log, harness.rows, harness.pointers)
+        present = StoredPresent(log, harness.rows, RowContributions(harness.rows), harness.pointers)
         async with (
             served(harness.app(present=present)) as address,
             httpx.AsyncClient(base_url=address, headers={"X-Workspace": "w"}) as api,
@@ -166,7 +174,7 @@ async def test_a_large_past_answers_as_a_small_one(
 async def test_too_many_changes_are_refused_with_a_way_out(monkeypatch: pytest.MonkeyPatch) -> None:
     harness, log, then = await settled_workspace()
     monkeypatch.setattr(stored_present, "MAX_CHANGED", 1)
-    present = StoredPresent(log, harness.rows, harness.pointers)
+    present = StoredPresent(log, harness.rows, RowContributions(harness.rows), harness.pointers)
     monkeypatch.setattr(reading, "MAX_BYTES", 1)
     past = Past(log, LIMITS, present)
     for _ in range(2):
@@ -182,6 +190,8 @@ async def test_a_projection_that_is_behind_the_past_gives_none(
 ) -> None:
     harness, log, _ = await settled_workspace()
     monkeypatch.setattr(stored_present, "HANDLED_SECONDS", 0.0)
-    present = StoredPresent(FollowedLog(log.messages), harness.rows, harness.pointers)
+    present = StoredPresent(
+        FollowedLog(log.messages), harness.rows, RowContributions(harness.rows), harness.pointers
+    )
     with pytest.raises(Unavailable, match="ask again"):
         await present.at("w", 3)
