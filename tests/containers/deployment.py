@@ -31,7 +31,11 @@ READER = "kreads-one-workspace-and-nothing-else-0123456789"
 PUBLISHER = "acme"
 """A publisher of the workspace harbour and of no other."""
 
-SETTINGS = {"EMBEDDING_MODEL": "lexical", "COSINE_THRESHOLD": "0.05"}
+SETTINGS = {
+    "EMBEDDING_MODEL": "lexical",
+    "COSINE_THRESHOLD": "0.05",
+    "WEBHOOK_SENDER": "apart",
+}
 
 
 @dataclass(frozen=True)
@@ -138,7 +142,8 @@ class Deployment:
 
     def down(self, *, volumes: bool = False) -> None:
         """Stop and remove all containers and networks, and the volumes if told so."""
-        profiles = ["--profile", "monitoring", "--profile", "tools", "--profile", "operator"]
+        names = ("monitoring", "tools", "operator", "webhooks")
+        profiles = [word for name in names for word in ("--profile", name)]
         self.compose(
             *profiles,
             "down",

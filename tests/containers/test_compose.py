@@ -81,6 +81,17 @@ async def test_a_container_sees_the_secrets_that_it_reads_and_none_is_in_an_envi
         assert seen == sorted(given), name
 
 
+async def test_the_sender_of_webhooks_runs_apart_and_sees_no_credentials_of_callers(
+    deployed: Deployment,
+) -> None:
+    """It is healthy once the query service has told it who may use webhooks."""
+    await deployed.start("webhooks", profile="webhooks")
+    look = "import os, json; print(json.dumps(sorted(os.listdir('/run/secrets'))))"
+    seen = deployed.engine.run("exec", container("webhooks"), "python", "-c", look).stdout
+    assert json.loads(seen) == ["documents_url", "nats_url", "otlp_headers"]
+    assert deployed.command("webhooks", "list").returncode == 0
+
+
 async def test_what_is_killed_comes_back_and_goes_on(deployed: Deployment) -> None:
     for number, name in enumerate(("merger", "nats", "query"), len(TEXTS)):
         deployed.kill(name)
