@@ -6,6 +6,7 @@ are allowed: where those fail, a refusal says nothing.
 """
 
 import asyncio
+import importlib
 import json
 import socket
 import ssl
@@ -308,9 +309,10 @@ def opens(url: str) -> Attempt:
     """Whether the bus lets a program of ours in with this address, and answers it."""
 
     async def tried() -> bool:
-        from runtime.bus.nats.connection import connected  # noqa: PLC0415
+        # The package as the image has it.
+        connection = importlib.import_module("lightstream_rag.runtime.bus.nats.connection")
 
-        async with connected(url, name="attack") as client:
+        async with connection.connected(url, name="attack") as client:
             await client.flush(5)
         return True
 

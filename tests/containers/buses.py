@@ -13,7 +13,7 @@ from tests.support.nats_server import until
 
 COPIES = """
 import asyncio, json
-from runtime.bus.nats.connection import connected
+from lightstream_rag.runtime.bus.nats.connection import connected
 async def main():
     async with connected(open("/run/secrets/nats_url").read().strip(), name="copies") as client:
         infos = await client.jetstream().streams_info()

@@ -92,7 +92,7 @@ def test_every_command_is_in_it(engine: Engine, image: str, command: tuple[str, 
 
 @pytest.mark.parametrize("service", SERVICES)
 def test_every_service_is_in_it(engine: Engine, image: str, service: str) -> None:
-    tried = f"import {service_module(service)}, sys; sys.stdout.write('loaded')"
+    tried = f"import lightstream_rag.{service_module(service)}, sys; sys.stdout.write('loaded')"
     assert (
         engine.run("run", "--rm", "--network", "none", *CLOSED, image, "python", "-c", tried).stdout
         == "loaded"
