@@ -38,7 +38,7 @@ class WatchedProjection:
 class ProjectionState:
     """The checkpoint of a generation on the bus, and those in each of its stores."""
 
-    watched_projection: WatchedProjection
+    watch: WatchedProjection
     generation: int
     note: Checkpoint | None
     parts: Mapping[str, Checkpoint | None]
@@ -79,21 +79,17 @@ async def live_state(
 
 
 async def state_of(
-    watched_projection: WatchedProjection, generation: int, values: SharedValues
+    watch: WatchedProjection, generation: int, values: SharedValues
 ) -> ProjectionState:
     """Return the state of a generation. The note is read first: a store that was written meanwhile
     holds more.
     """
-    note, _ = await read_note(values, watched_projection.projection, generation)
-    parts = {
-        name: await part.checkpoint(generation) for name, part in watched_projection.parts.items()
-    }
-    return ProjectionState(watched_projection, generation, note, parts)
+    note, _ = await read_note(values, watch.projection, generation)
+    parts = {name: await part.checkpoint(generation) for name, part in watch.parts.items()}
+    return ProjectionState(watch, generation, note, parts)
 
 
-async def begin(
-    watched_projection: WatchedProjection, generation: int, values: SharedValues, log: str
-) -> None:
+async def begin(watch: WatchedProjection, generation: int, values: SharedValues, log: str) -> None:
     """Put a checkpoint of sequence 0 into every store of a generation, and note it. Greater ones
     stay.
 
@@ -101,9 +97,9 @@ async def begin(
     noticed, too. `log`: when the log was created.
     """
     start = Checkpoint(0, log)
-    for part in watched_projection.parts.values():
+    for part in watch.parts.values():
         await part.put_checkpoint(generation, start)
-    await write_note(values, watched_projection.projection, generation, start)
+    await write_note(values, watch.projection, generation, start)
 
 
 async def advance(state: ProjectionState, values: SharedValues, checkpoint: Checkpoint) -> None:
@@ -112,12 +108,12 @@ async def advance(state: ProjectionState, values: SharedValues, checkpoint: Chec
     """
     if not checkpoint.sequence:
         return
-    for name, part in state.watched_projection.parts.items():
+    for name, part in state.watch.parts.items():
         before = state.parts[name]
         if before is None or before.sequence < checkpoint.sequence:
             await part.put_checkpoint(state.generation, checkpoint)
     if state.note is None or state.note.sequence < checkpoint.sequence:
-        await write_note(values, state.watched_projection.projection, state.generation, checkpoint)
+        await write_note(values, state.watch.projection, state.generation, checkpoint)
 
 
 def note_key(projection: str, generation: int) -> str:
@@ -147,7 +143,7 @@ async def write_note(
 def describe_loss(state: ProjectionState) -> str:
     """Return what is wrong with a projection."""
     return (
-        f"{state.watched_projection.projection}: {' and '.join(state.lost)} lost what was in "
+        f"{state.watch.projection}: {' and '.join(state.lost)} lost what was in "
         "there, or is an "
         "older copy"
     )

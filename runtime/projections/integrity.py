@@ -67,7 +67,7 @@ class Integrity:
     pointers: LiveGenerations
     values: SharedValues
     writes: WriteStatus
-    watched_projections: list[WatchedProjection] = field(default_factory=list[WatchedProjection])
+    watches: list[WatchedProjection] = field(default_factory=list[WatchedProjection])
     mark_store: Rows | None = None
     schema_store: Rows | None = None
     schema_record: SchemaRecord | None = None
@@ -92,9 +92,7 @@ class Integrity:
         """Watch these stores of a projection; with `durables`, keep their checkpoints. See
         WatchedProjection.
         """
-        self.watched_projections.append(
-            WatchedProjection(projection, parts, durables, held_durables)
-        )
+        self.watches.append(WatchedProjection(projection, parts, durables, held_durables))
 
     def require(self, *projections: Projection) -> None:
         """Raises `StoreBehind` when a store of one of them (none named: any) was lost,
@@ -144,9 +142,7 @@ class Integrity:
         What waited then is delivered again.
         """
         needed_projections: list[Projection] = [
-            watched_projection.projection
-            for watched_projection in self.watched_projections
-            if durable in watched_projection.held_durables
+            watch.projection for watch in self.watches if durable in watch.held_durables
         ]
 
         async def handle_when_allowed(
@@ -187,12 +183,7 @@ class Integrity:
         lost from new ones.
         """
         filled_projection = next(
-            (
-                watched_projection
-                for watched_projection in self.watched_projections
-                if durable in watched_projection.durables
-            ),
-            None,
+            (watch for watch in self.watches if durable in watch.durables), None
         )
         if filled_projection is None:
             return handle
@@ -212,16 +203,14 @@ class Integrity:
 
         return handle_and_note
 
-    async def _begin(self, watched_projection: WatchedProjection, generation: int) -> None:
+    async def _begin(self, watch: WatchedProjection, generation: int) -> None:
         """Note the beginning of a generation. Stores of one that is noted keep what they have: they
         may be lost.
         """
-        note, _ = await checkpoints.read_note(
-            self.values, watched_projection.projection, generation
-        )
+        note, _ = await checkpoints.read_note(self.values, watch.projection, generation)
         if note is None:
             log = await log_integrity.observe(self.jetstream)
-            await checkpoints.begin(watched_projection, generation, self.values, log.created_at)
+            await checkpoints.begin(watch, generation, self.values, log.created_at)
 
     async def look(self) -> None:
         """Check once, advance checkpoints, publish the verdict. Raises `Unavailable` when the bus
@@ -229,11 +218,7 @@ class Integrity:
         """
         absences = self.writes.absences
         reached_sequence, stored_mark = self.writes.highest, await self._kept_mark()
-        durables = [
-            durable
-            for watched_projection in self.watched_projections
-            for durable in watched_projection.durables
-        ]
+        durables = [durable for watch in self.watches for durable in watch.durables]
         evidence = await log_integrity.collect_evidence(
             self.jetstream, self.values, durables, reached_sequence, stored_mark
         )
@@ -242,12 +227,7 @@ class Integrity:
             self.writes.highest = evidence.reached_sequence = 0
         self.schema_record = await self._read_schema() or self.schema_record
         states = [
-            state
-            for state in [
-                await self._state_of(watched_projection)
-                for watched_projection in self.watched_projections
-            ]
-            if state
+            state for state in [await self._state_of(watch) for watch in self.watches] if state
         ]
         for state in states:
             evidence.checkpoints += state.checkpoints
@@ -275,36 +255,30 @@ class Integrity:
         except Unavailable:
             return None
 
-    async def _state_of(self, watched_projection: WatchedProjection) -> ProjectionState | None:
+    async def _state_of(self, watch: WatchedProjection) -> ProjectionState | None:
         """Return the state of a projection; None where a store does not answer, which is no
         loss.
         """
-        was_unconfirmed = watched_projection.projection in self.unconfirmed_projections
-        self.unconfirmed_projections.discard(watched_projection.projection)
+        was_unconfirmed = watch.projection in self.unconfirmed_projections
+        self.unconfirmed_projections.discard(watch.projection)
         try:
-            state = await checkpoints.live_state(watched_projection, self.pointers, self.values)
+            state = await checkpoints.live_state(watch, self.pointers, self.values)
             if state.lost and was_unconfirmed:
-                await self._owe_what_was_made_from(watched_projection)
+                await self._owe_what_was_made_from(watch)
         except Retryable as error:
             logger.warning(
-                "could not look at a store",
-                projection=watched_projection.projection,
-                error=str(error),
+                "could not look at a store", projection=watch.projection, error=str(error)
             )
             if was_unconfirmed:
-                self.unconfirmed_projections.add(watched_projection.projection)
+                self.unconfirmed_projections.add(watch.projection)
             return None
         reason = self._incompleteness(state)
-        if reason and watched_projection.projection not in self.behind:
-            logger.error(
-                "a projection is incomplete",
-                projection=watched_projection.projection,
-                reason=reason,
-            )
+        if reason and watch.projection not in self.behind:
+            logger.error("a projection is incomplete", projection=watch.projection, reason=reason)
         if reason:
-            self.behind[watched_projection.projection] = reason
+            self.behind[watch.projection] = reason
         else:
-            self.behind.pop(watched_projection.projection, None)
+            self.behind.pop(watch.projection, None)
         return state
 
     async def _owe_what_was_made_from(self, lost_projection: WatchedProjection) -> None:
@@ -314,7 +288,7 @@ class Integrity:
         if self.schema_store is None:
             return
         live = await self.pointers.live()
-        for other_projection in self.watched_projections:
+        for other_projection in self.watches:
             if other_projection is not lost_projection and not set(
                 other_projection.durables
             ).isdisjoint(lost_projection.held_durables):
@@ -329,9 +303,9 @@ class Integrity:
         if state.lost:
             return checkpoints.describe_loss(state)
         if self.schema_record and self.schema_record.is_owed(
-            state.watched_projection.projection, state.generation
+            state.watch.projection, state.generation
         ):
-            return checkpoints.describe_debt(state.watched_projection.projection)
+            return checkpoints.describe_debt(state.watch.projection)
         return ""
 
     async def _read_schema(self) -> SchemaRecord | None:
@@ -372,13 +346,8 @@ class Integrity:
     async def _keep(self, evidence: Evidence, states: Sequence[ProjectionState]) -> None:
         """Move the checkpoints of what this service fills, and the mark of the log."""
         for state in states:
-            if (
-                state.watched_projection.durables
-                and state.watched_projection.projection not in self.behind
-            ):
-                position = min(
-                    evidence.floors[durable] for durable in state.watched_projection.durables
-                )
+            if state.watch.durables and state.watch.projection not in self.behind:
+                position = min(evidence.floors[durable] for durable in state.watch.durables)
                 with suppress(Retryable):
                     await checkpoints.advance(
                         state, self.values, Checkpoint(position, evidence.start.created_at)
