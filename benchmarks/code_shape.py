@@ -22,7 +22,7 @@ from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 
-NOT_PRODUCT = {"benchmarks", "docs", "tests"}
+NOT_PRODUCT = {"benchmarks", "distribution", "docs", "tests"}
 """Folders at the top whose Python files no user runs."""
 
 

@@ -185,10 +185,10 @@ class RateLimiter:
                     lambda state, limits, at: self._request_turn(state, limits, at, tokens)
                 )
                 at = time.time()
-                seconds_left = rules.seconds_paused(self._state, at)
-                if seconds_left > 0 and not probing:
+                pause = rules.seconds_paused(self._state, at)
+                if pause > 0 and not probing:
                     raise ProviderPaused(
-                        rules.pause_notice(self._state, at) or self._name, retry_after=seconds_left
+                        rules.pause_notice(self._state, at) or self._name, retry_after=pause
                     )
                 if not self._has_turn(tokens):
                     return None
@@ -227,26 +227,22 @@ class RateLimiter:
         probing call.
         """
         demand = Demand(self._running, self._waiting, tokens, self._last_call)
-        allowed_calls = self._reconcile(state, limits.calls, demand, now, self._reservation)
-        seconds_left = rules.seconds_paused(state, now)
+        share = self._reconcile(state, limits.calls, demand, now, self._reservation)
+        pause = rules.seconds_paused(state, now)
         reservation = (
-            rules.reserve(state, limits, demand, now)
-            if self._counted and seconds_left <= 0
-            else None
+            rules.reserve(state, limits, demand, now) if self._counted and pause <= 0 else None
         )
         turn = (
-            seconds_left <= 0
-            and self._running < allowed_calls
-            and (reservation is not None or not self._counted)
+            pause <= 0 and self._running < share and (reservation is not None or not self._counted)
         )
         probing = turn and rules.start_probe(state, now)
         ends = time.monotonic() + (reservation.until - now if reservation else 0.0)
 
         def commit() -> bool:
-            self._allowed, self._reservation, self._corrections = allowed_calls, reservation, {}
+            self._allowed, self._reservation, self._corrections = share, reservation, {}
             self._reserved_until = ends
             # Other replicas hold the rest: asking again at once would not change that.
-            has_others_waiting = allowed_calls < demand.running + demand.waiting
+            has_others_waiting = share < demand.running + demand.waiting
             self._no_turn_until = time.monotonic() + HEARTBEAT / 3 if has_others_waiting else 0.0
             return probing
 
@@ -261,10 +257,10 @@ class RateLimiter:
         # trip to the bus.
         peak = max(self._peak, self._running + self._waiting, 0 if self._is_idle() else 1)
         demand = Demand(self._running, peak - self._running, 0, self._last_call)
-        allowed_calls = self._reconcile(state, limits.calls, demand, now, reservation)
+        share = self._reconcile(state, limits.calls, demand, now, reservation)
 
         def commit() -> None:
-            self._allowed, self._corrections, self._peak = allowed_calls, {}, self._running
+            self._allowed, self._corrections, self._peak = share, {}, self._running
             self._reservation = None if reservation else self._reservation
 
         return commit

@@ -182,10 +182,8 @@ class Integrity:
         Until `look` moves the checkpoints for the first time, nothing else tells stores that are
         lost from new ones.
         """
-        filled_projection = next(
-            (watch for watch in self.watches if durable in watch.durables), None
-        )
-        if filled_projection is None:
+        filled_watch = next((watch for watch in self.watches if durable in watch.durables), None)
+        if filled_watch is None:
             return handle
         begun_generations: set[int] = set()
 
@@ -194,10 +192,10 @@ class Integrity:
         ) -> Sequence[Events]:
             results, generation = (
                 await handle(batch, generations),
-                generations.of(filled_projection.projection),
+                generations.of(filled_watch.projection),
             )
             if generation not in begun_generations:
-                await self._begin(filled_projection, generation)
+                await self._begin(filled_watch, generation)
                 begun_generations.add(generation)
             return results
 
@@ -281,21 +279,19 @@ class Integrity:
             self.behind.pop(watch.projection, None)
         return state
 
-    async def _owe_what_was_made_from(self, lost_projection: WatchedProjection) -> None:
+    async def _owe_what_was_made_from(self, lost_watch: WatchedProjection) -> None:
         """Record a debt of what this service went on making from a projection that was lost
         meanwhile.
         """
         if self.schema_store is None:
             return
         live = await self.pointers.live()
-        for other_projection in self.watches:
-            if other_projection is not lost_projection and not set(
-                other_projection.durables
-            ).isdisjoint(lost_projection.held_durables):
+        for other_watch in self.watches:
+            if other_watch is not lost_watch and not set(other_watch.durables).isdisjoint(
+                lost_watch.held_durables
+            ):
                 await schema.owe(
-                    self.schema_store,
-                    other_projection.projection,
-                    live.of(other_projection.projection),
+                    self.schema_store, other_watch.projection, live.of(other_watch.projection)
                 )
 
     def _incompleteness(self, state: ProjectionState) -> str:
