@@ -38,7 +38,7 @@ again later.
 class IndexedIds(NamedTuple):
     """Ids of the entities and relations that were embedded, and why the model refused others."""
 
-    embedded: set[str]
+    embedded_ids: set[str]
     refusals: Refusals
 
 
@@ -69,32 +69,34 @@ async def index_graph(
     """
     source = Partition(workspace, generations.graph)
     partition = Partition(workspace, generations.vectors)
-    indexed = IndexedIds(set(), {})
+    indexed_ids = IndexedIds(set(), {})
     for _ in range(MAX_ROUNDS):
         entities, relations = await graph.excerpts(
             source, keys.names, keys.pairs, longest=MAX_EMBEDDED
         )
         for id in keys.vector_ids():
-            indexed.refusals.pop(id, None)  # of a text that the graph has replaced meanwhile
+            indexed_ids.refusals.pop(id, None)  # of a text that the graph has replaced meanwhile
         written_ids, refusals = await _write(
             partition, keys, entities, relations, vectors, embeddings
         )
-        indexed.embedded.update(written_ids - refusals.keys())
-        indexed.refusals.update(refusals)
-        gone = GraphKeys(keys.names - entities.keys(), keys.pairs - relations.keys())
-        names = gone.names | {name for name in entities if entity_vector_id(name) in written_ids}
-        pairs = gone.pairs | {
+        indexed_ids.embedded_ids.update(written_ids - refusals.keys())
+        indexed_ids.refusals.update(refusals)
+        removed_keys = GraphKeys(keys.names - entities.keys(), keys.pairs - relations.keys())
+        names = removed_keys.names | {
+            name for name in entities if entity_vector_id(name) in written_ids
+        }
+        pairs = removed_keys.pairs | {
             pair for pair in relations if relation_vector_id(*pair) in written_ids
         }
         if not names and not pairs:
-            return indexed
+            return indexed_ids
         entities_now, relations_now = await graph.excerpts(source, names, pairs, longest=0)
         keys = GraphKeys(
             {name for name in names if _has_moved(entities.get(name), entities_now.get(name))},
             {pair for pair in pairs if _has_moved(relations.get(pair), relations_now.get(pair))},
         )
         if not keys.names and not keys.pairs:
-            return indexed
+            return indexed_ids
     raise Retryable("the graph changes faster than it can be indexed")
 
 
@@ -118,12 +120,12 @@ async def _write(
     )
     entity_rows = {row.id: row for row in map(entity_row, entities.values())}
     relation_rows = {row.id: row for row in map(relation_row, relations.values())}
-    outdated = await together(
+    outdated_tables = await together(
         find_outdated(partition, "entities", entity_rows, vectors),
         find_outdated(partition, "relations", relation_rows, vectors),
     )
-    refusals = await embed_and_put(partition, outdated, vectors, embeddings)
-    return {row.id for one in outdated for row in one.rows}, refusals
+    refusals = await embed_and_put(partition, outdated_tables, vectors, embeddings)
+    return {row.id for table in outdated_tables for row in table.rows}, refusals
 
 
 def _has_moved(before: Entity | Relation | None, now: Entity | Relation | None) -> bool:

@@ -74,51 +74,53 @@ class _ChunkIndexer:
     ) -> dict[int, list[Indexing]]:
         """Index the chunks of one workspace; return what is told of each event by its sequence."""
         partition = Partition(workspace, self.generation)
-        created = _chunks_created(deliveries)
-        wanted = await self._wanted(workspace, created)
-        rows = _rows_of(wanted.values())
-        outdated = await find_outdated(partition, "chunks", rows, self.vectors)
+        chunk_events = _chunks_created(deliveries)
+        events_to_embed = await self._wanted(workspace, chunk_events)
+        rows = _rows_of(events_to_embed.values())
+        outdated_rows = await find_outdated(partition, "chunks", rows, self.vectors)
         with billed_calls() as bill, noted_cuts() as cuts:
-            refusals = await embed_and_put(partition, [outdated], self.vectors, self.embeddings)
+            refusals = await embed_and_put(
+                partition, [outdated_rows], self.vectors, self.embeddings
+            )
             # Of an obsolete version, too: an earlier attempt may have written it while it was
             # current.
-            await self._restore_newer_chunks(partition, created.values())
+            await self._restore_newer_chunks(partition, chunk_events.values())
         await _remove_obsolete_chunks(partition, deliveries, self.vectors, self.extents)
-        embedding = Embedding(outdated, refusals, cuts)
+        embedding = Embedding(outdated_rows, refusals, cuts)
         results: dict[int, list[Indexing]] = {}
         for delivery in deliveries:
-            results[delivery.sequence] = self._result(delivery, wanted, embedding)
+            results[delivery.sequence] = self._result(delivery, events_to_embed, embedding)
         _share_usage(bill, list(results.values()))
         return results
 
     async def _wanted(
-        self, workspace: str, created: Mapping[int, ChunksCreated]
+        self, workspace: str, chunk_events: Mapping[int, ChunksCreated]
     ) -> dict[int, ChunksCreated]:
         """Return the events whose chunks are embedded: of versions that are current, or that were
         cancelled.
         """
-        wanted: dict[int, ChunksCreated] = {}
-        for sequence, event in created.items():
+        events_to_embed: dict[int, ChunksCreated] = {}
+        for sequence, event in chunk_events.items():
             if await self.versions.obsolete(workspace, event.document) in (None, "cancelled"):
-                wanted[sequence] = event
-        return wanted
+                events_to_embed[sequence] = event
+        return events_to_embed
 
     def _result(
         self,
         delivery: Delivery[ChunksCreated | DocumentDeleted],
-        wanted: Mapping[int, ChunksCreated],
+        events_to_embed: Mapping[int, ChunksCreated],
         embedding: "Embedding",
     ) -> list[Indexing]:
         event = delivery.event
         if isinstance(event, DocumentDeleted):
             version = version_deleted(delivery, event)
             return [_vectors_indexed(version, "chunks", (), 0, self.embeddings)]
-        if delivery.sequence in wanted:
+        if delivery.sequence in events_to_embed:
             return _chunks_indexed(delivery, event, embedding, self.embeddings)
         return []
 
     async def _restore_newer_chunks(
-        self, partition: Partition, written: Iterable[ChunksCreated]
+        self, partition: Partition, chunk_events: Iterable[ChunksCreated]
     ) -> None:
         """Write the chunks of newer versions again that another replica may have written just
         before these.
@@ -126,25 +128,25 @@ class _ChunkIndexer:
         The vector store compares nothing when it writes. The newer chunks are in the log before
         anybody writes their vectors, so whoever writes older ones later finds them there.
         """
-        documents = {event.document.id: event.document for event in written}
+        documents = {event.document.id: event.document for event in chunk_events}
         for document in documents.values():
-            current = document
-            while parts := await self.versions.newer_chunks(partition.workspace, current):
-                current = parts[0].document
+            newest_document = document
+            while parts := await self.versions.newer_chunks(partition.workspace, newest_document):
+                newest_document = parts[0].document
                 rows = _rows_of(parts)
-                outdated = await find_outdated(partition, "chunks", rows, self.vectors)
-                await embed_and_put(partition, [outdated], self.vectors, self.embeddings)
+                outdated_rows = await find_outdated(partition, "chunks", rows, self.vectors)
+                await embed_and_put(partition, [outdated_rows], self.vectors, self.embeddings)
 
 
 def _chunks_created(
     deliveries: Sequence[Delivery[ChunksCreated | DocumentDeleted]],
 ) -> dict[int, ChunksCreated]:
     """Return the events that bring chunks, by their sequences."""
-    created: dict[int, ChunksCreated] = {}
+    chunk_events: dict[int, ChunksCreated] = {}
     for delivery in deliveries:
         if isinstance(delivery.event, ChunksCreated):
-            created[delivery.sequence] = delivery.event
-    return created
+            chunk_events[delivery.sequence] = delivery.event
+    return chunk_events
 
 
 def _share_usage(bill: Sequence[PaidCall], results: Sequence[list[Indexing]]) -> None:
@@ -154,9 +156,9 @@ def _share_usage(bill: Sequence[PaidCall], results: Sequence[list[Indexing]]) ->
     for events in results:
         if events and isinstance(events[0], VectorsIndexed):
             vectors_indexed.append((events, events[0]))
-    shares = usage_shares(usage, [indexed.embedded for _, indexed in vectors_indexed])
-    for (events, indexed), share in zip(vectors_indexed, shares, strict=True):
-        events[0] = indexed.model_copy(update={"usage": share})
+    shares = usage_shares(usage, [event.embedded for _, event in vectors_indexed])
+    for (events, event), share in zip(vectors_indexed, shares, strict=True):
+        events[0] = event.model_copy(update={"usage": share})
 
 
 async def _remove_obsolete_chunks(
@@ -178,13 +180,15 @@ async def _remove_obsolete_chunks(
         for id, extent in bounds.items():
             if id in before or not extent.count:
                 documents.add(id)
-    stored = await extents.get(partition, {delivery.event.aggregate_id for delivery in deliveries})
-    oldest = _oldest_versions(deliveries)
-    for id, extent in stored.items():
-        if id in oldest and extent.version > oldest[id]:
+    stored_bounds = await extents.get(
+        partition, {delivery.event.aggregate_id for delivery in deliveries}
+    )
+    oldest_versions = _oldest_versions(deliveries)
+    for id, extent in stored_bounds.items():
+        if id in oldest_versions and extent.version > oldest_versions[id]:
             documents.add(id)
     for id in sorted(documents):
-        await _remove_behind(partition, id, stored[id], vectors)
+        await _remove_behind(partition, id, stored_bounds[id], vectors)
 
 
 async def _remove_behind(
@@ -208,11 +212,11 @@ def _oldest_versions(
     deliveries: Sequence[Delivery[ChunksCreated | DocumentDeleted]],
 ) -> dict[str, int]:
     """Return the oldest version of each document that chunks came of."""
-    oldest: dict[str, int] = {}
+    versions: dict[str, int] = {}
     for event in _chunks_created(deliveries).values():
         document = event.document
-        oldest[document.id] = min(document.version, oldest.get(document.id, document.version))
-    return oldest
+        versions[document.id] = min(document.version, versions.get(document.id, document.version))
+    return versions
 
 
 async def on_graph_merged(
@@ -232,10 +236,12 @@ async def on_graph_merged(
     for workspace, deliveries in by_workspace(batch).items():
         keys = _keys_of(delivery.event for delivery in deliveries)
         with billed_calls() as bill:
-            indexed = await index_graph(workspace, keys, generations, graph, vectors, embeddings)
+            indexed_ids = await index_graph(
+                workspace, keys, generations, graph, vectors, embeddings
+            )
         of_workspace: list[list[Indexing]] = []
         for delivery in deliveries:
-            events = _graph_indexed(delivery, indexed, embeddings)
+            events = _graph_indexed(delivery, indexed_ids, embeddings)
             results[delivery.sequence] = events
             of_workspace.append(events)
         _share_usage(bill, of_workspace)
@@ -252,22 +258,22 @@ def _keys_of(events: Iterable[GraphMerged]) -> GraphKeys:
 
 
 def _graph_indexed(
-    delivery: Delivery[GraphMerged], indexed: IndexedIds, embeddings: Embeddings
+    delivery: Delivery[GraphMerged], indexed_ids: IndexedIds, embeddings: Embeddings
 ) -> list[Indexing]:
     """Return what is told of these entities and relations: how many were embedded, and which is
     refused.
     """
     event = delivery.event
     ids = _keys_of([event]).vector_ids()
-    refused_ids = sorted(ids & indexed.refusals.keys())
+    refused_ids = sorted(ids & indexed_ids.refusals.keys())
     chunks = () if refused_ids else event.chunks
-    embedded = len(indexed.embedded & ids)
-    vectors_indexed = _vectors_indexed(event.document, "graph", chunks, embedded, embeddings)
+    embedded_count = len(indexed_ids.embedded_ids & ids)
+    vectors_indexed = _vectors_indexed(event.document, "graph", chunks, embedded_count, embeddings)
     events: list[Indexing] = [
         vectors_indexed.model_copy(update={"part": event.part, "parts": event.parts})
     ]
     if refused_ids:
-        refusal = indexed.refusals[refused_ids[0]]
+        refusal = indexed_ids.refusals[refused_ids[0]]
         events.append(_stage_failed(delivery, event, event.chunks, refusal))
     return events
 
@@ -289,7 +295,7 @@ class Embedding(NamedTuple):
     left of cut texts.
     """
 
-    outdated: Outdated
+    outdated_rows: Outdated
     refusals: Refusals
     cuts: Mapping[str, int]
 
@@ -302,17 +308,17 @@ def _chunks_indexed(
     """
     chunks: list[Chunk] = []
     failures: list[Indexing] = []
-    embedded = 0
+    embedded_count = 0
     for chunk in event.chunks:
         id = chunk_vector_id(event.document.id, chunk.order)
         if refusal := embedding.refusals.get(id):
             failures.append(_stage_failed(delivery, event, [chunk], refusal))
             continue
         chunks.append(chunk)
-        embedded += id in embedding.outdated.changed
-    indexed = _vectors_indexed(event.document, "chunks", chunks, embedded, embeddings)
+        embedded_count += id in embedding.outdated_rows.changed_ids
+    vectors_indexed = _vectors_indexed(event.document, "chunks", chunks, embedded_count, embeddings)
     warnings = cut_warnings(event, embedding.cuts, embeddings.model)
-    return [indexed.model_copy(update={"warnings": warnings}), *failures]
+    return [vectors_indexed.model_copy(update={"warnings": warnings}), *failures]
 
 
 def _stage_failed(
@@ -338,14 +344,14 @@ def _vectors_indexed(
     document: DocumentVersion | None,
     kind: str,
     chunks: Sequence[ChunkRef],
-    embedded: int,
+    embedded_count: int,
     embeddings: Embeddings,
 ) -> VectorsIndexed:
     return VectorsIndexed(
         document=document,
         kind="chunks" if kind == "chunks" else "graph",
         chunks=tuple(ChunkRef(id=chunk.id, order=chunk.order) for chunk in chunks),
-        embedded=embedded,
+        embedded=embedded_count,
         model=embeddings.model,
         dimension=embeddings.dimension,
     )

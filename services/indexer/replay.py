@@ -132,11 +132,11 @@ class VectorReplay:
         made, of how many.
         """
         for workspace, keys in self._keys.items():
-            done = 0
+            indexed_keys = 0
             for batch in batched(sorted(keys), BATCH_SIZE):
                 await retry(partial(self._index, workspace, batch, generations))
-                done += len(batch)
-                yield done, len(keys)
+                indexed_keys += len(batch)
+                yield indexed_keys, len(keys)
         self._keys.clear()
 
     async def _index(

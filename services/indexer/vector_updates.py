@@ -23,7 +23,7 @@ class Outdated(NamedTuple):
 
     kind: VectorKind
     rows: list[VectorRow]
-    changed: set[str]
+    changed_ids: set[str]
 
 
 async def find_outdated(
@@ -35,19 +35,19 @@ async def find_outdated(
     or of a graph that was rebuilt and starts counting again, or of a delivery that was interrupted,
     and then the same is written again.
     """
-    known = [row.id for row in rows.values() if kind == "chunks" or row.version > 1]
-    stored = await vectors.versions(partition, kind, known)
-    outdated = [
+    ids = [row.id for row in rows.values() if kind == "chunks" or row.version > 1]
+    stored_versions = await vectors.versions(partition, kind, ids)
+    outdated_rows = [
         row
         for row in rows.values()
-        if row.id not in stored or _is_outdated(kind, stored[row.id], row)
+        if row.id not in stored_versions or _is_outdated(kind, stored_versions[row.id], row)
     ]
-    changed = {
+    changed_ids = {
         row.id
-        for row in outdated
-        if row.id not in stored or stored[row.id].text_hash != row.text_hash
+        for row in outdated_rows
+        if row.id not in stored_versions or stored_versions[row.id].text_hash != row.text_hash
     }
-    return Outdated(kind, outdated, changed)
+    return Outdated(kind, outdated_rows, changed_ids)
 
 
 async def embed_and_put(
@@ -59,7 +59,7 @@ async def embed_and_put(
     The row of a refused text is removed, for it would stand for an older text. All others are
     written before an error of any other text is raised.
     """
-    texts = list(dict.fromkeys(row.text for outdated in all_outdated for row in outdated.rows))
+    texts = list(dict.fromkeys(row.text for table in all_outdated for row in table.rows))
     results = await _embed(partition.workspace, texts, embeddings)
     refusals: Refusals = {}
     writes: list[Coroutine[Any, Any, None]] = []
@@ -112,10 +112,10 @@ async def together(*calls: Coroutine[Any, Any, T]) -> list[T]:
     return cast(list[T], results)
 
 
-def _is_outdated(kind: VectorKind, stored: RowVersion, row: VectorRow) -> bool:
+def _is_outdated(kind: VectorKind, stored_version: RowVersion, row: VectorRow) -> bool:
     # A chunk never replaces one of a newer version, so a newer one is written even with the same
     # text (its vector is cached). Revisions of the graph are not compared: a rebuilt graph counts
     # them from the beginning.
-    if kind == "chunks" and stored.version != row.version:
-        return stored.version < row.version
-    return stored.text_hash != row.text_hash
+    if kind == "chunks" and stored_version.version != row.version:
+        return stored_version.version < row.version
+    return stored_version.text_hash != row.text_hash

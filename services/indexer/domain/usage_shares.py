@@ -12,12 +12,16 @@ def usage_shares(usage: TokenUsage, texts: Sequence[int]) -> list[TokenUsage]:
     less what those got. Where no event has a text the first gets everything.
     """
     weights = list(texts) if any(texts) else [1] * min(1, len(texts)) + [0] * (len(texts) - 1)
-    total, before, shares = sum(weights), 0, list[TokenUsage]()
+    total = sum(weights)
+    before = 0
+    shares = list[TokenUsage]()
     for weight in weights:
-        upto = {
+        usage_through = {
             name: value * (before + weight) // total for name, value in usage.model_dump().items()
         }
-        given = {name: value * before // total for name, value in usage.model_dump().items()}
-        shares.append(TokenUsage(**{name: upto[name] - given[name] for name in upto}))
+        usage_before = {name: value * before // total for name, value in usage.model_dump().items()}
+        shares.append(
+            TokenUsage(**{name: usage_through[name] - usage_before[name] for name in usage_through})
+        )
         before += weight
     return shares

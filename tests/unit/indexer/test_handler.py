@@ -73,7 +73,7 @@ class Harness:
         return [result for (result,) in indexed if isinstance(result, VectorsIndexed)]
 
     async def index(self, names: set[str], pairs: set[tuple[str, str]]) -> set[str]:
-        indexed = await index_graph(
+        indexed_ids = await index_graph(
             "w",
             GraphKeys(names, pairs),
             Generations(),
@@ -81,7 +81,7 @@ class Harness:
             self.vectors,
             self.embeddings,
         )
-        return indexed.embedded
+        return indexed_ids.embedded_ids
 
     async def texts(self, kind: VectorKind, partition: Partition = SPACE) -> set[str]:
         return {row.text for row in await self.vectors.scan(partition, kind)}
