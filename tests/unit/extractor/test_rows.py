@@ -271,6 +271,20 @@ def test_the_older_form_is_understood(answer: str) -> None:
     assert relation.weight == (8.0 if "8" in answer else 1.0)
 
 
+@pytest.mark.parametrize("rest", ["|>", "<|", ">", "<", "|", "<>", "<||>"])
+def test_a_delimiter_of_the_older_form_may_lose_a_part_behind_a_quotation_mark(rest: str) -> None:
+    entity = '("entity"<|>"Zoe"<|>"person"<|>"A sailor (old), > 60 | retired")'
+    slipped = f"{OLDER_TIE.replace('<|>8', f'{rest}8')}##{entity.replace('<|>', rest, 2)}"
+    if rest not in ("|>", "<|", "<||>"):  # where a record begins more than one mark is needed
+        slipped = slipped.replace(f'"entity"{rest}', '"entity"<|>')
+    entities, (relation,) = parse_rows(slipped)
+    assert [(e.name, e.description) for e in entities] == [
+        ("Zoe", "A sailor (old), > 60 | retired")
+    ]
+    assert (relation.source, relation.target, relation.weight) == ("Zoe", "Elm", 8.0)
+    assert (relation.description, relation.keywords) == ("Zoe sails from Elm", ("sea", "trade"))
+
+
 @pytest.mark.parametrize(
     ("strength", "weight"),
     [("0.5", 0.5), ('"9"', 9.0), ("1e9", 1.0), ("999", 100.0), ("0", 1.0), ("-3", 1.0), ("", 1.0)],
