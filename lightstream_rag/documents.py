@@ -167,7 +167,7 @@ def delete_documents(ids: Sequence[str]) -> Flow[Deletion]:
 
 
 def wait(
-    *responses: Added, progress: Progress | None = None, timeout: float = 600.0
+    *added: Added, progress: Progress | None = None, timeout: float = 600.0
 ) -> Flow[list[Document]]:
     """Wait until the documents that were added have a final status, and return their states.
 
@@ -176,7 +176,7 @@ def wait(
     `StillProcessing` after `timeout` seconds.
     """
     documents_by_id = {
-        document.id: document for response in responses for document in response.documents
+        document.id: document for response in added for document in response.documents
     }
     end, pause = time.monotonic() + timeout, FIRST_PAUSE
     seen_ids: set[str] = set()

@@ -111,11 +111,7 @@ def test_both_clients_have_the_same_methods_with_the_same_words() -> None:
         assert waiting[name].__doc__
     assert inspect.signature(Lightstream.query).return_annotation is Answer
     with Lightstream("http://query") as client:
-        assert list(inspect.signature(client.wait).parameters) == [
-            "responses",
-            "progress",
-            "timeout",
-        ]
+        assert list(inspect.signature(client.wait).parameters) == ["added", "progress", "timeout"]
 
 
 def test_what_a_newer_server_says_more_is_kept() -> None:
