@@ -8,6 +8,7 @@ from pathlib import Path
 from embedded.processes import Process
 from runtime.stores.graph.neo4j.store import BoltGraph
 from tests.support.servers import CACHE, missing
+from tests.support.waiting import PATIENCE
 
 POM = Path(__file__).parent / "neo4j_server_pom"
 VERSION = "5.26.30"
@@ -117,4 +118,4 @@ def neo4j_server(folder: Path, port: int) -> Process:
         f"--home-dir={folder}",
         f"--config-dir={folder / 'conf'}",
     ]
-    return Process("neo4j", argv, folder, probe, timeout=90.0, grace=20.0)
+    return Process("neo4j", argv, folder, probe, timeout=PATIENCE, grace=20.0)
