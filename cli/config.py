@@ -42,7 +42,8 @@ def config(data: Data = DATA, as_json: Json = False, compose: Compose = False) -
 
         stack_settings, setter = _set_by_stack(data)
         settings = list(configuration.settings(os.environ, stack_settings, setter))
-        faults, odd = configuration.faults(stack_settings), configuration.contradictions()
+        faults = configuration.faults(stack_settings)
+        odd = configuration.contradictions()
         unread = configuration.unread(os.environ)
         if as_json:
             print_json(

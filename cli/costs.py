@@ -141,7 +141,9 @@ def _show_budget(state: dict[str, Any]) -> None:
     if not state["period"]:
         echo("no budget is set")
         return
-    money, tokens, currency = state["money"], state["tokens"], state["currency"]
+    money = state["money"]
+    tokens = state["tokens"]
+    currency = state["currency"]
     limits = [f"{money:g} {currency}"] if money is not None else []
     limits += [f"{tokens:,} tokens"] if tokens is not None else []
     period = "" if state["period"] == "total" else f" a {state['period']}"

@@ -109,7 +109,8 @@ async def _delete(stack: "Target", request: Deletion) -> DeleteOutcome:
         connect_bus(stack.settings.nats_url) as bus,
         query_client(stack.api, request.workspace) as client,
     ):
-        log, documents = NatsLog(bus), await client.all_documents()
+        log = NatsLog(bus)
+        documents = await client.all_documents()
         outcome.names = {document.id: document.file_path for document in documents}
         for name in request.documents:
             spelling = name_spelling(name)

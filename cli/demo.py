@@ -103,7 +103,8 @@ async def _stack(folder: DataFolder, as_json: bool) -> AsyncGenerator[tuple[Stac
     if folder.is_running():
         yield folder.ready_state(), True
         return
-    since, report_to = time.monotonic(), silent if as_json else _step
+    since = time.monotonic()
+    report_to = silent if as_json else _step
     if not as_json:
         echo(f"Starting a stack in {folder.path}")
     async with run_stack(folder, report_to) as state:
@@ -156,7 +157,8 @@ async def _run(demo: _Demo, state: StackState, stays: bool) -> bool:
 
 
 def _say_models(state: StackState) -> None:
-    language, embedding = state.models.get("language"), state.models.get("embedding")
+    language = state.models.get("language")
+    embedding = state.models.get("embedding")
     if language:
         echo(f"Language model {language}, embeddings {embedding}.")
     else:
@@ -166,7 +168,8 @@ def _say_models(state: StackState) -> None:
 
 
 def _say_how_to_go_on(folder: DataFolder, state: StackState, stays: bool) -> None:
-    program, option = _program(), folder.command_option
+    program = _program()
+    option = folder.command_option
     echo("\nHow to go on:")
     if stays:
         echo(f"  {state.api}/      the web page; the API, with a form for every call, at /docs")

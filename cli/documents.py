@@ -87,10 +87,8 @@ def add(
         from runtime.parsing.encodings import validated_encoding  # noqa: PLC0415
 
         encoding = validated_encoding(encoding) if encoding else ""
-        target, documents = (
-            select_target(data),
-            find_documents(paths, stdin_name=name or UNKNOWN_SOURCE),
-        )
+        target = select_target(data)
+        documents = find_documents(paths, stdin_name=name or UNKNOWN_SOURCE)
         if estimate:
             from cli.costs import estimate_added  # noqa: PLC0415
 
@@ -154,7 +152,8 @@ async def add_and_follow(
     from operations import progress, publishing  # noqa: PLC0415
     from operations.target import query_client  # noqa: PLC0415
 
-    track, total = f"insert_{uuid.uuid4()}", len(documents.sources)
+    track = f"insert_{uuid.uuid4()}"
+    total = len(documents.sources)
     async with (
         publishing.connect_bus(stack.settings.nats_url) as bus,
         query_client(stack.api, workspace) as client,

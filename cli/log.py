@@ -70,7 +70,8 @@ async def _lines(
     from operations.publishing import connect_bus  # noqa: PLC0415
     from runtime.bus.nats.log import NatsLog  # noqa: PLC0415
 
-    subjects, after = subjects_of(workspace, document), max(0, start - 1)
+    subjects = subjects_of(workspace, document)
+    after = max(0, start - 1)
     # Asked to end rather than cancelled: a client in the middle of a fetch may swallow a
     # cancellation.
     stop = asyncio.Event()

@@ -26,7 +26,8 @@ async def _serve(data: Data) -> None:
     from embedded.supervisor import on_stop_signal  # noqa: PLC0415
     from operations.target import select_target  # noqa: PLC0415
 
-    target, stop = select_target(data), asyncio.Event()
+    target = select_target(data)
+    stop = asyncio.Event()
     options = ["--data", str(target.folder.path)] if target.folder else []
     with on_stop_signal(stop.set):
         async with take_orders_at(target.settings.nats_url, options, lambda line: echo(line)):

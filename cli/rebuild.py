@@ -177,7 +177,8 @@ def rebuild(
         from operations.projections import RebuildRequest  # noqa: PLC0415
 
         if what in ("status", "graph", "vectors", "all"):
-            step, projection = "rollback" if rollback else "run", what
+            step = "rollback" if rollback else "run"
+            projection = what
         else:
             step = what
         refuse_odd_options(

@@ -54,7 +54,8 @@ def up(
     OPENAI_API_KEY, or LLM_BASE_URL, LLM_MODEL and LLM_API_KEY, are set.
     """
     with errors(as_json):
-        folder, report = DataFolder.at(data), silent if as_json else note
+        folder = DataFolder.at(data)
+        report = silent if as_json else note
         if stores:
             from operations.moving.placing import use_stores  # noqa: PLC0415
 

@@ -43,7 +43,8 @@ def _changes(before: Any, after: Any, path: str) -> Iterator[str]:
         if before != after:
             yield f"{path or 'schema'} was {_short(before)} and is {_short(after)}"
         return
-    old_fields, new_fields = cast("dict[str, Any]", before), cast("dict[str, Any]", after)
+    old_fields = cast("dict[str, Any]", before)
+    new_fields = cast("dict[str, Any]", after)
     is_named = path.rpartition(".")[2] in _NAMED
     for key in old_fields.keys() | new_fields.keys() if not is_named else old_fields.keys():
         place = f"{path}.{key}".removeprefix(".")

@@ -8,9 +8,11 @@ import unicodedata
 from contracts.spelling import one_spelling, readable
 from contracts.text import sanitize
 
-MAX_CHARACTERS, MAX_BYTES = 256, 512
+MAX_CHARACTERS = 256
+MAX_BYTES = 512
 
-KANA, HAN = r"\u3040-\u30ff", r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+KANA = r"\u3040-\u30ff"
+HAN = r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 """Ranges of characters between which names and texts are stored without blanks. Never change them:
 names in old logs were cleaned with them. Other rules use `offline/language/scripts.py`.
 """

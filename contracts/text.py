@@ -79,7 +79,8 @@ def sanitized(texts: Iterable[str], offsets: Sequence[int] = ()) -> Iterator[tup
     with it, as places in the sanitised text: that of the character itself, or of what follows where
     it was left out.
     """
-    waiting, blanks = "", ""
+    waiting = ""
+    blanks = ""
     # Characters of the joined texts, and of the sanitised one with `blanks`, that are done.
     read = written_count = 0
     pending_offsets = list(reversed(offsets))
@@ -95,10 +96,12 @@ def sanitized(texts: Iterable[str], offsets: Sequence[int] = ()) -> Iterator[tup
         clean, here = _replaced(_REFERENCE, _unescaped, buffer[:settled_count], here)
         for forbidden in _FORBIDDEN:
             clean, here = _replaced(forbidden, _nothing, clean, here)
-        waiting, read = buffer[settled_count:], read + settled_count
+        waiting = buffer[settled_count:]
+        read = read + settled_count
         if not written_count:
             leading = len(clean) - len(clean.lstrip())
-            clean, here = clean[leading:], [max(0, offset - leading) for offset in here]
+            clean = clean[leading:]
+            here = [max(0, offset - leading) for offset in here]
         here = [written_count + offset for offset in here]
         written_count += len(clean)
         body = clean.rstrip()
@@ -136,11 +139,9 @@ def cleaned(texts: Iterable[str], offsets: Sequence[int] = ()) -> Iterator[tuple
         here = [place - read for place in pending_offsets[:count]]
         clean, here = _replaced(UNSEEN_IN_TEXT, _nothing, buffer[:settled_count], here)
         clean, here = _replaced(DECOMPOSED, composed, clean, here)
-        waiting, pending_offsets, read = (
-            buffer[settled_count:],
-            pending_offsets[count:],
-            read + settled_count,
-        )
+        waiting = buffer[settled_count:]
+        pending_offsets = pending_offsets[count:]
+        read = read + settled_count
         yield clean, [written_count + place for place in here]
         written_count += len(clean)
 
@@ -186,7 +187,8 @@ def _replaced(
     if not offsets:
         return pattern.sub(replacement, text), offsets
     moved_offsets: list[int] = []
-    shift, position = 0, 0
+    shift = 0
+    position = 0
     for match in pattern.finditer(text):
         start, end = match.span()
         while position < len(offsets) and offsets[position] < end:

@@ -9,8 +9,10 @@ from dataclasses import dataclass
 
 from contracts import subjects
 
-KiB, MiB = 1024, 1024 * 1024
-HOUR, DAY = 3600.0, 24 * 3600.0
+KiB = 1024
+MiB = 1024 * 1024
+HOUR = 3600.0
+DAY = 24 * 3600.0
 
 
 LOG = "KB_EVENTS"

@@ -103,6 +103,7 @@ def _machine_paths(archive: str, contents: dict[str, bytes], repository: Path) -
 def differences(first: Path, second: Path) -> list[str]:
     """Return the names of files that two wheels do not both have with the same bytes."""
     with ZipFile(first) as left, ZipFile(second) as right:
-        names, others = set(left.namelist()), set(right.namelist())
+        names = set(left.namelist())
+        others = set(right.namelist())
         differing = {name for name in names & others if left.read(name) != right.read(name)}
     return sorted(names ^ others | differing)

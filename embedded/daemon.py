@@ -50,7 +50,8 @@ async def serve(
     from embedded.stack import run_stack  # noqa: PLC0415
     from embedded.supervisor import on_stop_signal  # noqa: PLC0415
 
-    task, has_answered = asyncio.current_task(), False
+    task = asyncio.current_task()
+    has_answered = False
     assert task is not None
     with on_stop_signal(task.cancel):
         try:
@@ -69,7 +70,8 @@ def running_state(folder: DataFolder, report: Report) -> StackState | None:
 
     None when none runs. Raises ConfigurationError when the other is not ready in time.
     """
-    end, waits = time.monotonic() + START_TIMEOUT, False
+    end = time.monotonic() + START_TIMEOUT
+    waits = False
     while folder.is_running():
         state = folder.read()
         if state.phase == "ready":
@@ -195,7 +197,8 @@ def _relay(log: Path, offset: int, report: Report) -> int:
 
 def main() -> None:
     """Entry point of the background process."""
-    folder, api = DataFolder(Path(sys.argv[1])), int(sys.argv[2]) or None
+    folder = DataFolder(Path(sys.argv[1]))
+    api = int(sys.argv[2]) or None
 
     def report(line: str) -> None:
         with suppress(OSError):  # a full disk: the stack goes on without this line

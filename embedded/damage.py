@@ -119,7 +119,8 @@ def find_truncated_graph_file(graph: Path) -> str:
     Their lengths are known where the server was stopped in good order; else what it was doing is in
     its journal.
     """
-    database, lengths_file = graph / DATABASE, graph / LENGTHS_FILE
+    database = graph / DATABASE
+    lengths_file = graph / LENGTHS_FILE
     with suppress(OSError, ValueError, TypeError, AttributeError):
         if any(database.glob("*.wal")):
             return ""

@@ -33,7 +33,8 @@ UNSAFE = 3
 ENVIRONMENT = {"OPENBLAS_NUM_THREADS": "1"}
 """Set for a fork server: numpy's library would start threads when it is imported."""
 
-_ARGUMENTS_START, _ARGUMENTS_END = 45, 46
+_ARGUMENTS_START = 45
+_ARGUMENTS_END = 46
 """Where /proc/<pid>/stat has the bounds of the command line, counted from the field behind the name
 (proc(5)).
 """
@@ -152,7 +153,8 @@ def _show_as(argv: list[str]) -> None:
     """Show this command line, cut to the length of our own, to programs that list processes."""
     with suppress(OSError, ValueError, IndexError):
         fields = Path("/proc/self/stat").read_text("ascii", "replace").rpartition(")")[2].split()
-        start, end = int(fields[_ARGUMENTS_START]), int(fields[_ARGUMENTS_END])
+        start = int(fields[_ARGUMENTS_START])
+        end = int(fields[_ARGUMENTS_END])
         title = b"\0".join(os.fsencode(word) for word in argv)[: end - start - 1]
         ctypes.memmove(start, title.ljust(end - start, b"\0"), end - start)
 

@@ -27,7 +27,8 @@ DEFAULT_PORTS: Mapping[str, int] = {
 only.
 """
 
-LOWEST, HIGHEST = 20000, 32000
+LOWEST = 20000
+HIGHEST = 32000
 """Other ports are sought here, below those a client's end of a connection gets: on one of these a
 client that tries to reconnect to a server that is down may meet itself.
 """

@@ -9,7 +9,8 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
-FIRST, INTERVAL = 30.0, 300.0
+FIRST = 30.0
+INTERVAL = 300.0
 """Seconds until the first part, and at least between two."""
 
 CPU_SECONDS = 10.0

@@ -86,7 +86,8 @@ def on_stop_signal(handle: Callable[[], object]) -> Generator[None]:
     """Call `handle` at the first SIGTERM or SIGINT inside, and do nothing at further ones: stopping
     is under way.
     """
-    loop, stop_signal = asyncio.get_running_loop(), asyncio.Event()
+    loop = asyncio.get_running_loop()
+    stop_signal = asyncio.Event()
 
     def once() -> None:
         if not stop_signal.is_set():
@@ -132,7 +133,8 @@ class _SupervisedProcess:
             return
         self.records.record_ready(self.process)
         self.answered.set_result(None)
-        ends, loop = 0, asyncio.get_running_loop()
+        ends = 0
+        loop = asyncio.get_running_loop()
         while True:
             since = loop.time()
             code = await self.process.wait()

@@ -24,7 +24,8 @@ from lightstream_rag.models import (
 PAGE_SIZE = 200
 """Documents per page when all are listed: the most that the server returns."""
 
-FIRST_PAUSE, LONGEST_PAUSE = 0.2, 5.0
+FIRST_PAUSE = 0.2
+LONGEST_PAUSE = 5.0
 """Seconds between two polls for documents that are waited for; each pause is half as long again as
 the one before.
 """
@@ -133,14 +134,16 @@ def list_documents(
 def all_documents(*, status_filters: Sequence[str] = ()) -> Flow[list[Document]]:
     """Return the state of every document of the workspace, sorted by id."""
     documents: dict[str, Document] = {}
-    number, has_more = 1, True
+    number = 1
+    has_more = True
     while has_more:
         # By id, so that a document that changes while we read is not missed between two pages.
         page = yield from list_documents(
             number, PAGE_SIZE, status_filters=status_filters, sort_field="id", sort_direction="asc"
         )
         documents |= {document.id: document for document in page.documents}
-        number, has_more = number + 1, page.pagination.has_next
+        number = number + 1
+        has_more = page.pagination.has_next
     return [documents[id] for id in sorted(documents)]
 
 
@@ -178,7 +181,8 @@ def wait(
     documents_by_id = {
         document.id: document for response in added for document in response.documents
     }
-    end, pause = time.monotonic() + timeout, FIRST_PAUSE
+    end = time.monotonic() + timeout
+    pause = FIRST_PAUSE
     seen_ids: set[str] = set()
     while True:
         states = yield from _states(list(documents_by_id.values()))

@@ -13,7 +13,9 @@ from lightstream_rag.models import Document
 from runtime.errors import ConfigurationError, InvalidInput, ServiceError, Unavailable
 from runtime.workarounds.httpx import httpx
 
-WORKSPACE, OTHER_WORKSPACE, KEY = "LIGHTRAG-WORKSPACE", "X-Workspace", "X-API-Key"
+WORKSPACE = "LIGHTRAG-WORKSPACE"
+OTHER_WORKSPACE = "X-Workspace"
+KEY = "X-API-Key"
 CALLER_HEADERS = (KEY, "Authorization", WORKSPACE, OTHER_WORKSPACE)
 """Headers that name the caller and the workspace; they are passed on to the query service as they
 are.
@@ -132,7 +134,8 @@ async def documents_of_track(client: AsyncLightstream, track_id: str) -> list[Do
 
 def _explained(error: LightstreamError) -> ServiceError:
     """Return the error with what the user can do about it."""
-    status, detail = error.status, error.detail[:LONGEST_DETAIL]
+    status = error.status
+    detail = error.detail[:LONGEST_DETAIL]
     if isinstance(error, AccessDenied):
         return ConfigurationError(
             f"the query service refuses: {detail}. Repeating the call will not help: the user "

@@ -116,10 +116,8 @@ class Audit:
         return self.findings
 
     async def _read_log(self) -> None:
-        end, began = (
-            (await log_integrity.observe(self.jetstream)).last_sequence,
-            time.process_time(),
-        )
+        end = (await log_integrity.observe(self.jetstream)).last_sequence
+        began = time.process_time()
         accepted_to = await holes_accepted_to(self.rows)
         async with aclosing(chained_pages(self.jetstream, self.findings.last)) as pages:
             async for page in pages:
@@ -137,7 +135,8 @@ class Audit:
 
     async def _read_notes(self) -> None:
         for partition in await self.rows.partitions("chain"):
-            table, after = chain_table(partition.workspace), ""
+            table = chain_table(partition.workspace)
+            after = ""
             links: list[Link] = []
             while page := await self.rows.scan(table, after):
                 links += [Link(**row) for _, row in page]
@@ -233,7 +232,8 @@ async def audit(settings: Settings, report: Report, *, accept: bool = False) -> 
     `accept`: whatever is found, the log as it is counts from now on. Raises `Unavailable` or
     ConfigurationError.
     """
-    url, rows = settings.nats_url, open_documents(settings)
+    url = settings.nats_url
+    rows = open_documents(settings)
     try:
         await rows.prepare()
         async with connect_bus(url) as reader, connect_bus(url) as jetstream:
@@ -273,7 +273,8 @@ async def audit_part(settings: Settings, cpu_seconds: float) -> Findings:
     Where something is found services write no more, as after a whole audit; where a pass ended well
     the chains are extended. Raises `Unavailable` or ConfigurationError.
     """
-    url, rows = settings.nats_url, open_documents(settings)
+    url = settings.nats_url
+    rows = open_documents(settings)
     try:
         await rows.prepare()
         async with connect_bus(url) as reader, connect_bus(url) as jetstream:
@@ -287,7 +288,8 @@ async def audit_part_of_log(
 ) -> Findings:
     """Audit the next part of a log with open stores, as `audit_part` does."""
     values = await NatsSharedValues.bind(jetstream, CHECKPOINTS_BUCKET)
-    log, before = await log_integrity.observe(jetstream), await read_audit_progress(values)
+    log = await log_integrity.observe(jetstream)
+    before = await read_audit_progress(values)
     part = Audit(reader, rows, values, lambda _: None, cpu_seconds=cpu_seconds)
     if before and before.is_under_way and before.links and before.log == log.created_at:
         part.go_on(before)

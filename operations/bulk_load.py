@@ -37,7 +37,8 @@ from services.query.replay import StatusReplay
 PAGE = 500
 """Messages that the bus is asked for at a time."""
 
-GROUP_EVENTS, GROUP_BYTES = 2000, 8 * 1024 * 1024
+GROUP_EVENTS = 2000
+GROUP_BYTES = 8 * 1024 * 1024
 """Messages, or bytes of them, that are handled together, while the next ones are fetched."""
 
 Report = Callable[[dict[str, Any]], None]
@@ -137,7 +138,8 @@ class BulkLoad:
                     break
                 if len(group) >= max_events or size >= GROUP_BYTES:
                     yield group
-                    group, size = [], 0
+                    group = []
+                    size = 0
         if group:
             yield group
 

@@ -203,7 +203,8 @@ def _says(producer: Producer, *names: str) -> Grant:
 
 def _takes(durable: Consumer) -> tuple[Grant, ...]:
     """Return what a service needs to consume a durable and to look ahead in its stream."""
-    stream, name = durable.stream, durable.name
+    stream = durable.stream
+    name = durable.name
     readable = dict.fromkeys((*durable.filters, subjects.of_type("StageFailed")))
     others = tuple(other for other in CONSUMERS if service_of(other) != service_of(durable))
     return (

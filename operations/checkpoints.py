@@ -171,7 +171,8 @@ async def accept_loss(jetstream: JetStreamContext, rows: Rows) -> None:
 
 async def add_unfinished_again(log: Log, pointers: LiveGenerations, rows: Rows) -> int:
     """Add again the documents whose processing the loss cut off, and return how many."""
-    generation, added_count = (await pointers.live()).status, 0
+    generation = (await pointers.live()).status
+    added_count = 0
     for partition in await rows.partitions("documents"):
         if partition.generation != generation:
             continue

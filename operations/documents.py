@@ -53,7 +53,9 @@ def find_documents(paths: Sequence[str], *, stdin_name: str = UNKNOWN_SOURCE) ->
     An id derives from the name, so of two files with the same name in two given folders the later
     one carries its folder's name before its own.
     """
-    documents, seen_paths, ids = DocumentSelection(), set[Path](), set[str]()
+    documents = DocumentSelection()
+    seen_paths = set[Path]()
+    ids = set[str]()
     for given_path in paths:
         if given_path == STANDARD_INPUT:
             documents.sources.append(

@@ -41,7 +41,8 @@ async def find_reminders(log: Log, due_keys: Mapping[str, Collection[Key]]) -> l
                 # What nobody can read names nothing.
                 with suppress(NewerVersion, Poison):
                     envelope = decode(message.data, message.subject, message.headers)
-                    workspace, due = envelope.workspace, due_keys.get(envelope.workspace, ())
+                    workspace = envelope.workspace
+                    due = due_keys.get(envelope.workspace, ())
                     reminder = Reminder(message.sequence, message.subject, workspace)
                     newest_reminders |= {
                         (workspace, key): reminder for key in _keys(envelope.data) if key in due

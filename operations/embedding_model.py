@@ -56,7 +56,8 @@ def refuse_unrequested_change(
     """
     if before in (None, now) or was_requested:
         return
-    old_setting, new_setting = as_setting(before.name), as_setting(now.name)
+    old_setting = as_setting(before.name)
+    new_setting = as_setting(now.name)
     raise ConfigurationError(
         f"the live vectors were made by {before}, and these would be made by {now}: nothing "
         "was changed. Say "

@@ -78,7 +78,8 @@ def _move_aside(
     suffix = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
     moved_folders: list[Path] = []
     for store in stores:
-        path, aside = folder.path / store, folder.path / f"{store}{MOVED_ASIDE}{suffix}"
+        path = folder.path / store
+        aside = folder.path / f"{store}{MOVED_ASIDE}{suffix}"
         if path.exists():
             path.rename(aside)
             report(f"moved {path} to {aside}")

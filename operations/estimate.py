@@ -83,8 +83,10 @@ async def estimate_cost(
     """Read, cut and count the documents. `answer_tokens`: what a call wrote on average so far, if
     known.
     """
-    tokenizer, config = open_tokenizer(), extraction_config(extractor)
-    estimate, tokens = CostEstimate(currency=extractor.prices.currency), _Tokens()
+    tokenizer = open_tokenizer()
+    config = extraction_config(extractor)
+    estimate = CostEstimate(currency=extractor.prices.currency)
+    tokens = _Tokens()
     for source in sources:
         try:
             parsed_file = await read_document(source, encoding)

@@ -7,7 +7,8 @@ the log anew. Both may be looked into; whoever erases a document removes them, f
 import shutil
 from pathlib import Path
 
-MOVED_ASIDE, REPAIRED = ".aside-", "repair-"
+MOVED_ASIDE = ".aside-"
+REPAIRED = "repair-"
 """What the names of stores that were moved aside have in them, and how those of repaired logs
 begin.
 """

@@ -25,7 +25,9 @@ def substitute(name: str) -> str:
     match = OPTION.fullmatch(name)
     if not match:
         return ""
-    role, kind, option = match["role"], match["kind"], match["option"]
+    role = match["role"]
+    kind = match["kind"]
+    option = match["option"]
     if option == "NUM_CTX":
         return WINDOW
     if kind == "EMBEDDING":

@@ -32,7 +32,8 @@ class Pace:
         estimate: dict[str, Any] = {**step, "phase": phase, "done": done_count}
         if total:
             estimate["total"] = total
-        seconds, handled_count = now - self._since, done_count - self._first
+        seconds = now - self._since
+        handled_count = done_count - self._first
         if seconds > 0 and handled_count > 0:
             estimate["rate"] = round(handled_count / seconds, 1)
             if total:

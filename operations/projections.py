@@ -105,7 +105,8 @@ async def open_as_is(settings: Settings) -> AsyncGenerator[OpenStack]:
     """
     async with connected(settings.nats_url, name="lightstream-cli") as client:
         embeddings = GenerationEmbedders(settings)
-        rows, graph = open_documents(settings), open_graph(settings)
+        rows = open_documents(settings)
+        graph = open_graph(settings)
         try:
             yield OpenStack(
                 client, settings, Stores(rows, graph, embeddings.configured.vectors), embeddings
@@ -247,7 +248,8 @@ async def accept_loss(
     """
     async with _open_rebuild(target, request, report, to="new") as work:
         assert work.checkpoints is not None
-        jetstream, rows = work.checkpoints.jetstream, work.stores.rows
+        jetstream = work.checkpoints.jetstream
+        rows = work.stores.rows
         loss = await checkpoints.require_loss(jetstream, rows)
         await checkpoints.rewind_consumers(jetstream)
         result = await work.run(workspace)

@@ -25,7 +25,8 @@ SOURCE = "/lightstream/cli"
 
 STATUS_DURABLE = "query-status"
 
-BUS_RETURNS, BUS_TRIES = Backoff(first=0.5, longest=5.0), 6
+BUS_RETURNS = Backoff(first=0.5, longest=5.0)
+BUS_TRIES = 6
 """Before a document is added once more, which changes nothing if it is in the log: a bus may be
 restarted meanwhile.
 """

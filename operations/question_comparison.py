@@ -116,7 +116,8 @@ async def compare_questions(
     questions: Sequence[str], live: Side, new_side: Side, k: int = FOUND
 ) -> list[ComparedQuestion]:
     """Return what each question finds on either side. Two sides that find nothing agree."""
-    of_live, of_new = await _ask(questions, *live, k), await _ask(questions, *new_side, k)
+    of_live = await _ask(questions, *live, k)
+    of_new = await _ask(questions, *new_side, k)
     compared_questions: list[ComparedQuestion] = []
     for question, before, after in zip(questions, of_live, of_new, strict=True):
         common_ids = {hit.id for hit in before} & {hit.id for hit in after}

@@ -95,7 +95,8 @@ class Rebuild:
     started_at: float = field(default_factory=time.monotonic)
 
     def __post_init__(self) -> None:
-        rows, graph = self.stores.rows, self.stores.graph
+        rows = self.stores.rows
+        graph = self.stores.graph
         self.vectors = VectorReplay(rows, graph, self.stores.vectors, self.embedder)
         self.replays = Replays(
             StatusReplay(rows),

@@ -59,7 +59,8 @@ async def _differences(stack: OpenStack) -> list[str]:
     documents = await stores.rows.missing()
     # The version is a row, which needs its table.
     documents = documents or await _version(stack)
-    graph, generation = await stores.graph.missing(), await _generation(stack)
+    graph = await stores.graph.missing()
+    generation = await _generation(stack)
     async with stack.stores_of_generation(generation) as as_made:
         vectors = await as_made.vectors.missing(generation)
     of_each = {"documents": documents, "graph": graph, "vectors": vectors}

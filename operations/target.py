@@ -93,10 +93,8 @@ def query_client(base: str, workspace: str) -> AsyncLightstream:
     Raises ConfigurationError for variables that cannot be used.
     """
     settings = read_settings()
-    key, token = (
-        settings.lightstream_api_key.get_secret_value(),
-        settings.lightstream_api_token.get_secret_value(),
-    )
+    key = settings.lightstream_api_key.get_secret_value()
+    token = settings.lightstream_api_token.get_secret_value()
     return AsyncLightstream(base, api_key=key, token=token, workspace=workspace)
 
 

@@ -178,10 +178,8 @@ async def _added_at_sequence(log: Log, sequence: int, envelope: Envelope[Event])
     assert message is not None
     stored_envelope = decode(message.data, message.subject, message.headers)
     assert isinstance(stored_envelope.data, DocumentAdded)
-    is_new, at = (
-        stored_envelope.time == envelope.time,
-        microseconds(stored_envelope.time or message.published_at),
-    )
+    is_new = stored_envelope.time == envelope.time
+    at = microseconds(stored_envelope.time or message.published_at)
     return Added(
         stored_envelope.data.document_id, sequence, is_new, stored_envelope.data.track_id or "", at
     )

@@ -100,7 +100,8 @@ class DocumentDraft:
 
 
 def _check_chunking(submission: Submission) -> None:
-    chunking, default = submission.chunking, submission.default_chunking
+    chunking = submission.chunking
+    default = submission.default_chunking
     if chunking:
         validated(lambda: (chunking.over(default) if default else chunking).bounded())
 

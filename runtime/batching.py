@@ -34,7 +34,8 @@ def batched_by_bytes(
         size = bytes_of(item)
         if batch and (len(batch) == max_items or total + size > max_bytes):
             yield batch
-            batch, total = [], 0
+            batch = []
+            total = 0
         batch.append(item)
         total += size
     if batch:

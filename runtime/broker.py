@@ -18,7 +18,8 @@ from runtime.settings import Settings
 
 logger = structlog.get_logger(__name__)
 
-STOPPING, GRACE = "stopping", 3.0
+STOPPING = "stopping"
+GRACE = 3.0
 """Seconds a handler may go on after SIGTERM; what is not acknowledged by then is delivered
 again.
 """

@@ -73,7 +73,8 @@ class Health:
             return JSONResponse({"service": self.service})
 
         async def ready(_: Request) -> JSONResponse:
-            problems, notes = await self.problems(), await _run_probes(self.notes)
+            problems = await self.problems()
+            notes = await _run_probes(self.notes)
             body = {
                 "service": self.service,
                 "problems": problems,

@@ -97,7 +97,8 @@ def run(
     with starting(process, settings):
         control = worker.own_control_socket()
         if processes > 1 and control is None:
-            extra, address = extra_environment or {}, (settings.host, settings.port)
+            extra = extra_environment or {}
+            address = (settings.host, settings.port)
             raise SystemExit(parent.run_workers(*address, processes, extra, settings.drain_seconds))
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             runner.run(_serve(process, settings, build, app, control))
@@ -142,7 +143,8 @@ async def _serve(
     given: Starlette | None,
     here: ControlSocket | None,
 ) -> None:
-    health, turn = Health(process), asyncio.Event()
+    health = Health(process)
+    turn = asyncio.Event()
     # An application that is given has metrics of its own: it asks who reads them.
     app = given or Starlette(routes=[exposition.route(health.readings)])
     app.router.routes[:0] = health.routes()
@@ -291,11 +293,10 @@ async def _bus(
         health.notes,
         partial(watch_provider, health.readings),
     )
-    pointers, claims = (
-        await NatsLiveGenerations.bind(jetstream),
-        await NatsSharedValues.bind(jetstream, TURNS_BUCKET),
-    )
+    pointers = await NatsLiveGenerations.bind(jetstream)
+    claims = await NatsSharedValues.bind(jetstream, TURNS_BUCKET)
     values = await NatsSharedValues.bind(jetstream, CHECKPOINTS_BUCKET)
     integrity = Integrity(health.service, jetstream, pointers, values, writes)
-    log, blobs = NatsLog(jetstream, writes), NatsBlobs(jetstream, writes)
+    log = NatsLog(jetstream, writes)
+    blobs = NatsBlobs(jetstream, writes)
     return Bus(log, blobs, pointers, jetstream, limiters, integrity, claims, client)

@@ -14,7 +14,8 @@ from runtime.settings import Settings, secret_files, without_secrets
 from runtime.variables import Given, is_secret, variables
 
 DEFAULT = "default"
-HIDDEN, NONE = "(set, not shown)", "(none)"
+HIDDEN = "(set, not shown)"
+NONE = "(none)"
 
 MEANINGS = {
     "neo4j_username": "user of the graph",

@@ -30,7 +30,8 @@ from runtime.bus.retry_reasons import RetryReasons
 FETCH_SECONDS = 5.0
 """Seconds that a fetch waits for a first message; it ends with all that are there then."""
 
-BATCHES_PER_SECOND, BATCHES_AT_ONCE = 4.0, 16.0
+BATCHES_PER_SECOND = 4.0
+BATCHES_AT_ONCE = 16.0
 """Batches that a subscriber takes a second when there is always something, and how many it may take
 before that.
 
@@ -77,9 +78,11 @@ class Subscribed:
 
 def subscribe(broker: NatsBroker, subscription: Subscription, bus: Connection) -> Subscribed:
     """Add the subscribers of one subscription to a broker that is not started yet."""
-    declared, parked = declared_consumer(subscription.durable), NatsParkedEvents(bus.jetstream)
+    declared = declared_consumer(subscription.durable)
+    parked = NatsParkedEvents(bus.jetstream)
     stage = cast(Stage, service_of(declared))
-    parking, reasons = ParkingPolicy(declared, parked), RetryReasons(public=stage == "query")
+    parking = ParkingPolicy(declared, parked)
+    reasons = RetryReasons(public=stage == "query")
     processor = EventProcessor(
         stage,
         declared,

@@ -159,7 +159,8 @@ def consumer_span(durable: str, envelopes: Sequence[Envelope[Event]]) -> Generat
 
     Logs written inside are `about` the first event.
     """
-    first, is_single = envelopes[0], len(envelopes) == 1
+    first = envelopes[0]
+    is_single = len(envelopes) == 1
     if not (_traced() or first.traceparent):
         with log_context(first):
             yield
@@ -221,7 +222,8 @@ def server_span(span_name: str, traceparent: str | None) -> Generator[str]:
         if (parent := span.get_span_context()).is_valid:
             yield trace.format_trace_id(parent.trace_id)
             return
-    ids, sampled_flags = RandomIdGenerator(), trace.TraceFlags(trace.TraceFlags.SAMPLED)
+    ids = RandomIdGenerator()
+    sampled_flags = trace.TraceFlags(trace.TraceFlags.SAMPLED)
     context = trace.SpanContext(
         ids.generate_trace_id(), ids.generate_span_id(), is_remote=False, trace_flags=sampled_flags
     )

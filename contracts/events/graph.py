@@ -18,7 +18,8 @@ from contracts.values import (
     check_operation,
 )
 
-GRAPH, SUMMARY_PREFIX = "_graph", "_sum-"
+GRAPH = "_graph"
+SUMMARY_PREFIX = "_sum-"
 """Aggregate ids of events that no document caused: the graph, and prefix of the summaries of one
 entity or relation.
 """

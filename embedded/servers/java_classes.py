@@ -41,7 +41,8 @@ async def _record(folder: Path, cache: Path) -> None:
     """Let a server do what each one does, and write the classes for it that it loaded when it
     ends.
     """
-    password, port = secrets.token_urlsafe(), free_port()
+    password = secrets.token_urlsafe()
+    port = free_port()
     server = arcadedb.arcadedb(folder, http_port=free_port(), bolt_port=port, password=password)
     server.env = {**server.env, arcadedb.CLASSES_VARIABLE: str(cache)}
     server.grace = ASSEMBLY

@@ -44,7 +44,8 @@ def date_rows_to_now(file: Path) -> int:
     """
     if not file.exists() or not file.stat().st_size:
         return 0
-    marker, now = file.parent / CLOCK_SET_BACK, int(time.time() * 1000) << TIME_BITS
+    marker = file.parent / CLOCK_SET_BACK
+    now = int(time.time() * 1000) << TIME_BITS
     with closing(sqlite3.connect(file)) as connection:
         tables = _collections(connection)
         if not marker.exists() and not any(
@@ -74,11 +75,13 @@ def _newest_in_future(connection: sqlite3.Connection, table: str, now: int) -> b
 def _date_rows(connection: sqlite3.Connection, table: str, now: int) -> int:
     page = f'SELECT id, CAST(data AS BLOB) FROM "{table}" WHERE id > ? ORDER BY id LIMIT {PAGE}'  # noqa: S608
     change = f'UPDATE "{table}" SET data = CAST(? AS TEXT) WHERE id = ?'  # noqa: S608
-    row_count, after = 0, -1
+    row_count = 0
+    after = -1
     while rows := connection.execute(page, (after,)).fetchall():
         late_rows = [(_dated(data, now), id) for id, data in rows if written_at(data) > now]
         connection.executemany(change, late_rows)
-        row_count, after = row_count + len(late_rows), rows[-1][0]
+        row_count = row_count + len(late_rows)
+        after = rows[-1][0]
     return row_count
 
 

@@ -123,7 +123,9 @@ def _unquoted(parts: Sequence[Quotable], places: Iterable[int], quoted: set[str]
 
 def _with_context(question: str, candidate: Candidate, *, first: bool) -> set[int]:
     """Return the places in the passage that are quoted for a candidate."""
-    parts, place, part = candidate.parts, candidate.place, candidate.part
+    parts = candidate.parts
+    place = candidate.place
+    part = candidate.part
     result = {place}
     if part.item:
         members = [at for at, other in enumerate(parts) if other.block == part.block]

@@ -16,7 +16,9 @@ _HAN = re.compile(f"[{HAN}]")
 FEW = 200
 """So many sentences are assumed at least: fewer tell too little of how rare a word is."""
 
-AGREES, LACKS, LACKS_NAME = 0.1, -0.5, -0.1
+AGREES = 0.1
+LACKS = -0.5
+LACKS_NAME = -0.1
 """What is added to a score, by `agreement`. Who may also be "the keeper", so a missing name weighs
 little.
 """

@@ -24,7 +24,10 @@ MODEL = "lexical-hash-v1"
 _WORD = re.compile(rf"[^\W_{HAN_AND_KANA}]+|[{HAN_AND_KANA}]+")
 _IS_HAN = re.compile(f"[{HAN_AND_KANA}]")
 _LONGEST_WORD = 64
-_FREQUENT_WEIGHT, _WORD_WEIGHT, _PAIR_WEIGHT, _LETTERS_WEIGHT = 0.1, 1.0, 0.5, 0.25
+_FREQUENT_WEIGHT = 0.1
+_WORD_WEIGHT = 1.0
+_PAIR_WEIGHT = 0.5
+_LETTERS_WEIGHT = 0.25
 
 
 class LexicalEmbedder:

@@ -23,7 +23,8 @@ os.environ["ORT_DISABLE_TELEMETRY"] = "1"
 import onnxruntime
 
 MODEL_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
-MODEL, FLOAT_MODEL = "all-MiniLM-L6-v2-int8-dynamic@", "all-MiniLM-L6-v2-int8@"
+MODEL = "all-MiniLM-L6-v2-int8-dynamic@"
+FLOAT_MODEL = "all-MiniLM-L6-v2-int8@"
 """Names before the hash: of vectors computed in 8-bit integers, and in floats, as the packaged
 model does.
 """

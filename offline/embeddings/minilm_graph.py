@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 
 from offline.embeddings import onnx_messages as onnx
 
-LAYERS, HEADS, WIDTH = 6, 12, 384
+LAYERS = 6
+HEADS = 12
+WIDTH = 384
 EPSILON = 1e-12
 _TYPES = {onnx.FLOAT: np.float32, onnx.INT8: np.int8}
 _CONTRIB = "com.microsoft"

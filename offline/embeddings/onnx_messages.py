@@ -10,9 +10,14 @@ from typing import Any
 
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
-FLOAT, UINT8, INT8, INT64 = 1, 2, 3, 7
+FLOAT = 1
+UINT8 = 2
+INT8 = 3
+INT64 = 7
 """Values of TensorProto.DataType."""
-_FLOAT, _INT, _INTS = 1, 2, 7
+_FLOAT = 1
+_INT = 2
+_INTS = 7
 """Values of AttributeProto.AttributeType."""
 
 _PACKAGE = "lightstream_onnx"
@@ -77,7 +82,8 @@ def _classes() -> dict[str, Any]:
     for message, fields in _MESSAGES.items():
         declared = file.message_type.add(name=message)
         for name, (number, kind) in fields.items():
-            repeated, plain = kind.startswith("*"), kind.removeprefix("*")
+            repeated = kind.startswith("*")
+            plain = kind.removeprefix("*")
             label = _KINDS.LABEL_REPEATED if repeated else _KINDS.LABEL_OPTIONAL
             field = declared.field.add(name=name, number=number, label=label)
             if plain in _PLAIN:

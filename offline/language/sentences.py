@@ -104,7 +104,8 @@ def sentences(text: str) -> list[Sentence]:
 def _blocks(text: str) -> Iterator[_Block]:
     """Yield paragraphs, bullets, headings, table rows and lines of code."""
     inside = _begins_in_code(text)
-    literal, blank = _Literal(), True
+    literal = _Literal()
+    blank = True
     start = offset = 0
     lines = text.splitlines(keepends=True)
     for number, line in enumerate(lines):
@@ -123,7 +124,8 @@ def _blocks(text: str) -> Iterator[_Block]:
             start = end
         if fence:
             inside = bool(fence[2].strip()) or not inside
-        offset, blank = end, not stripped
+        offset = end
+        blank = not stripped
     yield _Block(start, offset)
 
 

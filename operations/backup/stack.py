@@ -154,7 +154,8 @@ async def bus_of_folder(folder: DataFolder) -> AsyncGenerator[str]:
     """
     with private_files(), folder.lock():
         end_orphans(folder, folder.read())
-        port, password = free_port(), new_password()
+        port = free_port()
+        password = new_password()
         bus = nats.nats_server(folder.path / "bus", port=port, password=password)
         await bus.start()
         try:
@@ -170,7 +171,8 @@ async def make_projections(target: Target, report: Report, reason: str) -> None:
     await projections.rebuild(target, RebuildRequest(PROJECTIONS, reason=reason), report)
     async with open_prepared(target.settings) as stack:
         # Stores that are older than the restore name another log.
-        jetstream, rows = stack.client.jetstream(), stack.stores.rows
+        jetstream = stack.client.jetstream()
+        rows = stack.stores.rows
         with suppress(InvalidInput):
             await checkpoints.require_loss(jetstream, rows)
             await checkpoints.accept_loss(jetstream, rows)

@@ -29,7 +29,8 @@ from runtime.errors import InvalidInput, LogDamaged, Poison
 
 Report = Callable[[dict[str, Any]], None]
 
-PART_MESSAGES, PART_BYTES = 5000, 16 * MiB
+PART_MESSAGES = 5000
+PART_BYTES = 16 * MiB
 """Most messages and bytes of one part: what a kill can cost, and what is in memory."""
 
 
@@ -145,7 +146,8 @@ class Backup:
                     size += len(record.data)
                     if len(records) >= PART_MESSAGES or size >= PART_BYTES:
                         yield records
-                        records, size = [], 0
+                        records = []
+                        size = 0
         if records:
             yield records
 

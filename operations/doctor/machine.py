@@ -37,7 +37,8 @@ NEEDS_MODEL = (
     "set OPENAI_API_KEY, or LLM_BASE_URL, LLM_MODEL and LLM_API_KEY, and start the stack again"
 )
 
-MiB, GiB = 1024**2, 1024**3
+MiB = 1024**2
+GiB = 1024**3
 MIN_FREE_BYTES = 256 * MiB
 """Bytes below which servers soon fail to write: journals and a start take about so much."""
 

@@ -50,7 +50,8 @@ async def sweep_embeddings(rows: Rows, vectors: Vectors, workspace: str, generat
 
     A text that is embedded at this very moment may be embedded once more later. Raises Unavailable.
     """
-    partition, used_keys = Partition(workspace, generation), set[str]()
+    partition = Partition(workspace, generation)
+    used_keys = set[str]()
     for kind in VECTOR_KINDS:
         after = ""
         while page := await vectors.scan(partition, kind, after, PAGE):

@@ -145,7 +145,8 @@ async def _let_go(bus: JetStreamContext, erasure: Erasure, report: Report) -> li
     A deletion leads to further events, so the wait is over when none came while the ones before
     were handled.
     """
-    plans, last_newest = await _plans(bus, erasure), 0
+    plans = await _plans(bus, erasure)
+    last_newest = 0
     for erasure_plan in plans:
         await delete_document(
             NatsLog(bus), workspace=erasure.workspace, id=erasure_plan.history.id, source=SOURCE
@@ -233,7 +234,9 @@ async def _finish(
     """Look once more, and publish the end of the erasure. Raises Unavailable when something came
     meanwhile.
     """
-    workspace, id, log = plan.history.workspace, plan.history.id, NatsLog(bus)
+    workspace = plan.history.workspace
+    id = plan.history.id
+    log = NatsLog(bus)
     messages = [
         message
         async for page in log.read(0, [subjects.of_document(workspace, id)])

@@ -106,7 +106,9 @@ def read_history(workspace: str, id: str, messages: Iterable[Message]) -> Docume
     counted as such.
     """
     leaves: dict[int, str] = {}
-    counts, blobs, keys = Counter[str](), dict[str, BlobRef](), set[Key]()
+    counts = Counter[str]()
+    blobs = dict[str, BlobRef]()
+    keys = set[Key]()
     tombstones: list[DocumentErased] = []
     for message in messages:
         envelope = _decoded(message)
@@ -178,7 +180,9 @@ async def _derived(log: NatsLog, history: DocumentHistory) -> dict[int, str]:
         ).aggregate_id
         for key in history.keys
     }
-    workspace, summary_ids, derived_leaves = history.workspace, set[str](), dict[int, str]()
+    workspace = history.workspace
+    summary_ids = set[str]()
+    derived_leaves = dict[int, str]()
     filters = [
         subjects.of_type_in(workspace, DescriptionSummarized.type_name()),
         subjects.of_type_in(workspace, StageFailed.type_name()),

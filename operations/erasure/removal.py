@@ -54,7 +54,8 @@ async def refuse_undeletable_log(bus: JetStreamContext) -> None:
 
 async def publish_tombstones(bus: JetStreamContext, plan: ErasurePlan, reason: str) -> None:
     """Publish what stays of the events, before any of them goes. Repeats change nothing."""
-    log, leaves = NatsLog(bus), plan.leaves
+    log = NatsLog(bus)
+    leaves = plan.leaves
     for part, batch in enumerate(batched(sorted(leaves), LISTED)):
         erased_events = tuple(
             ErasedEvent(sequence=sequence, sha256=leaves[sequence]) for sequence in batch

@@ -39,12 +39,14 @@ async def copy_tables(source: Rows, to: Rows, names: Sequence[str] = COPIED) -> 
 
 
 async def _copy(table: Table, source: Rows, to: Rows) -> int:
-    count, after = 0, ""
+    count = 0
+    after = ""
     while page := dict(await retry_outages(lambda after=after: source.scan(table, after, PAGE))):
         there = await retry_outages(lambda page=page: to.get(table, list(page)))
         new_rows = {key: row for key, row in page.items() if there.get(key) != row}
         await retry_outages(lambda rows_to_put=new_rows: to.put(table, rows_to_put))
-        count, after = count + len(new_rows), max(page)
+        count = count + len(new_rows)
+        after = max(page)
     return count
 
 

@@ -38,7 +38,8 @@ def read_destination(file: Path, target: Target) -> Settings:
     ConfigurationError for values of no use. Passwords of the present stores are not sent to the
     others.
     """
-    names, variables = _store_variables(), _read_variables(file)
+    names = _store_variables()
+    variables = _read_variables(file)
     own_variables = {
         name: value for name, value in target.environ.items() if name.upper() not in names
     }
@@ -46,7 +47,8 @@ def read_destination(file: Path, target: Target) -> Settings:
         file, own_variables | {name: variables[name] for name in names & variables.keys()}
     )
     _refuse_another_bus(variables.get("NATS_URL", ""), target)
-    here, there = addresses(target.settings), addresses(settings)
+    here = addresses(target.settings)
+    there = addresses(settings)
     if same_stores := [store for store in here if here[store] == there[store]]:
         raise InvalidInput(
             f"{file} must name three other stores, and its {' and '.join(same_stores)} is where this stack has it: "  # noqa: E501

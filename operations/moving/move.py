@@ -94,7 +94,8 @@ async def plan(target: Target, request: Move) -> dict[str, Any]:
     Raises what `move` raises.
     """
     async with _open(target, request.destination) as sides:
-        position, destination_mark = 0, mark_of(sides.log, addresses(request.destination))
+        position = 0
+        destination_mark = mark_of(sides.log, addresses(request.destination))
         if not await sides.other_stores.rows.missing() and not (position := await sides.position()):
             await require_ours(sides.other_stores, destination_mark)
         full_plan = await rebuild_candidate.plan(sides.bus, PROJECTIONS, request.events_per_second)
@@ -162,7 +163,8 @@ def _require_known_versions(work: Rebuild) -> None:
 async def _fill(
     sides: Sides, target: Target, request: Move, tell: Report, workspace: str
 ) -> dict[str, Any]:
-    other_stores, present_stores = sides.other_stores, sides.present_stores
+    other_stores = sides.other_stores
+    present_stores = sides.present_stores
     await other_stores.rows.prepare()
     await other_stores.graph.prepare()
     position = await sides.position()

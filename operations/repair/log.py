@@ -101,7 +101,8 @@ async def write_repaired(
                 manifest.events.append(
                     write_part(folder, f"events/{len(manifest.events) + 1:08}", buffer)
                 )
-                buffer, size = [], 0
+                buffer = []
+                size = 0
                 report({"position": manifest.events[-1].last, "end": plan.last_sequence})
     if buffer:
         manifest.events.append(write_part(folder, f"events/{len(manifest.events) + 1:08}", buffer))

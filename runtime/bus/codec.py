@@ -87,7 +87,8 @@ def _attributes_and_data(data: bytes, headers: Mapping[str, str]) -> tuple[dict[
     if not isinstance(raw, dict):
         raise Undecodable("not a JSON object")
     fields = cast("dict[str, Any]", raw)
-    body, base64_data = fields.pop("data", None), fields.pop("data_base64", None)
+    body = fields.pop("data", None)
+    base64_data = fields.pop("data_base64", None)
     return fields, _json(_bytes(base64_data)) if body is None and base64_data is not None else body
 
 

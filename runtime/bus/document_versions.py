@@ -59,7 +59,8 @@ class LogVersions:
         """See `DocumentVersions.obsolete`."""
         key = workspace, document.id, document.version
         async with self._locks.hold(["\x1f".join(map(str, key))]):
-            answer, now = self._versions.get(key), time.monotonic()
+            answer = self._versions.get(key)
+            now = time.monotonic()
             if answer and (answer.reason or now < answer.at + self.look_again):
                 return answer.reason
             if now < self._unheard_until:
@@ -87,7 +88,8 @@ class LogVersions:
         )
         if deletion and deletion.sequence > addition.sequence:
             return []
-        newest_version, parts = document.version, list[ChunksCreated]()
+        newest_version = document.version
+        parts = list[ChunksCreated]()
         kind = ChunksCreated.type_name()
         # The last event need not be of the newest version: chunkers overtake each other.
         async with aclosing(
@@ -95,7 +97,8 @@ class LogVersions:
         ) as history:
             async for message in history:
                 if (version := _version(message)) > newest_version:
-                    newest_version, parts = version, []
+                    newest_version = version
+                    parts = []
                 if version == newest_version > document.version:
                     event = decode(message.data, message.subject, message.headers).data
                     parts += [event] if isinstance(event, ChunksCreated) else []

@@ -113,7 +113,8 @@ def _id_and_path(message: Message, document: str) -> tuple[str, str]:
         _, body = header_of(message.data, message.headers)
     except Poison:
         return "", ""
-    id, path = body.get("document_id"), body.get("file_path")
+    id = body.get("document_id")
+    path = body.get("file_path")
     is_valid = isinstance(id, str) and 0 < len(id) <= 512 and subjects.token(id) == document
     file_path = (
         "".join(letter for letter in path if letter.isprintable()) if isinstance(path, str) else ""

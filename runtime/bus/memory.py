@@ -174,7 +174,8 @@ def matches(subject: str, filters: Sequence[str]) -> bool:
     """
 
     def one(pattern: str) -> bool:
-        tokens, pattern_tokens = subject.split("."), pattern.split(".")
+        tokens = subject.split(".")
+        pattern_tokens = pattern.split(".")
         return len(tokens) == len(pattern_tokens) and all(
             w in {"*", t} for t, w in zip(tokens, pattern_tokens, strict=True)
         )
@@ -266,7 +267,8 @@ class MemoryParkedEvents:
         return True
 
     def _written(self, event: ParkedEvent, now: ParkedEvent | None) -> int:
-        revision, workspace = len(self.history) + 1, names.split(event.subject)[0]
+        revision = len(self.history) + 1
+        workspace = names.split(event.subject)[0]
         self.history.append(ParkedRecord(revision, event.durable, workspace, event.sequence, now))
         return revision
 

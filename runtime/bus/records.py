@@ -26,7 +26,8 @@ STEERING = "nats-expected-"
 message.
 """
 
-_EVENT, _BYTES = b',"event":', b',"bytes":'
+_EVENT = b',"event":'
+_BYTES = b',"bytes":'
 
 
 @dataclass(frozen=True)

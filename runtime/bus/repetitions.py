@@ -15,11 +15,9 @@ def scope_of(envelope: Envelope[Event], once_per_workspace: bool) -> str:
     """Return where an id stands for one event: the event's subject, or all subjects of its type in
     its workspace.
     """
-    workspace, about, event_type = (
-        envelope.workspace,
-        envelope.data.aggregate_id,
-        envelope.data.type_name(),
-    )
+    workspace = envelope.workspace
+    about = envelope.data.aggregate_id
+    event_type = envelope.data.type_name()
     if once_per_workspace:
         return subjects.of_type_in(workspace, event_type)
     return subjects.subject(workspace, about, event_type)

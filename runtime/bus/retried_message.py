@@ -40,7 +40,8 @@ class RetriedMessage(StoredOriginal):
 
     def narrowed(self, delivery: Delivery[Event]) -> Delivery[Event]:
         """Return the delivery with only the chunks that failed."""
-        event, envelope = delivery.event, delivery.envelope
+        event = delivery.event
+        envelope = delivery.envelope
         if not isinstance(event, ChunksCreated) or not self.chunks:
             return delivery
         failed_chunks = tuple(chunk for chunk in event.chunks if chunk.id in self.chunks)

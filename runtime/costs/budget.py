@@ -28,7 +28,8 @@ class BudgetUse:
     @property
     def exceeded(self) -> str:
         """Return a sentence when a limit is reached, else an empty text."""
-        budget, money = self.budget, self.spent_costs.money or Decimal(0)
+        budget = self.budget
+        money = self.spent_costs.money or Decimal(0)
         period = "" if budget.period == "total" else f" a {budget.period}"
         if budget.money is not None and money >= Decimal(str(budget.money)):
             return f"the budget of {budget.money:g} {self.currency}{period} is spent ({money:.4f})"
@@ -75,7 +76,8 @@ async def budget_use(
     """Return what was spent of the budget in the period that `now` is in. Questions are not in
     it.
     """
-    spent_costs, start = CostSum(), period_start(budget, now)
+    spent_costs = CostSum()
+    start = period_start(budget, now)
     async for entry in entries:
         if entry.day >= start and not entry.of_question:
             spent_costs.add(entry, prices)

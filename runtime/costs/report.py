@@ -73,7 +73,8 @@ async def cost_report(
     entries: AsyncIterator[CostEntry], prices: Prices, by: Grouping | None = None
 ) -> CostReport:
     """Sum all entries up, and those with the same value of `by`."""
-    total, groups = CostSum(), dict[str, CostSum]()
+    total = CostSum()
+    groups = dict[str, CostSum]()
     async for entry in entries:
         total.add(entry, prices)
         if by:

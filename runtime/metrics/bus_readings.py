@@ -17,7 +17,8 @@ from runtime.metrics import instruments
 from runtime.projections.audit_progress import read_audit_progress
 from runtime.semantic_conventions import DURABLE, PROJECTION, STREAM
 
-DEAD, DEAD_SUBJECTS = "KB_DEAD", "dead.*"
+DEAD = "KB_DEAD"
+DEAD_SUBJECTS = "dead.*"
 
 
 async def read_durables(
@@ -64,7 +65,8 @@ def _set_durables(states: Iterable[ConsumerState]) -> None:
 async def _read_stream(bus: JetStreamContext, name: str) -> None:
     with translated():
         info = await bus.stream_info(name, subjects_filter=DEAD_SUBJECTS if name == DEAD else None)
-    state, labels = info.state, {STREAM: name}
+    state = info.state
+    labels = {STREAM: name}
     instruments.stream_size.set(state.bytes, labels)
     instruments.stream_messages.set(state.messages, labels)
     if name == LOG:

@@ -141,7 +141,8 @@ class Sender:
         return Failure(provider, text, tries, status=status, waits=retry_after is not None)
 
     def _refused(self, error: ProviderError, reason: str) -> Failure:
-        status, codes = error.status, error.codes
+        status = error.status
+        codes = error.codes
         if status in (401, 403) or codes & NO_KEY:
             message = f"{self.name} refused the key ({reason}): change {self.settings}_API_KEY"
         elif status == 404 or codes & NO_MODEL:

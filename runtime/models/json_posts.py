@@ -86,7 +86,8 @@ class JsonPosts:
 
     def _opened(self, url: str) -> aiohttp.ClientSession:
         """Return what sends requests; it belongs to the event loop that runs now."""
-        address, client = urlsplit(url), self._client
+        address = urlsplit(url)
+        client = self._client
         header_values = {**client.default_headers, **client.auth_headers}
         headers = {name: text for name, text in header_values.items() if isinstance(text, str)}
         if address.username:  # an account in the address takes the place of the key
@@ -110,7 +111,8 @@ def redirected(url: str, location: str) -> str:
     Another port is another server; only from http to https of the same host does the port change.
     """
     target = urljoin(url, location)
-    before, after = urlsplit(url), urlsplit(target)
+    before = urlsplit(url)
+    after = urlsplit(target)
     is_upgrade = (before.scheme, after.scheme) == ("http", "https")
     same_server = (before.scheme, _port(before)) == (after.scheme, _port(after))
     if before.hostname != after.hostname or not (is_upgrade or same_server):
@@ -127,7 +129,8 @@ def _port(address: SplitResult) -> int:
 
 def proxy_of(url: str) -> str | None:
     """Return the proxy that the environment names for this address, if it names one."""
-    address, proxies = urlsplit(url), getproxies()
+    address = urlsplit(url)
+    proxies = getproxies()
     if not proxies or proxy_bypass(address.netloc.rpartition("@")[2]):
         return None
     return proxies.get(address.scheme) or proxies.get("all")

@@ -33,7 +33,8 @@ Each is about a quarter of the time since the first failure: an outage is found 
 after it is, and a long one is asked after seldom.
 """
 
-PROBE_DURATION, PROBE_RECHECK = 30.0, 2.0
+PROBE_DURATION = 30.0
+PROBE_RECHECK = 2.0
 """Seconds that a probing call has the provider to itself, and after which others read its
 result.
 """
@@ -41,7 +42,8 @@ result.
 LONGEST_PAUSE = 3600.0
 """Seconds of the longest pause; a provider that asks for more is called sooner."""
 
-WINDOW_STEPS, WINDOW_RESERVATIONS = 30, 60
+WINDOW_STEPS = 30
+WINDOW_RESERVATIONS = 60
 """Parts of the window: a step is counted as one moment; a reservation is valid for one of its
 parts.
 """

@@ -60,11 +60,9 @@ def open_chat(
     from runtime.models.openai import OpenAiChat  # noqa: PLC0415
     from runtime.models.openai_endpoint import Endpoint  # noqa: PLC0415
 
-    address, model, key = (
-        chosen_model.base_url,
-        chosen_model.model,
-        chosen_model.api_key.get_secret_value(),
-    )
+    address = chosen_model.base_url
+    model = chosen_model.model
+    key = chosen_model.api_key.get_secret_value()
     limiter = limiters.limiter(
         chosen_model.counted_as,
         _shown(model, address),
@@ -171,10 +169,8 @@ def _endpoint_embedder(settings: Settings, limiters: RateLimiters, max_wait: flo
     from runtime.models.openai_endpoint import Endpoint  # noqa: PLC0415
     from runtime.models.truncation import cutter  # noqa: PLC0415
 
-    address, model = (
-        settings.embedding_base_url,
-        settings.embedding_model or DEFAULT_EMBEDDING_MODEL,
-    )
+    address = settings.embedding_base_url
+    model = settings.embedding_model or DEFAULT_EMBEDDING_MODEL
     key = settings.embedding_api_key.get_secret_value()
     dimension = settings.embedding_dim or KNOWN_DIMENSIONS.get(model, 0)
     if not dimension:

@@ -86,7 +86,8 @@ class OpenAiChat:
         async def ask(form: Mapping[str, Any]) -> dict[str, Any]:
             return await self._endpoint.ask(ROUTE, {**request, **form})
 
-        tokens, text = self._estimate(messages), _text(messages)
+        tokens = self._estimate(messages)
+        text = _text(messages)
         async with self._endpoint.call(self._kind, tokens, text) as call:
             return self._read(
                 await (self._json.ask(ask) if json else ask({})), call, _bytes(messages)
@@ -114,8 +115,10 @@ class OpenAiChat:
         """Yield the answer in pieces. Closing the iterator closes the connection, so the provider
         stops writing.
         """
-        has_text, usage = False, None
-        endpoint, tokens = self._endpoint, self._estimate(messages)
+        has_text = False
+        usage = None
+        endpoint = self._endpoint
+        tokens = self._estimate(messages)
         async with endpoint.call(self._kind, tokens, _text(messages), streaming=True) as call:
             reader = StreamReader(holds_text=self._address in _WITHOUT_OPENING)
             answer = await self._streamed(messages)

@@ -209,7 +209,8 @@ class OpenAiEmbedder:
         """Return the vectors of both halves. Later calls have as few texts if that was all that
         ailed this one.
         """
-        size, cuts = (len(texts) + 1) // 2, self._cuts
+        size = (len(texts) + 1) // 2
+        cuts = self._cuts
         vectors: list[Vector] = []
         for half in (texts[:size], texts[size:]):
             for batch in self._batches(half):

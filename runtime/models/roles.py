@@ -190,7 +190,9 @@ def language_model(settings: Settings, role: Role | None = None) -> LanguageMode
     """
     values: dict[str, Any] = {name: getattr(settings, field) for name, field in _GENERAL.items()}
     fields = settings.llm_fields
-    is_configured, beginning, kind = settings.has_llm, "LLM", "language model"
+    is_configured = settings.has_llm
+    beginning = "LLM"
+    kind = "language model"
     for part in _CHAINS.get(role, (role,)) if role else ():
         own_values = own_settings(settings, part)
         if "base_url" in own_values and _server(own_values["base_url"]) != _server(

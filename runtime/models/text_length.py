@@ -67,7 +67,8 @@ class TextLength:
         return result
 
     async def _search(self, text: str, tokens: int, embed: Embed) -> tuple[str, Vector] | None:
-        taken_length, refused_length = 0, tokens
+        taken_length = 0
+        refused_length = tokens
         best: tuple[str, Vector] | None = None
         while refused_length - taken_length > max(refused_length // NEAR, 1):
             length = (taken_length + refused_length) // 2
@@ -78,7 +79,8 @@ class TextLength:
             if vector is None:
                 refused_length = length
             else:
-                taken_length, best = length, (beginning, vector)
+                taken_length = length
+                best = (beginning, vector)
         return best
 
     def _remember(self, tokens: int) -> None:

@@ -48,7 +48,8 @@ def to_tokens(text: str, limit: int, tokenizer: Tokenizer) -> str:
     while len(tokens) > limit:
         text = _common(text, tokenizer.decode(tokens[:count]))
         # Alone, the beginning may be cut into tokens in another way, though hardly ever into more.
-        tokens, count = tokenizer.encode(text), count - 1
+        tokens = tokenizer.encode(text)
+        count = count - 1
     return text
 
 

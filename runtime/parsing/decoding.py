@@ -82,7 +82,8 @@ _CERTAIN = 0.2
 have 0.3 to 1.
 """
 
-_ENOUGH, _ENOUGH_WIDE = 4, 12
+_ENOUGH = 4
+_ENOUGH_WIDE = 12
 """Bytes beyond ASCII that a guess needs for such a score to count: of single-byte encodings, of the
 others.
 """
@@ -152,7 +153,8 @@ def looks_like_text(start: bytes) -> bool:
 
 
 def _as_asked(data: bytes, requested_encoding: str) -> Decoded:
-    name, place = validated_encoding(requested_encoding), 0
+    name = validated_encoding(requested_encoding)
+    place = 0
     for encoding in dict.fromkeys((superset(name), name)):
         try:
             text = data.decode(encoding).removeprefix("\ufeff")
@@ -182,7 +184,8 @@ def _wide(data: bytes) -> str:
     all at even places.
     """
     sample = data[:SAMPLE]
-    even, odd = sample[::2].count(0), sample[1::2].count(0)
+    even = sample[::2].count(0)
+    odd = sample[1::2].count(0)
     if max(even, odd) < len(sample) / 8 or min(even, odd) > max(even, odd) / 8:
         raise InvalidInput(BINARY)
     return "utf-16-le" if odd > even else "utf-16-be"

@@ -197,7 +197,8 @@ class Story:
     def _form_field(self, element: Element, line: _Line) -> None:
         """Add what a box or a list of an old form is set to, which is no text of its result."""
         data = child(element, "ffData")
-        box, choices = child(data, "checkBox"), child(data, "ddList")
+        box = child(data, "checkBox")
+        choices = child(data, "ddList")
         if box is not None:
             state = (
                 child(box, "checked")
@@ -234,7 +235,8 @@ class Story:
         self._add(letter, line)
 
     def _ruby(self, element: Element, line: _Line) -> None:
-        base, reading = _Line(), _Line()
+        base = _Line()
+        reading = _Line()
         for name, into in (("rubyBase", base), ("rt", reading)):
             if (part := child(element, name)) is not None:
                 self._read(part, into)
@@ -245,7 +247,8 @@ class Story:
         self._add(math_text(element), line)
 
     def _note(self, element: Element, line: _Line) -> None:
-        kind, id = local(element), attribute(element, "id")
+        kind = local(element)
+        id = attribute(element, "id")
         note = self._elements_of(_PARTS_OF_NOTES[kind]).get(id)
         if note is None:
             return

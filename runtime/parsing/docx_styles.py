@@ -46,7 +46,9 @@ class Styles:
 
     def _style(self, style_id: str) -> Style:
         """Combine the style with those it is based on; what is nearer counts."""
-        heading, is_list, level = 0, False, None
+        heading = 0
+        is_list = False
+        level = None
         for _ in range(_DEEPEST):
             element = self._elements.get(style_id)
             if element is None or local(element) != "style":

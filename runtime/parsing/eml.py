@@ -110,7 +110,8 @@ class _Reader:
             else:
                 other_parts.append(inner)
         blocks = [block for inner in other_parts for block in self._part(inner, depth)]
-        plain_text, page = texts.get("text/plain", ""), texts.get("text/html", "")
+        plain_text = texts.get("text/plain", "")
+        page = texts.get("text/html", "")
         beside = page or "\n\n".join(blocks)
         if plain_text.strip() and len(plain_text) >= _ENOUGH * len(beside):
             yield plain_text
@@ -130,7 +131,8 @@ class _Reader:
             yield from self.message(inner, depth + 1)
 
     def _attachment(self, part: EmailMessage) -> Iterator[str]:
-        name, data = _name(part) or "without a name", _bytes(part)
+        name = _name(part) or "without a name"
+        data = _bytes(part)
         suffix = PurePosixPath(name).suffix.lower()
         if suffix == ".eml":
             yield f"## Attachment: {name}"
@@ -162,7 +164,8 @@ class _Reader:
             ("application/pgp-signature", "application/pkcs7-signature")
         ):
             attachment = _name(part) or "without a name"
-            kind, size = part.get_content_type(), len(_bytes(part))
+            kind = part.get_content_type()
+            size = len(_bytes(part))
             self._omissions.note(
                 f"the attachment {attachment} ({kind}, {size:,} bytes) was left out"
             )

@@ -5,7 +5,8 @@ import unicodedata
 from contracts.text import is_on_one_line
 from runtime.errors import InvalidInput
 
-MAX_PART, MAX_NAME = 255, 1024
+MAX_PART = 255
+MAX_NAME = 1024
 """Bytes of UTF-8: of one part between slashes, and of the whole name."""
 
 _UNSEEN = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}

@@ -69,8 +69,11 @@ def elapsed(value: dt.timedelta, number_format: str) -> str:
 
 
 def _section(text: str) -> _Section:
-    before, behind, digits = "", "", ""
-    percents, is_scientific = 0, False
+    before = ""
+    behind = ""
+    digits = ""
+    percents = 0
+    is_scientific = False
     for quotation, escape, currency, number, percent, exponent, symbol in _PARTS.findall(text):
         words = (
             quotation

@@ -32,7 +32,8 @@ def _fraction(element: Element) -> str:
 
 
 def _scripts(element: Element) -> str:
-    below, above = _of(element, "sub") or _of(element, "lim"), _of(element, "sup")
+    below = _of(element, "sub") or _of(element, "lim")
+    above = _of(element, "sup")
     return (
         _of(element, "e")
         + (f"_{_operand(below)}" if below else "")
@@ -46,7 +47,8 @@ def _root(element: Element) -> str:
 
 def _nary(element: Element) -> str:
     sign = attribute(child(element, "naryPr", "chr"), "val", "∫")
-    below, above = _of(element, "sub"), _of(element, "sup")
+    below = _of(element, "sub")
+    above = _of(element, "sup")
     bounds = (f"_{_operand(below)}" if below else "") + (f"^{_operand(above)}" if above else "")
     return f"{sign}{bounds} {_of(element, 'e')}"
 

@@ -10,10 +10,12 @@ from io import BytesIO
 
 from runtime.errors import InvalidInput
 
-MAX_MEMBERS, MAX_INFLATED = 5000, 200 * 1024 * 1024
+MAX_MEMBERS = 5000
+MAX_INFLATED = 200 * 1024 * 1024
 """Files in the archive, and their bytes together when inflated."""
 
-MAX_RATIO, MODEST = 200, 8 * 1024 * 1024
+MAX_RATIO = 200
+MODEST = 8 * 1024 * 1024
 """Inflated bytes for each byte of the archive; one that inflates to a modest size may have any
 ratio.
 """

@@ -13,7 +13,8 @@ from itertools import chain, islice
 
 from runtime.errors import InvalidInput
 
-MAX_ROWS, MAX_CELLS = 200_000, 1_000_000
+MAX_ROWS = 200_000
+MAX_CELLS = 1_000_000
 """Of one table; empty ones do not count."""
 
 BLOCK = 500
@@ -51,18 +52,22 @@ def blocks(rows: Iterable[Row], heading: str = "") -> Iterator[str]:
     if not start:
         return
     wide = next((place for place, (_, cells) in enumerate(start) if _count(cells) > 1), 0)
-    above, start = start[:wide], start[wide:]
+    above = start[:wide]
+    start = start[wide:]
     yield heading
     yield "\n\n".join(" ".join(cell for cell in cells if cell) for _, cells in above)
     header = _letters(start) if _is_data(start[0][1]) else start.pop(0)[1]
-    table, size = list[Row](), 0
+    table = list[Row]()
+    size = 0
     first = True
     for row in chain(start, filled_rows):
         table.append(row)
         size += sum(len(cell) + 3 for cell in row[1])
         if size >= BLOCK:
             yield from _block(header, table, "" if first else heading, first=first)
-            table, size, first = [], 0, False
+            table = []
+            size = 0
+            first = False
     if table or first:
         yield from _block(header, table, "" if first else heading, first=first)
 

@@ -89,7 +89,8 @@ def _formula(
     reference = attribute(cell, "r")
     if formula is None or not reference:
         return
-    group, words = attribute(formula, "si"), formula.text or ""
+    group = attribute(formula, "si")
+    words = formula.text or ""
     if group and words:
         shared_formulas[group] = (words, reference)
     value = child(cell, "v")

@@ -46,10 +46,8 @@ def run_workers(
     would end the same way each time. When it is to end it deals connections for `drain_seconds`
     more, for which its workers answer. Raises ConfigurationError when it cannot listen.
     """
-    dealer, environ = (
-        ConnectionDispatcher(listening_sockets(host, port)),
-        {**os.environ, **extra_environment},
-    )
+    dealer = ConnectionDispatcher(listening_sockets(host, port))
+    environ = {**os.environ, **extra_environment}
     return asyncio.run(_run_pool(_WorkerPool(dealer, environ, drain_seconds), count))
 
 
@@ -102,7 +100,9 @@ async def _run_pool(crew: _WorkerPool, count: int) -> int:
 
 async def _keep_running(crew: _WorkerPool, *, first: bool) -> None:
     """Start one worker after the other, until all are to stop."""
-    loop, has_served, ends = asyncio.get_running_loop(), asyncio.Event(), 0
+    loop = asyncio.get_running_loop()
+    has_served = asyncio.Event()
+    ends = 0
     if not first:
         await crew.answering.wait()
     while not crew.stopping.is_set():

@@ -190,10 +190,8 @@ class Integrity:
         async def handle_and_note(
             batch: Sequence[Delivery[Any]], generations: Generations, /
         ) -> Sequence[Events]:
-            results, generation = (
-                await handle(batch, generations),
-                generations.of(filled_watch.projection),
-            )
+            results = await handle(batch, generations)
+            generation = generations.of(filled_watch.projection)
             if generation not in begun_generations:
                 await self._begin(filled_watch, generation)
                 begun_generations.add(generation)
@@ -215,7 +213,8 @@ class Integrity:
         does not answer.
         """
         absences = self.writes.absences
-        reached_sequence, stored_mark = self.writes.highest, await self._kept_mark()
+        reached_sequence = self.writes.highest
+        stored_mark = await self._kept_mark()
         durables = [durable for watch in self.watches for durable in watch.durables]
         evidence = await log_integrity.collect_evidence(
             self.jetstream, self.values, durables, reached_sequence, stored_mark

@@ -42,7 +42,9 @@ them.
 HEAD = "head"
 """Key of a chain's newest link; the others stand under their sequences."""
 
-CHAIN_KEY, ARCHIVE_KEY, HOLES_KEY = "chain", "archive", "accepted_holes"
+CHAIN_KEY = "chain"
+ARCHIVE_KEY = "archive"
+HOLES_KEY = "accepted_holes"
 """Where the document store, and the bus, note how far they are."""
 
 TOMBSTONES = subjects.of_type("DocumentErased")
@@ -142,7 +144,8 @@ class LogArchive:
 
     async def extend(self, subject: str | None = None) -> int:
         """Take in what the log has got, and return how many messages. Raises `Unavailable`."""
-        state, record_count = await observe(self.jetstream), 0
+        state = await observe(self.jetstream)
+        record_count = 0
         noted_to = await self._position(CHAIN_KEY)
         archived_to = await self._position(ARCHIVE_KEY) if self.copies else noted_to
         if noted_to != self.chained_to or not self.links:

@@ -66,10 +66,8 @@ async def read_states(bus: JetStreamContext) -> ProjectionStates:
     """Return the states of all projections. Raises ConfigurationError or `Unavailable`."""
     pointers, _ = await (await NatsLiveGenerations.bind(bus)).read()
     values = await NatsSharedValues.bind(bus, CHECKPOINTS_BUCKET)
-    verdict, parked_counts = (
-        await combined_verdict(values),
-        await count_parked(NatsParkedEvents(bus)),
-    )
+    verdict = await combined_verdict(values)
+    parked_counts = await count_parked(NatsParkedEvents(bus))
     first = {name: await _look(bus, CONSUMERS_OF[name]) for name in PROJECTIONS}
     if behind := any(second_look.lag for second_look in first.values()):
         await asyncio.sleep(INTERVAL)
@@ -80,10 +78,8 @@ async def read_states(bus: JetStreamContext) -> ProjectionStates:
     candidate = await rebuild_candidate.read(values)
     states: list[ProjectionProgress] = []
     for name in PROJECTIONS:
-        first_look, rate = (
-            second[name],
-            (second[name].handled_count - first[name].handled_count) / INTERVAL,
-        )
+        first_look = second[name]
+        rate = (second[name].handled_count - first[name].handled_count) / INTERVAL
         loss = verdict.log or verdict.stores.get(name, "")
         waiting = "; ".join(str(count) for count in parked_counts if _concerns(count, name))
         state = (

@@ -95,7 +95,8 @@ async def alive(values: SharedValues) -> tuple[RunningRebuild | None, int]:
 
     Takes as long as one renewal, or EXPIRES seconds for one that nobody renews.
     """
-    seen_revision, since = 0, time.monotonic()
+    seen_revision = 0
+    since = time.monotonic()
     while True:
         value, revision = await values.read(KEY)
         work = RunningRebuild(**json.loads(value)) if value else None

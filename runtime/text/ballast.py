@@ -20,7 +20,8 @@ LONGEST_ADDRESS = 2000
 HELD = 1024 * 1024
 """Characters that are waited with at most, to see where a run ends."""
 
-_SHORTEST_LINE, _FEWEST_LINES = 56, 3
+_SHORTEST_LINE = 56
+_FEWEST_LINES = 3
 """Of base64 in lines: characters of each, and lines; all but the last are equally long."""
 
 _RUN = re.compile(r"(?<![A-Za-z0-9+/_=-])[A-Za-z0-9+/_=-]{56,}")
@@ -154,7 +155,8 @@ def without_ballast(
     With each piece come marks: ascending places in the whole text, each in this piece or in a later
     one. They are yielded with the piece they then belong to, as places in the text that is yielded.
     """
-    buffer, marks = "", list[int]()
+    buffer = ""
+    marks = list[int]()
     read = made = 0
     for text, more in _and_end(pieces):
         buffer += text or ""
@@ -164,7 +166,9 @@ def without_ballast(
         here = [mark for mark in marks if text is None or mark < read + settled]
         yield clean, [made + _moved(mark - read, shifts) for mark in here]
         marks = marks[len(here) :]
-        buffer, read, made = buffer[settled:], read + settled, made + len(clean)
+        buffer = buffer[settled:]
+        read = read + settled
+        made = made + len(clean)
 
 
 def _and_end(
@@ -178,7 +182,8 @@ def _settled(buffer: str) -> int:
     """Return how much of the buffer can be judged whatever follows: up to a blank between two words
     of language.
     """
-    end, is_short = len(buffer), False
+    end = len(buffer)
+    is_short = False
     while end > max(0, len(buffer) - HELD):
         begin = max(buffer.rfind(" ", 0, end), buffer.rfind("\n", 0, end))
         was_short = is_short

@@ -192,7 +192,8 @@ class ReasoningFilter:
         return mark.end() == len(text) and mark.lastgroup in ("code", "phrase")
 
     def _in_text(self, mark: re.Match[str], text: str) -> None:
-        kind, raw = mark.lastgroup, mark[0]
+        kind = mark.lastgroup
+        raw = mark[0]
         if kind == "code":
             self._toggle_code(raw)
         if kind in ("newline", "code") or self._fence or self._span:

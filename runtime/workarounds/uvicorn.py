@@ -261,7 +261,8 @@ class LimitedProtocol(HttpToolsProtocol):
     def _refuse(self, status: int, detail: str) -> None:
         """Send the error unless an answer has started, and end the connection."""
         self._refusal = status, detail
-        cycle, silent = self.cycle, False
+        cycle = self.cycle
+        silent = False
         if cycle is not None and not cycle.response_complete:  # pyright: ignore[reportUnnecessaryComparison]
             silent = cycle.response_started or self._phase == "head"
             cycle.disconnected = True

@@ -46,7 +46,8 @@ async def on_document_added(
     generator before its first event, for a text that is empty, too long, makes too many chunks, or
     cannot be cut with the document's settings.
     """
-    event, version = delivery.event, version_added(delivery, delivery.event)
+    event = delivery.event
+    version = version_added(delivery, delivery.event)
     if await versions.obsolete(delivery.workspace, version) in ("deleted", "cancelled"):
         return _cut_in_thread(())
     try:

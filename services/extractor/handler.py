@@ -103,7 +103,8 @@ async def _extract(
 ) -> Event:
     if chunk.given is not None:
         return _from_custom_knowledge(delivery, chunk, chunk.given)
-    version, started_at = extractor.prompt_version, clock()
+    version = extractor.prompt_version
+    started_at = clock()
     extraction = cached_extractions.get(cache_key(extractor, chunk))
     if extraction is None:
         version, extraction = await _ask(delivery, chunk, extractor, extractions)
@@ -133,8 +134,11 @@ async def _ask(
     fails. A second round that never succeeds is given up: the first one is returned, with its
     prompt version.
     """
-    draft, once = extractor.draft_version, partial(extractions.once, delivery.workspace)
-    text, headings, payer = chunk.content, chunk.headings, _payer(delivery, chunk)
+    draft = extractor.draft_version
+    once = partial(extractions.once, delivery.workspace)
+    text = chunk.content
+    headings = chunk.headings
+    payer = _payer(delivery, chunk)
 
     async def extract() -> Extraction:
         return replace(await extractor.extract(text, headings), payer=payer)

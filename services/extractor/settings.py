@@ -4,7 +4,9 @@ from pydantic import Field
 
 from runtime.models.roles import RoleSettings, language_model
 
-OFFLINE_WORKERS, MOST_CALLS, MOST_WAITING = 2, 64, 64
+OFFLINE_WORKERS = 2
+MOST_CALLS = 64
+MOST_WAITING = 64
 """Events handled at once without a model; calls at once where they have no limit; events that wait
 for a call's end.
 """

@@ -25,7 +25,8 @@ from runtime.errors import (
 
 logger = structlog.get_logger(__name__)
 
-OLLAMA_PREFIX, OPENAI_PREFIX = "/api/", "/v1/"
+OLLAMA_PREFIX = "/api/"
+OPENAI_PREFIX = "/v1/"
 """Paths below which errors have the form of Ollama's and of OpenAI's protocol."""
 
 OPENAI_ERRORS = {

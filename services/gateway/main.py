@@ -40,7 +40,9 @@ from services.query.wiring import open_dependencies
 
 def main() -> None:
     """Run the service."""
-    settings, question_settings, access = GatewaySettings(), QuerySettings(), AccessSettings()
+    settings = GatewaySettings()
+    question_settings = QuerySettings()
+    access = AccessSettings()
     app = closed(access, question_settings)
     built = partial(build, settings, question_settings, app)
     run("query", settings, built, app, settings.workers, same(access))
@@ -61,7 +63,8 @@ async def build(
         open_webhooks(settings, bus, auth.may_write) as webhooks,
     ):
         deps = replace(opened, measure=measured_stage)
-        documents, passages = deps.documents, deps.passages
+        documents = deps.documents
+        passages = deps.passages
         pointers = WatchedPointers(bus.pointers, bus.integrity)
         feed = NatsEventFeed(bus.jetstream)
         rows = open_documents(settings)

@@ -25,7 +25,8 @@ def main() -> None:
     @asynccontextmanager
     async def build(bus: Bus, health: Health) -> AsyncGenerator[Sequence[Subscription]]:
         embeddings = GenerationEmbedders(settings, bus.limiters)
-        rows, graph = open_documents(settings), open_graph(settings)
+        rows = open_documents(settings)
+        graph = open_graph(settings)
         health.notes["vectors"] = partial(embeddings.note, bus.pointers)
         of_generation = GenerationHandlers(embeddings, rows, settings.embedding_batch_num)
         chunks = of_generation.handler(

@@ -107,7 +107,8 @@ class VectorReplay:
         ):
             if source.generation != generations.graph:
                 continue
-            name, key = "", ("", "")
+            name = ""
+            key = ("", "")
             while entities := await self.graph.scan_entities(source, name, BATCH_SIZE):
                 yield source.workspace, entities, []
                 name = entities[-1].name

@@ -37,7 +37,8 @@ def main() -> None:
 
     @asynccontextmanager
     async def build(bus: Bus, health: Health) -> AsyncGenerator[Sequence[Subscription]]:
-        rows, graph = open_documents(settings), open_graph(settings)
+        rows = open_documents(settings)
+        graph = open_graph(settings)
         chat = open_chat(settings, bus.limiters, role="summary")
         dependencies = MergeDependencies(
             RowContributions(rows), RowSummaries(rows), graph, settings.limits, AggregateCache()

@@ -115,7 +115,9 @@ def _dependencies(
     searches: ModelVectorSearches,
     keywords: ModelKeywordExtractor | OfflineKeywordExtractor,
 ) -> QueryDependencies:
-    rows, chat, configured_search = sources.rows, models.chat, searches.configured
+    rows = sources.rows
+    chat = models.chat
+    configured_search = searches.configured
     return QueryDependencies(
         graph=sources.graph,
         graph_reader=sources.reader,
@@ -293,7 +295,8 @@ def open_reranker(settings: QuerySettings, limiters: RateLimiters) -> Reranker |
     # reranker.
     from services.query.adapters.http_reranker import HttpReranker  # noqa: PLC0415
 
-    model, address = settings.rerank_model, settings.rerank_binding_host
+    model = settings.rerank_model
+    address = settings.rerank_binding_host
     key = settings.rerank_binding_api_key.get_secret_value()
     display_name = model or settings.rerank_binding
     limiter = limiters.limiter(

@@ -19,7 +19,8 @@ from runtime.errors import Poison, Unavailable
 
 logger = structlog.get_logger(__name__)
 
-READS, REPLICA_LAG = 10, 0.5
+READS = 10
+REPLICA_LAG = 0.5
 """Attempts to read a part that a replica may not have yet, and the seconds between them."""
 
 PUTS = 4

@@ -70,7 +70,8 @@ async def connected(
         if asyncio.get_running_loop().time() > first_until:
             raise TimeoutError
 
-    address, client = parse_bus_address(url), Client()
+    address = parse_bus_address(url)
+    client = Client()
     tolerate_any_headers(client)
     encryption = address.encryption
     try:

@@ -23,7 +23,8 @@ from runtime.workarounds.nats_py import api_subject, connection_of
 PAGE = 500
 """Messages of one fetch."""
 
-WINDOW, WINDOW_BYTES = 256, 4 * MiB
+WINDOW = 256
+WINDOW_BYTES = 4 * MiB
 """Messages, and bytes, that are published before their confirmations are awaited."""
 
 DUPLICATES = 0.1
@@ -53,7 +54,8 @@ async def read_records(
     nothing more.
     """
     with translated():
-        end, silences = (await jetstream.stream_info(stream)).state.last_seq, 0
+        end = (await jetstream.stream_info(stream)).state.last_seq
+        silences = 0
 
     def behind(sequence: int) -> ConsumerConfig:
         return reading.reader_config(
@@ -65,7 +67,8 @@ async def read_records(
         with translated(), suppress(TimeoutError):
             async with aclosing(pages):
                 async for page in pages:
-                    after, silences = page[-1].sequence, 0
+                    after = page[-1].sequence
+                    silences = 0
                     yield list(map(record_of, page))
                     if after >= end:
                         return

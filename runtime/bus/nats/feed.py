@@ -46,7 +46,8 @@ class NatsEventFeed:
     async def page(self, subject: str, after: int, limit: int) -> tuple[list[Message], int]:
         if limit <= 0:
             return [], await self.count(subject, after)
-        messages, pending_count = list[Message](), 0
+        messages = list[Message]()
+        pending_count = 0
         with _reading():
             config_behind = partial(reader_config, inactive_seconds=FORGOTTEN, subject=subject)
             page_size = min(limit, MOST_AT_ONCE)

@@ -36,7 +36,8 @@ from runtime.errors import ConfigurationError, Poison, Unavailable
 
 logger = structlog.get_logger(__name__)
 
-PUBLISH_TIMEOUT, PUBLISH_PATIENCE = 4.0, 30.0
+PUBLISH_TIMEOUT = 4.0
+PUBLISH_PATIENCE = 30.0
 """Seconds one attempt may take, and all attempts with the same id together: a lost leader answers
 none of the first.
 """
@@ -109,10 +110,12 @@ class NatsLog:
             "Kb-Subject": message.subject.encode("ascii", "backslashreplace").decode(),
             "Kb-Sequence": str(message.sequence),
         }
-        data, retry = message.data, message.retry if isinstance(message, RetriedMessage) else 0
+        data = message.data
+        retry = message.retry if isinstance(message, RetriedMessage) else 0
         if len(data) > _BURIED:
             data, headers["Kb-Cut"] = data[:_BURIED], str(len(data))
-        subject, cause = f"dead.{durable}", again(f"dead:{message.sequence}:{durable}", retry)
+        subject = f"dead.{durable}"
+        cause = again(f"dead:{message.sequence}:{durable}", retry)
         await self._append(
             _Outgoing("KB_DEAD", subject, data, message_id(self.key, subject, cause), headers),
             lambda stored_message: (stored_message.subject, stored_message.data) == (subject, data),
@@ -152,7 +155,8 @@ class NatsLog:
         return is_repetition(StoredMessage(stored_message))
 
     async def _confirmed(self, message: _Outgoing) -> PubAck:
-        stream, end = message.stream, asyncio.get_running_loop().time() + PUBLISH_PATIENCE
+        stream = message.stream
+        end = asyncio.get_running_loop().time() + PUBLISH_PATIENCE
         while True:
             await self.writes.allow(stream, end - asyncio.get_running_loop().time())
             try:

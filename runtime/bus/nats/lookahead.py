@@ -106,7 +106,8 @@ async def stored(
 
     They are not deliveries: acknowledging one does nothing. Raises `Unavailable`.
     """
-    missing_sequences, result = sorted(set(sequences)), list[NatsMessage]()
+    missing_sequences = sorted(set(sequences))
+    result = list[NatsMessage]()
     try:
         while missing_sequences:
             with translated():

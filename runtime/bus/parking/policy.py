@@ -212,7 +212,8 @@ class ParkingPolicy:
         delay: float,
     ) -> ParkedEvent:
         before = message.event if isinstance(message, ParkedMessage) else None
-        tries, now = sum(attempts.values()), self.clock()
+        tries = sum(attempts.values())
+        now = self.clock()
         wait = (
             delay
             if isinstance(error, ProviderPaused)

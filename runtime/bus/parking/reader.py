@@ -25,7 +25,8 @@ logger = structlog.get_logger(__name__)
 PAUSE = 1.0
 """Seconds between two looks at the list."""
 
-FIRST_HOLD, LONGEST_HOLD = 1.0, 15.0
+FIRST_HOLD = 1.0
+LONGEST_HOLD = 15.0
 """Seconds until the next try of a workspace whose last one failed; doubled each time."""
 
 ANEW = 600.0
@@ -113,7 +114,8 @@ class ParkedReader:
 
     async def take(self) -> None:
         """Begin to handle what is due, the workspaces in turn, as far as there are slots."""
-        now, progress = time.monotonic(), True
+        now = time.monotonic()
+        progress = True
         if (policy := self._processor.parking) and policy.recoveries > self._recoveries:
             self._recoveries = policy.recoveries
             self._hasten(now)

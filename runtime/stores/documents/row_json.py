@@ -20,7 +20,8 @@ Body = str | bytes
 COMPRESSED_FROM = 600
 """Bytes of JSON from which on a body is compressed: below, it would save too little."""
 
-_ZLIB, _BLOBS = b"z", b"b"
+_ZLIB = b"z"
+_BLOBS = b"b"
 
 LARGEST_BODY = 15 * 1024 * 1024
 """Bytes of JSON in one row: below the 16 MiB that MongoDB allows a document."""
@@ -29,7 +30,8 @@ Scalar = str | int | None
 
 _KEY = re.compile(r"[!-~]{1,400}")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_SMALLEST, _GREATEST = -(2**63), 2**63 - 1
+_SMALLEST = -(2**63)
+_GREATEST = 2**63 - 1
 T = TypeVar("T")
 
 

@@ -54,7 +54,8 @@ class MemoryGraph:
     async def put(
         self, partition: Partition, entities: Sequence[Entity], relations: Sequence[Relation]
     ) -> None:
-        new_entities, new_relations = newest_entities(entities), newest_relations(relations)
+        new_entities = newest_entities(entities)
+        new_relations = newest_relations(relations)
         if not new_entities and not new_relations:
             return
         content = self._partitions.setdefault(partition, _Content())
@@ -90,10 +91,8 @@ class MemoryGraph:
         self, partition: Partition, names: Collection[str], pairs: Collection[Pair], *, longest: int
     ) -> tuple[dict[str, Entity], dict[Pair, Relation]]:
         """See `Graph`."""
-        entities, relations = (
-            await self.entities(partition, names),
-            await self.relations(partition, pairs),
-        )
+        entities = await self.entities(partition, names)
+        relations = await self.relations(partition, pairs)
         return (
             {
                 name: Entity(
@@ -134,7 +133,8 @@ class MemoryGraph:
     async def neighbourhood(
         self, partition: Partition, names: Collection[str], *, limit: int
     ) -> Neighbourhood:
-        content, entities = self._content(partition), await self.entities(partition, names)
+        content = self._content(partition)
+        entities = await self.entities(partition, names)
         nodes = {name: node_of(entity) for name, entity in entities.items()}
         once: dict[Pair, Relation] = {}
         for name in entities:

@@ -164,7 +164,8 @@ def by_smaller_end(
     by_source: dict[str, list[dict[str, Any]]] = defaultdict(list)
     by_target: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for row in rows:
-        source, target = row["source"], row["target"]
+        source = row["source"]
+        target = row["target"]
         if sizes.get(source, 0) <= sizes.get(target, 0):
             by_source[source].append(row)
         else:

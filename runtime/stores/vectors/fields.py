@@ -272,7 +272,8 @@ def similarities(
     """
     if not len(vectors):
         return []
-    matrix, query = np.array(vectors, dtype=np.float64), direction.astype(np.float64)
+    matrix = np.array(vectors, dtype=np.float64)
+    query = direction.astype(np.float64)
     lengths = np.linalg.norm(matrix, axis=1) * np.linalg.norm(query)
     scores = np.divide(matrix @ query, lengths, out=np.zeros(len(vectors)), where=lengths > 0)
     return [rounded_score(similarity) for similarity in scores.tolist()]

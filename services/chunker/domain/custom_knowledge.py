@@ -95,7 +95,9 @@ def _pages(rows: Iterable[Row], tokens: TokenCodec, size: int) -> Iterator[tuple
         cost = len(tokens.encode(line)) + 1
         if page_rows and cost > tokens_left:
             yield "\n".join(lines), page_rows
-            lines, page_rows, tokens_left = [], [], size
+            lines = []
+            page_rows = []
+            tokens_left = size
         lines.append(line)
         page_rows.append(row)
         tokens_left -= cost

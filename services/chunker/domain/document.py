@@ -123,7 +123,8 @@ def _max_chunks(size: int, chunking: Chunking) -> int:
 
 def spans(texts: Iterable[str], tokens: TokenCodec, chunking: Chunking) -> Iterator[Span]:
     """Yield the spans of a sanitised text."""
-    size, overlap = chunking.size or 1, chunking.overlap or 0
+    size = chunking.size or 1
+    overlap = chunking.overlap or 0
     if chunking.split_by_character is not None:
         only_character = chunking.split_by_character_only
         return split_by_character(

@@ -54,18 +54,21 @@ class Outline:
         buffer, buffer_start = "", 0  # text that is not yielded yet, and its offset
         # The offset at which the next line begins; or, in a line too long for a heading, at which
         # it goes on.
-        line_start, in_long_line = 0, False
+        line_start = 0
+        in_long_line = False
         for text in texts:
             buffer += text
             *lines, last_line = buffer[line_start - buffer_start :].split("\n")
             for line in lines:
                 self._line(None if in_long_line else line, line_start)
-                line_start, in_long_line = line_start + len(line) + 1, False
+                line_start = line_start + len(line) + 1
+                in_long_line = False
             if in_long_line or len(last_line) > _LONGEST_LINE:
                 line_start, in_long_line, self._title = line_start + len(last_line), True, None
             end = self._title[0] if self._title else line_start
             yield buffer[: end - buffer_start]
-            buffer, buffer_start = buffer[end - buffer_start :], end
+            buffer = buffer[end - buffer_start :]
+            buffer_start = end
         self._line(None if in_long_line else buffer[line_start - buffer_start :], line_start)
         yield buffer
 
@@ -73,7 +76,8 @@ class Outline:
         """Read one line that begins at this offset; None stands for a line too long for a
         heading.
         """
-        before, title = self._before, self._title
+        before = self._before
+        title = self._title
         self._before, self._title = "...", None
         if line is None or len(line) > _LONGEST_LINE:
             return

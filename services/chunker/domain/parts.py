@@ -37,7 +37,8 @@ def chunks_created_events(
     The very last has the warnings, which are asked for once all chunks are there.
     """
     last_runs: deque[list[Chunk]] = deque()
-    part, count = 0, 0
+    part = 0
+    count = 0
     for run in runs:
         last_runs.append(run)
         count += len(run)

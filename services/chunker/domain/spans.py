@@ -37,5 +37,6 @@ def strip_span(text: str, start: int, end: int, tokens: int) -> Span | None:
     content = text.strip()
     if not content:
         return None
-    leading, trailing = len(text) - len(text.lstrip()), len(text) - len(text.rstrip())
+    leading = len(text) - len(text.lstrip())
+    trailing = len(text) - len(text.rstrip())
     return Span(start + leading, end - trailing, content, tokens)

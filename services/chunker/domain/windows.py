@@ -36,7 +36,8 @@ def split_by_tokens(
     returns the offset behind the last one. Raises Poison if the rule rejects the text.
     """
     buffer: list[int] = []
-    offset, has_windows = start, False
+    offset = start
+    has_windows = False
     for piece in pieces(texts):
         buffer += tokens.encode(piece)
         begin = 0
@@ -47,7 +48,8 @@ def split_by_tokens(
                 )
             yield from _window(buffer[begin : begin + size], tokens, offset)
             offset += _count_characters(tokens.decode_bytes(buffer[begin : begin + size - overlap]))
-            begin, has_windows = begin + size - overlap, True
+            begin = begin + size - overlap
+            has_windows = True
         del buffer[:begin]
     stride = size - overlap if rule == "windows" or has_windows else size
     for begin in range(0, len(buffer), stride):

@@ -58,7 +58,8 @@ class BudgetGuard:
 
     def note(self, workspace: str, model: str, completion: Completion) -> None:
         """Count a call of this process, which the ledger does not know yet."""
-        budget, usage = self._budgets.get(workspace), completion.usage
+        budget = self._budgets.get(workspace)
+        usage = completion.usage
         if budget and budget.use:
             entry = CostEntry("", "", "", model, 0, usage.prompt, usage.cached, usage.completion)
             budget.use.spent_costs.add(entry, self.prices)
@@ -87,7 +88,8 @@ class BudgetedChat:
         """See `Chat.complete`. The budget is asked when the call's turn comes, for it may have
         waited for long.
         """
-        scope, refusals = call_scope(), list[Retryable]()
+        scope = call_scope()
+        refusals = list[Retryable]()
 
         async def wanted() -> bool:
             try:

@@ -17,7 +17,8 @@ event.
 MAX_WEIGHT = 100.0
 """Strengths are asked for on a scale to 10; some models answer in per cent."""
 
-_MOST_KEYWORDS, _LONGEST_KEYWORD = 20, 200
+_MOST_KEYWORDS = 20
+_LONGEST_KEYWORD = 200
 _BAD_TYPE = re.compile(r"['()<>|/\\]")
 _RESERVED = {"__proto__", "constructor", "prototype"}
 _PLACEHOLDER = re.compile(r"<[\w ]{1,40}>$")
@@ -38,11 +39,9 @@ class RowCollector:
 
     def add_entity(self, name: str, kind: str, description: str) -> None:
         """Add an entity from the fields of a row, unless they are invalid or a limit is reached."""
-        name, kind, description = (
-            _name(name),
-            _type(kind),
-            clean_text(description)[:MAX_DESCRIPTION].strip(),
-        )
+        name = _name(name)
+        kind = _type(kind)
+        description = clean_text(description)[:MAX_DESCRIPTION].strip()
         if (
             not (name and kind and description)
             or name in self.entities
@@ -59,11 +58,9 @@ class RowCollector:
 
         `strength` becomes its weight, which is 1 where that is no number above 0.
         """
-        source, target, description = (
-            _name(source),
-            _name(target),
-            clean_text(description)[:MAX_DESCRIPTION].strip(),
-        )
+        source = _name(source)
+        target = _name(target)
+        description = clean_text(description)[:MAX_DESCRIPTION].strip()
         if (
             not (source and target and description)
             or source == target

@@ -105,7 +105,9 @@ def _split_rows(fields: list[str]) -> Iterator[list[str]]:
     row.
     """
     begins = [place for place in range(1, len(fields)) if _KIND.search(fields[place])]
-    row_starts, start, first = set(begins), 0, fields[0]
+    row_starts = set(begins)
+    start = 0
+    first = fields[0]
     while start < len(fields):
         size = 4 if _kind(first) == "entity" else 5
         last_fields = [first, *fields[start + 1 : start + 7]]

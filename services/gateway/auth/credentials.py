@@ -53,7 +53,8 @@ class ApiKeys:
         """Return the principal of the key, None for an unknown key. Compares all keys, in constant
         time.
         """
-        digest, principal = _digest(key), None
+        digest = _digest(key)
+        principal = None
         for key_digest, caller in self._keys:
             if hmac.compare_digest(key_digest, digest):
                 principal = caller

@@ -115,7 +115,8 @@ class AuthMiddleware:
             await send(message)
 
         with acting_as(scope["state"]["principal"].name):
-            sending, ends = send_with_token if new_token else send, scope["state"].get("token_ends")
+            sending = send_with_token if new_token else send
+            ends = scope["state"].get("token_ends")
             if ends is None:
                 await self._app(scope, receive, sending)
             else:
@@ -127,8 +128,10 @@ class AuthMiddleware:
 
         Raises AuthError for a request that is denied.
         """
-        path, method = scope["path"], scope["method"]
-        state, default = scope.setdefault("state", {}), default_workspace(scope)
+        path = scope["path"]
+        method = scope["method"]
+        state = scope.setdefault("state", {})
+        default = default_workspace(scope)
         state["principal"], state["workspace"] = Principal("nobody", signed_in=False), ""
         if path in PROBE_PATHS:
             return ""
@@ -169,7 +172,8 @@ class AuthMiddleware:
         config = self._config
         if config.is_open:
             return ANONYMOUS, None, None
-        key, bearer = _single_header(headers, "x-api-key"), _bearer_token(headers)
+        key = _single_header(headers, "x-api-key")
+        bearer = _bearer_token(headers)
         # Clients of OpenAI's API send their key as a bearer token.
         if principal := config.keys.find(bearer) if bearer else None:
             return principal, None, None
@@ -258,7 +262,8 @@ def authorized_workspace(scope: Scope, named_workspace: str = "") -> str:
 
     Raises AuthError when the headers name another one, or when the credentials do not cover it.
     """
-    state, in_headers = scope["state"], _requested_workspace(Headers(scope=scope))
+    state = scope["state"]
+    in_headers = _requested_workspace(Headers(scope=scope))
     if named_workspace and in_headers and named_workspace != in_headers:
         raise AuthError(400, "the request names two workspaces")
     return _permitted_workspace(

@@ -37,7 +37,8 @@ async def pipeline_status(deps: DocumentDeps, workspace: Workspace) -> PipelineS
     meanwhile.
     """
     counts = await deps.documents.counts(await deps.partition(workspace))
-    unfinished_count, scans = working(counts), deps.scans.running(workspace)
+    unfinished_count = working(counts)
+    scans = deps.scans.running(workspace)
     summary = (
         ", ".join(f"{count} {status}" for status, count in sorted(counts.items()) if count)
         or "no documents"

@@ -173,7 +173,8 @@ def _line(model: str, **fields: Any) -> str:
 
 def _last_line(model: str, reply: Reply, part: dict[str, Any]) -> dict[str, Any]:
     """Return the last line of an answer, or the only one. Durations in nanoseconds."""
-    meter, now = reply.usage, time.monotonic_ns()
+    meter = reply.usage
+    now = time.monotonic_ns()
     first = meter.first_piece_at or now
     return {
         "model": model,

@@ -8,7 +8,8 @@ from services.gateway.strict_model import StrictModel
 from services.query.question import Turn
 
 SIZE = 7_365_960_935
-MODIFIED, EXPIRES = "2024-01-15T00:00:00Z", "2050-12-31T14:38:31.83753-07:00"
+MODIFIED = "2024-01-15T00:00:00Z"
+EXPIRES = "2050-12-31T14:38:31.83753-07:00"
 DIGEST = "sha256:lightrag"
 PROTOCOL = "0.9.3"
 """The version of Ollama that is emulated. It and the constants above are LightRAG's; clients only

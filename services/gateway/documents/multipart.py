@@ -140,7 +140,8 @@ class _Form:
     def end_headers(self) -> None:
         """Choose by the headers where the content of the part is written, if anywhere."""
         disposition = _parameters(self._headers.get("content-disposition", ""))
-        name, file_name = disposition.get("name"), disposition.get("filename")
+        name = disposition.get("name")
+        file_name = disposition.get("filename")
         if name == "file" and file_name is not None and self.file_name is None:
             self.file_name = file_name
             self.charset = _parameters(self._headers.get("content-type", "")).get("charset", "")

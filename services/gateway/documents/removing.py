@@ -61,10 +61,8 @@ async def cancel(log: Log, documents: Documents, partition: Partition, editor: s
         stopped_ids.extend([id] if version else [])
         return version
 
-    listed_versions, unseen = (
-        await _listed(documents, partition, working),
-        await _unprojected(log, partition.workspace),
-    )
+    listed_versions = await _listed(documents, partition, working)
+    unseen = await _unprojected(log, partition.workspace)
     states = await documents.get(partition, unseen)
     unseen_ids = {
         id
@@ -80,10 +78,8 @@ async def _unprojected(log: Log, workspace: str) -> dict[str, int]:
     yet.
     """
     sequences: dict[str, int] = {}
-    last_sequence, position = (
-        await log.last_sequence(),
-        await log.handled("query-status", workspace=workspace),
-    )
+    last_sequence = await log.last_sequence()
+    position = await log.handled("query-status", workspace=workspace)
     subject = subjects.of_type_in(workspace, "DocumentAdded")
     while (message := await log.following(position, subject)) and message.sequence <= last_sequence:
         position = message.sequence

@@ -21,7 +21,8 @@ from services.gateway.documents.adding import (
 )
 from services.query.errors import BadRequest, Conflict, TooLarge
 
-PARALLEL_FILES, PARALLEL_FILES_PER_WORKSPACE = 3, 2
+PARALLEL_FILES = 3
+PARALLEL_FILES_PER_WORKSPACE = 2
 """Files that are parsed at the same time, in all and per workspace: each may take a core, 1 GiB and
 two minutes, and one workspace must not take all slots.
 """
@@ -99,10 +100,8 @@ async def upload(
     that cannot be parsed, Conflict when the name has another text, Unavailable when the log does
     not accept it.
     """
-    name, hint = (
-        accepted_name(file.name, folders=options.folders),
-        Hint(_accepted_encoding(file.encoding), file.charset),
-    )
+    name = accepted_name(file.name, folders=options.folders)
+    hint = Hint(_accepted_encoding(file.encoding), file.charset)
     async with limits.slots.hold(publisher.workspace):
         parsed_file = await parse(await asyncio.to_thread(file.content.read), name, hint)
     request = IngestRequest.of("upload", options.key, f"{file.sha256}/{name}")

@@ -100,7 +100,8 @@ class EventSummary(BaseModel):
 
 def _money(summary: event_summary.EventSummary, prices: Prices) -> Decimal | None:
     """Return what was paid for the event: nothing for what a cache gave."""
-    tokens, model = summary.tokens, summary.model
+    tokens = summary.tokens
+    model = summary.model
     if tokens is None or model is None or summary.cached:
         return None
     return prices.money(model, tokens.prompt, tokens.cached, tokens.completion)

@@ -59,7 +59,8 @@ async def events_after(
     feed: EventFeed, event_filter: EventFilter, after: int, limit: int
 ) -> EventPage:
     """Return the first `limit` events behind `after`."""
-    events, remaining = list[EventSummary](), 0
+    events = list[EventSummary]()
+    remaining = 0
     for subject in event_filter.subjects:
         summaries, unread_count = await _summaries(feed, subject, after, limit)
         events += summaries
@@ -95,7 +96,8 @@ async def _place(
 
     There are at most twice `limit`, unless they lie side by side.
     """
-    step, place = limit, max(0, end - limit)
+    step = limit
+    place = max(0, end - limit)
     while place and await count(place) < newer_count + limit:
         step *= 4
         place = max(0, end - step)

@@ -64,8 +64,10 @@ class EventStreams:
 
         After `wait` seconds without an event it yields none.
         """
-        end, stop = time.monotonic() + seconds, asyncio.ensure_future(self.stopping.wait())
-        pages, reading = feed.follow(event_filter.subject, after, wait), None
+        end = time.monotonic() + seconds
+        stop = asyncio.ensure_future(self.stopping.wait())
+        pages = feed.follow(event_filter.subject, after, wait)
+        reading = None
         try:
             while time.monotonic() < end and not self.stopping.is_set():
                 reading = asyncio.ensure_future(anext(pages))

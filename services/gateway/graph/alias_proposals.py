@@ -110,7 +110,8 @@ async def _proposal(
     """
     if pair.name not in entities or pair.target not in entities:
         return None
-    entity, target = entities[pair.name], entities[pair.target]
+    entity = entities[pair.name]
+    target = entities[pair.target]
     if pair.rule in SYMMETRIC and (entity.support, target.name) > (target.support, entity.name):
         entity, target = target, entity
     evidence = ""

@@ -240,7 +240,8 @@ def _abbreviations(entities: Sequence[Named]) -> Iterator[Pair]:
     names = {entity.name: entity for entity in entities}
     for entity in entities:
         if match := _BRACKETED.fullmatch(entity.name):
-            outer, inner = match[1], match[2].replace(".", "")
+            outer = match[1]
+            inner = match[2].replace(".", "")
             if inner in _initials(outer):
                 yield from (
                     Pair(name, entity.name, "abbreviation")

@@ -97,7 +97,9 @@ async def neighbourhood(
     chosen_names = dict.fromkeys(
         await graph.entities(partition, [await known_name(graph, partition, label)])
     )
-    level, all_summaries, is_truncated = list(chosen_names), set[RelationSummary](), False
+    level = list(chosen_names)
+    all_summaries = set[RelationSummary]()
+    is_truncated = False
     for _ in range(depth):
         summaries = await _relation_summaries(graph, partition, level, CANDIDATE_FACTOR * max_nodes)
         all_summaries.update(summaries)

@@ -34,7 +34,8 @@ class ChunkSource(BaseModel):
     @classmethod
     def of(cls, source: Source) -> "ChunkSource":
         """Return the source as answers have it."""
-        provenance, passage = source.provenance, source.passage
+        provenance = source.provenance
+        passage = source.passage
         return cls(
             chunk_id=provenance.chunk_id,
             document_id=provenance.document_id,

@@ -102,7 +102,8 @@ async def graphs(
     """
     limit = min(max_nodes, deps.max_nodes)
     if as_of is None:
-        graph, partition = deps.graph, await deps.partition(past.workspace)
+        graph = deps.graph
+        partition = await deps.partition(past.workspace)
     else:
         graph, partition = await past.graph(await past.point(as_of))
     return Subgraph.of(await browsing.neighbourhood(graph, partition, label, max_depth, limit))
@@ -113,7 +114,8 @@ async def exists(
     deps: GraphDeps, workspace: Workspace, name: Annotated[Name, Query(examples=["Ada Marlow"])]
 ) -> Exists:
     """Return whether an entity of that name exists."""
-    graph, partition = deps.graph, await deps.partition(workspace)
+    graph = deps.graph
+    partition = await deps.partition(workspace)
     return Exists(
         exists=bool(
             await graph.entities(partition, [await browsing.known_name(graph, partition, name)])

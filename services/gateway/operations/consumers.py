@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 
 from runtime.bus.nats.consumers import ConsumerState
 
-LEAST_SECONDS, MOST_SECONDS = 1.0, 60.0
+LEAST_SECONDS = 1.0
+MOST_SECONDS = 60.0
 """Age of the reading that a rate is counted from."""
 
 Reading = tuple[datetime, Sequence[ConsumerState]]
@@ -34,7 +35,8 @@ class ConsumerRates:
 
     async def current(self) -> list[ConsumerRate]:
         """Read all consumers anew. Raises `Unavailable`."""
-        states, now = await self.read(), self.now()
+        states = await self.read()
+        now = self.now()
         while self._readings and (now - self._readings[0][0]).total_seconds() > MOST_SECONDS:
             self._readings.popleft()
         since, before = self._readings[0] if self._readings else (now, states)

@@ -92,7 +92,8 @@ async def list_erasures(log: Log, workspace: str) -> tuple[list[str], list[Erase
 async def _events(
     log: Log, workspace: str, kind: type[Event]
 ) -> AsyncGenerator[tuple[datetime, Envelope[Event]]]:
-    subject, position = subjects.of_type_in(workspace, kind.type_name()), 0
+    subject = subjects.of_type_in(workspace, kind.type_name())
+    position = 0
     for _ in range(MAX_LISTED):
         if (message := await log.following(position, subject)) is None:
             return

@@ -57,7 +57,8 @@ async def list_providers(operations: OperationDeps, _: WholeDeployment) -> Provi
     """Return each provider of models: calls, requests and tokens of the last minute, and whether it
     is paused.
     """
-    states, now = await operations.read_providers(), time.time()
+    states = await operations.read_providers()
+    now = time.time()
     return Providers(
         providers=sorted(
             (Provider.of(state, now) for state in states), key=lambda provider: provider.name

@@ -127,7 +127,8 @@ class RebuildStatus(BaseModel):
     @classmethod
     def of(cls, state: RebuildState) -> "RebuildStatus":
         """Return it as the API shows it."""
-        waits, last_outcome = state.candidate, state.last_outcome
+        waits = state.candidate
+        last_outcome = state.last_outcome
         return cls(
             running=RebuildUnderWay.of(state.running) if state.running else None,
             candidate=WaitingGenerations.model_validate(waits, from_attributes=True)

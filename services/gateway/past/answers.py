@@ -43,7 +43,8 @@ from services.query.retrieval.caches.passage_indexes import PassageIndexCache
 from services.query.retrieval.dependencies import EmbedTexts
 from services.query.retrieval.port import AliasEdit
 
-MAX_VECTORS, MAX_VECTOR_BYTES = 30_000, 128 * 1024 * 1024
+MAX_VECTORS = 30_000
+MAX_VECTOR_BYTES = 128 * 1024 * 1024
 """Chunks, entities and relations of one workspace that have a vector in memory: so many, and more
 of small vectors.
 """
@@ -51,7 +52,8 @@ of small vectors.
 MAX_KEPT = 2
 """Pasts that are kept for further questions."""
 
-EVENTS_AT_ONCE, TEXTS_AT_ONCE = 50, 200
+EVENTS_AT_ONCE = 50
+TEXTS_AT_ONCE = 200
 """Events that are handled, and texts that are embedded, before other requests get their turn."""
 
 
@@ -163,7 +165,9 @@ class MemoryPastAnswers:
         state, rows = await self._past(past, workspace, sequence)
         graph, _ = await past.graph(workspace, sequence)
         vectors = MemoryVectors(deps.vectors.model, deps.vectors.dimension)
-        documents, passages, aliases = RowDocuments(rows), RowPassages(rows), PastAliases(state)
+        documents = RowDocuments(rows)
+        passages = RowPassages(rows)
+        aliases = PastAliases(state)
         await self._index(workspace, state, passages, vectors, deps)
         # The log of the present says nothing of the past: nothing that is cached here ever changes.
         cache = ProjectionCache(MemoryLog(), 0)

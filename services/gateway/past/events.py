@@ -154,7 +154,8 @@ class WorkspaceEvents:
 
     def note(self, delivery: Delivery[Event]) -> None:
         """Note one event. Raises TooLarge when there are too many contributions."""
-        sequence, at = delivery.sequence, microseconds(delivery.happened_at)
+        sequence = delivery.sequence
+        at = microseconds(delivery.happened_at)
         match delivery.event:
             case DocumentAdded() as event:
                 record = DocumentRecord(sequence, at, event.file_path, content_hash_of(event))

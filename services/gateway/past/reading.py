@@ -25,7 +25,9 @@ from services.gateway.past.turns import PastTurns
 from services.gateway.places import PLAIN, Places
 from services.query.errors import BadRequest, TooLarge
 
-MAX_WORKSPACES, MAX_STATES, MAX_REFUSALS = 2, 4, 1000
+MAX_WORKSPACES = 2
+MAX_STATES = 4
+MAX_REFUSALS = 1000
 """Workspaces whose events, states, and workspaces whose refusals are kept in memory."""
 
 KEPT_SECONDS = 300.0

@@ -43,7 +43,8 @@ MAX_CHANGED = 2_000
 MAX_READ = 64 * 1024 * 1024
 """Bytes of events that are read from the log."""
 
-HANDLED_SECONDS, POLL_SECONDS = 10.0, 0.1
+HANDLED_SECONDS = 10.0
+POLL_SECONDS = 0.1
 """Seconds that the status projection may take to handle what came before the past, and between two
 looks at it.
 """
@@ -107,7 +108,8 @@ class StoredPresent:
         return past
 
     async def _until_handled(self, workspace: str, sequence: int) -> None:
-        target_sequence, seconds_waited = min(sequence, await self.log.last(workspace)), 0.0
+        target_sequence = min(sequence, await self.log.last(workspace))
+        seconds_waited = 0.0
         while await self.log.handled("query-status", workspace=workspace) < target_sequence:
             if seconds_waited >= HANDLED_SECONDS:
                 raise Unavailable(
@@ -118,11 +120,11 @@ class StoredPresent:
             seconds_waited += POLL_SECONDS
 
     async def _stored(self, workspace: str, generations: Generations) -> _StoredRows:
-        stored_rows, characters, contributions = _StoredRows(), 0, 0
-        status, graph = (
-            Partition(workspace, generations.status),
-            Partition(workspace, generations.graph),
-        )
+        stored_rows = _StoredRows()
+        characters = 0
+        contributions = 0
+        status = Partition(workspace, generations.status)
+        graph = Partition(workspace, generations.graph)
         async with aclosing(self.contributions.chunks(graph)) as chunks:
             async for chunk in chunks:
                 stored_rows.contributions[chunk.chunk_id] = chunk
@@ -184,7 +186,8 @@ class _LogReader:
     async def read(self, documents: Sequence[str]) -> None:
         """Read these documents, all edits and all summaries. Raises TooLarge, Unavailable."""
         workspace = self.past.events.workspace
-        replay, read = StatusReplay(self.past.rows), 0
+        replay = StatusReplay(self.past.rows)
+        read = 0
         for id in documents:
             first = await self.log.following(0, subjects.of_document(workspace, id))
             if first is None or first.sequence > self.sequence:

@@ -138,7 +138,8 @@ async def query_stream(
 ) -> NdjsonResponse:
     """Answer a question from the documents, in lines of JSON while the answer is being written."""
     partitions, answering = await where_to_search(body, deps, workspace, response, request)
-    question, output = to_question(body, deps.question_settings), wanted_output(body)
+    question = to_question(body, deps.question_settings)
+    output = wanted_output(body)
 
     async def asking(tell: ProgressCallback) -> Answer:
         progress_answering = replace(answering, on_progress=tell)

@@ -41,7 +41,9 @@ async def build(
     """
     values = await NatsSharedValues.bind(bus.jetstream, WEBHOOKS_BUCKET)
     principals = await PublishedPrincipals.read(values)
-    endpoints, poster, rows = Endpoints(values), HttpPoster(), open_documents(settings)
+    endpoints = Endpoints(values)
+    poster = HttpPoster()
+    rows = open_documents(settings)
     try:
         await until_it_answers("the document store", rows.prepare, health)
         bus.integrity.schema_store = rows

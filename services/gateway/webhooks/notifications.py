@@ -23,7 +23,8 @@ SETTLING = ("VectorsIndexed", "GraphMerged", "StageFailed", "DocumentDeleted", "
 BEGINNING = ("DocumentAdded", "RetryRequested", "DocumentDeleted")
 """Events after which what it came to is told anew."""
 
-PROJECTED_SECONDS, POLL_SECONDS = 30.0, 0.2
+PROJECTED_SECONDS = 30.0
+POLL_SECONDS = 0.2
 """How long the status projection is waited for, and how often it is asked."""
 
 MAX_TOLD = 10_000
@@ -72,7 +73,8 @@ class Notifier:
         kind = f"document.{status.status}"
         is_settled = status.status in (*SETTLED, DELETED)
         places = self.places_of(endpoint.created_by, endpoint.workspace)
-        key, state = (endpoint.id, event.document), f"{kind} {status.version}"
+        key = (endpoint.id, event.document)
+        state = f"{kind} {status.version}"
         if not is_settled or kind not in endpoint.types or self.last_states.get(key) == state:
             return []
         self.last_states[key] = state
@@ -107,7 +109,8 @@ class Notifier:
 def _of_event(
     event: EventSummary, message: Message, places: Places, *, with_body: bool
 ) -> Notification:
-    time, place = event.time.isoformat(), places.shown(event.sequence)
+    time = event.time.isoformat()
+    place = places.shown(event.sequence)
     tokens = event.tokens.model_dump() if event.tokens else None
     shown_fields = {"sequence": place, "text": shown_text(event, places)}
     fields = {**asdict(event), **shown_fields, "time": time, "tokens": tokens}

@@ -38,7 +38,8 @@ POLL = 2.0
 PAGE = 20
 """Events read at once; the cursor is written behind each page."""
 
-FIRST_RETRY, LONGEST_RETRY = 5.0, 3600.0
+FIRST_RETRY = 5.0
+LONGEST_RETRY = 3600.0
 """Seconds to the second attempt, and at most between two."""
 
 GIVE_UP = 3 * 24 * 3600.0
@@ -75,7 +76,8 @@ class Lease:
 
     async def hold(self) -> bool:
         """Take or renew it; False while another process holds it. Raises `Unavailable`."""
-        key, now = f"lease.{self.id}", time.monotonic()
+        key = f"lease.{self.id}"
+        now = time.monotonic()
         if now - self.renewed_at < LEASE_EXPIRES / 3:
             return True
         value, revision = await self.endpoints.values.read(key)
@@ -191,7 +193,8 @@ class WebhookSender:
         """Send the next page of events; False when there is nothing to do now. Raises NotFound,
         `Unavailable`.
         """
-        endpoint, stored_state = await self.endpoints.get(id), await self.endpoints.state(id)
+        endpoint = await self.endpoints.get(id)
+        stored_state = await self.endpoints.state(id)
         if stored_state is None or stored_state.state.disabled:
             return False
         if self._waits.left(

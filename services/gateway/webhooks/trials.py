@@ -22,7 +22,8 @@ from services.query.errors import NotFound
 PREFIX = "trial."
 """What the key of an order begins with; the id of the endpoint follows."""
 
-ANSWER_SECONDS, POLL_SECONDS = 25.0, 0.2
+ANSWER_SECONDS = 25.0
+POLL_SECONDS = 0.2
 """How long an outcome is waited for, and how often it is asked for."""
 
 
@@ -59,7 +60,8 @@ class OrderedTrials:
 
     async def send(self, endpoint: Endpoint) -> Outcome:
         """See `Trials.send`. A second order takes the place of the first."""
-        key, order = PREFIX + endpoint.id, {"id": uuid4().hex, "ordered_at": time.time()}
+        key = PREFIX + endpoint.id
+        order = {"id": uuid4().hex, "ordered_at": time.time()}
         await self._put(key, json.dumps(order).encode())
         waited = 0.0
         while waited < ANSWER_SECONDS:

@@ -23,7 +23,8 @@ from services.merger.domain.ranked_values import DistinctValues, WordCounts
 STEPS = 1074
 """Every float is a whole number of steps of 2 to the power of minus this."""
 
-EMPTY, OVERHEAD = 5000, 1100
+EMPTY = 5000
+OVERHEAD = 1100
 """Bytes of an empty aggregate, and of each contribution in it besides description and keywords;
 measured.
 """

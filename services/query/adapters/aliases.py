@@ -18,7 +18,8 @@ from runtime.stores.documents.port import Rows, Table
 from services.query.retrieval.port import AliasEdit
 
 PAGE = 1000
-_ENTITIES, _BEHIND_ENTITIES = "e", "f"
+_ENTITIES = "e"
+_BEHIND_ENTITIES = "f"
 """Row keys of folded entities lie between these two; those of relations behind them."""
 
 

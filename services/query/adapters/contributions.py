@@ -19,7 +19,8 @@ class RowContributions:
 
     async def chunks(self, partition: Partition) -> AsyncGenerator[StoredChunk]:
         """See `StoredContributions.chunks`."""
-        table, after = Table(CONTRIBUTIONS_TABLE, partition), ""
+        table = Table(CONTRIBUTIONS_TABLE, partition)
+        after = ""
         while page := await self._rows.scan(table, after, PAGE):
             for _, row in page:
                 yield StoredChunk(row["chunk_id"], row["version"], tuple(contributions_of(row)))

@@ -13,7 +13,8 @@ from services.query.status.document_status import STATUSES
 
 async def read_document_counts(rows: Rows, pointers: LiveGenerations) -> None:
     """Set the gauge of documents. Raises `Unavailable`."""
-    live, documents = (await pointers.live("status")).status, RowDocuments(rows)
+    live = (await pointers.live("status")).status
+    documents = RowDocuments(rows)
     counts = Counter[str]()
     for partition in await rows.partitions("documents"):
         if partition.generation == live:

@@ -134,7 +134,8 @@ def _tokens(answer: Any) -> int:
     searches.
     """
     body = as_dict(answer)
-    usage, tokens = as_dict(body.get("usage")), as_dict(as_dict(body.get("meta")).get("tokens"))
+    usage = as_dict(body.get("usage"))
+    tokens = as_dict(as_dict(body.get("meta")).get("tokens"))
     return count_of(usage.get("total_tokens", tokens.get("input_tokens")))
 
 

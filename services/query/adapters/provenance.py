@@ -127,7 +127,8 @@ class RowProvenance:
         rows = await self._rows.get(table, [mentioning_chunk(place) for place in places])
 
         def counts(row: Row) -> bool:
-            id, version = row["document_id"], row["version"]
+            id = row["document_id"]
+            version = row["version"]
             of_document = any(
                 id in source.documents and version > source.cutoff for source in sources
             )

@@ -17,7 +17,8 @@ async def read_ahead(pieces: AsyncGenerator[T], max_size: int) -> AsyncGenerator
     is closed.
     """
     queue: deque[T] = deque()
-    has_pieces, has_space = asyncio.Event(), asyncio.Event()
+    has_pieces = asyncio.Event()
+    has_space = asyncio.Event()
     size = 0
 
     async def read() -> None:

@@ -55,7 +55,9 @@ async def retrieve_with_effort(
     if deps.follow_ups is None:
         return await _widely(question, partitions, deps)
     results = [await retrieve(question, partitions, deps)]
-    retrieval, rounds, queries = results[0], list[Round](), [question.query]
+    retrieval = results[0]
+    rounds = list[Round]()
+    queries = [question.query]
     allowed_rounds = deps.effort_limits.rounds(question.effort)
     while len(rounds) < allowed_rounds and not (rounds and rounds[-1].ended):
         deps.on_progress("assessing_context")
@@ -90,7 +92,8 @@ async def _plan(
     """Let the model read what was found; return the round and what to search for. A bad reply ends
     the rounds.
     """
-    limits, count = deps.effort_limits, deps.count_tokens
+    limits = deps.effort_limits
+    count = deps.count_tokens
     assert deps.follow_ups
     empty_prompt_tokens = count(follow_up_prompt(question.query, queries, limits.searches, ""))
     tokens_left = limits.tokens - sum(round_.tokens for round_ in rounds) - empty_prompt_tokens

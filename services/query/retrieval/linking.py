@@ -218,7 +218,8 @@ def _is_long(part: Sequence[Word]) -> bool:
 
 
 def _link(question: str, part: Sequence[Word], names: tuple[str, ...], method: LinkMethod) -> Link:
-    start, end = part[0].start, part[-1].end
+    start = part[0].start
+    end = part[-1].end
     return Link(question[start:end], start, end, names, method)
 
 

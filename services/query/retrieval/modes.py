@@ -178,7 +178,8 @@ async def _read_within_budgets(
     question: Question, keys: GraphKeys, partitions: Partitions, deps: RetrievalDependencies
 ) -> GraphContext:
     """Read these entities and relations from the graph, as many as fit the token budgets."""
-    read_entities, read_relations = deps.graph_reader.entities, deps.graph_reader.relations
+    read_entities = deps.graph_reader.entities
+    read_relations = deps.graph_reader.relations
     (entities, of_entities), (relations, of_relations) = await asyncio.gather(
         read_within_budget(
             keys.names,
@@ -225,7 +226,8 @@ async def _related_chunks(
     """Select chunks of the entities and then of the relations: by similarity, or by weight if a
     vector is missing.
     """
-    of_entities, of_relations = chunks_of(context.entities), chunks_of(context.relations)
+    of_entities = chunks_of(context.entities)
+    of_relations = chunks_of(context.relations)
     comparable_chunks: Collection[str] = ()
     if deps.chunk_pick_method == "VECTOR":
         comparable_chunks = await _compared(

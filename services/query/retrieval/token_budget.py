@@ -36,7 +36,8 @@ async def read_within_budget(
                 return items, tokens_spent
             tokens_spent += item_cost
             items.append(values[key])
-        start, count = start + count, 2 * count
+        start = start + count
+        count = 2 * count
     return items, tokens_spent
 
 

@@ -46,7 +46,8 @@ class CurrentPartitions:
         """Return where to search, and the position. Raises what `LiveGenerations.live` and
         `Positions.of` raise.
         """
-        read, now = self._cached.get(workspace), self._clock()
+        read = self._cached.get(workspace)
+        now = self._clock()
         if read is None or now - read.at >= CACHE_SECONDS:
             read = self._cached[workspace] = await self._read(workspace, now)
         return read.partitions, read.position

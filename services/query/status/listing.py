@@ -23,12 +23,15 @@ async def list_documents(
     """
     status_of: dict[str, DocumentStatus] = {}
     while True:
-        previous_count, skip, has_more = len(status_of), 0, True
+        previous_count = len(status_of)
+        skip = 0
+        has_more = True
         while has_more:
             page = await documents.page(
                 partition, Listing(statuses=list(statuses), skip=skip, limit=PAGE_SIZE)
             )
             status_of |= {status.id: status for status in page.documents}
-            skip, has_more = skip + PAGE_SIZE, len(page.documents) == PAGE_SIZE
+            skip = skip + PAGE_SIZE
+            has_more = len(page.documents) == PAGE_SIZE
         if len(status_of) == previous_count:
             return status_of

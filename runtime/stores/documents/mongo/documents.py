@@ -26,7 +26,8 @@ def index_of(field: str) -> list[tuple[str, int]]:
 
 def partition_text(table: Table) -> str:
     """Return the beginning of every `_id` of a partition, without the last slash."""
-    workspace, generation = table.partition.workspace, table.partition.generation
+    workspace = table.partition.workspace
+    generation = table.partition.generation
     if "/" in workspace:
         raise InvalidInput(f"{workspace!r:.80} is no workspace: it has a slash")
     return f"{workspace}/{generation}"

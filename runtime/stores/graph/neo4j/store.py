@@ -65,17 +65,16 @@ class BoltGraph:
     async def put(
         self, partition: Partition, entities: Sequence[Entity], relations: Sequence[Relation]
     ) -> None:
-        new_entities, new_relations = newest_entities(entities), newest_relations(relations)
+        new_entities = newest_entities(entities)
+        new_relations = newest_relations(relations)
         # An entity has about as many relations as chunks name it: good enough to tell a hub from
         # its neighbours.
         sizes = Counter(
             {entity.name: entity.support for entity in new_entities if not entity.is_gone}
         )
         sizes.update(name for relation in new_relations for name in relation.key if name in sizes)
-        of_entities, of_relations = (
-            batches(new_entities, size_of_entity),
-            batches(new_relations, size_of_relation),
-        )
+        of_entities = batches(new_entities, size_of_entity)
+        of_relations = batches(new_relations, size_of_relation)
         waiting: list[Entity] = []
         for entity_batch in of_entities:
             if waiting:

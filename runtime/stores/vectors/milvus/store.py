@@ -255,7 +255,8 @@ class MilvusVectors:
 
     async def checkpoint(self, generation: int) -> Checkpoint | None:
         """See `Vectors`. The least of the three collections."""
-        partition, columns = Partition("", generation), [*checkpoint_rows.CHECKPOINT_FIELDS]
+        partition = Partition("", generation)
+        columns = [*checkpoint_rows.CHECKPOINT_FIELDS]
         answers = await asyncio.gather(
             *(
                 self._query(partition, kind, checkpoint_rows.CHECKPOINT_FILTER, columns)
@@ -272,10 +273,8 @@ class MilvusVectors:
 
     async def put_checkpoint(self, generation: int, checkpoint: Checkpoint) -> None:
         """See `Vectors`."""
-        partition, row = (
-            Partition("", generation),
-            checkpoint_rows.to_columns(checkpoint, self.dimension),
-        )
+        partition = Partition("", generation)
+        row = checkpoint_rows.to_columns(checkpoint, self.dimension)
         for kind in VECTOR_KINDS:
             await self._upsert(partition, kind, row)
             await self._delete(partition, kind, checkpoint_rows.older_filter(checkpoint))

@@ -25,7 +25,9 @@ from services.query.retrieval.name_index import NameIndex
 from services.query.retrieval.passage_index.openings import Openings
 from services.query.retrieval.passage_index.sentences import LEADING, sentences_about_entities
 
-ONWARD, BACK, ACROSS = 0, 1, 2
+ONWARD = 0
+BACK = 1
+ACROSS = 2
 """Kinds of edges."""
 MAX_DEFINING = 5
 """Passages that define an entity, those that have it in their title first."""
