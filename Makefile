@@ -159,6 +159,8 @@ $(VENV)/.uv: requirements/bootstrap.lock.txt
 $(VENV)/.embedded: $(VENV)/.uv requirements/embedded.lock.txt pyproject.toml
 	@echo "Installing what runs (about 500 MB)"
 	@$(INSTALL) $(WHEELS) -r requirements/embedded.lock.txt
+	@# What the distribution was called before: its modules would be found beside those of today.
+	@$(UV) pip uninstall --quiet --python $(BIN)/python lightstream
 	@$(INSTALL) --no-deps --no-build-isolation -e .
 	@echo "Loading the graph store's classes once for all its starts"
 	@$(BIN)/python -m embedded.servers.java_classes || true

@@ -113,19 +113,19 @@ def propose(
 ) -> None:
     """Show names that may mean the same entity and are not decided, the surest first."""
     with errors(as_json):
-        rules = [proposal.value for proposal in rule or ()]
+        rules = [rule_name.value for rule_name in rule or ()]
         if accept and not rules:
             raise typer.BadParameter("--accept needs --rule: say which rules are to be trusted")
         proposals = _ask(data, workspace, lambda client: client.alias_proposals(limit, rules=rules))
-        for rule_name in proposals if accept else ():
-            _ask(data, workspace, partial(_accept_proposal, rule_name, reason))
+        for proposal in proposals if accept else ():
+            _ask(data, workspace, partial(_accept_proposal, proposal, reason))
         if as_json:
             print_json([proposal.model_dump() for proposal in proposals])
             return
-        for rule_name in proposals:
-            why = f": {rule_name.evidence}" if rule_name.evidence else ""
+        for proposal in proposals:
+            why = f": {proposal.evidence}" if proposal.evidence else ""
             echo(
-                f"{rule_name.name} = {rule_name.entity}  ({rule_name.proposed_by}{why})",
+                f"{proposal.name} = {proposal.entity}  ({proposal.proposed_by}{why})",
                 label="accepted " if accept else "",
             )
         outcome = (

@@ -120,17 +120,17 @@ def show_answer(answer: "Answer") -> None:
         note(f"\n{TRUNCATED}")
     if answer.prompt_truncated:
         note(f"\n{PROMPT_TRUNCATED}")
-    missing_lines = [round_ for round_ in lines if round_ not in text]
+    missing_lines = [text_line for text_line in lines if text_line not in text]
     if missing_lines:
         echo()
         echo("Sources:")
         for text_line in missing_lines:
             echo(f"  {text_line}")
-    for number, text_line in enumerate(answer.rounds or (), 1):
-        searches = "".join(f"\n  searched: {line(search)}" for search in text_line.searches)
-        end_line = f"\n  ended: {line(text_line.ended)}" if text_line.ended else ""
+    for number, search_round in enumerate(answer.rounds or (), 1):
+        searches = "".join(f"\n  searched: {line(search)}" for search in search_round.searches)
+        end_line = f"\n  ended: {line(search_round.ended)}" if search_round.ended else ""
         note(
-            f"Round {number}: {text_line.new_passages} new passages, {text_line.tokens} "
+            f"Round {number}: {search_round.new_passages} new passages, {search_round.tokens} "
             f"tokens{searches}{end_line}"
         )
     if (

@@ -71,19 +71,19 @@ def _check_compose(as_json: bool) -> None:
     """Say which variables of `.env` reach no container."""
     from operations.compose import dropped_variables  # noqa: PLC0415
 
-    dropped_variables_ = dropped_variables(os.environ)
+    dropped = dropped_variables(os.environ)
     if as_json:
-        print_json(asdict(dropped_variables_))
+        print_json(asdict(dropped))
     else:
         hints = [
             f"{name}{f': here {meaning}' if meaning else ''}"
-            for name, meaning in dropped_variables_.mistakes.items()
+            for name, meaning in dropped.mistakes.items()
         ]
         _remark("nobody reads this variable of .env", hints, "red")
-        _remark("reaches no container", dropped_variables_.unused, "yellow")
-        if dropped_variables_.mistakes:
+        _remark("reaches no container", dropped.unused, "yellow")
+        if dropped.mistakes:
             echo("nothing is started: correct .env, or take these lines out of it")
-    if dropped_variables_.mistakes:
+    if dropped.mistakes:
         raise typer.Exit(1)
 
 

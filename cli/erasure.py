@@ -121,16 +121,14 @@ def _erase(target: "Target", erasure: "Erasure", as_json: bool) -> "list[Receipt
 
 
 def _show_receipts(receipts: "list[Receipt]", file: Path | None, as_json: bool) -> None:
-    contents = [receipt_.as_json() for receipt_ in receipts]
+    contents = [receipt.as_json() for receipt in receipts]
     if file:
         file.write_text(json.dumps(contents, indent=2, ensure_ascii=False) + "\n", "utf-8")
     if as_json:
         print_json({"erased": contents})
         return
-    for receipt_ in receipts:
-        echo(
-            f"erased {receipt_.document}: {len(receipt_.events)} events, receipt {receipt_.sha256}"
-        )
-        show(dict(receipt_.counts), "  ")
-        for remark in receipt_.remarks:
+    for receipt in receipts:
+        echo(f"erased {receipt.document}: {len(receipt.events)} events, receipt {receipt.sha256}")
+        show(dict(receipt.counts), "  ")
+        for remark in receipt.remarks:
             note(f"  {remark}")

@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from distribution.artifacts import differences, faults_of_sdist, faults_of_wheel
-from distribution.release_notes import release_notes
+from distribution.release_notes import NoNotes, release_notes
 from runtime.version import VERSION
 
 REPOSITORY = Path(__file__).resolve().parents[1]
@@ -26,32 +26,36 @@ print(getattr(backend, sys.argv[1])(sys.argv[2]))
 """The least frontend: what the build requires is installed, so it makes no environment."""
 
 
-class Failed(Exception):
+class ReleaseRefused(Exception):
     """A build did not succeed, or made what must not be given away; says why."""
 
 
 def build(hook: str, sources: Path, folder: Path) -> Path:
-    """Return the file that the backend of these sources writes into the folder. Raises Failed."""
-    done = subprocess.run(
+    """Return the file that the backend of these sources writes into the folder.
+
+    Raises ReleaseRefused.
+    """
+    backend = subprocess.run(
         [sys.executable, "-c", BUILD, hook, str(folder)],
         cwd=sources,
         capture_output=True,
         text=True,
         check=False,
     )
-    if done.returncode:
-        raise Failed(f"{hook} failed:\n{done.stdout}\n{done.stderr}")
-    return folder / done.stdout.splitlines()[-1]
+    if backend.returncode:
+        raise ReleaseRefused(f"{hook} failed:\n{backend.stdout}\n{backend.stderr}")
+    return folder / backend.stdout.splitlines()[-1]
 
 
 def make_release(folder: Path) -> list[Path]:
-    """Write the files of the release into the folder and return them. Raises Failed, and NoNotes
-    where the changelog has nothing.
+    """Write the files of the release into the folder and return them.
+
+    Raises ReleaseRefused, and NoNotes where the changelog has nothing.
     """
     notes = folder / "RELEASE_NOTES.md"
     notes.write_text(release_notes((REPOSITORY / "CHANGELOG.md").read_text("utf-8"), VERSION))
-    with TemporaryDirectory(prefix="release-") as name:
-        work = Path(name)
+    with TemporaryDirectory(prefix="release-") as work_name:
+        work = Path(work_name)
         sdist = build("build_sdist", REPOSITORY, folder)
         with tarfile.open(sdist) as archive:
             archive.extractall(work, filter="data")
@@ -61,10 +65,10 @@ def make_release(folder: Path) -> list[Path]:
         faults = [
             *faults_of_wheel(wheel, VERSION, REPOSITORY),
             *faults_of_sdist(sdist, VERSION, REPOSITORY),
-            *(f"sources and repository differ in {name}" for name in differences(wheel, direct)),
+            *(f"sources and repository differ in {file}" for file in differences(wheel, direct)),
         ]
     if faults:
-        raise Failed("\n".join(faults))
+        raise ReleaseRefused("\n".join(faults))
     return [wheel, sdist, chart(folder), notes]
 
 
@@ -89,8 +93,8 @@ def main(folder: str = "dist") -> int:
     try:
         for path in make_release(target):
             sys.stdout.write(f"{path.name}  {path.stat().st_size:,} bytes\n")
-    except Failed as failed:
-        sys.stderr.write(f"{failed}\n")
+    except (ReleaseRefused, NoNotes) as refusal:
+        sys.stderr.write(f"{refusal}\n")
         return 1
     return 0
 

@@ -50,13 +50,13 @@ def faults_of_wheel(path: Path, version: str, repository: Path) -> Iterator[str]
 
 def _faults_of_metadata(contents: dict[str, bytes], about: str, version: str) -> Iterator[str]:
     metadata = Parser().parsestr(contents[f"{about}/METADATA"].decode())
-    wanted = {
+    expected_fields = {
         "Name": "lightstream-rag",
         "Version": version,
         "License-Expression": "MIT",
         "Description-Content-Type": "text/markdown",
     }
-    for field, value in wanted.items():
+    for field, value in expected_fields.items():
         if metadata[field] != value:
             yield f"METADATA has {field}: {metadata[field]}, not {value}"
     if not str(metadata.get_payload()).strip():
@@ -85,8 +85,13 @@ def faults_of_sdist(path: Path, version: str, repository: Path) -> Iterator[str]
             for member in sources
             if (file := sources.extractfile(member)) is not None
         }
-    needed = ("PKG-INFO", "distribution/backend.py", "web/package-lock.json", "web/src/main.tsx")
-    for name in needed:
+    needed_files = (
+        "PKG-INFO",
+        "distribution/backend.py",
+        "web/package-lock.json",
+        "web/src/main.tsx",
+    )
+    for name in needed_files:
         if root + name not in contents:
             yield f"{path.name} has no {name}"
     if any("/node_modules/" in name for name in contents):
@@ -103,7 +108,9 @@ def _machine_paths(archive: str, contents: dict[str, bytes], repository: Path) -
 def differences(first: Path, second: Path) -> list[str]:
     """Return the names of files that two wheels do not both have with the same bytes."""
     with ZipFile(first) as left, ZipFile(second) as right:
-        names = set(left.namelist())
-        others = set(right.namelist())
-        differing = {name for name in names & others if left.read(name) != right.read(name)}
-    return sorted(names ^ others | differing)
+        left_names = set(left.namelist())
+        right_names = set(right.namelist())
+        changed_names = {
+            name for name in left_names & right_names if left.read(name) != right.read(name)
+        }
+    return sorted((left_names ^ right_names) | changed_names)

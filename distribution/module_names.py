@@ -33,7 +33,7 @@ class OwnModules:
         """Return the first parts of the names."""
         return frozenset(name.partition(".")[0] for name in self.names)
 
-    def own(self, module: str) -> bool:
+    def has_package_of(self, module: str) -> bool:
         """Return True if the module stands in one of these packages."""
         return module.partition(".")[0] in self.packages
 
@@ -42,7 +42,8 @@ class Source:
     """The text of a file, with offsets for the places that the syntax tree names."""
 
     def __init__(self, path: str, content: bytes) -> None:
-        self.path, self.content = path, content
+        self.path = path
+        self.content = content
         self._starts = [0]
         for line in content.splitlines(keepends=True):
             self._starts.append(self._starts[-1] + len(line))
@@ -81,11 +82,15 @@ def prefixed(path: str, content: bytes, modules: OwnModules) -> bytes:
 
 def _imports(source: Source, tree: ast.Module, modules: OwnModules) -> Iterator[Insertion]:
     for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and node.level == 0 and modules.own(node.module or ""):
+        if (
+            isinstance(node, ast.ImportFrom)
+            and node.level == 0
+            and modules.has_package_of(node.module or "")
+        ):
             yield _in_from(source, node, modules)
         elif isinstance(node, ast.Import):
             for alias in node.names:
-                if modules.own(alias.name):
+                if modules.has_package_of(alias.name):
                     yield from _in_import(source, node, alias, modules)
 
 
@@ -128,8 +133,12 @@ def _strings(source: Source, tree: ast.Module, modules: OwnModules) -> Iterator[
         if isinstance(node, ast.JoinedStr):
             yield from _in_formatted(source, node, modules)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            whole = modules.own(node.value) if id(node) in behind_option else "." in node.value
-            yield from _in_text(source, node, modules, whole=whole)
+            is_name = (
+                modules.has_package_of(node.value)
+                if id(node) in behind_option
+                else "." in node.value
+            )
+            yield from _in_text(source, node, modules, is_name=is_name)
 
 
 def _behind_module_option(tree: ast.Module) -> Iterator[ast.expr]:
@@ -150,13 +159,13 @@ def _in_formatted(source: Source, node: ast.JoinedStr, modules: OwnModules) -> I
     begins = re.match(rb"[rRfF]+(?:'{3}|\"{3}|'|\")(?=(\w+)\.[\w.]*\{)", text)
     if begins and begins[1].decode() in modules.packages:
         yield source.start(node) + begins.end(), f"{modules.prefix}."
-    yield from _told(source, node, modules)
+    yield from _in_advice(source, node, modules)
 
 
 def _in_text(
-    source: Source, node: ast.Constant, modules: OwnModules, *, whole: bool
+    source: Source, node: ast.Constant, modules: OwnModules, *, is_name: bool
 ) -> Iterator[Insertion]:
-    if whole and node.value in modules.names:
+    if is_name and node.value in modules.names:
         text = source.content[source.start(node) : source.end(node)]
         quotes = re.match(rb"[rRuU]?(?:'{3}|\"{3}|'|\")(?=%b\W)" % node.value.encode(), text)
         if quotes is None:
@@ -165,12 +174,12 @@ def _in_text(
             )
         yield source.start(node) + quotes.end(), f"{modules.prefix}."
     else:
-        yield from _told(source, node, modules)
+        yield from _in_advice(source, node, modules)
 
 
-def _told(source: Source, node: ast.expr, modules: OwnModules) -> Iterator[Insertion]:
+def _in_advice(source: Source, node: ast.expr, modules: OwnModules) -> Iterator[Insertion]:
     """Yield the places behind `python -m` in a text for people."""
     start = source.start(node)
-    for told in re.finditer(rb"\bpython -m (?=(\w+))", source.content[start : source.end(node)]):
-        if told[1].decode() in modules.packages:
-            yield start + told.end(), f"{modules.prefix}."
+    for command in re.finditer(rb"\bpython -m (?=(\w+))", source.content[start : source.end(node)]):
+        if command[1].decode() in modules.packages:
+            yield start + command.end(), f"{modules.prefix}."

@@ -14,12 +14,14 @@ def release_notes(changelog: str, version: str) -> str:
     """Return what has come since the release before: every section from the first one, or from that
     of this version where it stands, to the next release. Raises NoNotes.
     """
-    own = next((found for found in RELEASE.finditer(changelog) if found[1] == version), None)
-    first = own or SECTION.search(changelog)
-    if first is None:
+    release = next(
+        (heading for heading in RELEASE.finditer(changelog) if heading[1] == version), None
+    )
+    section = release or SECTION.search(changelog)
+    if section is None:
         raise NoNotes(f"CHANGELOG.md has no section for {version}")
-    before = RELEASE.search(changelog, first.end())
-    notes = changelog[first.start() : before.start() if before else None].strip()
+    release_before = RELEASE.search(changelog, section.end())
+    notes = changelog[section.start() : release_before.start() if release_before else None].strip()
     if "\n" not in notes:
         raise NoNotes(f"the section of {version} in CHANGELOG.md is empty")
     return f"# Lightstream {version}\n\n{notes}\n"

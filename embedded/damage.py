@@ -103,11 +103,11 @@ def _sqlite(file: Path) -> str:
             return f"{file.name} is not a database"
         page = int.from_bytes(header[16:18]) or 1
         page = 65536 if page == 1 else page
-        page_count = (
+        is_counted = (
             header[24:28] == header[92:96]
         )  # else older code wrote it, and the count may be too small
         expected_size = page * int.from_bytes(header[28:32])
-        if page_count and _size(file) < expected_size:
+        if is_counted and _size(file) < expected_size:
             return f"{file.name} has {_size(file)} of its {expected_size} bytes"
     return ""
 

@@ -91,9 +91,7 @@ def configured_models() -> dict[str, str]:
     """
     role_settings = RoleSettings()
     of_roles = {
-        role: language_model_of_role.model
-        if (language_model_of_role := language_model(role_settings, role))
-        else ""
+        role: chosen.model if (chosen := language_model(role_settings, role)) else ""
         for role in ROLES
     }
     language = of_roles["query"]

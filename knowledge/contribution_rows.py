@@ -193,8 +193,8 @@ def provenance_of(place: str, row: Row, names: Names) -> Provenance | None:
 
 def _former(names: Iterable[Names], row: Row) -> list[Names]:
     """Return those names that the row does not say now, each once."""
-    now = {tuple(statement[0]) for statement in row["said"]}
-    return [list(names) for names in sorted({tuple(names) for names in names} - now)]
+    current_names = {tuple(statement[0]) for statement in row["said"]}
+    return [list(former) for former in sorted(set(map(tuple, names)) - current_names)]
 
 
 @lru_cache(maxsize=16_384)  # a batch asks for each of its keys and chunks several times

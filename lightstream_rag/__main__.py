@@ -2,10 +2,10 @@
 
 import sys
 
-NOT_INSTALLED = """lightstream: the package `{name}` is not installed, for this install has the Python client alone.
+NOT_INSTALLED = """lightstream: `{name}` is not installed: here is the Python client alone.
 With the command line: pip install 'lightstream-rag[embedded]'
 Without installing:    uvx 'lightstream-rag[embedded]' demo
-"""  # noqa: E501
+"""
 
 
 def main() -> None:

@@ -159,7 +159,7 @@ def dropped_variables(environ: Mapping[str, str]) -> DroppedVariables:
         for name in strange_names
         if name not in RETIRED
     }
-    mistakes |= {name: meaning for name, meaning in near.items() if meaning}
+    mistakes |= {name: instead for name, instead in near.items() if instead}
     return DroppedVariables(
         dict(sorted(mistakes.items())), sorted(set(strange_names) - set(mistakes))
     )

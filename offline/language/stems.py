@@ -6,6 +6,7 @@ quoted as the answer. The table of similar words is made with `stem`, so a chang
 another table.
 """
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 _ENDINGS = (
@@ -41,10 +42,7 @@ def stem(form: str) -> str:
     """
     if not form.isascii():
         return form
-    for ending in _ENDINGS:
-        if form.endswith(ending) and len(form) - len(ending) >= _SHORTEST_STEM:
-            form = form[: -len(ending)]
-            break
+    form = _without_ending(form, _ENDINGS, _SHORTEST_STEM)
     return form[:-1] if len(form) > _SHORTEST_STEM + 1 and form[-1] == form[-2] else form
 
 
@@ -131,7 +129,15 @@ def answer_stem(word: str) -> str:
     word = _IRREGULAR.get(word, word)
     if word.endswith("ss"):
         return word
-    for ending in _ANSWER_ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST_ANSWER_STEM:
+    shortened = _without_ending(word, _ANSWER_ENDINGS, _SHORTEST_ANSWER_STEM)
+    if shortened == word and len(word) > 3 and word.endswith("s"):
+        return word[:-1]
+    return shortened
+
+
+def _without_ending(word: str, endings: Sequence[str], shortest: int) -> str:
+    """Return the word without the first of the endings that leaves so many letters."""
+    for ending in endings:
+        if word.endswith(ending) and len(word) - len(ending) >= shortest:
             return word[: -len(ending)]
-    return word[:-1] if len(word) > 3 and word.endswith("s") else word
+    return word

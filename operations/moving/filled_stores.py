@@ -22,7 +22,7 @@ async def note_filled(values: SharedValues, *sets: Addresses) -> None:
     value, revision = await values.read(KEY)
     known_addresses: list[Addresses] = json.loads(value) if value else []
     new_addresses = [
-        dict(addresses_) for addresses_ in sets if dict(addresses_) not in known_addresses
+        dict(addresses) for addresses in sets if dict(addresses) not in known_addresses
     ]
     if new_addresses:
         await values.write(KEY, json.dumps([*known_addresses, *new_addresses]).encode(), revision)

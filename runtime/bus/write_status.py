@@ -24,20 +24,20 @@ class WriteStatus:
     is_watched: bool = False
     absences: int = 0
     """How often the connection to the bus was lost."""
-    was_checked: asyncio.Event = field(default_factory=asyncio.Event)
+    log_check: asyncio.Event = field(default_factory=asyncio.Event)
     """Set while the log was checked since the connection was last lost."""
-    has_returned: asyncio.Event = field(default_factory=asyncio.Event)
+    recovery: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the connection is back: the log is to be checked at once."""
     unconfirmed_writes: dict[str, float] = field(default_factory=dict[str, float])
 
     async def disconnected(self) -> None:
         """Note that the connection was lost: nothing is written until the log was checked again."""
         self.absences += 1
-        self.was_checked.clear()
+        self.log_check.clear()
 
     async def reconnected(self) -> None:
         """Note that the connection is back."""
-        self.has_returned.set()
+        self.recovery.set()
 
     async def allow(self, stream: str, seconds: float) -> None:
         """Return when a write may go out, after at most `seconds`.
@@ -50,7 +50,7 @@ class WriteStatus:
             return
         try:
             async with asyncio.timeout(max(0.0, seconds)):
-                await self.was_checked.wait()
+                await self.log_check.wait()
         except TimeoutError:
             raise Unavailable(
                 f"{stream} could not be checked since the bus was away; try again"

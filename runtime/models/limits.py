@@ -337,7 +337,7 @@ def _cut_steps(state: ProviderState, furthest: int, step: int) -> None:
     """Move what is reserved beyond the furthest legal step, before a clock was set back, into this
     one.
     """
-    for late_step in [each_step for each_step in state.booked if each_step > furthest]:
+    for late_step in [booked_step for booked_step in state.booked if booked_step > furthest]:
         _add(state, step, *state.booked.pop(late_step))
 
 

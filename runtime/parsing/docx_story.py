@@ -144,7 +144,7 @@ class Story:
         if not words:
             return ""
         style = self._styles.of(attribute(child(properties, "pStyle"), "val"))
-        level = numbered_level(properties) or style.numbered_level_
+        level = numbered_level(properties) or style.list_level
         label = self._numbering.mark(level) if level else ""
         if heading := style.heading or outline_level(properties):
             return f"{'#' * heading} {label + ' ' if label not in ('', '-') else ''}{words}"
@@ -299,14 +299,14 @@ class Story:
         self._omissions.add(EMBEDDED, count_in_drawing(element, "OLEObject"))
         if pictures:
             descriptions = [
-                attribute(element_, "descr")
-                for element_ in elements_of_drawing(element)
-                if local(element_) == "docPr"
+                attribute(inner, "descr")
+                for inner in elements_of_drawing(element)
+                if local(inner) == "docPr"
             ]
             words = (alternative_text(text) for text in descriptions)
             line.after += [f"[Picture: {text}]" for text in dict.fromkeys(words) if text]
-        for element_ in elements_of_drawing(element):
-            line.after += self._of_drawing(element_)
+        for inner in elements_of_drawing(element):
+            line.after += self._of_drawing(inner)
 
     def _of_drawing(self, element: Element) -> Iterator[str]:
         name = local(element)

@@ -25,7 +25,7 @@ class Style(NamedTuple):
 
     heading: int = 0
     is_list: bool = False
-    numbered_level_: NumberedLevel | None = None
+    list_level: NumberedLevel | None = None
 
 
 class Styles:

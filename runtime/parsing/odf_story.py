@@ -87,8 +87,8 @@ class OdfStory:
         """Return a comment with the name of who wrote it."""
         creator = child(element, "creator")
         author = " ".join((creator.text or "").split()) if creator is not None else ""
-        texts = [child for child in element if local(child) in ("p", "list")]
-        words = " ".join(" ".join("".join(child.itertext()).split()) for child in texts)
+        blocks = [block for block in element if local(block) in ("p", "list")]
+        words = " ".join(" ".join("".join(block.itertext()).split()) for block in blocks)
         return f"Comment{' by ' * bool(author)}{author}: {words}"
 
     def _block(self, element: Element) -> Iterator[str]:
@@ -259,11 +259,11 @@ def hidden_styles(*roots: Element | None) -> frozenset[str]:
     for root in roots:
         for style in descendants(root, "style") if root is not None else ():
             properties = [
-                (local(properties_).removesuffix("-properties"), properties_)
-                for properties_ in style
-                if local(properties_).endswith("-properties")
+                (local(part).removesuffix("-properties"), part)
+                for part in style
+                if local(part).endswith("-properties")
             ]
-            if any(_hides(kind, properties_) for kind, properties_ in properties):
+            if any(_hides(kind, part) for kind, part in properties):
                 names.add(attribute(style, "name"))
     return frozenset(names)
 

@@ -101,16 +101,16 @@ async def _run_pool(crew: _WorkerPool, count: int) -> int:
 async def _keep_running(crew: _WorkerPool, *, first: bool) -> None:
     """Start one worker after the other, until all are to stop."""
     loop = asyncio.get_running_loop()
-    has_served = asyncio.Event()
+    service_begin = asyncio.Event()
     ends = 0
     if not first:
         await crew.answering.wait()
     while not crew.stopping.is_set():
         since = loop.time()
-        code = await _run_once(crew, first and not has_served.is_set(), has_served)
+        code = await _run_once(crew, first and not service_begin.is_set(), service_begin)
         if crew.stopping.is_set():
             return
-        if not has_served.is_set():
+        if not service_begin.is_set():
             logger.error("a worker ended before it was ready", code=code)
             crew.stop(exit_code(code))
             return
@@ -122,8 +122,8 @@ async def _keep_running(crew: _WorkerPool, *, first: bool) -> None:
                 await crew.stopping.wait()
 
 
-async def _run_once(crew: _WorkerPool, first: bool, has_served: asyncio.Event) -> int:
-    """Start a worker, set `has_served` when it is ready, and return its exit code when it has
+async def _run_once(crew: _WorkerPool, first: bool, service_begin: asyncio.Event) -> int:
+    """Start a worker, set `service_begin` when it is ready, and return its exit code when it has
     ended.
     """
     loop = asyncio.get_running_loop()
@@ -145,7 +145,7 @@ async def _run_once(crew: _WorkerPool, first: bool, has_served: asyncio.Event) -
             loop.remove_reader(line)
             with suppress(OSError):  # it ended, and left connections unread
                 if line.recv(1):
-                    has_served.set()
+                    service_begin.set()
                     crew.answering.set()
                     if not first:
                         crew.dealer.add(line)

@@ -76,7 +76,7 @@ class Integrity:
     """Projections that something was made from since they were last seen to be complete."""
     behind: dict[Projection, str] = field(default_factory=dict[Projection, str])
     damage: str = ""
-    has_looked: asyncio.Event = field(default_factory=asyncio.Event)
+    first_look: asyncio.Event = field(default_factory=asyncio.Event)
     accepted_count: int = 0
     looked_in: int = -1
     """How often the connection had been lost when the last check ended."""
@@ -98,7 +98,7 @@ class Integrity:
         """Raises `StoreBehind` when a store of one of them (none named: any) was lost,
         `Unavailable` before a look.
         """
-        if not self.has_looked.is_set() or (
+        if not self.first_look.is_set() or (
             self.schema_store is not None and self.schema_record is None
         ):
             raise Unavailable("the stores were not looked at yet")
@@ -121,10 +121,10 @@ class Integrity:
     async def _look_again(self) -> None:
         while True:
             with suppress(TimeoutError):
-                doubt = self.behind or not self.writes.was_checked.is_set()
+                doubt = self.behind or not self.writes.log_check.is_set()
                 async with asyncio.timeout(INTERVAL_OF_DOUBT if doubt else INTERVAL):
-                    await self.writes.has_returned.wait()
-            self.writes.has_returned.clear()
+                    await self.writes.recovery.wait()
+            self.writes.recovery.clear()
             await self._look()
 
     async def _look(self) -> None:
@@ -240,10 +240,10 @@ class Integrity:
             self.writes.seen_sequence = evidence.start.last_sequence
             self.writes.highest = max(self.writes.highest, evidence.start.last_sequence)
             await self._keep(evidence, states)
-        self.has_looked.set()
+        self.first_look.set()
         self.looked_in = absences
         if absences == self.writes.absences:
-            self.writes.was_checked.set()
+            self.writes.log_check.set()
             await self._try()
 
     async def _kept_mark(self) -> LogMark | None:

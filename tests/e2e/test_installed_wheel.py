@@ -105,12 +105,12 @@ def test_a_stack_answers_from_an_environment_that_has_the_wheel_alone(
         run(tmp_path, lightstream, "down")
 
 
-def test_a_tool_runner_starts_the_command_by_the_name_of_the_distribution(
-    tmp_path: Path, index: str
-) -> None:
+def test_a_tool_runner_answers_by_the_name_of_the_distribution(tmp_path: Path, index: str) -> None:
+    (tmp_path / "harbour.md").write_text(NOTE)
     command = (UV, "tool", "run", "--python", sys.executable, "--index", index)
-    output = run(tmp_path, *command, "lightstream-rag[embedded]", "--version")
-    assert f"lightstream {VERSION}" in output
+    question = ("demo", "harbour.md", "--question", "Who leads the Harbour Office?")
+    answer = run(tmp_path, *command, "lightstream-rag[embedded]", *question)
+    assert "Ada Marsh leads the Harbour Office" in answer
 
 
 def test_the_client_alone_brings_no_server(tmp_path: Path, index: str) -> None:

@@ -44,9 +44,9 @@ class Pull:
     _subscription: Subscription | None = None
     _messages: list[Msg] = field(default_factory=list[Msg])
     _refusal: NatsError | None = None
-    _has_begun: asyncio.Event = field(default_factory=asyncio.Event)
+    _begin_signal: asyncio.Event = field(default_factory=asyncio.Event)
     """Of the answer, that something of it has come."""
-    _has_ended: asyncio.Event = field(default_factory=asyncio.Event)
+    _end_signal: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def fetch(self, max_messages: int, seconds: float) -> list[Msg]:
         """Return what is there as soon as there is anything, at most `max_messages` messages; none
@@ -57,11 +57,11 @@ class Pull:
         if self._messages:  # which came when their own fetch had ended
             return self._taken(max_messages)
         await self.ask(max_messages, seconds, no_wait=True)
-        await _waited(self._has_begun, seconds + ANSWER_SECONDS)
+        await _waited(self._begin_signal, seconds + ANSWER_SECONDS)
         received_count = 0
-        while len(self._messages) > received_count and not self._has_ended.is_set():
+        while len(self._messages) > received_count and not self._end_signal.is_set():
             received_count = len(self._messages)
-            await _waited(self._has_ended, ANSWER_SECONDS)
+            await _waited(self._end_signal, ANSWER_SECONDS)
         return self._answered()
 
     async def ask(self, count: int, seconds: float, *, no_wait: bool = False) -> None:
@@ -70,8 +70,8 @@ class Pull:
         """
         self._wanted_count = count
         self._refusal = None
-        self._has_begun.clear()
-        self._has_ended.clear()
+        self._begin_signal.clear()
+        self._end_signal.clear()
         request: dict[str, int | bool] = {"batch": count, "expires": int(seconds * 1e9)}
         if no_wait:
             request["no_wait"] = True
@@ -83,7 +83,7 @@ class Pull:
 
         Raises APIError when the server has refused the request.
         """
-        await _waited(self._has_ended, seconds)
+        await _waited(self._end_signal, seconds)
         return self._answered()
 
     def _answered(self) -> list[Msg]:
@@ -116,8 +116,8 @@ class Pull:
         elif status not in _ENDED:
             self._refusal = _refusal(message)
         if status or len(self._messages) >= self._wanted_count:
-            self._has_ended.set()
-        self._has_begun.set()
+            self._end_signal.set()
+        self._begin_signal.set()
 
 
 async def _waited(event: asyncio.Event, seconds: float) -> None:

@@ -112,9 +112,9 @@ class PastProvenance:
             for number, contribution in enumerate(self.state.contributions.get(key, ()))
         ]
         return [
-            contribution
-            for contribution in provenance
-            if contribution.cursor > after and (among is None or contribution.document_id in among)
+            source
+            for source in provenance
+            if source.cursor > after and (among is None or source.document_id in among)
         ][:limit]
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from uuid import uuid4
 
 from runtime.bus.port import SharedValues
+from services.gateway.webhooks.stored_values import replace_value
 from services.query.errors import Conflict, NotFound
 
 MAX_ENDPOINTS = 20
@@ -168,8 +169,7 @@ class Endpoints:
 
     async def _put(self, key: str, fields: dict[str, Any] | None) -> None:
         value = b"" if fields is None else _encoded(fields)
-        while not await self.values.write(key, value, (await self.values.read(key))[1]):
-            continue
+        await replace_value(self.values, key, value)
 
 
 def _fields(endpoint: Endpoint) -> dict[str, Any]:

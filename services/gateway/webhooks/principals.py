@@ -11,14 +11,14 @@ from runtime.bus.port import SharedValues
 from runtime.errors import Unavailable
 from services.gateway.auth.known_principals import KnownPrincipals
 from services.gateway.places import Places
+from services.gateway.webhooks.stored_values import replace_value
 
 KEY = "known.principals"
 
 
 async def publish_principals(values: SharedValues, known: KnownPrincipals) -> None:
     """Replace what the sender knows of principals. Raises `Unavailable`."""
-    while not await values.write(KEY, known.encoded(), (await values.read(KEY))[1]):
-        continue
+    await replace_value(values, KEY, known.encoded())
 
 
 @dataclass

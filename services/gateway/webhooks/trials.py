@@ -17,14 +17,17 @@ from runtime.bus.port import SharedValues
 from runtime.errors import Retryable, Unavailable
 from services.gateway.webhooks.delivery import Notification, Outcome, Webhooks, deliver
 from services.gateway.webhooks.endpoints import Endpoint, timestamp
+from services.gateway.webhooks.stored_values import replace_value
 from services.query.errors import NotFound
 
 PREFIX = "trial."
 """What the key of an order begins with; the id of the endpoint follows."""
 
 ANSWER_SECONDS = 25.0
+"""How long an outcome is waited for."""
+
 POLL_SECONDS = 0.2
-"""How long an outcome is waited for, and how often it is asked for."""
+"""How often it is asked for."""
 
 
 class Trials(Protocol):
@@ -62,7 +65,7 @@ class OrderedTrials:
         """See `Trials.send`. A second order takes the place of the first."""
         key = PREFIX + endpoint.id
         order = {"id": uuid4().hex, "ordered_at": time.time()}
-        await self._put(key, json.dumps(order).encode())
+        await replace_value(self.values, key, json.dumps(order).encode())
         waited = 0.0
         while waited < ANSWER_SECONDS:
             await self.sleep(POLL_SECONDS)
@@ -74,14 +77,10 @@ class OrderedTrials:
             if "outcome" in fields:
                 await self.values.write(key, b"", revision)
                 return Outcome(**fields["outcome"])
-        await self._put(key, b"")
+        await replace_value(self.values, key, b"")
         raise Unavailable(
             "no sender of webhooks answered: WEBHOOK_SENDER is apart, and none runs or it is slow"
         )
-
-    async def _put(self, key: str, value: bytes) -> None:
-        while not await self.values.write(key, value, (await self.values.read(key))[1]):
-            continue
 
 
 @dataclass(frozen=True)
@@ -94,25 +93,26 @@ class TrialOrders:
         """Carry out every order that no other sender has taken. Raises `Unavailable`."""
         values = self.webhooks.endpoints.values
         orders = [key for key in await values.keys() if key.startswith(PREFIX)]
-        await asyncio.gather(*map(self._carry_out_one, orders))
+        await asyncio.gather(*map(self._carry_out_order, orders))
 
-    async def _carry_out_one(self, key: str) -> None:
+    async def _carry_out_order(self, key: str) -> None:
         values = self.webhooks.endpoints.values
         value, revision = await values.read(key)
         order: dict[str, Any] = json.loads(value) if value else {}
         if not order or "taken" in order or time.time() - order["ordered_at"] > ANSWER_SECONDS:
             return
-        if not await values.write(key, json.dumps({**order, "taken": True}).encode(), revision):
+        order["taken"] = True
+        if not await values.write(key, json.dumps(order).encode(), revision):
             return
         try:
             endpoint = await self.webhooks.endpoints.get(key.removeprefix(PREFIX))
         except NotFound:
             return
         outcome = await OwnTrials(self.webhooks).send(endpoint)
-        current, revision = await values.read(key)
-        if current and json.loads(current)["id"] == order["id"]:
-            answered = {**order, "taken": True, "outcome": asdict(outcome)}
-            await values.write(key, json.dumps(answered).encode(), revision)
+        newest_value, revision = await values.read(key)
+        if newest_value and json.loads(newest_value)["id"] == order["id"]:
+            order["outcome"] = asdict(outcome)
+            await values.write(key, json.dumps(order).encode(), revision)
 
     async def keep_carrying_out(self) -> None:
         """Carry orders out until cancelled. A bus that is away is waited for."""

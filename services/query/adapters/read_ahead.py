@@ -17,8 +17,8 @@ async def read_ahead(pieces: AsyncGenerator[T], max_size: int) -> AsyncGenerator
     is closed.
     """
     queue: deque[T] = deque()
-    has_pieces = asyncio.Event()
-    has_space = asyncio.Event()
+    pieces_waiting = asyncio.Event()
+    space_free = asyncio.Event()
     size = 0
 
     async def read() -> None:
@@ -28,24 +28,24 @@ async def read_ahead(pieces: AsyncGenerator[T], max_size: int) -> AsyncGenerator
                 async for piece in pieces:
                     queue.append(piece)
                     size += len(piece)
-                    has_pieces.set()
+                    pieces_waiting.set()
                     while size >= max_size:
-                        has_space.clear()
-                        await has_space.wait()
+                        space_free.clear()
+                        await space_free.wait()
         finally:
-            has_pieces.set()
+            pieces_waiting.set()
 
     reader = asyncio.create_task(read())
     try:
         while queue or not reader.done():
             if not queue:
-                has_pieces.clear()
-                await has_pieces.wait()
+                pieces_waiting.clear()
+                await pieces_waiting.wait()
                 continue
             piece = queue.popleft()
             yield piece
             size -= len(piece)
-            has_space.set()
+            space_free.set()
         await reader
     finally:
         reader.cancel()

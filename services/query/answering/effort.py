@@ -61,19 +61,21 @@ async def retrieve_with_effort(
     allowed_rounds = deps.effort_limits.rounds(question.effort)
     while len(rounds) < allowed_rounds and not (rounds and rounds[-1].ended):
         deps.on_progress("assessing_context")
-        round_, follow_up = await _plan(question, retrieval, queries, rounds, partitions, deps)
+        search_round, follow_up = await _plan(
+            question, retrieval, queries, rounds, partitions, deps
+        )
         if follow_up.searches:
             results += await _search(question, follow_up.searches, partitions, deps)
             before = {passage.id for _, passage in retrieval.passages}
             retrieval = combine(results, question, deps.count_tokens)
             new_count = sum(passage.id not in before for _, passage in retrieval.passages)
-            round_ = replace(
-                round_,
+            search_round = replace(
+                search_round,
                 new_passages=new_count,
                 ended="" if new_count else "the searches found nothing new",
             )
             queries += follow_up.searches
-        rounds.append(round_)
+        rounds.append(search_round)
     if rounds and not rounds[-1].ended:
         rounds[-1] = replace(
             rounds[-1], ended=f"effort {question.effort} has at most {allowed_rounds} rounds"
@@ -96,7 +98,9 @@ async def _plan(
     count = deps.count_tokens
     assert deps.follow_ups
     empty_prompt_tokens = count(follow_up_prompt(question.query, queries, limits.searches, ""))
-    tokens_left = limits.tokens - sum(round_.tokens for round_ in rounds) - empty_prompt_tokens
+    tokens_left = (
+        limits.tokens - sum(search_round.tokens for search_round in rounds) - empty_prompt_tokens
+    )
     if tokens_left < LEAST_READ:
         return Round((), ended=f"the budget of {limits.tokens} tokens is used up"), FollowUp()
     text = excerpts(retrieval, min(tokens_left, question.max_total_tokens), count)
@@ -164,6 +168,6 @@ def _with_rounds(
         info={
             **retrieval.info,
             "effort": question.effort,
-            "rounds": [asdict(round_) for round_ in rounds],
+            "rounds": [asdict(search_round) for search_round in rounds],
         },
     )

@@ -121,7 +121,7 @@ def _longer_misspelt(
         ):
             part = question_words[first : first + length]
             if not all(
-                word.start in unlinked_starts and _may_name([word], has_case) for word in part
+                beside.start in unlinked_starts and _may_name([beside], has_case) for beside in part
             ):
                 continue
             form = normal_form(part)

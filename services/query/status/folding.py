@@ -239,7 +239,7 @@ def _with_failures(base: DocumentStatus, new_failures: Sequence[Failure]) -> Doc
         newest_failures[cause] = max(
             failure,
             newest_failures.get(cause, failure),
-            key=lambda each_failure: each_failure.sequence,
+            key=lambda candidate: candidate.sequence,
         )
     failures = newest_failures.values()
     named_failures = sorted(

@@ -159,7 +159,7 @@ class MongoRows:
         async def outdone(ids: Sequence[str]) -> list[str]:
             greater = {
                 "_id": {"$in": ids},
-                f"fields.{field}": {"$gt": min(guards[id_] for id_ in ids)},
+                f"fields.{field}": {"$gt": min(guards[row_id] for row_id in ids)},
             }
             async with answered(self._limit):
                 documents = (
@@ -230,8 +230,8 @@ class MongoRows:
             for key, note in batch:
                 one_more = {"fields.notes": {"$each": [note], "$slice": -MOST_NOTES}}
                 update = {"$inc": {"fields.n": 1}, "$push": one_more, "$setOnInsert": of_counter}
-                id_ = ids_of(table, [checked_key(key)])[0]
-                writes[id_] = UpdateOne({"_id": id_}, update, upsert=True)
+                row_id = ids_of(table, [checked_key(key)])[0]
+                writes[row_id] = UpdateOne({"_id": row_id}, update, upsert=True)
             await write_all(self._of(table), writes, limit=self._limit)
         return await self.get(table, notes)
 

@@ -78,10 +78,11 @@ async def write_all(
     writes_left = dict(writes)
     for _ in range(ROUNDS):
         writes_left = {
-            id_: writes_left[id_] for id_ in await refused_writes(collection, writes_left, limit)
+            row_id: writes_left[row_id]
+            for row_id in await refused_writes(collection, writes_left, limit)
         }
-        for id_ in await settled_writes(list(writes_left)) if writes_left else ():
-            del writes_left[id_]
+        for row_id in await settled_writes(list(writes_left)) if writes_left else ():
+            del writes_left[row_id]
         if not writes_left:
             return
     raise Unavailable(

@@ -82,9 +82,9 @@ class BoltGraph:
             waiting = entity_batch
         # The last entities and the first relations share a transaction: for most calls the only
         # one.
-        for last_entities, entity_batch in zip_longest([waiting], of_relations, fillvalue=()):
-            if last_entities or entity_batch:
-                await self._put(partition, last_entities, entity_batch, sizes)
+        for last_entities, relation_batch in zip_longest([waiting], of_relations, fillvalue=()):
+            if last_entities or relation_batch:
+                await self._put(partition, last_entities, relation_batch, sizes)
 
     async def _put(
         self,

@@ -266,7 +266,7 @@ class MilvusVectors:
         of_each = [checkpoint_rows.newest(rows) for rows in answers]
         checkpoints = [checkpoint for checkpoint in of_each if checkpoint]
         return (
-            min(checkpoints, key=lambda checkpoint_: checkpoint_.sequence)
+            min(checkpoints, key=lambda checkpoint: checkpoint.sequence)
             if len(checkpoints) == len(of_each)
             else None
         )

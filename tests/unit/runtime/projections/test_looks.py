@@ -27,11 +27,11 @@ async def test_writes_wait_no_longer_than_the_log_is_away(monkeypatch: pytest.Mo
         looks += 1
         if looks % 3:
             raise Unavailable("no leader")
-        writes.was_checked.set()
+        writes.log_check.set()
 
     monkeypatch.setattr(service, "look", look)
     async with asyncio.timeout(PATIENCE), service.watching(Health("query")):
-        await writes.was_checked.wait()
+        await writes.log_check.wait()
         assert looks == 3
         await writes.disconnected()
         await writes.reconnected()
