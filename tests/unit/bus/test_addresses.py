@@ -59,17 +59,17 @@ def test_a_name_without_a_password_is_a_token() -> None:
     ],
 )
 def test_what_names_no_server_is_refused_without_its_password(url: str) -> None:
-    with pytest.raises(ConfigurationError, match="NATS_URL must be nats://") as raised:
+    with pytest.raises(ConfigurationError, match="NATS_URL must be nats://") as error:
         parse_bus_address(url)
-    assert "secret" not in str(raised.value)
+    assert "secret" not in str(error.value)
 
 
 def test_who_uses_no_tls_hands_none_to_the_client_and_who_does_speaks_it_first(
     tmp_path: Path,
 ) -> None:
     assert parse_bus_address("nats://u:p@one:4222").encryption == {}
-    given = parse_bus_address("tls://u:p@one:4222").encryption
-    assert given["tls_handshake_first"] is True
-    assert given["tls"].check_hostname
+    options = parse_bus_address("tls://u:p@one:4222").encryption
+    assert options["tls_handshake_first"] is True
+    assert options["tls"].check_hostname
     with pytest.raises(ConfigurationError, match=r"ca=.*absent.pem"):
         _ = parse_bus_address(f"tls://u:secret@one:4222?ca={tmp_path}/absent.pem").encryption

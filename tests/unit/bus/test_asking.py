@@ -14,11 +14,11 @@ def soon(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def test_what_a_lost_leader_was_asked_the_next_one_answers() -> None:
-    lost = asyncio.Event()
+    leader_lost = asyncio.Event()
 
     async def ask() -> str:
-        if not lost.is_set():
-            lost.set()
+        if not leader_lost.is_set():
+            leader_lost.set()
             await asyncio.Event().wait()
         return "the next one"
 
@@ -52,14 +52,14 @@ async def test_a_refusal_is_an_answer() -> None:
 
 
 async def test_who_gives_up_leaves_no_question_behind() -> None:
-    asked = asyncio.Event()
+    question_sent = asyncio.Event()
 
     async def ask() -> None:
-        asked.set()
+        question_sent.set()
         await asyncio.Event().wait()
 
     waiting = asyncio.create_task(first_answer(ask))
-    await asked.wait()
+    await question_sent.wait()
     waiting.cancel()
     with pytest.raises(asyncio.CancelledError):
         await waiting

@@ -21,10 +21,10 @@ def test_what_another_process_counted_is_taken_over_once() -> None:
 
 def test_the_count_is_bounded_and_the_longest_untouched_is_forgotten_first() -> None:
     attempts = Attempts(max_items=3)
-    for thing in "abca":
-        attempts.add(thing, "bug")
+    for name in "abca":
+        attempts.add(name, "bug")
     attempts.add("d", "bug")
-    assert [thing for thing in "abcd" if attempts.of(thing)] == ["a", "c", "d"]
+    assert [name for name in "abcd" if attempts.of(name)] == ["a", "c", "d"]
 
 
 def test_a_workspace_has_an_eighth_of_the_window_for_what_fails() -> None:

@@ -72,10 +72,10 @@ def test_data_may_be_bytes_in_base64() -> None:
     assert text(orjson.dumps(raw)) == "Grüße"
 
 
-@pytest.mark.parametrize("encoded", ["not base64!", 7, "bm90IEpTT04=", "é", [], ""])
-def test_bytes_that_are_no_json_are_undecodable(encoded: object) -> None:
+@pytest.mark.parametrize("content", ["not base64!", 7, "bm90IEpTT04=", "é", [], ""])
+def test_bytes_that_are_no_json_are_undecodable(content: object) -> None:
     with pytest.raises(Undecodable):
-        text(orjson.dumps({**SMALLEST, "data_base64": encoded}))
+        text(orjson.dumps({**SMALLEST, "data_base64": content}))
 
 
 @pytest.mark.parametrize(

@@ -77,21 +77,21 @@ def test_every_message_is_offered_at_most_once_and_in_the_order_of_its_workspace
     workspaces: list[str], gap: int, limit: int
 ) -> None:
     queue = backlog(*workspaces)
-    offered: dict[str, list[int]] = {}
+    offers: dict[str, list[int]] = {}
     while turn := queue.take(limit, 0.0, gap=gap):
         assert len(turn.sequences) <= limit
-        offered.setdefault(turn.workspace, []).extend(turn.sequences)
+        offers.setdefault(turn.workspace, []).extend(turn.sequences)
     sequences: dict[str, list[int]] = {}
     for sequence, workspace in enumerate(workspaces, 1):
         sequences.setdefault(workspace, []).append(sequence)
     waiting: list[int] = []
     heads: list[int] = []
     for workspace, all_sequences in sequences.items():
-        taken = offered.get(workspace, [])
-        assert taken == all_sequences[: len(taken)]
-        rest = all_sequences[len(taken) :]
-        waiting += rest
-        heads += rest[:1]
+        offered_sequences = offers.get(workspace, [])
+        assert offered_sequences == all_sequences[: len(offered_sequences)]
+        remaining = all_sequences[len(offered_sequences) :]
+        waiting += remaining
+        heads += remaining[:1]
     assert len(queue) == len(waiting)
     # Only those at the head, or less than the gap behind it, were left to ordinary delivery.
     assert all(head - min(waiting) < gap for head in heads)

@@ -27,8 +27,8 @@ WINDOW = 64
 class FailingHandler:
     """Fails for documents whose name begins with one of `bad`; the others give an event."""
 
-    def __init__(self, *bad: str, error: Exception | None = None) -> None:
-        self.bad, self.error = bad, error or Unavailable("down")
+    def __init__(self, *names: str, error: Exception | None = None) -> None:
+        self.bad, self.error = names, error or Unavailable("down")
         self.tried = Counter[str]()
 
     async def __call__(self, delivery: Delivery[Any], _: Generations) -> Sequence[Event]:
@@ -41,9 +41,9 @@ class FailingHandler:
 
 def parking(handle: Any, **fields: Any) -> tuple[ProcessorBench, MemoryParkedEvents]:
     table = bench(each(handle), max_ack_pending=WINDOW, **fields)
-    parked = MemoryParkedEvents(table.log)
-    table.processor.parking = ParkingPolicy(table.processor.durable, parked)
-    return table, parked
+    parked_events = MemoryParkedEvents(table.log)
+    table.processor.parking = ParkingPolicy(table.processor.durable, parked_events)
+    return table, parked_events
 
 
 def newer(table: ProcessorBench, about: str = "n") -> None:
@@ -59,17 +59,17 @@ def newer(table: ProcessorBench, about: str = "n") -> None:
     table.raw(json.dumps(data).encode(), f"kb.v1.w.{about}.DocumentAdded", about)
 
 
-def records(parked: MemoryParkedEvents) -> list[ParkedEvent]:
-    return [event for _, event in parked.records.values()]
+def records(parked_events: MemoryParkedEvents) -> list[ParkedEvent]:
+    return [event for _, event in parked_events.records.values()]
 
 
 async def test_an_event_of_a_newer_version_is_parked_at_once_and_says_what_it_is() -> None:
-    table, parked = parking(FailingHandler())
+    table, parked_events = parking(FailingHandler())
     newer(table)
     table.append(sealed(added("d")))
     await table.deliver()
     assert table.unacknowledged == []
-    (event,) = records(parked)
+    (event,) = records(parked_events)
     assert (event.sequence, event.reason, event.event_type, event.version) == (
         1,
         "newer-version",
@@ -94,14 +94,14 @@ async def test_what_cannot_be_parked_comes_again_in_the_window(
 
 
 async def test_what_failed_often_is_parked_and_others_keep_their_place() -> None:
-    table, parked = parking(FailingHandler("bad"))
+    table, parked_events = parking(FailingHandler("bad"))
     table.append(sealed(added("bad"), id="bad"))
     for _ in range(RETRIES):
         await table.deliver()
-    assert (table.unacknowledged, records(parked)) == ([1], [])
+    assert (table.unacknowledged, records(parked_events)) == ([1], [])
     await table.deliver()
     assert table.unacknowledged == []
-    (event,) = records(parked)
+    (event,) = records(parked_events)
     assert (event.reason, event.attempts, event.error) == (
         "retried",
         {"retry": RETRIES + 1},
@@ -113,7 +113,7 @@ async def test_what_failed_often_is_parked_and_others_keep_their_place() -> None
 async def test_while_others_succeed_a_workspace_in_trouble_keeps_its_share_of_the_window_only() -> (
     None
 ):
-    table, parked = parking(FailingHandler("bad"))
+    table, parked_events = parking(FailingHandler("bad"))
     table.append(sealed(added("good"), id="good", workspace="quiet"))
     for number in range(WINDOW):
         table.append(sealed(added(f"bad{number}"), id=f"bad{number}", workspace="loud"))
@@ -121,20 +121,23 @@ async def test_while_others_succeed_a_workspace_in_trouble_keeps_its_share_of_th
     for _ in range(2):
         await table.deliver()
     assert len(table.unacknowledged) <= WINDOW // 8
-    assert len(records(parked)) >= WINDOW - WINDOW // 8
-    assert {event.workspace for event in records(parked)} == {"loud"}
+    assert len(records(parked_events)) >= WINDOW - WINDOW // 8
+    assert {event.workspace for event in records(parked_events)} == {"loud"}
 
 
 async def test_an_outage_for_everybody_moves_no_backlog_and_loses_nothing() -> None:
     handle = FailingHandler("d")
-    table, parked = parking(handle)
+    table, parked_events = parking(handle)
     for number in range(WINDOW):
         table.append(sealed(added(f"d{number}"), id=f"d{number}"))
     for _ in range(4):
         await table.deliver()
-    waiting, listed = set(table.unacknowledged), {event.sequence for event in records(parked)}
-    assert waiting | listed == set(range(1, WINDOW + 1))
-    assert len(listed) <= 2 * PER_SECOND
+    waiting, parked_sequences = (
+        set(table.unacknowledged),
+        {event.sequence for event in records(parked_events)},
+    )
+    assert waiting | parked_sequences == set(range(1, WINDOW + 1))
+    assert len(parked_sequences) <= 2 * PER_SECOND
     handle.bad = ()
     await table.deliver()
     assert table.unacknowledged == []
@@ -168,13 +171,13 @@ class SteppedReader(ParkedReader):
 
 
 async def due(
-    table: ProcessorBench, parked: MemoryParkedEvents, *abouts: str, workspace: str = "w"
+    table: ProcessorBench, parked_events: MemoryParkedEvents, *abouts: str, workspace: str = "w"
 ) -> None:
     """Park these events, to be tried now."""
     for about in abouts:
         table.append(sealed(added(about), id=about, workspace=workspace))
         sequence = len(table.log.messages)
-        await parked.put(
+        await parked_events.put(
             ParkedEvent(
                 durable="chunker",
                 sequence=sequence,
@@ -190,9 +193,9 @@ async def due(
 
 
 async def test_what_is_due_is_handled_as_if_it_were_delivered_and_leaves_the_list() -> None:
-    table, parked = parking(FailingHandler(), batch=10)
-    await due(table, parked, "a", "b", "c")
-    reader = SteppedReader(table.processor, parked)
+    table, parked_events = parking(FailingHandler(), batch=10)
+    await due(table, parked_events, "a", "b", "c")
+    reader = SteppedReader(table.processor, parked_events)
     for _ in range(2):  # one first, for nobody knows whether the trouble is over
         await reader.step()
     assert {event.data.aggregate_id for event in table.published("ChunksCreated")} == {
@@ -200,27 +203,27 @@ async def test_what_is_due_is_handled_as_if_it_were_delivered_and_leaves_the_lis
         "b",
         "c",
     }
-    assert parked.records == {}
+    assert parked_events.records == {}
     await reader.step()
     assert await reader.note() is None
 
 
 async def test_of_a_workspace_in_trouble_one_event_is_tried_and_not_each() -> None:
     handle = FailingHandler("bad")
-    table, parked = parking(handle)
-    await due(table, parked, *(f"bad{number}" for number in range(20)), workspace="loud")
-    await due(table, parked, "good", workspace="quiet")
-    reader = SteppedReader(table.processor, parked, slots=4)
+    table, parked_events = parking(handle)
+    await due(table, parked_events, *(f"bad{number}" for number in range(20)), workspace="loud")
+    await due(table, parked_events, "good", workspace="quiet")
+    reader = SteppedReader(table.processor, parked_events, slots=4)
     for _ in range(5):
         await reader.step()
     assert sum(handle.tried[f"bad{number}"] for number in range(20)) == 1
     assert handle.tried["good"] == 1
-    assert len(parked.records) == 20
+    assert len(parked_events.records) == 20
     assert (
         await reader.note()
         == "20 events that failed again and again are parked and tried now and then"
     )
-    (again,) = [event for event in records(parked) if event.attempts["retry"] > 9]
+    (again,) = [event for event in records(parked_events) if event.attempts["retry"] > 9]
     assert again.not_before > again.parked_at
 
 
@@ -232,79 +235,84 @@ async def test_what_failed_in_an_outage_is_tried_when_the_outage_is_over_and_not
     monkeypatch.setattr(time, "time", lambda: now)
     monkeypatch.setattr(time, "monotonic", lambda: now)
     handle = FailingHandler("", error=error)
-    table, parked = parking(handle)
-    table.processor.parking = ParkingPolicy(table.processor.durable, parked, clock=lambda: now)
+    table, parked_events = parking(handle)
+    table.processor.parking = ParkingPolicy(
+        table.processor.durable, parked_events, clock=lambda: now
+    )
     now += 100.0
-    await due(table, parked, "a", "b")
-    reader = SteppedReader(table.processor, parked)
+    await due(table, parked_events, "a", "b")
+    reader = SteppedReader(table.processor, parked_events)
     for _ in range(2):
         await reader.step()
         now += 5.0
     handle.bad = ()
     await reader.step()
-    assert len(parked.records) == 2, "nothing says that the outage is over"
+    assert len(parked_events.records) == 2, "nothing says that the outage is over"
     table.append(sealed(added("c"), id="c"))
     await table.deliver()
     for _ in range(3):
         await reader.step()
-    assert parked.records == {}
+    assert parked_events.records == {}
 
 
 async def test_a_parked_event_is_tried_after_its_wait_although_the_clock_was_set_back(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    real, monotonic = 1_900_000_000.0, 1000.0
-    monkeypatch.setattr(time, "time", lambda: real)
+    wall_time, monotonic = 1_900_000_000.0, 1000.0
+    monkeypatch.setattr(time, "time", lambda: wall_time)
     monkeypatch.setattr(time, "monotonic", lambda: monotonic)
-    table, parked = parking(FailingHandler())
-    await due(table, parked, "a")
-    (event,) = records(parked)
-    await parked.put(event.due_in(120.0), parked.records["chunker", 1][0])
-    real -= 86_400.0
-    reader = SteppedReader(table.processor, parked)
+    table, parked_events = parking(FailingHandler())
+    await due(table, parked_events, "a")
+    (event,) = records(parked_events)
+    await parked_events.put(event.due_in(120.0), parked_events.records["chunker", 1][0])
+    wall_time -= 86_400.0
+    reader = SteppedReader(table.processor, parked_events)
     for _ in range(2):
         await reader.step()
-        assert parked.records, "it was tried too early"
-        real, monotonic = real + 61.0, monotonic + 61.0
+        assert parked_events.records, "it was tried too early"
+        wall_time, monotonic = wall_time + 61.0, monotonic + 61.0
     await reader.step()
-    assert parked.records == {}
+    assert parked_events.records == {}
 
 
 async def test_an_event_whose_provider_was_not_called_has_used_up_no_try_and_comes_when_the_pause_ends() -> (  # noqa: E501
     None
 ):
     handle = FailingHandler("d", error=ProviderPaused("paused", retry_after=3.0))
-    table, parked = parking(handle)
+    table, parked_events = parking(handle)
     table.append(sealed(added("d"), id="d"))
     for _ in range(3 * RETRIES):
         await table.deliver()
     assert all(3.0 < delay < 4.5 for delay in table.consumer.delays)
-    assert (table.unacknowledged, records(parked)) == ([1], [])
+    assert (table.unacknowledged, records(parked_events)) == ([1], [])
 
 
 async def test_a_parked_event_whose_provider_is_paused_is_due_when_the_pause_ends() -> None:
     handle = FailingHandler("a", error=ProviderPaused("paused", retry_after=3.0))
-    table, parked = parking(handle)
-    await due(table, parked, "a")
-    await SteppedReader(table.processor, parked).step()
-    (event,) = records(parked)
+    table, parked_events = parking(handle)
+    await due(table, parked_events, "a")
+    await SteppedReader(table.processor, parked_events).step()
+    (event,) = records(parked_events)
     assert 3.0 < event.wait < 4.5
     assert event.attempts == {"retry": 9}
 
 
 def test_several_errors_of_which_none_was_tried_are_a_pause() -> None:
-    paused = [ProviderPaused("paused", retry_after=1.0), ProviderPaused("paused", retry_after=2.0)]
-    joined = longest_wait(paused, [])
-    assert isinstance(joined, ProviderPaused)
-    assert joined.retry_after == 2.0
-    assert not isinstance(longest_wait([*paused, Unavailable("down")], []), ProviderPaused)
+    pauses = [ProviderPaused("paused", retry_after=1.0), ProviderPaused("paused", retry_after=2.0)]
+    error = longest_wait(pauses, [])
+    assert isinstance(error, ProviderPaused)
+    assert error.retry_after == 2.0
+    assert not isinstance(longest_wait([*pauses, Unavailable("down")], []), ProviderPaused)
 
 
 async def test_an_event_that_another_replica_has_claimed_is_left_to_it() -> None:
     handle = FailingHandler()
-    table, parked = parking(handle)
-    await due(table, parked, "a")
-    first, second = SteppedReader(table.processor, parked), SteppedReader(table.processor, parked)
+    table, parked_events = parking(handle)
+    await due(table, parked_events, "a")
+    first, second = (
+        SteppedReader(table.processor, parked_events),
+        SteppedReader(table.processor, parked_events),
+    )
     await asyncio.gather(first.look(), second.look())
     await asyncio.gather(first.step(), second.step())
     assert handle.tried == {"a": 1}
@@ -313,54 +321,57 @@ async def test_an_event_that_another_replica_has_claimed_is_left_to_it() -> None
 async def test_a_newer_event_is_taken_up_when_the_code_knows_its_version_and_not_before(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    table, parked = parking(FailingHandler())
+    table, parked_events = parking(FailingHandler())
     newer(table)
     await table.deliver()
-    old = SteppedReader(table.processor, parked)
+    old_reader = SteppedReader(table.processor, parked_events)
     for _ in range(3):
-        await old.step()
+        await old_reader.step()
     assert (
-        await old.note()
+        await old_reader.note()
         == "1 events of a version newer than this code are parked until it is upgraded"
     )
-    assert len(parked.history) == 1, "it was tried by code that cannot read it"
+    assert len(parked_events.history) == 1, "it was tried by code that cannot read it"
 
     def knows(event_type: str, version: int) -> bool:
         return version <= 2
 
     monkeypatch.setattr("runtime.bus.parking.reader.knows", knows)
-    upgraded = SteppedReader(table.processor, parked)
-    await upgraded.look()
+    upgraded_reader = SteppedReader(table.processor, parked_events)
+    await upgraded_reader.look()
     assert [
-        entry.sequence for entry in upgraded._due(next(iter(upgraded._workspaces.values())), 1.0)
+        entry.sequence
+        for entry in upgraded_reader._due(next(iter(upgraded_reader._workspaces.values())), 1.0)
     ] == [1]
 
 
 async def test_an_event_that_was_erased_leaves_the_list() -> None:
-    table, parked = parking(FailingHandler())
-    await due(table, parked, "a")
+    table, parked_events = parking(FailingHandler())
+    await due(table, parked_events, "a")
     table.log.messages.clear()
-    await SteppedReader(table.processor, parked).step()
-    assert parked.records == {}
+    await SteppedReader(table.processor, parked_events).step()
+    assert parked_events.records == {}
 
 
 async def test_a_claim_is_renewed_while_the_event_is_worked_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("runtime.bus.parking.policy.LEASE", 0.06)
-    seen: list[ParkedRecord] = []
+    renewals: list[ParkedRecord] = []
 
     async def slow(delivery: Delivery[Any], _: Generations) -> Sequence[Event]:
-        while len(seen) < 3:
+        while len(renewals) < 3:
             await asyncio.sleep(0.01)
-            seen[:] = [
-                entry for entry in parked.history if entry.event and entry.event.not_before > 1.0
+            renewals[:] = [
+                entry
+                for entry in parked_events.history
+                if entry.event and entry.event.not_before > 1.0
             ]
         return []
 
-    table, parked = parking(slow, ack_wait=0.06)
+    table, parked_events = parking(slow, ack_wait=0.06)
     monkeypatch.setattr("runtime.bus.parking.reader.LEASE", 0.06)
-    await due(table, parked, "a")
+    await due(table, parked_events, "a")
     async with asyncio.timeout(10):
-        await SteppedReader(table.processor, parked).step()
-    assert parked.records == {}
+        await SteppedReader(table.processor, parked_events).step()
+    assert parked_events.records == {}

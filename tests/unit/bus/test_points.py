@@ -40,10 +40,10 @@ async def test_a_time_is_the_last_event_that_the_log_had_then(length: int) -> No
     log = await filled(*("w" if number % 3 else "other" for number in range(length)))
     for number in range(-1, length + 1):
         at = NOON + timedelta(minutes=number, seconds=30)
-        expected = max(
+        sequence = max(
             (place + 1 for place in range(length) if place % 3 and place <= number), default=0
         )
-        assert await sequence_at(log, "w", at.isoformat()) == expected, number
+        assert await sequence_at(log, "w", at.isoformat()) == sequence, number
 
 
 async def test_a_time_without_a_zone_is_utc_and_its_own_event_belongs_to_it() -> None:

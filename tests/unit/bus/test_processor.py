@@ -28,11 +28,11 @@ def answering(*events: Event) -> Any:
     return each(handle)
 
 
-def raising(error: Exception, only: str = "") -> Any:
-    """Fails for the document named `only`, else for every one; the others give one event each."""
+def raising(error: Exception, name: str = "") -> Any:
+    """Fails for the document named `name`, else for every one; the others give one event each."""
 
     async def handle(delivery: Delivery[Any], _: Generations) -> Sequence[Event]:
-        if only in {"", delivery.event.aggregate_id}:
+        if name in {"", delivery.event.aggregate_id}:
             raise error
         return [chunked(document(delivery.event.aggregate_id), "text")]
 
@@ -116,13 +116,13 @@ async def test_what_is_being_worked_on_is_not_delivered_to_another(
         if len(beats) == 2:
             raise Unavailable("a heartbeat was lost")
         if len(beats) >= 6:
-            done.set()
+            release.set()
 
     async def slow(delivery: Delivery[Any], _: Generations) -> Sequence[Event]:
-        await asyncio.wait_for(done.wait(), 10)
+        await asyncio.wait_for(release.wait(), 10)
         return []
 
-    done = asyncio.Event()
+    release = asyncio.Event()
     monkeypatch.setattr(MemoryMessage, "heartbeat", heartbeat)
     table = bench(each(slow), ack_wait=0.03)
     for name in "de":
@@ -137,9 +137,9 @@ async def test_what_is_being_worked_on_is_not_delivered_to_another(
 async def test_a_handler_that_is_cancelled_by_its_own_driver_ends_no_worker() -> None:
     async def cancelling(delivery: Delivery[Any], _: Generations) -> Sequence[Event]:
         if delivery.attempt == 1:
-            current = asyncio.current_task()
-            assert current
-            current.cancel()
+            task = asyncio.current_task()
+            assert task
+            task.cancel()
             await asyncio.sleep(0)
         return [ANSWER]
 
@@ -404,17 +404,17 @@ async def test_of_a_failure_that_cannot_be_handled_no_other_failure_is_published
 
 
 async def test_a_handler_that_is_cancelled_neither_acknowledges_nor_gives_back() -> None:
-    started = asyncio.Event()
+    start = asyncio.Event()
 
     async def endless(delivery: Delivery[Any], _: Generations) -> Sequence[Event]:
-        started.set()
+        start.set()
         await asyncio.Event().wait()
         return []
 
     table = bench(each(endless))
     table.append(sealed(added()))
     task = asyncio.create_task(table.deliver())
-    await started.wait()
+    await start.wait()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
@@ -424,17 +424,17 @@ async def test_a_handler_that_is_cancelled_neither_acknowledges_nor_gives_back()
 
 
 async def test_a_handler_sees_the_event_its_place_and_its_time() -> None:
-    seen: list[Delivery[Any]] = []
+    deliveries: list[Delivery[Any]] = []
 
     async def handle(delivery: Delivery[Any], generations: Generations) -> Sequence[Event]:
         assert generations == Generations()
-        seen.append(delivery)
+        deliveries.append(delivery)
         return []
 
     table = bench(each(handle))
     envelope = sealed(added())
     table.append(envelope)
     await table.deliver()
-    (delivery,) = seen
+    (delivery,) = deliveries
     assert isinstance(delivery.event, DocumentAdded)
     assert (delivery.sequence, delivery.attempt, delivery.happened_at) == (1, 1, envelope.time)

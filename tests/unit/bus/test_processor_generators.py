@@ -24,9 +24,9 @@ def part(number: int, about: str = "d") -> Event:
     return chunked(document(about), f"text {number}", part=number, parts=9, first=number)
 
 
-def streaming(count: int, error: Exception | None = None, seen: list[str] | None = None) -> Any:
+def streaming(count: int, error: Exception | None = None, notes: list[str] | None = None) -> Any:
     """Gives that many events, one by one, and then fails if it is to."""
-    journal = seen if seen is not None else []
+    journal = notes if notes is not None else []
 
     async def events(about: str) -> AsyncGenerator[Event]:
         try:
@@ -138,22 +138,22 @@ async def test_a_stream_that_may_succeed_later_is_delivered_again(error: Excepti
 
 
 async def test_a_stream_that_can_never_end_well_is_a_failure_behind_what_was_published() -> None:
-    seen: list[str] = []
-    table = one(streaming(2, Poison("it can never be"), seen))
+    notes: list[str] = []
+    table = one(streaming(2, Poison("it can never be"), notes))
     await table.deliver()
     (failure,) = table.published("StageFailed")
     assert "it can never be" in failure.model_dump_json()
     assert table.unacknowledged == []
-    assert seen == ["made 0", "made 1", "closed"]
+    assert notes == ["made 0", "made 1", "closed"]
 
 
 async def test_a_log_that_takes_no_more_stops_the_making_of_events() -> None:
-    seen: list[str] = []
-    table = one(streaming(1000, seen=seen))
+    notes: list[str] = []
+    table = one(streaming(1000, notes=notes))
     table.log.refuse["ChunksCreated"] = Unavailable("the log is full")
     await table.deliver()
-    assert seen[-1] == "closed"
-    assert len(seen) <= PUBLISHES_AT_ONCE + 2
+    assert notes[-1] == "closed"
+    assert len(notes) <= PUBLISHES_AT_ONCE + 2
     assert table.unacknowledged == [1]
 
 
@@ -185,24 +185,24 @@ async def test_a_stream_of_nothing_is_acknowledged() -> None:
 async def test_a_stream_that_is_cancelled_is_closed_and_neither_acknowledged_nor_given_back() -> (
     None
 ):
-    started, closed = asyncio.Event(), asyncio.Event()
+    start, end = asyncio.Event(), asyncio.Event()
 
     async def events() -> AsyncGenerator[Event]:
         try:
             yield part(0)
-            started.set()
+            start.set()
             await asyncio.Event().wait()
         finally:
-            closed.set()
+            end.set()
 
     async def handle(delivery: Delivery[Any], _: Generations) -> Events:
         return events()
 
     table = one(each(handle))
     task = asyncio.create_task(table.deliver())
-    await started.wait()
+    await start.wait()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert closed.is_set()
+    assert end.is_set()
     assert table.unacknowledged == [1]

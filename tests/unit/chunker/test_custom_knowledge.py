@@ -90,26 +90,26 @@ async def test_of_two_chunks_with_one_source_the_first_carries_what_was_said() -
 
 
 async def test_what_names_no_chunk_is_written_down_in_a_chunk_of_its_own() -> None:
-    text, own = await made(
+    text, own_chunk = await made(
         chunks=[{"content": "one", "source_id": "s"}],
         entities=[{**MILL, "source_id": "gone"}, {"name": "Quay"}],
         relations=[TIE],
     )
     assert text.given == CustomExtraction()
-    assert own.content == (
+    assert own_chunk.content == (
         "Tide mill (building): Driven by the tide.\nQuay\nTide mill, Brackwater (place): It "
         "stands there."
     )
-    assert own.given is not None
-    assert [entity.name for entity in own.given.entities] == ["Tide mill", "Quay"]
-    assert len(own.given.relations) == 1
+    assert own_chunk.given is not None
+    assert [entity.name for entity in own_chunk.given.entities] == ["Tide mill", "Quay"]
+    assert len(own_chunk.given.relations) == 1
 
 
 async def test_a_chunk_without_a_text_cannot_carry_anything() -> None:
-    (own,) = await made(
+    (own_chunk,) = await made(
         chunks=[{"content": "\x00", "source_id": "s"}], entities=[{**MILL, "source_id": "s"}]
     )
-    assert own.content.startswith("Tide mill")
+    assert own_chunk.content.startswith("Tide mill")
 
 
 async def test_much_that_names_no_chunk_fills_several() -> None:

@@ -63,7 +63,7 @@ async def test_binary_data_of_a_text_from_the_bus_reaches_no_chunk_and_the_last_
     assert event.warnings == (
         "1 inline file (image/png; 40,031 bytes) was left out: only text is read",
     )
-    assert all(one.warnings == () for one in await cut(added("d", "one two")))
+    assert all(event.warnings == () for event in await cut(added("d", "one two")))
 
 
 async def test_the_document_s_own_options_come_first() -> None:
@@ -141,9 +141,9 @@ async def test_a_text_beside_the_log_is_read_there() -> None:
 
 
 async def test_a_text_that_is_not_there_is_refused() -> None:
-    missing = BlobRef(sha256=sha256("gone"), size=4, parts=1)
+    blob = BlobRef(sha256=sha256("gone"), size=4, parts=1)
     with pytest.raises(Poison, match="is not in KB_BLOBS"):
-        await cut(DocumentAdded(document_id="d", blob=missing))
+        await cut(DocumentAdded(document_id="d", blob=blob))
 
 
 async def test_a_text_that_is_too_long_is_refused_before_it_is_read() -> None:

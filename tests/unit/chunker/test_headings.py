@@ -14,15 +14,15 @@ from services.chunker.domain.headings import Outline
 from tests.support.chunking import CodePointTokenizer
 
 
-def path(text: str, mark: str = "HERE") -> tuple[str, ...]:
+def path(text: str, marker: str = "HERE") -> tuple[str, ...]:
     """The headings in force at the mark."""
     outline = Outline()
     assert "".join(outline.read([text])) == text
-    return outline.at(text.index(mark))
+    return outline.at(text.index(marker))
 
 
 @pytest.mark.parametrize(
-    ("text", "wanted"),
+    ("text", "expected_headings"),
     [
         ("HERE", ()),
         ("# One\n\nHERE", ("One",)),
@@ -60,8 +60,8 @@ def path(text: str, mark: str = "HERE") -> tuple[str, ...]:
         ("~~~ ` a fence\n# comment\nHERE", ()),
     ],
 )
-def test_the_headings_in_force_at_a_place(text: str, wanted: tuple[str, ...]) -> None:
-    assert path(text) == wanted
+def test_the_headings_in_force_at_a_place(text: str, expected_headings: tuple[str, ...]) -> None:
+    assert path(text) == expected_headings
 
 
 def test_a_heading_is_in_force_from_its_own_first_character() -> None:
@@ -92,15 +92,15 @@ LINES = [
 )
 def test_headings_are_the_same_however_the_text_comes(text: str, cuts: list[int]) -> None:
     places = sorted({0, *(min(place, len(text)) for place in cuts), len(text)})
-    whole, parts = Outline(), Outline()
-    assert "".join(whole.read([text])) == text
-    passed = 0
-    for piece in parts.read([text[left:right] for left, right in pairwise(places)] or [text]):
+    at_once, parts = Outline(), Outline()
+    assert "".join(at_once.read([text])) == text
+    position = 0
+    for piece in parts.read([text[start:end] for start, end in pairwise(places)] or [text]):
         # What is asked for is what has passed, and no more.
-        for offset in range(passed, passed + len(piece)):
-            assert parts.at(offset) == whole.at(offset)
-        passed += len(piece)
-    assert passed == len(text)
+        for offset in range(position, position + len(piece)):
+            assert parts.at(offset) == at_once.at(offset)
+        position += len(piece)
+    assert position == len(text)
 
 
 def test_a_long_text_without_headings_or_line_breaks_passes_on_while_it_is_read() -> None:
@@ -153,7 +153,7 @@ def headings(text: str) -> list[tuple[int, tuple[str, ...]]]:
     list(outline.read([text]))
     places = [offset for offset in range(len(text)) if offset == 0 or text[offset - 1] == "\n"]
     result = [(place, outline.at(place)) for place in places]
-    return [new for old, new in pairwise([(0, ()), *result]) if new[1] != old[1]]
+    return [after for before, after in pairwise([(0, ()), *result]) if after[1] != before[1]]
 
 
 def test_our_own_pages_have_the_headings_that_markdown_it_finds() -> None:

@@ -84,7 +84,7 @@ def check(
         else []
     )
     assert [chunk.order for chunk in chunks] == list(range(len(chunks)))
-    covered = bytearray(len(text))
+    coverage = bytearray(len(text))
     for chunk in chunks:
         start, end = chunk.start or 0, chunk.end or 0
         stands = text[start:end]
@@ -101,12 +101,12 @@ def check(
         assert 0 < chunk.tokens <= size or (
             how.get("strategy") == "recursive" and len(chunk.content) == 1
         )
-        covered[start:end] = b"\1" * (end - start)
-    for left, right in pairwise(chunks):
-        assert (left.start or 0) <= (right.start or 0)
-        assert (left.end or 0) <= (right.end or 0)
-    missing = " ".join(text[slice(*gap.span())] for gap in re.finditer(rb"\0+", covered))
-    assert not missing.replace(separator or " ", " ").strip()
+        coverage[start:end] = b"\1" * (end - start)
+    for earlier, later in pairwise(chunks):
+        assert (earlier.start or 0) <= (later.start or 0)
+        assert (earlier.end or 0) <= (later.end or 0)
+    gaps = " ".join(text[slice(*gap.span())] for gap in re.finditer(rb"\0+", coverage))
+    assert not gaps.replace(separator or " ", " ").strip()
     return chunks
 
 
@@ -140,21 +140,23 @@ PROSE = "The gauge was read at noon, as ever; nobody said a word. 潮位計は�
 def test_a_long_text_of_any_kind_is_cut_without_loss(
     tokens: Tokenizer, how: dict[str, Any], unit: str
 ) -> None:
-    whole = unit * (60_000 // len(unit)) + "end"
-    parts = [whole[start : start + 17_001] for start in range(0, len(whole), 17_001)]
+    text = unit * (60_000 // len(unit)) + "end"
+    parts = [text[start : start + 17_001] for start in range(0, len(text), 17_001)]
     chunks = check(parts, tokens, 300, 30, how)
-    assert chunks == check([whole], tokens, 300, 30, how)
+    assert chunks == check([text], tokens, 300, 30, how)
 
 
 @pytest.mark.parametrize(
-    "mark", [".", "!", "。", ",", "'", "\n", " ", "#", "-", "`", "&", "&#0", "\t\n"]
+    "character", [".", "!", "。", ",", "'", "\n", " ", "#", "-", "`", "&", "&#0", "\t\n"]
 )
 @pytest.mark.parametrize("how", WAYS.values(), ids=WAYS.keys())
 @pytest.mark.timeout(60)
 def test_a_long_run_of_one_mark_takes_no_longer_than_other_texts(
-    how: dict[str, Any], mark: str
+    how: dict[str, Any], character: str
 ) -> None:
-    assert check(["a" + mark * (150_000 // len(mark)) + "b"], CodePointTokenizer(), 1200, 100, how)
+    assert check(
+        ["a" + character * (150_000 // len(character)) + "b"], CodePointTokenizer(), 1200, 100, how
+    )
 
 
 # ---------------------------------------------------------------- separators

@@ -105,7 +105,7 @@ def test_every_part_is_an_event_below_its_limit_and_all_parts_hold_all_chunks(
 ) -> None:
     chunks = [chunk(name, order, content) for order in range(600)]
     runs = list(split_into_parts(chunks, INLINE_LIMIT))
-    assert [one for run in runs for one in run] == chunks
+    assert [chunk for run in runs for chunk in run] == chunks
     assert all(len(encode(event_of(run))) < EVENT_LIMIT for run in runs)
 
 

@@ -78,11 +78,11 @@ def options(command: Any, name: str = "") -> dict[str, set[str]]:
     """The options of each command, by its name."""
     if hasattr(command, "commands"):
         return {
-            full: found
+            full: switches
             for part, below in command.commands.items()
-            for full, found in options(below, f"{name} {part}".strip()).items()
+            for full, switches in options(below, f"{name} {part}".strip()).items()
         }
-    return {name: {option for each in command.params for option in each.opts}}
+    return {name: {option for parameter in command.params for option in parameter.opts}}
 
 
 OPTIONS = options(get_command(app))
@@ -126,7 +126,7 @@ def test_a_command_leaves_a_line_with_who_what_why_and_how_it_ended(
         raise InvalidInput("no")
     with audit_line("repair", tmp_path, "", changes=False):
         pass
-    first, *others = lines(tmp_path)
+    first, *further_lines = lines(tmp_path)
     assert first.pop("timestamp").startswith("20")
     assert first == {
         "event": "audit",
@@ -136,7 +136,10 @@ def test_a_command_leaves_a_line_with_who_what_why_and_how_it_ended(
         "reason": "no use",
         "outcome": 0,
     }
-    assert [(line["what"], line["outcome"]) for line in others] == [("backup", 1), ("repair", 2)]
+    assert [(line["what"], line["outcome"]) for line in further_lines] == [
+        ("backup", 1),
+        ("repair", 2),
+    ]
     assert (tmp_path / audit_lines.FILE).stat().st_mode & 0o777 == 0o600
 
 
@@ -155,6 +158,6 @@ def test_a_command_without_its_stack_leaves_nothing(tmp_path: Path) -> None:
 
 
 def test_a_rebuild_says_that_it_is_of_all_workspaces() -> None:
-    told = workspaces_rebuilt("run", "acme")
-    assert "not acme alone" in told and "lightstream rebuild check --workspace acme" in told
+    notice = workspaces_rebuilt("run", "acme")
+    assert "not acme alone" in notice and "lightstream rebuild check --workspace acme" in notice
     assert workspaces_rebuilt("check", "acme") == workspaces_rebuilt("run", "default") == ""

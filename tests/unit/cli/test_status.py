@@ -24,8 +24,8 @@ class QueryService(ThreadingHTTPServer):
         self.answers = answers
 
     def next(self, path: str) -> tuple[int, object]:
-        given = self.answers[path]
-        return given.pop(0) if len(given) > 1 else given[0]
+        answers = self.answers[path]
+        return answers.pop(0) if len(answers) > 1 else answers[0]
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -48,13 +48,13 @@ def service(monkeypatch: pytest.MonkeyPatch) -> Iterator[QueryService]:
     hooks = get_on_retry_hooks()
     with QueryService(
         {"/documents/status_counts": [(200, COUNTS)], "/operations/parked": [(200, {"parked": []})]}
-    ) as made:
-        thread = threading.Thread(target=made.serve_forever)
+    ) as server:
+        thread = threading.Thread(target=server.serve_forever)
         thread.start()
         monkeypatch.setenv("NATS_URL", "nats://127.0.0.1:1")
-        monkeypatch.setenv("LIGHTSTREAM_API_URL", f"http://127.0.0.1:{made.server_port}")
-        yield made
-        made.shutdown()
+        monkeypatch.setenv("LIGHTSTREAM_API_URL", f"http://127.0.0.1:{server.server_port}")
+        yield server
+        server.shutdown()
         thread.join()
     set_on_retry_hooks(hooks)
 

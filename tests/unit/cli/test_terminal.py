@@ -22,9 +22,9 @@ def test_a_line_stays_one_and_lines_stay_lines() -> None:
 
 
 def test_json_reads_as_the_same_value() -> None:
-    shown = terminal.as_json({HOSTILE: [HOSTILE]})
-    assert json.loads(shown) == {HOSTILE: [HOSTILE]}
-    assert shown.replace("\n", "").isprintable()
+    text = terminal.as_json({HOSTILE: [HOSTILE]})
+    assert json.loads(text) == {HOSTILE: [HOSTILE]}
+    assert text.replace("\n", "").isprintable()
 
 
 def test_answers_errors_and_reports_are_harmless(capsys: pytest.CaptureFixture[str]) -> None:

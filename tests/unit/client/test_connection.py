@@ -71,16 +71,16 @@ def test_alone_it_means_this_machine_and_no_proxy(monkeypatch: pytest.MonkeyPatc
 def test_what_cannot_be_used_is_refused_without_being_told(
     kind: Any, url: str, options: dict[str, str]
 ) -> None:
-    with pytest.raises(Misconfigured) as raised:
+    with pytest.raises(Misconfigured) as error:
         kind(url, **options)
-    assert SECRET not in repr(raised.value)
+    assert SECRET not in repr(error.value)
 
 
 def test_no_secret_is_in_what_is_shown() -> None:
     connection = Connection.of("http://query", api_key=SECRET, token=SECRET)
     with Lightstream("http://query", api_key=SECRET, token=SECRET) as client:
-        shown = f"{connection!r} {client!r} {vars(client)} {client!s}"
-    assert SECRET not in shown
+        text = f"{connection!r} {client!r} {vars(client)} {client!s}"
+    assert SECRET not in text
     assert connection.httpx_arguments()["headers"]["X-API-Key"] == SECRET
 
 
@@ -98,32 +98,32 @@ def test_its_errors_are_those_of_the_project_too() -> None:
 
 
 def test_both_clients_have_the_same_methods_with_the_same_words() -> None:
-    waiting, awaited = (
+    sync_methods, async_methods = (
         {name: getattr(kind, name) for name in dir(kind) if name[0] != "_"}
         for kind in (Lightstream, AsyncLightstream)
     )
-    assert waiting.keys() == awaited.keys()
-    assert len(waiting) > 25
-    own = {"run", "pieces", "close"}
-    for name in waiting.keys() - own:
-        assert inspect.signature(waiting[name]) == inspect.signature(awaited[name])
-        assert waiting[name].__doc__ == awaited[name].__doc__
-        assert waiting[name].__doc__
+    assert sync_methods.keys() == async_methods.keys()
+    assert len(sync_methods) > 25
+    internal_methods = {"run", "pieces", "close"}
+    for name in sync_methods.keys() - internal_methods:
+        assert inspect.signature(sync_methods[name]) == inspect.signature(async_methods[name])
+        assert sync_methods[name].__doc__ == async_methods[name].__doc__
+        assert sync_methods[name].__doc__
     assert inspect.signature(Lightstream.query).return_annotation is Answer
     with Lightstream("http://query") as client:
         assert list(inspect.signature(client.wait).parameters) == ["added", "progress", "timeout"]
 
 
 def test_what_a_newer_server_says_more_is_kept() -> None:
-    said = {
+    fields = {
         "id": "d",
         "file_path": "d.txt",
         "status": "processed",
         "colour": "red",
         "metadata": {"added_sequence": 7},
     }
-    document = Document.model_validate(said)
-    assert document.model_dump(exclude_unset=True) == said
+    document = Document.model_validate(fields)
+    assert document.model_dump(exclude_unset=True) == fields
     assert (document.sequence, document.is_final) == (7, True)
 
 

@@ -81,9 +81,9 @@ CUT = httpx.RemoteProtocolError("server disconnected")
 NOTHING = {"status": "failure", "message": "", "data": {}, "metadata": {}}
 
 REPEATABLE: dict[str, tuple[Callable[[EitherClient], Awaitable[Any]], object]] = {
-    "a GET": (lambda both: both.status_counts(), COUNTS),
+    "a GET": (lambda client: client.status_counts(), COUNTS),
     "a list": (
-        lambda both: both.all_documents(),
+        lambda client: client.all_documents(),
         {
             "documents": [],
             "status_counts": {},
@@ -97,22 +97,24 @@ REPEATABLE: dict[str, tuple[Callable[[EitherClient], Awaitable[Any]], object]] =
             },
         },
     ),
-    "a question": (lambda both: both.query("Who?"), {"response": "Ada."}),
-    "evidence": (lambda both: both.query_data("Who?"), NOTHING),
-    "a text": (lambda both: both.add_text("A text."), ADDED),
-    "texts": (lambda both: both.add_texts(["A text."]), ADDED),
-    "a file": (lambda both: both.upload(io.BytesIO(b"Some bytes."), "a.txt"), ADDED),
-    "a stream": (lambda both: both.streamed("Who?"), {"response": "Ada."}),
+    "a question": (lambda client: client.query("Who?"), {"response": "Ada."}),
+    "evidence": (lambda client: client.query_data("Who?"), NOTHING),
+    "a text": (lambda client: client.add_text("A text."), ADDED),
+    "texts": (lambda client: client.add_texts(["A text."]), ADDED),
+    "a file": (lambda client: client.upload(io.BytesIO(b"Some bytes."), "a.txt"), ADDED),
+    "a stream": (lambda client: client.streamed("Who?"), {"response": "Ada."}),
 }
 
 
 @pytest.mark.usefixtures("at_once")
-@pytest.mark.parametrize("what", REPEATABLE)
-async def test_what_may_be_repeated_is_the_same_request_each_time(kind: Kind, what: str) -> None:
-    call, good = REPEATABLE[what]
-    script = ScriptedServer(GONE, BUSY, OFTEN, CUT, httpx.Response(200, json=good))
-    async with to(kind, script) as both:
-        await call(both)
+@pytest.mark.parametrize("request_name", REPEATABLE)
+async def test_what_may_be_repeated_is_the_same_request_each_time(
+    kind: Kind, request_name: str
+) -> None:
+    call, answer = REPEATABLE[request_name]
+    script = ScriptedServer(GONE, BUSY, OFTEN, CUT, httpx.Response(200, json=answer))
+    async with to(kind, script) as client:
+        await call(client)
     assert len(script.asked) == 5
     assert (
         len({(request.url, request.headers.get("Idempotency-Key")) for request in script.asked})
@@ -120,7 +122,7 @@ async def test_what_may_be_repeated_is_the_same_request_each_time(kind: Kind, wh
     )
     bodies = {request.content.replace(_boundary(request), b"--") for request in script.asked}
     assert len(bodies) == 1
-    assert what != "a file" or b"Some bytes." in bodies.pop()
+    assert request_name != "a file" or b"Some bytes." in bodies.pop()
 
 
 def _boundary(request: httpx.Request) -> bytes:
@@ -129,17 +131,17 @@ def _boundary(request: httpx.Request) -> bytes:
 
 
 @pytest.mark.usefixtures("at_once")
-@pytest.mark.parametrize("bad", [BUSY, OFTEN, GONE, CUT])
+@pytest.mark.parametrize("failure", [BUSY, OFTEN, GONE, CUT])
 async def test_an_edit_a_deletion_and_a_login_are_sent_once(
-    kind: Kind, bad: httpx.Response | Exception
+    kind: Kind, failure: httpx.Response | Exception
 ) -> None:
-    script = ScriptedServer(bad)
-    async with to(kind, script) as both:
+    script = ScriptedServer(failure)
+    async with to(kind, script) as client:
         for call in (
-            both.delete_documents(["d"]),
-            both.edit_entity("Port Elm", description="A port."),
-            both.delete_relation("a", "b"),
-            both.login("ada", "a password"),
+            client.delete_documents(["d"]),
+            client.edit_entity("Port Elm", description="A port."),
+            client.delete_relation("a", "b"),
+            client.login("ada", "a password"),
         ):
             with pytest.raises(Unavailable):
                 await call
@@ -149,24 +151,25 @@ async def test_an_edit_a_deletion_and_a_login_are_sent_once(
 @pytest.mark.usefixtures("at_once")
 async def test_it_gives_up_after_so_many_attempts(kind: Kind) -> None:
     script = ScriptedServer(BUSY)
-    async with to(kind, script, attempts=3) as both:
-        with pytest.raises(Unavailable, match="/documents/status_counts: starting") as raised:
-            await both.status_counts()
+    async with to(kind, script, attempts=3) as client:
+        with pytest.raises(Unavailable, match="/documents/status_counts: starting") as error:
+            await client.status_counts()
     assert len(script.asked) == 3
-    assert (raised.value.status, raised.value.retry_after) == (503, 2.0)
+    assert (error.value.status, error.value.retry_after) == (503, 2.0)
 
 
 @pytest.mark.usefixtures("at_once")
 @pytest.mark.parametrize(
-    "bad", [httpx.ReadTimeout("slow"), httpx.Response(500, json={}), httpx.Response(404, json={})]
+    "failure",
+    [httpx.ReadTimeout("slow"), httpx.Response(500, json={}), httpx.Response(404, json={})],
 )
 async def test_what_would_not_help_is_not_tried(
-    kind: Kind, bad: httpx.Response | Exception
+    kind: Kind, failure: httpx.Response | Exception
 ) -> None:
-    script = ScriptedServer(bad)
-    async with to(kind, script) as both:
+    script = ScriptedServer(failure)
+    async with to(kind, script) as client:
         with pytest.raises(LightstreamError):
-            await both.status_counts()
+            await client.status_counts()
     assert len(script.asked) == 1
 
 
@@ -183,13 +186,13 @@ async def test_it_waits_as_long_as_it_is_told(kind: Kind) -> None:
         httpx.Response(429, json={}, headers={"Retry-After": "1"}), httpx.Response(200, json=COUNTS)
     )
     since = time.monotonic()
-    async with to(kind, script) as both:
-        await both.status_counts()
+    async with to(kind, script) as client:
+        await client.status_counts()
     assert time.monotonic() - since >= 1.0
 
 
 @pytest.mark.parametrize(
-    ("said", "least", "most"),
+    ("header", "shortest", "longest"),
     [
         ("7", 7.0, 7.0),
         ("0.5", 0.5, 0.5),
@@ -202,14 +205,18 @@ async def test_it_waits_as_long_as_it_is_told(kind: Kind) -> None:
     ],
 )
 async def test_retry_after_is_seconds_or_a_date(
-    said: str, least: float | None, most: float | None
+    header: str, shortest: float | None, longest: float | None
 ) -> None:
-    script = ScriptedServer(httpx.Response(503, json={}, headers={"Retry-After": said}))
-    async with to("asyncio", script, attempts=1) as both:
-        with pytest.raises(Unavailable) as raised:
-            await both.status_counts()
-    wait = raised.value.retry_after
-    assert wait == least if least is None or most is None or wait is None else least <= wait <= most
+    script = ScriptedServer(httpx.Response(503, json={}, headers={"Retry-After": header}))
+    async with to("asyncio", script, attempts=1) as client:
+        with pytest.raises(Unavailable) as error:
+            await client.status_counts()
+    wait = error.value.retry_after
+    assert (
+        wait == shortest
+        if shortest is None or longest is None or wait is None
+        else shortest <= wait <= longest
+    )
 
 
 @pytest.mark.parametrize(
@@ -245,19 +252,19 @@ async def test_retry_after_is_seconds_or_a_date(
 async def test_a_bad_answer_is_an_error_with_what_was_said(
     answer: httpx.Response, kind_of: type[Exception], message: str
 ) -> None:
-    async with to("asyncio", ScriptedServer(answer), attempts=1) as both:
+    async with to("asyncio", ScriptedServer(answer), attempts=1) as client:
         with pytest.raises(kind_of, match=message):
-            await both.status_counts()
+            await client.status_counts()
 
 
 async def test_the_id_of_a_failure_is_told() -> None:
-    told = httpx.Response(
+    answer = httpx.Response(
         500, json={"detail": "Internal server error (error_id: 0123456789abcdef0123456789abcdef)"}
     )
-    async with to("asyncio", ScriptedServer(told)) as both:
-        with pytest.raises(ServerFault) as raised:
-            await both.health()
-    assert raised.value.error_id == "0123456789abcdef0123456789abcdef"
+    async with to("asyncio", ScriptedServer(answer)) as client:
+        with pytest.raises(ServerFault) as error:
+            await client.health()
+    assert error.value.error_id == "0123456789abcdef0123456789abcdef"
     assert ServerFault("no id").error_id == ""
 
 
@@ -275,15 +282,15 @@ async def test_the_id_of_a_failure_is_told() -> None:
 async def test_an_error_in_the_middle_of_an_answer_is_raised(
     kind: Kind, lines: bytes, message: str
 ) -> None:
-    async with to(kind, ScriptedServer(httpx.Response(200, content=lines))) as both:
+    async with to(kind, ScriptedServer(httpx.Response(200, content=lines))) as client:
         with pytest.raises(ServerFault, match=message):
-            await both.streamed("Who?")
+            await client.streamed("Who?")
 
 
 async def test_pieces_are_whole_however_the_bytes_come(kind: Kind) -> None:
     data = '{"response": "港\u2028口"}\n\n{"llm_generated": true}'.encode()
-    async with to(kind, ScriptedServer(httpx.Response(200, content=data))) as both:
-        pieces = await both.streamed("Who?")
+    async with to(kind, ScriptedServer(httpx.Response(200, content=data))) as client:
+        pieces = await client.streamed("Who?")
     assert [(piece.response, piece.llm_generated) for piece in pieces] == [
         ("港\u2028口", None),
         ("", True),
@@ -292,19 +299,19 @@ async def test_pieces_are_whole_however_the_bytes_come(kind: Kind) -> None:
 
 async def test_a_new_token_takes_the_place_of_the_old_one(kind: Kind) -> None:
     script = ScriptedServer(httpx.Response(200, json=COUNTS, headers={"X-New-Token": "second"}))
-    async with to(kind, script, token="first") as both:
-        await both.status_counts()
-        await both.status_counts()
+    async with to(kind, script, token="first") as client:
+        await client.status_counts()
+        await client.status_counts()
     assert [request.headers["Authorization"] for request in script.asked] == [
         "Bearer first",
         "Bearer second",
     ]
-    async with to(kind, script, api_key="key") as both:
-        await both.status_counts()
-        await both.status_counts()
+    async with to(kind, script, api_key="key") as client:
+        await client.status_counts()
+        await client.status_counts()
     assert "Authorization" not in script.asked[-1].headers
 
 
 async def test_many_calls_of_one_client_at_once(kind: Kind) -> None:
-    async with to(kind, ScriptedServer(httpx.Response(200, json=COUNTS))) as both:
-        assert len(await asyncio.gather(*(both.status_counts() for _ in range(20)))) == 20
+    async with to(kind, ScriptedServer(httpx.Response(200, json=COUNTS))) as client:
+        assert len(await asyncio.gather(*(client.status_counts() for _ in range(20)))) == 20

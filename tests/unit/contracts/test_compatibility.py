@@ -47,7 +47,7 @@ def test_fields_that_may_be_absent_and_texts_break_nothing(after: dict[str, Any]
 
 
 @pytest.mark.parametrize(
-    ("after", "said"),
+    ("after", "sentence"),
     [
         ({**BEFORE, "properties": {"id": BEFORE["properties"]["id"]}}, "properties.kind is gone"),
         (
@@ -71,8 +71,8 @@ def test_fields_that_may_be_absent_and_texts_break_nothing(after: dict[str, Any]
         ({**BEFORE, "$defs": {}}, "$defs.Part is gone"),
     ],
 )
-def test_everything_else_is_named_with_its_place(after: dict[str, Any], said: str) -> None:
-    assert breaking_changes(BEFORE, after) == [said]
+def test_everything_else_is_named_with_its_place(after: dict[str, Any], sentence: str) -> None:
+    assert breaking_changes(BEFORE, after) == [sentence]
 
 
 def test_a_field_that_is_gone_is_not_written_and_the_services_to_deploy_first_are_named(
@@ -82,25 +82,25 @@ def test_a_field_that_is_gone_is_not_written_and_the_services_to_deploy_first_ar
     assert main([], tmp_path) == 0
     file = tmp_path / "schemas/EntitiesExtracted.v1.json"
     before = file.read_text("utf-8")
-    gone = schema("EntitiesExtracted", EVENTS["EntitiesExtracted"])
-    del gone["$defs"]["EntitiesExtracted"]["properties"]["relations"]
+    changed_schema = schema("EntitiesExtracted", EVENTS["EntitiesExtracted"])
+    del changed_schema["$defs"]["EntitiesExtracted"]["properties"]["relations"]
     monkeypatch.setattr(
         generate,
         "schema",
-        lambda name, event: gone if name == "EntitiesExtracted" else schema(name, event),
+        lambda name, event: changed_schema if name == "EntitiesExtracted" else schema(name, event),
     )
     assert main([], tmp_path) == main(["--check"], tmp_path) == 1
     assert file.read_text("utf-8") == before
-    said = capsys.readouterr().err
+    message = capsys.readouterr().err
     assert (
         "EntitiesExtracted v1 would break ($defs.EntitiesExtracted.properties.relations is gone)"
-        in said
+        in message
     )
     assert (
         "make it version 2, with a step from 1 in contracts/upcast.py; deploy merger, query first"
-        in said
+        in message
     )
-    assert "then what publishes it: extractor" in said
+    assert "then what publishes it: extractor" in message
 
 
 def test_the_code_breaks_no_released_event() -> None:

@@ -14,9 +14,9 @@ from contracts.events import EVENTS, DocumentDeleted, GraphEdited
 NOW = datetime(2026, 3, 14, 8, 12, 31, tzinfo=UTC)
 
 
-def header(**changed: object) -> Header:
+def header(**fields: object) -> Header:
     return Header.model_validate(
-        {"id": "1", "source": "/s", "type": "t", "workspace": "harbour", **changed}
+        {"id": "1", "source": "/s", "type": "t", "workspace": "harbour", **fields}
     )
 
 
@@ -26,7 +26,7 @@ def test_a_type_attribute_can_be_read_back(name: str, version: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong",
+    "type_name",
     [
         "",
         "DocumentAdded",
@@ -44,11 +44,11 @@ def test_a_type_attribute_can_be_read_back(name: str, version: int) -> None:
         "lightstream." + "A" * 5000 + ".v1",
     ],
 )
-def test_any_other_type_is_refused_with_the_form_it_should_have(wrong: str) -> None:
+def test_any_other_type_is_refused_with_the_form_it_should_have(type_name: str) -> None:
     with pytest.raises(
         ValueError, match=r"not of the form lightstream\.<EventType>\.v<version>"
     ) as caught:
-        parse_type(wrong)
+        parse_type(type_name)
     assert len(str(caught.value)) < 250
 
 

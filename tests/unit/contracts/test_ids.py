@@ -72,26 +72,26 @@ def test_a_name_may_mean_the_document_of_its_path_or_of_its_base_name() -> None:
 
 @given(any_text, any_text)
 def test_the_same_input_gives_the_same_name_of_the_same_form(text: str, name: str) -> None:
-    made = ids.document_id(text, name)
-    assert made == ids.document_id(text, name)
-    assert made.startswith("doc-")
-    assert len(made) == 36
-    assert set(made[4:]) <= set("0123456789abcdef")
+    document_id = ids.document_id(text, name)
+    assert document_id == ids.document_id(text, name)
+    assert document_id.startswith("doc-")
+    assert len(document_id) == 36
+    assert set(document_id[4:]) <= set("0123456789abcdef")
 
 
 @given(any_text, st.integers(0, 10**6), any_text, st.integers(0, 10**6))
 def test_two_chunks_never_share_a_name(
-    document: str, order: int, other: str, other_order: int
+    document: str, order: int, other_document: str, other_order: int
 ) -> None:
-    same = ids.chunk_id(document, order) == ids.chunk_id(other, other_order)
-    assert same == ((document, order) == (other, other_order))
+    is_same = ids.chunk_id(document, order) == ids.chunk_id(other_document, other_order)
+    assert is_same == ((document, order) == (other_document, other_order))
 
 
 @given(st.lists(st.integers(0, 2000), min_size=2, unique=True))
 def test_chunk_names_sort_by_order_up_to_a_thousand(orders: list[int]) -> None:
-    small = [order for order in orders if order < 1000]
-    assert sorted(small) == [
-        int(name[-3:]) for name in sorted(ids.chunk_id("d", order) for order in small)
+    small_orders = [order for order in orders if order < 1000]
+    assert sorted(small_orders) == [
+        int(name[-3:]) for name in sorted(ids.chunk_id("d", order) for order in small_orders)
     ]
 
 
@@ -103,12 +103,12 @@ def test_a_relation_has_no_direction(source: str, target: str) -> None:
 
 @given(st.text(), st.integers(), st.integers(), st.text("-\x1f", max_size=2))
 def test_names_that_are_cut_elsewhere_make_other_relations(
-    text: str, one: int, two: int, between: str
+    text: str, first: int, second: int, between: str
 ) -> None:
-    cut = sorted(number % (len(text) + 1) for number in (one, two))
-    left, right = [(text[:at] + between, text[at:]) for at in cut]
-    same = ids.relation_vector_id(*left) == ids.relation_vector_id(*right)
-    assert same == (ids.pair(*left) == ids.pair(*right))
+    cut = sorted(number % (len(text) + 1) for number in (first, second))
+    first_pair, second_pair = [(text[:at] + between, text[at:]) for at in cut]
+    is_same = ids.relation_vector_id(*first_pair) == ids.relation_vector_id(*second_pair)
+    assert is_same == (ids.pair(*first_pair) == ids.pair(*second_pair))
     assert ids.relation_vector_id("ZqA", "bcdyx") != ids.relation_vector_id("ZqAb", "cdyx")
 
 
@@ -116,12 +116,12 @@ def test_names_that_are_cut_elsewhere_make_other_relations(
 def test_an_event_id_is_a_uuid_of_version_5_that_tells_causes_types_and_ordinals_apart(
     cause: str, event_type: str, ordinal: int
 ) -> None:
-    made = ids.event_id(cause, event_type, ordinal)
-    assert made == ids.event_id(cause, event_type, ordinal)
-    assert UUID(made).version == 5
-    others = [
+    event_id = ids.event_id(cause, event_type, ordinal)
+    assert event_id == ids.event_id(cause, event_type, ordinal)
+    assert UUID(event_id).version == 5
+    other_ids = [
         ids.event_id(cause + "x", event_type, ordinal),
         ids.event_id(cause, "VectorsIndexed", ordinal),
         ids.event_id(cause, event_type, ordinal + 1),
     ]
-    assert len({made, *others}) == 4
+    assert len({event_id, *other_ids}) == 4

@@ -15,7 +15,7 @@ SOFT_HYPHEN, ZERO_WIDTH, JOINER, NON_JOINER = "\u00ad", "\u200b", "\u200d", "\u2
 
 
 @pytest.mark.parametrize(
-    ("written", "name"),
+    ("spelling", "name"),
     [
         (unicodedata.normalize("NFD", "José Marín"), "José Marín"),
         (unicodedata.normalize("NFD", "Ångström"), "Ångström"),
@@ -36,10 +36,10 @@ SOFT_HYPHEN, ZERO_WIDTH, JOINER, NON_JOINER = "\u00ad", "\u200b", "\u200d", "\u2
         ("Karla&nbsp;Wert&shy;mann", "Karla Wertmann"),
     ],
 )
-def test_a_name_has_one_spelling(written: str, name: str) -> None:
-    assert clean_name(written) == name
+def test_a_name_has_one_spelling(spelling: str, name: str) -> None:
+    assert clean_name(spelling) == name
     assert clean_name(name) == name
-    assert fold(written) == fold(name)
+    assert fold(spelling) == fold(name)
 
 
 @pytest.mark.parametrize(
@@ -79,11 +79,11 @@ def test_a_blank_without_width_stays_between_words_of_scripts_without_blanks() -
     st.lists(st.integers(0, 40), max_size=4),
 )
 def test_a_text_is_cleaned_alike_in_any_pieces(pieces: list[str], places: list[int]) -> None:
-    whole = "".join(pieces)
-    marks = sorted(min(place, len(whole)) for place in places)
-    cleaned_pieces = list(cleaned(pieces, marks))
-    assert "".join(text for text, _ in cleaned_pieces) == readable(sanitize(whole))
-    at_once = [place for _, here in cleaned([whole], marks) for place in here]
+    text = "".join(pieces)
+    offsets = sorted(min(place, len(text)) for place in places)
+    cleaned_pieces = list(cleaned(pieces, offsets))
+    assert "".join(text for text, _ in cleaned_pieces) == readable(sanitize(text))
+    at_once = [place for _, here in cleaned([text], offsets) for place in here]
     assert [place for _, here in cleaned_pieces for place in here] == at_once
 
 
@@ -97,21 +97,32 @@ def test_places_of_pages_follow_the_text() -> None:
 
 
 def test_both_spellings_of_a_file_name_give_one_id() -> None:
-    composed, decomposed = "Übersicht Café.md", unicodedata.normalize("NFD", "Übersicht Café.md")
-    assert document_id("", decomposed) == document_id("", composed) == "doc-" + md5(composed)
-    assert path_id(f"a/{decomposed}") == path_id(f"a/{composed}") == "doc-" + md5(f"a/{composed}")
+    composed_name, decomposed_name = (
+        "Übersicht Café.md",
+        unicodedata.normalize("NFD", "Übersicht Café.md"),
+    )
+    assert (
+        document_id("", decomposed_name)
+        == document_id("", composed_name)
+        == "doc-" + md5(composed_name)
+    )
+    assert (
+        path_id(f"a/{decomposed_name}")
+        == path_id(f"a/{composed_name}")
+        == "doc-" + md5(f"a/{composed_name}")
+    )
     assert name_spelling(f"Wert{SOFT_HYPHEN}papier.md") == "Wertpapier.md"
 
 
 def test_ids_from_before_names_had_one_spelling_are_known() -> None:
-    composed, decomposed = "Café.md", unicodedata.normalize("NFD", "Café.md")
-    former = ["doc-" + md5(decomposed)]
+    composed_name, decomposed_name = "Café.md", unicodedata.normalize("NFD", "Café.md")
+    earlier_ids = ["doc-" + md5(decomposed_name)]
     assert (
-        former_ids(document_id("", composed), composed)
-        == former
-        == former_ids(document_id("", composed), decomposed)
+        former_ids(document_id("", composed_name), composed_name)
+        == earlier_ids
+        == former_ids(document_id("", composed_name), decomposed_name)
     )
-    assert former[0] in ids_of_name(composed)
+    assert earlier_ids[0] in ids_of_name(composed_name)
     assert (
         former_ids("café-1") == [unicodedata.normalize("NFD", "café-1")] == [spellings("café-1")[1]]
     )

@@ -75,33 +75,37 @@ def test_a_token_is_always_safe_in_a_subject(name: str) -> None:
 @given(st.text(), st.text())
 @example("a", "a\n")
 @example("x-" + "0" * 32, "anything")
-def test_two_names_share_a_token_only_if_they_are_one(left: str, right: str) -> None:
-    assert (token(left) == token(right)) == (left == right)
+def test_two_names_share_a_token_only_if_they_are_one(name: str, other_name: str) -> None:
+    assert (token(name) == token(other_name)) == (name == other_name)
 
 
 @given(st.text())
 def test_no_document_can_be_called_what_another_is_encoded_as(name: str) -> None:
-    encoded = token(name)
-    assert token(encoded) == encoded if encoded == name else token(encoded) not in (encoded, name)
+    name_token = token(name)
+    assert (
+        token(name_token) == name_token
+        if name_token == name
+        else token(name_token) not in (name_token, name)
+    )
 
 
 @given(any_name, any_name, st.sampled_from(sorted(EVENTS)))
 def test_a_subject_can_be_taken_apart_again(workspace: str, about: str, event_type: str) -> None:
-    made = subject(workspace, about, event_type)
+    event_subject = subject(workspace, about, event_type)
     apart = (QUESTIONS, token(workspace), event_type)
-    assert split(made) == (
+    assert split(event_subject) == (
         apart if event_type in APART else (token(workspace), token(about), event_type)
     )
-    assert addressed(made) == (
+    assert addressed(event_subject) == (
         token(workspace),
         None if event_type in APART else token(about),
         event_type,
     )
-    assert len(made) < 256
+    assert len(event_subject) < 256
 
 
 @pytest.mark.parametrize(
-    "wrong",
+    "text",
     [
         "",
         "kb",
@@ -113,9 +117,9 @@ def test_a_subject_can_be_taken_apart_again(workspace: str, about: str, event_ty
         "a.b.c.d.e",
     ],
 )
-def test_any_other_subject_is_refused(wrong: str) -> None:
+def test_any_other_subject_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"is not kb\.v1"):
-        split(wrong)
+        split(text)
 
 
 def test_a_refusal_quotes_no_more_than_a_line() -> None:

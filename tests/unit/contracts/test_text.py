@@ -16,7 +16,7 @@ NON_CHARACTERS = {"\ufdd0", "\ufdef", "\ufffe", "\uffff", "\U0001fffe", "\U0010f
 
 
 @pytest.mark.parametrize(
-    ("given_text", "wanted"),
+    ("given_text", "clean_text"),
     [
         ("  Low water.\n", "Low water."),
         ("one\ttwo\r\nthree", "one\ttwo\r\nthree"),
@@ -36,8 +36,8 @@ NON_CHARACTERS = {"\ufdd0", "\ufdef", "\ufffe", "\uffff", "\U0001fffe", "\U0010f
         ("&nbsp;", ""),
     ],
 )
-def test_a_text_is_made_printable(given_text: str, wanted: str) -> None:
-    assert sanitize(given_text) == wanted
+def test_a_text_is_made_printable(given_text: str, clean_text: str) -> None:
+    assert sanitize(given_text) == clean_text
 
 
 @pytest.mark.parametrize("character", sorted(NON_CHARACTERS))
@@ -112,11 +112,13 @@ awkward = st.lists(
 @given(awkward)
 def test_references_are_resolved_as_the_standard_library_does(words: list[str]) -> None:
     text = "".join(words)
-    dropped = {
+    dropped_characters = {
         character for character in text if sanitize("a" + character + "b") != "a" + character + "b"
     } - {"&"}
-    wanted = "".join(c for c in html.unescape(text.strip()) if c not in dropped).strip()
-    assert sanitize(text) == wanted
+    expected_text = "".join(
+        c for c in html.unescape(text.strip()) if c not in dropped_characters
+    ).strip()
+    assert sanitize(text) == expected_text
 
 
 @settings(max_examples=500)
@@ -145,14 +147,14 @@ def test_a_mark_stays_at_its_character(words: list[str], data: st.DataObject) ->
     before = "".join(words[:place])
     if not before.endswith(";"):
         before += "\n"  # or the letter might become a part of a reference
-    marked = before + "Ж" + "".join(words[place:])
-    pieces = list(sanitized([marked[:7], marked[7:]], (len(before),)))
-    (mark,) = [mark for _, marks in pieces for mark in marks]
-    assert "".join(text for text, _ in pieces)[mark] == "Ж"
+    text = before + "Ж" + "".join(words[place:])
+    pieces = list(sanitized([text[:7], text[7:]], (len(before),)))
+    (offset,) = [offset for _, offsets in pieces for offset in offsets]
+    assert "".join(text for text, _ in pieces)[offset] == "Ж"
 
 
 def test_marks_in_what_is_dropped_stand_at_what_follows() -> None:
     text = " \x00one&amp;two \x07three "
     pieces = list(sanitized([text], (0, 1, 2, 6, 8, 13, 14, 15, len(text))))
     assert pieces[0][0] == "one&two three"
-    assert [mark for _, marks in pieces for mark in marks][:8] == [0, 0, 0, 3, 3, 7, 8, 8]
+    assert [offset for _, offsets in pieces for offset in offsets][:8] == [0, 0, 0, 3, 3, 7, 8, 8]

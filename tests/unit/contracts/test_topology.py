@@ -21,14 +21,14 @@ from runtime.bus.topology import stream_config
 
 def covers(pattern: str, subject: str) -> bool:
     """Whether a NATS subject pattern matches a subject."""
-    wanted, result = pattern.split("."), subject.split(".")
-    if wanted[-1] == ">":
-        wanted, result = (
-            wanted[:-1],
-            result[: len(wanted) - 1] if len(result) >= len(wanted) else [],
+    tokens, result = pattern.split("."), subject.split(".")
+    if tokens[-1] == ">":
+        tokens, result = (
+            tokens[:-1],
+            result[: len(tokens) - 1] if len(result) >= len(tokens) else [],
         )
-    return len(wanted) == len(result) and all(
-        w in ("*", f) for w, f in zip(wanted, result, strict=True)
+    return len(tokens) == len(result) and all(
+        w in ("*", f) for w, f in zip(tokens, result, strict=True)
     )
 
 
@@ -54,24 +54,24 @@ def test_every_event_is_delivered_to_those_who_hear_it(event_type: str) -> None:
     assert "query" in consuming_services(event_type), "a status must see every event"
 
 
-@pytest.mark.parametrize("declared", CONSUMERS, ids=lambda d: d.name)
-def test_a_durable_belongs_to_a_service_and_waits_for_events_that_exist(declared: Consumer) -> None:
-    assert service_of(declared) in SERVICES
-    assert any(d.name == declared.stream for d in STREAMS)
-    if declared.stream == "KB_EVENTS":
-        types = {pattern.rpartition(".")[2] for pattern in declared.filters}
+@pytest.mark.parametrize("consumer", CONSUMERS, ids=lambda d: d.name)
+def test_a_durable_belongs_to_a_service_and_waits_for_events_that_exist(consumer: Consumer) -> None:
+    assert service_of(consumer) in SERVICES
+    assert any(d.name == consumer.stream for d in STREAMS)
+    if consumer.stream == "KB_EVENTS":
+        types = {pattern.rpartition(".")[2] for pattern in consumer.filters}
         assert types <= {*EVENTS, "*"}
 
 
 def test_an_event_nobody_asks_for_reaches_only_those_who_hear_everything() -> None:
     assert {
-        pattern for declared in consumers_of("DocumentLost") for pattern in declared.filters
+        pattern for consumer in consumers_of("DocumentLost") for pattern in consumer.filters
     } == {subjects.ALL}
 
 
-@pytest.mark.parametrize("declared", CONSUMERS, ids=lambda d: d.name)
-def test_a_batch_fits_into_what_may_be_unacknowledged(declared: Consumer) -> None:
-    assert 1 <= declared.batch <= declared.max_ack_pending
+@pytest.mark.parametrize("consumer", CONSUMERS, ids=lambda d: d.name)
+def test_a_batch_fits_into_what_may_be_unacknowledged(consumer: Consumer) -> None:
+    assert 1 <= consumer.batch <= consumer.max_ack_pending
 
 
 def test_the_log_never_evicts() -> None:
@@ -94,7 +94,11 @@ def test_patterns_of_two_streams_never_meet() -> None:
         for pattern in stream.subjects
     }
     for pattern, sample in samples.items():
-        owners = [s.name for s in STREAMS if any(covers(other, sample) for other in s.subjects)]
+        owners = [
+            s.name
+            for s in STREAMS
+            if any(covers(owned_pattern, sample) for owned_pattern in s.subjects)
+        ]
         assert len(owners) == 1, f"{pattern} is kept by {owners}"
 
 
@@ -106,5 +110,5 @@ def test_what_is_not_declared_is_not_found() -> None:
 
 
 def test_a_stream_and_a_durable_say_what_they_are_for() -> None:
-    declared: list[Stream | Consumer] = [*STREAMS, *CONSUMERS]
-    assert all(one.why for one in declared)
+    declarations: list[Stream | Consumer] = [*STREAMS, *CONSUMERS]
+    assert all(declaration.why for declaration in declarations)

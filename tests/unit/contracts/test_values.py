@@ -12,7 +12,7 @@ MILL: dict[str, Any] = {"name": "Tide mill"}
 
 
 @pytest.mark.parametrize(
-    ("said", "reason"),
+    ("fields", "reason"),
     [
         ({"size": 5, "overlap": 5}, "overlap 5 must be smaller than size 5"),
         ({"size": 0}, "greater than or equal to 1"),
@@ -24,9 +24,11 @@ MILL: dict[str, Any] = {"name": "Tide mill"}
         ({"split_by_character": "|", "strategy": "recursive"}, "needs the strategy `token`"),
     ],
 )
-def test_a_way_of_cutting_that_means_nothing_is_refused(said: dict[str, Any], reason: str) -> None:
+def test_a_way_of_cutting_that_means_nothing_is_refused(
+    fields: dict[str, Any], reason: str
+) -> None:
     with pytest.raises(ValidationError, match=reason):
-        Chunking.model_validate(said)
+        Chunking.model_validate(fields)
 
 
 def test_what_a_document_says_of_its_cutting_goes_before_the_service_s() -> None:
@@ -58,16 +60,16 @@ def test_the_service_s_overlap_is_at_most_half_of_a_size_that_a_document_says() 
 
 
 def test_an_overlap_of_more_than_half_can_be_read_and_is_not_in_bounds() -> None:
-    said = Chunking.model_validate({"size": 1000, "overlap": 999})
+    chunking = Chunking.model_validate({"size": 1000, "overlap": 999})
     with pytest.raises(
         ValueError, match="overlap 999 is more than half of size 1000: give at most 500"
     ):
-        said.bounded()
+        chunking.bounded()
     assert Chunking(size=1000, overlap=500).bounded() == Chunking(size=1000, overlap=500)
 
 
 @pytest.mark.parametrize(
-    ("said", "reason"),
+    ("fields", "reason"),
     [
         ({}, "the knowledge is empty"),
         ({"chunks": [{"content": ""}]}, "at least 1 character"),
@@ -85,9 +87,9 @@ def test_an_overlap_of_more_than_half_can_be_read_and_is_not_in_bounds() -> None
         ({"relations": [{"source": "a", "target": "b", "weight": float("nan")}]}, "finite"),
     ],
 )
-def test_knowledge_that_is_none_or_too_much_is_refused(said: dict[str, Any], reason: str) -> None:
+def test_knowledge_that_is_none_or_too_much_is_refused(fields: dict[str, Any], reason: str) -> None:
     with pytest.raises(ValidationError, match=reason):
-        CustomKnowledge.model_validate(said)
+        CustomKnowledge.model_validate(fields)
 
 
 @pytest.mark.parametrize(

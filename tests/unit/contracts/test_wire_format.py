@@ -28,12 +28,12 @@ def without_texts(value: Any) -> Any:
     if isinstance(value, dict):
         items = cast("dict[str, Any]", value).items()
         return {
-            key: without_texts(one)
-            for key, one in items
-            if not (key in TEXTS and isinstance(one, str))
+            key: without_texts(inner)
+            for key, inner in items
+            if not (key in TEXTS and isinstance(inner, str))
         }
     return (
-        [without_texts(one) for one in cast("list[Any]", value)]
+        [without_texts(inner) for inner in cast("list[Any]", value)]
         if isinstance(value, list)
         else value
     )
@@ -46,8 +46,8 @@ def parts() -> dict[str, Any]:
         **{path: json.loads(text) for path, text in documents().items()},
         **{f"stream {stream.name}": stream_config(stream).as_dict() for stream in topology.STREAMS},
         **{
-            f"consumer {one.stream}/{one.name}": durable_config(one).as_dict()
-            for one in topology.CONSUMERS
+            f"consumer {consumer.stream}/{consumer.name}": durable_config(consumer).as_dict()
+            for consumer in topology.CONSUMERS
         },
         **{f"bucket {bucket.name}": [bucket.history, bucket.ttl] for bucket in topology.BUCKETS},
         "users.conf": [

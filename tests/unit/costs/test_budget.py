@@ -135,7 +135,7 @@ async def test_a_call_that_waited_for_its_turn_is_not_made_when_the_budget_is_sp
 
 async def test_a_bus_that_is_silent_when_the_turn_comes_is_no_failure_of_the_provider() -> None:
     harness = Harness()
-    newest, failures = harness.log.newest, list[Exception]()
+    log_newest, failures = harness.log.newest, list[Exception]()
 
     async def silent(*_: object, **__: object) -> None:
         raise Unavailable("the bus does not answer")
@@ -147,7 +147,7 @@ async def test_a_bus_that_is_silent_when_the_turn_comes_is_no_failure_of_the_pro
     with pytest.raises(Unavailable, match="the bus does not answer"):
         await harness.ask()
     assert (harness.inner.calls, failures) == (0, [])
-    harness.log.newest, harness.inner.before = newest, None
+    harness.log.newest, harness.inner.before = log_newest, None
     await harness.ask()
     assert harness.inner.calls == 1
 
@@ -195,6 +195,6 @@ async def test_the_newest_budget_counts_and_the_same_one_twice_is_two_events() -
 
 def test_several_chunks_that_wait_for_the_budget_wait_for_nothing_else() -> None:
     assert isinstance(longest_wait([BudgetSpent("a"), BudgetSpent("b")], []), BudgetSpent)
-    mixed = longest_wait([BudgetSpent("a"), RateLimited("b", retry_after=3.0)], [])
-    assert type(mixed) is Retryable
-    assert mixed.retry_after == 3.0
+    wait = longest_wait([BudgetSpent("a"), RateLimited("b", retry_after=3.0)], [])
+    assert type(wait) is Retryable
+    assert wait.retry_after == 3.0

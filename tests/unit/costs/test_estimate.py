@@ -49,10 +49,12 @@ async def test_prompts_are_counted_as_they_will_be_sent(folder: Path) -> None:
     result = await estimated(folder, extractor(), answer=7.0)
     count, config = open_tokenizer().count, extraction_config(extractor())
     chat, embedding = result.models
-    fixed = count(system_prompt(config)) + count(user_prompt(config, ""))
+    prompt_tokens = count(system_prompt(config)) + count(user_prompt(config, ""))
     assert (result.documents, chat.model, chat.calls) == (1, "m", result.chunks)
     assert result.chunks == -(-count(TEXT.strip()) // 20)
-    assert 0 <= chat.prompt - result.chunks * fixed - count(TEXT.strip()) <= 3 * result.chunks
+    assert (
+        0 <= chat.prompt - result.chunks * prompt_tokens - count(TEXT.strip()) <= 3 * result.chunks
+    )
     assert chat.completion == 7 * result.chunks
     assert chat.money == pytest.approx((chat.prompt * 1000 + chat.completion * 2000) / 1_000_000)
     assert (embedding.model, embedding.money, result.money) == ("vectors", None, chat.money)
@@ -74,4 +76,4 @@ async def test_what_cannot_be_read_is_named_and_models_of_this_machine_cost_noth
 ) -> None:
     result = await estimated(folder, ExtractorSettings())
     assert (result.models, result.money, result.documents) == ([], None, 1)
-    assert [one.name for one in result.refused] == ["blank.txt"]
+    assert [file.name for file in result.refused] == ["blank.txt"]

@@ -108,37 +108,37 @@ async def test_calls_tokens_seconds_and_money_are_summed_up() -> None:
 async def test_groups_sum_up_to_the_total(by: Any, names: list[str]) -> None:
     report = await reported((await folded([LIFE])).rows, by)
     assert list(report.groups) == names
-    assert sum(one.tokens for one in report.groups.values()) == report.total.tokens
-    assert sum(one.money or 0 for one in report.groups.values()) == report.total.money
+    assert sum(group.tokens for group in report.groups.values()) == report.total.tokens
+    assert sum(group.money or 0 for group in report.groups.values()) == report.total.money
 
 
 @pytest.mark.parametrize("seed", range(20))
 async def test_order_batches_and_repeats_change_nothing(seed: int) -> None:
     random = Random(seed)
     again = [
-        replace(one, sequence=one.sequence + 100, attempt=2) for one in LIFE
+        replace(delivery, sequence=delivery.sequence + 100, attempt=2) for delivery in LIFE
     ]  # the window of the bus was over
     events = [*LIFE, *LIFE, *again]
     random.shuffle(events)
     cut = random.randrange(len(events))
-    straight, shuffled = await folded([LIFE]), await folded([events[:cut], events[cut:]])
+    in_order, in_disorder = await folded([LIFE]), await folded([events[:cut], events[cut:]])
     for by in ("day", "document", "stage", "model"):
-        assert await reported(shuffled.rows, by) == await reported(straight.rows, by)
+        assert await reported(in_disorder.rows, by) == await reported(in_order.rows, by)
 
 
 async def test_of_two_messages_of_one_event_the_first_in_the_log_counts() -> None:
     first, second = delivered(said(0), 2, id="e"), delivered(said(0, cached=True), 3, id="e")
     for order in ([first, second], [second, first]):
-        total = (await reported((await folded([[one] for one in order])).rows)).total
+        total = (await reported((await folded([[delivery] for delivery in order])).rows)).total
         assert (total.calls, total.saved_results) == (2, 0)
 
 
 async def test_ids_of_two_publishers_are_two_events_and_workspaces_share_nothing() -> None:
     foreign = delivered(said(0), 2, id="e")
-    other = replace(
+    elsewhere = replace(
         foreign, envelope=foreign.envelope.model_copy(update={"source": "elsewhere"}), sequence=3
     )
-    harness = await folded([[foreign, other, delivered(said(0), 4, id="e", workspace="x")]])
+    harness = await folded([[foreign, elsewhere, delivered(said(0), 4, id="e", workspace="x")]])
     assert (await reported(harness.rows)).total.calls == 4
     assert (await reported(harness.rows, partition=Partition("x", LIVE.status))).total.calls == 2
 
@@ -146,10 +146,10 @@ async def test_ids_of_two_publishers_are_two_events_and_workspaces_share_nothing
 async def test_a_rebuild_has_the_same_sums_and_a_model_of_this_machine_costs_nothing() -> None:
     free = delivered(extracted(document("free"), 0), 1, id="free")
     harness = await folded([[free, *LIFE]])
-    replay, new = StatusReplay(harness.rows), Generations(status=2)
-    for one in [*LIFE, free, *LIFE]:
-        await replay.take([one], new)
-    await replay.finish(new)
+    replay, new_generations = StatusReplay(harness.rows), Generations(status=2)
+    for delivery in [*LIFE, free, *LIFE]:
+        await replay.take([delivery], new_generations)
+    await replay.finish(new_generations)
     for by in ("day", "document", "stage", "model"):
         rebuilt = await reported(harness.rows, by, Partition("w", 2))
         assert rebuilt == await reported(harness.rows, by)
@@ -158,8 +158,10 @@ async def test_a_rebuild_has_the_same_sums_and_a_model_of_this_machine_costs_not
 
 async def test_what_one_document_cost_is_read_alone() -> None:
     rows = (await folded([LIFE])).rows
-    assert [one.stage async for one in RowLedger(rows).entries(HERE, "d")].count("extractor") == 4
-    assert [one async for one in RowLedger(rows).entries(HERE, "other")] == []
+    assert [entry.stage async for entry in RowLedger(rows).entries(HERE, "d")].count(
+        "extractor"
+    ) == 4
+    assert [entry async for entry in RowLedger(rows).entries(HERE, "other")] == []
 
 
 @pytest.mark.parametrize(

@@ -40,9 +40,9 @@ class PaidEmbedder:
 
 
 async def asked(
-    harness: QueryHarness, path: str = "/query", *, paid: bool = True, times: int = 1
+    harness: QueryHarness, path: str = "/query", *, is_paid: bool = True, times: int = 1
 ) -> httpx.Response:
-    deps = harness.deps(embed=PaidEmbedder(harness)) if paid else harness.deps()
+    deps = harness.deps(embed=PaidEmbedder(harness)) if is_paid else harness.deps()
     app = harness.app(answering=deps)
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://api") as api:
         for _ in range(times):
@@ -78,7 +78,7 @@ async def test_requests_that_paid_models_publish_one_event(path: str) -> None:
 
 async def test_a_request_that_paid_nothing_publishes_nothing() -> None:
     harness = await library_of_two()
-    assert (await asked(harness, paid=False)).status_code == 200
+    assert (await asked(harness, is_paid=False)).status_code == 200
     assert harness.log.messages == []
 
 
@@ -90,13 +90,13 @@ async def test_what_a_log_does_not_take_fails_no_answer_and_is_published_later(
     async def publish(*_: Any) -> int:
         raise Unavailable("KB_EVENTS is full")
 
-    with monkeypatch.context() as full:
-        full.setattr(harness.log, "publish", publish)
+    with monkeypatch.context() as patch:
+        patch.setattr(harness.log, "publish", publish)
         assert (await asked(harness)).status_code == 200
     assert harness.log.messages == []
     charges = Charges(harness.log)
-    with monkeypatch.context() as full:
-        full.setattr(harness.log, "publish", publish)
+    with monkeypatch.context() as patch:
+        patch.setattr(harness.log, "publish", publish)
         charges.note([PaidCall("w", "chat", "m", USAGE, 0.25)])
         await charges.publish()
     charges.note([PaidCall("w", "rerank", "m", USAGE, 0.25)])
@@ -136,11 +136,11 @@ async def test_repeats_and_order_change_nothing_and_no_budget_has_it() -> None:
         delivered(charged("keywords", "answer"), 1, id="a"),
         delivered(charged("rerank"), 2, id="b"),
     )
-    for one in (second, first, replace(first, sequence=9), second):
-        await harness.project(one)
+    for delivery in (second, first, replace(first, sequence=9), second):
+        await harness.project(delivery)
     ledger, here = RowLedger(harness.rows), Partition("w", LIVE.status)
     report = await cost_report(ledger.entries(here), Prices(), "stage")
-    assert {name: one.tokens for name, one in report.groups.items()} == {
+    assert {name: group.tokens for name, group in report.groups.items()} == {
         "query-answer": 34,
         "query-keywords": 34,
         "query-rerank": 34,

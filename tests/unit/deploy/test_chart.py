@@ -49,14 +49,19 @@ OF_OTHERS = {"ScaledObject", "PodMonitor"}
 
 def of_kind(case: str, *kinds: str) -> dict[str, dict[str, Any]]:
     return {
-        each["metadata"]["name"]: each for each in chart.resources(case) if each["kind"] in kinds
+        resource["metadata"]["name"]: resource
+        for resource in chart.resources(case)
+        if resource["kind"] in kinds
     }
 
 
 def pods(case: str) -> Iterator[tuple[str, dict[str, Any]]]:
     """Each pod that a render asks for, by the name of what asks for it."""
-    for name, each in of_kind(case, "Deployment", "Job", "Pod").items():
-        yield name, each["spec"] if each["kind"] == "Pod" else each["spec"]["template"]["spec"]
+    for name, resource in of_kind(case, "Deployment", "Job", "Pod").items():
+        yield (
+            name,
+            resource["spec"] if resource["kind"] == "Pod" else resource["spec"]["template"]["spec"],
+        )
 
 
 def containers(pod: dict[str, Any]) -> list[dict[str, Any]]:
@@ -70,25 +75,29 @@ def container(component: str, case: str = "everything") -> dict[str, Any]:
 
 def secrets(pod: dict[str, Any]) -> dict[str, tuple[str, str]]:
     """The Secret and its key behind each file of secrets that a pod has."""
-    (volume,) = [one["projected"] for one in pod["volumes"] if one["name"] == "secrets"]
+    (volume,) = [entry["projected"] for entry in pod["volumes"] if entry["name"] == "secrets"]
     assert volume["defaultMode"] == 0o440
-    sources = [one["secret"] for one in volume["sources"]]
-    return {item["path"]: (one["name"], item["key"]) for one in sources for item in one["items"]}
-
-
-def over(defaults: Any, given: Any) -> Any:
-    """Values as helm lays them over others."""
-    if not isinstance(defaults, dict) or not isinstance(given, dict):
-        return given
-    names = [*defaults, *(name for name in given if name not in defaults)]
+    sources = [source["secret"] for source in volume["sources"]]
     return {
-        name: over(defaults.get(name), given[name]) if name in given else defaults[name]
+        item["path"]: (source["name"], item["key"])
+        for source in sources
+        for item in source["items"]
+    }
+
+
+def over(defaults: Any, overrides: Any) -> Any:
+    """Values as helm lays them over others."""
+    if not isinstance(defaults, dict) or not isinstance(overrides, dict):
+        return overrides
+    names = [*defaults, *(name for name in overrides if name not in defaults)]
+    return {
+        name: over(defaults.get(name), overrides[name]) if name in overrides else defaults[name]
         for name in names
     }
 
 
-def accepted(**given: Any) -> bool:
-    return jsonschema.Draft7Validator(SCHEMA).is_valid(over(VALUES, given))
+def accepted(**overrides: Any) -> bool:
+    return jsonschema.Draft7Validator(SCHEMA).is_valid(over(VALUES, overrides))
 
 
 @pytest.mark.parametrize("case", chart.NAMES)
@@ -117,18 +126,23 @@ def schemas_read_once() -> Iterator[None]:
 @pytest.mark.parametrize("version", ["1.28", "1.37"])
 def test_kubernetes_knows_every_field(version: str) -> None:
     for case in chart.NAMES:
-        for each in chart.resources(case):
-            if each["kind"] not in OF_OTHERS:
-                kubernetes_validate.validate(each, version, strict=True)
+        for resource in chart.resources(case):
+            if resource["kind"] not in OF_OTHERS:
+                kubernetes_validate.validate(resource, version, strict=True)
 
 
 def test_resources_of_others_are_what_their_definitions_ask_for() -> None:
     result = [
-        each for case in chart.NAMES for each in chart.resources(case) if each["kind"] in OF_OTHERS
+        resource
+        for case in chart.NAMES
+        for resource in chart.resources(case)
+        if resource["kind"] in OF_OTHERS
     ]
-    assert {each["kind"] for each in result} == OF_OTHERS
-    for each in result:
-        jsonschema.validate(each, json.loads((SCHEMAS / f"{each['kind']}.json").read_text("utf-8")))
+    assert {resource["kind"] for resource in result} == OF_OTHERS
+    for resource in result:
+        jsonschema.validate(
+            resource, json.loads((SCHEMAS / f"{resource['kind']}.json").read_text("utf-8"))
+        )
 
 
 def test_a_field_with_a_slip_is_found() -> None:
@@ -137,10 +151,12 @@ def test_a_field_with_a_slip_is_found() -> None:
     deployment["spec"]["template"]["spec"]["containers"][0]["imagePullPolcy"] = "Always"
     with pytest.raises(kubernetes_validate.ValidationError):
         kubernetes_validate.validate(deployment, "1.37", strict=True)
-    scaled = of_kind("everything", "ScaledObject")["kb-merger"]
-    scaled["spec"]["minReplicas"] = 1
+    scaled_object = of_kind("everything", "ScaledObject")["kb-merger"]
+    scaled_object["spec"]["minReplicas"] = 1
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(scaled, json.loads((SCHEMAS / "ScaledObject.json").read_text("utf-8")))
+        jsonschema.validate(
+            scaled_object, json.loads((SCHEMAS / "ScaledObject.json").read_text("utf-8"))
+        )
 
 
 def test_the_values_of_every_case_are_accepted_and_slips_are_not() -> None:
@@ -162,40 +178,44 @@ def test_the_values_of_every_case_are_accepted_and_slips_are_not() -> None:
 
 
 def test_settings_are_those_that_docker_compose_passes_on_and_the_documentation_names() -> None:
-    offered = set(SCHEMA["properties"]["settings"]["properties"])
-    assert offered == set(chart.settings()), "make chart, which needs no helm for this"
-    documented = set(
+    setting_names = set(SCHEMA["properties"]["settings"]["properties"])
+    assert setting_names == set(chart.settings()), "make chart, which needs no helm for this"
+    documented_names = set(
         re.findall(
             r"`([A-Z][A-Z0-9_]+)`", (REPOSITORY / "docs/configuration.md").read_text("utf-8")
         )
     )
     assert {
-        name for name in offered if not name.startswith("OTEL_EXPORTER_OTLP_P")
-    } - documented <= {"OTEL_RESOURCE_ATTRIBUTES"}
+        name for name in setting_names if not name.startswith("OTEL_EXPORTER_OTLP_P")
+    } - documented_names <= {"OTEL_RESOURCE_ATTRIBUTES"}
 
 
 @pytest.mark.parametrize("service", SERVICES)
 def test_a_service_is_told_where_everything_is_that_it_opens_and_nothing_else(service: str) -> None:
-    env = {each["name"].removesuffix("_FILE") for each in container(service)["env"]}
+    env = {variable["name"].removesuffix("_FILE") for variable in container(service)["env"]}
     env -= {"NATS_URL", "NATS_API_PREFIX", "SSL_CERT", "DRAIN_SECONDS", "WEBHOOK_SENDER"}
     stores = set[str]().union(*(OPENED_WITH[name] for name in opened(service)))
-    needed = {
+    needed_names = {
         name for name in stores if name.startswith(("DOCUMENTS_", "MONGO_", "NEO4J_", "MILVUS_"))
     }
     # Of keys those that docker-compose.yml gives it.
     keys = {
         name.removesuffix("_FILE") for name, value in environment(service).items() if value
     } & OFFERED_KEYS
-    assert env == (needed - {"MILVUS_INDEX_TYPE"}) | keys
+    assert env == (needed_names - {"MILVUS_INDEX_TYPE"}) | keys
 
 
 @pytest.mark.parametrize("service", SERVICES)
 def test_every_setting_of_a_service_can_be_given(service: str) -> None:
-    offered = set(SCHEMA["properties"]["settings"]["properties"])
-    own = {each["name"] for each in container(service)["env"]}
-    own |= {name.removesuffix("_FILE") for name in own}
-    missing = {name for name in read_by(service) if not chart.SECRET.search(name)} - offered - own
-    assert missing <= {"HOST", "PORT", "MONGO_URI"}
+    offered_names = set(SCHEMA["properties"]["settings"]["properties"])
+    own_names = {variable["name"] for variable in container(service)["env"]}
+    own_names |= {name.removesuffix("_FILE") for name in own_names}
+    missing_names = (
+        {name for name in read_by(service) if not chart.SECRET.search(name)}
+        - offered_names
+        - own_names
+    )
+    assert missing_names <= {"HOST", "PORT", "MONGO_URI"}
 
 
 def test_each_program_is_a_user_of_the_bus_with_its_own_password() -> None:
@@ -203,12 +223,12 @@ def test_each_program_is_a_user_of_the_bus_with_its_own_password() -> None:
     for name, pod in pods("everything"):
         secret, user = secrets(pod)["nats_url"]
         assert (secret, user in users) == ("lightstream-bus", True)
-        for each in containers(pod):
-            env = {variable["name"]: variable["value"] for variable in each["env"]}
-            narrow = each["name"] in (*SERVICES, "webhooks")
-            assert user == (each["name"] if narrow else "operator"), name
-            wanted = bus_accounts.IMPORTED_API if narrow else bus_accounts.API
-            assert env["NATS_API_PREFIX"] == wanted
+        for pod_container in containers(pod):
+            env = {variable["name"]: variable["value"] for variable in pod_container["env"]}
+            narrow = pod_container["name"] in (*SERVICES, "webhooks")
+            assert user == (pod_container["name"] if narrow else "operator"), name
+            prefix = bus_accounts.IMPORTED_API if narrow else bus_accounts.API
+            assert env["NATS_API_PREFIX"] == prefix
 
 
 def test_a_bus_with_tls_is_reached_with_the_files_of_its_secret() -> None:
@@ -216,17 +236,17 @@ def test_a_bus_with_tls_is_reached_with_the_files_of_its_secret() -> None:
         assert {"name": "bus", "secret": {"secretName": "bus-tls", "defaultMode": 0o440}} in pod[
             "volumes"
         ]
-        for each in containers(pod):
-            assert {"name": "bus", "mountPath": "/run/bus", "readOnly": True} in each[
+        for pod_container in containers(pod):
+            assert {"name": "bus", "mountPath": "/run/bus", "readOnly": True} in pod_container[
                 "volumeMounts"
             ]
     assert not [
         pod for _, pod in pods("default") if "bus" in {volume["name"] for volume in pod["volumes"]}
     ]
     # What values.yaml says of an address is one.
-    said = re.search(r"tls://…(\S+)", (chart.CHART / "values.yaml").read_text("utf-8"))
-    assert said
-    address = parse_bus_address(f"tls://chunker:k1@nats:4222{said[1]}")
+    example = re.search(r"tls://…(\S+)", (chart.CHART / "values.yaml").read_text("utf-8"))
+    assert example
+    address = parse_bus_address(f"tls://chunker:k1@nats:4222{example[1]}")
     assert address.tls == TlsFiles("/run/bus/ca.crt", "/run/bus/tls.crt", "/run/bus/tls.key")
 
 
@@ -237,8 +257,8 @@ def test_only_the_query_service_is_shown_the_key_of_prometheus() -> None:
     (ends,) = monitors["kb-workers"]["spec"]["podMetricsEndpoints"]
     assert "authorization" not in ends
     operators = {
-        name: one["spec"]["selector"]["matchExpressions"][0]["operator"]
-        for name, one in monitors.items()
+        name: monitor["spec"]["selector"]["matchExpressions"][0]["operator"]
+        for name, monitor in monitors.items()
     }
     assert operators == {"kb-query": "In", "kb-workers": "NotIn"}
 
@@ -250,14 +270,14 @@ def test_a_pod_can_write_nothing_but_its_scratch_and_has_no_right_in_the_cluster
         assert pod["securityContext"]["runAsNonRoot"]
         assert pod["securityContext"]["runAsUser"] == 10001
         assert pod["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
-        for each in containers(pod):
-            rights = each["securityContext"]
+        for pod_container in containers(pod):
+            rights = pod_container["securityContext"]
             assert (rights["readOnlyRootFilesystem"], rights["allowPrivilegeEscalation"]) == (
                 True,
                 False,
             )
             assert rights["capabilities"] == {"drop": ["ALL"]}
-            assert {"requests", "limits"} <= set(each["resources"])
+            assert {"requests", "limits"} <= set(pod_container["resources"])
 
 
 @pytest.mark.parametrize("case", chart.NAMES)
@@ -266,16 +286,18 @@ def test_no_secret_is_made_or_stands_in_an_environment(case: str) -> None:
     for name, pod in pods(case):
         assert "secretKeyRef" not in str(pod), name
         assert "secretRef" not in str(pod), name
-        for each in containers(pod):
-            assert {"name": "secrets", "mountPath": "/run/lightstream", "readOnly": True} in each[
-                "volumeMounts"
-            ]
-            given = {
-                one["name"]: one["value"]
-                for one in each["env"]
-                if one["value"].startswith("/run/lightstream/")
+        for pod_container in containers(pod):
+            assert {
+                "name": "secrets",
+                "mountPath": "/run/lightstream",
+                "readOnly": True,
+            } in pod_container["volumeMounts"]
+            files = {
+                variable["name"]: variable["value"]
+                for variable in pod_container["env"]
+                if variable["value"].startswith("/run/lightstream/")
             }
-            assert {Path(file).name for file in given.values()} == set(secrets(pod)), name
+            assert {Path(file).name for file in files.values()} == set(secrets(pod)), name
 
 
 @pytest.mark.parametrize("service", [*SERVICES, "operator"])
@@ -284,19 +306,19 @@ def test_a_program_finds_each_secret_in_its_file(
 ) -> None:
     for file, (_, key) in secrets(dict(pods("everything"))[f"kb-{service}"]).items():
         (tmp_path / file).write_text(f"{file} of {key}\n", "utf-8")
-    expected: dict[str, str] = {}
-    for each in container(service)["env"]:
-        if each["value"].startswith("/run/lightstream/"):
-            variable, file = each["name"].removesuffix("_FILE"), Path(each["value"]).name
-            monkeypatch.setenv(each["name"], str(tmp_path / file))
-            expected[variable] = (tmp_path / file).read_text("utf-8").strip()
-    found: dict[str, str] = {}
+    expected_secrets: dict[str, str] = {}
+    for entry in container(service)["env"]:
+        if entry["value"].startswith("/run/lightstream/"):
+            variable, file = entry["name"].removesuffix("_FILE"), Path(entry["value"]).name
+            monkeypatch.setenv(entry["name"], str(tmp_path / file))
+            expected_secrets[variable] = (tmp_path / file).read_text("utf-8").strip()
+    secrets_read: dict[str, str] = {}
     for kind in (QuerySettings, GatewaySettings, AccessSettings, CommandSettings):
-        found |= {
-            one.variable.removesuffix("_FILE"): one.content
-            for one in secret_files(kind, os.environ).values()
+        secrets_read |= {
+            secret_file.variable.removesuffix("_FILE"): secret_file.content
+            for secret_file in secret_files(kind, os.environ).values()
         }
-    assert found == expected
+    assert secrets_read == expected_secrets
 
 
 def test_a_service_is_asked_for_its_health_and_ends_in_good_order() -> None:
@@ -311,9 +333,9 @@ def test_a_service_is_asked_for_its_health_and_ends_in_good_order() -> None:
             "spec"
         ]
         drain = next(
-            float(each["value"])
-            for each in container(service)["env"]
-            if each["name"] == "DRAIN_SECONDS"
+            float(variable["value"])
+            for variable in container(service)["env"]
+            if variable["name"] == "DRAIN_SECONDS"
         )
         assert pod["terminationGracePeriodSeconds"] > drain + GRACE
     dockerfile = (REPOSITORY / "deploy/Dockerfile").read_text("utf-8")
@@ -322,29 +344,35 @@ def test_a_service_is_asked_for_its_health_and_ends_in_good_order() -> None:
 
 
 def test_workers_are_scaled_by_the_lag_of_their_own_consumers() -> None:
-    scaled = of_kind("everything", "ScaledObject")
-    assert set(scaled) == {f"kb-{name}" for name in SERVICES if name != "query"}
-    for name, each in scaled.items():
+    scaled_objects = of_kind("everything", "ScaledObject")
+    assert set(scaled_objects) == {f"kb-{name}" for name in SERVICES if name != "query"}
+    for name, scaled_object in scaled_objects.items():
         triggers = [
             result["metadata"]
-            for result in each["spec"]["triggers"]
+            for result in scaled_object["spec"]["triggers"]
             if result["type"] == "nats-jetstream"
         ]
-        own = [durable for durable in CONSUMERS if service_of(durable) == name.removeprefix("kb-")]
-        assert [trigger["consumer"] for trigger in triggers] == [durable.name for durable in own]
+        durables = [
+            durable for durable in CONSUMERS if service_of(durable) == name.removeprefix("kb-")
+        ]
+        assert [trigger["consumer"] for trigger in triggers] == [
+            durable.name for durable in durables
+        ]
         assert {trigger["account"] for trigger in triggers} == {bus_accounts.ACCOUNT}
-        assert {trigger["stream"] for trigger in triggers} == {durable.stream for durable in own}
+        assert {trigger["stream"] for trigger in triggers} == {
+            durable.stream for durable in durables
+        }
         # KEDA reads text only.
         assert all(isinstance(value, str) for trigger in triggers for value in trigger.values())
     for name, deployment in of_kind("everything", "Deployment").items():
-        fixed = name in ("kb-operator", "kb-webhooks")
-        assert ("replicas" in deployment["spec"]) == fixed, "two would set it"
+        has_replicas = name in ("kb-operator", "kb-webhooks")
+        assert ("replicas" in deployment["spec"]) == has_replicas, "two would set it"
 
 
 def test_nothing_goes_in_or_out_but_what_a_program_needs() -> None:
     policies = {
-        name.removeprefix("kb-"): each["spec"]
-        for name, each in of_kind("everything", "NetworkPolicy").items()
+        name.removeprefix("kb-"): policy["spec"]
+        for name, policy in of_kind("everything", "NetworkPolicy").items()
     }
     assert policies["deny"]["policyTypes"] == ["Ingress", "Egress"]
     assert not {"ingress", "egress"} & set(policies["deny"])
@@ -375,8 +403,8 @@ def test_the_sender_of_webhooks_is_apart_where_it_is_enabled() -> None:
         "-m",
         "lightstream_rag.services.gateway.webhooks.main",
     ]
-    given = secrets(dict(pods("everything"))["kb-webhooks"])
-    assert set(given) == {"nats_url", "documents_url"}
+    given_secrets = secrets(dict(pods("everything"))["kb-webhooks"])
+    assert set(given_secrets) == {"nats_url", "documents_url"}
 
 
 def _ports(spec: dict[str, Any]) -> set[int]:
@@ -386,27 +414,27 @@ def _ports(spec: dict[str, Any]) -> set[int]:
 def test_streams_and_stores_are_prepared_before_anything_starts() -> None:
     (job,) = of_kind("default", "Job").values()
     assert job["metadata"]["annotations"]["helm.sh/hook"] == "pre-install,pre-upgrade"
-    steps = [each["command"] for each in containers(job["spec"]["template"]["spec"])]
+    steps = [step["command"] for step in containers(job["spec"]["template"]["spec"])]
     assert steps == [
         ["lightstream", "topology", "apply", "--replicas", "3"],
         ["lightstream", "stores", "apply"],
     ]
     # What is not there before the first release: a job that asks for it would wait for ever.
-    asked = yaml.safe_dump(job["spec"])
-    assert "configMapRef" not in asked
-    assert "serviceAccountName" not in asked
+    job_text = yaml.safe_dump(job["spec"])
+    assert "configMapRef" not in job_text
+    assert "serviceAccountName" not in job_text
 
 
 def test_the_chart_has_the_project_s_version() -> None:
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))["project"]
-    described = yaml.safe_load((chart.CHART / "Chart.yaml").read_text("utf-8"))
-    assert described["version"] == described["appVersion"] == project["version"]
+    description = yaml.safe_load((chart.CHART / "Chart.yaml").read_text("utf-8"))
+    assert description["version"] == description["appVersion"] == project["version"]
 
 
 def test_helm_refuses_what_the_schema_refuses() -> None:
     program = chart.helm()
     if program is None:
         pytest.skip("no helm here: the schema itself is tested above")
-    with pytest.raises(subprocess.CalledProcessError, match="non-zero") as refused:
+    with pytest.raises(subprocess.CalledProcessError, match="non-zero") as error:
         chart.run(program, "template", "kb", str(chart.CHART), "--set", "settings.LLM_BASEURL=x")
-    assert "LLM_BASEURL" in refused.value.stderr
+    assert "LLM_BASEURL" in error.value.stderr

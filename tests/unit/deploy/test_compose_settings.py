@@ -72,67 +72,69 @@ def read_by(service: str) -> set[str]:
         variable
         for name, variables in of_all.items()
         if (
-            what := next(
+            need := next(
                 (needs for start, needs in OPENED_WITH.items() if name.startswith(start)), None
             )
         )
         is None
-        or what in opens
+        or need in opens
         for variable in variables
     }
     groups = ["models of single roles"] if "open_chat" in opens else []
     groups += ["summaries of descriptions"] if service in ("merger", "query") else []
     groups += [f"the {service}", "the query service" if service == "query" else ""]
     groups += ["the gateway", "webhooks", "access to the API"] if service == "query" else []
-    own = {
+    own_settings = {
         v
         for of in groups
         if of in configuration.SETTINGS
         for vs in of_group(configuration.SETTINGS[of]).values()
         for v in vs
     }
-    return read | own
+    return read | own_settings
 
 
 @pytest.mark.parametrize("service", SERVICES)
 def test_every_setting_reaches_the_service_that_reads_it(service: str) -> None:
-    missing = read_by(service) - settings_given(service) - OF_THE_IMAGE - set(INSTEAD)
-    assert missing == set(), "add them to docker-compose.yml"
+    missing_names = read_by(service) - settings_given(service) - OF_THE_IMAGE - set(INSTEAD)
+    assert missing_names == set(), "add them to docker-compose.yml"
 
 
 @pytest.mark.parametrize("name", ["topology", "cli"])
 def test_commands_are_given_every_setting_that_lightstream_config_lists(name: str) -> None:
-    known = configuration.known_names()
-    files = {f"{name}_FILE" for name in known} & known
-    assert known - files - OF_THE_IMAGE - set(INSTEAD) - settings_given(name) == set()
+    known_names = configuration.known_names()
+    files = {f"{name}_FILE" for name in known_names} & known_names
+    assert known_names - files - OF_THE_IMAGE - set(INSTEAD) - settings_given(name) == set()
 
 
 def test_an_endpoint_is_passed_on_wherever_its_key_is() -> None:
     for name, container in ALL.items():
-        given = set(container.get("environment") or ())
+        variables = set(container.get("environment") or ())
         for key, address in (
             ("OPENAI_API_KEY", "OPENAI_BASE_URL"),
             ("LLM_API_KEY", "LLM_BASE_URL"),
         ):
-            assert key not in given or address in given, name
+            assert key not in variables or address in variables, name
 
 
 def test_what_is_not_set_is_passed_on_as_it_is() -> None:
     """A value in the file beside a setting would win over .env."""
-    fixed = {
+    fixed_variables = {
         variable
         for name in (*SERVICES, "topology", "cli")
         for variable, value in ALL[name]["environment"].items()
         if value is not None and not re.fullmatch(r"\$\{(\w+):\?[^}]+\}", value)
     }
-    in_a_file = {name.removesuffix("_FILE") for name in fixed if name not in OR_IN_A_FILE}
-    assert fixed | in_a_file | OF_THE_IMAGE | set(INSTEAD) == set(compose.SET_BY_COMPOSE)
+    in_a_file = {name.removesuffix("_FILE") for name in fixed_variables if name not in OR_IN_A_FILE}
+    assert fixed_variables | in_a_file | OF_THE_IMAGE | set(INSTEAD) == set(compose.SET_BY_COMPOSE)
 
 
 def test_the_variables_of_the_file_are_those_that_the_check_knows() -> None:
     assert set(re.findall(r"\$\{(\w+)", TEXT)) == compose.SERVERS
-    passed = {name for name in ALL["cli"]["environment"] if name.startswith("OTEL_")} - OR_IN_A_FILE
-    assert passed == compose.TELEMETRY
+    telemetry = {
+        name for name in ALL["cli"]["environment"] if name.startswith("OTEL_")
+    } - OR_IN_A_FILE
+    assert telemetry == compose.TELEMETRY
 
 
 def test_the_check_comes_before_everything_and_sees_what_env_says_and_nothing_else() -> None:
@@ -147,7 +149,7 @@ def test_the_check_comes_before_everything_and_sees_what_env_says_and_nothing_el
 
 
 @pytest.mark.parametrize(
-    ("name", "meant"),
+    ("name", "meant_name"),
     [
         ("LLM_BASEURL", "LLM_BASE_URL?"),
         ("OPENAI_BASEURL", "OPENAI_BASE_URL?"),
@@ -166,8 +168,8 @@ def test_the_check_comes_before_everything_and_sees_what_env_says_and_nothing_el
         ),
     ],
 )
-def test_a_slip_in_a_name_is_told(name: str, meant: str) -> None:
-    assert compose.dropped_variables({**PLAIN, name: "x"}).mistakes == {name: meant}
+def test_a_slip_in_a_name_is_told(name: str, meant_name: str) -> None:
+    assert compose.dropped_variables({**PLAIN, name: "x"}).mistakes == {name: meant_name}
 
 
 def test_what_is_nobody_s_business_is_told_and_stops_nothing() -> None:
@@ -185,21 +187,23 @@ def test_where_the_api_listens_has_names_of_its_own() -> None:
 def test_what_make_env_writes_and_every_setting_passes(tmp_path: Path) -> None:
     make_env(tmp_path)
     lines = [line.removeprefix("#") for line in (tmp_path / ".env").read_text("utf-8").splitlines()]
-    offered = {line.partition("=")[0]: "1" for line in lines if re.match(r"[A-Z_]+=", line)}
-    everything = dict.fromkeys(configuration.known_names() - set(compose.SET_BY_COMPOSE), "1")
+    offered_settings = {
+        line.partition("=")[0]: "1" for line in lines if re.match(r"[A-Z_]+=", line)
+    }
+    all_settings = dict.fromkeys(configuration.known_names() - set(compose.SET_BY_COMPOSE), "1")
     assert compose.dropped_variables(
-        {**PLAIN, **offered, **everything}
+        {**PLAIN, **offered_settings, **all_settings}
     ) == compose.DroppedVariables({}, [])
 
 
 def test_the_command_ends_with_code_1_and_names_the_variable() -> None:
     command = [str(Path(sys.executable).with_name("lightstream")), "config", "--compose"]
-    for given, code in (
+    for environment, code in (
         ({"LLM_BASEURL": "https://private.example"}, 1),
         ({"LLM_BASE_URL": "https://p.example"}, 0),
     ):
         ran = subprocess.run(
-            command, env={**PLAIN, **given}, capture_output=True, text=True, check=False
+            command, env={**PLAIN, **environment}, capture_output=True, text=True, check=False
         )
         assert ran.returncode == code, ran.stderr
         assert ("LLM_BASEURL: here LLM_BASE_URL?" in ran.stdout) == bool(code)

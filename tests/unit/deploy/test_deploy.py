@@ -65,9 +65,10 @@ def secrets_of(name: str) -> dict[str, str]:
     """The files of secrets that a container is given: where they are mounted, and which they
     are.
     """
-    listed = ALL[name].get("secrets", ())
+    secrets = ALL[name].get("secrets", ())
     pairs = [
-        (one, one) if isinstance(one, str) else (one["target"], one["source"]) for one in listed
+        (secret, secret) if isinstance(secret, str) else (secret["target"], secret["source"])
+        for secret in secrets
     ]
     return {
         target if target.startswith("/") else f"/run/secrets/{target}": source
@@ -93,12 +94,12 @@ def opened(service: str) -> set[str]:
     wiring = "".join(
         path.read_text("utf-8") for path in (REPOSITORY / "services" / service).glob("*.py")
     )
-    followed = (
+    implications = (
         {"open_vectors", "open_embedder"}
         if re.search(r"\bGenerationEmbedders\(", wiring)
         else set[str]()
     )
-    return {name for name in OPENED_WITH if f"{name}(" in wiring} | followed
+    return {name for name in OPENED_WITH if f"{name}(" in wiring} | implications
 
 
 def test_there_are_the_five_services_and_the_four_servers() -> None:
@@ -135,10 +136,8 @@ def test_a_program_of_ours_can_write_nothing_but_its_scratch(name: str) -> None:
 
 
 def test_only_the_api_is_published_and_that_to_this_machine() -> None:
-    published = {
-        name: container["ports"] for name, container in ALL.items() if "ports" in container
-    }
-    assert published == {
+    ports = {name: container["ports"] for name, container in ALL.items() if "ports" in container}
+    assert ports == {
         "query": ["${API_ADDRESS:-127.0.0.1}:${API_PORT:-9621}:9621"],
         "grafana": ["127.0.0.1:${GRAFANA_PORT:-3000}:3000"],
     }
@@ -167,29 +166,31 @@ def test_the_sender_of_webhooks_has_a_way_out_and_no_credentials_of_callers() ->
         "documents_url",
         "otlp_headers",
     }
-    given = settings_given("webhooks")
-    assert "WEBHOOK_ALLOWED_NETWORKS" in given
-    assert OPENED_WITH["open_documents"] <= given
-    others = OPENED_WITH["open_graph"] | OPENED_WITH["open_vectors"] | OPENED_WITH["open_chat"]
-    assert not given & (others | OPENED_WITH["open_embedder"])
+    settings = settings_given("webhooks")
+    assert "WEBHOOK_ALLOWED_NETWORKS" in settings
+    assert OPENED_WITH["open_documents"] <= settings
+    other_settings = (
+        OPENED_WITH["open_graph"] | OPENED_WITH["open_vectors"] | OPENED_WITH["open_chat"]
+    )
+    assert not settings & (other_settings | OPENED_WITH["open_embedder"])
     assert "WEBHOOK_SENDER" in settings_given("query")
 
 
 @pytest.mark.parametrize("service", SERVICES)
 def test_a_service_is_told_where_everything_is_that_it_opens_and_nothing_else(service: str) -> None:
-    given = settings_given(service)
-    assert "NATS_URL" in given
-    needed = set[str]().union(*(OPENED_WITH[name] for name in opened(service)))
-    assert needed <= given
-    assert not given & (set[str]().union(*OPENED_WITH.values()) - needed)
+    settings = settings_given(service)
+    assert "NATS_URL" in settings
+    needed_settings = set[str]().union(*(OPENED_WITH[name] for name in opened(service)))
+    assert needed_settings <= settings
+    assert not settings & (set[str]().union(*OPENED_WITH.values()) - needed_settings)
 
 
 def test_images_are_pinned_above_the_floors() -> None:
     for name in (*SERVERS, *MONITORING):
-        named = IMAGE.fullmatch(ALL[name]["image"])
-        assert named
-        assert named[1] == f"{name.upper()}_IMAGE"
-        image, tag = named[2].split(":")
+        match = IMAGE.fullmatch(ALL[name]["image"])
+        assert match
+        assert match[1] == f"{name.upper()}_IMAGE"
+        image, tag = match[2].split(":")
         version = tuple(int(part) for part in re.findall(r"\d+", tag)[:3])
         assert len(version) == 3, f"{image}:{tag} names no exact version"
         assert version >= FLOORS.get(image, version)
@@ -219,21 +220,21 @@ def test_no_secret_stands_in_the_file_nor_in_an_environment() -> None:
 
 @pytest.mark.parametrize("name", ALL)
 def test_a_container_is_given_the_secrets_that_it_reads_and_no_other(name: str) -> None:
-    given = secrets_of(name)
-    named = {value for variable, value in environment(name).items() if variable.endswith("_FILE")}
+    secrets = secrets_of(name)
+    files = {value for variable, value in environment(name).items() if variable.endswith("_FILE")}
     read_by_themselves = {
         "nats": {"/run/secrets/nats_passwords"},
         "mongo": {"/run/secrets/mongo_password"},
         "milvus": {"/milvus/configs/user.yaml"},
         "prometheus": {"/run/secrets/prometheus_key"},
     }
-    assert set(given) == {value for value in named if value} | read_by_themselves.get(name, set())
-    assert set(given.values()) <= set(COMPOSE["secrets"])
+    assert set(secrets) == {value for value in files if value} | read_by_themselves.get(name, set())
+    assert set(secrets.values()) <= set(COMPOSE["secrets"])
     if name in (*SERVICES, "webhooks"):
-        assert given["/run/secrets/nats_url"] == f"nats_url_{name}"
+        assert secrets["/run/secrets/nats_url"] == f"nats_url_{name}"
     if name not in ("topology", "stores", "operator", "cli", "milvus"):
         assert not {"nats_url_operator", "milvus_root_token", "milvus_user.yaml"} & set(
-            given.values()
+            secrets.values()
         )
 
 
@@ -243,10 +244,10 @@ def test_a_service_starts_once_the_stores_are_prepared_and_those_once_they_answe
         **healthy,
         "settings": {"condition": "service_completed_successfully"},
     }
-    declared = {"topology": {"condition": "service_completed_successfully"}}
-    assert ALL["stores"]["depends_on"] == declared
-    ready = {"stores": {"condition": "service_completed_successfully"}}
-    assert all(ALL[name]["depends_on"] == ready for name in (*SERVICES, "webhooks"))
+    after_topology = {"topology": {"condition": "service_completed_successfully"}}
+    assert ALL["stores"]["depends_on"] == after_topology
+    after_stores = {"stores": {"condition": "service_completed_successfully"}}
+    assert all(ALL[name]["depends_on"] == after_stores for name in (*SERVICES, "webhooks"))
 
 
 def test_what_is_mounted_and_copied_exists() -> None:
@@ -258,12 +259,12 @@ def test_what_is_mounted_and_copied_exists() -> None:
     files = [volume for volume in volumes if volume.startswith(".")]
     assert {volume for volume in volumes if not volume.startswith(".")} == set(COMPOSE["volumes"])
     assert set(COMPOSE["volumes"]) == {*SERVERS, *MONITORING}
-    copied = re.findall(r"^COPY (?!--from)(.+) \S+$", DOCKERFILE, re.MULTILINE)
-    for name in (*files, *(name for line in copied for name in line.split())):
+    copies = re.findall(r"^COPY (?!--from)(.+) \S+$", DOCKERFILE, re.MULTILINE)
+    for name in (*files, *(name for line in copies for name in line.split())):
         assert (REPOSITORY / name).exists(), name
-    kept = (REPOSITORY / ".dockerignore").read_text("utf-8").splitlines()
-    assert {f"!{name}" for line in copied for name in line.split()} == {
-        line for line in kept if line.startswith("!")
+    ignore_lines = (REPOSITORY / ".dockerignore").read_text("utf-8").splitlines()
+    assert {f"!{name}" for line in copies for name in line.split()} == {
+        line for line in ignore_lines if line.startswith("!")
     }
 
 
@@ -276,10 +277,12 @@ def test_the_image_is_locked_and_runs_as_nobody_in_particular() -> None:
         "SOURCE_DATE_EPOCH",
     ]
     # The last stage has one layer and runs nothing: no shell is left to run it.
-    last = DOCKERFILE.rpartition("FROM scratch")[2]
-    assert re.findall(r"^(COPY|RUN|ADD) .*", last, re.MULTILINE) == ["COPY"]
+    last_stage = DOCKERFILE.rpartition("FROM scratch")[2]
+    assert re.findall(r"^(COPY|RUN|ADD) .*", last_stage, re.MULTILINE) == ["COPY"]
     # Without a shell a command is a list of words.
-    assert all(command.startswith("[") for command in re.findall(r"CMD (.+)$", last, re.MULTILINE))
+    assert all(
+        command.startswith("[") for command in re.findall(r"CMD (.+)$", last_stage, re.MULTILINE)
+    )
     commands = [ALL[name].get("command", []) for name in OURS]
     assert all(isinstance(words, list) and "sh" not in words for words in commands)
 
@@ -298,13 +301,17 @@ def test_the_buses_of_a_cluster_differ_from_the_one_in_their_names_alone() -> No
     assert names == ["nats-1", "nats-2", "nats-3"]
     assert {bus["environment"]["NATS_PEERS"] for bus in buses.values()} == {" ".join(names)}
     for name, bus in buses.items():
-        whole = {**ALL["nats"], **bus}
+        full_service = {**ALL["nats"], **bus}
         for key in set(ALL["nats"]) - {"command", "networks", "volumes"}:
-            assert whole[key] == ALL["nats"][key], (name, key)
-        assert whole["command"] == ["nats-server", "--config", "/etc/lightstream/cluster.conf"]
-        assert whole["volumes"] == [f"{name}:/data", "./deploy/nats:/etc/lightstream:ro"]
-        known = {name, *bus["networks"]["inside"]["aliases"]}
-        assert {"nats", bus["environment"]["NATS_SERVER_NAME"]} <= known
+            assert full_service[key] == ALL["nats"][key], (name, key)
+        assert full_service["command"] == [
+            "nats-server",
+            "--config",
+            "/etc/lightstream/cluster.conf",
+        ]
+        assert full_service["volumes"] == [f"{name}:/data", "./deploy/nats:/etc/lightstream:ro"]
+        host_names = {name, *bus["networks"]["inside"]["aliases"]}
+        assert {"nats", bus["environment"]["NATS_SERVER_NAME"]} <= host_names
     assert services["topology"]["command"] == [
         "lightstream",
         "topology",
@@ -353,13 +360,21 @@ def test_a_service_may_say_its_events_and_take_from_its_durables_and_may_change_
     events = [subject for subject in users["webhooks"].allowed if subject.startswith("kb.v1.")]
     assert events == [], "the sender of webhooks publishes none"
     for name in SERVICES:
-        allowed = users[name].allowed
-        said = {subject.rpartition(".")[2] for subject in allowed if subject.startswith("kb.v1.")}
-        assert subjects.PROBE in allowed
-        assert said == {event for event, producers in PRODUCERS.items() if name in producers}
-        taken = {subject.rpartition(".")[2] for subject in allowed if ".CONSUMER.INFO." in subject}
+        allowed_subjects = users[name].allowed
+        event_types = {
+            subject.rpartition(".")[2]
+            for subject in allowed_subjects
+            if subject.startswith("kb.v1.")
+        }
+        assert subjects.PROBE in allowed_subjects
+        assert event_types == {event for event, producers in PRODUCERS.items() if name in producers}
+        consumers = {
+            subject.rpartition(".")[2]
+            for subject in allowed_subjects
+            if ".CONSUMER.INFO." in subject
+        }
         # Operators who use the API see every consumer, and read and remove dead letters.
-        assert taken == {
+        assert consumers == {
             durable.name for durable in CONSUMERS if name == "query" or service_of(durable) == name
         }
         operates = (
@@ -367,20 +382,22 @@ def test_a_service_may_say_its_events_and_take_from_its_durables_and_may_change_
             if name == "query"
             else ()
         )
-        allowed = tuple(subject for subject in allowed if subject not in operates)
+        allowed_subjects = tuple(subject for subject in allowed_subjects if subject not in operates)
         forbidden = r"\.(STREAM\.CREATE|UPDATE|DELETE|PURGE|RESET|PAUSE|SNAPSHOT|RESTORE)\.|GENERATIONS\.pointers"  # noqa: E501
-        assert not [subject for subject in allowed if re.search(forbidden, subject)]
-        made = {
-            subject.partition(".*.")[2] for subject in allowed if ".CONSUMER.CREATE." in subject
+        assert not [subject for subject in allowed_subjects if re.search(forbidden, subject)]
+        created_filters = {
+            subject.partition(".*.")[2]
+            for subject in allowed_subjects
+            if ".CONSUMER.CREATE." in subject
         }
         taken_types = {
-            wanted
+            subject_filter
             for durable in CONSUMERS
             if service_of(durable) == name
-            for wanted in durable.filters
+            for subject_filter in durable.filters
         }
-        assert made == taken_types | {subjects.of_type("StageFailed")}
-        denied = set(users[name].denied)
+        assert created_filters == taken_types | {subjects.of_type("StageFailed")}
+        denied_subjects = set(users[name].denied)
         assert {
             f"$JS.API.CONSUMER.CREATE.{durable.stream}.{durable.name}.>" for durable in CONSUMERS
-        } <= denied
+        } <= denied_subjects

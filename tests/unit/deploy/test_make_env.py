@@ -52,9 +52,9 @@ def made_secrets(folder: Path) -> dict[str, str]:
 
 
 def test_every_secret_is_made_and_is_nobody_else_s_to_read(tmp_path: Path) -> None:
-    made = make_env(tmp_path)
+    process = make_env(tmp_path)
     result = made_secrets(tmp_path)
-    assert made.returncode == 0, made.stderr
+    assert process.returncode == 0, process.stderr
     assert set(COMPOSE["secrets"]) <= set(result)
     assert {entry["file"] for entry in COMPOSE["secrets"].values()} == {
         f"./secrets/{name}" for name in COMPOSE["secrets"]
@@ -71,7 +71,7 @@ def test_every_secret_is_made_and_is_nobody_else_s_to_read(tmp_path: Path) -> No
     )
     passwords = re.findall(r"k[0-9a-f]{48}", "".join(result.values()))
     assert len(set(passwords)) == len(bus_accounts.USERS) + 10
-    assert not [password for password in passwords if password in made.stdout + made.stderr]
+    assert not [password for password in passwords if password in process.stdout + process.stderr]
 
 
 def test_the_secrets_of_one_account_are_the_same_on_both_sides(tmp_path: Path) -> None:
@@ -101,12 +101,12 @@ def test_the_secrets_of_one_account_are_the_same_on_both_sides(tmp_path: Path) -
 def test_prometheus_has_a_key_that_only_reads_beside_those_of_an_older_env_file(
     tmp_path: Path,
 ) -> None:
-    older = {
+    cases = {
         "": "prometheus:{key}:*:read",
         "LIGHTSTREAM_API_KEYS='site:k0123456789abcdef:a:read'": "site:k0123456789abcdef:a:read,prometheus:{key}:*:read",  # noqa: E501
         "LIGHTSTREAM_API_KEYS=prometheus:k0123456789abcdef:*:read": "prometheus:k0123456789abcdef:*:read",  # noqa: E501
     }
-    for number, (line, keys) in enumerate(older.items()):
+    for number, (line, keys) in enumerate(cases.items()):
         folder = tmp_path / str(number)
         folder.mkdir()
         if line:
@@ -132,12 +132,14 @@ def test_what_is_there_is_never_overwritten(tmp_path: Path) -> None:
 def test_an_older_env_file_s_passwords_are_kept_and_what_reaches_no_container_is_told(
     tmp_path: Path,
 ) -> None:
-    older = "NATS_QUERY_PASSWORD=kold1\nMILVUS_PASSWORD=kold2\nMONGO_PASSWORD=kold3\nLIGHTRAG_API_KEY=kold4\nLLM_MODEL=m\n"  # noqa: E501
-    (tmp_path / ".env").write_text(f"{older}LLM_BASEURL=https://private.example")
+    older_lines = "NATS_QUERY_PASSWORD=kold1\nMILVUS_PASSWORD=kold2\nMONGO_PASSWORD=kold3\nLIGHTRAG_API_KEY=kold4\nLLM_MODEL=m\n"  # noqa: E501
+    (tmp_path / ".env").write_text(f"{older_lines}LLM_BASEURL=https://private.example")
     again = make_env(tmp_path)
     assert again.returncode == 1
-    told = [line.split()[0] for line in again.stderr.splitlines() if "reaches no container" in line]
-    assert told == ["LLM_BASEURL"]
+    names = [
+        line.split()[0] for line in again.stderr.splitlines() if "reaches no container" in line
+    ]
+    assert names == ["LLM_BASEURL"]
     assert len([line for line in again.stderr.splitlines() if "take it out of .env" in line]) == 4
     assert "private.example" not in again.stdout + again.stderr
     result = made_secrets(tmp_path)
@@ -148,14 +150,14 @@ def test_an_older_env_file_s_passwords_are_kept_and_what_reaches_no_container_is
 
 def test_what_the_env_file_offers_besides_is_read_by_somebody(tmp_path: Path) -> None:
     make_env(tmp_path)
-    offered = set(re.findall(r"^#([A-Z_]+)=", (tmp_path / ".env").read_text(), re.MULTILINE))
-    passed = {
+    offered_names = set(re.findall(r"^#([A-Z_]+)=", (tmp_path / ".env").read_text(), re.MULTILINE))
+    passed_names = {
         name
         for container in ALL.values()
         for name, value in container.get("environment", {}).items()
         if value is None
     }
-    assert offered <= passed | set(re.findall(r"\$\{(\w+):-", TEXT))
+    assert offered_names <= passed_names | set(re.findall(r"\$\{(\w+):-", TEXT))
 
 
 def pin_images(folder: Path, *arguments: str, digest: str) -> subprocess.CompletedProcess[str]:
@@ -176,8 +178,8 @@ def test_images_are_pinned_by_what_the_registry_says_and_the_check_tells_which_a
     tmp_path: Path,
 ) -> None:
     digest = f"sha256:{'a' * 64}"
-    unpinned = pin_images(tmp_path, "--check", digest=digest)
-    assert (unpinned.returncode, len(unpinned.stderr.splitlines())) == (1, 7)
+    check = pin_images(tmp_path, "--check", digest=digest)
+    assert (check.returncode, len(check.stderr.splitlines())) == (1, 7)
     before = variables(tmp_path / ".env")
     for _ in range(2):
         assert pin_images(tmp_path, digest=digest).returncode == 0
@@ -193,8 +195,8 @@ def test_images_are_pinned_by_what_the_registry_says_and_the_check_tells_which_a
 def test_a_registry_that_names_no_digest_pins_nothing(tmp_path: Path) -> None:
     make_env(tmp_path)
     before = (tmp_path / ".env").read_text()
-    refused = pin_images(tmp_path, digest="unauthorized")
-    assert (refused.returncode, "no digest of" in refused.stderr) == (1, True)
+    refusal = pin_images(tmp_path, digest="unauthorized")
+    assert (refusal.returncode, "no digest of" in refusal.stderr) == (1, True)
     assert (tmp_path / ".env").read_text() == before
 
 
@@ -202,12 +204,12 @@ def test_with_tls_every_address_says_where_a_container_has_the_files(tmp_path: P
     if shutil.which("openssl") is None:
         missing("certificates are made with openssl")
     make_env(tmp_path)
-    plain = made_secrets(tmp_path)
+    plain_secrets = made_secrets(tmp_path)
     shutil.copy(REPOSITORY / "deploy/make-certificates", tmp_path / "deploy")
     for _ in range(2):
-        made = make_env(tmp_path, "--tls")
-        assert made.returncode == 0, made.stderr
-    for name, address in plain.items():
+        process = make_env(tmp_path, "--tls")
+        assert process.returncode == 0, process.stderr
+    for name, address in plain_secrets.items():
         if name.startswith("nats_url_"):
             bus = parse_bus_address((tmp_path / "secrets" / name).read_text("utf-8").strip())
             assert bus.credentials == parse_bus_address(address.strip()).credentials
@@ -221,7 +223,9 @@ def test_with_tls_every_address_says_where_a_container_has_the_files(tmp_path: P
 
 def test_everybody_on_the_bus_is_given_the_files_of_tls() -> None:
     clients = {
-        name for name in OURS if any("nats_url" in str(one) for one in ALL[name].get("secrets", ()))
+        name
+        for name in OURS
+        if any("nats_url" in str(secret) for secret in ALL[name].get("secrets", ()))
     }
     assert set(TLS["services"]) == {"nats", *clients}
     for name in clients:
@@ -235,19 +239,20 @@ def test_everybody_on_the_bus_is_given_the_files_of_tls() -> None:
         CLUSTER_TLS["services"]["nats-2"],
         CLUSTER_TLS["services"]["nats-3"],
     ]
-    named = set(
+    files = set(
         re.findall(r'"(/tls/[^"]+)"', (REPOSITORY / "deploy/nats/tls.conf").read_text("utf-8"))
     )
-    assert all(secrets_mounted(server) == named for server in servers)
+    assert all(secrets_mounted(server) == files for server in servers)
     commands = [TLS["services"]["nats"], *CLUSTER_TLS["services"].values()]
     assert all(
-        (REPOSITORY / "deploy/nats" / Path(each["command"][-1]).name).exists() for each in commands
+        (REPOSITORY / "deploy/nats" / Path(server["command"][-1]).name).exists()
+        for server in commands
     )
 
 
 def secrets_mounted(container: dict[str, Any]) -> set[str]:
     """Where a container has the files of secrets that it lists."""
     return {
-        one["target"] if isinstance(one, dict) else f"/run/secrets/{one}"
-        for one in container["secrets"]
+        secret["target"] if isinstance(secret, dict) else f"/run/secrets/{secret}"
+        for secret in container["secrets"]
     }

@@ -27,14 +27,14 @@ SUFFIXES = ("_total", "_seconds", "_bytes", "_count", "_bucket", "_sum")
 
 
 def promtool(*arguments: str) -> None:
-    done = subprocess.run(
+    process = subprocess.run(
         [prometheus().promtool, *arguments],
         cwd=PROMETHEUS,
         capture_output=True,
         text=True,
         check=False,
     )
-    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+    assert process.returncode == 0, f"{process.stdout}\n{process.stderr}"
 
 
 def stem(metric: str) -> str:
@@ -62,19 +62,19 @@ def test_promtool_takes_the_configuration_and_the_rules() -> None:
 def test_each_alert_fires_when_it_should_and_a_bulk_load_raises_none() -> None:
     promtool("test", "rules", "tests.yml")
     tests = yaml.safe_load((PROMETHEUS / "tests.yml").read_text("utf-8"))["tests"]
-    raised = {
-        one["alertname"]
+    firing = {
+        alert_test["alertname"]
         for test in tests
-        for one in test["alert_rule_test"]
-        if one.get("exp_alerts")
+        for alert_test in test["alert_rule_test"]
+        if alert_test.get("exp_alerts")
     }
     quiet = {
-        one["alertname"]
+        alert_test["alertname"]
         for test in tests
-        for one in test["alert_rule_test"]
-        if not one.get("exp_alerts")
+        for alert_test in test["alert_rule_test"]
+        if not alert_test.get("exp_alerts")
     }
-    assert raised == quiet == {alert["alert"] for alert in ALERTS}
+    assert firing == quiet == {alert["alert"] for alert in ALERTS}
 
 
 def test_each_alert_leads_to_a_section_that_says_what_to_do() -> None:
@@ -88,10 +88,10 @@ def test_each_alert_leads_to_a_section_that_says_what_to_do() -> None:
 
 @pytest.mark.parametrize("query", [*QUERIES, *(rule["expr"] for rule in (*RULES, *ALERTS))])
 def test_every_query_names_metrics_that_exist(query: str) -> None:
-    named = METRIC.findall(query)
-    assert named or "up{" in query or "process_" in query or query.startswith("vector")
+    metrics = METRIC.findall(query)
+    assert metrics or "up{" in query or "process_" in query or query.startswith("vector")
     assert {
-        metric for metric in named if stem(metric) not in known() and metric not in known()
+        metric for metric in metrics if stem(metric) not in known() and metric not in known()
     } == set()
 
 
@@ -109,19 +109,21 @@ def test_every_metric_is_documented() -> None:
     of_module = known() - {rule["record"] for rule in RULES}
     # Attributes of spans have dots; the page shows metrics as Prometheus does.
     spans = {"lightstream_workspace", "lightstream_document", "lightstream_query_mode"}
-    shortened = page.replace("`_ack_pending`", "`lightstream_durable_ack_pending`").replace(
+    full_page = page.replace("`_ack_pending`", "`lightstream_durable_ack_pending`").replace(
         "`_redelivered`", "`lightstream_durable_redelivered`"
     )
-    assert {name for name in of_module - spans if name not in shortened} == set()
+    assert {name for name in of_module - spans if name not in full_page} == set()
 
 
 def test_what_is_mounted_into_the_containers_is_there() -> None:
     compose = yaml.safe_load((ROOT / "docker-compose.yml").read_text("utf-8"))
     watching = [
-        one for one in compose["services"].values() if one.get("profiles") == ["monitoring"]
+        service
+        for service in compose["services"].values()
+        if service.get("profiles") == ["monitoring"]
     ]
     assert len(watching) == 2
-    mounts = [mount.split(":") for one in watching for mount in one["volumes"]]
+    mounts = [mount.split(":") for service in watching for mount in service["volumes"]]
     places = {inside: ROOT / outside for outside, inside, *_ in mounts if outside.startswith("./")}
     assert [folder for folder in places.values() if not folder.is_dir()] == []
     assert (places["/etc/prometheus"] / "prometheus.yml").is_file()

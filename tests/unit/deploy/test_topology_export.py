@@ -20,7 +20,7 @@ HERE = Path(__file__).parent
 DECLARED: dict[str, Any] = json.loads(exported("json", replicas=3))
 CONFIGS: list[dict[str, Any]] = [
     *DECLARED["streams"],
-    *(each["config"] for each in DECLARED["consumers"]),
+    *(consumer["config"] for consumer in DECLARED["consumers"]),
 ]
 RESOURCES: list[dict[str, Any]] = list(yaml.safe_load_all(exported("nack", replicas=3)))
 
@@ -38,10 +38,10 @@ def test_every_stream_bucket_and_durable_is_exported() -> None:
 
 def test_the_script_is_one_of_a_shell_and_has_each_configuration_once() -> None:
     script = exported("cli", replicas=3)
-    checked = subprocess.run(
+    process = subprocess.run(
         ["sh", "-n"], input=script, text=True, capture_output=True, check=False
     )
-    assert (checked.returncode, checked.stderr) == (0, "")
+    assert (process.returncode, process.stderr) == (0, "")
     assert [json.loads(line) for line in script.splitlines() if line.startswith("{")] == CONFIGS
 
 
@@ -57,14 +57,14 @@ def test_the_script_adds_what_is_missing_and_edits_what_is_there(tmp_path: Path)
     nats.chmod(0o755)
     environment = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
     subprocess.run(["sh"], input=exported("cli"), text=True, env=environment, check=True)
-    asked = [line.strip() for line in (tmp_path / "asked").read_text().splitlines()]
+    commands = [line.strip() for line in (tmp_path / "asked").read_text().splitlines()]
     streams = [config["name"] for config in DECLARED["streams"]]
-    assert asked[: len(streams)] == [
+    assert commands[: len(streams)] == [
         "stream edit KB_EVENTS --force",
         *(f"stream add {name}" for name in streams[1:]),
     ]
-    assert asked[len(streams) :] == [
-        f"consumer add {each.stream} {each.name}" for each in CONSUMERS
+    assert commands[len(streams) :] == [
+        f"consumer add {consumer.stream} {consumer.name}" for consumer in CONSUMERS
     ]
 
 
@@ -76,12 +76,14 @@ def test_resources_are_what_nack_s_definitions_ask_for() -> None:
     for resource in RESOURCES:
         jsonschema.validate(resource, schemas[resource["kind"]])
         assert re.fullmatch(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?", resource["metadata"]["name"])
-    assert len({(each["kind"], each["metadata"]["name"]) for each in RESOURCES}) == len(RESOURCES)
+    assert len({(resource["kind"], resource["metadata"]["name"]) for resource in RESOURCES}) == len(
+        RESOURCES
+    )
 
 
 def camel(name: str) -> str:
-    first, *others = name.split("_")
-    return first + "".join(map(str.capitalize, others))
+    first, *words = name.split("_")
+    return first + "".join(map(str.capitalize, words))
 
 
 OTHER_WORDS = {
@@ -96,17 +98,17 @@ def told_to_nack(config: Mapping[str, Any]) -> dict[str, Any]:
     """What NACK has to be told so that it asks the server for this: derived here by rule, there
     from tables.
     """
-    told: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     for name, value in config.items():
         if name in NONE_IF_ZERO and not value:
             continue
         word = OTHER_WORDS.get(name, camel(name))
-        told[word] = (
+        fields[word] = (
             f"{value // 1_000_000_000}s"
             if name in ("max_age", "duplicate_window", "ack_wait")
             else value
         )
-    return told
+    return fields
 
 
 @pytest.mark.parametrize("number", range(len(CONFIGS)))

@@ -25,19 +25,19 @@ lightstream-rag = {PACKAGE}.__main__:main
 """
 
 
-def wheel(folder: Path, changed: dict[str, str | None], recorded: bool = True) -> Path:
+def wheel(folder: Path, changes: dict[str, str | None], is_recorded: bool = True) -> Path:
     """A wheel without a fault but for these contents; None leaves the file out."""
     contents: dict[str, str | None] = {f"{PACKAGE}/{name}": name for name in NEEDED}
-    contents |= {f"{ABOUT}/METADATA": METADATA, f"{ABOUT}/entry_points.txt": ENTRIES, **changed}
+    contents |= {f"{ABOUT}/METADATA": METADATA, f"{ABOUT}/entry_points.txt": ENTRIES, **changes}
     lines: list[str] = []
     path = folder / "some.whl"
     with ZipFile(path, "w") as archive:
         for name, text in contents.items():
             if text is not None:
                 archive.writestr(name, text)
-                digest = hashlib.sha256((text if recorded else "else").encode()).digest()
-                encoded = base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
-                lines.append(f"{name},sha256={encoded},{len(text)}\n")
+                digest = hashlib.sha256((text if is_recorded else "else").encode()).digest()
+                encoded_digest = base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
+                lines.append(f"{name},sha256={encoded_digest},{len(text)}\n")
         archive.writestr(f"{ABOUT}/RECORD", "".join(lines))
     return path
 
@@ -82,7 +82,7 @@ def test_a_fault_is_named(tmp_path: Path, name: str, text: str | None, fault: st
 
 
 def test_a_wheel_whose_record_has_other_hashes_is_refused(tmp_path: Path) -> None:
-    result = faults(wheel(tmp_path, {}, recorded=False))
+    result = faults(wheel(tmp_path, {}, is_recorded=False))
     assert f"RECORD does not have the hash of {PACKAGE}/client.py" in result
 
 
@@ -90,7 +90,7 @@ def test_two_wheels_are_compared_by_their_files(tmp_path: Path) -> None:
     folders = [tmp_path / name for name in ("first", "second")]
     for folder in folders:
         folder.mkdir()
-    left = wheel(folders[0], {"a": "1", "b": "1"})
-    right = wheel(folders[1], {"a": "1", "b": "2", "c": "1"})
-    assert differences(left, right) == ["b", "c", f"{ABOUT}/RECORD"]
-    assert differences(left, left) == []
+    first = wheel(folders[0], {"a": "1", "b": "1"})
+    second = wheel(folders[1], {"a": "1", "b": "2", "c": "1"})
+    assert differences(first, second) == ["b", "c", f"{ABOUT}/RECORD"]
+    assert differences(first, first) == []

@@ -39,11 +39,14 @@ def test_a_release_in_the_making_has_all_since_the_one_before() -> None:
 
 
 @pytest.mark.parametrize(
-    ("version", "own", "other"), [("0.2.0", "second", "first"), ("0.1.0", "first", "second")]
+    ("version", "own_text", "other_text"),
+    [("0.2.0", "second", "first"), ("0.1.0", "first", "second")],
 )
-def test_a_release_that_has_its_section_has_that_one(version: str, own: str, other: str) -> None:
+def test_a_release_that_has_its_section_has_that_one(
+    version: str, own_text: str, other_text: str
+) -> None:
     notes = release_notes(CHANGELOG, version)
-    assert own in notes and other not in notes and "coming" not in notes
+    assert own_text in notes and other_text not in notes and "coming" not in notes
 
 
 @pytest.mark.parametrize("text", ["# Changelog\n", "# Changelog\n\n## [Unreleased]\n"])

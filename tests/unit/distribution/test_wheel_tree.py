@@ -47,14 +47,14 @@ def test_no_string_names_a_module_without_the_prefix(tree: Path) -> None:
     """Whatever looks like the name of one of our packages and a module in it."""
     packages = "|".join(path.name for path in tree.joinpath(PACKAGE).iterdir() if path.is_dir())
     name = re.compile(rf"(?:{packages})(?:\.[a-z_]+)+")
-    found: set[str] = set()
+    names: set[str] = set()
     for path in tree.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_bytes())):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                whole = name.fullmatch(node.value)
-                if whole and (REPOSITORY / whole[0].replace(".", "/")).with_suffix(".py").exists():
-                    found.add(f"{path.relative_to(tree)}: {node.value}")
-    assert found == set()
+                match = name.fullmatch(node.value)
+                if match and (REPOSITORY / match[0].replace(".", "/")).with_suffix(".py").exists():
+                    names.add(f"{path.relative_to(tree)}: {node.value}")
+    assert names == set()
 
 
 def test_the_documents_of_the_demo_are_in_it(tree: Path) -> None:
@@ -65,10 +65,10 @@ def test_the_documents_of_the_demo_are_in_it(tree: Path) -> None:
 @pytest.mark.parametrize("path", COMMANDS, ids=lambda path: path.name)
 def test_what_a_deployment_starts_is_in_it(tree: Path, path: Path) -> None:
     text = path.read_text("utf-8")
-    started = set(re.findall(r'python"?, ?"?-m"?, ?"?([\w.]+)', text))
-    for module in started:
+    modules = set(re.findall(r'python"?, ?"?-m"?, ?"?([\w.]+)', text))
+    for module in modules:
         assert (tree / module.replace(".", "/")).with_suffix(".py").is_file(), module
-    assert started or not re.search(r"python.{1,4}-m", text)
+    assert modules or not re.search(r"python.{1,4}-m", text)
 
 
 def test_two_modules_of_one_name_are_refused(tmp_path: Path) -> None:

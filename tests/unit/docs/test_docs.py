@@ -81,28 +81,28 @@ def row(name: str, field: FieldInfo) -> str:
         field.default.get_secret_value() if isinstance(field.default, SecretStr) else field.default
     )
     default = "" if default is None else default
-    shown = f"{default:g}" if isinstance(default, float) else str(default)
+    text = f"{default:g}" if isinstance(default, float) else str(default)
     return (
         f"| {', '.join(f'`{variable}`' for variable in names)} | "
-        f"{f'`{shown}`' if shown else 'empty'} |"
+        f"{f'`{text}`' if text else 'empty'} |"
     )
 
 
 @pytest.mark.parametrize("settings", ALL_SETTINGS)
 def test_every_setting_is_documented_with_its_default(settings: type[Settings]) -> None:
     rows = [row(name, field) for name, field in fields_of_its_own(settings).items()]
-    assert [expected for expected in rows if expected not in CONFIGURATION] == []
+    assert [row for row in rows if row not in CONFIGURATION] == []
 
 
 def test_no_setting_is_documented_that_does_not_exist() -> None:
-    known = {
+    rows = {
         row(name, field)
         for settings in ALL_SETTINGS
         for name, field in fields_of_its_own(settings).items()
     }
     tables = CONFIGURATION.split("## Other variables")[0]
-    documented = set(re.findall(r"^\| `[^|]+ \| [^|]+ \|", tables, re.MULTILINE))
-    assert documented == known
+    documented_rows = set(re.findall(r"^\| `[^|]+ \| [^|]+ \|", tables, re.MULTILINE))
+    assert documented_rows == rows
 
 
 def anchor(heading: str) -> str:
@@ -151,11 +151,11 @@ def test_every_decision_that_is_named_exists() -> None:
         for path in of_the_project()
         if path.suffix in SOURCES and "answers_data" not in path.parts
     ]
-    named = {path: named_decisions(path.read_text("utf-8")) for path in sources}
+    decisions_by_path = {path: named_decisions(path.read_text("utf-8")) for path in sources}
     assert {
-        str(path): missing
-        for path, numbers_named in named.items()
-        if (missing := numbers_named - numbers)
+        str(path): absent
+        for path, numbers_named in decisions_by_path.items()
+        if (absent := numbers_named - numbers)
     } == {}
 
 
@@ -176,8 +176,8 @@ def test_the_walk_from_a_request_to_an_answer_names_functions_that_are_there() -
     steps = re.findall(
         r"`([\w/]+\.py)`\s+·\s+`(\w+)`", (ROOT / "docs/architecture.md").read_text("utf-8")
     )
-    defined = {(path, name) for path, _ in steps for name in _defined(ROOT / path)}
-    assert len(steps) >= 20 and [step for step in steps if step not in defined] == []
+    definitions = {(path, name) for path, _ in steps for name in _defined(ROOT / path)}
+    assert len(steps) >= 20 and [step for step in steps if step not in definitions] == []
 
 
 def _defined(module: Path) -> Iterator[str]:

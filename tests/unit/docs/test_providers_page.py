@@ -24,5 +24,5 @@ def test_every_marker_word_has_one_row() -> None:
 
 def test_every_outcome_is_explained() -> None:
     outcomes = {case.outcome for heading in HEADINGS for case in cases(heading)}
-    explained = set(re.findall(r"^- \*\*([a-z ]+)\*\*:", PAGE.read_text("utf-8"), re.MULTILINE))
-    assert outcomes == explained
+    explanations = set(re.findall(r"^- \*\*([a-z ]+)\*\*:", PAGE.read_text("utf-8"), re.MULTILINE))
+    assert outcomes == explanations

@@ -17,12 +17,12 @@ def test_every_test_the_page_names_is_there() -> None:
         for name in re.findall(r"`(test_\w+)`", names)
     ]
     assert len(result) == len(re.findall(r"`test_\w+`", PAGE)) > 40
-    missing = [
+    absent = [
         f"{path}: {name}"
         for path, name in result
         if f"def {name}(" not in (ROOT / "tests" / path).read_text()
     ]
-    assert missing == []
+    assert absent == []
 
 
 def test_every_attack_is_on_the_page() -> None:

@@ -32,11 +32,12 @@ def test_a_file_that_is_shorter_than_it_says_is_damaged(tmp_path: Path, store: s
     assert damage.find_damage(tmp_path, store) == ""
     os.truncate(file, file.stat().st_size // 2)
     assert "bytes" in damage.find_damage(tmp_path, store)
-    told = damage.describe_damage(
+    description = damage.describe_damage(
         DataFolder.at(tmp_path), store, damage.find_damage(tmp_path, store)
     )
     assert (
-        f"lightstream rebuild {damage.PROJECTION_OF_STORE[store]} --fresh --data {tmp_path}" in told
+        f"lightstream rebuild {damage.PROJECTION_OF_STORE[store]} --fresh --data {tmp_path}"
+        in description
     )
     file.with_name(f"{file.name}-wal").write_bytes(b"what is to be brought into order first")
     assert damage.find_damage(tmp_path, store) == ""

@@ -132,18 +132,18 @@ def test_passwords_differ_and_are_long() -> None:
 
 
 @pytest.mark.parametrize(
-    ("fields", "which"),
+    ("fields", "release"),
     [({"release": "7.3.1"}, "release 7.3.1"), ({"colour": "red"}, "a newer release")],
 )
 def test_the_record_of_a_newer_release_is_not_called_damaged(
-    tmp_path: Path, fields: dict[str, str], which: str
+    tmp_path: Path, fields: dict[str, str], release: str
 ) -> None:
     folder = DataFolder.at(tmp_path)
     folder.write(StackState())
     file = tmp_path / STATE_FILE
     file.write_text(json.dumps({**json.loads(file.read_text("utf-8")), **fields}), "utf-8")
     with pytest.raises(
-        NewerRelease, match=f"was made by {which} of Lightstream, and this is {VERSION}"
+        NewerRelease, match=f"was made by {release} of Lightstream, and this is {VERSION}"
     ) as caught:
         folder.read()
     assert "damaged" not in str(caught.value)
@@ -153,13 +153,13 @@ def test_a_folder_that_a_release_with_a_newer_schema_used_is_refused(tmp_path: P
     folder = DataFolder.at(tmp_path)
     enter_release(folder)
     enter_release(folder)
-    recorded = json.loads((tmp_path / RELEASE_FILE).read_text("utf-8"))
-    assert recorded == {"release": VERSION, "schema": schema.VERSION}
-    newer = json.dumps({"release": "9.0.0", "schema": schema.VERSION + 1})
-    (tmp_path / RELEASE_FILE).write_text(newer, "utf-8")
+    record = json.loads((tmp_path / RELEASE_FILE).read_text("utf-8"))
+    assert record == {"release": VERSION, "schema": schema.VERSION}
+    newer_record = json.dumps({"release": "9.0.0", "schema": schema.VERSION + 1})
+    (tmp_path / RELEASE_FILE).write_text(newer_record, "utf-8")
     with pytest.raises(NewerRelease, match=r"release 9\.0\.0"):
         enter_release(folder)
-    assert (tmp_path / RELEASE_FILE).read_text("utf-8") == newer
+    assert (tmp_path / RELEASE_FILE).read_text("utf-8") == newer_record
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", "7", '{"schema": "x"}', '{"schema": null}'])

@@ -23,10 +23,10 @@ ORDER = OperatorOrder("start", "vectors", "key:ops")
 def test_an_order_is_one_command() -> None:
     assert command(ORDER) == ["rebuild", "start", "vectors", "--json"]
     assert command(replace(ORDER, step="run", projection="all")) == ["rebuild", "all", "--json"]
-    given = replace(
+    order = replace(
         ORDER, embedding_model="--data=/etc", reason="--yes", events_per_second=5, embedding_dim=3
     )
-    assert command(given)[3:] == [
+    assert command(order)[3:] == [
         "--json",
         "--events-per-second=5",
         "--embedding-model=--data=/etc",
@@ -45,16 +45,16 @@ def test_an_order_of_anything_else_is_refused(fields: dict[str, Any]) -> None:
 
 def test_what_a_command_said_is_its_result_or_its_error() -> None:
     assert read_result(b'{"events": 7}', 0) == {"events": 7}
-    many = json.dumps({"newer": list(range(30))}).encode()
-    assert read_result(many, 0) == {"newer": list(range(20))}
-    said = b'{"error": {"type": "Busy", "message": "there is a rebuild"}}'
-    assert read_result(said, 1) == {"error": "there is a rebuild"}
+    output = json.dumps({"newer": list(range(30))}).encode()
+    assert read_result(output, 0) == {"newer": list(range(20))}
+    error_output = b'{"error": {"type": "Busy", "message": "there is a rebuild"}}'
+    assert read_result(error_output, 1) == {"error": "there is a rebuild"}
     assert "code -9" in read_result(b"", -9)["error"]
-    found = json.dumps(
+    findings = json.dumps(
         {"events": 9, "problems": [f"sequence {n} is missing" for n in range(30)]}
     ).encode()
     problems = [f"sequence {n} is missing" for n in range(20)]
-    assert read_result(found, 1) == {"events": 9, "problems": problems, "error": problems[0]}
+    assert read_result(findings, 1) == {"events": 9, "problems": problems, "error": problems[0]}
     assert read_result(b'{"texts": 2}', 1) == {"texts": 2, "error": "the command ended with code 1"}
 
 
@@ -82,13 +82,13 @@ def test_digests_and_questions_are_of_the_workspace_that_is_named() -> None:
 async def test_questions_are_lines_of_a_file_that_is_gone_afterwards(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    seen: list[tuple[Path, str]] = []
+    files: list[tuple[Path, str]] = []
 
     async def begin(*words: str, **_: Any) -> Any:
         file = next(
             Path(word.removeprefix("--compare=")) for word in words if word.startswith("--compare=")
         )
-        seen.append((file, file.read_text("utf-8")))
+        files.append((file, file.read_text("utf-8")))
         return SimpleNamespace(
             communicate=AsyncMock(return_value=(b'{"compared": {}}', b"")), returncode=0
         )
@@ -96,19 +96,19 @@ async def test_questions_are_lines_of_a_file_that_is_gone_afterwards(
     monkeypatch.setattr(asyncio, "create_subprocess_exec", begin)
     operator = StackOrders(MemorySharedValues(), (), lambda _: None, backup_folder="")
     order = replace(ORDER, questions=("Who?", "One\nquestion of two lines?"))
-    asked = SimpleNamespace(data=json.dumps(asdict(order)).encode(), respond=AsyncMock())
-    await operator.answer(cast("Msg", asked))
+    message = SimpleNamespace(data=json.dumps(asdict(order)).encode(), respond=AsyncMock())
+    await operator.answer(cast("Msg", message))
     assert operator.work
     await operator.work
-    ((file, text),) = seen
+    ((file, text),) = files
     assert (text, file.exists()) == ("Who?\nOne question of two lines?", False)
 
 
 async def test_a_backup_without_a_folder_is_refused_before_anything_begins() -> None:
     operator = StackOrders(MemorySharedValues(), (), print, backup_folder="")
-    asked = SimpleNamespace(
+    message = SimpleNamespace(
         data=json.dumps(asdict(replace(ORDER, step="backup"))).encode(), respond=AsyncMock()
     )
-    await operator.answer(cast("Msg", asked))
-    (said,) = asked.respond.await_args.args
-    assert "BACKUP_DIR" in json.loads(said)["refused"] and operator.running_order is None
+    await operator.answer(cast("Msg", message))
+    (reply,) = message.respond.await_args.args
+    assert "BACKUP_DIR" in json.loads(reply)["refused"] and operator.running_order is None

@@ -68,19 +68,19 @@ def test_what_a_killed_supervisor_left_is_ended_and_nothing_else(
     (tmp_path / "data" / "bus").mkdir(parents=True)
     (tmp_path / "data-of-another").mkdir()
     ours, strangers = start(tmp_path / "data" / "bus"), start(tmp_path / "data-of-another")
-    reused = start(tmp_path / "data" / "bus")
+    reused_process = start(tmp_path / "data" / "bus")
     state = StackState(
         children={
             "ours": Child(ProcessIdentity.of(ours.pid)),
             "stranger": Child(ProcessIdentity.of(strangers.pid)),
-            "pid used again": Child(ProcessIdentity(reused.pid, 1)),
+            "pid used again": Child(ProcessIdentity(reused_process.pid, 1)),
             "gone": Child(ProcessIdentity(2**22 - 1, 5)),
         }
     )
     assert end_orphans(DataFolder.at(tmp_path / "data"), state) == 1
     assert ours.wait(5) == -15
     assert strangers.poll() is None
-    assert reused.poll() is None
+    assert reused_process.poll() is None
     assert state.children == {}
 
 

@@ -13,7 +13,7 @@ from runtime.errors import InvalidInput
 
 
 @pytest.fixture
-def taken() -> Iterator[int]:
+def taken_port() -> Iterator[int]:
     """A port somebody listens on."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
@@ -22,38 +22,38 @@ def taken() -> Iterator[int]:
 
 
 def test_wanted_ports_are_kept_while_they_are_free() -> None:
-    with ports.claim_ports({}) as wanted:
+    with ports.claim_ports({}) as wanted_ports:
         pass
-    with ports.claim_ports(wanted) as result:
-        assert result == wanted
+    with ports.claim_ports(wanted_ports) as result:
+        assert result == wanted_ports
 
 
-def test_a_taken_port_is_replaced_by_a_free_one(taken: int) -> None:
+def test_a_taken_port_is_replaced_by_a_free_one(taken_port: int) -> None:
     with ports.claim_ports({}) as free:
         pass
-    wanted = {**free, "bus": taken}
-    with ports.claim_ports(wanted) as result:
-        assert result["bus"] != taken
+    wanted_ports = {**free, "bus": taken_port}
+    with ports.claim_ports(wanted_ports) as result:
+        assert result["bus"] != taken_port
         assert ports.is_free(result["bus"])
-        assert {part for part in wanted if wanted[part] != result[part]} == {"bus"}
+        assert {part for part in wanted_ports if wanted_ports[part] != result[part]} == {"bus"}
 
 
 def test_no_two_stacks_choose_the_same_port_before_either_listens() -> None:
     with (
-        ports.claim_ports(ports.DEFAULT_PORTS) as one,
-        ports.claim_ports(ports.DEFAULT_PORTS) as other,
-        ports.claim_ports(one) as third,
+        ports.claim_ports(ports.DEFAULT_PORTS) as first,
+        ports.claim_ports(ports.DEFAULT_PORTS) as second,
+        ports.claim_ports(first) as third,
     ):
-        assert len({*one.values(), *other.values(), *third.values()}) == 3 * len(
+        assert len({*first.values(), *second.values(), *third.values()}) == 3 * len(
             ports.DEFAULT_PORTS
         )
         with (
-            pytest.raises(InvalidInput, match=f"port {one['api']} is taken"),
-            ports.claim_ports({}, one["api"]),
+            pytest.raises(InvalidInput, match=f"port {first['api']} is taken"),
+            ports.claim_ports({}, first["api"]),
         ):
             pass
-    with ports.claim_ports(one) as again:
-        assert again == one
+    with ports.claim_ports(first) as again:
+        assert again == first
 
 
 CLAIMING = """
@@ -72,13 +72,13 @@ def test_the_claims_of_a_killed_process_end_with_it() -> None:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
-    ) as other:
-        assert other.stdout is not None
-        assert other.stdout.readline() == "claimed\n"
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "claimed\n"
         with pytest.raises(InvalidInput), ports.claim_ports({}, port):
             pass
-        other.kill()
-        other.wait()
+        process.kill()
+        process.wait()
     with ports.claim_ports({}, port) as result:
         assert result["api"] == port
 
@@ -102,9 +102,12 @@ def test_other_ports_lie_where_no_client_gets_one() -> None:
         assert all(ports.LOWEST <= port < ports.HIGHEST for port in result.values())
 
 
-def test_the_port_the_user_asks_for_is_taken_or_refused(taken: int) -> None:
+def test_the_port_the_user_asks_for_is_taken_or_refused(taken_port: int) -> None:
     free = free_port()
     with ports.claim_ports({}, free) as result:
         assert result["api"] == free
-    with pytest.raises(InvalidInput, match=f"port {taken} is taken"), ports.claim_ports({}, taken):
+    with (
+        pytest.raises(InvalidInput, match=f"port {taken_port} is taken"),
+        ports.claim_ports({}, taken_port),
+    ):
         pass

@@ -48,23 +48,26 @@ def book(lines: list[str] | None = None) -> ChildRecords:
     return ChildRecords(on_change=lambda: None, report=(lines if lines is not None else []).append)
 
 
-async def until(true: Callable[[], bool], what: str, seconds: float = 15.0) -> None:
+async def until(condition: Callable[[], bool], what: str, seconds: float = 15.0) -> None:
     """Ask again until it is true."""
     end = asyncio.get_running_loop().time() + seconds
-    while not true():
+    while not condition():
         assert asyncio.get_running_loop().time() < end, f"not within {seconds} s: {what}"
         await asyncio.sleep(0.02)
 
 
 async def test_a_killed_child_is_started_again_on_its_port_and_counted(tmp_path: Path) -> None:
     lines, notes = [], []
-    port, other = free_port(), free_port()
+    port, other_port = free_port(), free_port()
     kept_book = ChildRecords(on_change=lambda: notes.append(1), report=lines.append)
     async with supervise(
-        [child(tmp_path, "a", port), child(tmp_path, "b", other)], kept_book
-    ) as answered:
-        await answered()
-        first, untouched = kept_book.children["a"].identity, kept_book.children["b"].identity
+        [child(tmp_path, "a", port), child(tmp_path, "b", other_port)], kept_book
+    ) as wait_until_answered:
+        await wait_until_answered()
+        first, untouched_identity = (
+            kept_book.children["a"].identity,
+            kept_book.children["b"].identity,
+        )
         os.kill(first.pid, 9)
         await until(
             lambda: kept_book.children["a"].restarts == 1 and kept_book.children["a"].ready,
@@ -72,9 +75,9 @@ async def test_a_killed_child_is_started_again_on_its_port_and_counted(tmp_path:
         )
         assert listening(port)
         assert kept_book.children["a"].identity != first
-        assert kept_book.children["b"].identity == untouched
-        last = [one.identity for one in kept_book.children.values()]
-    assert not any(identity.alive for identity in (first, *last))
+        assert kept_book.children["b"].identity == untouched_identity
+        last_identities = [record.identity for record in kept_book.children.values()]
+    assert not any(identity.alive for identity in (first, *last_identities))
     assert kept_book.children == {}
     assert any("a ended with code -9; start number 2" in line for line in lines)
     assert len(notes) >= 8
@@ -84,12 +87,14 @@ async def test_a_child_that_ends_before_it_answers_is_an_error_with_its_last_wor
     tmp_path: Path,
 ) -> None:
     kept_book, fine = book(), free_port()
-    broken = child(
+    broken_child = child(
         tmp_path, "broken", free_port(), "-c", "import sys; sys.exit('the key is wrong')"
     )
     with pytest.raises(ConfigurationError, match=r"broken ended with code 1:\nthe key is wrong"):
-        async with supervise([child(tmp_path, "fine", fine), broken], kept_book) as answered:
-            await answered()
+        async with supervise(
+            [child(tmp_path, "fine", fine), broken_child], kept_book
+        ) as wait_until_answered:
+            await wait_until_answered()
     assert not listening(fine)
     assert kept_book.children == {}
 
@@ -99,8 +104,8 @@ async def test_each_further_start_waits_twice_as_long(tmp_path: Path) -> None:
     kept_book, port = book(lines), free_port()
     async with supervise(
         [child(tmp_path, "once", port, "-c", ONCE, str(port))], kept_book
-    ) as answered:
-        await answered()  # its probe is the one connection it serves
+    ) as wait_until_answered:
+        await wait_until_answered()  # its probe is the one connection it serves
         await until(lambda: kept_book.children["once"].restarts >= 3, "three ends")
     delays = [float(result[1]) for line in lines if (result := re.search(r"in ([0-9.]+) s$", line))]
     assert delays[:3] == pytest.approx([0.2, 0.4, 0.8], rel=0.25, abs=0.05)  # shown to a tenth
@@ -111,9 +116,11 @@ async def test_a_child_that_ignores_the_signal_does_not_keep_the_others_from_end
 ) -> None:
     kept_book, ports = book(), [free_port(), free_port()]
     deaf = child(tmp_path, "deaf", ports[0], "-c", DEAF, str(ports[0]), grace=0.3)
-    async with supervise([deaf, child(tmp_path, "fine", ports[1])], kept_book) as answered:
-        await answered()
-        identities = [one.identity for one in kept_book.children.values()]
+    async with supervise(
+        [deaf, child(tmp_path, "fine", ports[1])], kept_book
+    ) as wait_until_answered:
+        await wait_until_answered()
+        identities = [record.identity for record in kept_book.children.values()]
     assert not any(identity.alive for identity in identities)
 
 
@@ -122,8 +129,8 @@ async def test_an_interrupted_start_leaves_nothing_running(tmp_path: Path) -> No
     silent = child(tmp_path, "silent", free_port(), "-c", "import time; time.sleep(60)")
 
     async def start() -> None:
-        async with supervise([silent], kept_book) as answered:
-            await answered()
+        async with supervise([silent], kept_book) as wait_until_answered:
+            await wait_until_answered()
 
     task = asyncio.create_task(start())
     await until(lambda: "silent" in kept_book.children, "a pid")
@@ -173,10 +180,10 @@ async def test_what_a_killed_supervisor_leaves_is_ended_by_the_next_command(tmp_
     supervisor.kill()
     await supervisor.wait()
     state = folder.read()
-    left = state.children["stand-in"].identity
-    assert left.alive
+    orphan = state.children["stand-in"].identity
+    assert orphan.alive
     assert not folder.is_running()
     with folder.lock():
         assert end_orphans(folder, state) == 1
-    assert orphans.wait_for_exit([left], 5.0)
+    assert orphans.wait_for_exit([orphan], 5.0)
     assert not listening(port)

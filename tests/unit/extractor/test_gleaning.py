@@ -84,8 +84,8 @@ async def test_the_second_round_is_asked_in_the_same_conversation() -> None:
     harness = Harness(COMPLETION_MARK)
     await harness.extract()
     recipe = ExtractionConfig()
-    asked = [(message.role, message.content) for message in harness.chat.calls[1].messages]
-    assert asked == [
+    messages = [(message.role, message.content) for message in harness.chat.calls[1].messages]
+    assert messages == [
         ("system", system_prompt(recipe)),
         ("user", user_prompt(recipe, TEXT)),
         ("assistant", FIRST.text),
@@ -94,12 +94,15 @@ async def test_the_second_round_is_asked_in_the_same_conversation() -> None:
 
 
 @pytest.mark.parametrize(
-    ("gleaned", "kept"), [("A sailor!", "A sailor!"), ("A cooker", "A sailor"), ("A", "A sailor")]
+    ("gleaned_text", "description"),
+    [("A sailor!", "A sailor!"), ("A cooker", "A sailor"), ("A", "A sailor")],
 )
-async def test_of_two_descriptions_the_strictly_longer_one_is_kept(gleaned: str, kept: str) -> None:
-    event = await Harness(f"entity{D}Zoe{D}cook{D}{gleaned}").extract()
-    assert described(event) == {"Zoe": kept}
-    assert event.entities[0].type == ("cook" if kept == gleaned else "person")
+async def test_of_two_descriptions_the_strictly_longer_one_is_kept(
+    gleaned_text: str, description: str
+) -> None:
+    event = await Harness(f"entity{D}Zoe{D}cook{D}{gleaned_text}").extract()
+    assert described(event) == {"Zoe": description}
+    assert event.entities[0].type == ("cook" if description == gleaned_text else "person")
 
 
 @pytest.mark.parametrize(

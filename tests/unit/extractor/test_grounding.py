@@ -44,7 +44,7 @@ def test_a_relation_is_marked_when_one_of_its_names_is_missing_and_nothing_is_le
         (entity("Zoe"), entity("Rome")),
         (relation("Zoe", "Rome"), relation("Rome", "Yan"), relation("Zoe", "Yan")),
     )
-    marked = mark_grounded(rows, "Zoe knows Yan")
-    assert [row.grounded for row in marked.entities] == [True, False]
-    assert [row.grounded for row in marked.relations] == [False, False, True]
-    assert [row.name for row in marked.entities] == ["Zoe", "Rome"]
+    extraction = mark_grounded(rows, "Zoe knows Yan")
+    assert [row.grounded for row in extraction.entities] == [True, False]
+    assert [row.grounded for row in extraction.relations] == [False, False, True]
+    assert [row.name for row in extraction.entities] == ["Zoe", "Rome"]

@@ -77,9 +77,9 @@ def test_an_empty_file_changes_nothing_and_an_empty_list_of_examples_leaves_them
     ],
 )
 def test_a_bad_file_is_refused_with_its_line(file: Path, text: str, line: int, reason: str) -> None:
-    with pytest.raises(ConfigurationError, match=reason) as refused:
+    with pytest.raises(ConfigurationError, match=reason) as error:
         read(file, text)
-    assert str(refused.value).startswith(f"ENTITY_TYPE_PROMPT_FILE: {file} line {line}: ")
+    assert str(error.value).startswith(f"ENTITY_TYPE_PROMPT_FILE: {file} line {line}: ")
 
 
 def test_a_file_that_cannot_be_read_is_refused(file: Path) -> None:

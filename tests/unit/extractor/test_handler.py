@@ -252,12 +252,12 @@ async def test_the_chunks_of_an_event_are_asked_about_at_the_same_time() -> None
 
 async def test_a_lost_cache_is_filled_again_from_the_log() -> None:
     events = await Harness().extract(THREE)
-    fresh = Harness()
+    fresh_harness = Harness()
     deliveries = [delivered(event, number) for number, event in enumerate(events, 1)]
-    (handler,) = ExtractionReplay(fresh.rows).handlers()
+    (handler,) = ExtractionReplay(fresh_harness.rows).handlers()
     assert await handler.handle(deliveries, Generations()) == [[], [], []]
-    again = await fresh.extract(THREE)
-    assert fresh.chat.calls == []
+    again = await fresh_harness.extract(THREE)
+    assert fresh_harness.chat.calls == []
     assert [event.entities for event in again] == [event.entities for event in events]
 
 
@@ -266,23 +266,23 @@ async def test_a_rebuild_leaves_what_the_cache_has_as_it_is() -> None:
     events = await harness.extract(THREE)
     cache, keys = ExtractionCache(harness.rows), [event.cache_key for event in events]
     before = await cache.get("w", keys)
-    assert all(one.payer for one in before.values())
+    assert all(entry.payer for entry in before.values())
     deliveries = [delivered(event, number) for number, event in enumerate(events, 1)]
     await ExtractionReplay(harness.rows).take(deliveries, Generations())
     assert await cache.get("w", keys) == before
 
 
 def test_a_result_is_known_by_model_prompt_headings_and_text() -> None:
-    one = asking(ScriptedChat([], model="one"))
+    extractor = asking(ScriptedChat([], model="one"))
     keys = {
-        cache_key(one, chunk(content="text")),
+        cache_key(extractor, chunk(content="text")),
         cache_key(asking(ScriptedChat([], model="two")), chunk(content="text")),
         cache_key(OfflineExtractor(), chunk(content="text")),
-        cache_key(one, chunk(content="text", headings=["h"])),
-        cache_key(one, chunk(content="other")),
+        cache_key(extractor, chunk(content="text", headings=["h"])),
+        cache_key(extractor, chunk(content="other")),
     }
     assert len(keys) == 5
-    assert cache_key(one, chunk("d", 0)) == cache_key(one, chunk("e", 5))
+    assert cache_key(extractor, chunk("d", 0)) == cache_key(extractor, chunk("e", 5))
 
 
 def test_the_language_of_descriptions_is_part_of_what_a_result_is_known_by() -> None:

@@ -63,7 +63,7 @@ def test_whole_rows_are_kept_whatever_surrounds_them(answer: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "read"),
+    ("text", "read"),
     [
         (r"the angle \alpha", r"the angle \alpha"),
         (r"a \frac{1}{2} of \beta", r"a \frac{1}{2} of \beta"),
@@ -73,9 +73,9 @@ def test_whole_rows_are_kept_whatever_surrounds_them(answer: str) -> None:
         (r"a \"quoted\" {\"x\": 1}", 'a "quoted" {"x": 1}'),
     ],
 )
-def test_texts_that_are_no_sound_json_are_read(written: str, read: str) -> None:
+def test_texts_that_are_no_sound_json_are_read(text: str, read: str) -> None:
     entities, _ = parse_json(
-        f'{{"entities": [{{"name": "A", "type": "t", "description": "{written}"}}, {ZOE}]}}'
+        f'{{"entities": [{{"name": "A", "type": "t", "description": "{text}"}}, {ZOE}]}}'
     )
     assert [entity.description for entity in entities] == [read, "A sailor"]
 
@@ -130,12 +130,12 @@ texts = st.text(st.characters(exclude_characters="\b\f"), min_size=1, max_size=2
     st.integers(0, 30),
 )
 def test_whole_rows_survive_malformed_neighbours_and_a_cut(
-    written: list[str], junk: str, cut: int
+    texts: list[str], junk: str, cut: int
 ) -> None:
-    rows = [json.dumps({"name": f"n {text}", "type": "t", "description": "d"}) for text in written]
+    rows = [json.dumps({"name": f"n {text}", "type": "t", "description": "d"}) for text in texts]
     answer = (
         '{"entities": ['
         + f", {junk}\n".join(rows)
         + ', {"name": "cut off here", "type": "t"'[: cut + 1]
     )
-    assert set(names(answer)) >= {clean_name(f"n {text}") for text in written}
+    assert set(names(answer)) >= {clean_name(f"n {text}") for text in texts}

@@ -36,13 +36,15 @@ def test_the_older_form_is_understood(answer: str) -> None:
     assert relation.weight == (8.0 if "8" in answer else 1.0)
 
 
-@pytest.mark.parametrize("rest", ["|>", "<|", ">", "<", "|", "<>", "<||>"])
-def test_a_delimiter_of_the_older_form_may_lose_a_part_behind_a_quotation_mark(rest: str) -> None:
+@pytest.mark.parametrize("remainder", ["|>", "<|", ">", "<", "|", "<>", "<||>"])
+def test_a_delimiter_of_the_older_form_may_lose_a_part_behind_a_quotation_mark(
+    remainder: str,
+) -> None:
     entity = '("entity"<|>"Zoe"<|>"person"<|>"A sailor (old), > 60 | retired")'
-    slipped = f"{OLDER_TIE.replace('<|>8', f'{rest}8')}##{entity.replace('<|>', rest, 2)}"
-    if rest not in ("|>", "<|", "<||>"):  # where a record begins more than one mark is needed
-        slipped = slipped.replace(f'"entity"{rest}', '"entity"<|>')
-    entities, (relation,) = parse_rows(slipped)
+    answer = f"{OLDER_TIE.replace('<|>8', f'{remainder}8')}##{entity.replace('<|>', remainder, 2)}"
+    if remainder not in ("|>", "<|", "<||>"):  # where a record begins more than one mark is needed
+        answer = answer.replace(f'"entity"{remainder}', '"entity"<|>')
+    entities, (relation,) = parse_rows(answer)
     assert [(e.name, e.description) for e in entities] == [
         ("Zoe", "A sailor (old), > 60 | retired")
     ]

@@ -59,7 +59,7 @@ def test_a_relation_of_a_thing_with_itself_is_dropped(end: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "kept"),
+    ("kind", "type_name"),
     [
         ("Person", "person"),
         ("Natural Object", "naturalobject"),
@@ -73,12 +73,12 @@ def test_a_relation_of_a_thing_with_itself_is_dropped(end: str) -> None:
         ("Prototype", None),
     ],
 )
-def test_types_are_single_lower_case_words(kind: str, kept: str | None) -> None:
-    assert type_of(kind) == kept
+def test_types_are_single_lower_case_words(kind: str, type_name: str | None) -> None:
+    assert type_of(kind) == type_name
 
 
 @pytest.mark.parametrize(
-    ("written", "kept"),
+    ("spelling", "name"),
     [
         ("“苹果 公司”", "苹果公司"),
         ("《红楼梦》", "红楼梦"),
@@ -97,8 +97,8 @@ def test_types_are_single_lower_case_words(kind: str, kept: str | None) -> None:
         ("  ", ""),
     ],
 )
-def test_names_are_written_in_one_way(written: str, kept: str) -> None:
-    assert clean_name(written) == kept
+def test_names_are_written_in_one_way(spelling: str, name: str) -> None:
+    assert clean_name(spelling) == name
 
 
 def test_a_long_name_is_cut_at_a_character() -> None:
@@ -161,11 +161,11 @@ def test_rows_glued_together_are_all_kept(kind: str) -> None:
     assert len(relations) == (0 if "entity" in kind.lower() else 1)
 
 
-@pytest.mark.parametrize("mark", ["<|COMPLETE|>", "<|complete|>", ""])
-def test_the_mark_of_completion_ends_a_row_and_may_be_missing(mark: str) -> None:
-    assert names(f"{SOUND}{mark}entity{D}Yan{D}person{D}text" if mark else SOUND) == (
-        ["Zoe", "Yan"] if mark else ["Zoe"]
-    )
+@pytest.mark.parametrize("completion_mark", ["<|COMPLETE|>", "<|complete|>", ""])
+def test_the_mark_of_completion_ends_a_row_and_may_be_missing(completion_mark: str) -> None:
+    assert names(
+        f"{SOUND}{completion_mark}entity{D}Yan{D}person{D}text" if completion_mark else SOUND
+    ) == (["Zoe", "Yan"] if completion_mark else ["Zoe"])
 
 
 @pytest.mark.parametrize("kind", ['"entity"', "- entity", "**Entity**", "1. entity"])
@@ -247,10 +247,12 @@ def test_sound_rows_survive_whatever_stands_between_them(
     assert set(names("\n".join(lines))) == {clean_name(name) for name, _ in rows}
 
 
-@pytest.mark.parametrize("mark", [" | ", "|", "\t", "||", "<SEP>", "<|", " :: ", "<tuple>", ";;"])
-def test_another_mark_in_the_place_of_every_delimiter_is_understood(mark: str) -> None:
+@pytest.mark.parametrize(
+    "delimiter", [" | ", "|", "\t", "||", "<SEP>", "<|", " :: ", "<tuple>", ";;"]
+)
+def test_another_mark_in_the_place_of_every_delimiter_is_understood(delimiter: str) -> None:
     entities, relations = parse_rows(
-        f"{mark.join(['entity', 'Zoe', 'person', 'text'])}\n{mark.join(['relation', 'Zoe', 'Yan', 'love', 'words'])}"  # noqa: E501
+        f"{delimiter.join(['entity', 'Zoe', 'person', 'text'])}\n{delimiter.join(['relation', 'Zoe', 'Yan', 'love', 'words'])}"  # noqa: E501
     )
     assert [(e.name, e.type, e.description) for e in entities] == [("Zoe", "person", "text")]
     assert [(r.source, r.target, r.keywords, r.description) for r in relations] == [
@@ -331,7 +333,7 @@ odd = st.text(
     min_size=1,
     max_size=20,
 )
-broken = st.lists(
+broken_rows = st.lists(
     st.sampled_from([f"entity{D}", *BROKEN, "entity", "relation", D, "(", '"', "#", "x"]),
     max_size=12,
 )
@@ -340,18 +342,18 @@ broken = st.lists(
 @settings(max_examples=150)
 @given(
     st.lists(st.tuples(odd, odd), min_size=1, max_size=5),
-    st.lists(broken, max_size=5),
+    st.lists(broken_rows, max_size=5),
     st.randoms(),
 )
 def test_sound_rows_with_odd_names_survive_broken_neighbours(
     values: list[tuple[str, str]], junk: list[list[str]], r: Random
 ) -> None:
-    expected = {clean_name(f"n {name}") for name, _ in values}
+    sound_names = {clean_name(f"n {name}") for name, _ in values}
     lines = [f"entity{D}n {name}{D}thing{D}d {text}" for name, text in values] + [
-        f"x {''.join(marks)}" for marks in junk
+        f"x {''.join(cells)}" for cells in junk
     ]
     r.shuffle(lines)
-    assert expected <= set(names("\n".join(lines)))
+    assert sound_names <= set(names("\n".join(lines)))
 
 
 @pytest.mark.parametrize(

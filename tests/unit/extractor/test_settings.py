@@ -6,7 +6,7 @@ from services.extractor.settings import ExtractorSettings
 
 
 @pytest.mark.parametrize(
-    ("given", "workers"),
+    ("environment", "workers"),
     [
         ({}, 2),
         ({"LLM_MAX_ASYNC": "16"}, 2),
@@ -19,7 +19,7 @@ from services.extractor.settings import ExtractorSettings
     ],
 )
 def test_more_events_are_at_hand_than_the_model_may_have_calls(
-    monkeypatch: pytest.MonkeyPatch, given: dict[str, str], workers: int
+    monkeypatch: pytest.MonkeyPatch, environment: dict[str, str], workers: int
 ) -> None:
     for name in (
         "LLM_API_KEY",
@@ -29,6 +29,6 @@ def test_more_events_are_at_hand_than_the_model_may_have_calls(
         "LLM_MAX_ASYNC",
     ):
         monkeypatch.delenv(name, raising=False)
-    for name, value in given.items():
+    for name, value in environment.items():
         monkeypatch.setenv(name, value)
     assert ExtractorSettings().workers == workers

@@ -43,7 +43,7 @@ def test_everything_that_is_not_known_to_read_needs_the_right_to_write(
 
 
 @pytest.mark.parametrize(
-    ("path", "patterns", "found"),
+    ("path", "patterns", "matches"),
     [
         ("/health", ("/health",), True),
         ("/healthy", ("/health",), False),
@@ -55,9 +55,9 @@ def test_everything_that_is_not_known_to_read_needs_the_right_to_write(
     ],
 )
 def test_a_pattern_is_a_path_or_the_beginning_of_one(
-    path: str, patterns: tuple[str, ...], found: bool
+    path: str, patterns: tuple[str, ...], matches: bool
 ) -> None:
-    assert matches_any(path, patterns) == found
+    assert matches_any(path, patterns) == matches
 
 
 def test_keys_are_bound_to_workspaces_and_to_reading_or_writing() -> None:
@@ -80,10 +80,10 @@ def test_keys_are_bound_to_workspaces_and_to_reading_or_writing() -> None:
     ],
 )
 def test_a_key_that_cannot_be_meant_is_refused_without_being_named(text: str) -> None:
-    with pytest.raises(ValueError, match=r".") as raised:
+    with pytest.raises(ValueError, match=r".") as error:
         parse_keys(text)
-    assert SECRET not in str(raised.value)
-    assert "tooshort" not in str(raised.value)
+    assert SECRET not in str(error.value)
+    assert "tooshort" not in str(error.value)
 
 
 def test_accounts_may_everything_unless_they_are_bound() -> None:
@@ -95,7 +95,7 @@ def test_accounts_may_everything_unless_they_are_bound() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "bound"),
+    ("text", "rights"),
     [
         ("ada", ""),
         (":hunter22", ""),
@@ -106,11 +106,11 @@ def test_accounts_may_everything_unless_they_are_bound() -> None:
     ],
 )
 def test_an_account_that_cannot_be_meant_is_refused_without_its_password(
-    text: str, bound: str
+    text: str, rights: str
 ) -> None:
-    with pytest.raises(ValueError, match=r".") as raised:
-        parse_accounts(text, bound)
-    assert "hunter22" not in str(raised.value)
+    with pytest.raises(ValueError, match=r".") as error:
+        parse_accounts(text, rights)
+    assert "hunter22" not in str(error.value)
 
 
 def test_a_request_without_a_workspace_means_the_usual_one_or_the_only_one_there_is() -> None:

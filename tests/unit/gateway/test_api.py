@@ -182,8 +182,8 @@ async def test_a_text_is_in_the_log_when_the_answer_comes(
     body = answer.json()
     assert (body["status"], bool(body["message"])) == ("success", True)
     assert re.fullmatch(r"insert_\d{8}_\d{6}_[0-9a-f]{8}", body["track_id"])
-    (stored,) = harness.log.messages
-    event = decode(stored.data, stored.subject).data
+    (message,) = harness.log.messages
+    event = decode(message.data, message.subject).data
     assert isinstance(event, DocumentAdded)
     assert (event.text, event.file_path, event.track_id) == (
         "A new text.",
@@ -199,7 +199,7 @@ async def test_texts_go_to_the_workspace_that_a_header_names(
         await api.post(
             "/documents/text", json={"text": "text", "file_source": "a.txt"}, headers={header: name}
         )
-    assert [stored.subject.split(".")[2] for stored in harness.log.messages] == ["one", "two"]
+    assert [message.subject.split(".")[2] for message in harness.log.messages] == ["one", "two"]
 
 
 async def test_several_texts_share_one_track(api: httpx.AsyncClient, harness: QueryHarness) -> None:
@@ -293,7 +293,7 @@ async def test_a_page_of_documents_has_their_states_and_where_it_stands(
 
 
 @pytest.mark.parametrize(
-    ("body", "found"),
+    ("body", "count"),
     [
         ({"status_filter": "processed"}, 2),
         ({"status_filter": "PROCESSED"}, 2),
@@ -301,8 +301,8 @@ async def test_a_page_of_documents_has_their_states_and_where_it_stands(
         ({"page": 2}, 0),
     ],
 )
-async def test_pages_can_be_narrowed(api: httpx.AsyncClient, body: Any, found: int) -> None:
-    assert len((await api.post("/documents/paginated", json=body)).json()["documents"]) == found
+async def test_pages_can_be_narrowed(api: httpx.AsyncClient, body: Any, count: int) -> None:
+    assert len((await api.post("/documents/paginated", json=body)).json()["documents"]) == count
 
 
 @pytest.mark.parametrize(
@@ -330,10 +330,16 @@ async def test_counts_name_every_status_and_all(api: httpx.AsyncClient) -> None:
 async def test_health_says_what_the_service_works_with(api: httpx.AsyncClient) -> None:
     body = (await api.get("/health")).json()
     assert (body["status"], body["pipeline_busy"], body["workspace"]) == ("healthy", False, "w")
-    said = body["configuration"]
-    assert (said["llm_model"], said["embedding_model"]) == (None, "lexical-hash-v1")
-    assert said["role_llm_config"]["query"] == {"binding": "offline", "model": None}
-    assert (said["max_graph_nodes"], set(said["storage_workspaces"].values())) == (1000, {"w"})
+    configuration = body["configuration"]
+    assert (configuration["llm_model"], configuration["embedding_model"]) == (
+        None,
+        "lexical-hash-v1",
+    )
+    assert configuration["role_llm_config"]["query"] == {"binding": "offline", "model": None}
+    assert (
+        configuration["max_graph_nodes"],
+        set(configuration["storage_workspaces"].values()),
+    ) == (1000, {"w"})
     assert {"core_version", "api_version", "webui_title", "auth_mode", "pipeline_active"} <= set(
         body
     )
@@ -397,7 +403,7 @@ async def test_a_request_that_does_not_say_its_size_is_refused_once_it_is_too_la
 
 
 @pytest.mark.parametrize(
-    ("path", "most"),
+    ("path", "limit"),
     [
         ("/login", MAX_LOGIN_BODY),
         ("/query", MAX_REQUEST_BODY),
@@ -412,12 +418,12 @@ async def test_a_request_that_does_not_say_its_size_is_refused_once_it_is_too_la
     ],
 )
 async def test_each_route_has_a_limit_of_its_own(
-    api: httpx.AsyncClient, path: str, most: int
+    api: httpx.AsyncClient, path: str, limit: int
 ) -> None:
-    answer = await api.post(path, content=b"{}", headers={"content-length": str(most + 1)})
-    assert (answer.status_code, f"{most:,}" in answer.text) == (413, True)
+    answer = await api.post(path, content=b"{}", headers={"content-length": str(limit + 1)})
+    assert (answer.status_code, f"{limit:,}" in answer.text) == (413, True)
     assert (
-        await api.post(path, content=b"{}", headers={"content-length": str(most)})
+        await api.post(path, content=b"{}", headers={"content-length": str(limit)})
     ).status_code != 413
 
 

@@ -75,11 +75,13 @@ def signed_with_a_public_key() -> str:
         b"-----BEGIN PUBLIC KEY-----\nMFwwDQYJKoZIhvcNAQEBBQADSwAwSAJBAK\n-----END PUBLIC "
         b"KEY-----\n"
     )
-    said = forged().rpartition(".")[0]
+    signing_input = forged().rpartition(".")[0]
     signature = (
-        base64.urlsafe_b64encode(hmac.digest(public, said.encode(), "sha256")).rstrip(b"=").decode()
+        base64.urlsafe_b64encode(hmac.digest(public, signing_input.encode(), "sha256"))
+        .rstrip(b"=")
+        .decode()
     )
-    return f"{said}.{signature}"
+    return f"{signing_input}.{signature}"
 
 
 TOKENS = {
@@ -200,14 +202,14 @@ async def test_s04_naming_another_workspace_never_leads_there(
                 "/query/data", json={"query": "silver mine", "mode": "naive", **body}
             )
             assert "silver" not in inside.text
-        asked = await api.get(
+        response = await api.get(
             "/documents/status_counts", params={"workspace": name, "tenant": name}
         )
-        assert asked.json()["status_counts"]["all"] == 2
+        assert response.json()["status_counts"]["all"] == 2
 
 
 @pytest.mark.parametrize(
-    "more",
+    "fields",
     [
         {"top_k": 1e9},
         {"top_k": -1},
@@ -223,20 +225,20 @@ async def test_s04_naming_another_workspace_never_leads_there(
     ],
 )
 async def test_s05_a_question_cannot_be_widened(
-    harness: QueryHarness, more: dict[str, Any]
+    harness: QueryHarness, fields: dict[str, Any]
 ) -> None:
     async with keyed(harness.app(behind(lightrag_api_key=KEY)), KEY) as api:
-        assert (await api.post("/query", json={**QUESTION, **more})).status_code == 422
+        assert (await api.post("/query", json={**QUESTION, **fields})).status_code == 422
 
 
 async def test_s05_fields_nobody_knows_give_no_rights(harness: QueryHarness) -> None:
-    more = {"is_admin": True, "tenant_id": "v", "right": "write", "file_path": "/etc/passwd"}
+    fields = {"is_admin": True, "tenant_id": "v", "right": "write", "file_path": "/etc/passwd"}
     async with keyed(harness.app(behind(lightstream_api_keys=SEVERAL)), READER) as api:
-        plain, widened = [
-            await api.post("/query", json={**QUESTION, **extra}) for extra in ({}, more)
+        answer, wider_answer = [
+            await api.post("/query", json={**QUESTION, **extra}) for extra in ({}, fields)
         ]
-        assert plain.json()["response"] == widened.json()["response"]
-        assert (await api.post("/documents/text", json={"text": "x", **more})).status_code == 403
+        assert answer.json()["response"] == wider_answer.json()["response"]
+        assert (await api.post("/documents/text", json={"text": "x", **fields})).status_code == 403
 
 
 async def test_s06_who_may_read_changes_nothing_on_any_route(harness: QueryHarness) -> None:
@@ -351,9 +353,12 @@ async def test_s22_origins_that_are_named_may_call_and_never_with_cookies(
 ) -> None:
     app = harness.app(behind(lightrag_api_key=KEY, cors_origins="https://ours.example"))
     async with client(app, Origin="https://ours.example") as api:
-        wanted = "x-api-key, idempotency-key"
-        asked = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": wanted}
-        preflight = await api.options("/query", headers=asked)
+        header_names = "x-api-key, idempotency-key"
+        headers = {
+            "Access-Control-Request-Method": "POST",
+            "Access-Control-Request-Headers": header_names,
+        }
+        preflight = await api.options("/query", headers=headers)
         assert preflight.status_code == 200
         assert preflight.headers["access-control-allow-origin"] == "https://ours.example"
         assert "access-control-allow-credentials" not in preflight.headers
@@ -362,7 +367,7 @@ async def test_s22_origins_that_are_named_may_call_and_never_with_cookies(
     async with client(app, Origin=EVIL) as api:
         assert (
             "access-control-allow-origin"
-            not in (await api.options("/query", headers=asked)).headers
+            not in (await api.options("/query", headers=headers)).headers
         )
     async with client(
         harness.app(behind(lightrag_api_key=KEY, cors_origins="*")), Origin=EVIL
@@ -485,47 +490,52 @@ async def test_requests_are_limited_for_each_credential_and_for_strangers_by_add
         assert await statuses(api, 6) == [403] * 5 + [429]
     async with client(app, "10.1.2.4") as api:
         assert await statuses(api, 1) == [403]
-    for last in range(6):
-        async with client(app, f"2001:db8::{last}") as api:
-            assert await statuses(api, 1) == [403 if last < 5 else 429]
+    for host in range(6):
+        async with client(app, f"2001:db8::{host}") as api:
+            assert await statuses(api, 1) == [403 if host < 5 else 429]
 
 
 async def test_questions_are_limited_more_than_other_requests(harness: QueryHarness) -> None:
     async with client(harness.app(behind(rate_limit_queries_per_minute=2))) as api:
-        asked = [(await api.post("/query", json=QUESTION)).status_code for _ in range(3)]
-        assert asked == [200, 200, 429]
+        codes = [(await api.post("/query", json=QUESTION)).status_code for _ in range(3)]
+        assert codes == [200, 200, 429]
         assert (await api.get("/documents/status_counts")).status_code == 200
 
 
 def test_limits_hold_on_loopback_only_when_they_are_set() -> None:
     assert behind().request_limit.per_minute == behind().query_limit.per_minute == 0
     assert behind(rate_limit_per_minute=9).request_limit.per_minute == 9
-    published = behind(host="0.0.0.0", lightrag_api_key=KEY)
-    assert (published.request_limit.per_minute, published.query_limit.per_minute) == (1200, 240)
+    public_config = behind(host="0.0.0.0", lightrag_api_key=KEY)
+    assert (public_config.request_limit.per_minute, public_config.query_limit.per_minute) == (
+        1200,
+        240,
+    )
 
 
 @pytest.mark.parametrize("size", [70_000, 1_000_000])
 async def test_a_form_has_few_fields_and_short_ones(size: int) -> None:
     async with client(QueryHarness().app(with_accounts())) as api:
-        long = await api.post(
+        long_form = await api.post(
             "/login", files={"username": (None, "ada"), "password": (None, "x" * size)}
         )
-        assert long.status_code in {400, 413, 422}
-        many = await api.post("/login", files=[(f"f{n}", (None, "x")) for n in range(size // 100)])
-        assert many.status_code in {400, 413, 422}
+        assert long_form.status_code in {400, 413, 422}
+        many_fields = await api.post(
+            "/login", files=[(f"f{n}", (None, "x")) for n in range(size // 100)]
+        )
+        assert many_fields.status_code in {400, 413, 422}
         files = await api.post("/login", files=[(f"f{n}", (f"{n}.txt", b"x")) for n in range(101)])
         assert files.status_code in {400, 413, 422}
 
 
 async def test_a_websocket_is_closed() -> None:
-    sent: list[Any] = []
+    messages: list[Any] = []
 
     async def receive() -> Any:
         return {"type": "websocket.connect"}
 
     async def send(message: Any) -> None:
-        sent.append(message)
+        messages.append(message)
 
     scope = {"type": "websocket", "path": "/query", "headers": [], "query_string": b"", "app": None}
     await QueryHarness().app(behind(lightrag_api_key=KEY))(scope, receive, send)
-    assert sent == [{"type": "websocket.close", "code": 1008}]
+    assert messages == [{"type": "websocket.close", "code": 1008}]

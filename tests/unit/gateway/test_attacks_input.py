@@ -102,31 +102,31 @@ ROUTES: list[tuple[str, str, Any]] = [
 async def test_s03_a_foreign_thing_is_an_absent_thing_on_every_route(
     api: httpx.AsyncClient, harness: QueryHarness, method: str, path: str, body: Any
 ) -> None:
-    async with keyed(harness.app(behind(lightrag_api_key=KEY)), KEY, "v") as they:
-        await add(they, "Zelda Quarry owns the silver mine.", "theirs.md")
+    async with keyed(harness.app(behind(lightrag_api_key=KEY)), KEY, "v") as their_api:
+        await add(their_api, "Zelda Quarry owns the silver mine.", "theirs.md")
         await settle(harness)
-        listed = (await they.post("/documents/paginated", json={})).json()["documents"]
-        assert (await they.get("/graph/entity/exists", params={"name": "Zelda Quarry"})).json()[
-            "exists"
-        ]
+        documents = (await their_api.post("/documents/paginated", json={})).json()["documents"]
+        assert (
+            await their_api.get("/graph/entity/exists", params={"name": "Zelda Quarry"})
+        ).json()["exists"]
     before = len(harness.log.messages)
 
     def given(id: str, name: str, track: str) -> dict[str, Any]:
-        said = json.dumps(body).replace("ID", id).replace("NAME", name)
+        text = json.dumps(body).replace("ID", id).replace("NAME", name)
         place = path.replace("NAME", name).replace("TRACK", track)
-        return {"method": method, "url": place, **({"json": json.loads(said)} if body else {})}
+        return {"method": method, "url": place, **({"json": json.loads(text)} if body else {})}
 
     with capture_logs() as lines:
-        foreign = await api.request(**given(THEIRS, "Zelda Quarry", listed[0]["track_id"]))
+        foreign = await api.request(**given(THEIRS, "Zelda Quarry", documents[0]["track_id"]))
         absent = await api.request(**given(ABSENT, "Absent Person", "insert_none"))
-    told = [
+    texts = [
         answer.text.replace(id, "").replace(name, "").replace(track, "")
         for answer, id, name, track in (
-            (foreign, THEIRS, "Zelda Quarry", listed[0]["track_id"]),
+            (foreign, THEIRS, "Zelda Quarry", documents[0]["track_id"]),
             (absent, ABSENT, "Absent Person", "insert_none"),
         )
     ]
-    assert (foreign.status_code, told[0]) == (absent.status_code, told[1])
+    assert (foreign.status_code, texts[0]) == (absent.status_code, texts[1])
     assert len(harness.log.messages) == before
     assert (method == "GET" or path.startswith("/query")) or [line["event"] for line in lines] == [
         "audit",
@@ -141,13 +141,13 @@ async def test_s07_what_is_code_in_a_query_language_is_a_name_and_a_type(
     await add(api, f"Ada Marlow met {hostile} in Port Elm. Ada Marlow leads the Harbour Office.")
     await settle(harness)
     before = set((await api.get("/graph/label/list")).json())
-    made = await create(api, f"Thing {hostile}", kind=hostile, description=hostile)
-    assert made.status_code == 200, made.text
+    answer = await create(api, f"Thing {hostile}", kind=hostile, description=hostile)
+    assert answer.status_code == 200, answer.text
     after = set((await api.get("/graph/label/list")).json())
-    assert after - before == {made.json()["data"]["entity_name"]}
+    assert after - before == {answer.json()["data"]["entity_name"]}
     assert "Ada Marlow" in after
-    shown = made.json()["data"]["graph_data"]
-    assert (shown["entity_type"], shown["description"]) == (hostile, hostile)
+    entity = answer.json()["data"]["graph_data"]
+    assert (entity["entity_type"], entity["description"]) == (hostile, hostile)
     assert (await api.get("/graphs", params={"label": hostile})).json()["nodes"] == []
 
 
@@ -170,13 +170,13 @@ async def test_s08_odd_text_comes_back_as_it_is_or_is_refused_and_is_never_worke
     assert "49" not in re.sub(r"\d{3,}", "", answer.text), "times and places may have any digits"
     assert "<class" not in answer.text
     if answer.status_code == 200:
-        said = answer.json()["data"]["graph_data"]["description"]
-        assert said.replace("\0", "") == hostile.replace("\0", "")
-    asked = await api.post(
+        description = answer.json()["data"]["graph_data"]["description"]
+        assert description.replace("\0", "") == hostile.replace("\0", "")
+    reply = await api.post(
         "/query", json={"query": f"What is {hostile[:60]}?", "user_prompt": hostile}
     )
-    assert asked.status_code == 200
-    assert "<class" not in asked.text
+    assert reply.status_code == 200
+    assert "<class" not in reply.text
 
 
 @pytest.mark.parametrize(
@@ -187,8 +187,10 @@ async def test_s09_an_id_that_is_a_condition_finds_and_deletes_nothing(
 ) -> None:
     await add(api, "Port Elm has a lighthouse.")
     await settle(harness)
-    deleted = await api.request("DELETE", "/documents/delete_document", json={"doc_ids": [hostile]})
-    assert (deleted.status_code, deleted.json()["message"]) == (200, "0 of 1 are being deleted.")
+    deletion = await api.request(
+        "DELETE", "/documents/delete_document", json={"doc_ids": [hostile]}
+    )
+    assert (deletion.status_code, deletion.json()["message"]) == (200, "0 of 1 are being deleted.")
     await settle(harness)
     body = {"query": "What has Port Elm?", "mode": "naive", "filter": {"document_ids": [hostile]}}
     assert (await api.post("/query/data", json=body)).json()["status"] == "failure"
@@ -207,8 +209,8 @@ async def test_s11_members_of_an_archive_are_never_written_where_their_names_say
     assert answer.status_code == 422
     assert names_in(tmp_path) == []
     for kind in ("zip", "tar", "tar.gz"):
-        refused = await api.post("/documents/upload", files={"file": (f"a.{kind}", b"PK\3\4")})
-        assert refused.status_code == 400
+        refusal = await api.post("/documents/upload", files={"file": (f"a.{kind}", b"PK\3\4")})
+        assert refusal.status_code == 400
 
 
 @pytest.mark.parametrize(
@@ -231,12 +233,12 @@ async def test_s14_no_route_fetches_an_address(
     """
     await add(api, address, address)
     await settle(harness)
-    listed = (await api.post("/documents/paginated", json={})).json()["documents"]
-    assert [document["content_summary"] for document in listed] == [address]
-    described = (await api.get("/openapi.json")).json()
+    documents = (await api.post("/documents/paginated", json={})).json()["documents"]
+    assert [document["content_summary"] for document in documents] == [address]
+    openapi = (await api.get("/openapi.json")).json()
     schemas = {
         name: schema
-        for name, schema in described["components"]["schemas"].items()
+        for name, schema in openapi["components"]["schemas"].items()
         if "Webhook" not in name
     }
     names = set(json.dumps(schemas).lower().split('"'))
@@ -263,9 +265,9 @@ async def test_s15_markup_is_text_in_json_and_no_browser_runs_it(
         assert answer.headers["x-content-type-options"] == "nosniff"
         assert "default-src 'none'" in answer.headers["content-security-policy"]
     picture = {"file": ("a.svg", b"<svg onload='alert(1)'/>")}
-    refused = await api.post("/documents/upload", files=picture)
-    assert refused.status_code == 422, "no text"
-    assert "onload" not in refused.text
+    refusal = await api.post("/documents/upload", files=picture)
+    assert refusal.status_code == 422, "no text"
+    assert "onload" not in refusal.text
 
 
 async def test_s16_a_document_that_gives_orders_is_quoted_and_not_obeyed(
@@ -284,18 +286,18 @@ async def test_s16_a_document_that_gives_orders_is_quoted_and_not_obeyed(
 async def test_s19_a_question_of_one_tenant_tells_another_nothing(
     api: httpx.AsyncClient, harness: QueryHarness
 ) -> None:
-    async with keyed(harness.app(behind(lightrag_api_key=KEY)), KEY, "v") as they:
-        await add(they, "Zelda Quarry owns the silver mine.", "theirs.md")
+    async with keyed(harness.app(behind(lightrag_api_key=KEY)), KEY, "v") as their_api:
+        await add(their_api, "Zelda Quarry owns the silver mine.", "theirs.md")
         await settle(harness)
-        asked = {"query": "Who owns the silver mine?"}
-        assert "Zelda" in (await they.post("/query", json=asked)).text
-    ours = await api.post("/query", json=asked)
+        question = {"query": "Who owns the silver mine?"}
+        assert "Zelda" in (await their_api.post("/query", json=question)).text
+    ours = await api.post("/query", json=question)
     assert "Zelda" not in ours.text
     assert ours.json()["response"].endswith("[no-context]")
 
 
 @pytest.mark.parametrize(
-    "more",
+    "body",
     [
         {"query": "a " * 1_000_000},
         {"query": "What?", "conversation_history": [{"role": "user", "content": "x"}] * 10_000},
@@ -307,10 +309,10 @@ async def test_s19_a_question_of_one_tenant_tells_another_nothing(
     ids=["long", "history", "prompt", "one word", "regex", "ids"],
 )
 async def test_s20_what_would_take_long_is_refused_or_done_soon(
-    api: httpx.AsyncClient, more: dict[str, Any]
+    api: httpx.AsyncClient, body: dict[str, Any]
 ) -> None:
     began = time.process_time()
-    answer = await api.post("/query", json=more)
+    answer = await api.post("/query", json=body)
     assert answer.status_code in {200, 413, 422}
     assert time.process_time() - began < 5
 
@@ -335,8 +337,8 @@ async def test_s21_many_ranges_of_a_file_are_no_more_work_than_one(
     began = time.process_time()
     answer = await api.get("/docs/swagger-ui.css", headers={"Range": ranges})
     assert answer.status_code in {200, 206, 400, 416}
-    whole = len((await api.get("/docs/swagger-ui.css")).content)
-    assert len(answer.content) < 2 * whole
+    size = len((await api.get("/docs/swagger-ui.css")).content)
+    assert len(answer.content) < 2 * size
     assert time.process_time() - began < 2
 
 

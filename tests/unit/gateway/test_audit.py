@@ -63,14 +63,14 @@ async def test_a_change_leaves_one_line_with_who_what_where_and_how_it_went(
 async def test_the_reason_is_in_the_line_also_of_a_request_without_a_body(
     harness: QueryHarness,
 ) -> None:
-    path, nothing = "/operations/webhooks/0000000000000000", {"reason": "moved"}
+    path, reason = "/operations/webhooks/0000000000000000", {"reason": "moved"}
     with capture_logs() as lines:
         async with client(harness.app()) as api:
-            await api.delete("/operations/budget", params=nothing)
-            await api.delete(path, params=nothing)
-            await api.post(f"{path}/enable", params=nothing)
-            await api.post(f"{path}/replay", json={"after": 7, **nothing})
-            await api.post(f"{path}/rotate", json={"keep_hours": 2, **nothing})
+            await api.delete("/operations/budget", params=reason)
+            await api.delete(path, params=reason)
+            await api.post(f"{path}/enable", params=reason)
+            await api.post(f"{path}/replay", json={"after": 7, **reason})
+            await api.post(f"{path}/rotate", json={"keep_hours": 2, **reason})
     assert [(line["what"].rpartition("/")[2], line["reason"]) for line in audits(lines)] == [
         (end, "moved") for end in ("budget", "0000000000000000", "enable", "replay", "rotate")
     ]
@@ -139,44 +139,48 @@ async def everything(api: httpx.AsyncClient) -> str:
         "X-API-Key": f"{CANARY}0123456789",
         "Cookie": f"s={CANARY}",
     }
-    said: list[httpx.Response] = []
-    for given in ({}, headers, {"X-API-Key": KEY}):
-        said += [
-            await api.post("/login", data={"username": "ada", "password": CANARY}, headers=given),
-            await api.post("/login", data={"password": CANARY}, headers=given),
-            await api.post("/query", json={"query": [CANARY]}, headers=given),
+    answers: list[httpx.Response] = []
+    for credentials in ({}, headers, {"X-API-Key": KEY}):
+        answers += [
+            await api.post(
+                "/login", data={"username": "ada", "password": CANARY}, headers=credentials
+            ),
+            await api.post("/login", data={"password": CANARY}, headers=credentials),
+            await api.post("/query", json={"query": [CANARY]}, headers=credentials),
             await api.post(
                 "/query",
                 content=f'{{"{CANARY}',
-                headers={**given, "Content-Type": "application/json"},
+                headers={**credentials, "Content-Type": "application/json"},
             ),
             await api.post(
-                "/documents/text", json={"text": [CANARY], "password": CANARY}, headers=given
+                "/documents/text", json={"text": [CANARY], "password": CANARY}, headers=credentials
             ),
-            await api.get("/documents/status_counts", params={"api_key": CANARY}, headers=given),
-            await api.request("DELETE", "/nowhere", json={"token": CANARY}, headers=given),
+            await api.get(
+                "/documents/status_counts", params={"api_key": CANARY}, headers=credentials
+            ),
+            await api.request("DELETE", "/nowhere", json={"token": CANARY}, headers=credentials),
         ]
-    return "".join(answer.text + str(answer.headers) for answer in said)
+    return "".join(answer.text + str(answer.headers) for answer in answers)
 
 
 async def test_secrets_reach_no_log_no_error_and_no_event(harness: QueryHarness) -> None:
     config = with_accounts(lightrag_api_key=KEY)
     with capture_logs() as lines:
         async with client(harness.app(config)) as api:
-            said = await everything(api)
+            text = await everything(api)
             token = (
                 await api.post("/login", data={"username": "ada", "password": "correct horse"})
             ).json()
         async with bearing(harness.app(config), token["access_token"]) as api:
             await api.post("/documents/text", json=TEXT)
-    written = (
+    output = (
         json.dumps(lines, default=str)
-        + said
+        + text
         + "".join(str(message) for message in harness.log.messages)
     )
     assert audits(lines)
     assert harness.log.messages
-    assert [s for s in (CANARY, KEY, "correct horse", token["access_token"]) if s in written] == []
+    assert [s for s in (CANARY, KEY, "correct horse", token["access_token"]) if s in output] == []
 
 
 def test_settings_never_show_a_secret(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -188,12 +192,12 @@ def test_settings_never_show_a_secret(monkeypatch: pytest.MonkeyPatch) -> None:
         "LLM_API_KEY",
     ):
         monkeypatch.setenv(name, CANARY)
-    shown = repr(AccessSettings()) + str(AccessSettings()) + repr(QuerySettings())
-    assert CANARY not in shown
+    text = repr(AccessSettings()) + str(AccessSettings()) + repr(QuerySettings())
+    assert CANARY not in text
     monkeypatch.setenv("JWT_ALGORITHM", CANARY)
-    with pytest.raises(ValueError, match="jwt_algorithm") as raised:
+    with pytest.raises(ValueError, match="jwt_algorithm") as error:
         AccessSettings()
-    assert CANARY not in str(raised.value)
+    assert CANARY not in str(error.value)
 
 
 async def test_events_carry_the_principal_that_the_line_names_and_never_its_key(
@@ -203,6 +207,9 @@ async def test_events_carry_the_principal_that_the_line_names_and_never_its_key(
         await api.post("/documents/text", json=TEXT)
     async with client(harness.app()) as api:
         await api.post("/documents/text", json=TEXT)
-    named, unnamed = (message.data for message in harness.log.messages)
-    assert [json.loads(data)["actor"] for data in (named, unnamed)] == ["key:writer", "anyone"]
-    assert WRITER.encode() not in named
+    by_writer, by_anyone = (message.data for message in harness.log.messages)
+    assert [json.loads(data)["actor"] for data in (by_writer, by_anyone)] == [
+        "key:writer",
+        "anyone",
+    ]
+    assert WRITER.encode() not in by_writer

@@ -187,11 +187,11 @@ async def test_too_many_failures_lock_out_that_user_at_that_address_only(
         async with client(app, address) as api:
             return await api.post("/login", data={"username": user, "password": password})
 
-    failed = await asyncio.gather(*(attempt("ada", "wrong") for _ in range(8)))
-    assert sorted(answer.status_code for answer in failed) == [401] * 5 + [429] * 3
-    locked = await attempt("ada", PASSWORD)
-    assert locked.status_code == 429
-    assert 290 <= int(locked.headers["Retry-After"]) <= 300
+    answers = await asyncio.gather(*(attempt("ada", "wrong") for _ in range(8)))
+    assert sorted(answer.status_code for answer in answers) == [401] * 5 + [429] * 3
+    refusal = await attempt("ada", PASSWORD)
+    assert refusal.status_code == 429
+    assert 290 <= int(refusal.headers["Retry-After"]) <= 300
     assert (await attempt("ada", PASSWORD, "10.0.0.2")).status_code == 200
     assert (await attempt("bob", "stable battery")).status_code == 200
 
@@ -229,12 +229,14 @@ async def test_a_token_is_renewed_once_a_minute_in_the_second_half_of_its_life(
     app, now = harness.app(config), int(time.time())
     account = config.accounts.get("ada")
     assert account
-    old = forged(iat=now - 7000, exp=now + 200, metadata={"mark": account.password_fingerprint})
-    async with bearing(app, old) as api:
+    old_token = forged(
+        iat=now - 7000, exp=now + 200, metadata={"mark": account.password_fingerprint}
+    )
+    async with bearing(app, old_token) as api:
         assert "X-New-Token" not in (await api.get("/health")).headers
-        renewed = (await api.get(COUNTS)).headers["X-New-Token"]
+        new_token = (await api.get(COUNTS)).headers["X-New-Token"]
         assert "X-New-Token" not in (await api.get(COUNTS)).headers
-    async with bearing(app, renewed) as api:
+    async with bearing(app, new_token) as api:
         answer = await api.get(COUNTS)
         assert (answer.status_code, "X-New-Token" in answer.headers) == (200, False)
 
@@ -319,8 +321,8 @@ async def test_headers_that_contradict_each_other_are_refused(
     harness: QueryHarness, headers: list[tuple[str, str]]
 ) -> None:
     async with keyed(harness.app(behind(lightstream_api_keys=SEVERAL)), WRITER) as api:
-        given = [*api.headers.multi_items(), *headers]
-        assert (await api.get(COUNTS, headers=httpx.Headers(given))).status_code == 400
+        all_headers = [*api.headers.multi_items(), *headers]
+        assert (await api.get(COUNTS, headers=httpx.Headers(all_headers))).status_code == 400
 
 
 async def test_both_names_of_the_workspace_header_may_agree(harness: QueryHarness) -> None:
@@ -332,8 +334,14 @@ async def test_both_names_of_the_workspace_header_may_agree(harness: QueryHarnes
 async def test_a_stranger_sees_that_it_is_healthy_and_nothing_else(harness: QueryHarness) -> None:
     app = harness.app(behind(lightrag_api_key=KEY))
     async with client(app) as api:
-        shown = (await api.get("/health")).json()
-        assert set(shown) == {"status", "auth_mode", "core_version", "api_version", "pipeline_busy"}
+        health = (await api.get("/health")).json()
+        assert set(health) == {
+            "status",
+            "auth_mode",
+            "core_version",
+            "api_version",
+            "pipeline_busy",
+        }
         assert (await api.get("/health", headers={"X-Workspace": "theirs"})).status_code == 403
     async with keyed(app, KEY, "theirs") as api:
         assert (await api.get("/health")).json()["workspace"] == "theirs"
@@ -385,12 +393,12 @@ def test_this_machine_alone_may_be_open(host: str) -> None:
 def test_credentials_of_no_use_keep_it_from_starting_and_are_not_repeated(
     settings: Any, names: str
 ) -> None:
-    with pytest.raises(ConfigurationError, match=names) as raised:
+    with pytest.raises(ConfigurationError, match=names) as error:
         behind(**settings)
-    assert "hunter22" not in str(raised.value)
+    assert "hunter22" not in str(error.value)
 
 
 def test_no_secret_is_held_as_it_was_given() -> None:
     config = with_accounts(lightrag_api_key=KEY, lightstream_api_keys=SEVERAL)
-    held = repr(vars(config.keys)) + repr(vars(config.accounts))
-    assert [secret for secret in (KEY, READER, WRITER, PASSWORD) if secret in held] == []
+    text = repr(vars(config.keys)) + repr(vars(config.accounts))
+    assert [secret for secret in (KEY, READER, WRITER, PASSWORD) if secret in text] == []

@@ -33,7 +33,7 @@ turns = st.builds(Turn, st.sampled_from(["system", "user", "assistant"]), st.tex
 
 
 @pytest.mark.parametrize(
-    ("message", "found"),
+    ("message", "parts"),
     [
         ("Who?", ParsedMessage("Who?")),
         ("/local Who?", ParsedMessage("Who?", "local")),
@@ -74,9 +74,9 @@ turns = st.builds(Turn, st.sampled_from(["system", "user", "assistant"]), st.tex
     ],
 )
 def test_a_prefix_says_how_to_answer_and_everything_else_is_the_question(
-    message: str, found: ParsedMessage
+    message: str, parts: ParsedMessage
 ) -> None:
-    assert parse_message(message) == found
+    assert parse_message(message) == parts
 
 
 @given(
@@ -103,7 +103,7 @@ def test_nothing_of_a_question_is_lost(message: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("message", "expected"),
+    ("message", "task"),
     [
         ("\n<chat_history>\nUSER: Who?", True),
         ("<chat_history>\nUSER: Who?", True),
@@ -116,19 +116,19 @@ def test_nothing_of_a_question_is_lost(message: str) -> None:
         ("Who?", False),
     ],
 )
-def test_tasks_of_open_webui_are_told_from_questions(message: str, expected: bool) -> None:
-    assert is_task(message) is expected
+def test_tasks_of_open_webui_are_told_from_questions(message: str, task: bool) -> None:
+    assert is_task(message) is task
 
 
 def test_what_the_system_says_first_is_instructions() -> None:
-    system, user, late = (
+    system, user, later = (
         Turn("system", "Be brief."),
         Turn("user", "Who?"),
         Turn("system", "Now long."),
     )
-    assert split_instructions([system, Turn("system", " "), system, user, late]) == (
+    assert split_instructions([system, Turn("system", " "), system, user, later]) == (
         "Be brief.\n\nBe brief.",
-        [user, late],
+        [user, later],
     )
     assert split_instructions([user]) == ("", [user])
     assert split_instructions([]) == ("", [])
@@ -136,21 +136,27 @@ def test_what_the_system_says_first_is_instructions() -> None:
 
 
 def test_the_newest_turns_are_kept_and_none_is_left_out_between_them() -> None:
-    said = [Turn("user", "a" * 10), Turn("assistant", "b" * 10), Turn("user", "c")]
-    assert recent_turns(said, 100) == tuple(said)
-    assert recent_turns(said, 20) == tuple(said[1:])
-    assert recent_turns(said, 5) == (said[2],)
-    assert recent_turns(said, 0) == recent_turns([], 100) == ()
-    long = [Turn("user", "a"), Turn("user", "x" * (MAX_TURN_LENGTH + 1)), Turn("user", "c")]
-    assert recent_turns(long, 10**9) == (long[2],)
+    conversation = [Turn("user", "a" * 10), Turn("assistant", "b" * 10), Turn("user", "c")]
+    assert recent_turns(conversation, 100) == tuple(conversation)
+    assert recent_turns(conversation, 20) == tuple(conversation[1:])
+    assert recent_turns(conversation, 5) == (conversation[2],)
+    assert recent_turns(conversation, 0) == recent_turns([], 100) == ()
+    with_long_turn = [
+        Turn("user", "a"),
+        Turn("user", "x" * (MAX_TURN_LENGTH + 1)),
+        Turn("user", "c"),
+    ]
+    assert recent_turns(with_long_turn, 10**9) == (with_long_turn[2],)
     assert len(recent_turns([Turn("user", "a")] * 1000, 10**9)) == MAX_TURNS
 
 
 @given(st.lists(turns, max_size=12), st.integers(-5, 200))
-def test_what_is_kept_fits_and_is_the_end_of_what_was_said(said: list[Turn], room: int) -> None:
-    result = recent_turns(said, room)
+def test_what_is_kept_fits_and_is_the_end_of_what_was_said(
+    conversation: list[Turn], room: int
+) -> None:
+    result = recent_turns(conversation, room)
     assert sum(len(turn.content) for turn in result) <= max(room, 0)
-    with_text = [turn for turn in said if turn.content]
+    with_text = [turn for turn in conversation if turn.content]
     assert list(result) == with_text[len(with_text) - len(result) :]
 
 
@@ -201,7 +207,7 @@ def test_a_list_that_we_made_is_taken_out_of_what_was_said_before(
 
 
 @pytest.mark.parametrize(
-    ("id", "found"),
+    ("id", "model"),
     [
         ("lightstream", Model("mix")),
         ("lightstream:walk", Model("walk")),
@@ -217,18 +223,18 @@ def test_a_list_that_we_made_is_taken_out_of_what_was_said_before(
         ("", None),
     ],
 )
-def test_the_name_of_a_model_says_mode_and_workspace(id: str, found: Model | None) -> None:
-    assert parse_model(id) == found
+def test_the_name_of_a_model_says_mode_and_workspace(id: str, model: Model | None) -> None:
+    assert parse_model(id) == model
 
 
 def test_every_model_that_is_offered_is_known_by_its_name() -> None:
     result = models_of(["", "a", "b.c"])
     assert len(result) == 3 * len(MODES)
-    assert [parse_model(one.id) for one in result] == result
+    assert [parse_model(model.id) for model in result] == result
 
 
 @pytest.mark.parametrize(
-    ("bound", "usual", "workspaces"),
+    ("bindings", "default", "workspaces"),
     [
         ({"*"}, "default", [""]),
         ({"a"}, "a", [""]),
@@ -238,7 +244,7 @@ def test_every_model_that_is_offered_is_known_by_its_name() -> None:
     ],
 )
 def test_models_are_offered_for_the_workspaces_of_the_credentials(
-    bound: set[str], usual: str | None, workspaces: list[str]
+    bindings: set[str], default: str | None, workspaces: list[str]
 ) -> None:
-    result = available_models(frozenset(bound), usual)
+    result = available_models(frozenset(bindings), default)
     assert result == models_of(workspaces)

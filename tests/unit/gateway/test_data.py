@@ -153,9 +153,9 @@ async def test_an_answer_stands_before_the_oldest_document_that_is_worked_on(
     log, clock = FoldedTo(), Clock(NOW)
     log.position = 2000
     assert await LogPositions(log, harness.documents, clock).of(SPACE) == NOW
-    new = delivered(added("new", "a text"), 1500, workspace="w", id="new", correlation="new")
-    await harness.project(new)
-    at = microseconds(new.happened_at)
+    delivery = delivered(added("new", "a text"), 1500, workspace="w", id="new", correlation="new")
+    await harness.project(delivery)
+    at = microseconds(delivery.happened_at)
     assert await LogPositions(log, harness.documents, clock).of(SPACE) == at - 1
     assert await LogPositions(log, harness.documents, clock).of(Partition("other", 1)) == NOW
 
@@ -166,12 +166,12 @@ async def test_a_position_never_goes_back_and_what_was_just_added_is_waited_for_
     log, clock = FoldedTo(), Clock(NOW)
     positions = LogPositions(log, harness.documents, clock)
     assert await positions.of(SPACE) == NOW
-    new = delivered(added("new", "a text"), 1500, workspace="w", id="new", correlation="new")
-    at = microseconds(new.happened_at)
+    delivery = delivered(added("new", "a text"), 1500, workspace="w", id="new", correlation="new")
+    at = microseconds(delivery.happened_at)
     log.newest_at = 1500
     # In the log and not seen by the projection; then seen, and worked on.
     assert await positions.wait_for(SPACE, at, seconds=0) < at
-    await harness.project(new)
+    await harness.project(delivery)
     log.position = 1500
     assert await positions.wait_for(SPACE, at, seconds=0) < at
     assert await positions.wait_for(SPACE, at - 1, seconds=0) >= at - 1
@@ -193,10 +193,10 @@ async def test_documents_that_come_without_a_pause_do_not_hold_a_position_back(
 
 async def test_what_others_do_moves_no_position(harness: QueryHarness) -> None:
     log, clock = FoldedTo(), Clock(NOW)
-    seen: set[int] = set()
+    positions: set[int] = set()
     for log.position in (10, 1000, 50_000):  # everybody's events
-        seen.add(await LogPositions(log, harness.documents, clock).of(SPACE))
-    assert seen == {NOW}
+        positions.add(await LogPositions(log, harness.documents, clock).of(SPACE))
+    assert positions == {NOW}
 
 
 async def test_a_position_that_is_not_reached_is_waited_for_until_the_time_is_over(
@@ -227,20 +227,24 @@ async def test_answers_carry_their_position_and_a_position_to_come_is_a_503(
 
 
 async def test_no_answer_tells_one_workspace_how_much_goes_on_in_another() -> None:
-    told: list[set[int]] = []
-    for others in (0, 40):
+    disclosures: list[set[int]] = []
+    for other_texts in (0, 40):
         harness = QueryHarness()
         async with httpx.AsyncClient(
             transport=httpx.ASGITransport(harness.app()), base_url="http://api"
         ) as api:
-            for number in range(others):
+            for number in range(other_texts):
                 text = {"text": f"Text {number}."}
                 await api.post("/documents/text", json=text, headers={"X-Workspace": "other"})
             answer = (await api.post("/documents/text", json={"text": "Ours."})).json()
-            asked = await api.post("/query/data", json={"query": QUESTION})
-            told.append({answer["documents"][0]["sequence"], int(asked.headers["X-Log-Position"])})
+            retrieval = await api.post("/query/data", json={"query": QUESTION})
+            disclosures.append(
+                {answer["documents"][0]["sequence"], int(retrieval.headers["X-Log-Position"])}
+            )
     # Times, whatever number the log gave: no place in the log is among them.
     now = time.time_ns() // 1000
     assert all(
-        number == 0 or abs(number - now) < 60_000_000 for numbers in told for number in numbers
+        number == 0 or abs(number - now) < 60_000_000
+        for numbers in disclosures
+        for number in numbers
     )

@@ -44,7 +44,7 @@ OVERLAPPING = {
 }
 
 
-def described(examples: int = 10, **more: Any) -> Any:
+def described(examples: int = 10, **options: Any) -> Any:
     """The API's document for schemathesis, with the same examples in every run."""
     config: dict[str, Any] = {
         "seed": 20261121,
@@ -58,12 +58,10 @@ def described(examples: int = 10, **more: Any) -> Any:
             "positive_data_acceptance": {"enabled": False},
         },
         "operations": [{"include-path": path, "checks": OVERLAPPING} for path in OVERLAPPED],
-        **more,
+        **options,
     }
-    described = schemathesis.openapi.from_dict(
-        DOCUMENT, config=SchemathesisConfig.from_dict(config)
-    )
-    return described.exclude(path=ENDLESS)
+    schema = schemathesis.openapi.from_dict(DOCUMENT, config=SchemathesisConfig.from_dict(config))
+    return schema.exclude(path=ENDLESS)
 
 
 def calm(_: Any, response: Any, case: Any) -> None:
@@ -101,10 +99,10 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder.mkdir()
     (folder / "port.md").write_text("Port Elm has a lighthouse.")
     harness = QueryHarness(log=FollowedLog())
-    chosen = GatewaySettings(
+    gateway_settings = GatewaySettings(
         workspace="w", edit_timeout=1, min_position_timeout=0.02, input_dir=str(folder.parent)
     )
-    app = harness.app(behind(lightrag_api_key=KEY), settings=chosen)
+    app = harness.app(behind(lightrag_api_key=KEY), settings=gateway_settings)
     with serving(app, harness) as url:
         with httpx.Client(base_url=url, headers=HEADERS, trust_env=False) as api:
             for text in (*CURIE, *BAKER):
@@ -150,21 +148,21 @@ def test_every_route_answers_many_requests_as_described(
 def test_what_follows_from_an_answer_is_answered_as_described_too(
     tags: tuple[str, ...], service: str
 ) -> None:
-    followed: set[str] = set()
+    transitions: set[str] = set()
 
     class Following(LINKED.include(tag=list(tags)).as_state_machine()):  # type: ignore[misc]
         def get_call_kwargs(self, case: Any) -> dict[str, Any]:
             return {"base_url": service, "headers": HEADERS}
 
         def validate_response(
-            self, response: Any, case: Any, additional_checks: Any = None, **more: Any
+            self, response: Any, case: Any, additional_checks: Any = None, **options: Any
         ) -> None:
-            super().validate_response(response, case, [calm], **more)
+            super().validate_response(response, case, [calm], **options)
 
         def step(self, input: Any) -> Any:
             output = super().step(input)
             if input.transition is not None and output.response.status_code in {200, 202}:
-                followed.add(input.transition.id)
+                transitions.add(input.transition.id)
             return output
 
     # What may follow depends on what the service holds by then, so the same beginning may go on in
@@ -173,6 +171,6 @@ def test_what_follows_from_an_answer_is_answered_as_described_too(
     for steps in range(6, 40, 2):
         with suppress(FlakyStrategyDefinition):
             Following.run(settings=settings(CALMLY, stateful_step_count=steps))
-        if steps >= 10 and len(followed) > 1:
+        if steps >= 10 and len(transitions) > 1:
             break
-    assert len(followed) > 1, followed
+    assert len(transitions) > 1, transitions

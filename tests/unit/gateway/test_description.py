@@ -13,16 +13,16 @@ from services.gateway.reference.examples import EXAMPLES
 DOCUMENT = create_app().openapi()
 SCHEMAS: dict[str, Any] = DOCUMENT["components"]["schemas"]
 ROUTES = [
-    (f"{method.upper()} {path}", told)
+    (f"{method.upper()} {path}", operation)
     for path, ways in DOCUMENT["paths"].items()
-    for method, told in ways.items()
+    for method, operation in ways.items()
 ]
 ALWAYS = {"400", "401", "403", "413", "422", "429", "500", "503"}
 
 
-def success(told: dict[str, Any]) -> dict[str, Any]:
+def success(operation: dict[str, Any]) -> dict[str, Any]:
     """The answer of a route that does what it is asked, or takes the order."""
-    return told["responses"].get("200") or told["responses"]["202"]
+    return operation["responses"].get("200") or operation["responses"]["202"]
 
 
 def whole(schema: dict[str, Any]) -> dict[str, Any]:
@@ -45,25 +45,25 @@ def example(content: dict[str, Any]) -> Any:
     return {name: field["examples"][0] for name, field in fields.items()}
 
 
-@pytest.mark.parametrize(("route", "told"), ROUTES, ids=[route for route, _ in ROUTES])
+@pytest.mark.parametrize(("route", "operation"), ROUTES, ids=[route for route, _ in ROUTES])
 def test_every_route_has_examples_that_fit_and_tells_its_errors(
-    route: str, told: dict[str, Any]
+    route: str, operation: dict[str, Any]
 ) -> None:
-    assert set(told["responses"]) >= ALWAYS
+    assert set(operation["responses"]) >= ALWAYS
     bodies = [
-        *told.get("requestBody", {}).get("content", {}).items(),
-        *success(told)["content"].items(),
+        *operation.get("requestBody", {}).get("content", {}).items(),
+        *success(operation)["content"].items(),
     ]
     assert bodies
     for kind, content in bodies:
         if kind == "multipart/form-data":
             continue  # a file
-        shown = example(content)
-        assert shown is not None, f"{route}: {kind} has no example"
+        sample = example(content)
+        assert sample is not None, f"{route}: {kind} has no example"
         if kind == "application/json":
             schema = {**content["schema"], "components": DOCUMENT["components"]}
-            Draft202012Validator(schema).validate(shown)
-    for parameter in told.get("parameters", []):
+            Draft202012Validator(schema).validate(sample)
+    for parameter in operation.get("parameters", []):
         schema = parameter["schema"]
         has = {"examples", "example", "default"} & {*schema, *parameter} or not parameter[
             "required"
@@ -84,19 +84,25 @@ def links() -> list[tuple[str, str, dict[str, Any]]]:
     """Route, name and link of every link."""
     return [
         (route, name, link)
-        for route, told in ROUTES
-        for name, link in success(told).get("links", {}).items()
+        for route, operation in ROUTES
+        for name, link in success(operation).get("links", {}).items()
     ]
 
 
-def pointed(answer: Any, said: Any) -> list[Any]:
+def pointed(answer: Any, expression: Any) -> list[Any]:
     """What the expressions of a link find in an answer."""
-    if isinstance(said, str) and said.startswith("$response.body#/"):
-        for step in said.removeprefix("$response.body#/").split("/"):
+    if isinstance(expression, str) and expression.startswith("$response.body#/"):
+        for step in expression.removeprefix("$response.body#/").split("/"):
             answer = answer[int(step)] if isinstance(answer, list) else answer[step]
         return [answer]
-    inside = said.values() if isinstance(said, dict) else said if isinstance(said, list) else ()
-    return [result for one in inside for result in pointed(answer, one)]
+    inside = (
+        expression.values()
+        if isinstance(expression, dict)
+        else expression
+        if isinstance(expression, list)
+        else ()
+    )
+    return [result for part in inside for result in pointed(answer, part)]
 
 
 @pytest.mark.parametrize(
@@ -105,7 +111,7 @@ def pointed(answer: Any, said: Any) -> list[Any]:
 def test_every_link_leads_from_the_example_answer_to_a_route(
     route: str, name: str, link: dict[str, Any]
 ) -> None:
-    assert link["operationId"] in {told["operationId"] for _, told in ROUTES}
+    assert link["operationId"] in {operation["operationId"] for _, operation in ROUTES}
     result = pointed(EXAMPLES[route], [link.get("parameters", {}), link.get("requestBody", {})])
     assert result
     assert all(isinstance(value, str) and value for value in result)

@@ -38,7 +38,7 @@ async def api(harness: QueryHarness) -> AsyncIterator[httpx.AsyncClient]:
 
 
 def events(harness: QueryHarness) -> list[Event]:
-    return [decode(stored.data, stored.subject).data for stored in harness.log.messages]
+    return [decode(message.data, message.subject).data for message in harness.log.messages]
 
 
 def texts(harness: QueryHarness) -> list[str | None]:
@@ -55,8 +55,8 @@ async def test_a_request_that_is_sent_twice_with_one_key_is_one_request(
     first, second = [await add(api, "text", TEXT, "k1") for _ in range(2)]
     assert (first.status_code, first.json()) == (200, second.json())
     assert texts(harness) == [TEXT["text"]]
-    other = await add(api, "text", TEXT, "k2")
-    assert (other.json()["status"], other.json()["track_id"]) == (
+    third = await add(api, "text", TEXT, "k2")
+    assert (third.json()["status"], third.json()["track_id"]) == (
         "duplicated",
         first.json()["track_id"],
     )
@@ -73,7 +73,7 @@ async def test_a_key_sent_again_after_a_newer_text_does_not_bring_the_old_one_ba
 
 
 @pytest.mark.parametrize(
-    ("path", "other"),
+    ("path", "body"),
     [
         ("text", {**TEXT, "text": "Another."}),
         ("text", {**TEXT, "file_source": "other.md"}),
@@ -83,10 +83,10 @@ async def test_a_key_sent_again_after_a_newer_text_does_not_bring_the_old_one_ba
     ids=["text", "name", "chunking", "more of it"],
 )
 async def test_a_key_with_another_body_is_refused_and_nothing_is_added(
-    api: httpx.AsyncClient, harness: QueryHarness, path: str, other: Any
+    api: httpx.AsyncClient, harness: QueryHarness, path: str, body: Any
 ) -> None:
     await add(api, "text", TEXT, "k1")
-    answer = await add(api, path, other, "k1")
+    answer = await add(api, path, body, "k1")
     assert (answer.status_code, "Idempotency-Key" in answer.json()["detail"]) == (422, True)
     assert texts(harness) == [TEXT["text"]]
 
@@ -97,8 +97,8 @@ async def test_several_texts_of_one_key_are_each_added_once_and_less_of_them_is_
     body = {"texts": ["one", "two"], "file_sources": ["1.md", "2.md"]}
     first, second = [await add(api, "texts", body, "k1") for _ in range(2)]
     assert (first.json(), texts(harness)) == (second.json(), ["one", "two"])
-    less = await add(api, "texts", {"texts": ["two"], "file_sources": ["2.md"]}, "k1")
-    assert less.status_code == 422
+    third = await add(api, "texts", {"texts": ["two"], "file_sources": ["2.md"]}, "k1")
+    assert third.status_code == 422
 
 
 async def test_one_key_in_two_workspaces_is_two_keys(
@@ -111,7 +111,7 @@ async def test_one_key_in_two_workspaces_is_two_keys(
 
 
 @pytest.mark.parametrize(
-    ("option", "expected"),
+    ("option", "chunking"),
     [
         ({"strategy": "fixed_token"}, Chunking(strategy="token")),
         (
@@ -128,11 +128,11 @@ async def test_one_key_in_two_workspaces_is_two_keys(
     ],
 )
 async def test_how_a_text_is_cut_stands_in_its_event(
-    api: httpx.AsyncClient, harness: QueryHarness, option: Any, expected: Chunking
+    api: httpx.AsyncClient, harness: QueryHarness, option: Any, chunking: Chunking
 ) -> None:
     assert (await api.post("/documents/text", json={**TEXT, "chunking": option})).status_code == 200
     (event,) = events(harness)
-    assert isinstance(event, DocumentAdded) and event.chunking == expected
+    assert isinstance(event, DocumentAdded) and event.chunking == chunking
 
 
 @pytest.mark.parametrize(
@@ -160,17 +160,17 @@ async def test_deleting_publishes_what_is_known_and_says_deletion_started_of_any
     api: httpx.AsyncClient, harness: QueryHarness
 ) -> None:
     await api.post("/documents/text", json={**TEXT, "file_source": "a.txt"})
-    known, unknown = "doc-a5e54d1fd7bb69a228ef0dcd2431367e", "doc-nobody"
+    known_id, unknown_id = "doc-a5e54d1fd7bb69a228ef0dcd2431367e", "doc-nobody"
     answer = await api.request(
-        "DELETE", "/documents/delete_document", json={"doc_ids": [known, unknown]}
+        "DELETE", "/documents/delete_document", json={"doc_ids": [known_id, unknown_id]}
     )
     body = answer.json()
     assert (answer.status_code, body["status"], body["doc_id"]) == (
         200,
         "deletion_started",
-        f"{known}, {unknown}",
+        f"{known_id}, {unknown_id}",
     )
-    assert events(harness)[1:] == [DocumentDeleted(document_id=known)]
+    assert events(harness)[1:] == [DocumentDeleted(document_id=known_id)]
 
 
 @pytest.mark.parametrize("ids", [[], [""], [" "], ["a", "a"], ["a", " a"], ["x" * 513], "a", None])
@@ -193,8 +193,8 @@ async def test_clearing_deletes_every_document_those_the_projection_has_not_seen
         assert (
             await api.request("DELETE", "/documents", headers={"X-Workspace": "empty"})
         ).status_code == 200
-    gone = [event for event in events(harness) if isinstance(event, DocumentDeleted)]
-    assert len({event.document_id for event in gone}) == len(gone) == 40
+    deletions = [event for event in events(harness) if isinstance(event, DocumentDeleted)]
+    assert len({event.document_id for event in deletions}) == len(deletions) == 40
 
 
 async def test_failed_documents_are_added_again_once_for_each_failure(
@@ -219,14 +219,14 @@ async def test_caches_of_what_a_model_said_are_cleared_and_embeddings_stay(
             await harness.rows.put(Table(name, Partition(workspace, 0)), {"key": {"value": 1}})
     answer = await api.post("/documents/clear_cache", json={})
     assert answer.json() == {"status": "success", "message": "Successfully cleared all cache"}
-    left = {
+    remaining = {
         (workspace, name)
         for workspace in ("w", "other")
         for name in ("extractions", "keywords", "answers", "embeddings")
         if await harness.rows.get(Table(name, Partition(workspace, 0)), ["key"])
     }
-    others = {("other", name) for name in ("extractions", "keywords", "answers", "embeddings")}
-    assert left == {("w", "embeddings")} | others
+    foreign = {("other", name) for name in ("extractions", "keywords", "answers", "embeddings")}
+    assert remaining == {("w", "embeddings")} | foreign
 
 
 async def test_the_pipeline_is_busy_while_a_document_is_not_settled_and_nothing_is_refused_for_it(
@@ -250,11 +250,11 @@ async def test_the_pipeline_is_busy_while_a_document_is_not_settled_and_nothing_
 async def test_a_name_that_is_none_is_refused_for_texts_as_for_files(
     api: httpx.AsyncClient, harness: QueryHarness, name: str
 ) -> None:
-    one = await api.post("/documents/text", json={"text": "x", "file_source": name})
-    two = await api.post(
+    first = await api.post("/documents/text", json={"text": "x", "file_source": name})
+    second = await api.post(
         "/documents/texts", json={"texts": ["x", "y"], "file_sources": ["good.md", name]}
     )
-    for answer in (one, two):
+    for answer in (first, second):
         assert answer.status_code == 422
         assert answer.json()["detail"].isprintable()
     assert harness.log.messages == []
@@ -266,8 +266,8 @@ async def test_a_name_that_was_published_past_us_is_shown_without_what_acts(
     hostile = "a.md\n[2] forged.md\x1b[31m"
     await harness.project(delivered(added(file_path=hostile), 1))
     async with client(harness.app()) as api:
-        (shown,) = (await api.post("/documents/paginated", json={})).json()["documents"]
-    assert shown["file_path"] == "a.md\ufffd[2] forged.md\ufffd[31m"
+        (document,) = (await api.post("/documents/paginated", json={})).json()["documents"]
+    assert document["file_path"] == "a.md\ufffd[2] forged.md\ufffd[31m"
 
 
 @pytest.mark.parametrize("search", ["fähre", "FA\u0308HRE"], ids=["composed", "decomposed"])
@@ -279,7 +279,7 @@ async def test_a_name_of_before_names_had_one_spelling_is_found_in_either(
         await harness.project(delivered(added(f"d{number}", file_path=name), number))
     async with client(harness.app()) as api:
         answer = (await api.post("/documents/paginated", json={"search": search})).json()
-    assert {shown["id"] for shown in answer["documents"]} == {"d1", "d2"}
+    assert {document["id"] for document in answer["documents"]} == {"d1", "d2"}
 
 
 async def test_a_full_log_is_503_with_the_time_to_wait(
@@ -322,12 +322,12 @@ async def test_a_scan_adds_what_is_read_and_says_what_is_not(
     (folder / "binary.txt").write_bytes(b"\x7fELF\0\1\2" * 50)
     (folder / "short.txt").write_bytes("Müller".encode("cp1252"))
     async with scanning(harness, tmp_path / "in") as api:
-        begun = (await api.post("/documents/scan")).json()
-        assert (begun["status"], begun["track_id"].startswith("scan_")) == (
+        scan = (await api.post("/documents/scan")).json()
+        assert (scan["status"], scan["track_id"].startswith("scan_")) == (
             "scanning_started",
             True,
         )
-        result = await ended(api, begun["track_id"])
+        result = await ended(api, scan["track_id"])
         assert (result["status"], result["counts"]["processed"], result["counts"]["error"]) == (
             "completed",
             4,
@@ -344,7 +344,7 @@ async def test_a_scan_adds_what_is_read_and_says_what_is_not(
         again = await ended(api, (await api.post("/documents/scan")).json()["track_id"])
         assert (again["counts"]["processed"], again["counts"]["unchanged"]) == (0, 4)
         elsewhere = await api.get(
-            f"/documents/scan/status/{begun['track_id']}", headers={"X-Workspace": "other"}
+            f"/documents/scan/status/{scan['track_id']}", headers={"X-Workspace": "other"}
         )
         assert elsewhere.status_code == 404
     assert sorted(filter(None, texts(harness))) == [
@@ -364,9 +364,9 @@ async def test_a_scan_reads_the_folder_of_its_workspace_only(
     async with scanning(harness, tmp_path) as api:
         result = await ended(api, (await api.post("/documents/scan")).json()["track_id"])
         assert result["samples"]["processed"]["items"] == ["a.txt"]
-        missing = await api.post("/documents/scan", headers={"X-Workspace": "third"})
-        assert missing.status_code == 404
-        assert "no folder third: make it" in missing.json()["detail"]
+        refusal = await api.post("/documents/scan", headers={"X-Workspace": "third"})
+        assert refusal.status_code == 404
+        assert "no folder third: make it" in refusal.json()["detail"]
     assert texts(harness) == ["text of w/a.txt"]
 
 
@@ -381,7 +381,7 @@ async def test_a_workspace_has_one_scan_at_a_time_among_processes(
         first = (await api.post("/documents/scan")).json()
         second = (await api.post("/documents/scan")).json()
         elsewhere = (await neighbour.post("/documents/scan")).json()
-        other = (await api.post("/documents/scan", headers={"X-Workspace": "other"})).json()
+        foreign = (await api.post("/documents/scan", headers={"X-Workspace": "other"})).json()
         assert (second["status"], second["track_id"]) == (
             "scanning_skipped_pipeline_busy",
             first["track_id"],
@@ -390,7 +390,7 @@ async def test_a_workspace_has_one_scan_at_a_time_among_processes(
             "scanning_skipped_pipeline_busy",
             "",
         )
-        assert other["status"] == "scanning_started"
+        assert foreign["status"] == "scanning_started"
         assert (await ended(api, first["track_id"]))["counts"]["processed"] == 30
         assert (await neighbour.post("/documents/scan")).json()["status"] == "scanning_started"
 
@@ -451,14 +451,14 @@ async def test_an_answer_says_where_each_document_stands_and_its_state_is_found_
     api: httpx.AsyncClient, harness: QueryHarness
 ) -> None:
     answer = (await api.post("/documents/text", json=TEXT)).json()
-    (placed,) = answer["documents"]
-    told = {
-        "sequence": placed["sequence"],
+    (document,) = answer["documents"]
+    fields = {
+        "sequence": document["sequence"],
         "track_id": answer["track_id"],
         "is_new": True,
         "status": None,
     }
-    assert placed == {"id": "doc-f8e5fc3935ce926dc54e926fdc8cf0ec", **told}
+    assert document == {"id": "doc-f8e5fc3935ce926dc54e926fdc8cf0ec", **fields}
     absent = await api.get("/documents/by_id", params={"doc_id": answer["documents"][0]["id"]})
     assert (absent.status_code, absent.json()) == (
         404,
@@ -469,9 +469,9 @@ async def test_an_answer_says_where_each_document_stands_and_its_state_is_found_
         await api.get("/documents/by_id", params={"doc_id": answer["documents"][0]["id"]})
     ).json()
     assert (state["file_path"], state["status"]) == ("port.md", "pending")
-    assert state["metadata"]["added_sequence"] == placed["sequence"]
+    assert state["metadata"]["added_sequence"] == document["sequence"]
     again = (await api.post("/documents/text", json=TEXT)).json()
-    assert again["documents"] == [{**placed, "is_new": False, "status": "pending"}]
+    assert again["documents"] == [{**document, "is_new": False, "status": "pending"}]
     elsewhere = await api.get(
         "/documents/by_id", params={"doc_id": state["id"]}, headers={"X-Workspace": "v"}
     )

@@ -73,10 +73,10 @@ async def test_events_are_paged_forwards_and_backwards(harness: QueryHarness) ->
         async def page(**params: Any) -> dict[str, Any]:
             return (await api.get("/events", params=params)).json()
 
-        newest = await page(limit=3)
-        assert sequences(newest) == [18, 19, 20] and newest["remaining"] == 17
-        older = await page(limit=3, before=newest["before"])
-        assert sequences(older) == [15, 16, 17] and older["remaining"] == 14
+        newest_page = await page(limit=3)
+        assert sequences(newest_page) == [18, 19, 20] and newest_page["remaining"] == 17
+        older_page = await page(limit=3, before=newest_page["before"])
+        assert sequences(older_page) == [15, 16, 17] and older_page["remaining"] == 14
         first = await page(limit=3, after=0, document="b")
         assert sequences(first) == [2, 4, 6] and first["remaining"] == 7
         assert sequences(await page(limit=3, after=first["after"], document="b")) == [8, 10, 12]
@@ -95,24 +95,25 @@ async def test_events_are_paged_forwards_and_backwards(harness: QueryHarness) ->
 async def test_an_event_tells_what_it_cost_where_its_model_has_a_price(
     harness: QueryHarness,
 ) -> None:
-    used = TokenUsage(prompt=2_000_000, completion=500_000, cached=1_000_000)
-    said = [extracted(document("a"), order) for order in range(3)]
-    told = [{"model": "priced"}, {"model": "other"}, {"model": "priced", "cached": True}]
-    paid = [
-        one.model_copy(update={"usage": used, **more}) for one, more in zip(said, told, strict=True)
+    usage = TokenUsage(prompt=2_000_000, completion=500_000, cached=1_000_000)
+    extractions = [extracted(document("a"), order) for order in range(3)]
+    changes = [{"model": "priced"}, {"model": "other"}, {"model": "priced", "cached": True}]
+    paid_events = [
+        event.model_copy(update={"usage": usage, **change})
+        for event, change in zip(extractions, changes, strict=True)
     ]
-    first, *_ = await logged(harness, *paid)
+    first, *_ = await logged(harness, *paid_events)
     prices = '{"priced": {"prompt": 2, "cached": 1, "completion": 4, "currency": "EUR"}}'
     settings = GatewaySettings(workspace="w", model_prices=prices)
     async with client(harness.app(settings=settings)) as api:
         events = (await api.get("/documents/a/events")).json()["events"]
-        whole = (await api.get(f"/events/{first}")).json()["summary"]
+        summary = (await api.get(f"/events/{first}")).json()["summary"]
     assert [(event["money"], event["currency"]) for event in events] == [
         (5.0, "EUR"),
         (None, None),
         (None, None),
     ]
-    assert whole["money"] == 5.0
+    assert summary["money"] == 5.0
 
 
 @pytest.mark.parametrize("total", [1, 7, 150])
@@ -155,15 +156,15 @@ async def test_several_types_are_read_in_the_order_of_the_log(harness: QueryHarn
 
 
 async def test_a_summary_tells_what_happened_and_no_text(harness: QueryHarness) -> None:
-    said = extracted(document("d"), 3).model_copy(
+    extraction = extracted(document("d"), 3).model_copy(
         update={"model": "m-1", "usage": TokenUsage(prompt=10, completion=2), "duration_ms": 812}
     )
     await logged(
-        harness, added("d", CANARY), said, traceparent=TRACE, causation="c", correlation="k"
+        harness, added("d", CANARY), extraction, traceparent=TRACE, causation="c", correlation="k"
     )
     async with client(harness.app()) as api:
         answer = await api.get("/documents/d/events")
-        whole = (await api.get("/events/1")).json()
+        details = (await api.get("/events/1")).json()
     text, event = answer.json()["events"]
     assert CANARY not in answer.text
     assert (text["type"], text["text"]) == ("DocumentAdded", "d.txt, 17 bytes")
@@ -179,18 +180,18 @@ async def test_a_summary_tells_what_happened_and_no_text(harness: QueryHarness) 
         "c",
         "k",
     )
-    assert whole["event"]["data"]["text"] == CANARY and whole["summary"] == text
+    assert details["event"]["data"]["text"] == CANARY and details["summary"] == text
 
 
 async def test_a_message_that_is_no_event_is_shown_too(harness: QueryHarness) -> None:
     harness.log.append("kb.v1.w.d.DocumentAdded", b"{", "x")
     async with client(harness.app()) as api:
         (event,) = (await api.get("/documents/d/events")).json()["events"]
-        whole = (await api.get("/events/1")).json()
+        details = (await api.get("/events/1")).json()
     assert (
         event["text"].startswith("not readable") and event["id"] == "" and event["document"] == "d"
     )
-    assert whole["event"] == {}
+    assert details["event"] == {}
 
 
 async def test_nobody_sees_events_of_another_workspace(harness: QueryHarness) -> None:
@@ -215,10 +216,12 @@ async def test_a_document_whose_id_is_a_path_has_a_history(harness: QueryHarness
 async def test_each_chunk_tells_what_it_gave(harness: QueryHarness) -> None:
     async with client(harness.app()) as api:
         answer = (await api.get("/documents/curie/chunks", params={"limit": 1})).json()
-        rest = (await api.get("/documents/curie/chunks", params={"after": answer["after"]})).json()
+        next_page = (
+            await api.get("/documents/curie/chunks", params={"after": answer["after"]})
+        ).json()
         assert (await api.get("/documents/nobody/chunks")).status_code == 404
-    (first,), (second,) = answer["chunks"], rest["chunks"]
-    assert (answer["chunk_count"], answer["after"], rest["after"]) == (2, 0, None)
+    (first,), (second,) = answer["chunks"], next_page["chunks"]
+    assert (answer["chunk_count"], answer["after"], next_page["after"]) == (2, 0, None)
     assert (first["order"], first["content"][:12], second["order"]) == (0, "Marie Curie ", 1)
     assert [entity["name"] for entity in first["entities"]] == ["Marie Curie", "Radium"]
     (relation,) = first["relations"]
@@ -235,10 +238,10 @@ async def test_each_chunk_tells_what_it_gave(harness: QueryHarness) -> None:
 
 
 def stream(
-    harness: QueryHarness, after: int = 0, streams: EventStreams | None = None, **wanted: Any
+    harness: QueryHarness, after: int = 0, streams: EventStreams | None = None, **conditions: Any
 ) -> Any:
     """The lines of a stream of the workspace w."""
-    feed, filter = MemoryEventFeed(harness.log), EventFilter("w", **wanted)
+    feed, filter = MemoryEventFeed(harness.log), EventFilter("w", **conditions)
     return event_stream(
         streams or EventStreams(), feed, filter, after, principal="ada", block=BLOCK
     )
@@ -257,12 +260,12 @@ async def blocks(lines: AsyncGenerator[str], count: int) -> list[dict[str, str]]
 async def test_the_stream_sends_what_is_there_and_then_what_comes(harness: QueryHarness) -> None:
     await logged(harness, added("d", CANARY))
     async with aclosing(stream(harness)) as lines:
-        (old,) = await blocks(lines, 1)
+        (first,) = await blocks(lines, 1)
         await logged(harness, added("theirs"), workspace="v")
         await logged(harness, added("e"))
-        (new,) = await blocks(lines, 1)
-    assert (old["id"], old["event"], new["id"]) == ("1", "DocumentAdded", "3")
-    assert CANARY not in str(old) and json.loads(new["data"])["document"] == "e"
+        (second,) = await blocks(lines, 1)
+    assert (first["id"], first["event"], second["id"]) == ("1", "DocumentAdded", "3")
+    assert CANARY not in str(first) and json.loads(second["data"])["document"] == "e"
 
 
 async def test_a_filtered_stream_moves_its_place_over_what_it_leaves_out(
@@ -271,8 +274,8 @@ async def test_a_filtered_stream_moves_its_place_over_what_it_leaves_out(
     monkeypatch.setattr("services.gateway.feeds.sent_events.HEARTBEAT_SECONDS", 0.0)
     await logged(harness, added("d"), added("d", "2"))
     async with aclosing(stream(harness, types=("ChunksCreated", "StageFailed"))) as lines:
-        seen = [await anext(lines) for _ in range(2)]
-    assert seen == ["retry: 2000\nid: 0\n: connected\n\n", ": heartbeat\nid: 2\n\n"]
+        messages = [await anext(lines) for _ in range(2)]
+    assert messages == ["retry: 2000\nid: 0\n: connected\n\n", ": heartbeat\nid: 2\n\n"]
 
 
 async def test_a_stream_resumes_where_the_client_was(harness: QueryHarness) -> None:
@@ -303,8 +306,8 @@ async def test_there_is_a_bound_to_the_streams_of_all_and_of_one(harness: QueryH
     app = harness.app(streams=streams)
     with streams.opened("anyone"), streams.opened("anyone"):
         async with client(app) as api:
-            refused = await api.get("/events/stream")
-            assert refused.status_code == 429 and refused.headers["retry-after"]
+            refusal = await api.get("/events/stream")
+            assert refusal.status_code == 429 and refusal.headers["retry-after"]
         with (
             streams.opened("ada"),
             streams.opened("bob"),
@@ -313,8 +316,8 @@ async def test_there_is_a_bound_to_the_streams_of_all_and_of_one(harness: QueryH
             await anext(stream(harness, streams=streams))
     with streams.opened("b"), streams.opened("c"), streams.opened("d"), streams.opened("e"):
         async with client(app) as api:
-            refused = await api.get("/events/stream")
-            assert refused.status_code == 503 and refused.headers["retry-after"]
+            refusal = await api.get("/events/stream")
+            assert refusal.status_code == 503 and refusal.headers["retry-after"]
 
 
 async def test_a_stream_whose_bus_is_away_ends_and_its_place_is_free(harness: QueryHarness) -> None:

@@ -66,9 +66,9 @@ async def api(harness: QueryHarness) -> AsyncIterator[httpx.AsyncClient]:
         yield api
 
 
-async def edit(api: httpx.AsyncClient, name: str, data: Any, **allowed: bool) -> httpx.Response:
+async def edit(api: httpx.AsyncClient, name: str, data: Any, **options: bool) -> httpx.Response:
     return await api.post(
-        "/graph/entity/edit", json={"entity_name": name, "updated_data": data, **allowed}
+        "/graph/entity/edit", json={"entity_name": name, "updated_data": data, **options}
     )
 
 
@@ -95,7 +95,7 @@ async def test_names_are_listed_found_and_ranked(api: httpx.AsyncClient) -> None
 
 
 @pytest.mark.parametrize(
-    ("wanted", "name", "score"),
+    ("search", "name", "score"),
     [
         ("elm", "elm", 1000),
         ("elm", "elmhaven", 500),
@@ -105,9 +105,9 @@ async def test_names_are_listed_found_and_ranked(api: httpx.AsyncClient) -> None
     ],
 )
 def test_a_name_is_the_liker_the_nearer_its_beginning_the_text_stands(
-    wanted: str, name: str, score: int
+    search: str, name: str, score: int
 ) -> None:
-    assert match_score(wanted, name) == score
+    assert match_score(search, name) == score
 
 
 async def test_a_part_of_the_graph_has_nodes_and_edges_in_lightrag_s_shape(
@@ -130,10 +130,10 @@ async def test_a_part_of_the_graph_has_nodes_and_edges_in_lightrag_s_shape(
     assert part["is_truncated"] is False
     further = (await api.get("/graphs", params={"label": "Marie Curie", "max_depth": 2})).json()
     assert [node["id"] for node in further["nodes"]] == ["Marie Curie", "Radium", "Watch"]
-    nothing = (await api.get("/graphs", params={"label": "nobody"})).json()
-    assert nothing == {"nodes": [], "edges": [], "is_truncated": False}
-    everything = (await api.get("/graphs", params={"label": "*"})).json()
-    assert (len(everything["nodes"]), len(everything["edges"]), everything["is_truncated"]) == (
+    empty_graph = (await api.get("/graphs", params={"label": "nobody"})).json()
+    assert empty_graph == {"nodes": [], "edges": [], "is_truncated": False}
+    full_graph = (await api.get("/graphs", params={"label": "*"})).json()
+    assert (len(full_graph["nodes"]), len(full_graph["edges"]), full_graph["is_truncated"]) == (
         4,
         2,
         False,
@@ -168,8 +168,8 @@ async def test_a_part_of_the_graph_is_bounded_nearest_and_most_related_first(
         ]
         assert {edge["id"] for edge in part["edges"]} >= {"hub-spoke 1", "spoke 1-spoke 2"}
         assert part["is_truncated"] is True
-        whole = (await api.get("/graphs", params={"label": "*", "max_nodes": 2})).json()
-        assert ([node["id"] for node in whole["nodes"]], whole["is_truncated"]) == (
+        full_graph = (await api.get("/graphs", params={"label": "*", "max_nodes": 2})).json()
+        assert ([node["id"] for node in full_graph["nodes"]], full_graph["is_truncated"]) == (
             ["hub", "spoke 7"],
             True,
         )
@@ -249,21 +249,24 @@ async def test_an_entity_is_renamed_with_its_relations_and_merged_when_that_is_a
     api: httpx.AsyncClient,
 ) -> None:
     assert (await edit(api, "Radium", {"entity_name": "Ra"})).status_code == 400
-    renamed = (
+    renaming = (
         await edit(api, "Radium", {"entity_name": "Ra", "description": "Short"}, allow_rename=True)
     ).json()
     assert (
-        renamed["operation_summary"]["renamed"],
-        renamed["operation_summary"]["final_entity"],
+        renaming["operation_summary"]["renamed"],
+        renaming["operation_summary"]["final_entity"],
     ) == (True, "Ra")
-    assert renamed["data"]["graph_data"]["description"] == "Short"
+    assert renaming["data"]["graph_data"]["description"] == "Short"
     assert await names(api) == ["Baker", "Marie Curie", "Ra", "Watch"]
     assert len((await api.get("/graphs", params={"label": "Ra"})).json()["edges"]) == 2
     assert (await edit(api, "Watch", {"entity_name": "Ra"}, allow_rename=True)).status_code == 400
-    merged = (
+    merging = (
         await edit(api, "Watch", {"entity_name": "Ra"}, allow_rename=True, allow_merge=True)
     ).json()
-    assert (merged["operation_summary"]["merged"], merged["operation_summary"]["merge_status"]) == (
+    assert (
+        merging["operation_summary"]["merged"],
+        merging["operation_summary"]["merge_status"],
+    ) == (
         True,
         "success",
     )
@@ -324,27 +327,35 @@ async def test_an_entity_is_deleted_with_its_relations(api: httpx.AsyncClient) -
 
 async def test_a_relation_is_made_edited_and_deleted(api: httpx.AsyncClient) -> None:
     ends = {"source_entity": "Marie Curie", "target_entity": "Baker"}
-    made = await api.post(
+    creation = await api.post(
         "/graph/relation/create", json={**ends, "relation_data": {"description": "Buys bread"}}
     )
-    data = made.json()["data"]
-    assert (made.status_code, {data["src_entity"], data["tgt_entity"]}) == (200, set(ends.values()))
+    data = creation.json()["data"]
+    assert (creation.status_code, {data["src_entity"], data["tgt_entity"]}) == (
+        200,
+        set(ends.values()),
+    )
     assert (data["graph_data"]["weight"], data["graph_data"]["keywords"]) == (1.0, "")
     assert (
         await api.post("/graph/relation/create", json={**ends, "relation_data": {}})
     ).status_code == 400
-    named = {"source_id": "Baker", "target_id": "Marie Curie"}
-    said = {"keywords": "trade, bread,trade", "weight": 2.5}
-    edited = (await api.post("/graph/relation/edit", json={**named, "updated_data": said})).json()
-    assert (edited["data"]["graph_data"]["keywords"], edited["data"]["graph_data"]["weight"]) == (
+    ids = {"source_id": "Baker", "target_id": "Marie Curie"}
+    update = {"keywords": "trade, bread,trade", "weight": 2.5}
+    edit_answer = (
+        await api.post("/graph/relation/edit", json={**ids, "updated_data": update})
+    ).json()
+    assert (
+        edit_answer["data"]["graph_data"]["keywords"],
+        edit_answer["data"]["graph_data"]["weight"],
+    ) == (
         "bread,trade",
         2.5,
     )
-    gone = await api.request("DELETE", "/graph/relation/delete", json=ends)
-    assert (gone.status_code, gone.json()["status"]) == (200, "success")
+    deletion = await api.request("DELETE", "/graph/relation/delete", json=ends)
+    assert (deletion.status_code, deletion.json()["status"]) == (200, "success")
     assert (await api.request("DELETE", "/graph/relation/delete", json=ends)).status_code == 404
     assert (
-        await api.post("/graph/relation/edit", json={**named, "updated_data": said})
+        await api.post("/graph/relation/edit", json={**ids, "updated_data": update})
     ).status_code == 404
 
 
@@ -372,17 +383,19 @@ async def test_an_edit_that_does_not_show_in_time_is_in_the_log_and_said_to_be_p
     settings = GatewaySettings(workspace="w", edit_timeout=0.1)
     async with client(harness.app(settings=settings)) as api:
         answer = await edit(api, "Radium", {"description": "Later"})
-        gone = await api.request("DELETE", "/graph/entity/delete", json={"entity_name": "Baker"})
+        deletion = await api.request(
+            "DELETE", "/graph/entity/delete", json={"entity_name": "Baker"}
+        )
     assert (answer.status_code, answer.json()["status"]) == (202, "pending")
     assert answer.json()["operation_summary"]["operation_status"] == "pending"
-    assert (gone.status_code, gone.json()["status"], gone.json()["status_code"]) == (
+    assert (deletion.status_code, deletion.json()["status"], deletion.json()["status_code"]) == (
         202,
         "pending",
         202,
     )
-    edited = decode(harness.log.messages[0].data, harness.log.messages[0].subject)
-    assert edited.time and answer.json()["data"]["sequence"] == microseconds(edited.time)
-    event = edited.data
+    envelope = decode(harness.log.messages[0].data, harness.log.messages[0].subject)
+    assert envelope.time and answer.json()["data"]["sequence"] == microseconds(envelope.time)
+    event = envelope.data
     assert isinstance(event, GraphEdited) and (event.operation, event.names) == (
         "edit_entity",
         ("Radium",),

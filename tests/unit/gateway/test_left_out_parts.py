@@ -25,11 +25,11 @@ async def api() -> AsyncIterator[httpx.AsyncClient]:
         yield api
 
 
-def chat(*content: Any, **more: Any) -> dict[str, Any]:
+def chat(*content: Any, **fields: Any) -> dict[str, Any]:
     return {
         "model": "lightstream:naive",
         "messages": [{"role": "user", "content": list(content)}],
-        **more,
+        **fields,
     }
 
 
@@ -40,10 +40,10 @@ async def test_the_text_beside_another_part_is_answered(
     answer = (await api.post("/v1/chat/completions", json=chat(part, TEXT))).json()
     text = answer["choices"][0]["message"]["content"]
     assert "radium" in text
-    said = f"nly text is read; parts of the messages were left out: 1 of the type {part['type']}"
-    assert said in text
-    assert text.index(said) < text.index("### References")
-    assert answer["warnings"] == [f"o{said}"]
+    notice = f"nly text is read; parts of the messages were left out: 1 of the type {part['type']}"
+    assert notice in text
+    assert text.index(notice) < text.index("### References")
+    assert answer["warnings"] == [f"o{notice}"]
 
 
 async def test_a_stream_says_it_in_its_last_chunk(api: httpx.AsyncClient) -> None:

@@ -24,9 +24,9 @@ async def _seconds_of_processor(app: FastAPI, user: str, password: str) -> float
     async with client(app) as api:
         before = time.process_time()
         answer = await api.post("/login", data={"username": user, "password": password})
-        spent = time.process_time() - before
+        seconds = time.process_time() - before
     assert answer.status_code == 401
-    return spent
+    return seconds
 
 
 async def test_a_refused_login_costs_the_same_for_every_user_and_for_nobody() -> None:
@@ -37,20 +37,20 @@ async def test_a_refused_login_costs_the_same_for_every_user_and_for_nobody() ->
             auth_accounts=accounts, lightstream_account_rights="", login_max_failed_attempts=0
         )
     )
-    spent = {
-        who: min([await _seconds_of_processor(app, who, given) for _ in range(2)])
-        for who, given in [("nobody", "x"), ("cheap", "x"), ("dear", "x"), ("plain", "x")]
+    seconds = {
+        user: min([await _seconds_of_processor(app, user, password) for _ in range(2)])
+        for user, password in [("nobody", "x"), ("cheap", "x"), ("dear", "x"), ("plain", "x")]
     }
-    spent["too long to be read"] = await _seconds_of_processor(app, "dear", "x" * 100)
-    assert max(spent.values()) < 2 * min(spent.values()), spent
+    seconds["too long to be read"] = await _seconds_of_processor(app, "dear", "x" * 100)
+    assert max(seconds.values()) < 2 * min(seconds.values()), seconds
 
 
 @pytest.mark.parametrize("user", ["ada", "bob"])
 async def test_the_right_password_still_opens(user: str) -> None:
     app = QueryHarness().app(with_accounts())
     async with client(app) as api:
-        given = {"username": user, "password": PASSWORD if user == "ada" else "stable battery"}
-        assert (await api.post("/login", data=given)).status_code == 200
+        form = {"username": user, "password": PASSWORD if user == "ada" else "stable battery"}
+        assert (await api.post("/login", data=form)).status_code == 200
 
 
 async def _timed_login(
@@ -69,19 +69,19 @@ async def test_a_flood_of_names_that_nobody_has_keeps_no_user_waiting(address: s
     address.
     """
     app = QueryHarness().app(with_accounts(auth_accounts=f"ada:{PASSWORD},bob:{PASSWORD}"))
-    _, alone = await _timed_login(app, "ada", PASSWORD)
+    _, alone_seconds = await _timed_login(app, "ada", PASSWORD)
     flood = [
         asyncio.create_task(_timed_login(app, f"fresh-{number}", "x", address))
         for number in range(60)
     ]
     await asyncio.sleep(0)
-    status, waited = await _timed_login(app, "ada", PASSWORD)
+    status, flooded_seconds = await _timed_login(app, "ada", PASSWORD)
     answers = await asyncio.gather(*flood)
     assert status == 200
-    assert waited < 10 * alone, (waited, alone)
-    refused = [status for status, _ in answers]
-    assert {*refused} == {401, 429}
-    assert refused.count(401) == 30
+    assert flooded_seconds < 10 * alone_seconds, (flooded_seconds, alone_seconds)
+    statuses = [status for status, _ in answers]
+    assert {*statuses} == {401, 429}
+    assert statuses.count(401) == 30
 
 
 async def test_under_a_flood_too_the_time_does_not_tell_which_names_there_are() -> None:
@@ -89,13 +89,13 @@ async def test_under_a_flood_too_the_time_does_not_tell_which_names_there_are() 
         with_accounts(login_max_failed_attempts=0, lightstream_account_rights="")
     )
     flood = [asyncio.create_task(_timed_login(app, f"fresh-{number}", "x")) for number in range(40)]
-    spent: dict[str, list[float]] = {"ada": [], "nobody": []}
+    timings: dict[str, list[float]] = {"ada": [], "nobody": []}
     for _ in range(8):
-        for name, seconds in spent.items():
+        for name, seconds in timings.items():
             seconds.append((await _timed_login(app, name, "x"))[1])
     await asyncio.gather(*flood)
-    middle = {name: statistics.median(seconds) for name, seconds in spent.items()}
-    assert max(middle.values()) < 2 * min(middle.values()), spent
+    middle = {name: statistics.median(seconds) for name, seconds in timings.items()}
+    assert max(middle.values()) < 2 * min(middle.values()), timings
 
 
 async def test_an_address_that_failed_with_many_names_is_refused_and_the_right_password_still_opens() -> (  # noqa: E501
@@ -121,17 +121,17 @@ async def test_a_token_is_renewed_until_its_login_is_too_long_ago() -> None:
     assert account is not None
 
     def token(login: float, issued: float, ends: float) -> str:
-        made = jwt.decode(
+        payload = jwt.decode(
             config.tokens.issue("ada", "user", account.password_fingerprint, login),
             options={"verify_signature": False},
         )
-        return jwt.encode({**made, "iat": int(issued), "exp": int(ends)}, SECRET, "HS256")
+        return jwt.encode({**payload, "iat": int(issued), "exp": int(ends)}, SECRET, "HS256")
 
     # A login of 20 hours ago: what is renewed ends with the 24th hour, and says so in the new
     # token.
     async with bearing(app, token(now - 20 * HOUR, now - 8 * HOUR, now + 2 * HOUR)) as api:
-        new = (await api.get(COUNTS)).headers["X-New-Token"]
-    claims = jwt.decode(new, SECRET, ["HS256"], issuer="lightstream")
+        new_token = (await api.get(COUNTS)).headers["X-New-Token"]
+    claims = jwt.decode(new_token, SECRET, ["HS256"], issuer="lightstream")
     assert claims["auth_time"] == int(now - 20 * HOUR)
     assert claims["exp"] == pytest.approx(now + 4 * HOUR, abs=5)
     # Nothing could hold longer than this one does: it is not renewed.

@@ -48,48 +48,48 @@ def shape(schema: dict[str, Any]) -> str:
         return schema["$ref"].rpartition("/")[2]
     if "items" in schema:
         return f"[{shape(schema['items'])}]"
-    required = schema.get("required", [])
+    required_names = schema.get("required", [])
     fields = ",".join(
-        f"{name}{'!' if name in required else ''}" for name in schema.get("properties", {})
+        f"{name}{'!' if name in required_names else ''}" for name in schema.get("properties", {})
     )
     return f"{{{fields}}}" if fields else str(schema.get("type", "any"))
 
 
-def operation(method: str, path: str, told: dict[str, Any]) -> str:
+def operation(method: str, path: str, route: dict[str, Any]) -> str:
     """Return the line of one route and method."""
     parameters = [
-        f"{one['in']}:{one['name']}{'!' if one['required'] else ''}"
-        for one in told.get("parameters", [])
+        f"{parameter['in']}:{parameter['name']}{'!' if parameter['required'] else ''}"
+        for parameter in route.get("parameters", [])
     ]
     bodies = [
         f"{kind} {shape(body['schema'])}"
-        for kind, body in told.get("requestBody", {}).get("content", {}).items()
+        for kind, body in route.get("requestBody", {}).get("content", {}).items()
     ]
     answers = [
         f"{status}={'|'.join(shape(body.get('schema', {})) for body in answer.get('content', {}).values())}"  # noqa: E501
-        for status, answer in told["responses"].items()
+        for status, answer in route["responses"].items()
     ]
     parts = [*parameters, *(f"body:{body}" for body in bodies), "->", *answers]
-    return f"{method.upper()} {path} {told['operationId']} {' '.join(parts)} {digest(told)}"
+    return f"{method.upper()} {path} {route['operationId']} {' '.join(parts)} {digest(route)}"
 
 
 def listing(document: dict[str, Any]) -> list[str]:
     """Return the lines of a document, the last one of everything beside routes and schemas."""
     routes = [
-        operation(method, path, told)
+        operation(method, path, route)
         for path, ways in document["paths"].items()
-        for method, told in ways.items()
+        for method, route in ways.items()
     ]
     schemas = [
         f"{name} {shape(schema)} {digest(schema)}"
         for name, schema in document["components"]["schemas"].items()
     ]
-    rest: dict[str, Any] = {
+    remainder: dict[str, Any] = {
         **document,
         "paths": {},
         "components": {**document["components"], "schemas": {}},
     }
-    return [*sorted(routes), *sorted(schemas), f"rest {digest(rest)}"]
+    return [*sorted(routes), *sorted(schemas), f"rest {digest(remainder)}"]
 
 
 def test_the_openapi_document_has_not_changed_but_for_descriptions() -> None:

@@ -71,8 +71,8 @@ async def test_a_caller_learns_what_they_may_do_and_a_stranger_nothing() -> None
     async with keyed(app, reader) as caller:
         # Bound to two workspaces, of which none is the default: the caller must name one, and is
         # told which there are.
-        told = (await caller.get("/auth/principal")).json()
-    assert told == {
+        principal = (await caller.get("/auth/principal")).json()
+    assert principal == {
         "name": "key:r",
         "right": "read",
         "workspaces": ["u", "v"],

@@ -42,8 +42,8 @@ async def harness() -> QueryHarness:
     harness = QueryHarness()
     edit = GraphEdited(operation="create_entity", names=("Ada",))
     for number, event in enumerate([added("a"), added("b"), added("a", "newer"), edit]):
-        for other in range(OTHERS):
-            envelope = sealed(added(f"{number}-{other}"), id=f"{number}-{other}", workspace="v")
+        for foreign in range(OTHERS):
+            envelope = sealed(added(f"{number}-{foreign}"), id=f"{number}-{foreign}", workspace="v")
             await harness.log.publish(envelope)
         await harness.log.publish(sealed(event, id=f"e{number}", workspace="w"))
     return harness
@@ -51,22 +51,22 @@ async def harness() -> QueryHarness:
 
 def numbers(text: str) -> set[int]:
     """All whole numbers in a text that could be sequences of this log."""
-    return {int(found) for found in re.findall(r"(?<![\w.:+-])\d{1,4}(?![\w.:-])", text)}
+    return {int(digits) for digits in re.findall(r"(?<![\w.:+-])\d{1,4}(?![\w.:-])", text)}
 
 
 def test_a_place_is_read_by_who_it_was_shown_to() -> None:
-    places, other = Places("w", b"k" * 32), Places("v", b"k" * 32)
-    shown = [places.shown(sequence) for sequence in range(1, 2000)]
-    assert len({*shown}) == len(shown)
-    assert all(MARK <= number < 2 * MARK <= 2**53 for number in shown)
-    assert [places.sequence(number) for number in shown] == [*range(1, 2000)]
-    assert Places("w", b"k" * 32).shown(5) == shown[4], "of every replica the same"
+    places, foreign_places = Places("w", b"k" * 32), Places("v", b"k" * 32)
+    place_numbers = [places.shown(sequence) for sequence in range(1, 2000)]
+    assert len({*place_numbers}) == len(place_numbers)
+    assert all(MARK <= number < 2 * MARK <= 2**53 for number in place_numbers)
+    assert [places.sequence(number) for number in place_numbers] == [*range(1, 2000)]
+    assert Places("w", b"k" * 32).shown(5) == place_numbers[4], "of every replica the same"
     assert places.shown(0) == places.sequence(0) == 0
-    assert shown != sorted(shown)
+    assert place_numbers != sorted(place_numbers)
     read = 0
-    for number in shown:
+    for number in place_numbers:
         try:
-            read += other.sequence(number) < 2000
+            read += foreign_places.sequence(number) < 2000
         except BadRequest:
             continue
     assert read == 0, "it means nothing in another workspace"
@@ -79,21 +79,23 @@ def test_what_was_never_shown_is_refused(place: int) -> None:
 
 
 def test_all_replicas_and_restarts_have_the_same_key() -> None:
-    bound = Principal("key:writer", Permissions(frozenset({"w"})))
-    one, two = (behind(lightstream_api_keys=KEYS, nats_url="nats://q:secret@h:4222") for _ in "ab")
-    assert one.places_for(bound, "w").shown(5) == two.places_for(bound, "w").shown(5)
-    other = behind(lightstream_api_keys=KEYS, nats_url="nats://q:other@h:4222")
-    assert one.places_for(bound, "w").shown(5) != other.places_for(bound, "w").shown(5)
-    assert one.places_of("key:all", "w") == PLAIN
-    assert one.places_of("key:removed", "w").key
+    principal = Principal("key:writer", Permissions(frozenset({"w"})))
+    first, second = (
+        behind(lightstream_api_keys=KEYS, nats_url="nats://q:secret@h:4222") for _ in "ab"
+    )
+    assert first.places_for(principal, "w").shown(5) == second.places_for(principal, "w").shown(5)
+    third = behind(lightstream_api_keys=KEYS, nats_url="nats://q:other@h:4222")
+    assert first.places_for(principal, "w").shown(5) != third.places_for(principal, "w").shown(5)
+    assert first.places_of("key:all", "w") == PLAIN
+    assert first.places_of("key:removed", "w").key
 
 
 async def test_feeds_page_by_places(harness: QueryHarness) -> None:
     async with keyed(harness.app(behind(lightstream_api_keys=KEYS)), WRITER) as api:
         first = (await api.get("/events", params={"after": 0, "limit": 2})).json()
-        rest = (await api.get("/events", params={"after": first["after"], "limit": 2})).json()
-        earlier = (await api.get("/events", params={"before": rest["before"], "limit": 2})).json()
-        assert [event["document"] for event in [*first["events"], *rest["events"]]] == [
+        second = (await api.get("/events", params={"after": first["after"], "limit": 2})).json()
+        earlier = (await api.get("/events", params={"before": second["before"], "limit": 2})).json()
+        assert [event["document"] for event in [*first["events"], *second["events"]]] == [
             "a",
             "b",
             "a",
@@ -101,15 +103,15 @@ async def test_feeds_page_by_places(harness: QueryHarness) -> None:
         ]
         assert earlier["events"] == first["events"]
         for event in first["events"]:
-            whole = (await api.get(f"/events/{event['sequence']}")).json()
-            assert whole["summary"] == event
-        assert not numbers(json.dumps([first, rest])) & {*OWN}
+            details = (await api.get(f"/events/{event['sequence']}")).json()
+            assert details["summary"] == event
+        assert not numbers(json.dumps([first, second])) & {*OWN}
         assert (await api.get("/events", params={"after": 8})).status_code == 400
         assert (await api.get("/events/8")).status_code == 404
         documents = (await api.get("/documents/a/events")).json()
         assert [event["sequence"] for event in documents["events"]] == [
             first["events"][0]["sequence"],
-            rest["events"][0]["sequence"],
+            second["events"][0]["sequence"],
         ]
     async with keyed(harness.app(behind(lightstream_api_keys=KEYS)), KEY, "w") as api:
         page = (await api.get("/events", params={"after": 0})).json()
@@ -124,8 +126,8 @@ async def test_the_ids_of_a_stream_are_places_to_resume_from(harness: QueryHarne
         page = (await api.get("/events", params={"after": 0})).json()
         now = (await api.get("/events/stream")).text
         assert f"\nid: {page['after']}\n" in now, "from its own newest event on"
-        resumed = await api.get("/events/stream", headers={"Last-Event-ID": str(page["before"])})
-        assert f"\nid: {page['before']}\n" in resumed.text
+        answer = await api.get("/events/stream", headers={"Last-Event-ID": str(page["before"])})
+        assert f"\nid: {page['before']}\n" in answer.text
         assert (await api.get("/events/stream", headers={"Last-Event-ID": "8"})).status_code == 400
         # What others do shows nowhere.
         await harness.log.publish(sealed(added("more"), id="more", workspace="v"))
@@ -140,24 +142,24 @@ async def test_the_past_is_asked_by_places_and_times(harness: QueryHarness) -> N
             await api.get("/operations/diff", params={"from": places[0], "to": places[2]})
         ).json()
         assert (diff["from_sequence"], diff["to_sequence"]) == (places[0], places[2])
-        changed = {one["id"]: one["change"] for one in diff["documents"]}
-        assert changed == {"a": "changed", "b": "appeared"}
+        changes = {document["id"]: document["change"] for document in diff["documents"]}
+        assert changes == {"a": "changed", "b": "appeared"}
         history = (await api.get("/graph/entity/history", params={"name": "Ada"})).json()
         assert [event["sequence"] for event in history["events"]] == [places[3]]
         undo = {"sequence": places[3], "dry_run": True}
-        planned = await api.post("/operations/undo", json=undo)
-        assert (planned.status_code, planned.json()["sequence"]) == (200, places[3])
-        assert planned.json()["event"]["undoes"] == places[3]
-        answers = [diff, history, planned.json()]
-        for path, given in (
+        plan = await api.post("/operations/undo", json=undo)
+        assert (plan.status_code, plan.json()["sequence"]) == (200, places[3])
+        assert plan.json()["event"]["undoes"] == places[3]
+        answers = [diff, history, plan.json()]
+        for path, params in (
             ("/operations/diff", {"from": "8"}),
             ("/graphs", {"label": "*", "as_of": "8"}),
         ):
-            refused = await api.get(path, params=given)
-            assert refused.status_code == 400
-            answers.append(refused.json()["detail"].replace("8 is no place", ""))
-        unknown = await api.post("/operations/undo", json={"sequence": 32, "dry_run": True})
-        assert unknown.status_code == 400
+            refusal = await api.get(path, params=params)
+            assert refusal.status_code == 400
+            answers.append(refusal.json()["detail"].replace("8 is no place", ""))
+        absent = await api.post("/operations/undo", json={"sequence": 32, "dry_run": True})
+        assert absent.status_code == 400
         assert not numbers(json.dumps(answers)) & {*OWN}
 
 
@@ -183,15 +185,15 @@ async def test_webhooks_tell_places(harness: QueryHarness) -> None:
     )
     sender = WebhookSender(webhooks, MemoryEventFeed(harness.log), notifier)
     types = ("DocumentAdded", "GraphEdited")
-    new = Endpoint(
+    draft = Endpoint(
         "", "w", "http://127.0.0.1:9/", types, new_secret(), with_body=True, created_by="key:writer"
     )
-    endpoint = await endpoints.add(new, 0)
+    endpoint = await endpoints.add(draft, 0)
     assert await sender.step(endpoint.id, Lease(endpoints, endpoint.id, "here"))
     async with keyed(harness.app(config), WRITER) as api:
         page = (await api.get("/events", params={"after": 0})).json()
-    told = [body["data"]["sequence"] for body in posts.bodies]
-    assert told == [event["sequence"] for event in page["events"]]
+    sequences = [body["data"]["sequence"] for body in posts.bodies]
+    assert sequences == [event["sequence"] for event in page["events"]]
     assert not numbers(json.dumps([posts.bodies, posts.ids])) & {*OWN}
 
 
@@ -203,11 +205,13 @@ async def test_a_registered_webhook_shows_where_it_is_as_a_place(harness: QueryH
         body = {"url": "http://127.0.0.1:9/hook", "types": ["DocumentAdded"]}
         answer = await api.post("/operations/webhooks", json=body)
         assert answer.status_code == 200, answer.text
-        new = answer.json()
-        assert (new["cursor"], new["lag"]) == (page["after"], 0)
-        given = await api.post("/operations/webhooks", json={**body, "after": page["before"]})
-        assert (given.json()["cursor"], given.json()["lag"]) == (page["before"], 3)
-        replay = f"/operations/webhooks/{new['id']}/replay"
+        webhook = answer.json()
+        assert (webhook["cursor"], webhook["lag"]) == (page["after"], 0)
+        registration = await api.post(
+            "/operations/webhooks", json={**body, "after": page["before"]}
+        )
+        assert (registration.json()["cursor"], registration.json()["lag"]) == (page["before"], 3)
+        replay = f"/operations/webhooks/{webhook['id']}/replay"
         assert (await api.post(replay, json={"after": page["before"]})).json()["lag"] == 3
         assert (await api.post(replay, json={"after": 8})).status_code == 400
 

@@ -78,11 +78,11 @@ async def test_a_stream_is_the_usual_answer_of_chat_and_not_of_generate(
 ) -> None:
     async with client(harness.app()) as api:
         chat = await api.post("/api/chat", json={"model": "lightrag", "messages": [QUESTION]})
-        generated = await api.post("/api/generate", json={"model": "lightrag", "prompt": "Hello!"})
+        completion = await api.post("/api/generate", json={"model": "lightrag", "prompt": "Hello!"})
     assert chat.headers["content-type"] == "application/x-ndjson"
     assert len(chat.text.splitlines()) == 3
     assert int(chat.headers["x-log-position"]) >= 0
-    assert generated.headers["content-type"] == "application/json"
+    assert completion.headers["content-type"] == "application/json"
 
 
 @pytest.mark.parametrize(
@@ -112,12 +112,12 @@ def test_an_error_has_the_shape_of_its_protocol(status: int, kind: str, code: st
 
 def shaped(path: str, answer: httpx.Response) -> str:
     """The sentence of an error, which must have the protocol's shape."""
-    (said,) = answer.json().values()
+    (error,) = answer.json().values()
     if path.startswith("/v1/"):
-        assert set(said) == {"message", "type", "param", "code"}
-        return said["message"]
-    assert isinstance(said, str)
-    return said
+        assert set(error) == {"message", "type", "param", "code"}
+        return error["message"]
+    assert isinstance(error, str)
+    return error
 
 
 @pytest.mark.parametrize("path", ["/api/nowhere", "/v1/nowhere"])
@@ -182,38 +182,38 @@ async def test_strangers_are_refused_in_the_protocols_shape_until_the_whitelist_
 
 async def test_a_workspace_of_the_headers_counts_on_these_routes_too(harness: QueryHarness) -> None:
     await harness.index("mine", "The silver mine was closed in 1931.", workspace="v", version=9000)
-    asked = {
+    body = {
         "messages": [{"role": "user", "content": "When was the silver mine closed?"}],
         "stream": False,
     }
     app = harness.app(behind(lightstream_api_keys=f"writer:{WRITER}:w+v:write"))
     for path, model in (("/api/chat", "lightrag"), ("/v1/chat/completions", "lightstream")):
         async with keyed(app, WRITER, "v") as api:
-            assert "1931" in (await api.post(path, json={**asked, "model": model})).text
+            assert "1931" in (await api.post(path, json={**body, "model": model})).text
         async with keyed(app, WRITER) as api:
-            assert "1931" not in (await api.post(path, json={**asked, "model": model})).text
+            assert "1931" not in (await api.post(path, json={**body, "model": model})).text
 
 
 def test_tokens_of_a_text_are_counted_once_and_one_of_long_ago_is_forgotten(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    seen: list[str] = []
+    texts: list[str] = []
 
     def count(text: str) -> int:
-        seen.append(text)
+        texts.append(text)
         return len(text)
 
     monkeypatch.setattr(token_counts, "MAX_COUNTED", 2)
-    counted = cached_token_counter(count)
+    counter = cached_token_counter(count)
     for text in ("a line", "x" * 5000, "a line", "\ud800 lone", "x" * 5000, "a line"):
-        assert counted(text) == len(text)
-    assert seen == ["a line", "x" * 5000, "\ud800 lone", "x" * 5000, "a line"]
+        assert counter(text) == len(text)
+    assert texts == ["a line", "x" * 5000, "\ud800 lone", "x" * 5000, "a line"]
 
 
 async def test_every_route_is_described_with_an_example_that_works(harness: QueryHarness) -> None:
     app = harness.app()
-    described = routes(app)
-    assert set(described) == {
+    operations = routes(app)
+    assert set(operations) == {
         ("GET", "/api/version"),
         ("GET", "/api/tags"),
         ("GET", "/api/ps"),
@@ -224,20 +224,20 @@ async def test_every_route_is_described_with_an_example_that_works(harness: Quer
         ("GET", "/v1/models/{id}"),
     }
     schemas = app.openapi()["components"]["schemas"]
-    for (method, path), operation in described.items():
+    for (method, path), operation in operations.items():
         example = operation["responses"]["200"]["content"]["application/json"]["example"]
         for code in ("400", "401", "403", "404", "413", "429", "500", "503"):
             problem = operation["responses"][code]["content"]["application/json"]["schema"][
                 "$ref"
             ].rpartition("/")[2]
             assert list(schemas[problem]["properties"]) == ["error"], path
-        asked: dict[str, Any] = {}
+        request: dict[str, Any] = {}
         if method == "POST":
             name = operation["requestBody"]["content"]["application/json"]["schema"][
                 "$ref"
             ].rpartition("/")[2]
-            asked = {"json": schemas[name]["examples"][0]}
+            request = {"json": schemas[name]["examples"][0]}
         async with client(app) as api:
-            answer = await api.request(method, path.replace("{id}", "lightstream:mix"), **asked)
+            answer = await api.request(method, path.replace("{id}", "lightstream:mix"), **request)
         assert answer.status_code == 200, path
         assert set(answer.json()) == set(example), path

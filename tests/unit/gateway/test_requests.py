@@ -57,7 +57,7 @@ async def test_a_bypass_may_be_one_letter_and_says_that_it_needs_a_model(
 
 
 @pytest.mark.parametrize(
-    ("said", "instructions"),
+    ("fields", "instructions"),
     [
         ({}, "Be kind.\n"),
         ({"user_prompt": "Rhyme."}, "Be kind.\nRhyme."),
@@ -66,14 +66,16 @@ async def test_a_bypass_may_be_one_letter_and_says_that_it_needs_a_model(
 )
 @pytest.mark.parametrize("from_file", [False, True])
 async def test_the_servers_instructions_come_before_those_of_the_request(
-    harness: QueryHarness, tmp_path: Path, said: Any, instructions: str, from_file: bool
+    harness: QueryHarness, tmp_path: Path, fields: Any, instructions: str, from_file: bool
 ) -> None:
     (tmp_path / "prefix.md").write_text("Be kind.\n", "utf-8")
-    given = {"user_prompt_prefix_file": str(tmp_path / "prefix.md")} if from_file else {}
-    settings = QuerySettings(user_prompt_prefix="Unread." if from_file else "Be kind.\n", **given)
+    prefix_settings = {"user_prompt_prefix_file": str(tmp_path / "prefix.md")} if from_file else {}
+    settings = QuerySettings(
+        user_prompt_prefix="Unread." if from_file else "Be kind.\n", **prefix_settings
+    )
     async with client(harness.app(question_settings=settings)) as api:
         answer = await api.post(
-            "/query", json={"query": QUESTION, "only_need_prompt": True, **said}
+            "/query", json={"query": QUESTION, "only_need_prompt": True, **fields}
         )
     assert f"Additional instructions: \n\n{instructions}\n\nKnow" in answer.json()["response"]
 
@@ -97,11 +99,11 @@ class ReversingReranker:
 
 
 @pytest.mark.parametrize(
-    ("by_default", "wanted", "asked"),
+    ("by_default", "enable_rerank", "calls"),
     [(True, None, 1), (True, False, 0), (False, None, 0), (False, True, 1)],
 )
 async def test_the_reranker_is_asked_when_the_request_or_else_the_setting_says_so(
-    harness: QueryHarness, by_default: bool, wanted: bool | None, asked: int
+    harness: QueryHarness, by_default: bool, enable_rerank: bool | None, calls: int
 ) -> None:
     reranker = ReversingReranker()
     deps = harness.deps(reranker=reranker, min_rerank_score=1.0)
@@ -109,29 +111,29 @@ async def test_the_reranker_is_asked_when_the_request_or_else_the_setting_says_s
     body = {
         "query": QUESTION,
         "mode": "naive",
-        "enable_rerank": wanted,
+        "enable_rerank": enable_rerank,
         "include_chunk_content": True,
         "only_need_context": True,
     }
     async with client(app) as api:
         (reference,) = (await api.post("/query", json=body)).json()["references"]
-    assert reranker.asked == asked
+    assert reranker.asked == calls
     assert [text.split()[0] for text in reference["content"]] == (
-        ["Radium"] if asked else ["Marie", "Radium"]
+        ["Radium"] if calls else ["Marie", "Radium"]
     )
 
 
-@pytest.mark.parametrize("asked", ["include_chunk_content", "include_chunk_locations", "neither"])
+@pytest.mark.parametrize("option", ["include_chunk_content", "include_chunk_locations", "neither"])
 @pytest.mark.parametrize("path", ["/query", "/query/stream"])
 async def test_references_say_where_their_passages_stand_when_asked(
-    api: httpx.AsyncClient, asked: str, path: str
+    api: httpx.AsyncClient, option: str, path: str
 ) -> None:
     (reference,) = (
-        await api.post(path, json={"query": QUESTION, "mode": "naive", asked: True})
+        await api.post(path, json={"query": QUESTION, "mode": "naive", option: True})
     ).json()["references"]
-    assert ("chunks" in reference) == (asked != "neither")
-    assert bool(reference.get("content")) == (asked == "include_chunk_content")
-    if asked != "neither":
+    assert ("chunks" in reference) == (option != "neither")
+    assert bool(reference.get("content")) == (option == "include_chunk_content")
+    if option != "neither":
         assert reference["chunks"][0] == {
             "chunk_id": "curie-chunk-000",
             "document_id": "curie",

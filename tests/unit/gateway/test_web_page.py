@@ -72,20 +72,20 @@ async def raw(app: FastAPI, path: str, method: str = "GET") -> tuple[int, dict[s
         "client": ("127.0.0.1", 1234),
         "server": ("127.0.0.1", 80),
     }
-    sent: list[Any] = []
+    messages: list[Any] = []
 
     async def receive() -> dict[str, Any]:
         return {"type": "http.request", "body": b"", "more_body": False}
 
     async def send(message: Any) -> None:
-        sent.append(message)
+        messages.append(message)
 
     await app(scope, receive, send)
-    headers = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
+    headers = {name.decode(): value.decode() for name, value in messages[0]["headers"]}
     return (
-        sent[0]["status"],
+        messages[0]["status"],
         headers,
-        b"".join(message.get("body", b"") for message in sent[1:]).decode(),
+        b"".join(message.get("body", b"") for message in messages[1:]).decode(),
     )
 
 
@@ -120,8 +120,8 @@ async def test_the_page_is_told_where_it_is_and_only_that_script_may_run(
     async with client(served(folder, webui_title="Harbour")) as browser:
         answer = await browser.get(path)
     script = answer.text.split("<script>")[1].split("</script>")[0]
-    told = f'{{"apiPrefix": "", "webuiPrefix": "{path}", "webuiTitle": "Harbour"}}'
-    assert script == f"window.__LIGHTRAG_CONFIG__ = {told};"
+    configuration = f'{{"apiPrefix": "", "webuiPrefix": "{path}", "webuiTitle": "Harbour"}}'
+    assert script == f"window.__LIGHTRAG_CONFIG__ = {configuration};"
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = answer.headers["content-security-policy"]
     assert re.findall(r"script-src ([^;]*);", policy) == [f"'self' 'sha256-{digest}'"]
@@ -145,7 +145,7 @@ async def test_the_page_is_there_before_the_service_is_wired(folder: Path) -> No
 async def test_files_named_by_their_hash_are_kept_for_ever_and_others_asked_for_again(
     folder: Path,
 ) -> None:
-    expected = {
+    expected_headers = {
         "/webui/assets/app-1.js": (
             "text/javascript; charset=utf-8",
             "public, max-age=31536000, immutable",
@@ -157,7 +157,7 @@ async def test_files_named_by_their_hash_are_kept_for_ever_and_others_asked_for_
         "/webui/favicon.png": ("image/png", "no-cache"),
     }
     async with client(served(folder)) as browser:
-        for path, (kind, kept) in expected.items():
+        for path, (kind, cache_control) in expected_headers.items():
             answer = await browser.get(path)
             assert (
                 answer.status_code,
@@ -166,14 +166,14 @@ async def test_files_named_by_their_hash_are_kept_for_ever_and_others_asked_for_
             ) == (
                 200,
                 kind,
-                kept,
+                cache_control,
             )
             assert answer.headers["x-content-type-options"] == "nosniff"
             assert (
                 await browser.get(path, headers={"If-None-Match": answer.headers["etag"]})
             ).status_code == 304
-        missing = await browser.get("/webui/assets/app-2.js")
-    assert (missing.status_code, missing.headers["cache-control"]) == (404, "no-store")
+        absent = await browser.get("/webui/assets/app-2.js")
+    assert (absent.status_code, absent.headers["cache-control"]) == (404, "no-store")
 
 
 TRAVERSALS = [
@@ -261,10 +261,10 @@ async def test_login_answers_what_the_deployment_is_called(folder: Path) -> None
         token = (
             await browser.post("/login", data={"username": "ada", "password": PASSWORD})
         ).json()
-        named = (await browser.get("/ui/customization")).json()["brand"]
-    assert {said["webui_title"] for said in (status, token)} == {"Harbour"}
-    assert {said["webui_description"] for said in (status, token)} == {"What we know"}
-    assert named == {"title": "Harbour", "description": "What we know"}
+        brand = (await browser.get("/ui/customization")).json()["brand"]
+    assert {answer["webui_title"] for answer in (status, token)} == {"Harbour"}
+    assert {answer["webui_description"] for answer in (status, token)} == {"What we know"}
+    assert brand == {"title": "Harbour", "description": "What we know"}
 
 
 async def test_health_has_all_that_the_page_shows_of_the_server(folder: Path) -> None:

@@ -87,8 +87,8 @@ class Bench:
         return WebhookSender(self.webhooks, MemoryEventFeed(self.harness.log), notifier)
 
     async def registered(self, *types: str, **fields: Any) -> None:
-        new = Endpoint("", "w", "http://127.0.0.1:9/hook", types, new_secret(), **fields)
-        self.id = (await self.endpoints.add(new, 0)).id
+        draft = Endpoint("", "w", "http://127.0.0.1:9/hook", types, new_secret(), **fields)
+        self.id = (await self.endpoints.add(draft, 0)).id
 
     async def logged(self, *events: Event, workspace: str = "w") -> None:
         for event in events:
@@ -99,16 +99,16 @@ class Bench:
         return await self.sender.step(self.id, Lease(self.endpoints, self.id, self.sender.holder))
 
     async def state(self) -> EndpointState:
-        stored = await self.endpoints.state(self.id)
-        assert stored
-        return stored.state
+        record = await self.endpoints.state(self.id)
+        assert record
+        return record.state
 
     async def due(self) -> None:
         """Let the time of the next attempt be come."""
-        stored = await self.endpoints.state(self.id)
-        assert stored
+        record = await self.endpoints.state(self.id)
+        assert record
         assert await self.endpoints.write_state(
-            self.id, replace(stored.state, next_attempt=0.0), stored.revision
+            self.id, replace(record.state, next_attempt=0.0), record.revision
         )
 
 
@@ -304,8 +304,8 @@ async def test_the_next_attempt_comes_in_time_although_the_clock_was_set_back(
     await bench.logged(added("a"))
     bench.receiver.statuses = [503, 200]
     await bench.step()
-    real, monotonic = time.time, time.monotonic
-    monkeypatch.setattr(time, "time", lambda: real() - 86_400.0)
+    wall_time, monotonic = time.time, time.monotonic
+    monkeypatch.setattr(time, "time", lambda: wall_time() - 86_400.0)
     assert not await bench.step()
     monkeypatch.setattr(time, "monotonic", lambda: monotonic() + 5.5)
     assert await bench.step()
@@ -359,48 +359,51 @@ async def test_what_a_document_came_to_is_told_once(bench: Bench) -> None:
 async def test_one_process_sends_at_a_time(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     now = 1000.0
     monkeypatch.setattr("services.gateway.webhooks.sender.time.monotonic", lambda: now)
-    one, two = Lease(bench.endpoints, "a", "one"), Lease(bench.endpoints, "a", "two")
-    assert await one.hold() and not await two.hold()
+    first, second = Lease(bench.endpoints, "a", "one"), Lease(bench.endpoints, "a", "two")
+    assert await first.hold() and not await second.hold()
     now += 50
-    assert await one.hold() and not await two.hold()
+    assert await first.hold() and not await second.hold()
     now += 59
-    assert not await two.hold()
+    assert not await second.hold()
     now += 2  # 61 s since the last renewal that two has seen
-    assert await two.hold() and not await one.hold()
-    await two.give_back()
-    assert await one.hold()
+    assert await second.hold() and not await first.hold()
+    await second.give_back()
+    assert await first.hold()
 
 
 async def test_the_routes_never_show_a_secret_again(bench: Bench) -> None:
     async with client(bench.harness.app(webhooks=bench.webhooks)) as api:
-        new = (await api.post("/operations/webhooks", json={"url": "http://127.0.0.1:9/a"})).json()
-        assert new["secret"].startswith("whsec_") and new["state"] == "active"
-        listed = await api.get("/operations/webhooks")
-        assert new["secret"] not in listed.text and [
-            one["id"] for one in listed.json()["webhooks"]
-        ] == [new["id"]]
-        path = f"/operations/webhooks/{new['id']}"
+        webhook = (
+            await api.post("/operations/webhooks", json={"url": "http://127.0.0.1:9/a"})
+        ).json()
+        assert webhook["secret"].startswith("whsec_") and webhook["state"] == "active"
+        listing = await api.get("/operations/webhooks")
+        assert webhook["secret"] not in listing.text and [
+            endpoint["id"] for endpoint in listing.json()["webhooks"]
+        ] == [webhook["id"]]
+        path = f"/operations/webhooks/{webhook['id']}"
         assert (await api.post(f"{path}/test", json={})).json() == {
             "delivered": True,
             "status": 200,
             "error": None,
         }
-        replayed = await api.post(f"{path}/replay", json={"after": 0})
-        assert replayed.json()["cursor"] == 0 and "secret" not in replayed.json()
+        replay = await api.post(f"{path}/replay", json={"after": 0})
+        assert replay.json()["cursor"] == 0 and "secret" not in replay.json()
         assert (await api.post(f"{path}/enable", json={})).status_code == 200
-        assert (await api.delete(path)).json() == {"id": new["id"]}
+        assert (await api.delete(path)).json() == {"id": webhook["id"]}
         for method in (
             api.delete(path),
             api.post(f"{path}/test", json={}),
             api.post(f"{path}/enable", json={}),
         ):
             assert (await method).status_code == 404
-    assert new["secret"] not in str([message.data for message in bench.harness.log.messages])
+    assert webhook["secret"] not in str([message.data for message in bench.harness.log.messages])
     assert all(
-        new["secret"].encode() not in value for value, _ in bench.endpoints.values.values.values()
+        webhook["secret"].encode() not in value
+        for value, _ in bench.endpoints.values.values.values()
     )  # type: ignore[attr-defined]
     with pytest.raises(NotFound):
-        await bench.endpoints.change_state(new["id"])
+        await bench.endpoints.change_state(webhook["id"])
 
 
 async def test_after_a_rotation_messages_are_signed_with_both_secrets_for_a_time(
@@ -417,13 +420,13 @@ async def test_after_a_rotation_messages_are_signed_with_both_secrets_for_a_time
         for hours in (0.5, 1.5):
             monkeypatch.setattr(time, "time", lambda hours=hours: now + hours * 3600)
             await api.post(f"{path}/test", json={})
-        listed = await api.get("/operations/webhooks")
+        listing = await api.get("/operations/webhooks")
         assert (
             await api.post("/operations/webhooks/0000000000000000/rotate", json={})
         ).status_code == 404
         assert (await api.post(f"{path}/rotate", json={"keep_hours": -1})).status_code == 422
-    secrets = [one["secret"] for one in (first, second, third)]
-    assert len(set(secrets)) == 3 and not any(secret in listed.text for secret in secrets)
+    secrets = [answer["secret"] for answer in (first, second, third)]
+    assert len(set(secrets)) == 3 and not any(secret in listing.text for secret in secrets)
     for (headers, _), valid in zip(bench.receiver.got, (secrets[:0:-1], secrets[2:]), strict=True):
         id, at = headers["webhook-id"], int(headers["webhook-timestamp"])
         body = bench.receiver.bodies[id]
@@ -495,16 +498,16 @@ async def test_consumers_are_shown_with_their_rate_to_who_may_see_the_whole_depl
 
 
 async def test_a_rate_is_counted_from_a_reading_of_the_last_minute() -> None:
-    acknowledged, now = 100, datetime(2026, 3, 1, tzinfo=UTC)
+    acknowledged_events, now = 100, datetime(2026, 3, 1, tzinfo=UTC)
 
     async def read() -> list[ConsumerState]:
-        return [ConsumerState("extractor", 0, 0, 0, 0, 0, acknowledged)]
+        return [ConsumerState("extractor", 0, 0, 0, 0, 0, acknowledged_events)]
 
     rates, result = ConsumerRates(read, lambda: now), list[float | None]()
-    for seconds, done in ((0, 0), (10, 50), (0.5, 0), (40, 0), (120, 7)):
-        now, acknowledged = now + timedelta(seconds=seconds), acknowledged + done
-        (one,) = await rates.current()
-        result.append(one.rate)
+    for seconds, events in ((0, 0), (10, 50), (0.5, 0), (40, 0), (120, 7)):
+        now, acknowledged_events = now + timedelta(seconds=seconds), acknowledged_events + events
+        (consumer,) = await rates.current()
+        result.append(consumer.rate)
     assert result == [None, 5.0, 50 / 10.5, 50 / 50.5, None]
 
 

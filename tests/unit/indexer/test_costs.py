@@ -40,7 +40,7 @@ class Counted:
         async def call(*arguments: Any, **options: Any) -> Any:
             self.calls[name] += 1
             self.named[name] += sum(
-                len(some) for some in arguments[1:] if not isinstance(some, str)
+                len(keys) for keys in arguments[1:] if not isinstance(keys, str)
             )
             return await method(*arguments, **options)
 
@@ -57,19 +57,19 @@ async def indexed(
         MemoryVectors("m", 16),
         CachedEmbeddings(MemoryRows(), embedder),
     )
-    counted = Counted(graph), Counted(vectors)
+    stores = Counted(graph), Counted(vectors)
     for number in (revision, revision + 1)[: 1 + again]:
-        for one in counted:
-            one.calls.clear(), one.named.clear()
+        for store in stores:
+            store.calls.clear(), store.named.clear()
         embedder.calls = 0
         entities = [Entity(name, number, description="text") for name in sorted(NAMES)]
         await graph.put(
             SPACE, entities, [Relation(*pair, number, description="text") for pair in sorted(PAIRS)]
         )
         await index_graph(
-            "w", GraphKeys(NAMES, PAIRS), Generations(), counted[0], counted[1], embeddings
+            "w", GraphKeys(NAMES, PAIRS), Generations(), stores[0], stores[1], embeddings
         )
-    return *counted, embedder
+    return *stores, embedder
 
 
 async def test_new_keys_are_read_written_and_checked_once() -> None:
@@ -105,8 +105,8 @@ async def test_a_cached_embedding_takes_two_bytes_a_number_and_older_ones_are_re
     # Whoever is first gets what everybody gets afterwards, and a rebuild too.
     (again,) = await embeddings.embed("w", ["text"])
     assert list(vector) == list(again)
-    (unrounded,) = await LexicalEmbedder(384).embed(["text"])
-    assert max(abs(a - b) for a, b in zip(vector, unrounded, strict=True)) < 0.0005
+    (exact_vector,) = await LexicalEmbedder(384).embed(["text"])
+    assert max(abs(a - b) for a, b in zip(vector, exact_vector, strict=True)) < 0.0005
     assert embedder.calls == 1
     assert key == embedding_key(embedder.model, 384, "text")
     assert len(key) == 23
@@ -118,12 +118,15 @@ async def test_embeddings_that_older_versions_cached_are_read_as_they_are() -> N
     of_texts = {"old": row, "older": {"vector": [0.1] * 384}}
     await rows.put(
         table,
-        {sha256(f"{embedder.model}\x1f384\x1f{text}"): older for text, older in of_texts.items()},
+        {
+            sha256(f"{embedder.model}\x1f384\x1f{text}"): cached_row
+            for text, cached_row in of_texts.items()
+        },
     )
     embeddings = CachedEmbeddings(rows, embedder)
-    new, *kept = await embeddings.embed("w", ["new", *of_texts])
-    for vector in kept:
+    new_vector, *cached_vectors = await embeddings.embed("w", ["new", *of_texts])
+    for vector in cached_vectors:
         assert list(vector) == pytest.approx([0.1] * 384, abs=1e-8)
     assert embedder.calls == 1
-    assert list(new) == list((await embeddings.embed("w", ["new"]))[0])
+    assert list(new_vector) == list((await embeddings.embed("w", ["new"]))[0])
     assert embedder.calls == 1

@@ -63,14 +63,14 @@ class Harness:
         """Merge, then index what was merged."""
         results: Sequence[Sequence[Event]] = await self.merger.merge(*events)
         batch = [delivered(result, n) for n, (result,) in enumerate(results, 1)]
-        indexed = await on_graph_merged(
+        event_lists = await on_graph_merged(
             batch,
             Generations(),
             graph=self.merger.graph,
             vectors=self.vectors,
             embeddings=self.embeddings,
         )
-        return [result for (result,) in indexed if isinstance(result, VectorsIndexed)]
+        return [result for (result,) in event_lists if isinstance(result, VectorsIndexed)]
 
     async def index(self, names: set[str], pairs: set[tuple[str, str]]) -> set[str]:
         indexed_ids = await index_graph(

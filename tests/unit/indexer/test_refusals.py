@@ -71,21 +71,21 @@ def orders(chunks: Sequence[ChunkRef]) -> list[int]:
 async def test_a_refused_chunk_fails_alone_and_heals() -> None:
     index = Index()
     event = chunked(document("d", 7), "one", "forbidden", "three")
-    beside, other = await index.chunks(event, chunked(document("e", 8), "another"))
-    indexed, failed = beside
-    assert isinstance(indexed, VectorsIndexed) and isinstance(failed, StageFailed)
-    assert (orders(indexed.chunks), indexed.embedded) == ([0, 2], 2)
-    assert (orders(failed.chunks), failed.stage, failed.cause_type) == (
+    beside, other_events = await index.chunks(event, chunked(document("e", 8), "another"))
+    success, failure = beside
+    assert isinstance(success, VectorsIndexed) and isinstance(failure, StageFailed)
+    assert (orders(success.chunks), success.embedded) == ([0, 2], 2)
+    assert (orders(failure.chunks), failure.stage, failure.cause_type) == (
         [1],
         "indexer",
         "ChunksCreated",
     )
-    assert failed.message == SENTENCE
-    assert len(other) == 1
+    assert failure.message == SENTENCE
+    assert len(other_events) == 1
     assert await index.texts("chunks") == {"one", "three", "another"}
     index.embedder.refuses = False
-    ((healed,),) = await index.chunks(event.model_copy(update={"chunks": event.chunks[1:2]}))
-    assert isinstance(healed, VectorsIndexed) and orders(healed.chunks) == [1]
+    ((recovery,),) = await index.chunks(event.model_copy(update={"chunks": event.chunks[1:2]}))
+    assert isinstance(recovery, VectorsIndexed) and orders(recovery.chunks) == [1]
     assert await index.texts("chunks") == {"one", "forbidden", "three", "another"}
 
 
@@ -108,13 +108,13 @@ async def test_a_refused_description_keeps_no_other_from_its_vector_and_heals() 
         extracted(document("e"), 0, [entity("C", "t", "fine")]),
     )
     events = [event for (event,) in results if isinstance(event, GraphMerged)]
-    (indexed, failed), (other,) = await index.merged(*events)
-    assert isinstance(indexed, VectorsIndexed) and isinstance(failed, StageFailed)
-    assert (indexed.chunks, orders(failed.chunks), failed.message) == ((), [0], SENTENCE)
-    assert isinstance(other, VectorsIndexed) and orders(other.chunks) == [0]
+    (success, failure), (other_success,) = await index.merged(*events)
+    assert isinstance(success, VectorsIndexed) and isinstance(failure, StageFailed)
+    assert (success.chunks, orders(failure.chunks), failure.message) == ((), [0], SENTENCE)
+    assert isinstance(other_success, VectorsIndexed) and orders(other_success.chunks) == [0]
     assert await index.texts("entities") == {"B\ngood", "C\nfine"}
     assert len(await index.texts("relations")) == 1
     index.embedder.refuses = False
-    ((healed,),) = await index.merged(events[0])
-    assert isinstance(healed, VectorsIndexed) and orders(healed.chunks) == [0]
+    ((recovery,),) = await index.merged(events[0])
+    assert isinstance(recovery, VectorsIndexed) and orders(recovery.chunks) == [0]
     assert await index.texts("entities") == {"A\nforbidden", "B\ngood", "C\nfine"}

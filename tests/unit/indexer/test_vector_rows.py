@@ -42,10 +42,10 @@ def test_the_ends_of_a_relation_are_sorted_in_its_id() -> None:
 
 
 def test_a_description_that_grows_behind_what_is_embedded_need_not_be_embedded_again() -> None:
-    long = "x" * MAX_EMBEDDED
+    long_text = "x" * MAX_EMBEDDED
     assert (
-        entity_row(Entity("A", 1, description=long)).text_hash
-        == entity_row(Entity("A", 2, description=long + "<SEP>more")).text_hash
+        entity_row(Entity("A", 1, description=long_text)).text_hash
+        == entity_row(Entity("A", 2, description=long_text + "<SEP>more")).text_hash
     )
 
 

@@ -50,10 +50,10 @@ class CountingRows(MemoryRows):
         fail, self.fail = self.fail, ""
         if fail == "before":
             raise Unavailable("killed")
-        counted = await super().append(table, notes, rows)
+        new_rows = await super().append(table, notes, rows)
         if fail == "after":
             raise Unavailable("killed")
-        return counted
+        return new_rows
 
 
 def says(number: int, version: int = 1) -> EntitiesExtracted:
@@ -82,19 +82,22 @@ async def read_by(merger: Merger, rows: CountingRows, *events: EntitiesExtracted
 async def same_as_read_whole(merger: Merger) -> bool:
     """Whether the graph is what a merger without memory makes of the same store."""
     result = await merger.picture()
-    fresh = Merger(merger.rows, hubs=AggregateCache(min_contributions=10**6))
-    await fresh.merge(says(0, 50))
+    fresh_merger = Merger(merger.rows, hubs=AggregateCache(min_contributions=10**6))
+    await fresh_merger.merge(says(0, 50))
     await merger.merge(says(0, 50))
-    return await merger.picture() == await fresh.picture() and result != {}
+    return await merger.picture() == await fresh_merger.picture() and result != {}
 
 
 async def test_a_further_chunk_reads_as_little_of_a_large_hub_as_of_a_small_one() -> None:
     costs: list[tuple[int, int]] = []
     for count in (100, 1500):
         merger, rows = await hub_of(count)
-        alone = await read_by(merger, rows, says(5000))
+        cost_of_one = await read_by(merger, rows, says(5000))
         costs.append(
-            (alone, await read_by(merger, rows, *(says(number) for number in range(6000, 6050))))
+            (
+                cost_of_one,
+                await read_by(merger, rows, *(says(number) for number in range(6000, 6050))),
+            )
         )
     assert costs[0] == costs[1]
     assert costs[0][0] < 30
@@ -103,9 +106,9 @@ async def test_a_further_chunk_reads_as_little_of_a_large_hub_as_of_a_small_one(
 
 async def test_a_process_that_knows_nothing_reads_a_hub_once() -> None:
     merger, rows = await hub_of(500)
-    other = merger.replica(MIN_CONTRIBUTIONS)
-    assert await read_by(other, rows, says(5000)) > 500
-    assert await read_by(other, rows, says(5001)) < 30
+    replica = merger.replica(MIN_CONTRIBUTIONS)
+    assert await read_by(replica, rows, says(5000)) > 500
+    assert await read_by(replica, rows, says(5001)) < 30
 
 
 @pytest.mark.parametrize("count", [100, 1500])
@@ -113,20 +116,20 @@ async def test_whoever_finds_that_another_has_counted_reads_what_that_one_merged
     count: int,
 ) -> None:
     merger, rows = await hub_of(count)
-    other = merger.replica(MIN_CONTRIBUTIONS)
-    await other.merge(says(5000))
+    replica = merger.replica(MIN_CONTRIBUTIONS)
+    await replica.merge(says(5000))
     for number in range(5001, 5041, 2):
         assert await read_by(merger, rows, says(number)) < 10
-        assert await read_by(other, rows, says(number + 1)) < 10
+        assert await read_by(replica, rows, says(number + 1)) < 10
     assert (await merger.entities())["A"].support == count + 41
     assert await same_as_read_whole(merger)
 
 
 async def test_whoever_was_long_away_reads_everything_once() -> None:
     merger, rows = await hub_of(100)
-    other = merger.replica(MIN_CONTRIBUTIONS)
+    replica = merger.replica(MIN_CONTRIBUTIONS)
     for number in range(5000, 5000 + MOST_NOTES + 1):
-        await other.merge(says(number))
+        await replica.merge(says(number))
     assert await read_by(merger, rows, says(6000)) > 200
     assert await read_by(merger, rows, says(6001)) < 10
     assert await same_as_read_whole(merger)
@@ -184,10 +187,10 @@ async def test_generations_and_workspaces_have_hubs_of_their_own() -> None:
 
 def hub(name: str, count: int) -> IncrementalAggregate:
     """A hub of so many contributions."""
-    made = IncrementalAggregate((name,), SummaryLimits())
+    aggregate = IncrementalAggregate((name,), SummaryLimits())
     for number in range(count):
-        made.put(contributions(extracted(document(f"d{number}"), 0, [entity(name)])))
-    return made
+        aggregate.put(contributions(extracted(document(f"d{number}"), 0, [entity(name)])))
+    return aggregate
 
 
 def test_what_was_used_longest_ago_is_forgotten_when_there_is_no_room() -> None:
@@ -201,8 +204,8 @@ def test_what_was_used_longest_ago_is_forgotten_when_there_is_no_room() -> None:
 
 
 def test_an_older_hub_never_takes_the_place_of_a_newer_one() -> None:
-    hubs, newer, older = AggregateCache(), hub("A", 3), hub("A", 2)
-    newer.revision, older.revision = 7, 6
-    hubs.put(SPACE, [newer])
-    hubs.put(SPACE, [older])
-    assert hubs.get(SPACE, [KEY]) == {KEY: newer}
+    hubs, newer_hub, older_hub = AggregateCache(), hub("A", 3), hub("A", 2)
+    newer_hub.revision, older_hub.revision = 7, 6
+    hubs.put(SPACE, [newer_hub])
+    hubs.put(SPACE, [older_hub])
+    assert hubs.get(SPACE, [KEY]) == {KEY: newer_hub}

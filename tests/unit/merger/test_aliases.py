@@ -51,17 +51,17 @@ async def test_an_accepted_alias_makes_one_entity_of_two_for_later_documents_too
 
 
 @pytest.mark.parametrize("back", ["undo_alias", "reject_alias"])
-@pytest.mark.parametrize("made", ["accept_alias", "merge_entities"])
+@pytest.mark.parametrize("decision", ["accept_alias", "merge_entities"])
 async def test_taken_back_the_graph_is_exactly_the_one_of_before(
-    harness: Harness, made: str, back: str
+    harness: Harness, decision: str, back: str
 ) -> None:
     before = await harness.merger.picture()
-    await harness.edit(made, "WHO", target="World Health Organization")
+    await harness.edit(decision, "WHO", target="World Health Organization")
     assert await harness.merger.picture() != before
     (event,) = await harness.edit(back, "WHO", target="World Health Organization")
     assert await harness.merger.picture() == before
-    assert {one.name for one in event.entities} >= {"WHO", "World Health Organization"}
-    assert {(one.source, one.target) for one in event.relations} >= {
+    assert {entity.name for entity in event.entities} >= {"WHO", "World Health Organization"}
+    assert {(relation.source, relation.target) for relation in event.relations} >= {
         ("Dr. Adams", "WHO"),
         ("Dr. Adams", "World Health Organization"),
     }
@@ -115,26 +115,26 @@ async def test_decisions_taken_back_leave_no_trace_in_any_order(seed: int) -> No
     dice, names = Random(seed), ["Ada", "Bert", "Celia", "Dorian"]
     without, edits = Harness(), list[GraphEdited]()
     for _ in range(8):
-        one, other = dice.sample(names, 2)
+        name, other_name = dice.sample(names, 2)
         operation: Any = dice.choice(
             ["accept_alias", "accept_alias", "rename_entity", "edit_entity", "delete_entity"]
         )
         target = (
-            other
+            other_name
             if operation == "accept_alias"
-            else f"Sir {one}"
+            else f"Sir {name}"
             if operation == "rename_entity"
             else None
         )
         edits.append(
             GraphEdited(
-                operation=operation, names=(one,), target=target, values={"description": operation}
+                operation=operation, names=(name,), target=target, values={"description": operation}
             )
         )
-    accepted = [edit for edit in edits if edit.operation == "accept_alias"]
+    decisions = [edit for edit in edits if edit.operation == "accept_alias"]
     undone = [
         GraphEdited(operation="undo_alias", names=edit.names, target=edit.target)
-        for edit in accepted
+        for edit in decisions
     ]
     within = Harness()
     for harness in (without, within):
@@ -145,17 +145,17 @@ async def test_decisions_taken_back_leave_no_trace_in_any_order(seed: int) -> No
             "b", [entity(name) for name in names[1:]], [relation(names[1], names[3])]
         )
     log = [delivered(edit, 1000 + n) for n, edit in enumerate([*edits, *undone])]
-    shuffled = dice.sample(log, len(log))
+    arrivals = dice.sample(log, len(log))
     for start in range(0, len(log), 3):
         await on_graph_edited(
-            shuffled[start : start + 3], Generations(), dependencies=within.merger.dependencies
+            arrivals[start : start + 3], Generations(), dependencies=within.merger.dependencies
         )
-    plain = [
+    other_edits = [
         delivery
         for delivery in log
         if delivery.event.operation not in ("accept_alias", "undo_alias")
     ]
-    await on_graph_edited(plain, Generations(), dependencies=without.merger.dependencies)
+    await on_graph_edited(other_edits, Generations(), dependencies=without.merger.dependencies)
     assert await within.merger.picture() == await without.merger.picture()
 
 
@@ -166,7 +166,7 @@ def test_of_a_merge_of_several_one_name_is_taken_back() -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong",
+    "fields",
     [
         {"operation": "accept_alias", "names": ("A",)},
         {"operation": "undo_alias", "names": ("A",), "target": "A"},
@@ -174,6 +174,6 @@ def test_of_a_merge_of_several_one_name_is_taken_back() -> None:
     ],
     ids=str,
 )
-def test_a_decision_that_makes_no_sense_is_refused(wrong: dict[str, Any]) -> None:
+def test_a_decision_that_makes_no_sense_is_refused(fields: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
-        GraphEdited(**wrong)
+        GraphEdited(**fields)

@@ -49,48 +49,52 @@ def version(dice: Random, id: str, sequence: int) -> Log:
 
 def edit(dice: Random, sequence: int) -> Delivery[Any]:
     """Some edit of some names."""
-    one, other = dice.sample(NAMES, 2)
+    name, other_name = dice.sample(NAMES, 2)
     values = EditedValues(type="edited", description=f"said by hand at {sequence}")
     return delivered(
         dice.choice(
             [
-                GraphEdited(operation="edit_entity", names=(one,), values=values),
-                GraphEdited(operation="create_entity", names=(f"New {one}",), values=values),
-                GraphEdited(operation="delete_entity", names=(one,)),
+                GraphEdited(operation="edit_entity", names=(name,), values=values),
+                GraphEdited(operation="create_entity", names=(f"New {name}",), values=values),
+                GraphEdited(operation="delete_entity", names=(name,)),
                 GraphEdited(
                     operation="rename_entity",
-                    names=(one,),
-                    target=dice.choice([other, f"Sir {one}"]),
+                    names=(name,),
+                    target=dice.choice([other_name, f"Sir {name}"]),
                 ),
-                GraphEdited(operation="merge_entities", names=(one, f"Sir {one}"), target=other),
-                GraphEdited(operation="accept_alias", names=(one,), target=other),
-                GraphEdited(operation="accept_alias", names=(one,), target=other),
-                GraphEdited(operation="undo_alias", names=(one,), target=other),
-                GraphEdited(operation="reject_alias", names=(one,), target=other),
+                GraphEdited(
+                    operation="merge_entities", names=(name, f"Sir {name}"), target=other_name
+                ),
+                GraphEdited(operation="accept_alias", names=(name,), target=other_name),
+                GraphEdited(operation="accept_alias", names=(name,), target=other_name),
+                GraphEdited(operation="undo_alias", names=(name,), target=other_name),
+                GraphEdited(operation="reject_alias", names=(name,), target=other_name),
                 GraphEdited(
                     operation="split_entity",
-                    names=(one,),
-                    target=f"{one} the other",
+                    names=(name,),
+                    target=f"{name} the other",
                     documents=("a",),
                 ),
                 GraphEdited(
-                    operation="split_entity", names=(one,), target=other, documents=("b", "c")
+                    operation="split_entity", names=(name,), target=other_name, documents=("b", "c")
                 ),
                 GraphEdited(
                     operation="split_entity",
-                    names=(f"{one} the other",),
+                    names=(f"{name} the other",),
                     target="Third",
                     documents=("a", "b"),
                 ),
                 GraphEdited(
                     operation="create_relation",
-                    names=(one, other),
+                    names=(name, other_name),
                     values=EditedValues(description="by hand"),
                 ),
                 GraphEdited(
-                    operation="edit_relation", names=(one, other), values=EditedValues(weight=7.0)
+                    operation="edit_relation",
+                    names=(name, other_name),
+                    values=EditedValues(weight=7.0),
                 ),
-                GraphEdited(operation="delete_relation", names=(one, other)),
+                GraphEdited(operation="delete_relation", names=(name, other_name)),
             ]
         ),
         sequence,
@@ -115,16 +119,18 @@ def events(log: dict[int, tuple[str, Log]]) -> Log:
     return [event for _, of_one in log.values() for event in of_one]
 
 
-async def picture(merger: Merger, arrivals: Sequence[Log], least: int = 1) -> dict[Any, Any]:
+async def picture(
+    merger: Merger, arrivals: Sequence[Log], min_contributions: int = 1
+) -> dict[Any, Any]:
     """The graph after each replica, with a memory of its own, has handled its batches."""
 
     async def replica(deliveries: Log) -> None:
-        own = merger.replica(least).dependencies
+        dependencies = merger.replica(min_contributions).dependencies
         for start in range(0, len(deliveries), 3):
             for kind, handler in HANDLERS.items():
                 batch = [d for d in deliveries[start : start + 3] if type(d.event) is kind]
                 if batch:
-                    await handler(batch, Generations(), dependencies=own)
+                    await handler(batch, Generations(), dependencies=dependencies)
 
     await asyncio.gather(*map(replica, arrivals))
     return await merger.picture()
@@ -134,12 +140,12 @@ async def picture(merger: Merger, arrivals: Sequence[Log], least: int = 1) -> di
 async def test_any_arrival_on_any_number_of_replicas_gives_the_same_graph(seed: int) -> None:
     dice = Random(seed)
     log = events(history(dice, edits=dice.choice([0, 0, 1, 3, 6])))
-    straight = await picture(Merger(), [log], NEVER)
+    in_order = await picture(Merger(), [log], NEVER)
     arrivals = log + dice.choices(log, k=len(log) // 3)
     dice.shuffle(arrivals)
     replicas = dice.randint(1, 4)
-    mixed = Merger(Interleaved(dice), InterleavedGraph(dice))
-    assert await picture(mixed, [arrivals[n::replicas] for n in range(replicas)]) == straight
+    merger = Merger(Interleaved(dice), InterleavedGraph(dice))
+    assert await picture(merger, [arrivals[n::replicas] for n in range(replicas)]) == in_order
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -147,20 +153,20 @@ async def test_a_deleted_document_leaves_the_graph_as_if_it_had_never_been(seed:
     dice = Random(seed)
     log = history(dice, edits=dice.choice([0, 2, 5]))
     never = events({place: entry for place, entry in log.items() if entry[0] != "a"})
-    deleted = [*events(log), delivered(DocumentDeleted(document_id="a"), 5000)]
-    dice.shuffle(deleted)
-    assert await picture(Merger(), [deleted]) == await picture(Merger(), [never])
+    arrivals = [*events(log), delivered(DocumentDeleted(document_id="a"), 5000)]
+    dice.shuffle(arrivals)
+    assert await picture(Merger(), [arrivals]) == await picture(Merger(), [never])
 
 
 @pytest.mark.parametrize("seed", range(20))
 async def test_an_older_version_leaves_nothing_but_what_the_newest_says(seed: int) -> None:
     dice = Random(seed)
-    old, new = version(dice, "a", 100), version(dice, "a", 200)
-    both = [*old, *new]
-    dice.shuffle(both)
+    old_version, new_version = version(dice, "a", 100), version(dice, "a", 200)
+    arrivals = [*old_version, *new_version]
+    dice.shuffle(arrivals)
     # Chunks the newer text does not say anew: there are none, so only the newer version may be
     # left.
-    assert await picture(Merger(), [both]) == await picture(Merger(), [new])
+    assert await picture(Merger(), [arrivals]) == await picture(Merger(), [new_version])
 
 
 @pytest.mark.parametrize(
@@ -169,13 +175,13 @@ async def test_an_older_version_leaves_nothing_but_what_the_newest_says(seed: in
 async def test_an_edit_and_a_chunk_at_the_same_moment_both_count(operation: Any) -> None:
     names = ("Ada", "Celia") if operation == "create_relation" else ("Ada",)
     target = "Sir Ada" if operation == "rename_entity" else None
-    edited = GraphEdited(
+    graph_edit = GraphEdited(
         operation=operation, names=names, target=target, values=EditedValues(description="by hand")
     )
     says = extracted(document("a", 100), 0, [entity("Ada")], [relation("Ada", "Bert")])
-    log = [delivered(says, 102), delivered(edited, 150)]
-    straight = await picture(Merger(), [log])
+    log = [delivered(says, 102), delivered(graph_edit, 150)]
+    in_order = await picture(Merger(), [log])
     for seed in range(120):
         dice = Random(seed)
-        mixed = Merger(Interleaved(dice), InterleavedGraph(dice))
-        assert await picture(mixed, [[log[0]], [log[1]]]) == straight, seed
+        merger = Merger(Interleaved(dice), InterleavedGraph(dice))
+        assert await picture(merger, [[log[0]], [log[1]]]) == in_order, seed

@@ -39,22 +39,22 @@ def planted(numbers: list[int], limits: SummaryLimits) -> DescriptionTree:
     return tree
 
 
-def pure(numbers: list[int], known: dict[str, str], limits: SummaryLimits) -> Description:
+def pure(numbers: list[int], known_summaries: dict[str, str], limits: SummaryLimits) -> Description:
     """What the same fragments and summaries make at once."""
-    return describe(KEY, [fragment(number) for number in sorted(numbers)], known, limits)
+    return describe(KEY, [fragment(number) for number in sorted(numbers)], known_summaries, limits)
 
 
 def all_summaries(numbers: list[int], limits: SummaryLimits) -> dict[str, str]:
     """Every summary that is made until nothing lacks, leaves first."""
-    known: dict[str, str] = {}
-    while lacking := pure(numbers, known, limits).missing_summaries:
-        known |= {
+    known_summaries: dict[str, str] = {}
+    while lacking := pure(numbers, known_summaries, limits).missing_summaries:
+        known_summaries |= {
             group.hash: f"summary {group.hash[:6]} of {len(group.texts)}" for group in lacking
         }
-    return known
+    return known_summaries
 
 
-def walk(tree: DescriptionTree, known: dict[str, str]) -> int:
+def walk(tree: DescriptionTree, known_summaries: dict[str, str]) -> int:
     """Look for summaries until none is left to ask for, and tell the tree all it ever found each
     time.
     """
@@ -62,7 +62,7 @@ def walk(tree: DescriptionTree, known: dict[str, str]) -> int:
     for turn in range(LEVELS + 2):
         if not (hashes := tree.pending_summaries()):
             return turn
-        result |= {hash: known[hash] for hash in hashes & known.keys()}
+        result |= {hash: known_summaries[hash] for hash in hashes & known_summaries.keys()}
         tree.apply_summaries(result, hashes)
     raise AssertionError("the tree asks for ever")
 
@@ -76,9 +76,13 @@ def states(draw: st.DrawFn) -> tuple[list[int], SummaryLimits, dict[str, str]]:
     dice = draw(st.randoms(use_true_random=False))
     numbers = dice.sample(range(5 * count), count)
     limits = draw(st.sampled_from(ALL_LIMITS))
-    every = all_summaries(numbers, limits)
+    every_summary = all_summaries(numbers, limits)
     share = draw(st.sampled_from([0.0, 0.2, 0.5, 0.9, 1.0]))
-    return numbers, limits, {hash: text for hash, text in every.items() if dice.random() < share}
+    return (
+        numbers,
+        limits,
+        {hash: text for hash, text in every_summary.items() if dice.random() < share},
+    )
 
 
 @settings(max_examples=100)
@@ -86,19 +90,23 @@ def states(draw: st.DrawFn) -> tuple[list[int], SummaryLimits, dict[str, str]]:
 def test_from_every_state_of_knowledge_a_look_per_level_leads_to_the_end(
     state: tuple[list[int], SummaryLimits, dict[str, str]],
 ) -> None:
-    numbers, limits, known = state
+    numbers, limits, known_summaries = state
     tree = planted(numbers, limits)
-    assert walk(tree, known) <= depth_of(len(numbers)) + 1
-    assert tree.description() == pure(numbers, known, limits)
-    every = all_summaries(numbers, limits)
+    assert walk(tree, known_summaries) <= depth_of(len(numbers)) + 1
+    assert tree.description() == pure(numbers, known_summaries, limits)
+    every_summary = all_summaries(numbers, limits)
     for _ in range(LEVELS + 2):
         if not (lacking := tree.description().missing_summaries):
             break
-        known = known | {group.hash: every[group.hash] for group in lacking if group.hash in every}
-        tree.apply_summaries(known, ())
-        walk(tree, known)
-        assert tree.description() == pure(numbers, known, limits)
-    assert tree.description() == pure(numbers, every, limits)
+        known_summaries = known_summaries | {
+            group.hash: every_summary[group.hash]
+            for group in lacking
+            if group.hash in every_summary
+        }
+        tree.apply_summaries(known_summaries, ())
+        walk(tree, known_summaries)
+        assert tree.description() == pure(numbers, known_summaries, limits)
+    assert tree.description() == pure(numbers, every_summary, limits)
 
 
 @settings(max_examples=50)
@@ -106,7 +114,7 @@ def test_from_every_state_of_knowledge_a_look_per_level_leads_to_the_end(
 def test_a_tree_that_grows_and_shrinks_comes_to_its_end_after_every_step(
     state: tuple[list[int], SummaryLimits, dict[str, str]], dice: Random
 ) -> None:
-    numbers, limits, known = state
+    numbers, limits, known_summaries = state
     tree, here = DescriptionTree(KEY, limits), list[int]()
     for _ in range(6):
         for number in dice.sample(numbers, dice.randint(1, len(numbers))):
@@ -116,46 +124,52 @@ def test_a_tree_that_grows_and_shrinks_comes_to_its_end_after_every_step(
             else:
                 here.append(number)
                 tree.add(fragment(number), place(number))
-        new = all_summaries(here, limits) if dice.random() < 0.5 else {}
-        known = known | new
-        tree.apply_summaries(new, ())
-        walk(tree, known)
-        assert tree.description() == pure(here, known, limits)
+        new_summaries = all_summaries(here, limits) if dice.random() < 0.5 else {}
+        known_summaries = known_summaries | new_summaries
+        tree.apply_summaries(new_summaries, ())
+        walk(tree, known_summaries)
+        assert tree.description() == pure(here, known_summaries, limits)
 
 
 @pytest.mark.parametrize("count", [1, 31, 40, 100, 200, 400, 600])
 def test_learning_again_what_is_known_leaves_nothing_unasked(count: int) -> None:
     numbers, limits = list(range(count)), SummaryLimits()
-    tree, every = planted(numbers, limits), all_summaries(numbers, limits)
-    walk(tree, every)
+    tree, every_summary = planted(numbers, limits), all_summaries(numbers, limits)
+    walk(tree, every_summary)
     end = tree.description()
-    for known in (every, every, dict(list(every.items())[:3]), {}):
-        tree.apply_summaries(known, ())
+    for known_summaries in (
+        every_summary,
+        every_summary,
+        dict(list(every_summary.items())[:3]),
+        {},
+    ):
+        tree.apply_summaries(known_summaries, ())
         assert tree.pending_summaries() == set()
         assert tree.description() == end
 
 
 def test_two_that_learn_in_turn_do_not_undo_each_other() -> None:
     numbers, limits = list(range(200)), SummaryLimits()
-    tree, every = planted(numbers, limits), all_summaries(numbers, limits)
+    tree, every_summary = planted(numbers, limits), all_summaries(numbers, limits)
     leaves = {
-        group.hash: every[group.hash] for group in pure(numbers, {}, limits).missing_summaries
+        group.hash: every_summary[group.hash]
+        for group in pure(numbers, {}, limits).missing_summaries
     }
     for _ in range(LEVELS + 2):
         for _ in range(2):
             hashes = tree.pending_summaries()
-            tree.apply_summaries({hash: every[hash] for hash in hashes} | leaves, hashes)
+            tree.apply_summaries({hash: every_summary[hash] for hash in hashes} | leaves, hashes)
     assert tree.pending_summaries() == set()
-    assert tree.description() == pure(numbers, every, limits)
+    assert tree.description() == pure(numbers, every_summary, limits)
 
 
 def test_a_newer_text_for_a_known_group_reaches_the_top() -> None:
     numbers, limits = list(range(100)), SummaryLimits()
-    tree, every = planted(numbers, limits), all_summaries(numbers, limits)
-    walk(tree, every)
+    tree, every_summary = planted(numbers, limits), all_summaries(numbers, limits)
+    walk(tree, every_summary)
     leaf = pure(numbers, {}, limits).missing_summaries[0].hash
-    changed = {**every, leaf: "another text, earlier in the log"}
-    tree.apply_summaries({leaf: changed[leaf]}, ())
-    walk(tree, changed)
-    assert tree.description() == pure(numbers, changed, limits)
+    changed_summaries = {**every_summary, leaf: "another text, earlier in the log"}
+    tree.apply_summaries({leaf: changed_summaries[leaf]}, ())
+    walk(tree, changed_summaries)
+    assert tree.description() == pure(numbers, changed_summaries, limits)
     assert tree.description().missing_summaries, "the group above reads another text now"

@@ -190,8 +190,8 @@ async def test_what_changed_is_announced_under_the_old_and_the_new_name(harness:
 
 async def test_a_deletion_is_announced_in_parts_that_fit_into_events() -> None:
     harness = Harness()
-    many = MAX_KEYS_PER_EVENT + 1
-    await harness.says("d", [entity(f"{'N' * 100} {n}") for n in range(many)])
+    count = MAX_KEYS_PER_EVENT + 1
+    await harness.says("d", [entity(f"{'N' * 100} {n}") for n in range(count)])
     events = await harness.take(DocumentDeleted(document_id="d"))
     assert [(event.part, event.parts, len(event.entities)) for event in events] == [
         (0, 2, MAX_KEYS_PER_EVENT),
@@ -208,7 +208,7 @@ async def test_deleting_what_was_never_there_is_announced_too() -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong",
+    "fields",
     [
         {"operation": "rename_entity", "names": ("A",)},
         {"operation": "edit_entity", "names": ("A",), "target": "B"},
@@ -220,6 +220,6 @@ async def test_deleting_what_was_never_there_is_announced_too() -> None:
     ],
     ids=str,
 )
-def test_an_edit_that_makes_no_sense_is_refused_at_the_door(wrong: dict[str, Any]) -> None:
+def test_an_edit_that_makes_no_sense_is_refused_at_the_door(fields: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
-        GraphEdited(**wrong)
+        GraphEdited(**fields)

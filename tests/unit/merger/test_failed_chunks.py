@@ -40,9 +40,9 @@ async def test_a_retry_that_succeeds_counts_whenever_the_failure_is_seen(
 async def test_a_failure_announces_what_it_changed_and_finishes_no_passage() -> None:
     merger = Merger()
     await merger.merge(OLD)
-    ((merged,),) = await merger.handle([delivered(FAILED, 9)])
-    assert [one.name for one in merged.entities] == ["Old"]
-    assert merged.chunks == ()
+    ((event,),) = await merger.handle([delivered(FAILED, 9)])
+    assert [entity.name for entity in event.entities] == ["Old"]
+    assert event.chunks == ()
 
 
 @pytest.mark.parametrize(

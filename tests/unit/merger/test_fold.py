@@ -32,8 +32,8 @@ def said(*events: EntitiesExtracted) -> list[Contribution]:
 
 def made(key: Key, contributions: list[Contribution], revision: int = 1) -> Entity | Relation:
     """The fold without any edit or summary."""
-    ordered = active_contributions(contributions)
-    return fold(key, aggregate(ordered), join(fragments(ordered)), revision, Edits())
+    active = active_contributions(contributions)
+    return fold(key, aggregate(active), join(fragments(active)), revision, Edits())
 
 
 def folded(name: str, *events: EntitiesExtracted) -> Entity:
@@ -63,9 +63,9 @@ def test_of_types_with_as_many_votes_the_first_one_in_the_documents_is_taken() -
 
 
 def test_the_first_is_by_time_of_the_document_then_by_its_id_then_by_place() -> None:
-    late = document("a", added_at=NOON + timedelta(seconds=1))
+    late_document = document("a", added_at=NOON + timedelta(seconds=1))
     events = [
-        extracted(late, 0, [entity("A", "t4", "four")]),
+        extracted(late_document, 0, [entity("A", "t4", "four")]),
         extracted(document("c"), 0, [entity("A", "t3", "three")]),
         extracted(document("b"), 1, [entity("A", "t2", "two")]),
         extracted(document("b"), 0, [entity("A", "t1", "one")]),
@@ -99,10 +99,10 @@ def test_keywords_of_all_chunks_stand_in_order_of_the_alphabet_each_once() -> No
 
 
 def test_of_too_many_keywords_those_stay_that_most_chunks_give() -> None:
-    many = [f"k{n:03d}" for n in range(MAX_KEYWORDS)]
-    events = [extracted(document(), 0, [], [relation("A", "B", "x", "often", *many)])]
+    keywords = [f"k{n:03d}" for n in range(MAX_KEYWORDS)]
+    events = [extracted(document(), 0, [], [relation("A", "B", "x", "often", *keywords)])]
     events.append(extracted(document(), 1, [], [relation("A", "B", "x", "often")]))
-    assert joined("A", "B", *events).keywords == (*many[:-1], "often")
+    assert joined("A", "B", *events).keywords == (*keywords[:-1], "often")
 
 
 def test_a_relation_has_no_direction() -> None:
@@ -192,7 +192,7 @@ def test_the_order_of_rows_within_a_chunk_does_not_matter() -> None:
         relation("A", "D", "z"),
         relation("D", "B", "w"),
     ]
-    seen = {
+    states = {
         frozenset(
             said(
                 extracted(
@@ -202,7 +202,7 @@ def test_the_order_of_rows_within_a_chunk_does_not_matter() -> None:
         )
         for n in range(30)
     }
-    assert len(seen) == 1
+    assert len(states) == 1
 
 
 def test_an_entity_that_nothing_supports_is_a_tombstone() -> None:
@@ -268,8 +268,8 @@ events = st.lists(
 @settings(max_examples=60)
 @given(events, st.randoms(use_true_random=False))
 def test_a_fold_is_a_function_of_the_set_of_contributions(
-    name: str, given: list[EntitiesExtracted], r: Random
+    name: str, extractions: list[EntitiesExtracted], r: Random
 ) -> None:
-    shuffled = r.sample(given, len(given))
-    assert folded(name, *given) == folded(name, *shuffled)
-    assert joined("A", "B", *given) == joined("A", "B", *shuffled)
+    arrivals = r.sample(extractions, len(extractions))
+    assert folded(name, *extractions) == folded(name, *arrivals)
+    assert joined("A", "B", *extractions) == joined("A", "B", *arrivals)

@@ -47,11 +47,11 @@ def consistent(events: Sequence[EntitiesExtracted]) -> list[EntitiesExtracted]:
 
 async def straight(events: Sequence[EntitiesExtracted]) -> dict[Any, Any]:
     """The graph of the newest version of each chunk alone, merged one by one."""
-    newest: dict[str, EntitiesExtracted] = {}
+    newest_by_chunk: dict[str, EntitiesExtracted] = {}
     for event in sorted(events, key=lambda e: e.document.version):
-        newest[event.chunk.id] = event
+        newest_by_chunk[event.chunk.id] = event
     merger = Merger()
-    for event in newest.values():
+    for event in newest_by_chunk.values():
         await merger.merge(event)
     return await merger.picture()
 
@@ -98,9 +98,9 @@ class Shuffling(MemoryRows):
 
     async def update(self, table: Table, keys: Collection[str], change: Change) -> dict[str, Row]:
         await self.pause()
-        written = await super().update(table, keys, change)
+        rows = await super().update(table, keys, change)
         await self.pause()
-        return written
+        return rows
 
     async def get(self, table: Table, keys: Collection[str]) -> dict[str, Row]:
         await self.pause()
@@ -120,8 +120,8 @@ class Shuffling(MemoryRows):
 async def test_replicas_that_merge_at_the_same_time_lose_nothing(seed: int, r: Random) -> None:
     events = consistent(story(seed))
     merger = Merger(rows=Shuffling(r))
-    shuffled = r.sample(events, len(events))
-    await asyncio.gather(*(merger.replica().merge(*shuffled[n::3]) for n in range(3)))
+    arrivals = r.sample(events, len(events))
+    await asyncio.gather(*(merger.replica().merge(*arrivals[n::3]) for n in range(3)))
     assert await merger.picture() == await straight(events)
 
 
@@ -137,8 +137,12 @@ async def test_a_missing_end_is_unknown_until_a_chunk_describes_it() -> None:
 
 async def test_a_new_version_takes_back_what_it_no_longer_says() -> None:
     merger = Merger()
-    old = extracted(document("d", 1), 0, [entity("A"), entity("B")], [relation("A", "B")])
-    await merger.merge(old, extracted(document("e", 2), 0, [entity("A", "thing", "A stays")]))
+    old_extraction = extracted(
+        document("d", 1), 0, [entity("A"), entity("B")], [relation("A", "B")]
+    )
+    await merger.merge(
+        old_extraction, extracted(document("e", 2), 0, [entity("A", "thing", "A stays")])
+    )
     await merger.merge(extracted(document("d", 3), 0, [entity("C")]))
     assert set(await merger.entities()) == {"A", "C"}
     assert (await merger.entities())["A"].description == "A stays"
@@ -158,13 +162,15 @@ async def test_the_index_is_told_of_what_was_taken_back() -> None:
     merger = Merger()
     await merger.merge(extracted(document("d", 1), 0, [entity("A")]))
     ((event,),) = await merger.merge(extracted(document("d", 2), 0, [entity("B")]))
-    assert {changed.name for changed in event.entities} == {"A", "B"}
+    assert {entity.name for entity in event.entities} == {"A", "B"}
 
 
-@pytest.mark.parametrize("late", [[entity("A"), entity("B")], []])
-async def test_an_older_version_that_arrives_late_changes_nothing(late: list[Any]) -> None:
+@pytest.mark.parametrize("entities", [[entity("A"), entity("B")], []])
+async def test_an_older_version_that_arrives_late_changes_nothing(entities: list[Any]) -> None:
     merger = Merger()
-    await merger.merge(extracted(document("d", 2), 0, [entity("A", "new", "new")] if late else []))
+    await merger.merge(
+        extracted(document("d", 2), 0, [entity("A", "new", "new")] if entities else [])
+    )
     before = await merger.picture()
     await merger.merge(extracted(document("d", 1), 0, [entity("A", "old", "old"), entity("B")]))
     assert await merger.picture() == before
@@ -199,7 +205,7 @@ async def test_a_key_that_many_chunks_of_a_batch_name_is_folded_once() -> None:
     events = await merger.merge(
         *(extracted(document(), order, [entity("A")]) for order in range(5))
     )
-    assert {changed.revision for (event,) in events for changed in event.entities} == {1}
+    assert {entity.revision for (event,) in events for entity in event.entities} == {1}
     assert (await merger.entities())["A"].support == 5
 
 
@@ -238,20 +244,22 @@ class Failing:
 @pytest.mark.parametrize("after", [False, True])
 @pytest.mark.parametrize("at", range(1, 6))
 async def test_a_crash_at_any_step_and_a_second_delivery_end_the_same(at: int, after: bool) -> None:
-    old = extracted(document("d", 1), 0, [entity("A"), entity("B")], [relation("A", "B")])
-    new = extracted(
+    old_extraction = extracted(
+        document("d", 1), 0, [entity("A"), entity("B")], [relation("A", "B")]
+    )
+    new_extraction = extracted(
         document("d", 2), 0, [entity("B", "y", "new"), entity("C")], [relation("C", "B")]
     )
     rows, graph = MemoryRows(), MemoryGraph()
-    await Merger(rows, graph).merge(old)
-    broken = Failing(rows, at, after=after)
+    await Merger(rows, graph).merge(old_extraction)
+    failing_rows = Failing(rows, at, after=after)
     try:
-        await Merger(broken, graph).merge(new)  # type: ignore[arg-type]
+        await Merger(failing_rows, graph).merge(new_extraction)  # type: ignore[arg-type]
     except Unavailable:
         pass
     else:
-        assert broken.calls < at
+        assert failing_rows.calls < at
     merger = Merger(rows, graph)
-    ((event,),) = await merger.merge(new)
-    assert await merger.picture() == await straight([old, new])
-    assert {changed.name for changed in event.entities} == {"A", "B", "C"}
+    ((event,),) = await merger.merge(new_extraction)
+    assert await merger.picture() == await straight([old_extraction, new_extraction])
+    assert {entity.name for entity in event.entities} == {"A", "B", "C"}

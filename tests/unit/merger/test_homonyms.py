@@ -63,7 +63,7 @@ async def test_in_the_documents_named_the_name_means_another_entity_with_relatio
     )
     assert entities[PLANET].file_paths == ("sky.txt",)
     assert await harness.ties() == {("Mercury", "Thermometer"), (PLANET, "Sun")}
-    assert {one.name for one in event.entities} >= {"Mercury", PLANET}
+    assert {entity.name for entity in event.entities} >= {"Mercury", PLANET}
 
 
 async def test_it_holds_for_later_versions_of_these_documents_and_for_no_others(
@@ -130,34 +130,37 @@ async def test_a_relation_between_the_two_names_in_one_document_is_none(harness:
 @pytest.mark.parametrize("seed", range(25))
 async def test_splits_taken_back_leave_no_trace_in_any_order(seed: int) -> None:
     dice, names, documents = Random(seed), ["Ada", "Bert", "Celia"], ["a", "b", "c"]
-    plain, splits = list[GraphEdited](), list[GraphEdited]()
+    renames, splits = list[GraphEdited](), list[GraphEdited]()
     for number in range(6):
-        one, other = dice.sample(names, 2)
-        plain.append(
+        name, other_name = dice.sample(names, 2)
+        renames.append(
             GraphEdited(
                 operation="rename_entity",
-                names=(one,),
-                target=f"{other} {number % 2 or ''}".strip(),
+                names=(name,),
+                target=f"{other_name} {number % 2 or ''}".strip(),
             )
         )
-        some = tuple(dice.sample(documents, dice.randint(1, 2)))
+        own_documents = tuple(dice.sample(documents, dice.randint(1, 2)))
         splits.append(
             GraphEdited(
-                operation="split_entity", names=(one,), target=f"Other {one}", documents=some
+                operation="split_entity",
+                names=(name,),
+                target=f"Other {name}",
+                documents=own_documents,
             )
         )
-    edits = [delivered(edit, 1000 + n) for n, edit in enumerate([*plain, *splits])]
+    edits = [delivered(edit, 1000 + n) for n, edit in enumerate([*renames, *splits])]
     undone = [
         delivered(
             GraphEdited(
                 operation="undo_edit",
-                names=one.event.names,
-                target=one.event.target,
-                undoes=one.sequence,
+                names=delivery.event.names,
+                target=delivery.event.target,
+                undoes=delivery.sequence,
             ),
             2000 + n,
         )
-        for n, one in enumerate(edits[len(plain) :])
+        for n, delivery in enumerate(edits[len(renames) :])
     ]
     ties = {document: [relation(*dice.sample(names, 2))] for document in documents}
     without, within = Harness(), Harness()
@@ -165,13 +168,13 @@ async def test_splits_taken_back_leave_no_trace_in_any_order(seed: int) -> None:
         for document in documents:
             await harness.says(document, [entity(name) for name in names], ties[document])
     log = [*edits, *undone]
-    shuffled = dice.sample(log, len(log))
+    arrivals = dice.sample(log, len(log))
     for start in range(0, len(log), 4):
         await on_graph_edited(
-            shuffled[start : start + 4], Generations(), dependencies=within.merger.dependencies
+            arrivals[start : start + 4], Generations(), dependencies=within.merger.dependencies
         )
     await on_graph_edited(
-        edits[: len(plain)], Generations(), dependencies=without.merger.dependencies
+        edits[: len(renames)], Generations(), dependencies=without.merger.dependencies
     )
     assert await within.merger.picture() == await without.merger.picture()
 
@@ -185,9 +188,9 @@ def test_sources_say_which_documents_count_up_to_where() -> None:
             Edit(9, "merge_entities", ("Q",), "M"),
         ]
     )
-    some = frozenset({"a", "b"})
+    documents = frozenset({"a", "b"})
     assert set(edits.sources(("M",))) == {
-        Source(("M",), documents=Documents(some)),
+        Source(("M",), documents=Documents(documents)),
         Source(("M",), documents=Documents(frozenset({"b"}), is_excluding=False)),
         Source(("P",), documents=Documents(frozenset({"b"}), is_excluding=False)),
         Source(("Q",)),

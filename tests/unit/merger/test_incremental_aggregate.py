@@ -44,11 +44,11 @@ def contribution(dice: Random, key: Key, chunk: int, variety: int) -> Contributi
 
 
 def made(
-    key: Key, said: dict[str, Contribution], summaries: dict[str, str]
+    key: Key, contributions: dict[str, Contribution], summaries: dict[str, str]
 ) -> tuple[Aggregate, Description]:
     """What the pure functions make of the whole set."""
-    ordered = active_contributions(said.values())
-    return aggregate(ordered), describe(key, fragments(ordered), summaries, LIMITS)
+    active = active_contributions(contributions.values())
+    return aggregate(active), describe(key, fragments(active), summaries, LIMITS)
 
 
 def kept(hub: IncrementalAggregate, summaries: dict[str, str]) -> tuple[Aggregate, Description]:
@@ -64,81 +64,82 @@ def step(
     dice: Random,
     key: Key,
     hub: IncrementalAggregate,
-    said: dict[str, Contribution],
+    contributions: dict[str, Contribution],
     summaries: dict[str, str],
 ) -> None:
     """Some chunks say something new, say it again or take it back; or a summary is put, or put
     anew.
     """
-    lacking = made(key, said, summaries)[1].missing_summaries
+    lacking = made(key, contributions, summaries)[1].missing_summaries
     if lacking and dice.random() < 0.4:
-        new = {group.hash: f"summary {dice.randrange(3)}" for group in lacking}
+        new_summaries = {group.hash: f"summary {dice.randrange(3)}" for group in lacking}
         if dice.random() < 0.3:
-            new |= {
+            new_summaries |= {
                 hash: text + " first"
                 for hash, text in dice.sample(sorted(summaries.items()), min(2, len(summaries)))
             }
-        summaries |= new
-        hub.apply_summaries(new)
+        summaries |= new_summaries
+        hub.apply_summaries(new_summaries)
         return
-    some = [
+    changes = [
         contribution(dice, key, dice.randrange(60), dice.choice([3, 80]))
         for _ in range(dice.choice([1, 1, 8, 30]))
     ]
-    if said and dice.random() < 0.4:
-        gone = dice.sample(sorted(said), dice.randint(1, len(said)))
-        some = [
-            replace(said[chunk], is_retracted=True, description="", keywords=()) for chunk in gone
+    if contributions and dice.random() < 0.4:
+        chunks = dice.sample(sorted(contributions), dice.randint(1, len(contributions)))
+        changes = [
+            replace(contributions[chunk], is_retracted=True, description="", keywords=())
+            for chunk in chunks
         ]
-    elif said and dice.random() < 0.2:
-        some = list(said.values())
-    hub.put(some)
-    for one in some:
-        said[one.chunk_id] = one
+    elif contributions and dice.random() < 0.2:
+        changes = list(contributions.values())
+    hub.put(changes)
+    for change in changes:
+        contributions[change.chunk_id] = change
 
 
 @pytest.mark.parametrize("key", [ENTITY, RELATION], ids=str)
 @settings(max_examples=60)
 @given(st.randoms(use_true_random=False), st.booleans())
-def test_after_any_steps_a_hub_says_what_the_set_says(key: Key, dice: Random, looks: bool) -> None:
-    hub, said, summaries = (
+def test_after_any_steps_a_hub_says_what_the_set_says(key: Key, dice: Random, reads: bool) -> None:
+    hub, contributions, summaries = (
         IncrementalAggregate(key, LIMITS),
         dict[str, Contribution](),
         dict[str, str](),
     )
     for _ in range(25):
-        step(dice, key, hub, said, summaries)
-        if looks:
-            assert kept(hub, summaries) == made(key, said, summaries)
-    assert kept(hub, summaries) == made(key, said, summaries)
+        step(dice, key, hub, contributions, summaries)
+        if reads:
+            assert kept(hub, summaries) == made(key, contributions, summaries)
+    assert kept(hub, summaries) == made(key, contributions, summaries)
 
 
 @pytest.mark.parametrize("key", [ENTITY, RELATION], ids=str)
 def test_a_hub_of_thousands_grows_and_shrinks_through_all_levels(key: Key) -> None:
     dice = Random(1)
-    hub, said, summaries = (
+    hub, contributions, summaries = (
         IncrementalAggregate(key, LIMITS),
         dict[str, Contribution](),
         dict[str, str](),
     )
     chunks = dice.sample(range(9000), 9000)
     for start in range(0, 9000, 1500):
-        some = [contribution(dice, key, chunk, 100_000) for chunk in chunks[start : start + 1500]]
-        hub.put(some)
-        said |= {one.chunk_id: one for one in some}
-        assert kept(hub, summaries) == made(key, said, summaries)
-        while lacking := made(key, said, summaries)[1].missing_summaries:
+        batch = [contribution(dice, key, chunk, 100_000) for chunk in chunks[start : start + 1500]]
+        hub.put(batch)
+        contributions |= {contribution.chunk_id: contribution for contribution in batch}
+        assert kept(hub, summaries) == made(key, contributions, summaries)
+        while lacking := made(key, contributions, summaries)[1].missing_summaries:
             summaries |= {group.hash: f"summary {group.hash[:8]}" for group in lacking}
             hub.apply_summaries({group.hash: summaries[group.hash] for group in lacking})
-        assert kept(hub, summaries) == made(key, said, summaries)
+        assert kept(hub, summaries) == made(key, contributions, summaries)
     assert len(hub.aggregate().keywords) == (
         MAX_KEYWORDS if len(key) == 2 else len(hub.aggregate().keywords)
     )
-    for chunk in dice.sample(sorted(said), 8990):
-        said[chunk] = replace(said[chunk], is_retracted=True)
-        hub.put([said[chunk]])
-    assert kept(hub, summaries) == made(key, said, summaries)
-    hub.put(replace(one, is_retracted=True) for one in said.values())
+    for chunk in dice.sample(sorted(contributions), 8990):
+        contributions[chunk] = replace(contributions[chunk], is_retracted=True)
+        hub.put([contributions[chunk]])
+    assert kept(hub, summaries) == made(key, contributions, summaries)
+    hub.put(replace(contribution, is_retracted=True) for contribution in contributions.values())
     assert (hub.aggregate(), hub.fragments.description(), hub.size) == (
         Aggregate(),
         Description(""),
@@ -155,9 +156,9 @@ def test_a_summary_that_came_while_it_did_not_matter_is_not_missed() -> None:
     hub.put(ends)
     summaries: dict[str, str] = {}
     (group,) = kept(hub, summaries)[1].missing_summaries
-    real = replace(contribution(dice, key, 50, 9), kind="entity")
-    hub.put([real])
+    entity_contribution = replace(contribution(dice, key, 50, 9), kind="entity")
+    hub.put([entity_contribution])
     summaries[group.hash] = "of the ties"
     hub.apply_summaries(summaries)
-    hub.put([replace(real, is_retracted=True)])
+    hub.put([replace(entity_contribution, is_retracted=True)])
     assert kept(hub, summaries)[1] == Description("of the ties")

@@ -23,20 +23,22 @@ def says(name: str, version: int) -> Contribution:
     )
 
 
-@pytest.mark.parametrize("last", [[], ["A", "C"], ["C"]])
-async def test_versions_merged_at_once_leave_what_the_newest_says(last: list[str]) -> None:
+@pytest.mark.parametrize("last_names", [[], ["A", "C"], ["C"]])
+async def test_versions_merged_at_once_leave_what_the_newest_says(last_names: list[str]) -> None:
     for seed in range(150):
         dice = Random(seed)
-        said = {1: ["A", "B"], 2: ["B", "C"], 3: last}
+        names_by_version = {1: ["A", "B"], 2: ["B", "C"], 3: last_names}
         contributions = RowContributions(Interleaved(dice))
         order = dice.sample([1, 1, 2, 2, 3, 3], 6)
         await asyncio.gather(
             *(
-                contributions.replace(SPACE, {"chunk": (v, [says(name, v) for name in said[v]])})
+                contributions.replace(
+                    SPACE, {"chunk": (v, [says(name, v) for name in names_by_version[v]])}
+                )
                 for v in order
             )
         )
         result = await contributions.of_chunks(SPACE, {key: [chunk_hash("chunk")] for key in KEYS})
         standing = [c for of_key in result.values() for c in of_key if not c.is_retracted]
-        assert {c.names[0] for c in standing} == set(last), seed
+        assert {c.names[0] for c in standing} == set(last_names), seed
         assert {c.version for c in standing} <= {3}, seed

@@ -67,10 +67,10 @@ async def test_a_restarted_merger_reads_a_hub_whose_leaves_are_summarised(
     count: int, share: float
 ) -> None:
     harness, rows = await leaves_summarised(count, share)
-    restarted = harness.merger.replica(MIN_CONTRIBUTIONS)
-    await ends(restarted, rows, count)
-    assert (await restarted.entities())["A"].support == count + 1
-    harness.merger = restarted
+    restarted_merger = harness.merger.replica(MIN_CONTRIBUTIONS)
+    await ends(restarted_merger, rows, count)
+    assert (await restarted_merger.entities())["A"].support == count + 1
+    harness.merger = restarted_merger
     assert await harness.condense(*await harness.says(count + 2, count + 1)), (
         "the summariser reads it too, and goes on"
     )
@@ -80,10 +80,10 @@ async def test_a_restarted_merger_reads_a_hub_whose_leaves_are_summarised(
 async def test_a_restarted_merger_reads_a_hub_that_lacks_nothing(count: int) -> None:
     harness, rows = await hub_settled(count)
     text = await harness.description()
-    restarted = harness.merger.replica(MIN_CONTRIBUTIONS)
-    await ends(restarted, rows, 0)
-    assert (await restarted.entities())["A"].description == text
-    await ends(restarted, rows, count)
+    restarted_merger = harness.merger.replica(MIN_CONTRIBUTIONS)
+    await ends(restarted_merger, rows, 0)
+    assert (await restarted_merger.entities())["A"].description == text
+    await ends(restarted_merger, rows, count)
 
 
 @pytest.mark.parametrize("count", [100, 400])
@@ -97,11 +97,11 @@ async def test_a_hub_that_finds_no_room_in_memory_is_read_at_each_document(count
 @pytest.mark.parametrize("count", [100, 400])
 async def test_replicas_that_take_turns_read_each_others_hub(count: int) -> None:
     harness, rows = await hub_settled(count)
-    other = harness.merger.replica(MIN_CONTRIBUTIONS)
+    replica = harness.merger.replica(MIN_CONTRIBUTIONS)
     for number in range(2):
-        await ends(other, rows, count + 2 * number)
+        await ends(replica, rows, count + 2 * number)
         await ends(harness.merger, rows, count + 2 * number + 1)
-    assert await other.picture() == await harness.merger.picture()
+    assert await replica.picture() == await harness.merger.picture()
 
 
 @pytest.mark.parametrize("summaries_first", [True, False])

@@ -46,10 +46,15 @@ class Replica:
 
     def __init__(self, merger: Merger) -> None:
         self.rows = Counting(merger.rows)
-        shared = Merger(self.rows, merger.graph, AggregateCache()).dependencies  # type: ignore[arg-type]
+        dependencies = Merger(self.rows, merger.graph, AggregateCache()).dependencies  # type: ignore[arg-type]
         edits = EditsCache()
         self.dependencies = MergeDependencies(
-            shared.contributions, shared.summaries, shared.graph, shared.limits, shared.cache, edits
+            dependencies.contributions,
+            dependencies.summaries,
+            dependencies.graph,
+            dependencies.limits,
+            dependencies.cache,
+            edits,
         )
 
     async def merge(self, *numbers: int) -> None:
@@ -66,11 +71,11 @@ class Replica:
 def says(number: int) -> Any:
     """Document `number` names a hub, its tie to another one, and something of its own."""
     of = document(f"d{number}", number + 1, file_path=f"{number}.txt")
-    own = entity(f"Own {number}", "t", f"own {number}")
+    own_entity = entity(f"Own {number}", "t", f"own {number}")
     return extracted(
         of,
         0,
-        [entity("Hub", "t", f"text {number}"), own],
+        [entity("Hub", "t", f"text {number}"), own_entity],
         [relation("Hub", "Other", f"tie {number}")],
     )
 
@@ -104,8 +109,8 @@ async def test_a_chunk_costs_the_same_at_a_small_hub_and_at_a_large_one(replicas
     for count in (100, 3000):
         merger = await hub_of(count)
         mergers = [Replica(merger) for _ in range(replicas)]
-        for number, one in enumerate(mergers):
-            await one.merge(count + number)  # each reads the hub once
+        for number, replica in enumerate(mergers):
+            await replica.merge(count + number)  # each reads the hub once
         numbers = range(count + replicas, count + 5 * replicas)
         costs.append([await mergers[number % replicas].cost_of(number) for number in numbers])
         assert (await merger.entities())["Hub"].support == count + 5 * replicas
@@ -126,8 +131,8 @@ async def test_a_chunk_costs_the_same_at_a_renamed_hub_and_at_a_large_one() -> N
         await on_graph_edited(
             [delivered(edit, 10**7)], Generations(), dependencies=mergers[0].dependencies
         )
-        for number, one in enumerate(mergers):
-            await one.merge(count + number)
+        for number, replica in enumerate(mergers):
+            await replica.merge(count + number)
         numbers = range(count + 2, count + 12)
         costs.append([await mergers[number % 2].cost_of(number) for number in numbers])
         assert (await merger.entities())["Core"].support == count + 12
@@ -136,48 +141,48 @@ async def test_a_chunk_costs_the_same_at_a_renamed_hub_and_at_a_large_one() -> N
 
 async def test_a_batch_reads_each_chunk_once() -> None:
     merger = await hub_of(300)
-    one = Replica(merger)
-    await one.merge(300)
-    assert await one.cost_of(*range(301, 365)) == 64 + (64 + 3) + 64
+    replica = Replica(merger)
+    await replica.merge(300)
+    assert await replica.cost_of(*range(301, 365)) == 64 + (64 + 3) + 64
 
 
 async def test_edits_are_read_when_there_are_new_ones_and_only_these() -> None:
     merger = await hub_of(10, edits=500)
-    one, other = Replica(merger), Replica(merger)
-    await one.merge(100)
-    await other.merge(101)
-    assert one.rows.read["edits"] == 500
+    replica, other_replica = Replica(merger), Replica(merger)
+    await replica.merge(100)
+    await other_replica.merge(101)
+    assert replica.rows.read["edits"] == 500
     for number in range(102, 110):
-        await one.merge(number)
-    assert one.rows.read["edits"] == 500
+        await replica.merge(number)
+    assert replica.rows.read["edits"] == 500
     edit: Any = GraphEdited(
         operation="rename_entity", names=("Own 5",), target="Owned", values=EditedValues()
     )
     await on_graph_edited(
-        [delivered(edit, 2 * 10**6)], Generations(), dependencies=other.dependencies
+        [delivered(edit, 2 * 10**6)], Generations(), dependencies=other_replica.dependencies
     )
-    await one.merge(110)
-    await one.merge(111)
-    assert one.rows.read["edits"] == 501
+    await replica.merge(110)
+    await replica.merge(111)
+    assert replica.rows.read["edits"] == 501
     assert "Owned" in await merger.entities()
 
 
 async def test_many_edits_cost_a_chunk_no_row_more() -> None:
     costs: list[int] = []
     for edits in (10, 2_000):
-        one = Replica(await hub_of(100, edits))
-        await one.merge(100)
-        costs.append(await one.cost_of(101))
+        replica = Replica(await hub_of(100, edits))
+        await replica.merge(100)
+        costs.append(await replica.cost_of(101))
     assert costs[0] == costs[1]
 
 
 async def test_a_batch_takes_few_calls_whatever_its_size() -> None:
-    one = Replica(await hub_of(100))
-    await one.merge(100)
+    replica = Replica(await hub_of(100))
+    await replica.merge(100)
     costs: list[Counter[str]] = []
     for numbers in (range(101, 102), range(102, 166)):
-        before = Counter(one.rows.calls)
-        await one.merge(*numbers)
-        costs.append(one.rows.calls - before)
+        before = Counter(replica.rows.calls)
+        await replica.merge(*numbers)
+        costs.append(replica.rows.calls - before)
     assert costs[0] == costs[1]
     assert costs[0].total() <= 6

@@ -30,16 +30,16 @@ KEY = ("A",)
 LIMITS = SummaryLimits()
 
 
-def settled(texts: list[str], known: dict[str, str] | None = None) -> tuple[str, int]:
+def settled(texts: list[str], known_summaries: dict[str, str] | None = None) -> tuple[str, int]:
     """The description once every summary is there, and how many had to be made."""
-    summaries, made = dict(known or {}), 0
-    while (described := describe(KEY, texts, summaries, LIMITS)).missing_summaries:
-        for group in described.missing_summaries:
+    summaries, summary_count = dict(known_summaries or {}), 0
+    while (description := describe(KEY, texts, summaries, LIMITS)).missing_summaries:
+        for group in description.missing_summaries:
             summaries[group.hash] = f"[{len(group.texts)} in {group.hash[:6]}]"
-            made += 1
-    if known is not None:
-        known |= summaries
-    return described.text, made
+            summary_count += 1
+    if known_summaries is not None:
+        known_summaries |= summaries
+    return description.text, summary_count
 
 
 def texts(count: int) -> list[str]:
@@ -48,16 +48,16 @@ def texts(count: int) -> list[str]:
 
 @pytest.mark.parametrize(("count", "calls"), [(0, 0), (1, 0), (7, 0), (8, 1), (32, 1)])
 def test_seven_fragments_are_joined_and_eight_are_one_summary(count: int, calls: int) -> None:
-    text, made = settled(texts(count))
-    assert made == calls
+    text, summary_count = settled(texts(count))
+    assert summary_count == calls
     if not calls:
         assert text == SEPARATOR.join(texts(count))
 
 
 def test_few_but_long_fragments_are_summarised_and_one_alone_never_is() -> None:
-    long = "word " * 1000
-    assert settled([long, "another"])[1] == 1
-    assert settled([long])[1] == 0
+    long_text = "word " * 1000
+    assert settled([long_text, "another"])[1] == 1
+    assert settled([long_text])[1] == 0
 
 
 def test_cjk_counts_by_its_bytes() -> None:
@@ -69,21 +69,21 @@ def test_cjk_counts_by_its_bytes() -> None:
 def test_a_hub_costs_at_most_a_quarter_of_its_fragments_and_a_further_one_a_call_per_level(
     count: int,
 ) -> None:
-    known: dict[str, str] = {}
-    _, made = settled(texts(count), known)
-    assert made <= count / 4
-    _, further = settled([*texts(count), "one more"], known)
+    known_summaries: dict[str, str] = {}
+    _, summary_count = settled(texts(count), known_summaries)
+    assert summary_count <= count / 4
+    _, further = settled([*texts(count), "one more"], known_summaries)
     assert 1 <= further <= 3
 
 
 def test_the_groups_are_a_function_of_the_set() -> None:
-    some = texts(300)
-    known: dict[str, str] = {}
-    settled(some, known)
+    fragments = texts(300)
+    known_summaries: dict[str, str] = {}
+    settled(fragments, known_summaries)
     for cut in (10, 150, 299):
         # Whatever was summarised on the way, the same set asks for the same summaries.
-        settled(some[:cut], known)
-    assert settled(some, known)[1] == 0
+        settled(fragments[:cut], known_summaries)
+    assert settled(fragments, known_summaries)[1] == 0
 
 
 def test_a_summary_of_one_thing_is_not_taken_for_another() -> None:
@@ -98,18 +98,18 @@ async def test_a_long_description_is_joined_at_once_and_summarised_later() -> No
     (summary,) = await harness.condense(*events)
     assert (summary.key, summary.model, summary.usage.prompt) == (("A",), "condenser", 5)
     assert (await harness.description()).startswith("text 0"), "only what is in the log counts"
-    (merged,) = await harness.keep(summary)
+    (event,) = await harness.keep(summary)
     assert await harness.description() == "summary of 8 texts"
-    assert (merged.document, [e.name for e in merged.entities]) == (None, ["A"])
-    assert await harness.condense(merged) == []
+    assert (event.document, [e.name for e in event.entities]) == (None, ["A"])
+    assert await harness.condense(event) == []
 
 
 async def test_only_the_newest_change_of_a_key_is_taken_up() -> None:
     harness = Harness()
-    older = await harness.says(8)
-    newer = await harness.says(9, first=8)
-    assert await harness.condense(*older) == []
-    assert len(await harness.condense(*newer)) == 1
+    older_events = await harness.says(8)
+    newer_events = await harness.says(9, first=8)
+    assert await harness.condense(*older_events) == []
+    assert len(await harness.condense(*newer_events)) == 1
     assert len(harness.summarizer.asked) == 1
     assert len(harness.waits) == 2
 
@@ -138,8 +138,8 @@ async def test_a_bulk_load_costs_a_call_for_four_chunks_at_most_and_a_later_chun
     assert 0 < await harness.settle(events, 2000) <= count / 4
     levels = depth_of(count + 1) + 1
     for later in range(3):
-        one = await harness.says(count + later + 1, count + later)
-        assert 1 <= await harness.settle(one, 9000 + 100 * later) <= levels
+        further_events = await harness.says(count + later + 1, count + later)
+        assert 1 <= await harness.settle(further_events, 9000 + 100 * later) <= levels
 
 
 async def test_of_two_summaries_for_the_same_texts_the_first_in_the_log_stands() -> None:
@@ -155,14 +155,14 @@ async def test_of_two_summaries_for_the_same_texts_the_first_in_the_log_stands()
 async def test_without_a_language_model_nothing_is_summarised_and_nobody_waits() -> None:
     harness = Harness()
     batch = [delivered(event, n) for n, event in enumerate(await harness.says(9))]
-    made = await on_graph_merged(
+    summaries = await on_graph_merged(
         batch,
         Generations(),
         dependencies=harness.merger.dependencies,
         summarizer=None,
         debounce=None,  # type: ignore[arg-type]
     )
-    assert made == [[]] * 9
+    assert summaries == [[]] * 9
 
 
 async def test_a_model_that_is_down_is_tried_again_and_one_that_refuses_leaves_the_fragments() -> (
@@ -171,9 +171,9 @@ async def test_a_model_that_is_down_is_tried_again_and_one_that_refuses_leaves_t
     harness = Harness()
     events = await harness.says(8)
     harness.summarizer.error = Unavailable("down", retry_after=7)
-    with pytest.raises(Retryable) as raised:
+    with pytest.raises(Retryable) as error:
         await harness.condense(*events)
-    assert raised.value.retry_after == 7
+    assert error.value.retry_after == 7
     harness.summarizer.error = Poison("not that")
     assert await harness.condense(*events) == []
     assert (await harness.description()).startswith("text 0")
@@ -205,17 +205,17 @@ async def test_the_prompt_has_the_texts_as_json_and_the_name() -> None:
     chat = ScriptedChat(lambda _: "condensed")
     summarizer = ModelSummarizer(chat, MemoryRows(), language="German", context=12_000, length=600)
     await summarizer.summarize("w", Group(("A", 'B "b"'), ("one\ntwo", "three")))
-    asked = chat.calls[0].text
-    assert '"one\\ntwo"\n"three"' in asked
-    assert '"A" and "B \\"b\\""' in asked
-    assert "German" in asked
+    prompt = chat.calls[0].text
+    assert '"one\\ntwo"\n"three"' in prompt
+    assert '"A" and "B \\"b\\""' in prompt
+    assert "German" in prompt
 
 
 @pytest.mark.parametrize("seed", range(5))
 async def test_any_order_of_summaries_and_chunks_ends_the_same(seed: int) -> None:
-    straight = Harness()
-    (summary,) = await straight.condense(*await straight.says(8))
-    await straight.keep(summary)
+    in_order = Harness()
+    (summary,) = await in_order.condense(*await in_order.says(8))
+    await in_order.keep(summary)
     harness, dice = Harness(), Random(seed)
     events = [
         extracted(document(f"d{n}", n + 1), 0, [entity("A", "t", f"text {n}")]) for n in range(8)
@@ -228,4 +228,4 @@ async def test_any_order_of_summaries_and_chunks_ends_the_same(seed: int) -> Non
             if isinstance(step, DescriptionSummarized)
             else harness.merger.merge(step)
         )
-    assert await harness.merger.picture() == await straight.merger.picture()
+    assert await harness.merger.picture() == await in_order.merger.picture()

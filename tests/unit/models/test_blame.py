@@ -89,8 +89,10 @@ async def test_a_text_that_is_always_asked_to_wait_is_given_up_unless_it_is_said
     error = ProviderError(429, "too many tokens a minute")
     endless = [await judged(blame, control, refused(error, None)) for _ in range(WAIT_TRIES)]
     assert kinds(endless) == [RateLimited] * (WAIT_TRIES - 1) + [ModelRefused]
-    asked = [await judged(blame, control, refused(error, 7.0), "b") for _ in range(3 * WAIT_TRIES)]
-    assert kinds(asked) == [RateLimited] * 3 * WAIT_TRIES
+    verdicts = [
+        await judged(blame, control, refused(error, 7.0), "b") for _ in range(3 * WAIT_TRIES)
+    ]
+    assert kinds(verdicts) == [RateLimited] * 3 * WAIT_TRIES
 
 
 def refused(error: ProviderError, retry_after: float | None) -> Failure:

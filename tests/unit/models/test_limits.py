@@ -90,20 +90,20 @@ steps = some.lists(
 
 @given(steps, some.integers(1, 5))
 def test_replicas_that_speak_up_never_have_more_calls_together_than_the_limit(
-    happened: list[tuple[str, int, int, float, bool]], calls: int
+    steps: list[tuple[str, int, int, float, bool]], calls: int
 ) -> None:
     """Each step one replica ends calls, may begin new ones up to what it is allowed, and waits for
     more.
     """
     state, at, under_way = ProviderState(), NOW, dict.fromkeys("abcd", 0)
-    for me, ended, waiting, seconds, begins in happened:
+    for me, end_count, waiting, seconds, begins in steps:
         at += seconds
         for name in under_way:  # everybody renews in time
             rules.renew_lease(state, name, calls, Demand(under_way[name], 0), at)
-        under_way[me] = max(0, under_way[me] - ended)
-        allowed = rules.renew_lease(state, me, calls, Demand(under_way[me], waiting), at)
+        under_way[me] = max(0, under_way[me] - end_count)
+        allowance = rules.renew_lease(state, me, calls, Demand(under_way[me], waiting), at)
         if begins:
-            under_way[me] = max(under_way[me], min(allowed, under_way[me] + waiting))
+            under_way[me] = max(under_way[me], min(allowance, under_way[me] + waiting))
         assert sum(under_way.values()) <= calls
 
 
@@ -113,22 +113,22 @@ def test_replicas_that_speak_up_never_have_more_calls_together_than_the_limit(
     )
 )
 def test_no_minute_holds_more_than_the_limits_wherever_it_begins(
-    asked: list[tuple[float, int, int]],
+    requests: list[tuple[float, int, int]],
 ) -> None:
     limits, state, at = Limits(requests=50, tokens=1000), ProviderState(), NOW
-    used: list[tuple[float, float, int, int]] = []
-    for seconds, waiting, tokens in asked:
+    blocks: list[tuple[float, float, int, int]] = []
+    for seconds, waiting, tokens in requests:
         at += seconds
         if block := rules.reserve(state, limits, Demand(0, waiting, tokens), at):
             assert block.requests >= 1
             assert block.tokens >= min(tokens, 1000)
-            used.append((at, block.until, block.requests, block.tokens))
-    for begin, *_ in used:
+            blocks.append((at, block.until, block.requests, block.tokens))
+    for begin, *_ in blocks:
         for edge in (begin, begin - 30):
-            inside = [one for one in used if one[1] >= edge and one[0] <= edge + 60]
+            inside = [entry for entry in blocks if entry[1] >= edge and entry[0] <= edge + 60]
             # Whatever of a block may have been used inside of this minute counts.
-            assert sum(one[2] for one in inside) <= 50
-            assert sum(one[3] for one in inside) <= 1000
+            assert sum(entry[2] for entry in inside) <= 50
+            assert sum(entry[3] for entry in inside) <= 1000
 
 
 def test_what_was_booked_and_not_used_can_be_booked_again() -> None:
@@ -183,10 +183,10 @@ def test_failures_one_after_the_other_open_the_breaker_and_an_answer_forgets_the
     assert rules.seconds_paused(state, NOW) == 0
     fail(state)
     assert rules.seconds_paused(state, NOW) == rules.PROBE_INTERVALS[0]
-    said = rules.pause_notice(state, NOW)
-    assert said is not None
-    assert "HTTP 500" in said
-    assert "2030-03-17T17:46:40+00:00" in said
+    notice = rules.pause_notice(state, NOW)
+    assert notice is not None
+    assert "HTTP 500" in notice
+    assert "2030-03-17T17:46:40+00:00" in notice
 
 
 def test_an_outage_is_found_to_be_over_within_a_third_of_its_length_and_a_long_one_costs_few_probes() -> (  # noqa: E501

@@ -26,8 +26,8 @@ async def embedder() -> AsyncIterator[MiniLmEmbedder]:
     await embedder.close()
 
 
-def cosine(left: Vector, right: Vector) -> float:
-    return sum(a * b for a, b in zip(left, right, strict=True))
+def cosine(first: Vector, second: Vector) -> float:
+    return sum(a * b for a, b in zip(first, second, strict=True))
 
 
 @in_one_loop
@@ -61,11 +61,11 @@ async def test_a_vector_is_the_same_alone_and_in_any_company(embedder: Embedder)
 @in_one_loop
 async def test_every_window_of_a_long_text_counts(embedder: Embedder) -> None:
     filler = "The weather was mild and the road was long. " * 60
-    plain, with_tail, tail = await embedder.embed(
+    filler_vector, with_tail, tail = await embedder.embed(
         [filler, filler + "Quantum chromodynamics binds quarks. " * 60, "quarks"]
     )
     assert len(filler.split()) > 2 * WINDOW
-    assert cosine(with_tail, tail) > cosine(plain, tail) + 0.2
+    assert cosine(with_tail, tail) > cosine(filler_vector, tail) + 0.2
 
 
 @in_one_loop
@@ -83,12 +83,12 @@ async def test_the_event_loop_stays_free(embedder: Embedder) -> None:
 async def test_a_text_of_one_workspace_does_not_wait_for_the_many_of_another(
     embedder: MiniLmEmbedder,
 ) -> None:
-    ended: list[str] = []
+    order: list[str] = []
 
     async def embed(workspace: str, text: str) -> None:
         with calls_for(workspace):
             await embedder.embed([text])
-        ended.append(workspace)
+        order.append(workspace)
 
     flood = [
         asyncio.create_task(embed("flood", f"passage {number} " + "of some words " * 60))
@@ -96,9 +96,9 @@ async def test_a_text_of_one_workspace_does_not_wait_for_the_many_of_another(
     ]
     await asyncio.sleep(0)
     await embed("quiet", "a question")
-    assert ended.count("flood") < 10, "it waited for its turn, not for all of them"
+    assert order.count("flood") < 10, "it waited for its turn, not for all of them"
     await asyncio.gather(*flood)
-    assert (ended.count("flood"), ended.count("quiet")) == (40, 1)
+    assert (order.count("flood"), order.count("quiet")) == (40, 1)
 
 
 @in_one_loop
@@ -113,7 +113,7 @@ async def test_vectors_of_floats_are_near_and_have_another_model_name(embedder: 
     pairs = zip(await embedder.embed(texts), await floats.embed(texts), strict=True)
     await floats.close()
     assert floats.model == f"all-MiniLM-L6-v2-int8@{MODEL_SHA256[:12]}"
-    assert all(0.97 < cosine(left, right) < 0.99999 for left, right in pairs), (
+    assert all(0.97 < cosine(of_bytes, of_floats) < 0.99999 for of_bytes, of_floats in pairs), (
         "near, and not to be mixed"
     )
 
@@ -129,8 +129,8 @@ async def test_closing_twice_changes_nothing() -> None:
 def test_a_changed_vocabulary_keeps_the_process_from_starting(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    changed = tmp_path / "vocabulary.txt"
-    changed.write_text("[UNK]\n")
-    monkeypatch.setattr(minilm, "WordPiece", lambda: WordPiece(changed))
+    vocabulary = tmp_path / "vocabulary.txt"
+    vocabulary.write_text("[UNK]\n")
+    monkeypatch.setattr(minilm, "WordPiece", lambda: WordPiece(vocabulary))
     with pytest.raises(ConfigurationError, match="install the package again"):
         MiniLmEmbedder()

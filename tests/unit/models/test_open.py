@@ -14,18 +14,18 @@ from runtime.settings import Settings
 @pytest.fixture
 def limits(monkeypatch: pytest.MonkeyPatch) -> dict[str, tuple[Limits, float]]:
     """What rate limiters are made with, by use."""
-    seen: dict[str, tuple[Limits, float]] = {}
+    limits_by_use: dict[str, tuple[Limits, float]] = {}
     limiter = RateLimiters.limiter
 
     def made(
         self: RateLimiters, kind: str, name: str, key: str, limits: Limits, max_wait: float
     ) -> object:
         assert "secret" not in name
-        seen[kind] = limits, max_wait
+        limits_by_use[kind] = limits, max_wait
         return limiter(self, kind, name, key, limits, max_wait)
 
     monkeypatch.setattr(RateLimiters, "limiter", made)
-    return seen
+    return limits_by_use
 
 
 async def test_limits_are_read_from_the_peer_s_variables(

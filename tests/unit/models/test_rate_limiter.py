@@ -34,16 +34,16 @@ class Watched(MemorySharedValues):
 @pytest_asyncio.fixture
 async def limiter() -> AsyncIterator[Make]:
     """Makes rate limiters, and closes them."""
-    made: list[RateLimiter] = []
+    limiters: list[RateLimiter] = []
 
     def make(
         limits: Limits, values: MemorySharedValues | None = None, **options: float
     ) -> RateLimiter:
-        made.append(RateLimiter("m at a host", limits, values, **options))
-        return made[-1]
+        limiters.append(RateLimiter("m at a host", limits, values, **options))
+        return limiters[-1]
 
     yield make
-    await asyncio.gather(*(one.close() for one in made))
+    await asyncio.gather(*(limiter.close() for limiter in limiters))
 
 
 async def fail(limiter: RateLimiter, error: Exception) -> None:
@@ -53,18 +53,18 @@ async def fail(limiter: RateLimiter, error: Exception) -> None:
 
 
 async def most_at_once(limiters: list[RateLimiter], calls: int) -> int:
-    under_way = most = 0
+    under_way = peak = 0
 
     async def one(limiter: RateLimiter) -> None:
-        nonlocal under_way, most
+        nonlocal under_way, peak
         async with limiter.call():
             under_way += 1
-            most = max(most, under_way)
+            peak = max(peak, under_way)
             await asyncio.sleep(0.005)
             under_way -= 1
 
     await asyncio.gather(*(one(limiters[number % len(limiters)]) for number in range(calls)))
-    return most
+    return peak
 
 
 async def heard_of_each_other(replicas: list[RateLimiter]) -> None:
@@ -81,11 +81,11 @@ async def test_no_more_calls_are_under_way_than_the_limit(limiter: Make, replica
 
 async def test_without_limits_everybody_is_let_in(limiter: Make) -> None:
     for free in (limiter(Limits(), MemorySharedValues()), limiter(Limits())):
-        everybody = asyncio.Barrier(50)
+        barrier = asyncio.Barrier(50)
 
-        async def come_in(free: RateLimiter = free, everybody: asyncio.Barrier = everybody) -> None:
+        async def come_in(free: RateLimiter = free, barrier: asyncio.Barrier = barrier) -> None:
             async with free.call():
-                await everybody.wait()
+                await barrier.wait()
 
         async with asyncio.timeout(30):
             await asyncio.gather(*(come_in() for _ in range(50)))
@@ -111,12 +111,12 @@ async def test_what_is_held_is_given_back_when_nothing_runs(limiter: Make) -> No
 
 
 async def test_a_person_does_not_wait_for_ever(limiter: Make) -> None:
-    limited = limiter(Limits(calls=1), max_wait=0.1)
-    async with limited.call():
+    busy_limiter = limiter(Limits(calls=1), max_wait=0.1)
+    async with busy_limiter.call():
         with pytest.raises(RateLimited, match=r"no turn within 0\.1 s"):
-            async with limited.call():
+            async with busy_limiter.call():
                 pass
-    async with limited.call():
+    async with busy_limiter.call():
         pass
 
 
@@ -139,44 +139,44 @@ async def test_failures_of_all_replicas_together_open_the_breaker(limiter: Make)
     replicas = [limiter(Limits(calls=2), values) for _ in range(2)]
     for number in range(FAILURES_TO_OPEN):
         await fail(replicas[number % 2], Unavailable("HTTP 500"))
-    for one in replicas:
+    for replica in replicas:
         with pytest.raises(RateLimited, match="HTTP 500"):
-            async with one.call():
+            async with replica.call():
                 raise AssertionError("it was called")
 
 
 async def test_what_a_provider_refuses_for_its_content_shows_that_it_is_well(limiter: Make) -> None:
-    one = limiter(Limits(calls=2), MemorySharedValues())
+    provider_limiter = limiter(Limits(calls=2), MemorySharedValues())
     for _ in range(3):
         for _ in range(FAILURES_TO_OPEN - 1):
-            await fail(one, Unavailable("HTTP 500"))
-        await fail(one, Poison("too long"))
-    assert await one.note() is None
+            await fail(provider_limiter, Unavailable("HTTP 500"))
+        await fail(provider_limiter, Poison("too long"))
+    assert await provider_limiter.note() is None
 
 
 async def test_a_429_without_a_word_pauses_for_a_moment(limiter: Make) -> None:
-    one = limiter(Limits(calls=2), MemorySharedValues())
-    await fail(one, RateLimited("slow down"))
+    provider_limiter = limiter(Limits(calls=2), MemorySharedValues())
+    await fail(provider_limiter, RateLimited("slow down"))
     with pytest.raises(RateLimited) as caught:
-        async with one.call():
+        async with provider_limiter.call():
             pass
     assert 0 < (caught.value.retry_after or 0) <= rate_limiter.DEFAULT_PAUSE
 
 
 async def test_a_cancelled_call_gives_its_turn_back(limiter: Make) -> None:
-    one = limiter(Limits(calls=1), MemorySharedValues())
-    begun = asyncio.Event()
+    provider_limiter = limiter(Limits(calls=1), MemorySharedValues())
+    start = asyncio.Event()
 
     async def hang() -> None:
-        async with one.call():
-            begun.set()
+        async with provider_limiter.call():
+            start.set()
             await asyncio.sleep(60)
 
     hanging = asyncio.create_task(hang())
-    await begun.wait()
+    await start.wait()
     hanging.cancel()
     await asyncio.gather(hanging, return_exceptions=True)
-    async with asyncio.timeout(2), one.call():
+    async with asyncio.timeout(2), provider_limiter.call():
         pass
 
 
@@ -203,29 +203,29 @@ async def test_a_bus_that_never_answered_leaves_the_whole_limit(limiter: Make) -
 
 async def test_a_value_nobody_can_read_counts_as_none(limiter: Make) -> None:
     values = MemorySharedValues()
-    one = limiter(Limits(calls=2), values)
-    await values.write(one.key, b"[]", 0)
-    assert await most_at_once([one], 4) == 2
+    provider_limiter = limiter(Limits(calls=2), values)
+    await values.write(provider_limiter.key, b"[]", 0)
+    assert await most_at_once([provider_limiter], 4) == 2
 
 
 async def test_limiters_of_one_use_and_key_share_a_state_and_tell_people(limiter: Make) -> None:
     values = MemorySharedValues()
     first, second = RateLimiters(values), RateLimiters(values)
-    one = first.limiter("language model", "m at a host", "url m", Limits(calls=1))
-    other = second.limiter("language model", "m at a host", "url m", Limits(calls=1))
+    first_limiter = first.limiter("language model", "m at a host", "url m", Limits(calls=1))
+    other_limiter = second.limiter("language model", "m at a host", "url m", Limits(calls=1))
     embeddings = second.limiter("embeddings", "m at a host", "url m", Limits(calls=1))
-    assert one.key == other.key != embeddings.key
-    await fail(one, RateLimited("slow down", retry_after=9))
+    assert first_limiter.key == other_limiter.key != embeddings.key
+    await fail(first_limiter, RateLimited("slow down", retry_after=9))
     assert "slow down" in (await second.notes["language model"]() or "")
     assert await second.notes["embeddings"]() is None
-    await asyncio.gather(one.close(), other.close(), embeddings.close())
+    await asyncio.gather(first_limiter.close(), other_limiter.close(), embeddings.close())
 
 
 async def test_calls_one_after_another_cost_few_trips_to_the_bus(limiter: Make) -> None:
     values = Watched()
-    alone = limiter(Limits(calls=8), values)
+    provider_limiter = limiter(Limits(calls=8), values)
     for _ in range(8):
-        async with alone.call():
+        async with provider_limiter.call():
             pass
         await asyncio.sleep(
             1.5 * rate_limiter.HEARTBEAT / 10

@@ -105,13 +105,13 @@ def test_a_role_alone_leaves_the_others_without_a_model(monkeypatch: pytest.Monk
 def test_limits_of_its_own_are_counted_apart_and_a_timeout_is_not(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    seen: list[tuple[str, Limits]] = []
+    limits_of_kinds: list[tuple[str, Limits]] = []
     limiter = RateLimiters.limiter
 
     def made(
         self: RateLimiters, kind: str, name: str, key: str, limits: Limits, max_wait: float
     ) -> object:
-        seen.append((kind, limits))
+        limits_of_kinds.append((kind, limits))
         return limiter(self, kind, name, key, limits, max_wait)
 
     monkeypatch.setattr(RateLimiters, "limiter", made)
@@ -124,7 +124,7 @@ def test_limits_of_its_own_are_counted_apart_and_a_timeout_is_not(
     )
     for role in ("extract", "summary", "query"):
         assert open_chat(settings, RateLimiters(MemorySharedValues()), role=role) is not None
-    assert seen == [
+    assert limits_of_kinds == [
         ("language model of role extract", Limits(requests=5, calls=4)),
         ("language model of role summary", Limits(requests=5, calls=0)),
         ("language model", Limits(calls=4)),
@@ -151,13 +151,13 @@ async def test_answers_and_keywords_share_a_model_unless_set_apart(
 
 async def test_requests_of_a_role_have_its_model_and_key_and_errors_name_its_settings() -> None:
     async with serving() as provider:
-        own = {
+        role_settings = {
             "query_llm_base_url": provider.url,
             "query_llm_model": "good",
             "query_llm_api_key": KEY,
         }
         settings = RoleSettings.model_validate(
-            {"llm_base_url": "http://127.0.0.1:1/v1", "llm_api_key": "x", **own}
+            {"llm_base_url": "http://127.0.0.1:1/v1", "llm_api_key": "x", **role_settings}
         )
         chat = open_chat(settings, role="query")
         assert chat
@@ -167,8 +167,8 @@ async def test_requests_of_a_role_have_its_model_and_key_and_errors_name_its_set
 
 
 def test_the_doctor_says_which_model_serves_which_role() -> None:
-    asked = {"language": "large", "embedding": "minilm", "extract": "cheap", "keyword": ""}
-    assert [finding.what for finding in language_models(asked)] == [
+    models = {"language": "large", "embedding": "minilm", "extract": "cheap", "keyword": ""}
+    assert [finding.what for finding in language_models(models)] == [
         "a stack started now uses the language model large",
         "role extract: the language model cheap",
         "role keyword: no language model",

@@ -53,8 +53,8 @@ def test_cutting_at_a_border_changes_no_token(
 ) -> None:
     for tokenizer in tokenizers.values():
         for border in token_boundaries._BORDER.finditer(text):
-            left, right = text[: border.end()], text[border.end() :]
-            assert tokenizer.encode(left) + tokenizer.encode(right) == tokenizer.encode(text)
+            before, after = text[: border.end()], text[border.end() :]
+            assert tokenizer.encode(before) + tokenizer.encode(after) == tokenizer.encode(text)
 
 
 def test_special_token_markers_are_ordinary_text(tokenizer: TiktokenTokenizer) -> None:
@@ -147,15 +147,15 @@ def test_pieces_have_the_tokens_of_the_whole_text(
     parts = list(pieces([text], longest))
     assert "".join(parts) == text
     for tokenizer in tokenizers.values():
-        joined = ""
-        for left, right in pairwise(parts):
-            joined += left
+        beginning = ""
+        for part, next_part in pairwise(parts):
+            beginning += part
             if any(
-                border.end() == len(left)
-                for border in token_boundaries._BORDER.finditer(left + right[:1])
+                border.end() == len(part)
+                for border in token_boundaries._BORDER.finditer(part + next_part[:1])
             ):
-                whole = tokenizer.encode(joined + right)
-                assert tokenizer.encode(joined) + tokenizer.encode(right) == whole
+                token_ids = tokenizer.encode(beginning + next_part)
+                assert tokenizer.encode(beginning) + tokenizer.encode(next_part) == token_ids
 
 
 @settings(max_examples=100)
@@ -176,9 +176,9 @@ def test_ordinary_text_in_small_pieces_has_the_tokens_of_the_whole(
 def test_a_character_cut_in_two_becomes_the_replacement_character(
     tokenizer: TiktokenTokenizer,
 ) -> None:
-    encoded = tokenizer.encode("\U0001f9ff")
-    assert len(encoded) > 1
-    assert "\ufffd" in tokenizer.decode(encoded[:1])
+    token_ids = tokenizer.encode("\U0001f9ff")
+    assert len(token_ids) > 1
+    assert "\ufffd" in tokenizer.decode(token_ids[:1])
 
 
 def test_a_damaged_cache_file_is_replaced(tmp_path: Path) -> None:

@@ -42,8 +42,8 @@ class GrowingLog(MemoryLog):
         end = await self.last_sequence()
         self.grown = True
         async for messages in super().read(after, subjects, page=page):
-            if shown := [message for message in messages if message.sequence <= end]:
-                yield shown
+            if visible := [message for message in messages if message.sequence <= end]:
+                yield visible
 
 
 class CountingRows(MemoryRows):
@@ -70,9 +70,9 @@ class GuardedGraph(MemoryGraph):
     times.
     """
 
-    def __init__(self, *, refused: str = "", silent: int = 0) -> None:
+    def __init__(self, *, refused_name: str = "", silent: int = 0) -> None:
         super().__init__()
-        self.refused, self.silent = refused, silent
+        self.refused, self.silent = refused_name, silent
         self.puts: list[int] = []
 
     async def put(
@@ -130,10 +130,10 @@ TOTAL = len(EVENTS.read_text("utf-8").splitlines())
 
 @pytest.mark.parametrize("first", [0, 1, TOTAL // 4, TOTAL // 2, 3 * TOTAL // 4, TOTAL - 1, TOTAL])
 async def test_what_enters_the_log_meanwhile_counts_too(first: int) -> None:
-    made = stores()
+    memory_stores = stores()
     log = GrowingLog(first=first)
-    result = await rebuilt(recorded(log), made)
-    assert await digests(made, Generations(2, 2, 2)) == DIGESTS
+    result = await rebuilt(recorded(log), memory_stores)
+    assert await digests(memory_stores, Generations(2, 2, 2)) == DIGESTS
     assert (result["events"], result["skipped"]) == (TOTAL, 0)
 
 
@@ -148,23 +148,23 @@ async def test_groups_of_a_few_events_and_documents_give_the_same(
     monkeypatch.setattr("services.merger.replay.CHUNKS_PER_NOTE", 1)
     monkeypatch.setattr("services.indexer.replay.BATCH_SIZE", 2)
     monkeypatch.setattr("services.query.replay.MAX_DOCUMENTS", 1)
-    made = stores()
-    await rebuilt(recorded(MemoryLog()), made)
-    assert await digests(made, Generations(2, 2, 2)) == DIGESTS
+    memory_stores = stores()
+    await rebuilt(recorded(MemoryLog()), memory_stores)
+    assert await digests(memory_stores, Generations(2, 2, 2)) == DIGESTS
 
 
 async def test_one_projection_after_the_other_gives_the_same() -> None:
-    made, generations, log = stores(), MemoryLiveGenerations(), recorded(MemoryLog())
+    memory_stores, generations, log = stores(), MemoryLiveGenerations(), recorded(MemoryLog())
     for target in PROJECTIONS:
-        result = await rebuilt(log, made, [target], generations=generations)
+        result = await rebuilt(log, memory_stores, [target], generations=generations)
         assert result["events"] == TOTAL, "also those that this projection does not need"
-    assert await digests(made, Generations(2, 2, 2)) == DIGESTS
+    assert await digests(memory_stores, Generations(2, 2, 2)) == DIGESTS
 
 
 async def test_each_document_is_written_once_and_each_entity_and_relation_once() -> None:
     rows, graph = CountingRows(), GuardedGraph()
-    made = stores(rows, graph)
-    await rebuilt(recorded(MemoryLog()), made)
+    memory_stores = stores(rows, graph)
+    await rebuilt(recorded(MemoryLog()), memory_stores)
     documents = sum(
         [len(await rows.scan(Table("documents", Partition(w, 2)))) for w in ("w", "other")]
     )
@@ -175,21 +175,21 @@ async def test_each_document_is_written_once_and_each_entity_and_relation_once()
 
 
 async def test_an_entity_that_can_never_be_stored_is_left_out_alone() -> None:
-    expected = stores()
-    await rebuilt(recorded(MemoryLog()), expected)
-    names = [entity.name for entity in await expected.graph.scan_entities(Partition("w", 2))]
-    made = stores(graph=GuardedGraph(refused=names[0]))
-    result = await rebuilt(recorded(MemoryLog()), made)
+    complete_stores = stores()
+    await rebuilt(recorded(MemoryLog()), complete_stores)
+    names = [entity.name for entity in await complete_stores.graph.scan_entities(Partition("w", 2))]
+    memory_stores = stores(graph=GuardedGraph(refused_name=names[0]))
+    result = await rebuilt(recorded(MemoryLog()), memory_stores)
     assert result["skipped"] == 1
-    assert [entity.name for entity in await made.graph.scan_entities(Partition("w", 2))] == names[
-        1:
-    ]
+    assert [
+        entity.name for entity in await memory_stores.graph.scan_entities(Partition("w", 2))
+    ] == names[1:]
 
 
 async def test_a_silent_store_delays_it_and_changes_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(retries, "BACKOFF", retries.Backoff(first=0.001, longest=0.001))
-    made = stores(graph=GuardedGraph(silent=2))
-    await rebuilt(recorded(MemoryLog()), made)
-    assert await digests(made, Generations(2, 2, 2)) == DIGESTS
+    memory_stores = stores(graph=GuardedGraph(silent=2))
+    await rebuilt(recorded(MemoryLog()), memory_stores)
+    assert await digests(memory_stores, Generations(2, 2, 2)) == DIGESTS

@@ -113,7 +113,7 @@ def test_a_deployment_that_would_be_open_is_a_fault_and_an_embedded_stack_is_not
 
 
 def test_contradictions_are_said(tmp_path: Path) -> None:
-    said = shown(
+    lines = shown(
         tmp_path,
         LLM_MODEL="m",
         MAX_TOTAL_TOKENS="9",
@@ -128,7 +128,7 @@ def test_contradictions_are_said(tmp_path: Path) -> None:
         "CORS_ORIGINS",
         "SUMMARY_LENGTH_RECOMMENDED",
     ):
-        assert [line for line in said if name in line], name
+        assert [line for line in lines if name in line], name
 
 
 def test_variables_that_nobody_reads_are_named_with_what_may_be_meant(tmp_path: Path) -> None:

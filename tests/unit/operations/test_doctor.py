@@ -22,15 +22,17 @@ from tests.support.nats_server import connected, running_nats
 
 def test_what_the_doctor_misses_an_install_of_the_stack_brings() -> None:
     lock = (REPOSITORY / "requirements/embedded.lock.txt").read_text("utf-8")
-    brought = {re.sub(r"[-_.]+", "-", name) for name in re.findall(r"^([\w.-]+)==", lock, re.M)}
+    locked_names = {
+        re.sub(r"[-_.]+", "-", name) for name in re.findall(r"^([\w.-]+)==", lock, re.M)
+    }
     distributions = packages_distributions()
     for package in machine.PACKAGES:
         names = {re.sub(r"[-_.]+", "-", name.lower()) for name in distributions[package]}
-        assert names & brought, package
+        assert names & locked_names, package
 
 
 @pytest.mark.parametrize(
-    ("free", "held", "level"),
+    ("free", "stack_bytes", "level"),
     [
         (100 * MiB, 0, "fault"),
         (300 * MiB, 10 * MiB, "well"),
@@ -39,8 +41,8 @@ def test_what_the_doctor_misses_an_install_of_the_stack_brings() -> None:
         (20 * GiB, 30 * GiB, "note"),
     ],
 )
-def test_room_is_held_against_what_the_stack_holds(free: int, held: int, level: str) -> None:
-    result = disk_partition(free, held, Path("/data"))
+def test_room_is_held_against_what_the_stack_holds(free: int, stack_bytes: int, level: str) -> None:
+    result = disk_partition(free, stack_bytes, Path("/data"))
     assert result.level == level
     assert bool(result.todo) == (level != "well")
 
@@ -99,7 +101,7 @@ async def test_a_message_that_several_durables_set_aside_is_one_dead_letter_and_
             "8 is no event",
             True,
         )
-        said = [finding async for finding in examine_bus(server.url, "", {})]
-    assert [finding.level for finding in said] == ["note"]
-    assert "2 messages were set aside for good" in said[0].what
+        findings = [finding async for finding in examine_bus(server.url, "", {})]
+    assert [finding.level for finding in findings] == ["note"]
+    assert "2 messages were set aside for good" in findings[0].what
     assert len(CONSUMERS) > 1

@@ -67,14 +67,16 @@ def test_a_single_file_has_its_base_name_and_the_id_of_the_contract(folder: Path
 
 
 def test_equal_names_in_two_given_folders_stay_apart(folder: Path) -> None:
-    other = folder.parent / "more"
-    other.mkdir()
-    (other / "README.md").write_text("another")
-    result = names(folder / "README.md", other)
+    other_folder = folder.parent / "more"
+    other_folder.mkdir()
+    (other_folder / "README.md").write_text("another")
+    result = names(folder / "README.md", other_folder)
     assert result == ["README.md", "more/README.md"]
     ids = {
         source.id
-        for source in find_documents([str(folder), str(other), str(folder / "a" / "z.txt")]).sources
+        for source in find_documents(
+            [str(folder), str(other_folder), str(folder / "a" / "z.txt")]
+        ).sources
     }
     assert len(ids) == 7 - 1, "a/z.txt was given twice and is one document"
 
@@ -89,7 +91,7 @@ def test_the_same_file_is_one_document(folder: Path) -> None:
 def test_what_is_not_there_is_refused_and_the_rest_goes_on(folder: Path) -> None:
     result = find_documents(["/no/such/thing", str(folder / "b.md")])
     assert [source.name for source in result.sources] == ["b.md"]
-    assert [(refused.name, refused.reason) for refused in result.refused] == [
+    assert [(refusal.name, refusal.reason) for refusal in result.refused] == [
         ("/no/such/thing", "no such file or folder")
     ]
 

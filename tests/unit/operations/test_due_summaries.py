@@ -67,10 +67,15 @@ class Stack:
         events = [event for _, event in self.parked.records.values()]
         messages = await self.parked.originals(events)
         batch = [
-            Delivery(decode(one.data, one.subject, one.headers), one.sequence, 1, one.published_at)
-            for one in messages
+            Delivery(
+                decode(message.data, message.subject, message.headers),
+                message.sequence,
+                1,
+                message.published_at,
+            )
+            for message in messages
         ]
-        made = await on_graph_merged(
+        event_lists = await on_graph_merged(
             batch,  # pyright: ignore[reportArgumentType] - they are GraphMerged
             await self.pointers.live(),
             dependencies=merge_dependencies(self.rows, self.graph),
@@ -79,7 +84,10 @@ class Stack:
         )
         self.parked.records.clear()
         summaries = [
-            event for of_one in made for event in of_one if isinstance(event, DescriptionSummarized)
+            event
+            for of_one in event_lists
+            for event in of_one
+            if isinstance(event, DescriptionSummarized)
         ]
         for summary in summaries:
             await self.log.publish(sealed(summary, id=f"summary-{summary.inputs_hash}"))
@@ -134,11 +142,11 @@ async def test_an_event_of_the_live_generation_waits_for_the_next_one_where_its_
     live: Generations = await stack.pointers.live()
     envelope = sealed(merged(1, live.graph))
     batch = [Delivery(envelope, 500, 1, NOON)]
-    made = await on_graph_merged(
+    event_lists = await on_graph_merged(
         batch,  # pyright: ignore[reportArgumentType] - it is a GraphMerged
         live,
         dependencies=merge_dependencies(stack.rows, stack.graph),
         summarizer=stack.summarizer,
         debounce=quiet,
     )
-    assert (made, stack.summarizer.asked) == ([[]], [])
+    assert (event_lists, stack.summarizer.asked) == ([[]], [])

@@ -55,9 +55,9 @@ def test_the_variables_of_a_stack_are_those_of_its_services() -> None:
             service.stdout and service.stdout.readline()
         )  # before it runs, the system shows no variables of it
         try:
-            gone = Child(ProcessIdentity(service.pid, 1))
+            ended_child = Child(ProcessIdentity(service.pid, 1))
             state = StackState(
-                children={"query": Child(ProcessIdentity.of(service.pid)), "indexer": gone}
+                children={"query": Child(ProcessIdentity.of(service.pid)), "indexer": ended_child}
             )
             assert stack_environment(state)["EMBEDDING_MODEL"] == "lexical"
         finally:
@@ -105,10 +105,10 @@ async def test_a_text_never_goes_to_an_endpoint_that_the_settings_do_not_name() 
         settings_from(Settings, {"EMBEDDING_MODEL": "lexical"}),
         settings_from(Settings, ENDPOINT),
     )
-    made = EmbeddingModel("text-embedding-3-small", 256)
+    model = EmbeddingModel("text-embedding-3-small", 256)
     with pytest.raises(ConfigurationError, match="the settings name none"):
-        open_embedder_of(offline, made)
-    embedder = open_embedder_of(endpoint, made)
+        open_embedder_of(offline, model)
+    embedder = open_embedder_of(endpoint, model)
     assert (embedder.model, embedder.dimension) == ("text-embedding-3-small", 256)
     await embedder.close()
     with pytest.raises(ConfigurationError, match="not what this version"):
@@ -121,14 +121,14 @@ async def test_a_generation_of_a_model_that_cannot_be_opened_is_named(
     embeddings = GenerationEmbedders(
         settings_from(Settings, {"EMBEDDING_MODEL": "lexical", "MILVUS_URI": "http://127.0.0.1:9"})
     )
-    made: dict[int, EmbeddingModel | None] = {
+    models: dict[int, EmbeddingModel | None] = {
         1: None,
         2: LEXICAL,
         3: EmbeddingModel("bge-m3", 1024),
     }
 
     async def model_of(generation: int) -> EmbeddingModel | None:
-        return made[generation]
+        return models[generation]
 
     monkeypatch.setattr(embeddings.configured.vectors, "model_of", model_of)
     for generation in (1, 2):
@@ -154,16 +154,16 @@ async def test_vectors_of_either_arithmetic_of_minilm_find_their_embedder_again(
 ) -> None:
     settings = Settings.model_validate({"embedding_model": setting})
     embedder = open_embedder(settings)
-    made = EmbeddingModel(embedder.model, embedder.dimension)
-    assert as_setting(made.name) == setting
-    again = open_embedder_of(Settings.model_validate({"embedding_model": "lexical"}), made)
-    assert again.model == made.name
+    model = EmbeddingModel(embedder.model, embedder.dimension)
+    assert as_setting(model.name) == setting
+    again = open_embedder_of(Settings.model_validate({"embedding_model": "lexical"}), model)
+    assert again.model == model.name
     for one in (embedder, again):
         await one.close()
 
 
 def test_the_ways_out_of_a_change_of_minilm_have_two_names() -> None:
-    old, new = (
+    old_model, new_model = (
         EmbeddingModel(name, 384)
         for name in ("all-MiniLM-L6-v2-int8@1", "all-MiniLM-L6-v2-int8-dynamic@1")
     )
@@ -171,4 +171,4 @@ def test_the_ways_out_of_a_change_of_minilm_have_two_names() -> None:
         ConfigurationError,
         match=r"`--embedding-model minilm` to go.*`--embedding-model minilm-floats`",
     ):
-        refuse_unrequested_change(old, new, was_requested=False)
+        refuse_unrequested_change(old_model, new_model, was_requested=False)

@@ -68,7 +68,9 @@ async def history_of(*events: Event) -> DocumentHistory:
     log = MemoryLog()
     for number, event in enumerate(events):
         await log.publish(wrap(event, id=f"e{number}", source="tests", workspace="w", time=AT))
-    messages = [one async for page in log.read(0, [subjects.of_document("w", "d")]) for one in page]
+    messages = [
+        message async for page in log.read(0, [subjects.of_document("w", "d")]) for message in page
+    ]
     return read_history("w", "d", messages)
 
 
@@ -93,17 +95,19 @@ async def test_its_events_name_its_texts_and_what_it_says_something_of() -> None
 
 
 async def test_a_tombstone_is_no_event_to_erase_and_tells_whether_the_erasure_ended() -> None:
-    erased = (ErasedEvent(sequence=1, sha256="b" * 64),)
-    begun = DocumentErased(document_id="d", erased=erased)
-    history = await history_of(begun)
+    erased_events = (ErasedEvent(sequence=1, sha256="b" * 64),)
+    beginning = DocumentErased(document_id="d", erased=erased_events)
+    history = await history_of(beginning)
     assert (history.leaves, history.unfinished, history.first) == ({}, True, 1)
-    ended = await history_of(begun, DocumentErased(document_id="d", part=1, receipt="c" * 64))
-    assert not ended.unfinished
+    ended_history = await history_of(
+        beginning, DocumentErased(document_id="d", part=1, receipt="c" * 64)
+    )
+    assert not ended_history.unfinished
 
 
 async def test_a_killed_erasure_finds_the_rest_and_where_the_document_began() -> None:
-    begun = DocumentErased(document_id="d", erased=(ErasedEvent(sequence=1, sha256="b" * 64),))
-    history = await history_of(DocumentAdded(document_id="other", text="x"), begun, EXTRACTED)
+    beginning = DocumentErased(document_id="d", erased=(ErasedEvent(sequence=1, sha256="b" * 64),))
+    history = await history_of(DocumentAdded(document_id="other", text="x"), beginning, EXTRACTED)
     assert (list(history.leaves), history.unfinished, history.first) == ([3], True, 1)
 
 
@@ -111,7 +115,7 @@ def test_summaries_of_its_things_and_what_was_merged_of_them_go_with_it() -> Non
     summary = DescriptionSummarized(
         key=("Quill",), inputs_hash="0" * 64, prompt_version="1", model="m", text="what Quill did"
     )
-    failed = StageFailed(
+    failure = StageFailed(
         stage="merger",
         document_id=summary.aggregate_id,
         cause_type="GraphMerged",
@@ -120,10 +124,10 @@ def test_summaries_of_its_things_and_what_was_merged_of_them_go_with_it() -> Non
         attempt=1,
         retry_may_help=False,
     )
-    merged = GraphMerged(
+    merge = GraphMerged(
         chunks=(), entities=(EntityRevision(name="Quill", revision=2),), relations=()
     )
-    edited = GraphEdited(operation="delete_entity", names=("Quill",))
+    edit = GraphEdited(operation="delete_entity", names=("Quill",))
 
     def derived(event: Event, *, cause: str = "s", summaries: frozenset[str]) -> bool:
         envelope = wrap(event, id="x", source="tests", workspace="w", time=AT)
@@ -131,27 +135,27 @@ def test_summaries_of_its_things_and_what_was_merged_of_them_go_with_it() -> Non
 
     of_quill = frozenset({summary.aggregate_id})
     assert derived(summary, summaries=of_quill)
-    assert derived(failed, summaries=of_quill)
-    assert derived(merged, summaries=of_quill)
+    assert derived(failure, summaries=of_quill)
+    assert derived(merge, summaries=of_quill)
     assert not derived(summary, summaries=frozenset())
-    assert not derived(merged, cause="an edit", summaries=of_quill)
-    assert not derived(edited, summaries=of_quill)
+    assert not derived(merge, cause="an edit", summaries=of_quill)
+    assert not derived(edit, summaries=of_quill)
 
 
 def test_a_receipt_is_of_the_last_erasure_and_its_hash_changes_with_it() -> None:
     first = DocumentErased(document_id="d", erased=(ErasedEvent(sequence=1, sha256="b" * 64),))
-    last = DocumentErased(document_id="d", part=1, receipt="c" * 64)
+    last_part = DocumentErased(document_id="d", part=1, receipt="c" * 64)
     second = DocumentErased(
         document_id="d", erased=(ErasedEvent(sequence=9, sha256="d" * 64),), reason="asked for"
     )
-    receipt = make_receipt("w", [first, last, second], {"blobs": 1}, "os:ada", ["here"])
+    receipt = make_receipt("w", [first, last_part, second], {"blobs": 1}, "os:ada", ["here"])
     assert (receipt.events, receipt.reason, receipt.counts) == (
         {9: "d" * 64},
         "asked for",
         {"blobs": 1, "events_in_all": 1},
     )
-    other = make_receipt("w", [first, last, second], {"blobs": 2}, "os:ada", ["here"])
-    assert receipt.sha256 != other.sha256 and receipt.remarks[-1] == "here"
+    other_receipt = make_receipt("w", [first, last_part, second], {"blobs": 2}, "os:ada", ["here"])
+    assert receipt.sha256 != other_receipt.sha256 and receipt.remarks[-1] == "here"
     assert receipt.last_part(3).receipt == receipt.sha256
 
 
@@ -166,44 +170,49 @@ async def test_a_document_that_is_added_again_is_no_repetition_of_the_one_that_w
             workspace="w",
             source="tests",
         )
-        newest = await log.newest("w", "d", "DocumentAdded")
-        assert newest
-        return decode(newest.data, newest.subject).id
+        message = await log.newest("w", "d", "DocumentAdded")
+        assert message
+        return decode(message.data, message.subject).id
 
     first = await add()
     tombstone = DocumentErased(document_id="d", part=1, receipt="c" * 64)
     await log.publish(wrap(tombstone, id="t", source="tests", workspace="w", time=AT))
-    log.messages = [one for one in log.messages if not one.subject.endswith("DocumentAdded")]
+    log.messages = [
+        message for message in log.messages if not message.subject.endswith("DocumentAdded")
+    ]
     assert await add() != first
 
 
 def test_sequences_without_a_message_are_no_loss_as_far_as_erasures_left_them() -> None:
-    mark, state = LogMark("now", 10, "", missing=1), LogState("now", 12, missing_count=4)
-    assert difference(state, mark) == "3 of its messages are gone"
-    assert difference(state, mark, erased_count=4) == ""
-    assert difference(state, mark, erased_count=3) == "1 of its messages are gone"
+    log_mark, state = LogMark("now", 10, "", missing=1), LogState("now", 12, missing_count=4)
+    assert difference(state, log_mark) == "3 of its messages are gone"
+    assert difference(state, log_mark, erased_count=4) == ""
+    assert difference(state, log_mark, erased_count=3) == "1 of its messages are gone"
 
 
 async def test_caches_of_the_workspace_are_emptied_and_those_of_others_stay() -> None:
     rows = MemoryRows()
-    mine, other = Partition("w", 0), Partition("other", 0)
+    mine, theirs = Partition("w", 0), Partition("other", 0)
     for name in DROPPED:
         await rows.put(Table(name, mine), {"a": {"text": "x"}, "b": {"text": "y"}})
-        await rows.put(Table(name, other), {"a": {"text": "x"}})
+        await rows.put(Table(name, theirs), {"a": {"text": "x"}})
     assert await empty_caches(rows, "w") == dict.fromkeys(DROPPED, 2)
     assert [await rows.scan(Table(name, mine)) for name in DROPPED] == [[]] * len(DROPPED)
-    assert [len(await rows.scan(Table(name, other))) for name in DROPPED] == [1] * len(DROPPED)
+    assert [len(await rows.scan(Table(name, theirs))) for name in DROPPED] == [1] * len(DROPPED)
 
 
 async def test_stores_that_a_move_filled_or_left_are_named_with_the_way_out() -> None:
     values = MemorySharedValues()
-    old, new = (
+    old_stores, new_stores = (
         {"documents": "sqlite:old", "graph": "bolt://a"},
         {"documents": "mongodb://b", "graph": "bolt://b"},
     )
-    assert await left_behind(values, old) == []
+    assert await left_behind(values, old_stores) == []
     for _ in range(2):
-        await note_filled(values, old, new)
-    (before,), (after,) = await left_behind(values, old), await left_behind(values, new)
+        await note_filled(values, old_stores, new_stores)
+    (before,), (after,) = (
+        await left_behind(values, old_stores),
+        await left_behind(values, new_stores),
+    )
     assert "mongodb://b, bolt://b" in before and "sqlite:old, bolt://a" in after
     assert "`lightstream rebuild all --to ENV_FILE`" in after

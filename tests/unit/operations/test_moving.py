@@ -83,7 +83,7 @@ def test_a_destination_has_the_stores_of_the_file_and_all_else_as_it_is(tmp_path
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "sentence"),
     [
         (
             "NEO4J_URI=bolt://localhost:7687",
@@ -95,9 +95,9 @@ def test_a_destination_has_the_stores_of_the_file_and_all_else_as_it_is(tmp_path
     ],
 )
 def test_no_present_store_and_no_other_bus_is_a_destination(
-    tmp_path: Path, line: str, said: str
+    tmp_path: Path, line: str, sentence: str
 ) -> None:
-    with pytest.raises(InvalidInput, match=said):
+    with pytest.raises(InvalidInput, match=sentence):
         read_destination(file_of(tmp_path, f"{THERE}\n{line}\n"), TARGET)
 
 
@@ -123,21 +123,21 @@ def test_the_stack_of_a_folder_uses_the_stores_of_a_file_until_it_is_to_use_its_
         use_stores(folder, str(file))
     (folder.path / "bus").mkdir(parents=True)
     folder.write(StackState(ports={"bus": 4222, "graph": 1, "vectors": 2}, bus_password="secret"))
-    own = service_addresses(folder, folder.read())
+    own_addresses = service_addresses(folder, folder.read())
     use_stores(folder, str(file))
     state = folder.read()
-    others = service_addresses(folder, state)
-    assert (others["documents_url"], others["neo4j_uri"]) == (
+    given_addresses = service_addresses(folder, state)
+    assert (given_addresses["documents_url"], given_addresses["neo4j_uri"]) == (
         "mongodb://user:key@mongo:27017",
         "bolt://neo4j:7687",
     )
     # What the file leaves out is as where nothing says so, whatever the shell of the next start
     # has.
-    assert others.keys() >= own.keys() and (
-        others["milvus_token"],
-        others["milvus_index_type"],
+    assert given_addresses.keys() >= own_addresses.keys() and (
+        given_addresses["milvus_token"],
+        given_addresses["milvus_index_type"],
     ) == ("", "HNSW")
-    assert others["nats_url"] == own["nats_url"]
+    assert given_addresses["nats_url"] == own_addresses["nats_url"]
     assert describe_stack(folder, state)["stores"] == [
         "mongodb://mongo:27017",
         "bolt://neo4j:7687",
@@ -149,32 +149,32 @@ def test_the_stack_of_a_folder_uses_the_stores_of_a_file_until_it_is_to_use_its_
     with folder.lock(), pytest.raises(Busy):
         use_stores(folder, OWN)
     use_stores(folder, OWN)
-    assert service_addresses(folder, folder.read()) == own
+    assert service_addresses(folder, folder.read()) == own_addresses
     assert Target("the stack", Settings(), "", folder).folder_of_stores == folder
 
 
 async def test_only_empty_stores_are_filled_or_those_that_a_move_of_this_log_began_to_fill() -> (
     None
 ):
-    made = stores()
-    await made.vectors.prepare(1)
-    await require_ours(made, MADE)
+    memory_stores = stores()
+    await memory_stores.vectors.prepare(1)
+    await require_ours(memory_stores, MADE)
     for name in ("documents", "embeddings", "chain"):
-        one = stores()
-        await one.rows.put(Table(name, Partition("w", 0)), {"a": {"status": "x"}})
+        used_stores = stores()
+        await used_stores.rows.put(Table(name, Partition("w", 0)), {"a": {"status": "x"}})
         with pytest.raises(InvalidInput, match="document store already holds data"):
-            await require_ours(one, MADE)
-    await made.graph.put(Partition("w", 1), [Entity("Ada", revision=1)], [])
+            await require_ours(used_stores, MADE)
+    await memory_stores.graph.put(Partition("w", 1), [Entity("Ada", revision=1)], [])
     with pytest.raises(InvalidInput, match="graph store already holds"):
-        await require_ours(made, MADE)
-    await made.rows.put(CHECKPOINTS, {MARK: MADE})
-    await require_ours(made, MADE)
+        await require_ours(memory_stores, MADE)
+    await memory_stores.rows.put(CHECKPOINTS, {MARK: MADE})
+    await require_ours(memory_stores, MADE)
     with pytest.raises(InvalidInput, match="not as a copy of this log"):
-        await require_ours(made, {**MADE, "log": "2027"})
-    filled = stores()
-    await filled.vectors.put_checkpoint(3, Checkpoint(7, "2026"))
+        await require_ours(memory_stores, {**MADE, "log": "2027"})
+    filled_stores = stores()
+    await filled_stores.vectors.put_checkpoint(3, Checkpoint(7, "2026"))
     with pytest.raises(InvalidInput, match="vector store already holds"):
-        await require_ours(filled, MADE)
+        await require_ours(filled_stores, MADE)
 
 
 async def test_caches_and_chains_are_copied_and_what_is_the_same_is_not_written_again() -> None:
@@ -195,21 +195,21 @@ async def test_caches_and_chains_are_copied_and_what_is_the_same_is_not_written_
 
 
 def test_every_table_is_replayed_copied_or_of_one_store_alone() -> None:
-    replayed = {name for names in TABLES.values() for name in names} | {"extractions"}
-    assert replayed | set(COPIED) | {"schema", "checkpoints"} == set(INDEXES)
+    replayed_tables = {name for names in TABLES.values() for name in names} | {"extractions"}
+    assert replayed_tables | set(COPIED) | {"schema", "checkpoints"} == set(INDEXES)
 
 
-def both(other: Stores, log: str = "2026") -> Sides:
+def both(target: Stores, log: str = "2026") -> Sides:
     embedder = LexicalEmbedder(64)
-    embedding = EmbeddedVectors(embedder, embedder, other.vectors)
-    return Sides(cast(JetStreamContext, None), Generations(1, 1, 1), other, other, embedding, log)
+    embedding = EmbeddedVectors(embedder, embedder, target.vectors)
+    return Sides(cast(JetStreamContext, None), Generations(1, 1, 1), target, target, embedding, log)
 
 
-def work(log: MemoryLog, other: Stores, **fields: Any) -> Rebuild:
+def work(log: MemoryLog, target: Stores, **fields: Any) -> Rebuild:
     return Rebuild(
         log,
         MemoryLiveGenerations(),
-        other,
+        target,
         LexicalEmbedder(64),
         PROJECTIONS,
         lambda _: None,
@@ -223,40 +223,40 @@ def work(log: MemoryLog, other: Stores, **fields: Any) -> Rebuild:
 async def test_a_move_that_goes_on_has_the_digests_of_one_that_read_the_whole_log(
     first: int,
 ) -> None:
-    whole, log, other = recorded(MemoryLog()), MemoryLog(), stores()
-    log.messages = whole.messages[:first]
-    begun = work(log, other)
-    await begun.load()
-    await begun.catch_up()
-    assert await both(other).position() == 0
-    await both(other).record(begun.position)
-    log.messages = whole.messages
-    position = await both(other).position()
+    full_log, log, target = recorded(MemoryLog()), MemoryLog(), stores()
+    log.messages = full_log.messages[:first]
+    first_run = work(log, target)
+    await first_run.load()
+    await first_run.catch_up()
+    assert await both(target).position() == 0
+    await both(target).record(first_run.position)
+    log.messages = full_log.messages
+    position = await both(target).position()
     assert position == first
-    again = work(log, other, position=position)
+    again = work(log, target, position=position)
     await again.catch_up()
     assert again.events == TOTAL - first
-    assert await digests(other, Generations(1, 1, 1)) == DIGESTS
+    assert await digests(target, Generations(1, 1, 1)) == DIGESTS
 
 
 async def test_it_begins_anew_where_one_store_lost_its_checkpoint_or_has_that_of_another_log() -> (
     None
 ):
-    other = stores()
-    await both(other).record(7)
-    assert await both(other).position() == 7
-    assert await both(other, log="2027").position() == 0
-    await other.vectors.drop(1)
-    assert await both(other).position() == 0
+    target = stores()
+    await both(target).record(7)
+    assert await both(target).position() == 7
+    assert await both(target, log="2027").position() == 0
+    await target.vectors.drop(1)
+    assert await both(target).position() == 0
 
 
 async def test_emptied_stores_hold_nothing() -> None:
-    log, other = recorded(MemoryLog()), stores()
-    begun = work(log, other)
-    await begun.load()
-    await both(other).record(TOTAL)
-    await other.rows.put(Table("answers", Partition("w", 0)), {"a": {"text": "x"}})
-    await empty(other)
-    await require_ours(other, MADE)
-    assert await other.vectors.generations() == set()
-    assert await other.rows.scan(CHECKPOINTS) == []
+    log, target = recorded(MemoryLog()), stores()
+    first_run = work(log, target)
+    await first_run.load()
+    await both(target).record(TOTAL)
+    await target.rows.put(Table("answers", Partition("w", 0)), {"a": {"text": "x"}})
+    await empty(target)
+    await require_ours(target, MADE)
+    assert await target.vectors.generations() == set()
+    assert await target.rows.scan(CHECKPOINTS) == []

@@ -26,8 +26,8 @@ def test_each_phase_has_its_rate_and_time_left() -> None:
 def test_what_has_no_known_end_has_no_time_left() -> None:
     pace = Pace(iter([1.0, 2.0]).__next__)
     pace.of({"entities and relations": 5})
-    told = pace.of({"entities and relations": 25})
-    assert describe_step(told) == "entities and relations 25, 20/s"
-    assert bar(told) == ""
+    step = pace.of({"entities and relations": 25})
+    assert describe_step(step) == "entities and relations 25, 20/s"
+    assert bar(step) == ""
     assert describe_step({"events": 3}) == "events 3"
     assert describe_step({}) == "just begun"

@@ -30,13 +30,13 @@ def rebuild(log: MemoryLog, **fields: Any) -> Rebuild:
     )
 
 
-def beside(other: Rebuild) -> Rebuild:
+def beside(work: Rebuild) -> Rebuild:
     """Another rebuild of the same stack."""
     return Rebuild(
-        other.log,
-        other.pointers,
-        other.stores,
-        other.embedder,
+        work.log,
+        work.pointers,
+        work.stores,
+        work.embedder,
         PROJECTIONS,
         lambda _: None,
         MergerSettings(),
@@ -63,7 +63,7 @@ async def test_an_earlier_place_has_the_digests_of_a_log_that_ended_there(end: i
     of_cut = (await rebuild(cut(log, end)).fill("w"))["digests"]
     result = await fold_digests(log, "w", end, MergerSettings())
     assert {name: result[name] for name in PROJECTIONS} == {
-        n: one["rebuilt"]["sha256"] for n, one in of_cut.items()
+        n: digest["rebuilt"]["sha256"] for n, digest in of_cut.items()
     }
 
 
@@ -75,8 +75,8 @@ async def test_a_rebuild_that_stopped_early_is_promoted_with_the_rest_of_the_log
     await work.promote(Candidate(result["generations"], work.position, result["newer"]))
     assert work.position == len(log.messages)
     again = await beside(work).fill("w")
-    for name, one in again["digests"].items():
-        assert one["same"] and one["live"]["sha256"] == DIGESTS["w", name], name
+    for name, digest in again["digests"].items():
+        assert digest["same"] and digest["live"]["sha256"] == DIGESTS["w", name], name
 
 
 async def test_a_check_makes_one_workspace_compares_it_and_leaves_nothing() -> None:
@@ -85,7 +85,7 @@ async def test_a_check_makes_one_workspace_compares_it_and_leaves_nothing() -> N
     await live.run("w")
     partitions = await live.stores.graph.partitions()
     result = await beside(live).check("other")
-    assert all(one["same"] for one in result["digests"].values())
+    assert all(digest["same"] for digest in result["digests"].values())
     assert result["digests"]["graph"]["rebuilt"]["sha256"] == DIGESTS["other", "graph"]
     assert await live.stores.graph.partitions() == partitions
     assert (await live.pointers.live()).graph == 2

@@ -21,31 +21,31 @@ def document(id: str, status: str, chunks: int = 0, sequence: int = 1, **counts:
 class Service:
     """A query service that gives one list of documents after the other, in pages of two."""
 
-    def __init__(self, *looks: list[Document] | None) -> None:
-        self.looks, self.asked = list(looks), 0
+    def __init__(self, *answers: list[Document] | None) -> None:
+        self.looks, self.asked = list(answers), 0
 
     def __call__(self, request: httpx.Request) -> httpx.Response:
         page = int(request.content.split(b'"page":')[1].split(b",")[0])
-        look = self.looks[0]
-        if look is None:
+        answer = self.looks[0]
+        if answer is None:
             self.looks.pop(0)
             return httpx.Response(503, json={"detail": "starting"})
-        result = look[2 * page - 2 : 2 * page]
-        more = len(look) > 2 * page
-        if not more:
+        result = answer[2 * page - 2 : 2 * page]
+        has_more = len(answer) > 2 * page
+        if not has_more:
             self.asked += 1
-            self.looks[:1] = [] if len(self.looks) > 1 else [look]
+            self.looks[:1] = [] if len(self.looks) > 1 else [answer]
         pages = {
             "page": page,
             "page_size": 2,
             "total_count": 9,
             "total_pages": 9,
-            "has_next": more,
+            "has_next": has_more,
             "has_prev": False,
         }
-        listed = [document.model_dump() for document in result]
+        documents = [document.model_dump() for document in result]
         return httpx.Response(
-            200, json={"documents": listed, "pagination": pages, "status_counts": {}}
+            200, json={"documents": documents, "pagination": pages, "status_counts": {}}
         )
 
     def client(self) -> AsyncLightstream:
@@ -100,19 +100,22 @@ async def test_waiting_ends_when_every_wanted_document_is_through() -> None:
         ],
         [document("a", "processed", 2), document("b", "partial", 1), document("other", "pending")],
     )
-    seen: list[list[Stage]] = []
+    reports: list[list[Stage]] = []
     async with service.client() as client:
-        result = await wait_for_documents(client, {"a": 1, "b": 1}, now, seen.append)
-    assert [each.id for each in result] == ["a", "b"]
+        result = await wait_for_documents(client, {"a": 1, "b": 1}, now, reports.append)
+    assert [document.id for document in result] == ["a", "b"]
     assert service.asked == 3
-    assert [look[0].done for look in seen] == [0, 2, 2]
+    assert [stages[0].done for stages in reports] == [0, 2, 2]
 
 
 async def test_a_status_of_an_older_text_does_not_end_the_waiting() -> None:
-    old, new = document("a", "processed", 1, sequence=4), document("a", "processed", 1, sequence=9)
-    service = Service([old], [old], [new])
+    old_status, new_status = (
+        document("a", "processed", 1, sequence=4),
+        document("a", "processed", 1, sequence=9),
+    )
+    service = Service([old_status], [old_status], [new_status])
     async with service.client() as client:
-        assert await wait_for_documents(client, {"a": 9}, now, lambda _: None) == [new]
+        assert await wait_for_documents(client, {"a": 9}, now, lambda _: None) == [new_status]
     assert service.asked == 3
 
 
@@ -126,11 +129,11 @@ async def test_an_event_that_has_to_be_tried_again_holds_nobody_up() -> None:
 async def test_a_document_without_a_status_is_waited_for_until_statuses_show_the_whole_log() -> (
     None
 ):
-    looks = iter([False, False, True])
+    answers = iter([False, False, True])
     service = Service([])
 
     async def caught_up() -> bool:
-        return next(looks)
+        return next(answers)
 
     async with service.client() as client:
         assert await wait_for_documents(client, {"deleted": 1}, caught_up, lambda _: None) == []

@@ -20,13 +20,13 @@ from tests.unit.operations.test_recorded_digests import DIGESTS
 
 
 def rebuild(
-    log: MemoryLog, pointers: MemoryLiveGenerations, made: Stores, **fields: Any
+    log: MemoryLog, pointers: MemoryLiveGenerations, memory_stores: Stores, **fields: Any
 ) -> Rebuild:
     """A rebuild of everything, as a new process makes it."""
     return Rebuild(
         log,
         pointers,
-        made,
+        memory_stores,
         LexicalEmbedder(64),
         PROJECTIONS,
         fields.pop("report", lambda _: None),
@@ -35,45 +35,47 @@ def rebuild(
     )
 
 
-async def filled(log: MemoryLog, pointers: MemoryLiveGenerations, made: Stores) -> Candidate:
-    work = rebuild(log, pointers, made)
+async def filled(
+    log: MemoryLog, pointers: MemoryLiveGenerations, memory_stores: Stores
+) -> Candidate:
+    work = rebuild(log, pointers, memory_stores)
     result = await work.fill("w")
     return Candidate(result["generations"], work.position, result["newer"])
 
 
 @pytest.mark.parametrize("first", [1, TOTAL // 4, TOTAL // 2, TOTAL - 1, TOTAL])
 async def test_a_promoted_generation_has_what_happened_since_it_was_filled(first: int) -> None:
-    whole, log, pointers, made = (
+    full_log, log, pointers, memory_stores = (
         recorded(MemoryLog()),
         MemoryLog(),
         MemoryLiveGenerations(),
         stores(),
     )
-    log.messages = whole.messages[:first]
-    candidate = await filled(log, pointers, made)
+    log.messages = full_log.messages[:first]
+    candidate = await filled(log, pointers, memory_stores)
     assert await pointers.live() == Generations(1, 1, 1)
-    log.messages = whole.messages
-    result = await rebuild(log, pointers, made).promote(candidate)
+    log.messages = full_log.messages
+    result = await rebuild(log, pointers, memory_stores).promote(candidate)
     assert result["events"] == TOTAL - first
     assert await pointers.live() == Generations(2, 2, 2)
-    assert await digests(made, Generations(2, 2, 2)) == DIGESTS
+    assert await digests(memory_stores, Generations(2, 2, 2)) == DIGESTS
 
 
 async def test_what_another_rebuild_has_replaced_is_not_promoted() -> None:
-    log, pointers, made = recorded(MemoryLog()), MemoryLiveGenerations(), stores()
-    candidate = await filled(log, pointers, made)
-    await rebuild(log, pointers, made).run("w")
+    log, pointers, memory_stores = recorded(MemoryLog()), MemoryLiveGenerations(), stores()
+    candidate = await filled(log, pointers, memory_stores)
+    await rebuild(log, pointers, memory_stores).run("w")
     with pytest.raises(InvalidInput, match="start another rebuild"):
-        await rebuild(log, pointers, made).promote(candidate)
+        await rebuild(log, pointers, memory_stores).promote(candidate)
     assert await pointers.live() == Generations(3, 3, 3)
 
 
 async def test_what_is_live_is_not_promoted_again() -> None:
-    log, pointers, made = recorded(MemoryLog()), MemoryLiveGenerations(), stores()
-    candidate = await filled(log, pointers, made)
-    await rebuild(log, pointers, made).promote(candidate)
+    log, pointers, memory_stores = recorded(MemoryLog()), MemoryLiveGenerations(), stores()
+    candidate = await filled(log, pointers, memory_stores)
+    await rebuild(log, pointers, memory_stores).promote(candidate)
     with pytest.raises(InvalidInput, match="start another rebuild"):
-        await rebuild(log, pointers, made).promote(candidate)
+        await rebuild(log, pointers, memory_stores).promote(candidate)
 
 
 async def test_events_are_read_no_faster_than_asked(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -86,15 +88,15 @@ async def test_events_are_read_no_faster_than_asked(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr("operations.bulk_load.asyncio.sleep", sleep)
     monkeypatch.setattr("operations.bulk_load.time.monotonic", lambda: 0.0)
     steps: list[dict[str, Any]] = []
-    made = stores()
+    memory_stores = stores()
     await rebuild(
         recorded(MemoryLog()),
         MemoryLiveGenerations(),
-        made,
+        memory_stores,
         events_per_second=10,
         report=steps.append,
     ).run("w")
     read = [step["events"] for step in steps if "end" in step]
     assert max(later - earlier for earlier, later in pairwise(read)) <= 10
     assert sum(pause for pause in pauses if pause) == pytest.approx(TOTAL / 10)
-    assert await digests(made, Generations(2, 2, 2)) == DIGESTS
+    assert await digests(memory_stores, Generations(2, 2, 2)) == DIGESTS

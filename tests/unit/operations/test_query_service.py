@@ -41,9 +41,9 @@ async def test_a_key_for_something_else_is_told_from_wrong_input(
 ) -> None:
     monkeypatch.setenv("LIGHTSTREAM_API_KEY", READER)
     async with query_client(url, "w") as client:
-        with pytest.raises(ConfigurationError, match="may read only") as raised:
+        with pytest.raises(ConfigurationError, match="may read only") as error:
             await client.add_text("x")
-        assert READER not in str(raised.value)
+        assert READER not in str(error.value)
         with pytest.raises(InvalidInput, match="too short"):
             await client.query("a")
     monkeypatch.setenv("LIGHTSTREAM_API_KEY", WRITER)
@@ -54,6 +54,6 @@ async def test_a_key_for_something_else_is_told_from_wrong_input(
 
 def test_variables_of_no_use_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LLM_TIMEOUT", "a while")
-    with pytest.raises(ConfigurationError, match="LLM_TIMEOUT") as raised:
+    with pytest.raises(ConfigurationError, match="LLM_TIMEOUT") as error:
         query_client("http://query", "w")
-    assert "a while" not in str(raised.value)
+    assert "a while" not in str(error.value)

@@ -46,24 +46,27 @@ async def side(
 
 
 async def test_what_both_find_is_the_overlap_and_each_side_keeps_its_order() -> None:
-    live, new = await side(64, 1), await side(128, 2, "bell")
-    (one,) = await compare_questions(["Who leads the Harbour Office?"], live, new)
-    assert one.live[0].id == one.new[0].id == "harbour"
-    assert (len(one.live), len(one.new), one.overlap) == (3, 2, 0.667)
-    assert one.live[0].file_path == "harbour.txt"
+    live, candidate = await side(64, 1), await side(128, 2, "bell")
+    (comparison,) = await compare_questions(["Who leads the Harbour Office?"], live, candidate)
+    assert comparison.live[0].id == comparison.new[0].id == "harbour"
+    assert (len(comparison.live), len(comparison.new), comparison.overlap) == (3, 2, 0.667)
+    assert comparison.live[0].file_path == "harbour.txt"
 
 
 async def test_of_the_best_one_only_those_count() -> None:
-    live, new = await side(64, 1), await side(64, 2, "harbour")
-    same, other = await compare_questions(
-        ["honey cakes", "Who leads the Harbour Office?"], live, new, k=1
+    live, candidate = await side(64, 1), await side(64, 2, "harbour")
+    first, second = await compare_questions(
+        ["honey cakes", "Who leads the Harbour Office?"], live, candidate, k=1
     )
-    assert (same.overlap, other.overlap) == (1.0, 0.0)
+    assert (first.overlap, second.overlap) == (1.0, 0.0)
 
 
 async def test_sides_that_find_nothing_agree() -> None:
-    empty = await side(64, 1, *TEXTS)
-    assert [one.overlap for one in await compare_questions(["honey"], empty, empty)] == [1.0]
+    empty_side = await side(64, 1, *TEXTS)
+    assert [
+        comparison.overlap
+        for comparison in await compare_questions(["honey"], empty_side, empty_side)
+    ] == [1.0]
 
 
 def test_questions_are_the_lines_of_a_file(tmp_path: Path) -> None:
@@ -77,19 +80,23 @@ def test_questions_are_the_lines_of_a_file(tmp_path: Path) -> None:
 
 
 def test_people_see_the_overlap_and_the_differences(capsys: pytest.CaptureFixture[str]) -> None:
-    both, gone, new = (
+    common_hit, live_hit, new_hit = (
         PassageHit(id, f"{id}.txt", 0.5, f"{id} is\nhere") for id in ("both", "gone", "new")
     )
-    asked = ComparedQuestion("Who?", 0.5, [both, gone], [both, new])
+    comparison = ComparedQuestion("Who?", 0.5, [common_hit, live_hit], [common_hit, new_hit])
     answers = vars(ComparedAnswers(False, "Tom\nElm.", "Ada Marlow."))
-    hits = {"live": [vars(one) for one in asked.live], "new": [vars(one) for one in asked.new]}
-    question = {**vars(asked), **hits, "answers": answers}
-    compared = {"k": 10, "overlap": 0.5, "same_answers": 0, "questions": [question]}
+    hits = {
+        "live": [vars(hit) for hit in comparison.live],
+        "new": [vars(hit) for hit in comparison.new],
+    }
+    question = {**vars(comparison), **hits, "answers": answers}
+    comparison_report = {"k": 10, "overlap": 0.5, "same_answers": 0, "questions": [question]}
     print_summary(
-        json.loads(json.dumps({"generations": {"vectors": 2}, "compared": compared})), "waits"
+        json.loads(json.dumps({"generations": {"vectors": 2}, "compared": comparison_report})),
+        "waits",
     )
-    shown = capsys.readouterr().out.splitlines()
-    assert shown[1:] == [
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1:] == [
         "0.50  Who?",
         "      - 0.50 gone.txt: gone is here",
         "      + 0.50 new.txt: new is here",

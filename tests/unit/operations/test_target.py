@@ -37,9 +37,9 @@ def test_an_address_of_no_use_is_refused_without_its_password(
     monkeypatch: pytest.MonkeyPatch, url: str
 ) -> None:
     monkeypatch.setenv("NATS_URL", url)
-    with pytest.raises(ConfigurationError, match="NATS_URL must be nats://") as raised:
+    with pytest.raises(ConfigurationError, match="NATS_URL must be nats://") as error:
         select_target(None)
-    assert "secret" not in str(raised.value)
+    assert "secret" not in str(error.value)
 
 
 def test_a_data_folder_that_is_asked_for_wins(
@@ -60,6 +60,6 @@ def test_an_empty_variable_names_nothing(monkeypatch: pytest.MonkeyPatch, tmp_pa
 def test_a_variable_of_no_use_is_named_without_its_value(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NATS_URL", "nats://bus:4222")
     monkeypatch.setenv("LLM_TIMEOUT", "a while")
-    with pytest.raises(ConfigurationError, match="LLM_TIMEOUT") as raised:
+    with pytest.raises(ConfigurationError, match="LLM_TIMEOUT") as error:
         select_target(None)
-    assert "a while" not in str(raised.value)
+    assert "a while" not in str(error.value)

@@ -43,7 +43,7 @@ def test_a_few_words_are_read_rightly_and_in_doubt_with_a_warning(text: str, enc
 
 
 def test_hardly_any_three_words_in_a_row_are_read_wrongly_without_a_warning() -> None:
-    right = wrong = unnoticed = 0
+    right_count = wrong_count = unnoticed_count = 0
     for sample in SAMPLES:
         words = sample.paragraph.split()
         for encoding in sample.encodings[:1]:
@@ -51,11 +51,11 @@ def test_hardly_any_three_words_in_a_row_are_read_wrongly_without_a_warning() ->
                 text = " ".join(words[place : place + 3])
                 if not text.isascii():
                     result = decode(text.encode(encoding))
-                    right += result.text == text
-                    wrong += result.text != text
-                    unnoticed += result.text != text and not result.encoding.warning
-    assert right / (right + wrong) > 0.95
-    assert unnoticed / (right + wrong) < 0.01
+                    right_count += result.text == text
+                    wrong_count += result.text != text
+                    unnoticed_count += result.text != text and not result.encoding.warning
+    assert right_count / (right_count + wrong_count) > 0.95
+    assert unnoticed_count / (right_count + wrong_count) < 0.01
 
 
 @pytest.mark.parametrize(

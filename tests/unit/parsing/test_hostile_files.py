@@ -122,8 +122,8 @@ def test_a_package_that_means_harm_is_refused_before_a_library_reads_it(
 @pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
 def test_an_unusual_compression_is_refused(method: int) -> None:
     out = BytesIO()
-    with zipfile.ZipFile(out, "w", method) as made:
-        made.writestr(MAIN, b"<x/>")
+    with zipfile.ZipFile(out, "w", method) as archive:
+        archive.writestr(MAIN, b"<x/>")
     with pytest.raises(InvalidInput, match="damaged, or not a Word document"):
         check(out.getvalue(), WHAT)
 
@@ -156,10 +156,10 @@ def test_a_modest_file_may_be_packed_very_well(monkeypatch: pytest.MonkeyPatch) 
 
 async def test_archives_inside_of_an_office_file_are_not_opened() -> None:
     inner = office.archive(**{MAIN: bytes(150 * 2**20)})
-    nested = office.changed(
+    content = office.changed(
         office.docx(), lambda _, part: part, **{"word/embeddings/inner.zip": inner}
     )
-    assert (await parse(nested, "a.docx")).text.startswith("# Engines")
+    assert (await parse(content, "a.docx")).text.startswith("# Engines")
 
 
 HOSTILE_BOOKS = [
@@ -176,9 +176,9 @@ HOSTILE_BOOKS = [
 async def test_xml_of_books_with_a_document_type_is_refused(
     name: str, part: str, document_type: bytes
 ) -> None:
-    made = with_type(SEEDS[name], part, document_type)
+    content = with_type(SEEDS[name], part, document_type)
     with pytest.raises(InvalidInput, match=f"{name}: has a document type in its XML"):
-        await parse(made, name)
+        await parse(content, name)
 
 
 async def test_chapters_may_have_a_document_type_and_its_entities_stay_names() -> None:
@@ -308,9 +308,9 @@ def damages(data: bytes) -> list[bytes]:
 @pytest.mark.parametrize("name", SEEDS)
 async def test_a_damaged_file_is_read_or_refused_and_nothing_else(name: str) -> None:
     assert (await parse(SEEDS[name], name)).text
-    for damaged in damages(SEEDS[name]):
+    for content in damages(SEEDS[name]):
         try:
-            result = await parse(damaged, name)
+            result = await parse(content, name)
         except InvalidInput as refusal:
             reason = str(refusal)
             assert reason.startswith(f"{name}: ")
@@ -328,7 +328,7 @@ async def test_a_part_that_is_damaged_inside_a_sound_archive_is_no_surprise(kind
     chance = random.Random(kind)
     xml = zipfile.ZipFile(BytesIO(make())).read(part)
     place = chance.randrange(100, len(xml) - 100)
-    broken: list[bytes | None] = [
+    damaged_parts: list[bytes | None] = [
         None,
         b"",
         xml[:place],
@@ -337,7 +337,8 @@ async def test_a_part_that_is_damaged_inside_a_sound_archive_is_no_surprise(kind
     ]
     values = xml.replace(b'="1"', b'="-99999999999999999999"')
     variants = [
-        office.changed(make(), lambda n, p, x=x: x if n == part else p) for x in (*broken, values)
+        office.changed(make(), lambda n, p, x=x: x if n == part else p)
+        for x in (*damaged_parts, values)
     ]
     for variant in variants:
         [answer] = await asyncio.gather(parse(variant, kind), return_exceptions=True)

@@ -200,7 +200,7 @@ def test_what_is_no_notebook_is_refused(source: str) -> None:
 async def test_both_kinds_are_read_by_their_names() -> None:
     message = mail()
     message.set_content("words")
-    parsed = await parse(message.as_bytes(), "a.eml")
-    assert (parsed.metadata["media_type"], parsed.text[-5:]) == ("message/rfc822", "words")
+    document = await parse(message.as_bytes(), "a.eml")
+    assert (document.metadata["media_type"], document.text[-5:]) == ("message/rfc822", "words")
     cells = notebook({"cell_type": "markdown", "source": "words"})
     assert (await parse(cells.encode(), "a.ipynb")).text == "words"

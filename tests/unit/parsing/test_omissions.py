@@ -100,10 +100,10 @@ async def test_binary_data_in_any_file_is_left_out_and_said_with_its_bytes() -> 
         "a.html": f"<p>{BASE64}</p><p>Gustav Hale</p>",
         "a.ipynb": f'{{"cells": [{{"cell_type": "raw", "source": "{BASE64} Gustav Hale"}}]}}',
     }.items():
-        parsed = await parse(text.encode(), name)
-        assert "Gustav Hale" in parsed.text
-        assert len(parsed.text) < 100
-        assert any("40,0" in warning for warning in parsed.warnings), name
+        document = await parse(text.encode(), name)
+        assert "Gustav Hale" in document.text
+        assert len(document.text) < 100
+        assert any("40,0" in warning for warning in document.warnings), name
 
 
 async def test_a_file_of_nothing_but_binary_data_is_refused() -> None:

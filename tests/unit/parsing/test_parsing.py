@@ -79,11 +79,11 @@ async def test_a_pdf_without_readable_text_is_refused_with_the_reason(
 
 async def test_a_pdf_with_too_many_pages_is_refused() -> None:
     pages = b"<</Type/Pages/Count %d/Kids[4 0 R]>>"
-    many = pdf("Ada").replace(pages % 1, pages % 99999)
+    content = pdf("Ada").replace(pages % 1, pages % 99999)
     with pytest.raises(
         InvalidInput, match=r"a\.pdf: has 99,999 pages, at most 10,000 are read: split it"
     ):
-        await parse(many, "a.pdf")
+        await parse(content, "a.pdf")
 
 
 def test_a_text_is_bounded_whatever_the_file_has(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -123,13 +123,13 @@ async def test_plain_text_of_any_name_is_read(name: str) -> None:
 
 async def test_everything_lightrag_takes_is_read() -> None:
     """The list of LightRAG's DocumentManager."""
-    taken = (
+    suffixes = (
         ".txt .md .mdx .pdf .docx .pptx .xlsx .rtf .odt .tex .epub .html .htm .csv .json .xml "
         ".yaml .yml .log .conf "
         ".ini .properties .sql .bat .sh .c .h .cpp .hpp .py .java .js .ts .swift .go .rb .php "
         ".css .scss .less"
     )
-    assert set(taken.split()) <= set(SUFFIXES)
+    assert set(suffixes.split()) <= set(SUFFIXES)
 
 
 async def test_a_too_large_file_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -245,11 +245,11 @@ def refused(suffix: str) -> bool:
 
 
 def test_the_documentation_lists_every_kind() -> None:
-    known = " ".join(suffix for suffix, kind in KINDS.items() if kind.parser)
-    shown = " ".join((add.__doc__ or "").split())
-    assert f"Add documents: {known}, and text of any other name." in shown
+    suffixes = " ".join(suffix for suffix, kind in KINDS.items() if kind.parser)
+    help_text = " ".join((add.__doc__ or "").split())
+    assert f"Add documents: {suffixes}, and text of any other name." in help_text
     readme = " ".join((ROOT / "README.md").read_text("utf-8").split())
-    assert f"Files are {known}, and text of any other name" in readme
+    assert f"Files are {suffixes}, and text of any other name" in readme
     table = (
         (ROOT / "docs/operations.md").read_text("utf-8").partition("## Which files are read?")[2]
     )

@@ -99,10 +99,10 @@ async def test_parsers_see_no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_limits_of_the_machine_that_are_lower_stay(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[tuple[int, tuple[int, int]]] = []
+    calls: list[tuple[int, tuple[int, int]]] = []
     monkeypatch.setattr(child.resource, "getrlimit", lambda _: (5, 7))
     monkeypatch.setattr(
-        child.resource, "setrlimit", lambda what, limits: seen.append((what, limits))
+        child.resource, "setrlimit", lambda resource, limits: calls.append((resource, limits))
     )
     child._limit(((child.resource.RLIMIT_CPU, 60),))
-    assert seen == [(child.resource.RLIMIT_CPU, (7, 7))]
+    assert calls == [(child.resource.RLIMIT_CPU, (7, 7))]

@@ -16,25 +16,27 @@ from runtime.parsing.number_formats import shown
 
 
 def book() -> tuple[Any, Any]:
-    made: Any = Workbook()
-    return made, made.active
+    workbook: Any = Workbook()
+    return workbook, workbook.active
 
 
-def read(made: Any) -> Any:
+def read(workbook: Any) -> Any:
     out = BytesIO()
-    made.save(out)
+    workbook.save(out)
     return xlsx.text(out.getvalue())
 
 
-def table(made: Any) -> list[list[str]]:
+def table(workbook: Any) -> list[list[str]]:
     lines = [
-        line for line in read(made).text.split("\n") if line.startswith("|") and "---" not in line
+        line
+        for line in read(workbook).text.split("\n")
+        if line.startswith("|") and "---" not in line
     ]
     return [[words.strip() for words in line.strip("|").split("|")] for line in lines]
 
 
 @pytest.mark.parametrize(
-    ("value", "number_format", "expected"),
+    ("value", "number_format", "expected_text"),
     [
         (0.125, "0.0%", "12.5%"),
         (0.3, "0%", "30%"),
@@ -61,22 +63,24 @@ def table(made: Any) -> list[list[str]]:
         (3, "x" * 10_000, "3"),
     ],
 )
-def test_a_number_is_shown_in_its_format(value: float, number_format: str, expected: str) -> None:
-    assert shown(value, number_format) == expected
+def test_a_number_is_shown_in_its_format(
+    value: float, number_format: str, expected_text: str
+) -> None:
+    assert shown(value, number_format) == expected_text
 
 
 def test_dates_and_durations_are_read_as_such() -> None:
-    made, sheet = book()
+    workbook, sheet = book()
     sheet.append(["what", "value"])
     sheet.append(["day", dt.date(2027, 5, 3)])
     sheet.append(["long", dt.timedelta(hours=26, minutes=30)])
     sheet["B3"].number_format = "[h]:mm"
     sheet.append(["hour", dt.time(9, 15)])
-    assert table(made)[1:] == [["day", "2027-05-03"], ["long", "26:30"], ["hour", "09:15:00"]]
+    assert table(workbook)[1:] == [["day", "2027-05-03"], ["long", "26:30"], ["hour", "09:15:00"]]
 
 
 def test_each_row_of_a_merged_range_has_its_department_and_a_merged_title_stands_once() -> None:
-    made, sheet = book()
+    workbook, sheet = book()
     for row in (
         ["Staff", None, None],
         ["Department", "Name", "Since"],
@@ -86,15 +90,15 @@ def test_each_row_of_a_merged_range_has_its_department_and_a_merged_title_stands
         sheet.append(row)
     sheet.merge_cells("A3:A4")
     sheet.merge_cells("A1:C1")
-    assert read(made).text.count("Staff") == 1
-    assert table(made)[1:] == [["Pilotage", "Ada", "1"], ["Pilotage", "Bruno", "2"]]
+    assert read(workbook).text.count("Staff") == 1
+    assert table(workbook)[1:] == [["Pilotage", "Ada", "1"], ["Pilotage", "Bruno", "2"]]
 
 
 def test_a_formula_without_a_value_stands_there_itself_and_is_counted() -> None:
-    made, sheet = book()
+    workbook, sheet = book()
     sheet.append(["Post", "Half", "Year"])
     sheet.append(["Rent", 1200, "=B2*2"])
-    content = read(made)
+    content = read(workbook)
     assert "| Rent | 1200 | =B2*2 |" in content.text
     assert content.warnings == (
         (
@@ -105,23 +109,23 @@ def test_a_formula_without_a_value_stands_there_itself_and_is_counted() -> None:
 
 
 def test_comments_stand_in_their_cells() -> None:
-    made, sheet = book()
+    workbook, sheet = book()
     sheet.append(["Name", "Role"])
     sheet.append(["Bruno", "deckhand"])
     sheet["A2"].comment = Comment("on leave\nuntil June", "Ada")
-    assert table(made)[1] == ["Bruno [Comment: on leave until June]", "deckhand"]
+    assert table(workbook)[1] == ["Bruno [Comment: on leave until June]", "deckhand"]
 
 
 def test_what_is_hidden_is_read_and_said() -> None:
-    made, sheet = book()
+    workbook, sheet = book()
     for row in (["Name", "Role"], ["Bruno", "deckhand"], ["Clara", "clerk"]):
         sheet.append(row)
     sheet.row_dimensions[2].hidden = True
     sheet.column_dimensions["B"].hidden = True
-    other = made.create_sheet("Notes")
-    other.append(["a", "b"])
-    other.sheet_state = "hidden"
-    content = read(made)
+    notes = workbook.create_sheet("Notes")
+    notes.append(["a", "b"])
+    notes.sheet_state = "hidden"
+    content = read(workbook)
     assert "deckhand" in content.text
     assert "## Notes (hidden)" in content.text
     assert set(content.warnings) == {
@@ -132,11 +136,11 @@ def test_what_is_hidden_is_read_and_said() -> None:
 
 
 def test_a_chart_is_read_as_a_table() -> None:
-    made, sheet = book()
+    workbook, sheet = book()
     for row in (["Year", "Tonnes"], [1921, 40], [1922, 55]):
         sheet.append(row)
     chart = BarChart()
     chart.title = "Catch of herring"
     chart.add_data(Reference(sheet, min_col=2, min_row=1, max_row=3), titles_from_data=True)
     sheet.add_chart(chart, "E2")
-    assert "Chart: Catch of herring" in read(made).text
+    assert "Chart: Catch of herring" in read(workbook).text

@@ -68,7 +68,7 @@ def test_a_table_says_which_records_do_not_fit() -> None:
     assert content.warnings == (
         "1 record has more fields than the first one: their names are not known",
     )
-    swallowed = csv.text('Name,Ship\n"Ada,Gull\nHector,Heron\nRuth,Salt\n')
-    assert swallowed.warnings == (
+    unclosed_field = csv.text('Name,Ship\n"Ada,Gull\nHector,Heron\nRuth,Salt\n')
+    assert unclosed_field.warnings == (
         "1 field goes over several lines: is a quotation mark in it not closed?",
     )

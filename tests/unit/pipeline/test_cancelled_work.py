@@ -34,15 +34,15 @@ class Harness:
 
     async def settle(self, *names: str) -> None:
         """Let those services work, all of them where none is named, until nothing is left."""
-        chosen = [
+        named_workers = [
             worker for worker in self.workers if not names or worker.consumer.durable.name in names
         ]
-        while any([await worker.step() for worker in chosen]):
+        while any([await worker.step() for worker in named_workers]):
             pass
 
     def count(self, kind: type) -> int:
         return sum(
-            stored.subject.endswith(f".{kind.__name__}") for stored in self.harness.log.messages
+            message.subject.endswith(f".{kind.__name__}") for message in self.harness.log.messages
         )
 
     async def vectors(self) -> str:
@@ -51,8 +51,8 @@ class Harness:
 
 
 async def _states(api: httpx.AsyncClient) -> dict[str, tuple[str, str | None]]:
-    listed = (await api.post("/documents/paginated", json={})).json()["documents"]
-    return {one["id"]: (one["status"], one["error_msg"]) for one in listed}
+    documents = (await api.post("/documents/paginated", json={})).json()["documents"]
+    return {document["id"]: (document["status"], document["error_msg"]) for document in documents}
 
 
 async def test_what_is_not_done_is_stopped_and_taken_up_again_when_it_is_wanted() -> None:
@@ -70,8 +70,12 @@ async def test_what_is_not_done_is_stopped_and_taken_up_again_when_it_is_wanted(
         await harness.settle()
         assert harness.count(EntitiesExtracted) == before
         states = await _states(api)
-        stopped = ("failed", "query: cancelled by anyone")
-        assert states == {"done": ("processed", None), "cut": stopped, "new": stopped}
+        cancelled_state = ("failed", "query: cancelled by anyone")
+        assert states == {
+            "done": ("processed", None),
+            "cut": cancelled_state,
+            "new": cancelled_state,
+        }
         assert not (await api.get("/documents/pipeline_status")).json()["busy"]
         assert (await api.post("/documents/cancel_pipeline")).json()["status"] == "not_busy"
         assert harness.count(DocumentCancelled) == 2
@@ -100,7 +104,11 @@ async def test_a_document_that_was_through_before_the_stop_came_is_processed() -
         assert (await api.post("/documents/cancel_pipeline")).json()["doc_ids"] == ["a"]
         await harness.settle()
         assert await _states(api) == {"a": ("processed", None)}
-        gists = [event_line(one).gist async for page in harness.harness.log.read() for one in page]
+        gists = [
+            event_line(message).gist
+            async for page in harness.harness.log.read()
+            for message in page
+        ]
         assert "work on it is stopped by anyone" in gists
 
 

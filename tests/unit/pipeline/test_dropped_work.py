@@ -41,8 +41,8 @@ class Harness:
 
     def __init__(self, versions: Any) -> None:
         self.harness, self.left = QueryHarness(log=MemoryLog()), list(enumerate(STORY))
-        wanted: DocumentVersions = versions(self.harness.log)
-        self.workers: list[Worker] = workers(self.harness, wanted)
+        document_versions: DocumentVersions = versions(self.harness.log)
+        self.workers: list[Worker] = workers(self.harness, document_versions)
 
     async def tell(self) -> None:
         number, (id, body) = self.left.pop(0)
@@ -60,7 +60,7 @@ class Harness:
 
     def count(self, kind: type) -> int:
         name = f".{kind.__name__}"
-        return sum(stored.subject.endswith(name) for stored in self.harness.log.messages)
+        return sum(message.subject.endswith(name) for message in self.harness.log.messages)
 
 
 async def told(versions: Any, dice: Random | None = None, *, cut_first: bool = False) -> Harness:
@@ -78,10 +78,10 @@ async def told(versions: Any, dice: Random | None = None, *, cut_first: bool = F
 
 
 async def test_whatever_is_dropped_the_outcome_is_the_same() -> None:
-    everything = await (await told(lambda _: ALL_WANTED)).digests()
+    digests = await (await told(lambda _: ALL_WANTED)).digests()
     for seed in range(4):
         dropping = await told(lambda log: LogVersions(log, look_again=0.0), Random(seed))
-        assert await dropping.digests() == everything, f"with the dice of {seed}"
+        assert await dropping.digests() == digests, f"with the dice of {seed}"
 
 
 async def test_nothing_is_extracted_or_embedded_for_what_was_replaced_before_its_turn() -> None:

@@ -57,7 +57,7 @@ class Harness:
             worker.edge.delay = lambda attempt, wait: 0.0
 
     def worker(self, name: str) -> Worker:
-        return next(each for each in self.workers if each.consumer.durable.name == name)
+        return next(worker for worker in self.workers if worker.consumer.durable.name == name)
 
     async def add(self, text: str) -> None:
         how: Any = {"split_by_character": "|"}
@@ -72,9 +72,9 @@ class Harness:
 
     def events(self, kind: type[Event]) -> list[Any]:
         return [
-            decode(stored.data, stored.subject, stored.headers).data
-            for stored in self.harness.log.messages
-            if stored.subject.endswith(f".{kind.__name__}")
+            decode(message.data, message.subject, message.headers).data
+            for message in self.harness.log.messages
+            if message.subject.endswith(f".{kind.__name__}")
         ]
 
     async def status(self) -> tuple[str, str | None]:
@@ -82,8 +82,8 @@ class Harness:
             (document,) = (await api.post("/documents/paginated", json={})).json()["documents"]
             return document["status"], document["error_msg"]
 
-    async def retry(self, **what: Any) -> int | None:
-        request = RetryRequested(document_id="doc", **what)
+    async def retry(self, **fields: Any) -> int | None:
+        request = RetryRequested(document_id="doc", **fields)
         return await request_retry(self.harness.log, workspace="w", retry=request, source="test")
 
 
@@ -156,11 +156,11 @@ async def test_nothing_is_requested_where_nothing_failed() -> None:
     await harness.add(TEXT)
     await harness.settle()
     log = harness.harness.log
-    published = len(log.messages)
+    count = len(log.messages)
     assert await plan_retries(log, Retries("w", ["doc", "other"])) == RetryOutcome(
         ["doc"], ["other"]
     )
-    assert len(log.messages) == published
+    assert len(log.messages) == count
     assert await harness.retry() == await harness.retry()
     harness.extractor.errors.clear()
     await harness.harness.log.publish(sealed(added("doc", "Gil Moore met Hal Nash."), id="anew"))

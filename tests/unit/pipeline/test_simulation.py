@@ -27,9 +27,9 @@ def simulate(*arguments: str) -> subprocess.CompletedProcess[str]:
     [0, *(pytest.param(first, marks=pytest.mark.nightly) for first in range(250, 1000, 250))],
 )
 def test_kills_outages_rebuilds_repeats_and_disorder_change_nothing_in_the_end(first: int) -> None:
-    done = simulate("--first", str(first), "--seeds", "250")
-    assert done.returncode == 0, done.stdout
-    assert done.stdout.startswith("250 seeds, 0 failed:")
+    process = simulate("--first", str(first), "--seeds", "250")
+    assert process.returncode == 0, process.stdout
+    assert process.stdout.startswith("250 seeds, 0 failed:")
 
 
 @pytest.mark.parametrize(
@@ -48,9 +48,9 @@ def test_kills_outages_rebuilds_repeats_and_disorder_change_nothing_in_the_end(f
     ],
 )
 def test_a_planted_bug_is_found(bug: str, first: int) -> None:
-    done = simulate("--planted", bug, "--first", str(first), "--seeds", "1")
-    assert done.returncode == 0, done.stdout
-    assert f"again: python -m tests.simulation --seed {first}" in done.stdout
+    process = simulate("--planted", bug, "--first", str(first), "--seeds", "1")
+    assert process.returncode == 0, process.stdout
+    assert f"again: python -m tests.simulation --seed {first}" in process.stdout
 
 
 @contextmanager
@@ -76,8 +76,7 @@ def test_an_interrupted_run_says_how_to_go_on() -> None:
         run.send_signal(signal.SIGINT)
         output, _ = run.communicate(timeout=60)
     assert run.returncode == 130
-    done = int(output.partition(" ")[0])
-    assert done >= 10
-    assert (
-        f"go on: python -m tests.simulation --first {7 + done} --seeds {100000 - done}\n" in output
-    )
+    seed_count = int(output.partition(" ")[0])
+    assert seed_count >= 10
+    arguments = f"--first {7 + seed_count} --seeds {100000 - seed_count}"
+    assert f"go on: python -m tests.simulation {arguments}\n" in output

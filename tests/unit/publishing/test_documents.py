@@ -40,7 +40,7 @@ class Harness:
 
     @property
     def events(self) -> list[DocumentAdded]:
-        result = [decode(stored.data, stored.subject).data for stored in self.log.messages]
+        result = [decode(message.data, message.subject).data for message in self.log.messages]
         return [event for event in result if isinstance(event, DocumentAdded)]
 
 
@@ -53,7 +53,7 @@ async def test_a_document_is_in_the_log_with_everything_that_was_said_of_it(
     harness: Harness,
 ) -> None:
     chunking = Chunking(size=10, overlap=2)
-    added = await harness.add(
+    addition = await harness.add(
         "text",
         id="d",
         file_path="shelf/d.txt",
@@ -61,7 +61,7 @@ async def test_a_document_is_in_the_log_with_everything_that_was_said_of_it(
         metadata={"year": 1999},
         chunking=chunking,
     )
-    assert added._replace(at=0) == Added("d", 1, is_new=True, track_id="t")
+    assert addition._replace(at=0) == Added("d", 1, is_new=True, track_id="t")
     (event,) = harness.events
     assert event == DocumentAdded(
         document_id="d",
@@ -126,9 +126,9 @@ async def test_a_text_without_anything_to_read_is_refused(harness: Harness, text
 
 
 async def test_lone_surrogates_are_left_out(harness: Harness) -> None:
-    added = await harness.add("a\ud800b", id="d\udfff", file_path="f\ud800.txt")
+    addition = await harness.add("a\ud800b", id="d\udfff", file_path="f\ud800.txt")
     (event,) = harness.events
-    assert (added.document_id, event.text, event.file_path) == ("d", "ab", "f.txt")
+    assert (addition.document_id, event.text, event.file_path) == ("d", "ab", "f.txt")
 
 
 @settings(max_examples=60)
@@ -179,8 +179,8 @@ MILL = CustomKnowledge.model_validate(
 
 
 async def test_knowledge_stands_in_the_log_instead_of_a_text(harness: Harness) -> None:
-    added = await harness.add(id="d", knowledge=MILL)
-    assert added._replace(at=0) == Added("d", 1, is_new=True)
+    addition = await harness.add(id="d", knowledge=MILL)
+    assert addition._replace(at=0) == Added("d", 1, is_new=True)
     (event,) = harness.events
     assert (event.knowledge, event.text, event.blob) == (MILL, None, None)
     assert (await harness.add(knowledge=MILL)).document_id.startswith("doc-")
@@ -191,8 +191,10 @@ async def test_the_same_knowledge_twice_is_once_and_other_knowledge_is_a_new_ver
 ) -> None:
     await harness.add(id="d", knowledge=MILL)
     assert (await harness.add(id="d", knowledge=MILL))._replace(at=0) == Added("d", 1, is_new=False)
-    other = MILL.model_copy(update={"entities": ()})
-    assert (await harness.add(id="d", knowledge=other))._replace(at=0) == Added("d", 2, is_new=True)
+    other_knowledge = MILL.model_copy(update={"entities": ()})
+    assert (await harness.add(id="d", knowledge=other_knowledge))._replace(at=0) == Added(
+        "d", 2, is_new=True
+    )
 
 
 async def test_a_text_and_knowledge_together_are_refused(harness: Harness) -> None:
@@ -294,9 +296,9 @@ async def test_a_log_that_is_full_is_said_to_the_publisher(
         raise Unavailable("KB_EVENTS is full", retry_after=30.0)
 
     monkeypatch.setattr(harness.log, "publish", full)
-    with pytest.raises(Unavailable) as refused:
+    with pytest.raises(Unavailable) as error:
         await harness.add("text")
-    assert refused.value.retry_after == 30.0
+    assert error.value.retry_after == 30.0
 
 
 async def test_everything_that_is_published_carries_in_whose_name_and_repeats_change_nothing(
@@ -322,7 +324,7 @@ async def test_everything_that_is_published_carries_in_whose_name_and_repeats_ch
         assert not (await harness.add("text", id="d")).is_new
         await documents.delete_document(harness.log, workspace="w", id="d", source="tests")
     await harness.add("more", id="e")
-    actors = [decode(stored.data, stored.subject).actor for stored in harness.log.messages]
+    actors = [decode(message.data, message.subject).actor for message in harness.log.messages]
     assert actors == ["key:ci"] * 4 + ["user:ada", None]
 
 
@@ -332,9 +334,9 @@ COMPOSED, DECOMPOSED = "Übersicht Café.md", "U\u0308bersicht Cafe\u0301.md"
 async def test_both_spellings_of_a_file_name_are_one_document(harness: Harness) -> None:
     first = await harness.add("text", file_path=DECOMPOSED)
     again = await harness.add("text", file_path=COMPOSED)
-    newer = await harness.add("newer text", file_path=DECOMPOSED)
-    assert {first.document_id, again.document_id, newer.document_id} == {document_id("", COMPOSED)}
-    assert [again.is_new, newer.is_new] == [False, True]
+    third = await harness.add("newer text", file_path=DECOMPOSED)
+    assert {first.document_id, again.document_id, third.document_id} == {document_id("", COMPOSED)}
+    assert [again.is_new, third.is_new] == [False, True]
     assert {event.file_path for event in harness.events} == {COMPOSED}
 
 
@@ -361,9 +363,15 @@ async def test_both_spellings_of_a_given_id_are_one_document(harness: Harness) -
 async def test_what_was_added_before_names_had_one_spelling_keeps_its_id(
     harness: Harness, id: str, submission: dict[str, Any]
 ) -> None:
-    old = DocumentAdded(document_id=id, text="old", file_path=DECOMPOSED)
+    old_event = DocumentAdded(document_id=id, text="old", file_path=DECOMPOSED)
     await harness.log.publish(
-        wrap(old, id="old", source="tests", workspace="w", time=datetime(2026, 1, 1, tzinfo=UTC))
+        wrap(
+            old_event,
+            id="old",
+            source="tests",
+            workspace="w",
+            time=datetime(2026, 1, 1, tzinfo=UTC),
+        )
     )
     assert not (await harness.add("old", **submission)).is_new
     assert (await harness.add("new", **submission)).document_id == id
@@ -371,8 +379,8 @@ async def test_what_was_added_before_names_had_one_spelling_keeps_its_id(
     assert await current_content_hash(
         harness.log, workspace="w", id=name, file_path=submission["file_path"]
     ) == sha256("new")
-    deleted = await documents.delete_document(
+    deletion = await documents.delete_document(
         harness.log, workspace="w", id=name if "-1" in name else id, source="t"
     )
-    assert deleted is not None
-    assert (deleted.document_id, deleted.is_new) == (id, True)
+    assert deletion is not None
+    assert (deletion.document_id, deletion.is_new) == (id, True)

@@ -14,10 +14,10 @@ from tests.support.binary_data import BASE64, BINARY, NO_BINARY, STRAINS
 
 @pytest.mark.parametrize("name", BINARY)
 def test_binary_data_is_left_out_and_counted(name: str) -> None:
-    text, expected = BINARY[name]
+    text, expected_text = BINARY[name]
     clean = clean_text(text)
-    if expected is not None:
-        assert clean.text == expected
+    if expected_text is not None:
+        assert clean.text == expected_text
     assert len(clean.text) < 80
     assert len(clean.warnings) == 1
     assert "bytes) was left out" in clean.warnings[0]
@@ -56,7 +56,7 @@ def test_a_text_in_pieces_gives_the_same(size: int) -> None:
         + ordinary
         + ordinary.join(NO_BINARY.values())
     )
-    whole = clean_text(text, [len(text) // 2])
+    clean = clean_text(text, [len(text) // 2])
     left_out = LeftOut()
     places = [*range(0, len(text), size), len(text)]
     marks = [
@@ -66,9 +66,9 @@ def test_a_text_in_pieces_gives_the_same(size: int) -> None:
         (text[start:end], mark) for (start, end), mark in zip(pairwise(places), marks, strict=True)
     ]
     parts = list(without_ballast(pieces, left_out))
-    assert "".join(part for part, _ in parts) == whole.text
-    assert [mark for _, marks in parts for mark in marks] == list(whole.marks)
-    assert left_out.sentences() == whole.warnings
+    assert "".join(part for part, _ in parts) == clean.text
+    assert [mark for _, marks in parts for mark in marks] == list(clean.marks)
+    assert left_out.sentences() == clean.warnings
 
 
 def test_a_run_that_never_ends_is_not_waited_for() -> None:
@@ -85,10 +85,10 @@ def test_a_run_that_never_ends_is_not_waited_for() -> None:
 @pytest.mark.parametrize("name", STRAINS)
 def test_no_text_takes_more_than_its_length_is_worth(name: str) -> None:
     text = STRAINS[name]
-    small = text[: len(text) // 4]
-    started = time.process_time()
-    clean_text(small)
-    short = time.process_time() - started
+    quarter = text[: len(text) // 4]
+    start = time.process_time()
+    clean_text(quarter)
+    quarter_seconds = time.process_time() - start
     clean_text(text)
-    long = time.process_time() - started - short
-    assert long < max(10 * short, 2.0)
+    whole_seconds = time.process_time() - start - quarter_seconds
+    assert whole_seconds < max(10 * quarter_seconds, 2.0)

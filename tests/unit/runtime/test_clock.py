@@ -110,8 +110,8 @@ def test_a_pause_lasts_no_longer_than_it_was_meant_to(step: float) -> None:
 
 
 def test_a_pause_of_a_release_that_wrote_no_length_is_cut_at_the_longest() -> None:
-    written = ProviderState(until=NOW + DAY).model_dump(exclude={"pause"})
-    state = ProviderState.model_validate(written)
+    fields = ProviderState(until=NOW + DAY).model_dump(exclude={"pause"})
+    state = ProviderState.model_validate(fields)
     rules.cut_times(state, NOW)
     assert rules.seconds_paused(state, NOW) == LONGEST_PAUSE
 
@@ -141,7 +141,7 @@ async def replicas() -> AsyncIterator[list[RateLimiter]]:
     values = MemorySharedValues()
     limiters = [RateLimiter("a provider", Limits(calls=2, requests=60), values) for _ in range(2)]
     yield limiters
-    await asyncio.gather(*(one.close() for one in limiters))
+    await asyncio.gather(*(limiter.close() for limiter in limiters))
 
 
 async def test_a_provider_that_asked_for_two_seconds_is_called_again_after_two(
@@ -151,17 +151,17 @@ async def test_a_provider_that_asked_for_two_seconds_is_called_again_after_two(
     with pytest.raises(RateLimited):
         async with first.call():
             raise RateLimited("slow down", retry_after=2.0)
-    real = time.time
-    monkeypatch.setattr(time, "time", lambda: real() - DAY)
+    wall_time = time.time
+    monkeypatch.setattr(time, "time", lambda: wall_time() - DAY)
     assert first._values is not None
     assert "called again in 2 s" in (await pause_notices(first._values))[0]
-    with pytest.raises(RateLimited) as refused:
+    with pytest.raises(RateLimited) as error:
         async with second.call():
             raise AssertionError("it is paused")
-    assert refused.value.retry_after and refused.value.retry_after <= 2.0
+    assert error.value.retry_after and error.value.retry_after <= 2.0
     await asyncio.sleep(2.1)
-    for one in (second, first):
-        async with one.call():
+    for limiter in (second, first):
+        async with limiter.call():
             pass
     assert await pause_notices(first._values) == []
 
@@ -169,10 +169,10 @@ async def test_a_provider_that_asked_for_two_seconds_is_called_again_after_two(
 async def test_calls_go_on_when_the_clock_is_set_while_they_run(
     replicas: list[RateLimiter], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = time.time
+    wall_time = time.time
     async with asyncio.timeout(30):
         for offset in (0.0, -DAY, DAY, -30.0, -365 * DAY):
-            monkeypatch.setattr(time, "time", partial(lambda ahead: real() + ahead, offset))
+            monkeypatch.setattr(time, "time", partial(lambda ahead: wall_time() + ahead, offset))
             async with replicas[0].call(), replicas[1].call():
                 pass
 

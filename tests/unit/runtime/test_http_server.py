@@ -37,7 +37,7 @@ async def answered(settings: Settings, head: bytes) -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("trusted", "seen"),
+    ("proxies", "address"),
     [
         ("", b"127.0.0.1"),
         ("10.0.0.0/8", b"127.0.0.1"),
@@ -46,11 +46,11 @@ async def answered(settings: Settings, head: bytes) -> bytes:
     ],
 )
 async def test_a_forwarded_address_counts_only_from_a_proxy_that_was_named(
-    trusted: str, seen: bytes
+    proxies: str, address: bytes
 ) -> None:
-    forwarded = b"X-Forwarded-For: 198.51.100.7, 203.0.113.9\r\n"
-    answer = await answered(Settings(forwarded_allow_ips=trusted), forwarded)
-    assert answer.partition(b"\r\n\r\n")[2] == seen
+    header = b"X-Forwarded-For: 198.51.100.7, 203.0.113.9\r\n"
+    answer = await answered(Settings(forwarded_allow_ips=proxies), header)
+    assert answer.partition(b"\r\n\r\n")[2] == address
 
 
 async def test_a_dealt_connection_is_bounded_too() -> None:
@@ -59,15 +59,16 @@ async def test_a_dealt_connection_is_bounded_too() -> None:
     assert b"HTTP_MAX_HEADERS" in answer
 
 
-@pytest.mark.parametrize("given", ["localhost", "10.0.0.0/99", "1.2.3.4,proxy"])
-def test_what_is_no_address_is_refused(given: str) -> None:
+@pytest.mark.parametrize("addresses", ["localhost", "10.0.0.0/99", "1.2.3.4,proxy"])
+def test_what_is_no_address_is_refused(addresses: str) -> None:
     with pytest.raises(ValueError, match="addresses or networks"):
-        Settings(forwarded_allow_ips=given)
+        Settings(forwarded_allow_ips=addresses)
 
 
 def test_a_trust_in_everybody_is_said_aloud() -> None:
     assert any(
-        "FORWARDED_ALLOW_IPS" in said for said in Settings(forwarded_allow_ips="*").contradictions
+        "FORWARDED_ALLOW_IPS" in sentence
+        for sentence in Settings(forwarded_allow_ips="*").contradictions
     )
     assert (
         Settings(forwarded_allow_ips=" 10.0.0.0/8 , ::1,").forwarded_allow_ips == "10.0.0.0/8,::1"

@@ -35,10 +35,10 @@ def bulk(writes: list[Mapping[str, Any]], concerns: list[Mapping[str, Any]]) -> 
 
 async def translated(error: PyMongoError) -> BaseException:
     """What a caller of the store sees of it."""
-    with pytest.raises(Exception) as raised:
+    with pytest.raises(Exception) as error_info:
         async with answered(60):
             raise error
-    return raised.value
+    return error_info.value
 
 
 @pytest.mark.parametrize(

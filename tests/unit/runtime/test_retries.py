@@ -31,11 +31,11 @@ def test_delays_double_up_to_the_longest() -> None:
 
 @pytest.mark.parametrize("spread", [0.25, 1.0])
 def test_delays_are_spread_so_that_replicas_do_not_come_back_as_one(spread: float) -> None:
-    drawn = [Backoff(1.0, 30.0, spread).delay(5) for _ in range(400)]
-    assert len(set(drawn)) > 300
-    assert 16.0 * (1 - spread) <= min(drawn) < 16.0 * (1 - 0.8 * spread)
-    assert 16.0 * (1 + spread) >= max(drawn) > 16.0 * (1 + 0.8 * spread)
-    assert sum(drawn) / 400 == pytest.approx(16.0, rel=0.2)
+    delays = [Backoff(1.0, 30.0, spread).delay(5) for _ in range(400)]
+    assert len(set(delays)) > 300
+    assert 16.0 * (1 - spread) <= min(delays) < 16.0 * (1 - 0.8 * spread)
+    assert 16.0 * (1 + spread) >= max(delays) > 16.0 * (1 + 0.8 * spread)
+    assert sum(delays) / 400 == pytest.approx(16.0, rel=0.2)
 
 
 def test_a_server_that_asks_for_more_gets_more() -> None:
@@ -50,11 +50,11 @@ async def test_work_is_repeated_until_it_does_not_fail_or_may_not_be_repeated() 
         Unavailable("away"),
         ValueError("a bug"),
     ]
-    made: list[str] = []
+    attempts: list[str] = []
 
     async def work() -> str:
-        if len(made) < 3:
-            made.append("tried")
+        if len(attempts) < 3:
+            attempts.append("tried")
             raise errors.pop(0)
         return "done"
 
@@ -81,12 +81,12 @@ async def test_work_is_tried_so_many_times_at_most_and_the_last_error_is_raised(
 
 
 async def test_the_wait_between_two_attempts_is_the_one_the_error_asks_for() -> None:
-    failed = False
+    has_failed = False
 
     async def work() -> None:
-        nonlocal failed
-        if not failed:
-            failed = True
+        nonlocal has_failed
+        if not has_failed:
+            has_failed = True
             raise RateLimited("slowly", retry_after=0.2)
 
     since = asyncio.get_running_loop().time()
@@ -96,7 +96,7 @@ async def test_the_wait_between_two_attempts_is_the_one_the_error_asks_for() -> 
 
 @pytest.mark.parametrize("during", ["the work", "the wait"])
 async def test_a_cancellation_ends_the_attempts(during: str) -> None:
-    asked: list[Exception] = []
+    errors: list[Exception] = []
 
     async def work() -> None:
         if during == "the wait":
@@ -104,7 +104,7 @@ async def test_a_cancellation_ends_the_attempts(during: str) -> None:
         await asyncio.sleep(60)
 
     def again(error: Exception) -> bool:
-        asked.append(error)
+        errors.append(error)
         return isinstance(error, Retryable)
 
     task = asyncio.create_task(Backoff(60.0, 60.0).retry(work, again))
@@ -112,7 +112,7 @@ async def test_a_cancellation_ends_the_attempts(during: str) -> None:
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert len(asked) == 1
+    assert len(errors) == 1
 
 
 @pytest.mark.parametrize(
@@ -161,6 +161,9 @@ def test_a_retry_after_is_whole_seconds_and_at_least_one() -> None:
 
 
 def test_of_several_errors_the_longest_wait_counts() -> None:
-    short, long = Unavailable("short", retry_after=1.0), RateLimited("long", retry_after=9.0)
-    joined = longest_wait([Unavailable("away"), long, short], [])
-    assert (str(joined), joined.retry_after, joined.__cause__) == ("long", 9.0, long)
+    short_wait, long_wait = (
+        Unavailable("short", retry_after=1.0),
+        RateLimited("long", retry_after=9.0),
+    )
+    error = longest_wait([Unavailable("away"), long_wait, short_wait], [])
+    assert (str(error), error.retry_after, error.__cause__) == ("long", 9.0, long_wait)

@@ -93,25 +93,28 @@ def test_an_empty_file_is_as_none_and_one_that_is_not_there_keeps_it_from_starti
 def test_what_is_shown_names_the_file_s_variable_and_not_the_secret(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    given = {
+    environment = {
         "NATS_URL_FILE": secret(tmp_path, "nats://chunker:hush@nats:4222"),
         "NEO4J_PASSWORD_FILE": secret(tmp_path, "hush"),
     }
-    shown = {one.names[0]: one for one in shown_settings({"all": Settings}, given, {}, "")}
-    assert (shown["NATS_URL"].value, shown["NATS_URL"].source) == (
+    by_name = {
+        setting.names[0]: setting
+        for setting in shown_settings({"all": Settings}, environment, {}, "")
+    }
+    assert (by_name["NATS_URL"].value, by_name["NATS_URL"].source) == (
         "nats://nats:4222",
         "NATS_URL_FILE",
     )
-    assert (shown["NEO4J_PASSWORD"].value, shown["NEO4J_PASSWORD"].source) == (
+    assert (by_name["NEO4J_PASSWORD"].value, by_name["NEO4J_PASSWORD"].source) == (
         "(set, not shown)",
         "NEO4J_PASSWORD_FILE",
     )
-    assert settings_from(Settings, given).neo4j_password.get_secret_value() == "hush"
-    assert configuration.unread(given) == {}
+    assert settings_from(Settings, environment).neo4j_password.get_secret_value() == "hush"
+    assert configuration.unread(environment) == {}
 
 
 @pytest.mark.parametrize(
-    ("url", "shown"),
+    ("url", "safe_url"),
     [
         (
             "mongodb://user:hush@one:27017,two:27018/?replicaSet=r&tlsCertificateKeyFilePassword=hush",
@@ -121,5 +124,5 @@ def test_what_is_shown_names_the_file_s_variable_and_not_the_secret(
         ("https://a:b%40c@host/path?token=hush#part", "https://host/path"),
     ],
 )
-def test_an_address_is_shown_without_what_is_secret_in_it(url: str, shown: str) -> None:
-    assert without_secrets(url) == shown
+def test_an_address_is_shown_without_what_is_secret_in_it(url: str, safe_url: str) -> None:
+    assert without_secrets(url) == safe_url

@@ -39,7 +39,7 @@ async def test_a_large_wal_is_emptied_when_nobody_writes(
 ) -> None:
     monkeypatch.setattr(file, "IDLE", 0.01)
     path = tmp_path / "rows.sqlite"
-    rows, other = SqliteRows(path), SqliteRows(path)
+    rows, other_rows = SqliteRows(path), SqliteRows(path)
     await rows.prepare()
     await rows.put(
         TABLE, {sha256(str(number)): {"f32": os.urandom(10_000)} for number in range(600)}
@@ -48,11 +48,11 @@ async def test_a_large_wal_is_emptied_when_nobody_writes(
     async with asyncio.timeout(20):
         while wal.stat().st_size:
             await asyncio.sleep(0.01)
-    await other.put(TABLE, {"a": {"f32": b"1"}})
+    await other_rows.put(TABLE, {"a": {"f32": b"1"}})
     assert await rows.get(TABLE, ["a"]) == {"a": {"f32": b"1"}}
-    assert len(await other.get(TABLE, [sha256(str(number)) for number in range(600)])) == 600
+    assert len(await other_rows.get(TABLE, [sha256(str(number)) for number in range(600)])) == 600
     await rows.close()
-    await other.close()
+    await other_rows.close()
 
 
 async def test_a_large_wal_is_left_alone_while_another_process_writes(
@@ -61,13 +61,13 @@ async def test_a_large_wal_is_left_alone_while_another_process_writes(
     path = tmp_path / "rows.sqlite"
     rows = SqliteRows(path)
     await rows.prepare()
-    looks = list[int]()
+    sizes = list[int]()
     age = file._seconds_since_write  # pyright: ignore[reportPrivateUsage]
 
     def fresh(wal: Path) -> float:
         """Look ten times as if another process had written just now."""
-        looks.append(wal.stat().st_size)
-        return 0.0 if len(looks) < 10 else age(wal)
+        sizes.append(wal.stat().st_size)
+        return 0.0 if len(sizes) < 10 else age(wal)
 
     await rows.put(
         TABLE, {sha256(str(number)): {"f32": os.urandom(10_000)} for number in range(600)}
@@ -78,7 +78,7 @@ async def test_a_large_wal_is_left_alone_while_another_process_writes(
     async with asyncio.timeout(20):
         while path.with_name("rows.sqlite-wal").stat().st_size:
             await asyncio.sleep(0.01)
-    assert len(looks) >= 10 and min(looks[:9]) > file.LARGE
+    assert len(sizes) >= 10 and min(sizes[:9]) > file.LARGE
     await rows.close()
 
 
@@ -89,7 +89,7 @@ async def test_a_change_of_one_field_writes_no_other_index(tmp_path: Path) -> No
     fields = ("track_id", "created_at", "updated_at", "file_path", "id")
     before = {
         sha256(str(number)): {"version": number, "status": "pending"}
-        | {it: sha256(f"{it}{number}") for it in fields}
+        | {field: sha256(f"{field}{number}") for field in fields}
         for number in range(500)
     }
     await rows.put(documents, before)

@@ -16,8 +16,8 @@ print("went on")
 
 
 def test_a_log_that_cannot_be_written_ends_nothing_else() -> None:
-    with Path("/dev/full").open("w") as full:
-        done = subprocess.run(
-            [sys.executable, "-c", LOGGING], stdout=subprocess.PIPE, stderr=full, check=False
+    with Path("/dev/full").open("w") as full_disk:
+        process = subprocess.run(
+            [sys.executable, "-c", LOGGING], stdout=subprocess.PIPE, stderr=full_disk, check=False
         )
-    assert done.stdout == b"went on\n"
+    assert process.stdout == b"went on\n"

@@ -81,10 +81,10 @@ async def test_a_client_that_reconnects_says_no_address() -> None:
         writer.close()
 
     leave = asyncio.Event()
-    left = asyncio.Event()
+    disconnection = asyncio.Event()
 
     async def disconnected() -> None:
-        left.set()
+        disconnection.set()
 
     listener = await asyncio.start_server(server, "127.0.0.1", 0)
     port = listener.sockets[0].getsockname()[1]
@@ -99,7 +99,7 @@ async def test_a_client_that_reconnects_says_no_address() -> None:
     assert key
     listener.close()
     leave.set()
-    await left.wait()
+    await disconnection.wait()
     assert client.connected_url is None
     assert publisher_key(client.jetstream()) == key
     await client.close()

@@ -50,20 +50,20 @@ def failed_run(folder: Path, count: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("mended", "code", "verdict"),
+    ("is_mended", "code", "verdict"),
     [(True, 0, "passed alone, a fault of the test"), (False, 1, "Failed alone, too")],
 )
 def test_what_failed_is_asked_again_and_named(
-    tmp_path: Path, mended: bool, code: int, verdict: str
+    tmp_path: Path, is_mended: bool, code: int, verdict: str
 ) -> None:
     failed_run(tmp_path, count=2)
-    if mended:
+    if is_mended:
         (tmp_path / "there").touch()
     again = run(tmp_path, "tests.support.again", "test_some.py")
     assert (again.returncode, verdict in again.stdout) == (code, True), again.stdout
     assert (tmp_path / "asked").read_text() == "failing failing "
-    last = again.stdout.splitlines()[-2:]
-    assert last == [f"  test_some.py::test_needs_a_file[{number}]" for number in range(2)]
+    last_lines = again.stdout.splitlines()[-2:]
+    assert last_lines == [f"  test_some.py::test_needs_a_file[{number}]" for number in range(2)]
 
 
 def test_more_than_a_few_are_not_asked_again(tmp_path: Path) -> None:

@@ -47,7 +47,7 @@ NATS_MESSAGES = (
 
 
 @pytest.mark.parametrize(
-    ("read", "sent", "counted"),
+    ("read", "content", "expected_counts"),
     [
         (bolt, BOLT_MESSAGES, {"statements": 2, "transactions": 1, "other": 2}),
         (grpc, GRPC_FRAMES, {"calls": 2}),
@@ -61,11 +61,14 @@ NATS_MESSAGES = (
 )
 @pytest.mark.parametrize("size", [1, 7, 10_000])
 def test_requests_are_counted(
-    read: Callable[[Counter[str]], Reader], sent: bytes, counted: dict[str, int], size: int
+    read: Callable[[Counter[str]], Reader],
+    content: bytes,
+    expected_counts: dict[str, int],
+    size: int,
 ) -> None:
     counts: Counter[str] = Counter()
     reader = read(counts)
     next(reader)
-    for start in range(0, len(sent), size):
-        reader.send(sent[start : start + size])
-    assert counts == counted
+    for start in range(0, len(content), size):
+        reader.send(content[start : start + size])
+    assert counts == expected_counts

@@ -45,8 +45,8 @@ def streamed_text(answer: httpx.Response) -> str:
 
 
 def test_without_a_marker_it_answers_well(provider: MisbehavingProvider) -> None:
-    whole = ask(provider, "Who leads the harbour?").json()
-    assert whole["choices"][0]["message"]["content"] == ANSWER
+    answer = ask(provider, "Who leads the harbour?").json()
+    assert answer["choices"][0]["message"]["content"] == ANSWER
     assert streamed_text(ask(provider, "Who leads the harbour?", stream=True)) == ANSWER
 
 
@@ -87,8 +87,8 @@ def test_embeddings_by_mode(mode: str, provider: MisbehavingProvider) -> None:
     fields = {"encoding_format": "base64", "dimensions": DIMENSION}
     answer = post(provider, "/embeddings", {"model": "m", "input": texts, **fields})
     provider.set_mode(embeddings="")
-    bad = answer.status_code >= 400 or "error" in answer.json()
-    assert bad == bool(mode) or mode == "input-type"
+    is_refusal = answer.status_code >= 400 or "error" in answer.json()
+    assert is_refusal == bool(mode) or mode == "input-type"
     assert mode or len(answer.json()["data"]) == 12
 
 

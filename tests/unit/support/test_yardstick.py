@@ -30,9 +30,9 @@ def request(*messages: tuple[str, str], json_mode: bool = False) -> Request:
     return read({**body, "response_format": {"type": "json_object"}} if json_mode else body)
 
 
-def extraction(config: ExtractionConfig, *more: tuple[str, str]) -> Request:
+def extraction(config: ExtractionConfig, *messages: tuple[str, str]) -> Request:
     first = [("system", system_prompt(config)), ("user", user_prompt(config, TEXT, ["A heading"]))]
-    return request(*first, *more, json_mode=config.json)
+    return request(*first, *messages, json_mode=config.json)
 
 
 @pytest.mark.parametrize("json_mode", [False, True])
@@ -41,18 +41,18 @@ def test_entities_come_in_two_rounds_without_repeats(json_mode: bool) -> None:
     first = extraction(config)
     assert kind_of(first) == "extract"
     assert passage(first) == TEXT
-    said = reply("extract", first)
-    second = extraction(config, ("assistant", said), ("user", continue_prompt(config)))
+    answer = reply("extract", first)
+    second = extraction(config, ("assistant", answer), ("user", continue_prompt(config)))
     assert kind_of(second) == "glean"
-    names, more = entities(said, json_mode), entities(reply("glean", second), json_mode)
+    names, further_names = entities(answer, json_mode), entities(reply("glean", second), json_mode)
     assert len(names) > 15
-    assert more
-    assert not names & more
+    assert further_names
+    assert not names & further_names
 
 
 def entities(answer: str, json_mode: bool) -> set[str]:
     if json_mode:
-        return {each["name"] for each in json.loads(answer)["entities"]}
+        return {row["name"] for row in json.loads(answer)["entities"]}
     rows = [row.split("<|#|>") for row in answer.splitlines()]
     assert rows[-1] == ["<|COMPLETE|>"]
     assert {(row[0], len(row)) for row in rows[:-1]} <= {("entity", 4), ("relation", 5)}
@@ -60,11 +60,11 @@ def entities(answer: str, json_mode: bool) -> set[str]:
 
 
 def test_keywords_are_those_of_the_question_alone() -> None:
-    asked = request(
+    chat_request = request(
         ("user", keywords_prompt("How is Ada Marlow connected to lighthouses?")), json_mode=True
     )
-    assert kind_of(asked) == "keywords"
-    result = json.loads(reply("keywords", asked))
+    assert kind_of(chat_request) == "keywords"
+    result = json.loads(reply("keywords", chat_request))
     assert result == {
         "high_level_keywords": ["connected", "lighthouses"],
         "low_level_keywords": ["Ada Marlow"],
@@ -72,7 +72,7 @@ def test_keywords_are_those_of_the_question_alone() -> None:
 
 
 def test_a_summary_has_every_description() -> None:
-    asked = request(
+    chat_request = request(
         (
             "user",
             summary_prompt(
@@ -80,33 +80,33 @@ def test_a_summary_has_every_description() -> None:
             ),
         )
     )
-    assert kind_of(asked) == "summary"
-    assert reply("summary", asked) == '"Ada". She sails. She rows. She swims.'
+    assert kind_of(chat_request) == "summary"
+    assert reply("summary", chat_request) == '"Ada". She sails. She rows. She swims.'
 
 
 def test_an_answer_quotes_the_context() -> None:
     prompt = answer_prompt(Question(query="Who sails?"), "Ada sails to Port Elm. Nobody sleeps.")
-    asked = request(("system", prompt.system), ("user", prompt.query))
-    kind: Kind = kind_of(asked)
+    chat_request = request(("system", prompt.system), ("user", prompt.query))
+    kind: Kind = kind_of(chat_request)
     assert kind == "answer"
-    assert "Ada sails to Port Elm." in reply(kind, asked)
+    assert "Ada sails to Port Elm." in reply(kind, chat_request)
 
 
 def test_documents_go_on_with_new_names_and_questions_do_not_repeat() -> None:
     base = [Passage(f"Name {chr(65 + n)}ddd", f"Text of Xavier {n}.") for n in range(12)]
-    result = [next_ for next_, _ in zip(dealt(base), range(6), strict=False)]
+    result = [document for document, _ in zip(dealt(base), range(6), strict=False)]
     assert len({document.name for document in result}) == 6
     assert len({title for document in result for title in document.titles}) == 36
-    asked = questions(result, 100)
-    assert len({question.text for question in asked}) == 100
+    question_list = questions(result, 100)
+    assert len({question.text for question in question_list}) == 100
     with pytest.raises(SystemExit, match="more than 6 documents"):
         questions(result, 36 * 4 + 1)
 
 
 def test_vectors_are_of_length_one_and_alike_where_words_are() -> None:
-    one, same, other = (
+    first, alike, unlike = (
         embed(text) for text in ("Ada Marlow sails", "Marlow, Ada: sails", "copper prices fell")
     )
-    assert float(one @ one) == pytest.approx(1.0, abs=1e-5)
-    assert float(one @ same) > 0.9
-    assert float(one @ other) < 0.5
+    assert float(first @ first) == pytest.approx(1.0, abs=1e-5)
+    assert float(first @ alike) > 0.9
+    assert float(first @ unlike) < 0.5

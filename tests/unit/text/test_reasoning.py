@@ -93,7 +93,7 @@ def test_a_tag_that_an_answer_speaks_of_stays(answer: str) -> None:
 @pytest.mark.parametrize("answer", [*SPOKEN_OF, *(answer for answer, _ in REASONED)])
 @pytest.mark.parametrize("holds_text", [True, False])
 def test_pieces_give_the_same_however_the_answer_is_torn(answer: str, holds_text: bool) -> None:
-    whole = split_reasoning(answer)
+    at_once = split_reasoning(answer)
     for size in range(1, 14):
         parts = ReasoningFilter(holds_text=holds_text)
         pieces = [parts.feed(answer[start : start + size]) for start in range(0, len(answer), size)]
@@ -101,18 +101,18 @@ def test_pieces_give_the_same_however_the_answer_is_torn(answer: str, holds_text
         text = ""
         for piece in pieces:
             text = piece.text if piece.lacks_opening else text + piece.text
-        assert text == whole.text
-        assert any(piece.lacks_opening for piece in pieces) == whole.lacks_opening
+        assert text == at_once.text
+        assert any(piece.lacks_opening for piece in pieces) == at_once.lacks_opening
 
 
 def test_text_without_its_opening_tag_is_taken_back() -> None:
     parts = ReasoningFilter()
     assert parts.feed("Okay, the user wants it.\n").text
-    last = parts.feed("</think>\n\nAda leads.")
-    assert last == ("Ada leads.", "", True)
-    held = ReasoningFilter(holds_text=True)
-    assert held.feed("Okay, the user wants it.\n") == ("", "", False)
-    assert held.feed("</think>\n\nAda leads.").text == "Ada leads."
+    piece = parts.feed("</think>\n\nAda leads.")
+    assert piece == ("Ada leads.", "", True)
+    holding = ReasoningFilter(holds_text=True)
+    assert holding.feed("Okay, the user wants it.\n") == ("", "", False)
+    assert holding.feed("</think>\n\nAda leads.").text == "Ada leads."
 
 
 def test_a_thought_that_is_cut_within_a_sentence_is_no_text() -> None:
@@ -154,12 +154,12 @@ def test_time_grows_with_the_length_alone(unit: str) -> None:
         text = unit * count
         best = 1e9
         for _ in range(3):
-            started = time.process_time()
+            begin = time.process_time()
             parts = ReasoningFilter()
             for start in range(0, len(text), 64):
                 parts.feed(text[start : start + 64])
             parts.end()
-            best = min(best, time.process_time() - started)
+            best = min(best, time.process_time() - begin)
         return best
 
     assert seconds(16_000) < 12 * seconds(4_000) + 0.02

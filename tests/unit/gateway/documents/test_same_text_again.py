@@ -36,7 +36,7 @@ async def api(harness: QueryHarness) -> AsyncIterator[httpx.AsyncClient]:
 async def tracked(api: httpx.AsyncClient, answer: dict[str, Any]) -> list[str]:
     """The ids of the documents that the answer's track id leads to."""
     result = (await api.get(f"/documents/track_status/{answer['track_id']}")).json()
-    return [one["id"] for one in result["documents"]]
+    return [document["id"] for document in result["documents"]]
 
 
 async def test_a_text_that_is_there_is_answered_with_its_document_and_status(
@@ -45,15 +45,15 @@ async def test_a_text_that_is_there_is_answered_with_its_document_and_status(
     first = (await api.post("/documents/text", json=TEXT)).json()
     await projected(harness)
     again = (await api.post("/documents/text", json=TEXT)).json()
-    (placed,) = again["documents"]
+    (document,) = again["documents"]
     assert (again["status"], again["track_id"]) == ("duplicated", first["track_id"])
-    assert (placed["id"], placed["is_new"], placed["status"]) == (
+    assert (document["id"], document["is_new"], document["status"]) == (
         first["documents"][0]["id"],
         False,
         "pending",
     )
-    assert placed["id"] in again["message"]
-    assert await tracked(api, again) == [placed["id"]]
+    assert document["id"] in again["message"]
+    assert await tracked(api, again) == [document["id"]]
 
 
 async def test_one_that_failed_says_so_and_names_the_way_out(
@@ -72,18 +72,18 @@ async def test_of_several_texts_those_that_are_there_are_told_apart(
     api: httpx.AsyncClient, harness: QueryHarness
 ) -> None:
     await api.post("/documents/text", json=TEXT)
-    several = {"texts": [TEXT["text"], "Something new."], "file_sources": ["port.md", "new.md"]}
-    answer = (await api.post("/documents/texts", json=several)).json()
+    body = {"texts": [TEXT["text"], "Something new."], "file_sources": ["port.md", "new.md"]}
+    answer = (await api.post("/documents/texts", json=body)).json()
     await projected(harness)
-    assert (answer["status"], [one["is_new"] for one in answer["documents"]]) == (
+    assert (answer["status"], [document["is_new"] for document in answer["documents"]]) == (
         "success",
         [False, True],
     )
     assert await tracked(api, answer) == [answer["documents"][1]["id"]]
-    again = (await api.post("/documents/texts", json=several)).json()
+    again = (await api.post("/documents/texts", json=body)).json()
     assert again["status"] == "duplicated"
-    for placed in again["documents"]:
-        assert placed["id"] in await tracked(api, placed)
+    for entry in again["documents"]:
+        assert entry["id"] in await tracked(api, entry)
 
 
 async def test_a_document_without_a_track_is_tracked_by_its_id(

@@ -30,17 +30,21 @@ def _open_files() -> int:
     return sum(1 for _ in Path("/proc/self/fd").iterdir())
 
 
-@pytest.mark.parametrize("replaced", ["reports", "reports/2026", "reports/2026/a.txt"])
-def test_no_part_of_the_path_may_be_a_link(folder: Path, tmp_path: Path, replaced: str) -> None:
+@pytest.mark.parametrize("replaced_path", ["reports", "reports/2026", "reports/2026/a.txt"])
+def test_no_part_of_the_path_may_be_a_link(
+    folder: Path, tmp_path: Path, replaced_path: str
+) -> None:
     """Somebody who may write there replaces it between the listing and the reading."""
-    listed = list(_documents_in(folder))
-    assert [path.relative_to(folder).as_posix() for path in listed] == ["reports/2026/a.txt"]
-    (folder / replaced).rename(tmp_path / "moved")
-    (folder / replaced).symlink_to(tmp_path / "secret" / Path(replaced).relative_to("reports"))
-    held = _open_files()
+    paths = list(_documents_in(folder))
+    assert [path.relative_to(folder).as_posix() for path in paths] == ["reports/2026/a.txt"]
+    (folder / replaced_path).rename(tmp_path / "moved")
+    (folder / replaced_path).symlink_to(
+        tmp_path / "secret" / Path(replaced_path).relative_to("reports")
+    )
+    open_files = _open_files()
     with pytest.raises(OSError, match=r"Not a directory|Too many levels"):
         _opened_beneath(folder, "reports/2026/a.txt")
-    assert _open_files() == held
+    assert _open_files() == open_files
     assert list(_documents_in(folder)) == []
 
 

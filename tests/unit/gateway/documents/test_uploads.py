@@ -62,7 +62,7 @@ def names_in(folder: Path) -> list[str]:
 
 
 def added(harness: QueryHarness) -> list[DocumentAdded]:
-    result = [decode(stored.data, stored.subject).data for stored in harness.log.messages]
+    result = [decode(message.data, message.subject).data for message in harness.log.messages]
     return [event for event in result if isinstance(event, DocumentAdded)]
 
 
@@ -96,8 +96,8 @@ async def test_another_file_of_the_same_name_is_refused_unless_it_is_to_be_a_new
     api: httpx.AsyncClient, harness: QueryHarness
 ) -> None:
     await send(api, "a.txt", b"text")
-    refused = await send(api, "elsewhere/a.txt", b"other")
-    assert (refused.status_code, "replace=true" in refused.json()["detail"]) == (409, True)
+    refusal = await send(api, "elsewhere/a.txt", b"other")
+    assert (refusal.status_code, "replace=true" in refusal.json()["detail"]) == (409, True)
     assert (await send(api, "a.txt", b"other", "?replace=true")).status_code == 200
     assert [(event.document_id, event.text) for event in added(harness)] == [
         ("doc-" + md5("a.txt"), "text"),
@@ -185,11 +185,11 @@ async def test_bytes_that_are_no_name_are_refused(api: httpx.AsyncClient, header
 
 
 async def test_a_kind_that_is_not_read_is_refused_with_the_way_out(api: httpx.AsyncClient) -> None:
-    known = (await api.get("/documents/supported_file_types")).json()
+    types = (await api.get("/documents/supported_file_types")).json()
     answer = await send(api, "run.exe", b"MZ")
     assert (answer.status_code, "source code" in answer.json()["detail"]) == (400, True)
-    assert {".txt", ".pdf", ".docx"} <= set(known["supported_extensions"])
-    assert known["engines"]["epub"] == [".epub"]
+    assert {".txt", ".pdf", ".docx"} <= set(types["supported_extensions"])
+    assert types["engines"]["epub"] == [".epub"]
 
 
 @pytest.mark.parametrize(
@@ -227,20 +227,20 @@ async def test_a_file_over_the_limit_is_refused_with_the_limit(harness: QueryHar
 async def test_no_more_is_read_of_a_body_without_a_size_than_the_limit(
     harness: QueryHarness,
 ) -> None:
-    taken = 0
+    pieces = 0
 
     async def endless() -> AsyncIterator[bytes]:
-        nonlocal taken
+        nonlocal pieces
         yield b"--" + BOUNDARY.encode() + b"\r\n" + FILE + b"\r\n\r\n"
         for _ in range(10_000):
-            taken += 1
+            pieces += 1
             yield b"x" * 1000
 
     async with client(
         harness.app(settings=GatewaySettings(workspace="w", max_upload_size=100_000))
     ) as api:
         answer = await api.post(PATH, **{**form(b""), "content": endless()})
-    assert (answer.status_code, taken < 120) == (413, True)
+    assert (answer.status_code, pieces < 120) == (413, True)
 
 
 async def test_an_upload_for_which_there_is_no_room_is_to_be_tried_again(
@@ -262,10 +262,12 @@ async def bytewise(body: bytes) -> AsyncIterator[bytes]:
 async def test_a_file_comes_in_whole_however_its_bytes_are_cut(
     api: httpx.AsyncClient, harness: QueryHarness, content: bytes
 ) -> None:
-    other = part(b'Content-Disposition: form-data; name="note"', b"") + part(b"x: y", b"z")
-    body = b"\r\n" + other + part(FILE, b"<" + content + b">") + other + END + b"epilogue"
-    for number, sent in enumerate((body, bytewise(body))):
-        answer = await api.post(PATH, **{**form(b""), "content": sent}, params={"replace": number})
+    note = part(b'Content-Disposition: form-data; name="note"', b"") + part(b"x: y", b"z")
+    body = b"\r\n" + note + part(FILE, b"<" + content + b">") + note + END + b"epilogue"
+    for number, payload in enumerate((body, bytewise(body))):
+        answer = await api.post(
+            PATH, **{**form(b""), "content": payload}, params={"replace": number}
+        )
         assert answer.status_code == 200, answer.text
     (event,) = added(harness)
     assert event.text and event.text.replace("\r\n", "\n") == f"<{content.decode()}>".replace(
@@ -324,21 +326,21 @@ async def test_a_guessed_encoding_comes_with_its_confidence_and_in_doubt_with_a_
     api: httpx.AsyncClient, harness: QueryHarness
 ) -> None:
     sure = (await send(api, "fr.txt", SAMPLES[0].paragraph.encode("latin-1"))).json()
-    short = (await send(api, "short.txt", "Name: Müller".encode("latin-1"))).json()
+    short_answer = (await send(api, "short.txt", "Name: Müller".encode("latin-1"))).json()
     assert sure["warnings"] == []
     assert "Warning" not in sure["message"]
-    assert "windows-1252" in short["warnings"][0]
-    assert short["warnings"][0] in short["message"]
+    assert "windows-1252" in short_answer["warnings"][0]
+    assert short_answer["warnings"][0] in short_answer["message"]
     first, second = added(harness)
     assert (first.text, first.metadata["encoding"]) == (SAMPLES[0].paragraph, "windows-1252")
     assert float(str(first.metadata["encoding_confidence"])) > 0.9
     assert "encoding_warning" not in first.metadata
-    assert second.metadata["encoding_warning"] == short["warnings"][0]
+    assert second.metadata["encoding_warning"] == short_answer["warnings"][0]
     await projected(harness)
     state = (
-        await api.get("/documents/by_id", params={"doc_id": short["documents"][0]["id"]})
+        await api.get("/documents/by_id", params={"doc_id": short_answer["documents"][0]["id"]})
     ).json()
-    assert state["metadata"]["encoding_warning"] == short["warnings"][0]
+    assert state["metadata"]["encoding_warning"] == short_answer["warnings"][0]
 
 
 @pytest.mark.parametrize("before", [True, False], ids=["before the file", "behind it"])
@@ -356,9 +358,9 @@ async def test_the_field_encoding_of_an_upload_decides(
 async def test_the_charset_of_the_file_is_believed_where_it_fits(
     api: httpx.AsyncClient, harness: QueryHarness
 ) -> None:
-    typed = FILE + b"\r\nContent-Type: text/plain; charset=koi8-r"
+    typed_file = FILE + b"\r\nContent-Type: text/plain; charset=koi8-r"
     for data in ("Да".encode("koi8-r"), "Ещё раз".encode()):
-        await api.post(PATH + "?replace=true", **form(part(typed, data) + END))
+        await api.post(PATH + "?replace=true", **form(part(typed_file, data) + END))
     assert [(event.text, event.metadata["encoding"]) for event in added(harness)] == [
         ("Да", "koi8-r"),
         ("Ещё раз", "utf-8"),
@@ -372,8 +374,8 @@ async def test_an_unknown_encoding_is_refused(
     api: httpx.AsyncClient, harness: QueryHarness, encoding: str
 ) -> None:
     answer = await api.post(PATH, files={"file": ("a.txt", b"text")}, data={"encoding": encoding})
-    said = answer.json()["detail"]
-    assert (answer.status_code, "no encoding that is known" in said, said.isprintable()) == (
+    detail = answer.json()["detail"]
+    assert (answer.status_code, "no encoding that is known" in detail, detail.isprintable()) == (
         400,
         True,
         True,

@@ -6,7 +6,7 @@ from services.gateway.graph.alias_rules import definition, pairs
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "rule"),
+    ("entity", "other_entity", "rule"),
     [
         (("Zürich", "location"), ("Zurich", "location"), "spelling"),
         (("Müller", "person"), ("Mueller", "person"), "spelling"),
@@ -48,17 +48,17 @@ from services.gateway.graph.alias_rules import definition, pairs
         (("Curie", "data"), ("Marie Curie", "person"), None),
         (("Paris", "location"), ("Paris Hilton", "person"), None),
     ],
-    ids=lambda one: one[0] if isinstance(one, tuple) else one,
+    ids=lambda parameter: parameter[0] if isinstance(parameter, tuple) else parameter,
 )
 def test_two_names_are_proposed_by_one_rule_or_none(
-    one: tuple[str, str], other: tuple[str, str], rule: str | None
+    entity: tuple[str, str], other_entity: tuple[str, str], rule: str | None
 ) -> None:
-    result = pairs([one, other])
+    result = pairs([entity, other_entity])
     assert [(frozenset(pair[:2]), pair.rule) for pair in result] == (
-        [(frozenset((one[0], other[0])), rule)] if rule else []
+        [(frozenset((entity[0], other_entity[0])), rule)] if rule else []
     )
     if rule not in (None, "spelling"):
-        assert result[0].name == one[0]
+        assert result[0].name == entity[0]
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_the_order_of_names_makes_no_difference() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "phrase"),
     [
         ("The World Health Organization (WHO) sits in Geneva.", "World Health Organization (WHO)"),
         ("the world health organization (“WHO”) says", "world health organization (“WHO”)"),
@@ -99,5 +99,5 @@ def test_the_order_of_names_makes_no_difference() -> None:
         ("World Health Organization, not WHO", ""),
     ],
 )
-def test_a_text_defines_an_abbreviation_in_brackets(text: str, found: str) -> None:
-    assert definition(text, "WHO", "World Health Organization") == found
+def test_a_text_defines_an_abbreviation_in_brackets(text: str, phrase: str) -> None:
+    assert definition(text, "WHO", "World Health Organization") == phrase

@@ -24,21 +24,28 @@ async def library() -> QueryHarness:
     same.
     """
     harness = QueryHarness()
-    both = [entity(LONG, "organization"), entity(WHO, "organization"), entity("Geneva", "location")]
-    short = [entity(WHO, "organization"), entity("Polio")]
+    first_entities = [
+        entity(LONG, "organization"),
+        entity(WHO, "organization"),
+        entity("Geneva", "location"),
+    ]
+    second_entities = [entity(WHO, "organization"), entity("Polio")]
     text = f"The {LONG} ({WHO}) sits in Geneva."
-    await harness.index("one", text, says=((both, [relation(LONG, "Geneva")]),))
+    await harness.index("one", text, says=((first_entities, [relation(LONG, "Geneva")]),))
     await harness.index(
-        "two", "WHO fights polio.", version=1000, says=((short, [relation(WHO, "Polio")]),)
+        "two",
+        "WHO fights polio.",
+        version=1000,
+        says=((second_entities, [relation(WHO, "Polio")]),),
     )
     return harness
 
 
 async def decide(
-    api: httpx.AsyncClient, decision: str, name: str = WHO, target: str = LONG, **said: Any
+    api: httpx.AsyncClient, decision: str, name: str = WHO, target: str = LONG, **fields: Any
 ) -> Any:
     return await api.post(
-        "/graph/aliases", json={"decision": decision, "names": [name], "entity": target, **said}
+        "/graph/aliases", json={"decision": decision, "names": [name], "entity": target, **fields}
     )
 
 
@@ -46,20 +53,24 @@ async def test_a_proposal_is_accepted_and_taken_back() -> None:
     harness = await library()
     async with merger(harness), client(harness.app()) as api:
         before = (await api.get("/graphs", params={"label": "*"})).json()
-        (proposed,) = (await api.get("/graph/aliases/proposals")).json()
-        assert (proposed["name"], proposed["entity"], proposed["proposed_by"]) == (
+        (proposal,) = (await api.get("/graph/aliases/proposals")).json()
+        assert (proposal["name"], proposal["entity"], proposal["proposed_by"]) == (
             WHO,
             LONG,
             "rule:abbreviation",
         )
-        assert proposed["evidence"] == f"{LONG} ({WHO})"
-        made = await decide(
-            api, "accept", proposed_by="rule:abbreviation", evidence=proposed["evidence"]
+        assert proposal["evidence"] == f"{LONG} ({WHO})"
+        decision = await decide(
+            api, "accept", proposed_by="rule:abbreviation", evidence=proposal["evidence"]
         )
-        assert (made.status_code, made.json()["status"]) == (200, "success")
+        assert (decision.status_code, decision.json()["status"]) == (200, "success")
         assert (await api.get("/graph/label/list")).json() == ["Geneva", "Polio", LONG]
-        (known,) = (await api.get("/graph/aliases", params={"state": "accepted"})).json()
-        assert (known["name"], known["entity"], known["at"]) == (WHO, LONG, made.json()["sequence"])
+        (alias,) = (await api.get("/graph/aliases", params={"state": "accepted"})).json()
+        assert (alias["name"], alias["entity"], alias["at"]) == (
+            WHO,
+            LONG,
+            decision.json()["sequence"],
+        )
         assert (await api.get("/graph/aliases/proposals")).json() == []
         assert (await decide(api, "undo")).status_code == 200
         assert (await api.get("/graph/aliases")).json() == []
@@ -72,22 +83,26 @@ async def test_what_was_rejected_is_not_proposed_again_in_any_direction() -> Non
     async with merger(harness), client(harness.app()) as api:
         assert (await decide(api, "reject", LONG, WHO)).status_code == 200
         assert (await api.get("/graph/aliases/proposals")).json() == []
-        assert [one["state"] for one in (await api.get("/graph/aliases")).json()] == ["rejected"]
+        assert [alias["state"] for alias in (await api.get("/graph/aliases")).json()] == [
+            "rejected"
+        ]
 
 
 async def test_a_model_s_proposal_waits_for_somebody_to_decide() -> None:
     harness = await library()
     async with merger(harness), client(harness.app()) as api:
-        given = {"proposed_by": "model:small", "evidence": "both fight polio"}
-        assert (await decide(api, "propose", "The Health People", LONG, **given)).status_code == 200
+        source = {"proposed_by": "model:small", "evidence": "both fight polio"}
+        assert (
+            await decide(api, "propose", "The Health People", LONG, **source)
+        ).status_code == 200
         first, *_ = (await api.get("/graph/aliases/proposals")).json()
         assert (first["name"], first["proposed_by"], first["evidence"]) == (
             "The Health People",
-            *given.values(),
+            *source.values(),
         )
         assert WHO in (await api.get("/graph/label/list")).json()
-        only = (await api.get("/graph/aliases/proposals", params={"rule": "spelling"})).json()
-        assert [one["proposed_by"] for one in only] == ["model:small"]
+        proposals = (await api.get("/graph/aliases/proposals", params={"rule": "spelling"})).json()
+        assert [proposal["proposed_by"] for proposal in proposals] == ["model:small"]
 
 
 async def test_a_question_finds_the_entity_by_names_that_no_entity_has_any_more() -> None:
@@ -97,14 +112,14 @@ async def test_a_question_finds_the_entity_by_names_that_no_entity_has_any_more(
         assert [link.names for link in link_entities("Where is the UN health agency?", index)] == []
         await decide(api, "accept")
         await decide(api, "accept", "UN health agency", LONG)
-        renamed = {
+        renaming = {
             "entity_name": "Polio",
             "updated_data": {"entity_name": "Poliomyelitis"},
             "allow_rename": True,
         }
-        assert (await api.post("/graph/entity/edit", json=renamed)).status_code == 200
-    fresh = type(harness.names)(harness.graph, harness.documents, harness.deps().aliases)
-    index = await fresh.of(PARTITIONS)
+        assert (await api.post("/graph/entity/edit", json=renaming)).status_code == 200
+    names = type(harness.names)(harness.graph, harness.documents, harness.deps().aliases)
+    index = await names.of(PARTITIONS)
     links = link_entities("Does the UN health agency fight Polio?", index)
     result = [(link.text, link.names) for link in links]
     assert result == [("UN health agency", (LONG,)), ("Polio", ("Poliomyelitis",))]
@@ -135,10 +150,10 @@ async def test_an_edit_of_another_kind_is_in_no_list_and_a_merge_is() -> None:
             json={"entity_name": WHO, "updated_data": {"description": "An agency."}},
         )
         assert (await api.get("/graph/aliases")).json() == []
-        merged = {"entities_to_change": [WHO], "entity_to_change_into": LONG}
-        assert (await api.post("/graph/entities/merge", json=merged)).status_code == 200
+        merging = {"entities_to_change": [WHO], "entity_to_change_into": LONG}
+        assert (await api.post("/graph/entities/merge", json=merging)).status_code == 200
         assert [
-            (one["name"], one["state"]) for one in (await api.get("/graph/aliases")).json()
+            (alias["name"], alias["state"]) for alias in (await api.get("/graph/aliases")).json()
         ] == [(WHO, "accepted")]
         assert (await decide(api, "undo")).status_code == 200
         assert WHO in (await api.get("/graph/label/list")).json()

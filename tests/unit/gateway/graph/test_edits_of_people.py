@@ -59,15 +59,15 @@ async def test_an_edit_names_the_user_or_the_key_it_came_from() -> None:
         async with bearing(app, token) as api:
             assert (await api.post("/graph/entity/create", json=ELM)).status_code == 200
         async with keyed(app, KEY) as api:
-            given = {"entities_to_change": ["Baker"], "entity_to_change_into": "Port Elm"}
-            assert (await api.post("/graph/entities/merge", json=given)).status_code == 200
-    made = [
+            merging = {"entities_to_change": ["Baker"], "entity_to_change_into": "Port Elm"}
+            assert (await api.post("/graph/entities/merge", json=merging)).status_code == 200
+    edits = [
         message
         async for page in harness.log.read()
         for message in page
         if message.subject.endswith("GraphEdited")
     ]
-    assert [event_line(message).gist for message in made] == [
+    assert [event_line(message).gist for message in edits] == [
         "create entity 'Port Elm' by user:ada",
         "merge entities 'Baker' into 'Port Elm' by key:lightrag",
     ]
@@ -76,26 +76,28 @@ async def test_an_edit_names_the_user_or_the_key_it_came_from() -> None:
 async def test_what_people_make_has_the_time_at_which_they_made_it() -> None:
     harness = await library_of_two()
     async with merger(harness), client(harness.app()) as api:
-        made = (await api.post("/graph/entity/create", json=ELM)).json()["data"]["graph_data"]
+        entity = (await api.post("/graph/entity/create", json=ELM)).json()["data"]["graph_data"]
         ends = {
             "source_entity": "Port Elm",
             "target_entity": "Radium",
             "relation_data": {"description": "There."},
         }
-        tied = (await api.post("/graph/relation/create", json=ends)).json()["data"]["graph_data"]
-        renamed = {
+        relation = (await api.post("/graph/relation/create", json=ends)).json()["data"][
+            "graph_data"
+        ]
+        renaming = {
             "entity_name": "Port Elm",
             "updated_data": {"entity_name": "Elmhaven"},
             "allow_rename": True,
         }
-        later = (await api.post("/graph/entity/edit", json=renamed)).json()["data"]["graph_data"]
-        known = (await api.get("/graphs", params={"label": "Radium", "max_depth": 1})).json()[
+        later = (await api.post("/graph/entity/edit", json=renaming)).json()["data"]["graph_data"]
+        nodes = (await api.get("/graphs", params={"label": "Radium", "max_depth": 1})).json()[
             "nodes"
         ]
-    for created in (made["created_at"], tied["created_at"], later["created_at"]):
-        assert abs(created - time.time()) < 60
+    for created_at in (entity["created_at"], relation["created_at"], later["created_at"]):
+        assert abs(created_at - time.time()) < 60
     # What documents say of a thing since long keeps its own time, though people speak of it now.
-    radium = next(node for node in known if node["id"] == "Radium")
+    radium = next(node for node in nodes if node["id"] == "Radium")
     assert radium["properties"]["created_at"] < time.time() - 3600
 
 
@@ -107,12 +109,12 @@ async def test_a_renamed_or_merged_entity_is_answered_with_its_relations() -> No
         "target_entity": "Quay",
         "relation_data": {"description": "beside"},
     }
-    renamed = {
+    renaming = {
         "entity_name": "Port Elm",
         "updated_data": {"entity_name": "Elmhaven"},
         "allow_rename": True,
     }
-    merged = {"entities_to_change": ["Elmhaven"], "entity_to_change_into": "Oakhaven"}
+    merging = {"entities_to_change": ["Elmhaven"], "entity_to_change_into": "Oakhaven"}
     async with merger(harness), client(harness.app()) as api:
         for path, body in (
             ("entity/create", ELM),
@@ -121,8 +123,8 @@ async def test_a_renamed_or_merged_entity_is_answered_with_its_relations() -> No
         ):
             assert (await api.post(f"/graph/{path}", json=body)).status_code == 200
         for path, body, name in (
-            ("entity/edit", renamed, "Elmhaven"),
-            ("entities/merge", merged, "Oakhaven"),
+            ("entity/edit", renaming, "Elmhaven"),
+            ("entities/merge", merging, "Oakhaven"),
         ):
             assert (await api.post(f"/graph/{path}", json=body)).status_code == 200
             edges = (await api.get("/graphs", params={"label": name})).json()["edges"]

@@ -33,9 +33,9 @@ async def library() -> QueryHarness:
 
 
 async def split(
-    api: httpx.AsyncClient, name: str = "Mercury", new: str = PLANET, *documents: str
+    api: httpx.AsyncClient, name: str = "Mercury", new_name: str = PLANET, *documents: str
 ) -> Any:
-    body = {"entity_name": name, "new_entity_name": new, "documents": documents or ("sky",)}
+    body = {"entity_name": name, "new_entity_name": new_name, "documents": documents or ("sky",)}
     return await api.post("/graph/entity/split", json=body)
 
 
@@ -50,8 +50,8 @@ async def test_what_was_split_has_relations_and_sources_of_its_own_and_answers_t
 ):
     harness = await library()
     async with merger(harness), client(harness.app()) as api:
-        made = await split(api)
-        assert (made.status_code, made.json()["status"]) == (200, "success"), made.text
+        answer = await split(api)
+        assert (answer.status_code, answer.json()["status"]) == (200, "success"), answer.text
         edges = (await api.get("/graphs", params={"label": PLANET})).json()["edges"]
         assert [{edge["source"], edge["target"]} for edge in edges] == [{PLANET, "Sun"}]
         assert await named(api, PLANET) == {"sky": "It is next to the sun"}

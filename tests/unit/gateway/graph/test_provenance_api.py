@@ -6,23 +6,23 @@ from tests.support.querying import QueryHarness, library_of_two
 from tests.unit.gateway.test_api import client
 
 
-async def sources(harness: QueryHarness, **asked: Any) -> dict[str, Any]:
+async def sources(harness: QueryHarness, **params: Any) -> dict[str, Any]:
     async with client(harness.app()) as api:
-        return (await api.get("/graph/provenance", params=asked)).json()
+        return (await api.get("/graph/provenance", params=params)).json()
 
 
 async def test_an_entity_comes_from_chunks_each_with_its_place() -> None:
     harness = await library_of_two()
     answer = await sources(harness, name="Radium")
-    said = {source["order"]: source for source in answer["sources"]}
-    assert {order: one["description"] for order, one in said.items()} == {
+    by_order = {source["order"]: source for source in answer["sources"]}
+    assert {order: source["description"] for order, source in by_order.items()} == {
         0: "An element that glows",
         1: "Used on dials of watches",
     }
     async with client(harness.app()) as api:
-        chunks = (await api.get(f"/documents/{said[0]['document_id']}/chunks")).json()["chunks"]
+        chunks = (await api.get(f"/documents/{by_order[0]['document_id']}/chunks")).json()["chunks"]
     for chunk in chunks:
-        source = said[chunk["order"]]
+        source = by_order[chunk["order"]]
         assert [source[name] for name in ("chunk_id", "start", "end", "page")] == [
             chunk[name] for name in ("id", "start", "end", "page")
         ]
@@ -31,9 +31,11 @@ async def test_an_entity_comes_from_chunks_each_with_its_place() -> None:
 
 async def test_a_relation_is_found_from_either_end() -> None:
     harness = await library_of_two()
-    one = await sources(harness, name="Radium", other="Marie Curie")
-    assert [source["description"] for source in one["sources"]] == ["Marie Curie discovered radium"]
-    assert await sources(harness, name="Marie Curie", other="Radium") == one
+    answer = await sources(harness, name="Radium", other="Marie Curie")
+    assert [source["description"] for source in answer["sources"]] == [
+        "Marie Curie discovered radium"
+    ]
+    assert await sources(harness, name="Marie Curie", other="Radium") == answer
 
 
 async def test_sources_are_paged_and_other_workspaces_have_none() -> None:

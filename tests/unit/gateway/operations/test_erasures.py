@@ -11,31 +11,31 @@ ERASURES = "/operations/erasures"
 
 
 async def test_a_request_deletes_the_document_and_is_listed_until_it_is_erased() -> None:
-    made = QueryHarness()
-    await made.log.publish(sealed(added("port"), workspace="w"))
-    async with client(made.app()) as api:
+    harness = QueryHarness()
+    await harness.log.publish(sealed(added("port"), workspace="w"))
+    async with client(harness.app()) as api:
         body = {"document_ids": ["port", "nothing"], "reason": "request 17"}
-        asked = await api.post(ERASURES, json=body)
+        answer = await api.post(ERASURES, json=body)
         await api.post(ERASURES, json=body)
-        listed = (await api.get(ERASURES)).json()
-    assert (asked.status_code, asked.json()) == (
+        erasures = (await api.get(ERASURES)).json()
+    assert (answer.status_code, answer.json()) == (
         202,
         {"requested": ["port"], "unknown": ["nothing"]},
     )
-    assert listed == {"requested": ["port"], "erased": []}
-    kinds = [message.subject.rpartition(".")[2] for message in made.log.messages]
+    assert erasures == {"requested": ["port"], "erased": []}
+    kinds = [message.subject.rpartition(".")[2] for message in harness.log.messages]
     assert kinds == ["DocumentAdded", "ErasureRequested", "DocumentDeleted"]
 
 
 async def test_what_was_erased_is_listed_with_the_hash_of_its_receipt() -> None:
-    made = QueryHarness()
-    await made.log.publish(sealed(DocumentErased(document_id="port"), workspace="w", id="begun"))
-    ended = DocumentErased(document_id="port", part=1, receipt="a" * 64, reason="request 17")
-    await made.log.publish(sealed(ended, workspace="w", id="ended"))
-    async with client(made.app()) as api:
-        listed = (await api.get(ERASURES)).json()
-    (erased,) = listed["erased"]
-    assert (erased["document"], erased["receipt"], erased["reason"]) == (
+    harness = QueryHarness()
+    await harness.log.publish(sealed(DocumentErased(document_id="port"), workspace="w", id="begun"))
+    completion = DocumentErased(document_id="port", part=1, receipt="a" * 64, reason="request 17")
+    await harness.log.publish(sealed(completion, workspace="w", id="ended"))
+    async with client(harness.app()) as api:
+        erasures = (await api.get(ERASURES)).json()
+    (erasure,) = erasures["erased"]
+    assert (erasure["document"], erasure["receipt"], erasure["reason"]) == (
         "port",
         "a" * 64,
         "request 17",
@@ -43,9 +43,9 @@ async def test_what_was_erased_is_listed_with_the_hash_of_its_receipt() -> None:
 
 
 async def test_a_reader_sees_erasures_and_asks_for_none_and_a_writer_none_elsewhere() -> None:
-    made = QueryHarness()
-    await made.log.publish(sealed(added("port"), workspace="w"))
-    app = made.app(behind(lightstream_api_keys=SEVERAL))
+    harness = QueryHarness()
+    await harness.log.publish(sealed(added("port"), workspace="w"))
+    app = harness.app(behind(lightstream_api_keys=SEVERAL))
     body = {"document_ids": ["port"]}
     async with keyed(app, READER, "w") as api:
         assert (await api.get(ERASURES)).status_code == 200
@@ -55,4 +55,4 @@ async def test_a_reader_sees_erasures_and_asks_for_none_and_a_writer_none_elsewh
             "requested": [],
             "unknown": ["port"],
         }
-    assert len(made.log.messages) == 1
+    assert len(harness.log.messages) == 1

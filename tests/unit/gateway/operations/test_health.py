@@ -14,8 +14,8 @@ CANARY = "canary-9f31c7e2a4"
 
 async def test_the_doctor_tells_what_is_wrong_and_what_to_do() -> None:
     async with client(QueryHarness().app()) as api:
-        told = (await api.get("/operations/doctor")).json()
-    assert told == {
+        report = (await api.get("/operations/doctor")).json()
+    assert report == {
         "healthy": True,
         "findings": [{"level": "note", "what": "merger: 3 events wait", "todo": ""}],
     }
@@ -29,9 +29,9 @@ async def test_settings_are_shown_with_their_source_and_secrets_are_not(
     monkeypatch.setenv("NATS_URL", f"nats://query:{CANARY}@bus:4222")
     monkeypatch.setenv("TOP_K", "17")
     async with client(QueryHarness().app()) as api:
-        shown = await api.get("/operations/settings")
-    settings = {one["names"][0]: one for one in shown.json()["settings"]}
-    assert CANARY not in json.dumps(shown.json())
+        answer = await api.get("/operations/settings")
+    settings = {setting["names"][0]: setting for setting in answer.json()["settings"]}
+    assert CANARY not in json.dumps(answer.json())
     assert (settings["LLM_API_KEY"]["value"], settings["LLM_API_KEY"]["source"]) == (
         "(set, not shown)",
         "LLM_API_KEY",

@@ -22,27 +22,27 @@ READER_OF_ALL = "all:k-all-0123456789abcdef:*:read"
 FOUND = {"events": 7, "problems": ["sequence 3 is not what the chain has"]}
 
 
-def harness() -> tuple[QueryHarness, MemoryOperatorProcess]:
-    made = QueryHarness()
-    operator = made.operations.rebuilds.operator
+def harness_and_operator() -> tuple[QueryHarness, MemoryOperatorProcess]:
+    harness = QueryHarness()
+    operator = harness.operations.rebuilds.operator
     assert isinstance(operator, MemoryOperatorProcess)
-    return made, operator
+    return harness, operator
 
 
 @pytest.mark.parametrize("task", ["audit", "backup"])
 async def test_a_task_is_ordered_with_who_asks_and_why_also_during_a_rebuild(task: str) -> None:
-    made, operator = harness()
+    harness, operator = harness_and_operator()
     with capture_logs() as lines:
         async with (
-            client(made.app()) as api,
-            hold(made.operations.rebuilds.values, ["graph"], "by hand"),
+            client(harness.app()) as api,
+            hold(harness.operations.rebuilds.values, ["graph"], "by hand"),
         ):
-            ordered = await api.post(
+            answer = await api.post(
                 f"/operations/log/{task}", json={"reason": "before the upgrade"}
             )
             again = await api.post(f"/operations/log/{task}", json={})
     (order,) = operator.orders
-    assert (ordered.status_code, ordered.json()) == (202, {"id": order.id, "task": task})
+    assert (answer.status_code, answer.json()) == (202, {"id": order.id, "task": task})
     assert (order.step, order.who, order.reason, again.status_code) == (
         task,
         "anyone",
@@ -54,21 +54,21 @@ async def test_a_task_is_ordered_with_who_asks_and_why_also_during_a_rebuild(tas
 
 
 async def test_what_became_of_it_is_kept_apart_from_rebuilds_and_other_tasks() -> None:
-    made, operator = harness()
-    values = made.operations.rebuilds.values
+    harness, operator = harness_and_operator()
+    values = harness.operations.rebuilds.values
     order = OperatorOrder("audit", "all", "key:ops", "nightly")
     await write_outcome(
         values, OrderOutcome(order, "failed", "then", "later", FOUND["problems"][0], FOUND)
     )
     assert await read_outcome(values) is None
-    async with client(made.app()) as api:
-        shown = (await api.get("/operations/log/audit")).json()
+    async with client(harness.app()) as api:
+        audit = (await api.get("/operations/log/audit")).json()
         assert (await api.get("/operations/log/backup")).json() == {
             "last": None,
             "takes_orders": True,
         }
         assert (await api.get("/operations/rebuild")).json()["last"] is None
-        assert (shown["last"]["state"], shown["last"]["result"], shown["last"]["reason"]) == (
+        assert (audit["last"]["state"], audit["last"]["result"], audit["last"]["reason"]) == (
             "failed",
             FOUND,
             "nightly",
@@ -80,8 +80,8 @@ async def test_what_became_of_it_is_kept_apart_from_rebuilds_and_other_tasks() -
 
 
 async def test_only_whoever_may_change_the_whole_deployment_orders_it() -> None:
-    made, operator = harness()
-    app = made.app(behind(lightstream_api_keys=f"{SEVERAL},{READER_OF_ALL}"))
+    harness, operator = harness_and_operator()
+    app = harness.app(behind(lightstream_api_keys=f"{SEVERAL},{READER_OF_ALL}"))
     async with keyed(app, WRITER, "w") as api:
         assert (await api.post("/operations/log/audit", json={})).status_code == 403
         assert (await api.get("/operations/log/audit")).status_code == 403
@@ -90,9 +90,9 @@ async def test_only_whoever_may_change_the_whole_deployment_orders_it() -> None:
         assert (await api.get("/operations/log/audit")).status_code == 200
     assert operator.orders == []
     operator.away = True
-    async with client(made.app()) as api:
-        refused = await api.post("/operations/log/backup", json={})
+    async with client(harness.app()) as api:
+        refusal = await api.post("/operations/log/backup", json={})
         assert (
-            refused.status_code,
+            refusal.status_code,
             (await api.post("/operations/log/repair", json={})).status_code,
         ) == (503, 422)

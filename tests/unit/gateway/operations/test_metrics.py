@@ -67,8 +67,8 @@ async def test_an_answers_trace_shows_its_stages(monkeypatch: pytest.MonkeyPatch
     async with client(harness.app(answering=deps)) as api:
         headers = {"X-Workspace": "w", "traceparent": f"00-{TRACE}-b7ad6b7169203331-01"}
         assert (await api.post("/query", json=QUESTION, headers=headers)).status_code == 200
-    finished = {span.name: span for span in spans.get_finished_spans()}
-    assert list(finished) == [
+    spans_by_name = {span.name: span for span in spans.get_finished_spans()}
+    assert list(spans_by_name) == [
         "keywords",
         "retrieve",
         "gather",
@@ -76,13 +76,13 @@ async def test_an_answers_trace_shows_its_stages(monkeypatch: pytest.MonkeyPatch
         "answer",
         "POST request",
     ]
-    assert {f"{span.context.trace_id:032x}" for span in finished.values() if span.context} == {
+    assert {f"{span.context.trace_id:032x}" for span in spans_by_name.values() if span.context} == {
         TRACE
     }
-    answer = finished["answer"]
-    assert answer.parent == finished["POST request"].context
+    answer = spans_by_name["answer"]
+    assert answer.parent == spans_by_name["POST request"].context
     assert all(
-        finished[name].parent == answer.context
+        spans_by_name[name].parent == answer.context
         for name in ("keywords", "retrieve", "gather", "generate")
     )
 
@@ -97,5 +97,5 @@ async def test_a_streamed_answers_generation_ends_with_its_last_piece(
     )
     async with client(harness.app(answering=deps)) as api:
         await api.post("/query/stream", json=QUESTION, headers={"X-Workspace": "w"})
-    finished = [span.name for span in spans.get_finished_spans()]
-    assert finished.index("answer") < finished.index("generate")
+    names = [span.name for span in spans.get_finished_spans()]
+    assert names.index("answer") < names.index("generate")

@@ -23,17 +23,17 @@ def parked(sequence: int, workspace: str) -> ParkedEvent:
     )
 
 
-async def harness() -> QueryHarness:
-    made, events = QueryHarness(), MemoryParkedEvents(MemoryLog())
+async def harness_with_parked_events() -> QueryHarness:
+    harness, events = QueryHarness(), MemoryParkedEvents(MemoryLog())
     for event in (parked(8, "w"), parked(7, "w"), parked(9, "harbour")):
         await events.put(event)
-    made.operations = replace(made.operations, parked_events=events)
-    return made
+    harness.operations = replace(harness.operations, parked_events=events)
+    return harness
 
 
 async def test_parked_events_are_counted_by_reason_with_the_first_of_them() -> None:
-    made = await harness()
-    async with client(made.app()) as api:
+    harness = await harness_with_parked_events()
+    async with client(harness.app()) as api:
         (ours,) = (await api.get("/operations/parked")).json()["parked"]
         everyones = (await api.get("/operations/parked", params={"all_workspaces": True})).json()[
             "parked"
@@ -52,4 +52,4 @@ async def test_parked_events_are_counted_by_reason_with_the_first_of_them() -> N
             "2 events of a version newer than the code, the first DocumentAdded v9 of port.md at 7"
         ),
     }
-    assert [each["workspace"] for each in everyones] == ["harbour", "w"]
+    assert [group["workspace"] for group in everyones] == ["harbour", "w"]

@@ -17,10 +17,10 @@ async def test_projections_and_the_rebuild_under_way_are_shown() -> None:
     async def states() -> ProjectionStates:
         return ProjectionStates([CURRENT], work)
 
-    made = QueryHarness(operations=replace(memory_operations(), read_projections=states))
-    async with client(made.app()) as api:
-        shown = (await api.get("/operations/projections")).json()
-    assert shown == {
+    harness = QueryHarness(operations=replace(memory_operations(), read_projections=states))
+    async with client(harness.app()) as api:
+        answer = (await api.get("/operations/projections")).json()
+    assert answer == {
         "projections": [
             {
                 "projection": "graph",
@@ -47,7 +47,7 @@ async def test_projections_and_the_rebuild_under_way_are_shown() -> None:
 
 
 async def test_credentials_of_single_workspaces_do_not_see_the_deployment() -> None:
-    made = QueryHarness()
-    async with keyed(made.app(behind(lightstream_api_keys=SEVERAL)), WRITER, "w") as api:
-        refused = await api.get("/operations/projections")
-    assert (refused.status_code, "whole deployment" in refused.text) == (403, True)
+    harness = QueryHarness()
+    async with keyed(harness.app(behind(lightstream_api_keys=SEVERAL)), WRITER, "w") as api:
+        refusal = await api.get("/operations/projections")
+    assert (refusal.status_code, "whole deployment" in refusal.text) == (403, True)

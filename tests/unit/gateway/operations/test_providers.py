@@ -12,7 +12,7 @@ from tests.support.querying import QueryHarness
 
 
 async def test_a_paused_provider_is_shown_with_its_reason_and_the_time_of_the_next_call() -> None:
-    made, values, now = QueryHarness(), MemorySharedValues(), time.time()
+    harness, values, now = QueryHarness(), MemorySharedValues(), time.time()
     waits = ProviderState(
         name="chat", until=now + 600, since=now - 60, reason="429: slow down", failures=2
     )
@@ -23,8 +23,10 @@ async def test_a_paused_provider_is_shown_with_its_reason_and_the_time_of_the_ne
     )
     for key, state in (("one", waits), ("two", works)):
         await values.write(key, state.model_dump_json().encode(), 0)
-    made.operations = replace(made.operations, read_providers=partial(provider_states, values))
-    async with client(made.app()) as api:
+    harness.operations = replace(
+        harness.operations, read_providers=partial(provider_states, values)
+    )
+    async with client(harness.app()) as api:
         chat, embeddings = (await api.get("/operations/providers")).json()["providers"]
     assert (chat["name"], chat["paused"], chat["reason"], chat["failures"]) == (
         "chat",

@@ -16,15 +16,15 @@ from tests.support.querying import QueryHarness
 READER_OF_ALL = "all:k-all-0123456789abcdef:*:read"
 
 
-def harness() -> tuple[QueryHarness, MemoryOperatorProcess]:
-    made = QueryHarness()
-    operator = made.operations.rebuilds.operator
+def harness_and_operator() -> tuple[QueryHarness, MemoryOperatorProcess]:
+    harness = QueryHarness()
+    operator = harness.operations.rebuilds.operator
     assert isinstance(operator, MemoryOperatorProcess)
-    return made, operator
+    return harness, operator
 
 
 async def test_a_step_is_ordered_with_who_asks_and_why() -> None:
-    made, operator = harness()
+    harness, operator = harness_and_operator()
     body = {
         "projection": "vectors",
         "embedding_model": "minilm",
@@ -32,10 +32,10 @@ async def test_a_step_is_ordered_with_who_asks_and_why() -> None:
         "reason": "a better model",
     }
     with capture_logs() as lines:
-        async with client(made.app()) as api:
-            ordered = await api.post("/operations/rebuild/start", json=body)
+        async with client(harness.app()) as api:
+            answer = await api.post("/operations/rebuild/start", json=body)
     (order,) = operator.orders
-    assert (ordered.status_code, ordered.json()) == (
+    assert (answer.status_code, answer.json()) == (
         202,
         {"id": order.id, "step": "start", "projection": "vectors"},
     )
@@ -56,40 +56,46 @@ async def test_a_step_is_ordered_with_who_asks_and_why() -> None:
 async def test_questions_are_asked_in_the_workspace_of_the_request_and_only_with_start_of_vectors() -> (  # noqa: E501
     None
 ):
-    made, operator = harness()
+    harness, operator = harness_and_operator()
     body = {"projection": "vectors", "questions": ["Who leads the Ferry Office?"]}
-    async with client(made.app()) as api:
+    async with client(harness.app()) as api:
         for step, projection in (("run", "vectors"), ("start", "graph")):
-            refused = await api.post(
+            refusal = await api.post(
                 f"/operations/rebuild/{step}", json={**body, "projection": projection}
             )
-            assert refused.status_code == 400
-        many = await api.post("/operations/rebuild/start", json={**body, "questions": ["?"] * 21})
-        ordered = await api.post(
+            assert refusal.status_code == 400
+        too_many = await api.post(
+            "/operations/rebuild/start", json={**body, "questions": ["?"] * 21}
+        )
+        answer = await api.post(
             "/operations/rebuild/start", json=body, headers={"X-Workspace": "papers"}
         )
     (order,) = operator.orders
-    assert (many.status_code, ordered.status_code) == (422, 202)
+    assert (too_many.status_code, answer.status_code) == (422, 202)
     assert (list(order.questions), order.workspace) == (["Who leads the Ferry Office?"], "papers")
 
 
 async def test_digests_of_a_workspace_are_ordered_and_shown_apart_from_rebuilds() -> None:
-    made, operator = harness()
-    async with client(made.app()) as api:
-        ordered = await api.post(
+    harness, operator = harness_and_operator()
+    async with client(harness.app()) as api:
+        answer = await api.post(
             "/operations/projections/digests", json={}, headers={"X-Workspace": "papers"}
         )
         (order,) = operator.orders
-        assert (ordered.status_code, ordered.json()) == (
+        assert (answer.status_code, answer.json()) == (
             202,
             {"id": order.id, "workspace": "papers"},
         )
         outcome = OrderOutcome(
             order, "done", "then", "later", result={"graph": "0b1c", "counts": {"graph": {}}}
         )
-        await write_outcome(made.operations.rebuilds.values, outcome)
-        shown = (await api.get("/operations/projections/digests")).json()
-        assert (shown["workspace"], shown["last"]["state"], shown["last"]["result"]["graph"]) == (
+        await write_outcome(harness.operations.rebuilds.values, outcome)
+        digests = (await api.get("/operations/projections/digests")).json()
+        assert (
+            digests["workspace"],
+            digests["last"]["state"],
+            digests["last"]["result"]["graph"],
+        ) == (
             "papers",
             "done",
             "0b1c",
@@ -98,29 +104,32 @@ async def test_digests_of_a_workspace_are_ordered_and_shown_apart_from_rebuilds(
 
 
 async def test_an_order_during_another_rebuild_is_a_conflict() -> None:
-    made, operator = harness()
-    async with client(made.app()) as api:
-        async with hold(made.operations.rebuilds.values, ["graph"], "by hand"):
-            refused = await api.post("/operations/rebuild/run", json={})
-            shown = (await api.get("/operations/rebuild")).json()
+    harness, operator = harness_and_operator()
+    async with client(harness.app()) as api:
+        async with hold(harness.operations.rebuilds.values, ["graph"], "by hand"):
+            refusal = await api.post("/operations/rebuild/run", json={})
+            rebuild = (await api.get("/operations/rebuild")).json()
         assert (await api.post("/operations/rebuild/run", json={})).status_code == 202
         assert (await api.post("/operations/rebuild/run", json={})).status_code == 409
-    assert (refused.status_code, len(operator.orders)) == (409, 1)
-    assert (shown["running"]["projections"], shown["running"]["reason"]) == (["graph"], "by hand")
+    assert (refusal.status_code, len(operator.orders)) == (409, 1)
+    assert (rebuild["running"]["projections"], rebuild["running"]["reason"]) == (
+        ["graph"],
+        "by hand",
+    )
 
 
 async def test_without_an_operator_process_the_answer_says_so() -> None:
-    made, operator = harness()
+    harness, operator = harness_and_operator()
     operator.away = True
-    async with client(made.app()) as api:
-        refused = await api.post("/operations/rebuild/run", json={})
-        shown = (await api.get("/operations/rebuild")).json()
-    assert (refused.status_code, shown["takes_orders"]) == (503, False)
+    async with client(harness.app()) as api:
+        refusal = await api.post("/operations/rebuild/run", json={})
+        rebuild = (await api.get("/operations/rebuild")).json()
+    assert (refusal.status_code, rebuild["takes_orders"]) == (503, False)
 
 
 async def test_only_who_may_change_the_whole_deployment_orders_anything() -> None:
-    made, operator = harness()
-    app = made.app(behind(lightstream_api_keys=f"{SEVERAL},{READER_OF_ALL}"))
+    harness, operator = harness_and_operator()
+    app = harness.app(behind(lightstream_api_keys=f"{SEVERAL},{READER_OF_ALL}"))
     async with keyed(app, WRITER, "w") as api:
         assert (await api.post("/operations/rebuild/run", json={})).status_code == 403
         assert (await api.get("/operations/rebuild")).status_code == 403
@@ -131,8 +140,8 @@ async def test_only_who_may_change_the_whole_deployment_orders_anything() -> Non
 
 
 async def test_steps_and_projections_that_there_are_none_of_are_refused() -> None:
-    made, operator = harness()
-    async with client(made.app()) as api:
+    harness, operator = harness_and_operator()
+    async with client(harness.app()) as api:
         assert (await api.post("/operations/rebuild/await", json={})).status_code == 422
         assert (
             await api.post("/operations/rebuild/run", json={"projection": "--data=/etc"})
@@ -144,23 +153,24 @@ async def test_steps_and_projections_that_there_are_none_of_are_refused() -> Non
 
 
 async def test_what_became_of_the_last_order_is_shown_until_the_next() -> None:
-    made, operator = harness()
-    values = made.operations.rebuilds.values
-    async with client(made.app()) as api:
+    harness, operator = harness_and_operator()
+    values = harness.operations.rebuilds.values
+    async with client(harness.app()) as api:
         await api.post("/operations/rebuild/start", json={"projection": "graph"})
         (order,) = operator.orders
-        begun = OrderOutcome(order, "running", "2026-11-22T12:00:00Z")
-        await write_outcome(values, begun)
+        outcome = OrderOutcome(order, "running", "2026-11-22T12:00:00Z")
+        await write_outcome(values, outcome)
         assert (await api.get("/operations/rebuild")).json()["last"]["state"] == "running"
         operator.orders.clear()
         assert (await api.get("/operations/rebuild")).json()["last"]["state"] == "interrupted"
         await write_outcome(
-            values, replace(begun, state="done", ended="2026-11-22T12:01:00Z", result={"events": 7})
+            values,
+            replace(outcome, state="done", ended="2026-11-22T12:01:00Z", result={"events": 7}),
         )
         await write(values, Candidate({"graph": 3}, 412))
-        shown = (await api.get("/operations/rebuild")).json()
-    assert shown["candidate"] == {"generations": {"graph": 3}, "position": 412}
-    assert shown["last"] == {
+        rebuild = (await api.get("/operations/rebuild")).json()
+    assert rebuild["candidate"] == {"generations": {"graph": 3}, "position": 412}
+    assert rebuild["last"] == {
         "id": order.id,
         "step": "start",
         "projection": "graph",
@@ -175,8 +185,8 @@ async def test_what_became_of_the_last_order_is_shown_until_the_next() -> None:
 
 
 async def test_a_plan_says_what_a_rebuild_would_read_and_changes_nothing() -> None:
-    made, operator = harness()
-    async with client(made.app()) as api:
+    harness, operator = harness_and_operator()
+    async with client(harness.app()) as api:
         plan = (await api.get("/operations/rebuild/plan?projection=graph")).json()
     assert plan == {
         "targets": ["graph"],

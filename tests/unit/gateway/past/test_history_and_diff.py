@@ -58,8 +58,8 @@ class Past:
 
     def effects(self, name: str) -> list[tuple[int, str, str]]:
         return [
-            (one.sequence, one.operation or one.type, one.effect)
-            for one in self.history(name).events
+            (event.sequence, event.operation or event.type, event.effect)
+            for event in self.history(name).events
         ]
 
     def diff(self, before: int, after: int, document: str | None = None, limit: int = 100) -> Diff:
@@ -89,9 +89,9 @@ def test_each_statement_names_its_chunk_and_its_relations(past: Past) -> None:
         "one",
         "one.txt",
     )
-    assert [(one.source, one.target, one.description) for one in first.relations] == [
-        ("Ada", "Elm", "lives in")
-    ]
+    assert [
+        (relation.source, relation.target, relation.description) for relation in first.relations
+    ] == [("Ada", "Elm", "lives in")]
     assert (second.description, second.relations, second.effect) == ("sails", (), "counts")
 
 
@@ -101,26 +101,26 @@ def test_a_newer_text_replaces_and_a_deletion_deletes(past: Past) -> None:
         (30, "EntitiesExtracted", "replaced"),
         (later, "EntitiesExtracted", "counts"),
     ]
-    gone = past.take(DocumentDeleted(document_id="one"))
+    deletion = past.take(DocumentDeleted(document_id="one"))
     assert past.effects("Ada") == [
         (30, "EntitiesExtracted", "replaced"),
         (later, "EntitiesExtracted", "deleted"),
-        (gone, "DocumentDeleted", "counts"),
+        (deletion, "DocumentDeleted", "counts"),
     ]
     assert not past.history("Ada").exists and past.history("Ada", at=later).exists
     assert past.history("Ada").events[-1].file_path == "one.txt"
 
 
 def test_an_edit_hides_until_it_is_undone(past: Past) -> None:
-    hidden = past.edit("delete_entity", "Ada")
+    deletion = past.edit("delete_entity", "Ada")
     assert past.effects("Ada") == [
         (30, "EntitiesExtracted", "hidden"),
-        (hidden, "delete_entity", "counts"),
+        (deletion, "delete_entity", "counts"),
     ]
-    undone = past.edit("undo_edit", "Ada", undoes=hidden)
+    undone = past.edit("undo_edit", "Ada", undoes=deletion)
     assert past.effects("Ada") == [
         (30, "EntitiesExtracted", "counts"),
-        (hidden, "delete_entity", "undone"),
+        (deletion, "delete_entity", "undone"),
         (undone, "undo_edit", "counts"),
     ]
     assert past.history("Ada").events[1].undone_by == undone
@@ -128,13 +128,13 @@ def test_an_edit_hides_until_it_is_undone(past: Past) -> None:
 
 def test_an_entity_is_told_with_what_was_merged_into_it_and_by_its_new_name(past: Past) -> None:
     past.says("two", entity("A. Marlow", "person", "signs"))
-    merged = past.edit("merge_entities", "A. Marlow", target="Ada")
-    renamed = past.edit("rename_entity", "Ada", target="Ada Marlow")
+    merge = past.edit("merge_entities", "A. Marlow", target="Ada")
+    renaming = past.edit("rename_entity", "Ada", target="Ada Marlow")
     result = past.history("Ada Marlow")
     assert result.names == ["A. Marlow", "Ada"]
-    assert [one.sequence for one in result.events] == [30, 60, merged, renamed]
-    assert {one.effect for one in result.events} == {"counts"}
-    assert [one.effect for one in past.history("Ada").events if one.chunk_id] == [
+    assert [event.sequence for event in result.events] == [30, 60, merge, renaming]
+    assert {event.effect for event in result.events} == {"counts"}
+    assert [event.effect for event in past.history("Ada").events if event.chunk_id] == [
         "renamed",
         "renamed",
     ]
@@ -144,9 +144,9 @@ def test_an_entity_is_told_with_what_was_merged_into_it_and_by_its_new_name(past
 
 def test_an_alias_that_is_taken_back_no_longer_counts(past: Past) -> None:
     past.says("two", entity("A. M.", "person", "signs"))
-    accepted = past.edit("accept_alias", "A. M.", target="Ada")
+    acceptance = past.edit("accept_alias", "A. M.", target="Ada")
     past.edit("reject_alias", "A. M.", target="Ada")
-    assert (accepted, "accept_alias", "undone") in past.effects("A. M.")
+    assert (acceptance, "accept_alias", "undone") in past.effects("A. M.")
 
 
 def test_what_appeared_changed_and_went_is_told_apart(past: Past) -> None:
@@ -155,8 +155,10 @@ def test_what_appeared_changed_and_went_is_told_apart(past: Past) -> None:
     middle = past.place
     past.take(DocumentDeleted(document_id="one"))
     result = past.diff(before, middle)
-    assert [(one.key, one.change) for one in result.documents] == [(("two",), "appeared")]
-    assert [(one.key, one.change) for one in result.entities] == [
+    assert [(difference.key, difference.change) for difference in result.documents] == [
+        (("two",), "appeared")
+    ]
+    assert [(difference.key, difference.change) for difference in result.entities] == [
         (("Ada",), "changed"),
         (("Bay",), "appeared"),
     ]
@@ -172,8 +174,12 @@ def test_what_appeared_changed_and_went_is_told_apart(past: Past) -> None:
         "gone": 0,
     }
     later = past.diff(middle, past.place)
-    assert [(one.key, one.change) for one in later.documents] == [(("one",), "gone")]
-    assert [(one.key, one.change) for one in later.relations] == [(("Ada", "Elm"), "gone")]
+    assert [(difference.key, difference.change) for difference in later.documents] == [
+        (("one",), "gone")
+    ]
+    assert [(difference.key, difference.change) for difference in later.relations] == [
+        (("Ada", "Elm"), "gone")
+    ]
     assert later.relations[0].fields["weight"] == (1.0, None)
     assert past.diff(middle, middle).counts["entities"] == {"appeared": 0, "changed": 0, "gone": 0}
 
@@ -182,19 +188,20 @@ def test_a_new_text_of_a_document_is_a_change_of_it(past: Past) -> None:
     before = past.place
     past.says("one", entity("Ada", "person", "leads"), text="new")
     result = past.diff(before, past.place)
-    assert [(one.key, one.change, sorted(one.fields)) for one in result.documents] == [
-        (("one",), "changed", ["content_sha256", "sequence"])
-    ]
-    assert [one.key for one in result.entities] == [("Elm",)]
+    assert [
+        (difference.key, difference.change, sorted(difference.fields))
+        for difference in result.documents
+    ] == [(("one",), "changed", ["content_sha256", "sequence"])]
+    assert [difference.key for difference in result.entities] == [("Elm",)]
 
 
-@pytest.mark.parametrize("named", ["two", "two.txt"])
-def test_of_one_document_only_what_it_speaks_of_is_told(past: Past, named: str) -> None:
+@pytest.mark.parametrize("document_name", ["two", "two.txt"])
+def test_of_one_document_only_what_it_speaks_of_is_told(past: Past, document_name: str) -> None:
     past.says("two", entity("Bay"))
     past.edit("edit_entity", "Elm", description="a port")
-    result = past.diff(0, past.place, document=named)
-    assert [one.key for one in result.documents] == [("two",)] and [
-        one.key for one in result.entities
+    result = past.diff(0, past.place, document=document_name)
+    assert [difference.key for difference in result.documents] == [("two",)] and [
+        difference.key for difference in result.entities
     ] == [("Bay",)]
 
 

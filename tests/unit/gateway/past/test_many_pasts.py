@@ -60,8 +60,10 @@ async def until(condition: Callable[[], bool]) -> None:
 
 async def filled(log: MemoryLog, *workspaces: str) -> None:
     for workspace in workspaces:
-        one = document("one", 1, file_path="one.txt")
-        says = extracted(one, 0, [entity("Ada"), entity("Elm")], [relation("Ada", "Elm", "lives")])
+        first = document("one", 1, file_path="one.txt")
+        says = extracted(
+            first, 0, [entity("Ada"), entity("Elm")], [relation("Ada", "Elm", "lives")]
+        )
         for number, event in enumerate((added("one"), says)):
             await log.publish(sealed(event, id=f"{workspace}-{number}", workspace=workspace))
 
@@ -84,20 +86,20 @@ async def test_large_pasts_take_turns_and_small_ones_wait_for_none(
     sizes = {"large-1": 10, "large-2": 10, "large-3": 10, "small": 9}
     monkeypatch.setattr(turns, "LARGE", 10)
     order = turns.PastTurns()
-    started: list[str] = []
-    ended = asyncio.Event()
+    readings: list[str] = []
+    end = asyncio.Event()
 
     async def read(workspace: str) -> None:
         async with order.of_size(workspace, sizes[workspace]):
-            started.append(workspace)
-            await ended.wait()
+            readings.append(workspace)
+            await end.wait()
 
     readers = [asyncio.create_task(read(workspace)) for workspace in sizes]
-    await until(lambda: "small" in started)
-    assert sorted(started) == ["large-1", "large-2", "small"]
-    ended.set()
+    await until(lambda: "small" in readings)
+    assert sorted(readings) == ["large-1", "large-2", "small"]
+    end.set()
     await asyncio.gather(*readers)
-    assert sorted(started) == sorted(sizes)
+    assert sorted(readings) == sorted(sizes)
 
 
 async def test_sizes_are_counted_once_and_as_far_as_the_limit() -> None:
@@ -107,10 +109,10 @@ async def test_sizes_are_counted_once_and_as_far_as_the_limit() -> None:
     sizes = EventSizes(log, 10_000_000)
     assert await sizes.until("w", 1) == lengths[0]
     assert await sizes.until("w", 6) == lengths[0] + lengths[1]
-    small = EventSizes(log, lengths[0])
-    assert await small.until("w", 1) <= lengths[0]
-    assert await small.until("w", 2) > lengths[0]
-    assert await small.until("w", 1) <= lengths[0]
+    small_sizes = EventSizes(log, lengths[0])
+    assert await small_sizes.until("w", 1) <= lengths[0]
+    assert await small_sizes.until("w", 2) > lengths[0]
+    assert await small_sizes.until("w", 1) <= lengths[0]
 
 
 async def test_a_past_that_is_too_large_is_refused_unread(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -166,10 +168,10 @@ async def test_an_abandoned_request_stops_reading(
     async with served(harness.app()) as address:
         async with httpx.AsyncClient(base_url=address) as api:
             headers = {"X-Workspace": "w"}
-            asked = asyncio.create_task(
+            request = asyncio.create_task(
                 api.request(method, path, params=params, json=body, headers=headers)
             )
             await until(lambda: log.reading > 0)
-            asked.cancel()
+            request.cancel()
         await until(lambda: log.reading == 0)
     assert log.read_messages == 0

@@ -52,9 +52,9 @@ async def test_each_place_of_the_recorded_log_is_as_its_beginning_gives_it(works
     log = recorded()
     work = rebuild(log)
     await work.run("w")
-    handled = HandledLog(log.messages)
+    handled_log = HandledLog(log.messages)
     present = StoredPresent(
-        handled, work.stores.rows, RowContributions(work.stores.rows), work.pointers
+        handled_log, work.stores.rows, RowContributions(work.stores.rows), work.pointers
     )
     for sequence in range(1, len(log.messages) + 1):
         await assert_same_past(present, log, workspace, sequence)
@@ -124,8 +124,8 @@ async def settled_workspace() -> tuple[QueryHarness, HandledLog, int]:
     then = await publish(
         *(added(f"d{n}", f"Ada Marlow met Bert Fjell of Port {n} in Elm{n}.") for n in range(10))
     )
-    new = added("new", "Celia Stone met Ada Marlow in Tide Mill.")
-    await publish(DocumentDeleted(document_id="d0"), added("d1", "Celia Stone left."), new)
+    addition = added("new", "Celia Stone met Ada Marlow in Tide Mill.")
+    await publish(DocumentDeleted(document_id="d0"), added("d1", "Celia Stone left."), addition)
     return harness, log, then
 
 

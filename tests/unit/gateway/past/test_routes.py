@@ -17,21 +17,21 @@ from tests.unit.gateway.test_api import client
 async def harness() -> QueryHarness:
     """A log of two documents, and of an edit between them."""
     harness = QueryHarness()
-    one, two = document("one", 1, file_path="one.txt"), document("two", 5, file_path="two.txt")
+    first, second = document("one", 1, file_path="one.txt"), document("two", 5, file_path="two.txt")
     says = extracted(
-        one,
+        first,
         0,
         [entity("Ada", "person", "leads"), entity("Elm")],
         [relation("Ada", "Elm", "lives in")],
     )
     events = (
         added("one"),
-        chunked(one, "Ada leads, and lives in Elm."),
+        chunked(first, "Ada leads, and lives in Elm."),
         says,
         GraphEdited(operation="delete_entity", names=("Elm",)),
         added("two"),
-        chunked(two, "The Bay is wide."),
-        extracted(two, 0, [entity("Bay")]),
+        chunked(second, "The Bay is wide."),
+        extracted(second, 0, [entity("Bay")]),
     )
     for number, event in enumerate(events):
         await harness.log.publish(sealed(event, id=f"event-{number}"))
@@ -47,7 +47,7 @@ async def api(harness: QueryHarness) -> AsyncIterator[httpx.AsyncClient]:
 async def test_the_history_of_an_entity_comes_in_pages(api: httpx.AsyncClient) -> None:
     answer = (await api.get("/graph/entity/history", params={"name": "Elm"})).json()
     assert (answer["exists"], answer["total"], answer["sequence"]) == (False, 2, 7)
-    assert [(one["sequence"], one["type"], one["effect"]) for one in answer["events"]] == [
+    assert [(event["sequence"], event["type"], event["effect"]) for event in answer["events"]] == [
         (3, "EntitiesExtracted", "hidden"),
         (4, "GraphEdited", "counts"),
     ]
@@ -60,7 +60,7 @@ async def test_the_history_of_an_entity_comes_in_pages(api: httpx.AsyncClient) -
     page = (
         await api.get("/graph/entity/history", params={"name": "Elm", "after": 3, "limit": 1})
     ).json()
-    assert [one["sequence"] for one in page["events"]] == [4]
+    assert [event["sequence"] for event in page["events"]] == [4]
     assert (await api.get("/graph/entity/history", params={"name": "Nobody"})).status_code == 404
 
 
@@ -80,18 +80,21 @@ async def test_the_graph_of_then_is_shown(api: httpx.AsyncClient) -> None:
 
 async def test_the_difference_of_two_places_is_listed(api: httpx.AsyncClient) -> None:
     answer = (await api.get("/operations/diff", params={"from": "3", "to": "now"})).json()
-    assert [(one["id"], one["change"]) for one in answer["documents"]] == [("two", "appeared")]
-    assert [(one["name"], one["change"]) for one in answer["entities"]] == [
+    assert [(difference["id"], difference["change"]) for difference in answer["documents"]] == [
+        ("two", "appeared")
+    ]
+    assert [(difference["name"], difference["change"]) for difference in answer["entities"]] == [
         ("Bay", "appeared"),
         ("Elm", "gone"),
     ]
-    assert [(one["source"], one["target"], one["change"]) for one in answer["relations"]] == [
-        ("Ada", "Elm", "gone")
-    ]
+    assert [
+        (difference["source"], difference["target"], difference["change"])
+        for difference in answer["relations"]
+    ] == [("Ada", "Elm", "gone")]
     assert answer["entities"][0]["fields"]["type"] == {"before": None, "after": "thing"}
     assert answer["counts"]["entities"] == {"appeared": 1, "changed": 0, "gone": 1}
     of_two = (await api.get("/operations/diff", params={"from": "0", "document": "two.txt"})).json()
-    assert [one["name"] for one in of_two["entities"]] == ["Bay"]
+    assert [difference["name"] for difference in of_two["entities"]] == ["Bay"]
 
 
 async def test_a_question_is_answered_from_what_was_there_then(
@@ -101,16 +104,16 @@ async def test_a_question_is_answered_from_what_was_there_then(
         body = {"query": "What is said of Ada and Bay?", "mode": "mix", **then}
         answer = await api.post("/query/data", json=body)
         data = answer.json()["data"]
-        names = {one["entity_name"] for one in data.get("entities", ())}
+        names = {entity["entity_name"] for entity in data.get("entities", ())}
         position = int(answer.headers["X-Log-Position"])
-        return {one["file_path"] for one in data.get("chunks", ())}, names, position
+        return {chunk["file_path"] for chunk in data.get("chunks", ())}, names, position
 
     files, names, position = await found(as_of="3")
     assert (files, names) == ({"one.txt"}, {"Ada", "Elm"}) and position > 0
-    embedded = set(harness.embedder.texts)
+    earlier_texts = set(harness.embedder.texts)
     harness.embedder.texts.clear()
     assert (await found(as_of="3"))[:2] == (files, names)
-    assert not {text for text in harness.embedder.texts if "lives in" in text} & embedded
+    assert not {text for text in harness.embedder.texts if "lives in" in text} & earlier_texts
     assert (await found(as_of="now"))[1] == {"Ada", "Bay"}
     assert (await found(as_of="0"))[:2] == (set(), set())
     answer = (await api.post("/query", json={"query": "Who leads?", "as_of": "3"})).json()
@@ -133,8 +136,8 @@ async def test_an_edit_is_undone_and_a_dry_run_changes_nothing(
     body = {"sequence": 4, "reason": "Elm is a port"}
     dry = (await api.post("/operations/undo", json={**body, "dry_run": True})).json()
     assert (dry["published"], dry["position"], len(harness.log.messages)) == (False, 0, 7)
-    done = (await api.post("/operations/undo", json=body)).json()
-    assert done["published"] and done["event"] == {
+    undoing = (await api.post("/operations/undo", json=body)).json()
+    assert undoing["published"] and undoing["event"] == {
         "operation": "undo_edit",
         "names": ["Elm"],
         "editor": "anyone",

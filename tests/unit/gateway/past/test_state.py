@@ -36,24 +36,29 @@ def noted(log: Log) -> WorkspaceEvents:
 
 def shown(state: PastState) -> dict[Any, dict[str, Any]]:
     """The state as `Merger.picture` shows a graph."""
-    things: list[tuple[Any, Any]] = [*state.entities.items(), *state.relations.items()]
+    elements: list[tuple[Any, Any]] = [*state.entities.items(), *state.relations.items()]
     return {
-        key: {n: v for n, v in asdict(thing).items() if n != "revision"} for key, thing in things
+        key: {n: v for n, v in asdict(element).items() if n != "revision"}
+        for key, element in elements
     }
 
 
 def undoings(dice: Random, log: Log) -> Log:
     """Undo some of the edits, and some of the undoings."""
-    edits = [(one.sequence, one.event) for one in log if isinstance(one.event, GraphEdited)]
-    made: Log = []
+    edits = [
+        (delivery.sequence, delivery.event)
+        for delivery in log
+        if isinstance(delivery.event, GraphEdited)
+    ]
+    undos: Log = []
     for number in range(dice.randint(0, len(edits))):
         sequence, edit = dice.choice(edits)
         undo = GraphEdited(
             operation="undo_edit", names=edit.names, target=edit.target, undoes=sequence
         )
         edits.append((2000 + number, undo))
-        made.append(delivered(undo, 2000 + number))
-    return made
+        undos.append(delivered(undo, 2000 + number))
+    return undos
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -74,8 +79,8 @@ async def test_at_each_place_the_state_is_that_of_a_log_that_ends_there(seed: in
     log = events(history(dice, edits=4))
     log += undoings(dice, log)
     noted_events = noted(log)
-    for end in dice.sample(sorted({one.sequence for one in log}), 4):
-        before = [one for one in log if one.sequence <= end]
+    for end in dice.sample(sorted({delivery.sequence for delivery in log}), 4):
+        before = [delivery for delivery in log if delivery.sequence <= end]
         assert shown(state_at(noted_events, end, LIMITS)) == await picture(Merger(), [before]), end
 
 
@@ -143,9 +148,9 @@ async def test_the_log_is_read_on_and_what_was_read_of_it_is_used_again() -> Non
     log = recorded()
     past = Past(log, LIMITS)
     end = await past.point("w", "now")
-    (early,) = await past.states("w", end // 2)
-    (late, again) = await past.states("w", end, end // 2)
-    assert again is early and late.sequence == end
+    (earlier,) = await past.states("w", end // 2)
+    (later, again) = await past.states("w", end, end // 2)
+    assert again is earlier and later.sequence == end
     assert (await past.events("w", end)).contributions == (
         await Past(log, LIMITS).events("w", end)
     ).contributions

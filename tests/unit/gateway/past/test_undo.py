@@ -23,9 +23,9 @@ class Desk:
             sealed(event, id=f"event-{len(self.log.messages)}", workspace=workspace)
         )
 
-    async def edit(self, operation: str, *names: str, **more: object) -> int:
+    async def edit(self, operation: str, *names: str, **fields: object) -> int:
         return await self.publish(
-            GraphEdited.model_validate({"operation": operation, "names": names, **more})
+            GraphEdited.model_validate({"operation": operation, "names": names, **fields})
         )
 
     async def apply(self, sequence: int) -> tuple[int, Undoing]:
@@ -44,8 +44,8 @@ def desk() -> Desk:
 
 async def test_an_edit_is_undone_by_its_sequence_and_an_undoing_too(desk: Desk) -> None:
     edit = await desk.edit("rename_entity", "Ada", target="Ada Marlow")
-    undoing, done = await desk.apply(edit)
-    assert (done.description, done.position > 0) == ("undo: rename entity 'Ada'", True)
+    undoing, report = await desk.apply(edit)
+    assert (report.description, report.position > 0) == ("undo: rename entity 'Ada'", True)
     assert desk.last() == GraphEdited(
         operation="undo_edit",
         names=("Ada",),
@@ -85,19 +85,19 @@ async def test_a_deleted_document_is_added_again_as_it_was(desk: Desk) -> None:
     await desk.publish(added("d", "old"))
     await desk.publish(added("d", "new", metadata={"a": 1}, track_id="t"))
     deletion = await desk.publish(DocumentDeleted(document_id="d"))
-    _, done = await desk.apply(deletion)
+    _, report = await desk.apply(deletion)
     assert desk.last() == added("d", "new", metadata={"a": 1}, track_id="t")
-    assert (done.type, done.event.type_name()) == ("DocumentDeleted", "DocumentAdded")
+    assert (report.type, report.event.type_name()) == ("DocumentDeleted", "DocumentAdded")
     with pytest.raises(Conflict, match="added or deleted again since"):
         await desk.undo.plan(deletion)
 
 
 async def test_a_new_text_gives_way_to_the_one_before(desk: Desk) -> None:
     first = await desk.publish(added("d", "old"))
-    newer = await desk.publish(added("d", "new"))
+    second = await desk.publish(added("d", "new"))
     with pytest.raises(Conflict):
         await desk.undo.plan(first)
-    back, _ = await desk.apply(newer)
+    back, _ = await desk.apply(second)
     event = desk.last()
     assert isinstance(event, DocumentAdded) and event.text == "old"
     await desk.apply(back)
@@ -111,9 +111,9 @@ async def test_what_nothing_stood_before_cannot_be_undone(desk: Desk) -> None:
     first = await desk.publish(added("d", "text"))
     with pytest.raises(BadRequest, match="to take it back, delete it"):
         await desk.undo.plan(first)
-    gone = await desk.publish(DocumentDeleted(document_id="nobody added this"))
+    deletion = await desk.publish(DocumentDeleted(document_id="nobody added this"))
     with pytest.raises(NotFound, match="no text of document"):
-        await desk.undo.plan(gone)
+        await desk.undo.plan(deletion)
 
 
 async def test_only_what_people_did_in_this_workspace_is_undone(desk: Desk) -> None:

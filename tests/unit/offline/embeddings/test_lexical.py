@@ -12,8 +12,8 @@ from offline.embeddings.lexical import LexicalEmbedder, vector
 from runtime.models.port import Embedder
 
 
-def cosine(left: str, right: str) -> float:
-    return sum(a * b for a, b in zip(vector(left, 384), vector(right, 384), strict=True))
+def cosine(first: str, second: str) -> float:
+    return sum(a * b for a, b in zip(vector(first, 384), vector(second, 384), strict=True))
 
 
 @given(st.text())

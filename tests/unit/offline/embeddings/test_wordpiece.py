@@ -18,7 +18,7 @@ def pieces(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"),
+    ("text", "tokens"),
     [
         ("Hello, World!", ["hello", ",", "world", "!"]),
         ("unaffable", ["una", "##ffa", "##ble"]),
@@ -31,8 +31,8 @@ def pieces(text: str) -> list[str]:
         ("", []),
     ],
 )
-def test_text_is_cut_into_the_pieces_of_bert(text: str, expected: list[str]) -> None:
-    assert pieces(text) == expected
+def test_text_is_cut_into_the_pieces_of_bert(text: str, tokens: list[str]) -> None:
+    assert pieces(text) == tokens
 
 
 @given(st.text(alphabet=st.characters()))
@@ -42,7 +42,7 @@ def test_any_text_gives_ids_of_the_vocabulary(text: str) -> None:
 
 def test_the_vocabulary_is_the_known_one(tmp_path: Path) -> None:
     assert len(NAMES) == 30_522
-    changed = tmp_path / "vocabulary.txt"
-    changed.write_bytes(VOCABULARY.read_bytes() + b"more\n")
+    vocabulary = tmp_path / "vocabulary.txt"
+    vocabulary.write_bytes(VOCABULARY.read_bytes() + b"more\n")
     with pytest.raises(DamagedFile, match="changed"):
-        WordPiece(changed)
+        WordPiece(vocabulary)

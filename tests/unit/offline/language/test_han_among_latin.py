@@ -12,7 +12,7 @@ def found(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"),
+    ("text", "expected_names"),
     [
         ("The film 卧虎藏龙 was directed by 李安.", ["卧虎藏龙", "李安"]),
         ("蒋蒋 云胡陈 was a surgeon and met 石郑 于高 there.", ["蒋蒋 云胡陈", "石郑 于高"]),
@@ -23,9 +23,9 @@ def found(text: str) -> list[str]:
     ],
 )
 def test_each_run_of_characters_is_a_name_whole_and_with_its_blanks(
-    text: str, expected: list[str]
+    text: str, expected_names: list[str]
 ) -> None:
-    assert found(text) == expected
+    assert found(text) == expected_names
 
 
 def test_a_name_of_characters_alone_keeps_its_kind() -> None:

@@ -26,7 +26,7 @@ def test_any_text_gives_names_in_order_that_do_not_overlap(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"),
+    ("text", "expected_names"),
     [
         ("She met Marie Curie in Paris.", ["Marie Curie", "Paris"]),
         ("He reads The Lord of the Rings there.", ["Lord of the Rings"]),
@@ -41,8 +41,8 @@ def test_any_text_gives_names_in_order_that_do_not_overlap(text: str) -> None:
         ("", []),
     ],
 )
-def test_capitalised_runs_are_names(text: str, expected: list[str]) -> None:
-    assert found(text) == expected
+def test_capitalised_runs_are_names(text: str, expected_names: list[str]) -> None:
+    assert found(text) == expected_names
 
 
 def test_a_sentence_opener_that_occurs_in_lower_case_is_no_name() -> None:
@@ -138,7 +138,7 @@ def test_capitals_that_mean_nothing_give_no_names(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"),
+    ("text", "expected_names"),
     [
         ("Milvus stores vectors.", ["Milvus"]),
         ("Milvus, a database, is fast.", ["Milvus"]),
@@ -154,9 +154,9 @@ def test_capitals_that_mean_nothing_give_no_names(text: str) -> None:
     ],
 )
 def test_a_word_at_a_beginning_is_a_name_when_something_bears_it_out(
-    text: str, expected: list[str]
+    text: str, expected_names: list[str]
 ) -> None:
-    assert found(text) == expected
+    assert found(text) == expected_names
 
 
 def test_a_name_with_an_office_behind_it_is_two_when_it_also_stands_alone() -> None:

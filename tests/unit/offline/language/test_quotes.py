@@ -46,7 +46,9 @@ def test_a_run_of_capitalised_words_between_quotation_marks_stays_a_name() -> No
 )
 def test_a_nickname_is_a_part_of_the_name_around_it(name: str) -> None:
     text = f"They met {name} there."
-    assert [(each.text, text[each.start : each.end]) for each in names(text)] == [(name, name)]
+    assert [
+        (found_name.text, text[found_name.start : found_name.end]) for found_name in names(text)
+    ] == [(name, name)]
 
 
 def test_quotation_marks_beside_one_name_join_nothing() -> None:

@@ -12,8 +12,8 @@ from offline.language.scripts import HAN, HAN_AND_KANA, HANGUL, KANA
 )
 def test_each_script_holds_its_own_characters(characters: str, range: str) -> None:
     assert re.fullmatch(f"[{range}]+", characters)
-    for other in {HAN, KANA, HANGUL} - {range}:
-        assert not re.search(f"[{other}]", characters)
+    for other_script in {HAN, KANA, HANGUL} - {range}:
+        assert not re.search(f"[{other_script}]", characters)
 
 
 def test_han_and_kana_are_written_together() -> None:

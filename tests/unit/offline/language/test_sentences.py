@@ -33,7 +33,7 @@ def texts(text: str) -> list[str]:
 def test_sentences_cover_every_character_that_is_not_blank(text: str) -> None:
     result = sentences(text)
     assert all(sentence.text == text[sentence.start : sentence.end] for sentence in result)
-    assert all(left.end <= right.start for left, right in pairwise(result))
+    assert all(sentence.end <= following.start for sentence, following in pairwise(result))
     assert "".join("".join(s.text.split()) for s in result) == "".join(text.split())
     assert all(sentence.text.strip() == sentence.text != "" for sentence in result)
 

@@ -60,7 +60,7 @@ async def _asked(harness: QueryHarness, path: str = "/query", **deps: Any) -> ht
 
 
 @pytest.mark.parametrize(
-    ("model", "status", "said"),
+    ("model", "status", "sentence"),
     [
         ("only:status:400", 502, "the language model only:status:400 refused the request"),
         ("code:400:content_filter", 422, "refuses to answer this"),
@@ -73,12 +73,12 @@ async def _asked(harness: QueryHarness, path: str = "/query", **deps: Any) -> ht
     ],
 )
 async def test_an_answer_that_a_model_refuses_names_the_model_and_no_address(
-    harness: QueryHarness, provider: Provider, model: str, status: int, said: str
+    harness: QueryHarness, provider: Provider, model: str, status: int, sentence: str
 ) -> None:
     async with _answers(provider, model) as answers:
         answer = await _asked(harness, answer_generator=answers)
     assert answer.status_code == status, answer.text
-    assert said in answer.json()["detail"]
+    assert sentence in answer.json()["detail"]
     is_of_text = model.startswith(("only:", "code:"))
     assert ("Its provider says: bad, with ***" in answer.json()["detail"]) == is_of_text
 

@@ -59,9 +59,9 @@ async def test_it_waits_when_too_much_is_unread() -> None:
 
 
 async def test_an_error_comes_behind_what_was_written_before_it() -> None:
-    writer, taken = Writer("half", Unavailable("gone")), list[str]()
+    writer, pieces = Writer("half", Unavailable("gone")), list[str]()
     with pytest.raises(Unavailable):
         async for piece in read_ahead(writer.pieces(), 100):
-            taken.append(piece)
+            pieces.append(piece)
             await turns()
-    assert (taken, writer.closed) == (list("half"), True)
+    assert (pieces, writer.closed) == (list("half"), True)

@@ -17,12 +17,12 @@ async def test_a_word_is_embedded_once_while_it_is_remembered() -> None:
     assert first[0] == first[2] and first[0] == pytest.approx(
         (await inner.embed(["one"]))[0], abs=1e-6
     )
-    embedded = inner.count
-    assert await words.embed(["two"]) == [first[1]] and inner.count == embedded
+    count = inner.count
+    assert await words.embed(["two"]) == [first[1]] and inner.count == count
     await words.embed(["three"])
-    assert await words.embed(["two"]) == [first[1]] and inner.count == embedded + 1
+    assert await words.embed(["two"]) == [first[1]] and inner.count == count + 1
     await words.embed(["one"])
-    assert inner.count == embedded + 2
+    assert inner.count == count + 2
     assert await words.embed([]) == []
 
 
@@ -42,8 +42,8 @@ async def test_two_answers_from_the_same_sentences_embed_them_once() -> None:
         )
     ]
     first = await answers.answer(Prompt("", "What has the harbour?"), read)
-    embedded = inner.count
+    count = inner.count
     second = await answers.answer(Prompt("", "When do the ships come in?"), read)
     assert "lighthouse" in first.text
     assert "at night" in second.text
-    assert inner.count == embedded + 1, "the question alone is new"
+    assert inner.count == count + 1, "the question alone is new"

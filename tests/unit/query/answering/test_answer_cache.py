@@ -54,10 +54,10 @@ async def said(
     deps: QueryDependencies,
     partitions: Partitions = W,
     *,
-    streamed: bool = False,
+    is_streamed: bool = False,
 ) -> tuple[str, bool]:
     """The text, and whether it came in pieces."""
-    answer: Answer = await ask(question, partitions, deps, is_streamed=streamed)
+    answer: Answer = await ask(question, partitions, deps, is_streamed=is_streamed)
     assert answer.by_model
     if answer.pieces is None:
         return answer.text, False
@@ -70,8 +70,8 @@ async def test_the_same_question_is_answered_once_and_in_one_piece_then(
     first: bool, second: bool
 ) -> None:
     deps = CountingModel().deps(await library_of_two())
-    assert await said(QUESTION, deps, streamed=first) == ("Answer 1 [1].", first)
-    assert await said(QUESTION, deps, streamed=second) == ("Answer 1 [1].", False)
+    assert await said(QUESTION, deps, is_streamed=first) == ("Answer 1 [1].", first)
+    assert await said(QUESTION, deps, is_streamed=second) == ("Answer 1 [1].", False)
 
 
 async def test_replicas_share_what_is_remembered() -> None:
@@ -117,7 +117,7 @@ async def test_an_event_during_retrieval_makes_the_answer_one_of_the_state_befor
 
 
 @pytest.mark.parametrize(
-    "changed",
+    "question",
     [
         replace(QUESTION, query="Who found radium?"),
         replace(QUESTION, response_type="Bullet Points"),
@@ -127,10 +127,10 @@ async def test_an_event_during_retrieval_makes_the_answer_one_of_the_state_befor
     ],
     ids=["query", "form", "instructions", "limits", "mode"],
 )
-async def test_another_question_has_another_answer(changed: Question) -> None:
+async def test_another_question_has_another_answer(question: Question) -> None:
     deps = CountingModel().deps(await library_of_two())
     await said(QUESTION, deps)
-    assert (await said(changed, deps))[0].startswith("Answer 2")
+    assert (await said(question, deps))[0].startswith("Answer 2")
 
 
 async def test_another_generation_model_or_workspace_has_another_answer() -> None:
@@ -142,13 +142,13 @@ async def test_another_generation_model_or_workspace_has_another_answer() -> Non
         place = await memories.entry_factory(QUESTION, partitions.all)
         return place(Prompt("", "")) if place else None
 
-    others = (
+    other_partitions = (
         Partitions.of("w", Generations(status=2)),
         Partitions.of("w", Generations(vectors=2)),
         Partitions.of("v", LIVE),
     )
     assert await basis(W) == await basis(W)
-    assert await basis(W) not in [await basis(partitions) for partitions in others]
+    assert await basis(W) not in [await basis(partitions) for partitions in other_partitions]
     await said(QUESTION, model.deps(harness))
     model.chat.model = "another"
     assert (await said(QUESTION, model.deps(harness)))[0].startswith("Answer 2")
@@ -167,7 +167,7 @@ async def test_equal_questions_at_the_same_time_are_one_call() -> None:
     deps = model.deps(harness)
     model.go_on.clear()
     asking = [
-        asyncio.create_task(said(QUESTION, deps, streamed=number == 4)) for number in range(5)
+        asyncio.create_task(said(QUESTION, deps, is_streamed=number == 4)) for number in range(5)
     ]
     while not model.chat.calls:
         await asyncio.sleep(0)

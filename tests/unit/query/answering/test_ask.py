@@ -226,19 +226,19 @@ async def test_history_and_instructions_reach_the_model_and_nothing_else() -> No
     harness = await library_of_two()
     chat = ScriptedChat(["Yes.", "Yes."])
     history = (Turn("user", "Who sells bread?"), Turn("assistant", "The baker."))
-    plain = await ask(
+    without_history = await ask(
         Question(QUESTION, "naive"), W, harness.deps(answer_generator=ModelAnswerGenerator(chat))
     )
     question = Question(
         QUESTION, "naive", history=history, user_prompt="Rhyme.", response_type="Bullet Points"
     )
     answer = await ask(question, W, harness.deps(answer_generator=ModelAnswerGenerator(chat)))
-    assert answer.retrieval == plain.retrieval
-    system, *said, asked = chat.calls[1].messages
-    assert [(message.role, message.content) for message in said] == [
+    assert answer.retrieval == without_history.retrieval
+    system, *turns, last_message = chat.calls[1].messages
+    assert [(message.role, message.content) for message in turns] == [
         (turn.role, turn.content) for turn in history
     ]
-    assert (asked.role, asked.content) == ("user", QUESTION)
+    assert (last_message.role, last_message.content) == ("user", QUESTION)
     assert "Additional instructions: \n\nRhyme.\n" in system.content
     assert "in this form: Bullet Points." in system.content
     assert "Additional instructions: n/a\n" in chat.calls[0].messages[0].content
@@ -269,10 +269,10 @@ async def test_quotations_come_in_the_order_of_relevance_with_their_references()
     )
     await harness.index("c", "Polonium was discovered by Marie Curie in 1898.", version=2000)
     answer = await ask(Question(QUESTION, "naive"), W, harness.deps(min_score=-1.0))
-    first, *_, said = answer.text.split("\n\n")
+    first, *_, notice = answer.text.split("\n\n")
     assert first.startswith("Radium was discovered by Marie Curie in Paris.")
     assert first.endswith(f"[{answer.retrieval.references['b.txt']}]")
-    assert said == NO_MODEL
+    assert notice == NO_MODEL
 
 
 async def test_only_cited_sources_are_listed_below_quotations_and_all_passages_stay_visible() -> (

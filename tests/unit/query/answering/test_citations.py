@@ -14,7 +14,7 @@ THREE = {"1", "2", "3"}
 
 
 @pytest.mark.parametrize(
-    ("text", "kept"),
+    ("text", "clean_text"),
     [
         ("Radium glows [9].", "Radium glows."),
         ("Radium glows [1].", "Radium glows [1]."),
@@ -52,8 +52,8 @@ THREE = {"1", "2", "3"}
         ("", ""),
     ],
 )
-def test_only_citations_of_references_that_there_are_stay(text: str, kept: str) -> None:
-    assert remove_unknown_citations(text, THREE) == kept
+def test_only_citations_of_references_that_there_are_stay(text: str, clean_text: str) -> None:
+    assert remove_unknown_citations(text, THREE) == clean_text
 
 
 def test_where_there_are_no_references_no_citation_stays() -> None:
@@ -117,7 +117,7 @@ def test_only_what_may_begin_a_citation_is_held_back(text: str) -> None:
     given_back = ""
     for place, character in enumerate(text, 1):
         given_back += citations.feed(character)
-        held = text[:place][len(given_back) :]
-        assert held == "" or held.lstrip(" \t") == "" or held.lstrip(" \t")[0] in "[]`~\\"
+        buffer = text[:place][len(given_back) :]
+        assert buffer == "" or buffer.lstrip(" \t") == "" or buffer.lstrip(" \t")[0] in "[]`~\\"
         # The buffer is read again when it is an eighth longer, not with every character.
-        assert len(held) < 83 + 83 // 8 or set(held) <= {"`", "~"}
+        assert len(buffer) < 83 + 83 // 8 or set(buffer) <= {"`", "~"}

@@ -148,15 +148,15 @@ async def test_a_whole_answer_says_nothing_of_it_and_is_remembered(path: str) ->
 async def test_reasoning_is_given_apart_when_it_is_asked_for(stream: bool) -> None:
     body = {"query": QUESTION, "include_reasoning": True, "stream": stream}
     harness = await library_of_two()
-    streamed = [
+    lines = [
         json.loads(line)
         for line in (await posted(harness, CutModel(), "/query/stream", body)).splitlines()
     ]
-    assert "".join(line.get("reasoning", "") for line in streamed) == THOUGHT
-    assert "SECRET" not in "".join(line.get("response", "") for line in streamed)
-    whole = json.loads(await posted(harness, CutModel(), "/query", body))
-    assert whole["reasoning"] == THOUGHT
-    assert "SECRET" not in whole["response"]
+    assert "".join(line.get("reasoning", "") for line in lines) == THOUGHT
+    assert "SECRET" not in "".join(line.get("response", "") for line in lines)
+    answer = json.loads(await posted(harness, CutModel(), "/query", body))
+    assert answer["reasoning"] == THOUGHT
+    assert "SECRET" not in answer["response"]
 
 
 class LateModel(CutModel):

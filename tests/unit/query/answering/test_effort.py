@@ -72,13 +72,13 @@ async def test_searches_stay_in_the_budget_of_passages_and_renumber_the_referenc
 
 async def test_rounds_and_searches_are_bounded() -> None:
     script = [reply(*(f"search {n} {m}" for m in range(9))) for n in range(9)]
-    for effort, most in (("medium", 1), ("high", 2)):
+    for effort, limit in (("medium", 1), ("high", 2)):
         chat, deps = asking(await library_of_two(), *script, high_rounds=2, searches=2)
         result = await retrieve_with_effort(
             Question("radium?", "naive", effort=cast(Any, effort)), W, deps
         )
-        assert len(chat.calls) <= most and all(
-            len(each["searches"]) <= 2 for each in rounds(result)
+        assert len(chat.calls) <= limit and all(
+            len(search_round["searches"]) <= 2 for search_round in rounds(result)
         )
 
 
@@ -89,7 +89,7 @@ async def test_the_budget_of_tokens_ends_the_rounds_before_a_call() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "ended"),
+    ("answer", "reason"),
     [
         ("I cannot help with that.", "could not be read"),
         ("[]", "could not be read"),
@@ -101,19 +101,24 @@ async def test_the_budget_of_tokens_ends_the_rounds_before_a_call() -> None:
     ],
 )
 async def test_a_bad_reply_ends_the_rounds_and_leaves_what_was_found(
-    answer: Answer, ended: str
+    answer: Answer, reason: str
 ) -> None:
     harness = await library_of_two()
     _, deps = asking(harness, answer)
     result = await retrieve_with_effort(QUESTION, W, deps)
-    (only,) = rounds(result)
-    assert ended in only["ended"] and only["searches"] == ()
-    plain = await retrieve_with_effort(Question(QUESTION.query, "naive", chunk_top_k=1), W, deps)
-    assert (result.passages, result.references) == (plain.passages, plain.references)
+    (search_round,) = rounds(result)
+    assert reason in search_round["ended"] and search_round["searches"] == ()
+    without_effort = await retrieve_with_effort(
+        Question(QUESTION.query, "naive", chunk_top_k=1), W, deps
+    )
+    assert (result.passages, result.references) == (
+        without_effort.passages,
+        without_effort.references,
+    )
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"),
+    ("text", "follow_up"),
     [
         (
             '```json\n{"complete": false, "missing": "a", "searches": ["b", "b", " "]}\n```',
@@ -125,13 +130,13 @@ async def test_a_bad_reply_ends_the_rounds_and_leaves_what_was_found(
         ("", None),
     ],
 )
-def test_replies_are_repaired_or_rejected(text: str, expected: FollowUp | None) -> None:
-    assert parse_follow_up(text) == expected
+def test_replies_are_repaired_or_rejected(text: str, follow_up: FollowUp | None) -> None:
+    assert parse_follow_up(text) == follow_up
 
 
 def test_a_reply_cannot_make_long_searches() -> None:
     result = parse_follow_up(reply("x" * 100_000))
-    assert result is None or all(len(each) <= 300 for each in result.searches)
+    assert result is None or all(len(search) <= 300 for search in result.searches)
 
 
 async def test_without_a_model_more_effort_searches_wider_within_the_bounds_of_a_request() -> None:
@@ -141,9 +146,9 @@ async def test_without_a_model_more_effort_searches_wider_within_the_bounds_of_a
         Question("radium", "naive", chunk_top_k=1, effort="high"), W, harness.deps()
     )
     assert len(high.passages) > len(low.passages) == 1
-    most = Question("radium", "naive", top_k=900, chunk_top_k=900, effort="high")
-    (only,) = rounds(await retrieve_with_effort(most, W, harness.deps()))
-    assert "top_k 1000 and chunk_top_k 1000" in only["ended"]
+    largest_question = Question("radium", "naive", top_k=900, chunk_top_k=900, effort="high")
+    (search_round,) = rounds(await retrieve_with_effort(largest_question, W, harness.deps()))
+    assert "top_k 1000 and chunk_top_k 1000" in search_round["ended"]
 
 
 async def test_an_equal_round_is_paid_for_once_and_answers_of_another_effort_are_not_given() -> (
@@ -175,20 +180,22 @@ async def test_the_api_lists_the_rounds_in_every_form_of_an_answer() -> None:
         lines = (
             await api.post("/query/stream", json={**body, "include_progress": True})
         ).text.splitlines()
-        plain = (await api.post("/query", json={**body, "effort": "low"})).json()
-        refused = await api.post("/query", json={**body, "effort": "highest"})
-    expected = [{"searches": [], "missing": "where it was used", "new_passages": 0}]
+        low_effort = (await api.post("/query", json={**body, "effort": "low"})).json()
+        refusal = await api.post("/query", json={**body, "effort": "highest"})
+    expected_rounds = [{"searches": [], "missing": "where it was used", "new_passages": 0}]
     for result in (
         answer["rounds"],
         data["metadata"]["processing_info"]["rounds"],
         json.loads(lines[-2])["rounds"],
     ):
-        assert [{key: each[key] for key in expected[0]} for each in result] in (
-            expected,
-            [{**expected[0], "missing": ""}],
+        assert [
+            {key: search_round[key] for key in expected_rounds[0]} for search_round in result
+        ] in (
+            expected_rounds,
+            [{**expected_rounds[0], "missing": ""}],
         )
     assert '{"progress": "assessing_context"}' in lines
-    assert "rounds" not in plain and refused.status_code == 422
+    assert "rounds" not in low_effort and refusal.status_code == 422
 
 
 def test_the_budgets_are_settings(monkeypatch: pytest.MonkeyPatch) -> None:

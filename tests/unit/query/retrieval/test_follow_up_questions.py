@@ -17,7 +17,7 @@ BEFORE = (
 
 
 @pytest.mark.parametrize(
-    ("query", "searched"),
+    ("query", "search"),
     [
         ("And who keeps it today?", "And who keeps it today? (Port Elm, Karla Mole)"),
         ("and who keeps it today?", "and who keeps it today? (Port Elm, Karla Mole)"),
@@ -31,17 +31,17 @@ BEFORE = (
     ],
 )
 def test_the_names_of_the_last_turns_join_a_question_that_refers_to_them(
-    query: str, searched: str
+    query: str, search: str
 ) -> None:
-    assert search_text(Question(query, history=BEFORE)) == searched
+    assert search_text(Question(query, history=BEFORE)) == search
     assert search_text(Question(query)) == query
 
 
 def test_only_the_last_turns_and_a_few_names_count() -> None:
-    many = " ".join(f"Ada Marlow{letter} met Lene Stern{letter}." for letter in "abcdefgh")
-    old = (Turn("user", "Who was Otto Brandt?"), Turn("assistant", "Nobody knows."))
+    names = " ".join(f"Ada Marlow{letter} met Lene Stern{letter}." for letter in "abcdefgh")
+    old_turns = (Turn("user", "Who was Otto Brandt?"), Turn("assistant", "Nobody knows."))
     question = Question(
-        "And where is it?", history=(*old, Turn("user", "Who met?"), Turn("assistant", many))
+        "And where is it?", history=(*old_turns, Turn("user", "Who met?"), Turn("assistant", names))
     )
     assert "Otto" not in search_text(question)
     assert search_text(question).count(",") == MAX_NAMES - 1
@@ -64,13 +64,13 @@ HISTORY = [
 
 
 async def test_every_route_answers_a_follow_up_question(api: httpx.AsyncClient) -> None:
-    asked = {"role": "user", "content": "and what has she discovered?"}
-    body = {"query": asked["content"], "mode": "local", "conversation_history": HISTORY}
+    message = {"role": "user", "content": "and what has she discovered?"}
+    body = {"query": message["content"], "mode": "local", "conversation_history": HISTORY}
     data = (await api.post("/query/data", json=body)).json()["data"]
     assert "Marie Curie" in [entity["entity_name"] for entity in data["entities"]]
     answer = (await api.post("/query", json=body)).json()["response"]
     assert "radium" in answer
-    chat = {"model": "lightstream:local", "messages": [*HISTORY, asked]}
+    chat = {"model": "lightstream:local", "messages": [*HISTORY, message]}
     assert "radium" in (await api.post("/v1/chat/completions", json=chat)).text
     ollama = {
         "model": "lightrag:latest",

@@ -31,9 +31,9 @@ NAMES = (
 
 
 def index(*names: tuple[str, str]) -> NameIndex:
-    built = NameIndex()
-    built.add(names or NAMES)
-    return built
+    name_index = NameIndex()
+    name_index.add(names or NAMES)
+    return name_index
 
 
 def found(question: str, *names: tuple[str, str]) -> list[tuple[str, tuple[str, ...], str]]:
@@ -89,7 +89,7 @@ def test_the_longest_name_is_meant_not_one_inside_of_it() -> None:
 
 
 def test_several_names_of_a_question_are_linked_in_its_order() -> None:
-    assert [said for said, _, _ in found("Did Karl Osten know Ada Marsh of Lowell Pictures?")] == [
+    assert [form for form, _, _ in found("Did Karl Osten know Ada Marsh of Lowell Pictures?")] == [
         "Karl Osten",
         "Ada Marsh",
         "Lowell Pictures",
@@ -146,9 +146,9 @@ def test_nothing_links_to_nothing() -> None:
 
 def test_what_is_left_of_a_question_may_be_looked_up_as_it_is_written() -> None:
     question = "Did Ada Marsh know Nora van Quist of the Old Mill?"
-    left = unlinked_forms(question, link_entities(question, index()))
-    assert {"Nora van Quist", "Old Mill"} <= set(left)
-    assert not [form for form in left if "Ada" in form or form.startswith("of ")]
+    forms = unlinked_forms(question, link_entities(question, index()))
+    assert {"Nora van Quist", "Old Mill"} <= set(forms)
+    assert not [form for form in forms if "Ada" in form or form.startswith("of ")]
 
 
 @given(st.text(max_size=80))
@@ -161,14 +161,14 @@ def test_any_text_is_read_without_failing_and_links_lie_where_they_say(text: str
 
 @given(st.lists(st.tuples(st.text(max_size=12), st.sampled_from(["person", "other"])), max_size=8))
 def test_every_name_that_is_no_rubbish_finds_itself(names: list[tuple[str, str]]) -> None:
-    built = index(*names) if names else NameIndex()
+    name_index = index(*names) if names else NameIndex()
     for name, _ in names:
-        called = built.by_name(" ".join(word.form for word in words(name)))
-        assert not called or name in called or len([n for n, _ in names if words(n)]) > 1
+        matches = name_index.by_name(" ".join(word.form for word in words(name)))
+        assert not matches or name in matches or len([n for n, _ in names if words(n)]) > 1
 
 
 @pytest.mark.parametrize(
-    ("question", "said", "name"),
+    ("question", "form", "name"),
     [
         ("Who taught Tavko Slhol?", "Tavko Slhol", "Tavko Selhol"),
         ("who taught tavko slhol?", "tavko slhol", "Tavko Selhol"),
@@ -176,7 +176,7 @@ def test_every_name_that_is_no_rubbish_finds_itself(names: list[tuple[str, str]]
     ],
 )
 def test_a_slip_beside_a_word_that_is_a_name_itself_is_understood(
-    question: str, said: str, name: str
+    question: str, form: str, name: str
 ) -> None:
     names = (
         ("Tavko", "person"),
@@ -184,7 +184,7 @@ def test_a_slip_beside_a_word_that_is_a_name_itself_is_understood(
         ("Junsel Tavko", "person"),
         ("Ulhol", "location"),
     )
-    assert found(question, *names) == [(said, (name,), "spelling")]
+    assert found(question, *names) == [(form, (name,), "spelling")]
 
 
 def test_a_name_stays_short_where_the_word_beside_it_is_another_one() -> None:

@@ -37,8 +37,8 @@ def leads_to(index: PassageIndex, passage: int) -> set[int]:
 
 @pytest.mark.parametrize("name", ["Interstate 80", "mid-September", "Late-May"])
 def test_a_number_and_the_rest_of_a_hyphenated_word_are_no_surnames(name: str) -> None:
-    last = name.replace("-", " ").split()[-1]
-    assert named_in(indexed({name: "other"}, f"On {last} others came."), 0) == set()
+    last_word = name.replace("-", " ").split()[-1]
+    assert named_in(indexed({name: "other"}, f"On {last_word} others came."), 0) == set()
 
 
 def test_a_surname_still_names_the_only_one_who_bears_it() -> None:
@@ -101,11 +101,13 @@ def test_characters_without_a_blank_are_one_word_of_a_longer_name() -> None:
     }
 
 
-@pytest.mark.parametrize("short", ["Trent Marsh", "Michael Marsh"])
-def test_whoever_is_introduced_by_all_names_is_defined_there_under_fewer(short: str) -> None:
-    names = {"Michael Trent Marsh": "person", short: "person", "Blue Harbour": "film"}
+@pytest.mark.parametrize("short_name", ["Trent Marsh", "Michael Marsh"])
+def test_whoever_is_introduced_by_all_names_is_defined_there_under_fewer(short_name: str) -> None:
+    names = {"Michael Trent Marsh": "person", short_name: "person", "Blue Harbour": "film"}
     index = indexed(
-        names, f"Blue Harbour was made by {short}.", "Michael Trent Marsh (born 1965) is a singer."
+        names,
+        f"Blue Harbour was made by {short_name}.",
+        "Michael Trent Marsh (born 1965) is a singer.",
     )
     assert leads_to(index, 0) == {1}
 
@@ -122,17 +124,17 @@ def test_a_longer_name_of_something_else_than_a_person_has_no_shorter_form() -> 
     assert leads_to(index, 0) == set()
 
 
-@pytest.mark.parametrize("others", [MAX_SURNAME_ALONE, MAX_SURNAME_ALONE + 1])
+@pytest.mark.parametrize("other_texts", [MAX_SURNAME_ALONE, MAX_SURNAME_ALONE + 1])
 def test_a_surname_that_far_more_passages_have_than_the_whole_name_is_a_common_word(
-    others: int,
+    other_texts: int,
 ) -> None:
     texts = [
         "Samuel French wrote plays.",
-        *(f"French sailors met Ada Marsh in 19{n:02}." for n in range(others)),
+        *(f"French sailors met Ada Marsh in 19{n:02}." for n in range(other_texts)),
     ]
     index = indexed({"Samuel French": "person", "Ada Marsh": "person"}, *texts)
-    has = ["Samuel French" in named_in(index, n) for n in range(others + 1)]
-    assert has == [True, *[others <= MAX_SURNAME_ALONE] * others]
+    has = ["Samuel French" in named_in(index, n) for n in range(other_texts + 1)]
+    assert has == [True, *[other_texts <= MAX_SURNAME_ALONE] * other_texts]
     assert "french" in index.words.numbers
 
 

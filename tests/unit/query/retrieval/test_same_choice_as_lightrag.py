@@ -19,11 +19,11 @@ async def test_entities_relations_and_chunks_are_those_of_lightrag(documents: in
     material = invented(documents, ASKED)
     assert len({question.text for question in material.questions}) == ASKED
     ours = recorded(await of_ours(material))
-    different = [
+    differences = [
         question.text
-        for question, one, other in zip(
+        for question, our_choice, their_choice in zip(
             material.questions, ours, RECORDED[str(documents)], strict=True
         )
-        if one != other
+        if our_choice != their_choice
     ]
-    assert different == []
+    assert differences == []

@@ -88,8 +88,8 @@ async def test_of_a_hub_the_passage_of_the_document_asked_for_is_found_however_l
     ]
     assert [entity["entity_name"] for entity in result["data"]["entities"]] == ["Marie Curie"]
     if mode == "walk":
-        linked = [{"said": "Marie Curie", "entities": ["Marie Curie"], "by": "name"}]
-        assert result["metadata"]["processing_info"]["linked"] == linked
+        links = [{"said": "Marie Curie", "entities": ["Marie Curie"], "by": "name"}]
+        assert result["metadata"]["processing_info"]["linked"] == links
 
 
 async def test_paths_and_times_admit_documents_too(api: httpx.AsyncClient) -> None:

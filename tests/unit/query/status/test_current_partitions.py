@@ -35,14 +35,14 @@ class Positions:
 
 async def test_they_are_read_once_in_a_while() -> None:
     now, positions = 0.0, Positions()
-    current = CurrentPartitions(positions.pointers, positions, lambda: now)
+    current_partitions = CurrentPartitions(positions.pointers, positions, lambda: now)
     for _ in range(3):
-        partitions, position = await current.of("w")
+        partitions, position = await current_partitions.of("w")
         assert partitions.status == Partition("w", 1) and position == 100
     assert len(positions.reads) == 1
-    await current.of("other")
+    await current_partitions.of("other")
     now += CACHE_SECONDS
-    await current.of("w")
+    await current_partitions.of("w")
     assert positions.reads == [Partition("w", 1), Partition("other", 1), Partition("w", 1)]
 
 

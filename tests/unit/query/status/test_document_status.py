@@ -42,14 +42,14 @@ def recorded(
 
 def folded(events: Iterable[RecordedEvent]) -> DocumentStatus:
     status: DocumentStatus | None = None
-    for one in events:
-        status = apply(status, one)
+    for event in events:
+        status = apply(status, event)
     assert status is not None
     return status
 
 
 def life(
-    version: int, chunks: int, *, missing: Sequence[tuple[str, int]] = ()
+    version: int, chunks: int, *, missing_steps: Sequence[tuple[str, int]] = ()
 ) -> list[RecordedEvent]:
     """Everything about one version with this many chunks, but for the missing (step, order)."""
     of = document("d", version)
@@ -65,7 +65,7 @@ def life(
             "embedded": indexed(of, "chunks", order),
             "indexed": indexed(of, "graph", order),
         }
-        events += [event for step, event in steps.items() if (step, order) not in missing]
+        events += [event for step, event in steps.items() if (step, order) not in missing_steps]
     return [
         recorded(event, version + n, correlation=f"added-{version}")
         for n, event in enumerate(events)
@@ -95,7 +95,7 @@ def test_a_document_is_processed_when_every_chunk_has_gone_through_every_step() 
 
 @pytest.mark.parametrize("step", ["extracted", "merged", "embedded", "indexed"])
 def test_each_step_of_each_chunk_is_needed(step: str) -> None:
-    status = folded(life(1, 3, missing=[(step, 1)]))
+    status = folded(life(1, 3, missing_steps=[(step, 1)]))
     assert status.status == "processing"
     assert status.done(step) == 2
 
@@ -112,7 +112,10 @@ def test_each_step_of_each_chunk_is_needed(step: str) -> None:
 def test_a_document_with_a_failed_chunk_is_partial_when_the_others_are_done(
     stage: str, cause_type: str, steps: list[str]
 ) -> None:
-    events = [*life(1, 3, missing=[(step, 1) for step in steps]), failure(stage, cause_type, V1, 1)]
+    events = [
+        *life(1, 3, missing_steps=[(step, 1) for step in steps]),
+        failure(stage, cause_type, V1, 1),
+    ]
     status = folded(events)
     assert status.status == "partial"
     assert [(f.stage, f.order) for f in status.open_failures] == [(stage, 1)]
@@ -120,15 +123,22 @@ def test_a_document_with_a_failed_chunk_is_partial_when_the_others_are_done(
 
 def test_a_document_with_a_failed_chunk_is_processing_while_others_are_under_way() -> None:
     events = [
-        *life(1, 3, missing=[("extracted", 1), ("merged", 1), ("indexed", 1), ("indexed", 2)]),
+        *life(
+            1, 3, missing_steps=[("extracted", 1), ("merged", 1), ("indexed", 1), ("indexed", 2)]
+        ),
         failure("extractor", "ChunksCreated", V1, 1),
     ]
     assert folded(events).status == "processing"
 
 
 def test_a_document_whose_every_chunk_failed_is_failed() -> None:
-    missing = [(step, order) for step in ("extracted", "merged", "indexed") for order in (0, 1)]
-    events = [*life(1, 2, missing=missing), failure("extractor", "ChunksCreated", V1, 0, 1)]
+    missing_steps = [
+        (step, order) for step in ("extracted", "merged", "indexed") for order in (0, 1)
+    ]
+    events = [
+        *life(1, 2, missing_steps=missing_steps),
+        failure("extractor", "ChunksCreated", V1, 0, 1),
+    ]
     assert folded(events).status == "failed"
 
 
@@ -146,13 +156,13 @@ def test_a_document_that_cannot_be_cut_is_failed_and_says_why() -> None:
 
 def test_a_document_that_could_be_cut_after_all_shows_its_progress_and_no_failure() -> None:
     events = life(1, 2)
-    for upto, expected in ((3, "processing"), (len(events), "processed")):
+    for upto, expected_status in ((3, "processing"), (len(events), "processed")):
         status = folded([events[0], failure("chunker", "DocumentAdded", V1), *events[1:upto]])
-        assert (status.status, status.open_failures) == (expected, ())
+        assert (status.status, status.open_failures) == (expected_status, ())
 
 
 def test_a_failure_without_a_version_counts_for_the_document_that_began_it() -> None:
-    events = life(1, 2, missing=[("extracted", 0), ("merged", 0), ("indexed", 0)])
+    events = life(1, 2, missing_steps=[("extracted", 0), ("merged", 0), ("indexed", 0)])
     assert folded([*events, failure("extractor", "ChunksCreated", None)]).status == "partial"
     foreign = recorded(failed("extractor", "ChunksCreated", None), 90, correlation="somebody else")
     assert folded([*events, foreign]).status == "processing"
@@ -182,7 +192,7 @@ def test_a_failure_of_a_graph_event_is_no_document(stage: str, id: str, cause: s
 
 
 def test_a_failure_of_what_a_document_changed_in_the_graph_is_the_document_s() -> None:
-    events = life(1, 1, missing=[("indexed", 0)])
+    events = life(1, 1, missing_steps=[("indexed", 0)])
     assert folded([*events, failure("indexer", "GraphMerged", V1, 0)]).status == "failed"
     unreadable = failed("indexer", "GraphMerged", None)
     assert not unreadable.of_graph
@@ -195,7 +205,7 @@ def test_a_failure_of_what_a_document_changed_in_the_graph_is_the_document_s() -
 
 def test_a_new_version_begins_anew() -> None:
     events = [
-        *life(1, 3, missing=[("extracted", 1)]),
+        *life(1, 3, missing_steps=[("extracted", 1)]),
         failure("extractor", "ChunksCreated", V1, 1, sequence=50),
     ]
     status = folded([*events, *life(100, 2)[:2]])
@@ -206,8 +216,8 @@ def test_a_new_version_begins_anew() -> None:
 
 
 def test_events_of_an_older_version_change_nothing_but_the_times() -> None:
-    late = folded([*life(100, 2), *life(1, 3)])
-    assert (late.version, late.status, late.chunk_count) == (100, "processed", 2)
+    status = folded([*life(100, 2), *life(1, 3)])
+    assert (status.version, status.status, status.chunk_count) == (100, "processed", 2)
 
 
 def test_a_deleted_document_is_deleting_until_it_is_added_again() -> None:
@@ -289,18 +299,18 @@ def test_the_state_is_a_function_of_the_set_of_events(r: Random) -> None:
 
 def test_a_deletion_is_done_when_every_part_of_graph_and_chunks_is_gone() -> None:
     of = document("d", 50).model_copy(update={"deleted": True})
-    gone = [
+    removals = [
         indexed(of, "chunks"),
         indexed(of, "graph").model_copy(update={"part": 0, "parts": 2}),
         indexed(of, "graph").model_copy(update={"part": 1, "parts": 2}),
     ]
-    for order in permutations([DocumentDeleted(document_id="d"), *gone]):
+    for order in permutations([DocumentDeleted(document_id="d"), *removals]):
         state = None
         for place, event in enumerate(order, 1):
             state = apply(state, recorded(event, 50))
             assert state is not None
             assert state.status == (
-                DELETED if all(one in order[:place] for one in gone) else "deleting"
+                DELETED if all(removal in order[:place] for removal in removals) else "deleting"
             )
 
 

@@ -68,11 +68,11 @@ async def states(harness: QueryHarness, partition: Partition = SPACE) -> dict[st
 
 async def test_a_document_goes_from_pending_to_processed() -> None:
     harness = QueryHarness()
-    seen = []
+    statuses = []
     for delivery in life("d", 2):
         await harness.project(delivery)
-        seen.append((await states(harness))["d"].status)
-    assert seen == ["pending", *["processing"] * 5, "processed"]
+        statuses.append((await states(harness))["d"].status)
+    assert statuses == ["pending", *["processing"] * 5, "processed"]
 
 
 async def test_events_give_rise_to_no_events() -> None:
@@ -84,19 +84,19 @@ async def test_events_give_rise_to_no_events() -> None:
 @pytest.mark.parametrize("seed", range(8))
 async def test_batches_of_any_size_and_order_and_repetition_give_the_same_states(seed: int) -> None:
     r, events = Random(seed), [*life("a", 3), *life("b", 2), *life("a", 1, version=100)]
-    straight, shuffled = QueryHarness(), QueryHarness()
-    await straight.project(*events)
+    ordered_harness, shuffled_harness = QueryHarness(), QueryHarness()
+    await ordered_harness.project(*events)
     arrivals = events + r.choices(events, k=10)
     r.shuffle(arrivals)
     while arrivals:
         size = r.randint(1, 7)
-        await shuffled.project(*arrivals[:size])
+        await shuffled_harness.project(*arrivals[:size])
         del arrivals[:size]
-    assert await states(shuffled) == await states(straight)
+    assert await states(shuffled_harness) == await states(ordered_harness)
     passages = [f"{name}-chunk-{n:03d}" for name in "ab" for n in range(3)]
-    assert await shuffled.passages.get(SPACE, passages) == await straight.passages.get(
+    assert await shuffled_harness.passages.get(
         SPACE, passages
-    )
+    ) == await ordered_harness.passages.get(SPACE, passages)
 
 
 async def test_passages_can_be_read_before_a_document_counts_them() -> None:
@@ -155,8 +155,8 @@ async def test_an_edit_that_was_given_up_is_in_the_log_and_no_document_also_afte
         "_graph",
         True,
     )
-    older = DocumentStatus("_graph")
-    assert await harness.documents.update(SPACE, ["_graph"], lambda _: [older]), (
+    older_status = DocumentStatus("_graph")
+    assert await harness.documents.update(SPACE, ["_graph"], lambda _: [older_status]), (
         "what an older version made of it"
     )
     events = [Delivery(failure, 2, 1, NOON)]
@@ -218,8 +218,10 @@ async def test_a_failure_without_a_document_s_version_is_shown() -> None:
 async def test_a_passage_knows_where_it_stands() -> None:
     harness = QueryHarness()
     event = chunked(document("d"), "one", "two")
-    placed = event.chunks[1].model_copy(update={"start": 4, "end": 7, "page": 2})
-    await harness.project(delivered(event.model_copy(update={"chunks": (event.chunks[0], placed)})))
+    located_chunk = event.chunks[1].model_copy(update={"start": 4, "end": 7, "page": 2})
+    await harness.project(
+        delivered(event.model_copy(update={"chunks": (event.chunks[0], located_chunk)}))
+    )
     result = await harness.passages.get(SPACE, ["d-chunk-000", "d-chunk-001"])
     assert [(p.start, p.end, p.page) for p in result.values()] == [(None, None, None), (4, 7, 2)]
 

@@ -46,12 +46,12 @@ async def test_it_keeps_its_id_and_its_name(fields: dict[str, Any], name: str) -
         while await worker.step():
             pass
     async with client(harness.app()) as api:
-        (listed,) = (
+        (document,) = (
             await api.post("/documents/paginated", json={"status_filter": "failed"})
         ).json()["documents"]
-    assert (listed["id"], listed["file_path"], listed["status"]) == (
+    assert (document["id"], document["file_path"], document["status"]) == (
         "Minutes of May",
         name,
         "failed",
     )
-    assert "metadata" in listed["error_msg"]
+    assert "metadata" in document["error_msg"]

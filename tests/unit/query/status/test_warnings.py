@@ -52,20 +52,20 @@ def test_warnings_of_all_stages_are_shown_with_the_number_of_chunks_they_are_abo
 
 def test_the_order_of_events_and_repeats_change_nothing() -> None:
     events = life()
-    expected = folded(events).warnings
+    warnings = folded(events).warnings
     for order in permutations(events):
-        assert folded([*order, *order[:2]]).warnings == expected
+        assert folded([*order, *order[:2]]).warnings == warnings
 
 
 def test_a_new_version_has_none_of_the_old_warnings() -> None:
-    new = RecordedEvent(
+    new_version = RecordedEvent(
         added("d", "another text"), "added-100", "added-100", 100, NOON + timedelta(seconds=100)
     )
     events = life()
-    assert folded([*events, new]).warnings == ()
-    assert folded([new, *events]).warnings == ()
-    late = recorded(extracted(V1, 1, warnings=["late"]), 101)
-    assert folded([*events, new, late]).warnings == ()
+    assert folded([*events, new_version]).warnings == ()
+    assert folded([new_version, *events]).warnings == ()
+    late_event = recorded(extracted(V1, 1, warnings=["late"]), 101)
+    assert folded([*events, new_version, late_event]).warnings == ()
 
 
 def test_a_version_that_is_known_by_its_chunks_only_shows_their_warnings() -> None:
@@ -81,18 +81,18 @@ def test_of_many_warnings_the_same_are_kept_whatever_the_order() -> None:
         )
         for order in range(20)
     ]
-    expected = folded(events).chunk_warnings
-    assert len(expected) == MAX_WARNINGS
-    assert expected["kind 10"] == (1 << 11) - 1
+    warnings = folded(events).chunk_warnings
+    assert len(warnings) == MAX_WARNINGS
+    assert warnings["kind 10"] == (1 << 11) - 1
     for seed in range(50):
-        shuffled = list(events)
-        Random(seed).shuffle(shuffled)
-        assert folded(shuffled).chunk_warnings == expected
+        arrivals = list(events)
+        Random(seed).shuffle(arrivals)
+        assert folded(arrivals).chunk_warnings == warnings
 
 
 def test_sentences_of_a_producer_become_distinct_lines_of_bounded_number_and_length() -> None:
     assert document_warnings(["a\n b", "a b", "", "\u202ec"]) == ("a b", "\ufffdc")
     assert len(document_warnings(["x" * 10_000])[0]) == MAX_WARNING
-    many = document_warnings(f"kind {number}" for number in range(MAX_WARNINGS + 5))
-    assert many[-1] == "6 more warnings"
-    assert len(many) == MAX_WARNINGS
+    lines = document_warnings(f"kind {number}" for number in range(MAX_WARNINGS + 5))
+    assert lines[-1] == "6 more warnings"
+    assert len(lines) == MAX_WARNINGS

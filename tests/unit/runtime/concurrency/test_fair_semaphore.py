@@ -7,23 +7,23 @@ import pytest
 from runtime.concurrency.fair_semaphore import FairSemaphore
 
 
-async def order_of(semaphore: FairSemaphore, asked: str) -> str:
+async def order_of(semaphore: FairSemaphore, keys: str) -> str:
     """The keys in the order in which they have a turn, while one that came before them holds
     everything.
     """
-    served: list[str] = []
+    order: list[str] = []
 
     async def take(key: str) -> None:
         async with semaphore.hold(key):
-            served.append(key)
+            order.append(key)
             await asyncio.sleep(0)
 
     async with semaphore.hold("first"):
-        tasks = [asyncio.create_task(take(key)) for key in asked]
+        tasks = [asyncio.create_task(take(key)) for key in keys]
         await asyncio.sleep(0)
-        assert served == []
+        assert order == []
     await asyncio.gather(*tasks)
-    return "".join(served)
+    return "".join(order)
 
 
 async def test_waiters_are_served_round_robin_by_key() -> None:
@@ -31,52 +31,52 @@ async def test_waiters_are_served_round_robin_by_key() -> None:
 
 
 async def test_of_one_key_the_first_comes_first() -> None:
-    semaphore, served = FairSemaphore(1), list[int]()
+    semaphore, order = FairSemaphore(1), list[int]()
 
     async def take(number: int) -> None:
         async with semaphore.hold("a"):
-            served.append(number)
+            order.append(number)
 
     await asyncio.gather(*(take(number) for number in range(5)))
-    assert served == [0, 1, 2, 3, 4]
+    assert order == [0, 1, 2, 3, 4]
 
 
 async def test_the_key_that_holds_least_comes_first() -> None:
-    semaphore, done = FairSemaphore(2), asyncio.Event()
-    served: list[str] = []
+    semaphore, release = FairSemaphore(2), asyncio.Event()
+    order: list[str] = []
 
     async def take(key: str) -> None:
         async with semaphore.hold(key):
-            served.append(key)
-            await done.wait()
+            order.append(key)
+            await release.wait()
 
     async with semaphore.hold("b"):
         tasks = [asyncio.create_task(take(key)) for key in "aab"]
         await asyncio.sleep(0)
-        assert served == ["a"]
+        assert order == ["a"]
     await asyncio.sleep(0)
     await asyncio.sleep(0)
-    assert served == ["a", "b"]
-    done.set()
+    assert order == ["a", "b"]
+    release.set()
     await asyncio.gather(*tasks)
 
 
 async def test_one_key_never_has_more_than_its_most() -> None:
-    semaphore, done = FairSemaphore(3, 2), asyncio.Event()
+    semaphore, release = FairSemaphore(3, 2), asyncio.Event()
     having = 0
 
     async def take(key: str) -> None:
         nonlocal having
         async with semaphore.hold(key):
             having += 1
-            await done.wait()
+            await release.wait()
 
     tasks = [asyncio.create_task(take("a")) for _ in range(5)]
     await asyncio.sleep(0)
     assert having == 2
     async with asyncio.timeout(1), semaphore.hold("b"):
         assert having == 2
-    done.set()
+    release.set()
     await asyncio.gather(*tasks)
     assert having == 5
 

@@ -8,18 +8,18 @@ from runtime.concurrency.isolated import run_isolated, run_with_timeout
 from runtime.errors import Unavailable
 
 
-async def stubborn(ended: list[str]) -> None:
+async def stubborn(endings: list[str]) -> None:
     """Takes a cancellation as the neo4j driver does: it goes on, and asks for another one."""
     try:
         await asyncio.sleep(30)
     except asyncio.CancelledError:
-        current = asyncio.current_task()
-        assert current
-        current.cancel()
+        task = asyncio.current_task()
+        assert task
+        task.cancel()
     try:
         await asyncio.sleep(30)
     finally:
-        ended.append("ended")
+        endings.append("ended")
 
 
 async def test_why_the_usual_time_limit_is_not_enough() -> None:
@@ -32,10 +32,10 @@ async def test_why_the_usual_time_limit_is_not_enough() -> None:
 
 
 async def test_work_that_takes_too_long_is_a_time_out_and_has_ended() -> None:
-    ended: list[str] = []
+    endings: list[str] = []
     with pytest.raises(TimeoutError):
-        await run_with_timeout(0.01, stubborn(ended))
-    assert ended == ["ended"]
+        await run_with_timeout(0.01, stubborn(endings))
+    assert endings == ["ended"]
 
 
 async def test_work_in_time_gives_what_it_gives() -> None:
@@ -59,13 +59,13 @@ async def test_work_that_cancels_itself_is_a_time_out() -> None:
 
 
 async def test_who_is_cancelled_takes_its_work_along() -> None:
-    ended: list[str] = []
+    endings: list[str] = []
 
     async def work() -> None:
         try:
             await asyncio.sleep(30)
         finally:
-            ended.append("ended")
+            endings.append("ended")
 
     waiting = asyncio.create_task(run_with_timeout(30, work()))
     await asyncio.sleep(0)
@@ -74,7 +74,7 @@ async def test_who_is_cancelled_takes_its_work_along() -> None:
     with pytest.raises(asyncio.CancelledError):
         await waiting
     await asyncio.sleep(0)
-    assert ended == ["ended"]
+    assert endings == ["ended"]
 
 
 async def test_work_apart_that_cancels_itself_is_unavailable_and_its_caller_goes_on() -> None:
@@ -90,11 +90,11 @@ async def test_work_apart_that_cancels_itself_is_unavailable_and_its_caller_goes
 
 
 async def test_who_is_cancelled_takes_its_work_apart_along() -> None:
-    ended: list[str] = []
-    waiting = asyncio.create_task(run_isolated(stubborn(ended)))
+    endings: list[str] = []
+    waiting = asyncio.create_task(run_isolated(stubborn(endings)))
     await asyncio.sleep(0)
     await asyncio.sleep(0)
     waiting.cancel()
     with pytest.raises(asyncio.CancelledError):
         await waiting
-    assert ended == ["ended"]
+    assert endings == ["ended"]

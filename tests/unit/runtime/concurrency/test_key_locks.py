@@ -15,20 +15,20 @@ from services.extractor.domain.extraction import Extraction
 
 
 async def test_holders_of_a_common_key_take_turns_and_never_wait_for_each_other() -> None:
-    locks, inside, most = KeyLocks(), 0, 0
+    locks, inside, peak = KeyLocks(), 0, 0
 
     async def holder(*keys: str) -> None:
-        nonlocal inside, most
+        nonlocal inside, peak
         async with locks.hold(keys):
             inside += 1
-            most = max(most, inside)
+            peak = max(peak, inside)
             await asyncio.sleep(0)
             inside -= 1
 
     await asyncio.wait_for(
         asyncio.gather(*(holder(*pair) for pair in (("a", "b"), ("b", "a"), ("b", "b")) * 20)), 5
     )
-    assert most == 1
+    assert peak == 1
 
 
 async def test_holders_of_different_keys_do_not_wait() -> None:
@@ -64,16 +64,16 @@ async def test_a_text_that_is_being_embedded_is_waited_for() -> None:
 
 
 async def test_an_extraction_that_is_being_made_is_waited_for() -> None:
-    cache, made = ExtractionCache(MemoryRows()), 0
+    cache, count = ExtractionCache(MemoryRows()), 0
     result = Extraction((ExtractedEntity(name="A", type="t", description="d"),), ())
 
     async def make() -> Extraction:
-        nonlocal made
-        made += 1
+        nonlocal count
+        count += 1
         await asyncio.sleep(0)
         return result
 
     results = await asyncio.gather(*(cache.once("w", "key", make) for _ in range(5)))
-    assert made == 1
-    assert sorted(known for _, known in results) == [False, True, True, True, True]
+    assert count == 1
+    assert sorted(was_known for _, was_known in results) == [False, True, True, True, True]
     assert {extraction.entities for extraction, _ in results} == {result.entities}

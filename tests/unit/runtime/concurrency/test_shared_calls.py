@@ -14,10 +14,10 @@ from runtime.errors import Unavailable
 class Server:
     """Answers each request when it is let go; notes what was asked together."""
 
-    def __init__(self, most: int = 3) -> None:
+    def __init__(self, limit: int = 3) -> None:
         self.asked: list[list[int]] = []
         self.go, self.fails = asyncio.Semaphore(0), False
-        self.calls = SharedCalls[str, int, int](self.request, most)
+        self.calls = SharedCalls[str, int, int](self.request, limit)
 
     async def request(self, key: str, items: list[int]) -> list[int]:
         self.asked.append(items)

@@ -72,16 +72,16 @@ async def test_a_call_of_a_model_is_timed_its_tokens_counted_and_its_span_named_
         raise Unavailable("away")
     assert await counted("lightstream_model_tokens_total", kind="input", **labels) == before + 7
     assert await counted("lightstream_model_call_seconds_count", outcome="failed", **labels) == 1
-    done, failed = spans.get_finished_spans()
-    assert (done.name, failed.name) == ("chat small", "chat small")
-    assert dict(done.attributes or {}) == {
+    success, failure = spans.get_finished_spans()
+    assert (success.name, failure.name) == ("chat small", "chat small")
+    assert dict(success.attributes or {}) == {
         "gen_ai.operation.name": "chat",
         "gen_ai.provider.name": "provider.example",
         "gen_ai.request.model": "small",
         "gen_ai.usage.input_tokens": 7,
         "gen_ai.usage.output_tokens": 2,
     }
-    assert (failed.attributes or {})["error.type"] == "Unavailable"
+    assert (failure.attributes or {})["error.type"] == "Unavailable"
 
 
 async def test_a_paused_provider_is_told_and_its_pauses_are_counted() -> None:
@@ -89,10 +89,10 @@ async def test_a_paused_provider_is_told_and_its_pauses_are_counted() -> None:
     limiter = RateLimiters(watch=partial(watch_provider, readings)).limiter(
         "trial model", "trial", "key", Limits(calls=1)
     )
-    paused, pauses = "lightstream_provider_paused", "lightstream_provider_pauses_total"
+    paused_metric, pauses = "lightstream_provider_paused", "lightstream_provider_pauses_total"
     exposition.configure("tests")
     text = (await exposition.exposed(readings)).decode()
-    assert total(text, paused, provider="trial model") == 0
+    assert total(text, paused_metric, provider="trial model") == 0
     before = total(text, pauses, provider="trial model")
     with pytest.raises(Unavailable):
         async with limiter.call():
@@ -101,7 +101,7 @@ async def test_a_paused_provider_is_told_and_its_pauses_are_counted() -> None:
         source.due = 0.0
     text = (await exposition.exposed(readings)).decode()
     assert (
-        total(text, paused, provider="trial model"),
+        total(text, paused_metric, provider="trial model"),
         total(text, pauses, provider="trial model"),
     ) == (1, before + 1)
     await limiter.close()
@@ -139,9 +139,11 @@ print(asyncio.run(exposition.exposed(Readings())).decode())
 
 def test_workers_behind_one_port_are_told_apart() -> None:
     env = {**os.environ, CONTROL_SOCKET_VARIABLE: "0 7"}
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", SCRAPED], env=env, capture_output=True, text=True, check=True
     )
-    labels = [sample.labels for family in families(done.stdout) for sample in family.samples]
-    assert [one for one in labels if not one["service_instance_id"].isdigit()] == []
+    labels = [sample.labels for family in families(process.stdout) for sample in family.samples]
+    assert [
+        label_set for label_set in labels if not label_set["service_instance_id"].isdigit()
+    ] == []
     assert len(labels) == 2

@@ -42,7 +42,7 @@ def test_a_batch_links_to_the_trace_of_each_event_and_its_events_go_on_in_theirs
     batch = [sealed(added(), traceparent=trace_of(letter)) for letter in "aba"]
     with telemetry.consumer_span("merger", [*batch, sealed(added())]), telemetry.producer_span(3):
         assert telemetry.traceparent_for(trace_of("b")) == trace_of("b")
-    published, span = spans.get_finished_spans()
-    assert (published.name, span.parent) == ("publish KB_EVENTS", None)
+    publish_span, span = spans.get_finished_spans()
+    assert (publish_span.name, span.parent) == ("publish KB_EVENTS", None)
     assert [f"{link.context.trace_id:x}" for link in span.links] == ["a" * 32, "b" * 32]
     assert (span.attributes or {})["messaging.batch.message_count"] == 4

@@ -19,21 +19,21 @@ async def test_writes_wait_no_longer_than_the_log_is_away(monkeypatch: pytest.Mo
     """
     monkeypatch.setattr(integrity, "INTERVAL", 10 * PATIENCE)
     monkeypatch.setattr(integrity, "INTERVAL_OF_DOUBT", 0.01)
-    writes, nobody, looks = WriteStatus(), cast("Any", None), 0
-    service = Integrity("query", nobody, nobody, nobody, writes)
+    writes, no_client, look_count = WriteStatus(), cast("Any", None), 0
+    service = Integrity("query", no_client, no_client, no_client, writes)
 
     async def look() -> None:
-        nonlocal looks
-        looks += 1
-        if looks % 3:
+        nonlocal look_count
+        look_count += 1
+        if look_count % 3:
             raise Unavailable("no leader")
         writes.log_check.set()
 
     monkeypatch.setattr(service, "look", look)
     async with asyncio.timeout(PATIENCE), service.watching(Health("query")):
         await writes.log_check.wait()
-        assert looks == 3
+        assert look_count == 3
         await writes.disconnected()
         await writes.reconnected()
         await writes.allow("KB_EVENTS", PATIENCE)
-        assert looks == 6
+        assert look_count == 6

@@ -22,7 +22,7 @@ def values(monkeypatch: pytest.MonkeyPatch) -> MemorySharedValues:
 
 async def leave(values: MemorySharedValues, **fields: object) -> None:
     """A lease that nobody renews."""
-    other = {
+    lease = {
         "projections": ["graph"],
         "host": "elsewhere",
         "pid": 1,
@@ -32,7 +32,7 @@ async def leave(values: MemorySharedValues, **fields: object) -> None:
     }
     _, revision = await values.read(KEY)
     await values.write(
-        KEY, json.dumps({"started": "then", "progress": {}, **other}).encode(), revision
+        KEY, json.dumps({"started": "then", "progress": {}, **lease}).encode(), revision
     )
 
 
@@ -44,9 +44,9 @@ async def test_a_second_rebuild_is_refused_while_the_first_is_alive(
         with pytest.raises(Busy, match=f"rebuild of graph, process {os.getpid()} on "):
             async with hold(values, ["status"]):
                 pytest.fail("there is one")
-        shown = await running(values)
-        assert shown is not None
-        assert shown.progress == {"events": 7}
+        lease = await running(values)
+        assert lease is not None
+        assert lease.progress == {"events": 7}
     assert await running(values) is None
     async with hold(values, ["status"]):
         pass
@@ -56,18 +56,18 @@ async def test_a_lease_that_nobody_renews_expires(values: MemorySharedValues) ->
     await leave(values)
     assert await running(values) is not None
     async with hold(values, ["status"]) as mine:
-        shown = await running(values)
-        assert shown is not None
-        assert shown.id == mine.id
+        lease = await running(values)
+        assert lease is not None
+        assert lease.id == mine.id
 
 
 async def test_a_lease_of_a_process_that_has_ended_here_is_taken_over_at_once(
     values: MemorySharedValues, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(rebuild_lease, "EXPIRES", 1e9)
-    gone = await asyncio.create_subprocess_exec(sys.executable, "-c", "")
-    await gone.wait()
-    await leave(values, pid=gone.pid, machine=rebuild_lease._machine())
+    process = await asyncio.create_subprocess_exec(sys.executable, "-c", "")
+    await process.wait()
+    await leave(values, pid=process.pid, machine=rebuild_lease._machine())
     assert await running(values) is None
     async with hold(values, ["status"]):
         pass

@@ -112,10 +112,10 @@ async def test_relations_and_their_summaries_follow_the_log(harness: Harness) ->
     assert set(await harness.reader.relations(SPACE, [("a", "b"), ("a", "c")])) == {("a", "b")}
     await harness.put(pairs=(("a", "c"),))
     await harness.cache.refresh(SPACE)
-    both = [RelationSummary("a", "b", 1.0), RelationSummary("a", "c", 1.0)]
+    summaries = [RelationSummary("a", "b", 1.0), RelationSummary("a", "c", 1.0)]
     assert await harness.reader.relation_summaries(SPACE, ["a", "c"], limit=9) == {
-        "a": both,
-        "c": both[1:],
+        "a": summaries,
+        "c": summaries[1:],
     }
     assert set(await harness.reader.relations(SPACE, [("a", "b"), ("a", "c")])) == {
         ("a", "b"),
@@ -127,21 +127,21 @@ async def around(harness: Harness, *names: str, limit: int = 2) -> Neighbourhood
     """What the cache returns, which is what the store returns."""
     await harness.cache.refresh(SPACE)
     result = await harness.reader.neighbourhood(SPACE, names, limit=limit)
-    asked, stored = (
+    count, from_store = (
         len(harness.graph.around),
         await harness.graph.neighbourhood(SPACE, names, limit=limit),
     )
-    del harness.graph.around[asked:]
+    del harness.graph.around[count:]
     assert (result.nodes, result.relation_summaries, result.degrees) == (
-        stored.nodes,
-        stored.relation_summaries,
-        stored.degrees,
+        from_store.nodes,
+        from_store.relation_summaries,
+        from_store.degrees,
     )
     return result
 
 
 async def test_neighbours_are_read_once_and_follow_the_log(harness: Harness) -> None:
-    hub = [("a", other) for other in "bcdefg"]
+    hub = [("a", neighbour) for neighbour in "bcdefg"]
     await harness.put(*"abcdefg", pairs=(*hub, ("b", "g")))
     for _ in range(2):
         await around(harness, "a", "b", "missing")
@@ -158,10 +158,10 @@ async def test_an_entity_that_is_gone_is_no_neighbour(harness: Harness) -> None:
     await around(harness, "a")
     harness.revision += 1
     await harness.graph.put(SPACE, [Entity("b", harness.revision, is_gone=True)], [])
-    gone = GraphMerged(
+    removal = GraphMerged(
         chunks=(), entities=(EntityRevision(name="b", revision=harness.revision),), relations=()
     )
-    await harness.log.publish(sealed(gone, id="gone", workspace="w"))
+    await harness.log.publish(sealed(removal, id="gone", workspace="w"))
     result = await around(harness, "a", "b")
     assert set(result.nodes) == {"a", "c"} and result.degrees["a"] == 2
 
@@ -209,9 +209,9 @@ async def test_a_log_that_does_not_answer_costs_the_memory_and_no_question(
     async def silent(*_: Any) -> None:
         raise Unavailable("the bus does not answer")
 
-    with monkeypatch.context() as patched:
-        patched.setattr(harness.log, "following", silent)
-        patched.setattr(harness.log, "last", silent)
+    with monkeypatch.context() as patch:
+        patch.setattr(harness.log, "following", silent)
+        patch.setattr(harness.log, "last", silent)
         await harness.put("a")
         assert await harness.descriptions_of("a") == ["a 2"]
     assert await harness.descriptions_of("a") == ["a 2"]
@@ -240,19 +240,23 @@ async def test_questions_that_come_together_share_a_read_of_the_log(
 
 
 async def test_no_more_is_kept_than_there_is_room_for(harness: Harness) -> None:
-    small = Harness(max_bytes=2000)
+    small_harness = Harness(max_bytes=2000)
     names = [f"name {number}" for number in range(20)]
-    await small.put(*names)
+    await small_harness.put(*names)
     for name in names:
-        assert await small.descriptions_of(name) == [f"{name} 1"]
-    assert await small.descriptions_of(names[-1]) == [f"{names[-1]} 1"]
-    assert small.graph.read == names
-    assert await small.descriptions_of(names[0]) == [f"{names[0]} 1"]
-    assert small.graph.read == [*names, names[0]]
+        assert await small_harness.descriptions_of(name) == [f"{name} 1"]
+    assert await small_harness.descriptions_of(names[-1]) == [f"{names[-1]} 1"]
+    assert small_harness.graph.read == names
+    assert await small_harness.descriptions_of(names[0]) == [f"{names[0]} 1"]
+    assert small_harness.graph.read == [*names, names[0]]
 
 
 async def test_without_room_everything_is_read(harness: Harness) -> None:
-    none = Harness(max_bytes=0)
-    await none.put("a")
-    assert await none.descriptions_of("a") == await none.descriptions_of("a") == ["a 1"]
-    assert none.graph.read == ["a", "a"]
+    without_room = Harness(max_bytes=0)
+    await without_room.put("a")
+    assert (
+        await without_room.descriptions_of("a")
+        == await without_room.descriptions_of("a")
+        == ["a 1"]
+    )
+    assert without_room.graph.read == ["a", "a"]

@@ -48,9 +48,9 @@ class CountingVectors(MemoryVectors):
 class Harness:
     """Vectors that change as the indexer changes them: first the store, then the log."""
 
-    def __init__(self, most: int = 2**20) -> None:
+    def __init__(self, max_bytes: int = 2**20) -> None:
         self.vectors, self.log = CountingVectors(), MemoryLog()
-        self.cache = ProjectionCache(self.log, most)
+        self.cache = ProjectionCache(self.log, max_bytes)
         self.reader = CachedVectors(self.vectors, self.cache)
         self.written = 0
 
@@ -124,7 +124,7 @@ async def test_nothing_to_compare_asks_nobody(chunks: tuple[str, ...]) -> None:
 
 
 async def test_without_room_the_store_always_compares() -> None:
-    harness = Harness(most=0)
+    harness = Harness(max_bytes=0)
     await harness.put("a", EAST)
     for _ in range(3):
         assert await harness.likeness(A) == {A: 1.0}
@@ -135,7 +135,7 @@ async def test_without_room_the_store_always_compares() -> None:
 async def test_where_there_is_no_room_for_all_the_store_compares_every_second_time_at_least() -> (
     None
 ):
-    harness = Harness(most=600)  # one vector
+    harness = Harness(max_bytes=600)  # one vector
     await harness.put("a", EAST)
     await harness.put("b", NORTH)
     for _ in range(4):

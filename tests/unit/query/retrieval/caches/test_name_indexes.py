@@ -50,15 +50,20 @@ class Clock:
         return self.now
 
 
-async def harness() -> tuple[QueryHarness, CountingGraph, NameIndexes, Clock]:
+async def harness_and_indexes() -> tuple[QueryHarness, CountingGraph, NameIndexes, Clock]:
     graph, clock = CountingGraph(), Clock()
-    made = QueryHarness(graph=graph)
-    await made.index("one", "Ada Marsh sails.", says=(([entity("Ada Marsh", "person")], []),))
-    return made, graph, NameIndexes(graph, made.documents, RowAliases(made.rows), clock), clock
+    harness = QueryHarness(graph=graph)
+    await harness.index("one", "Ada Marsh sails.", says=(([entity("Ada Marsh", "person")], []),))
+    return (
+        harness,
+        graph,
+        NameIndexes(graph, harness.documents, RowAliases(harness.rows), clock),
+        clock,
+    )
 
 
 async def test_names_are_read_once_while_nothing_changes() -> None:
-    _, graph, names, clock = await harness()
+    _, graph, names, clock = await harness_and_indexes()
     first = await names.of(PARTITIONS)
     assert first.by_name("ada marsh") == ("Ada Marsh",) and first.by_surname("marsh") == (
         "Ada Marsh",
@@ -68,9 +73,9 @@ async def test_names_are_read_once_while_nothing_changes() -> None:
 
 
 async def test_an_index_stays_while_the_names_are_the_same() -> None:
-    made, graph, names, clock = await harness()
+    harness, graph, names, clock = await harness_and_indexes()
     first = await names.of(PARTITIONS)
-    await made.index(
+    await harness.index(
         "two", "Ada Marsh rows.", says=(([entity("Ada Marsh", "person")], []),), version=5000
     )
     clock.now += name_indexes.MAX_AGE + 1
@@ -78,9 +83,9 @@ async def test_an_index_stays_while_the_names_are_the_same() -> None:
 
 
 async def test_a_new_document_is_known_at_the_next_question() -> None:
-    made, _, names, clock = await harness()
+    harness, _, names, clock = await harness_and_indexes()
     await names.of(PARTITIONS)
-    await made.index(
+    await harness.index(
         "two", "Otto Brandt rows.", says=(([entity("Otto Brandt", "person")], []),), version=5000
     )
     clock.now += 1
@@ -88,9 +93,9 @@ async def test_a_new_document_is_known_at_the_next_question() -> None:
 
 
 async def test_edits_that_no_document_shows_are_seen_after_a_while() -> None:
-    made, _, names, clock = await harness()
+    harness, _, names, clock = await harness_and_indexes()
     await names.of(PARTITIONS)
-    await made.graph.put(PARTITIONS.graph, [Entity("Renamed", 1)], [])
+    await harness.graph.put(PARTITIONS.graph, [Entity("Renamed", 1)], [])
     assert (await names.of(PARTITIONS)).by_name("renamed") == ()
     clock.now += name_indexes.MAX_AGE + 1
     assert (await names.of(PARTITIONS)).by_name("renamed") == ("Renamed",)
@@ -99,10 +104,10 @@ async def test_edits_that_no_document_shows_are_seen_after_a_while() -> None:
 async def test_a_long_build_is_followed_by_a_rest_and_nobody_waits_for_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    made, graph, names, clock = await harness()
+    harness, graph, names, clock = await harness_and_indexes()
     await names.of(PARTITIONS)
     monkeypatch.setattr(name_indexes, "MAX_WAIT", 0.01)
-    await made.index(
+    await harness.index(
         "two", "Otto Brandt rows.", says=(([entity("Otto Brandt", "person")], []),), version=5000
     )
     clock.now += 1
@@ -115,7 +120,7 @@ async def test_a_long_build_is_followed_by_a_rest_and_nobody_waits_for_it(
 
 
 async def test_questions_that_come_together_share_one_build() -> None:
-    _, graph, names, _ = await harness()
+    _, graph, names, _ = await harness_and_indexes()
     result = await asyncio.gather(*(names.of(PARTITIONS) for _ in range(20)))
     assert graph.scans == 1 and len({id(index) for index in result}) == 1
 
@@ -123,7 +128,7 @@ async def test_questions_that_come_together_share_one_build() -> None:
 async def test_a_store_that_is_down_fails_the_first_question_and_later_ones_take_what_there_is() -> (  # noqa: E501
     None
 ):
-    made, graph, names, clock = await harness()
+    harness, graph, names, clock = await harness_and_indexes()
     graph.down = True
     with pytest.raises(Unavailable):
         await names.of(PARTITIONS)
@@ -131,7 +136,7 @@ async def test_a_store_that_is_down_fails_the_first_question_and_later_ones_take
     clock.now += 1
     assert len(await names.of(PARTITIONS)) == 1
     graph.down = True
-    await made.index(
+    await harness.index(
         "two", "Otto Brandt rows.", says=(([entity("Otto Brandt", "person")], []),), version=5000
     )
     clock.now += 1
@@ -139,9 +144,9 @@ async def test_a_store_that_is_down_fails_the_first_question_and_later_ones_take
 
 
 async def test_workspaces_and_generations_have_names_of_their_own() -> None:
-    made, _, names, _ = await harness()
-    await made.graph.put(Partition("w", 2), [Entity("Rebuilt", 1)], [])
-    await made.graph.put(Partition("v", 1), [Entity("Theirs", 1)], [])
+    harness, _, names, _ = await harness_and_indexes()
+    await harness.graph.put(Partition("w", 2), [Entity("Rebuilt", 1)], [])
+    await harness.graph.put(Partition("v", 1), [Entity("Theirs", 1)], [])
     assert len(await names.of(PARTITIONS)) == 1
     assert (await names.of(Partitions.of("w", Generations(graph=2)))).by_name("rebuilt") == (
         "Rebuilt",
@@ -153,10 +158,10 @@ async def test_workspaces_and_generations_have_names_of_their_own() -> None:
 async def test_a_workspace_of_too_many_names_keeps_none_and_questions_are_looked_up(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    made, _, names, _ = await harness()
+    harness, _, names, _ = await harness_and_indexes()
     monkeypatch.setattr(name_indexes, "MAX_NAMES", 0)
     assert len(await names.of(PARTITIONS)) == 0
-    deps: Any = made.deps(entity_names=names)
+    deps: Any = harness.deps(entity_names=names)
     result = await walk(
         Question("Where does Ada Marsh sail?", "walk"), Keywords(), PARTITIONS, deps
     )
@@ -167,9 +172,9 @@ async def test_a_workspace_of_too_many_names_keeps_none_and_questions_are_looked
 async def test_what_was_not_asked_for_the_longest_is_forgotten_first(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    made, graph, names, clock = await harness()
+    harness, graph, names, clock = await harness_and_indexes()
     monkeypatch.setattr(name_indexes, "MAX_ALTOGETHER", 1)
-    await made.graph.put(Partition("v", 1), [Entity("Theirs", 1)], [])
+    await harness.graph.put(Partition("v", 1), [Entity("Theirs", 1)], [])
     await names.of(PARTITIONS)
     await names.of(Partitions.of("v", Generations()))
     clock.now += 1

@@ -21,7 +21,7 @@ from tests.support.events import sealed
 
 SPACE = Partition("w", 1)
 NAMES = [f"n{number:02}" for number in range(40)]
-PAIRS = [*pairwise(NAMES)] + [("n00", other) for other in NAMES[2:9]]
+PAIRS = [*pairwise(NAMES)] + [("n00", neighbour) for neighbour in NAMES[2:9]]
 LIMIT = 5
 """Relations of an entity that are read: the hub n00 has more."""
 
@@ -53,22 +53,22 @@ class CountingGraph(MemoryGraph):
 class Harness:
     """A graph that changes as the merger changes it, and questions about it."""
 
-    def __init__(self, most: int = 2**20) -> None:
+    def __init__(self, max_bytes: int = 2**20) -> None:
         self.graph, self.log = CountingGraph(), MemoryLog()
-        self.cache = ProjectionCache(self.log, most)
+        self.cache = ProjectionCache(self.log, max_bytes)
         self.reader = CachedGraph(self.graph, self.cache)
         self.revision = 0
 
     async def put(
-        self, *names: str, pairs: list[tuple[str, str]] | None = None, gone: bool = False
+        self, *names: str, pairs: list[tuple[str, str]] | None = None, is_gone: bool = False
     ) -> None:
         self.revision += 1
         entities = [
-            Entity(name, self.revision, description=f"{name} {self.revision}", is_gone=gone)
+            Entity(name, self.revision, description=f"{name} {self.revision}", is_gone=is_gone)
             for name in names
         ]
         relations = [
-            Relation(*pair, self.revision, weight=float(self.revision), is_gone=gone)
+            Relation(*pair, self.revision, weight=float(self.revision), is_gone=is_gone)
             for pair in pairs or ()
         ]
         await self.graph.put(SPACE, entities, relations)
@@ -86,16 +86,16 @@ class Harness:
     async def ask(self, *names: str) -> None:
         """Read as a question does, and compare with what the store has now."""
         await self.cache.refresh(SPACE)
-        counted = self.graph.calls.copy()
+        calls = self.graph.calls.copy()
         answers = await self._read(self.reader, names)
-        self.reads = sorted((self.graph.calls - counted).keys())
+        self.reads = sorted((self.graph.calls - calls).keys())
         assert answers == await self._read(self.graph, names)
 
     async def _read(self, graph: Any, names: tuple[str, ...]) -> tuple[Any, ...]:
         ties = await graph.relation_summaries(SPACE, names, limit=LIMIT)
-        pairs = [tie.key for some in ties.values() for tie in some]
+        pairs = [tie.key for summaries in ties.values() for tie in summaries]
         return (
-            {name: some for name, some in ties.items() if some},
+            {name: summaries for name, summaries in ties.items() if summaries},
             await graph.degrees(SPACE, names),
             await graph.entities(SPACE, names),
             await graph.relations(SPACE, pairs),
@@ -132,12 +132,12 @@ async def whole(harness: Harness) -> Harness:
 
 async def test_no_question_reads_a_graph_that_was_read_whole(harness: Harness) -> None:
     await whole(harness)
-    scanned = harness.graph.calls["scan_entities"]
-    assert scanned
+    scans = harness.graph.calls["scan_entities"]
+    assert scans
     for name in NAMES[1:]:
         await harness.ask(name)
         assert harness.reads == []
-    assert harness.graph.calls["scan_entities"] == scanned
+    assert harness.graph.calls["scan_entities"] == scans
 
 
 async def test_of_a_hub_the_store_chooses_the_relations(harness: Harness) -> None:
@@ -155,7 +155,7 @@ async def test_what_changes_afterwards_is_read_again_and_nothing_else(harness: H
     assert harness.reads == []
     await harness.ask("n20", "new")
     assert harness.reads == ["degrees", "entities", "relation_summaries", "relations"]
-    await harness.put("n21", pairs=[("n20", "n21"), ("n21", "n22")], gone=True)
+    await harness.put("n21", pairs=[("n20", "n21"), ("n21", "n22")], is_gone=True)
     await harness.ask("n20", "n21", "n22")
 
 
@@ -189,17 +189,17 @@ async def test_a_change_that_is_seen_only_afterwards_is_not_hidden(harness: Harn
 
 
 async def test_a_graph_that_takes_more_than_its_part_is_read_once_in_part() -> None:
-    harness = Harness(most=30_000)
+    harness = Harness(max_bytes=30_000)
     await harness.put(*NAMES, pairs=PAIRS)
     await harness.ask(*NAMES[:12])
     await harness.settle()
-    scanned = harness.graph.calls["scan_entities"]
-    assert scanned * 7 < len(NAMES) + 7
+    scans = harness.graph.calls["scan_entities"]
+    assert scans * 7 < len(NAMES) + 7
     for _ in range(3):
         await harness.ask(*NAMES)
         await harness.settle()
     assert (harness.graph.calls["scan_entities"], harness.graph.calls["scan_relations"]) == (
-        scanned,
+        scans,
         0,
     )
 

@@ -66,10 +66,10 @@ class Harness:
     them.
     """
 
-    def __init__(self, most: int = 2**20) -> None:
+    def __init__(self, max_bytes: int = 2**20) -> None:
         self.vectors, self.log = CountingVectors(), MemoryLog()
         self.now = 100.0
-        self.cache = ProjectionCache(self.log, most, lambda: self.now)
+        self.cache = ProjectionCache(self.log, max_bytes, lambda: self.now)
         self.reader = CachedVectors(self.vectors, self.cache)
         self.written = 0
 
@@ -103,16 +103,16 @@ class Harness:
         was searched.
         """
         await self.cache.refresh(SPACE)
-        asked, before = RANDOM.normal(size=DIMENSION).tolist(), self.vectors.calls["search"]
-        hits = await self.reader.search(SPACE, kind, asked, top_k=top_k, min_score=0.1, **options)
-        searched = self.vectors.calls["search"] > before
+        vector, before = RANDOM.normal(size=DIMENSION).tolist(), self.vectors.calls["search"]
+        hits = await self.reader.search(SPACE, kind, vector, top_k=top_k, min_score=0.1, **options)
+        was_searched = self.vectors.calls["search"] > before
         assert hits == await self.vectors.search(
-            SPACE, kind, asked, top_k=top_k, min_score=0.1, **options
+            SPACE, kind, vector, top_k=top_k, min_score=0.1, **options
         )
         for misses in self.reader._whole._misses.values():  # pyright: ignore[reportPrivateUsage]
             if misses.attempt:
                 await misses.attempt
-        return searched
+        return was_searched
 
     async def asked(self, times: int, **options: Any) -> list[bool]:
         return [await self.ask(**options) for _ in range(times)]
@@ -179,19 +179,19 @@ async def test_after_a_change_they_are_read_again_once_things_rest(harness: Harn
 
 
 async def test_one_kind_is_read_at_a_time(harness: Harness) -> None:
-    running, most = 0, 0
+    running, peak = 0, 0
     kinds = Counter[str]()
     scan = harness.vectors.scan_vectors
 
     async def counted(
-        partition: Partition, kind: VectorKind, *rest: Any, **options: Any
+        partition: Partition, kind: VectorKind, *arguments: Any, **options: Any
     ) -> VectorPage:
-        nonlocal running, most
+        nonlocal running, peak
         running, kinds[kind] = running + 1, kinds[kind] + 1
-        most = max(most, running)
+        peak = max(peak, running)
         await asyncio.sleep(0)
         running -= 1
-        return await scan(partition, kind, *rest, **options)
+        return await scan(partition, kind, *arguments, **options)
 
     harness.vectors.scan_vectors = counted
     await harness.put("relations", NAMES)
@@ -201,7 +201,7 @@ async def test_one_kind_is_read_at_a_time(harness: Harness) -> None:
         await harness.reader.search(SPACE, kind, some_vectors(2)[0], top_k=3)
     await harness.ask()  # which waits for what is being read
     assert not any([await harness.ask(kind) for kind in ("chunks", "relations", "entities")])
-    assert most == 1
+    assert peak == 1
     assert kinds.keys() == {"entities", "relations", "chunks"}
 
 
@@ -229,25 +229,25 @@ async def test_questions_about_some_documents_are_searches_of_the_store(harness:
 async def test_passages_are_compared_without_the_store(harness: Harness) -> None:
     await harness.put("chunks", NAMES)
     await harness.asked(3, kind="chunks")
-    asked = RANDOM.normal(size=DIMENSION).tolist()
+    vector = RANDOM.normal(size=DIMENSION).tolist()
     chunks = {chunk_vector_id(name, 0): chunk_id(name, 0) for name in (*NAMES[:9], "none")}
-    likeness = await harness.reader.similarities(SPACE, chunks.values(), asked)
+    likeness = await harness.reader.similarities(SPACE, chunks.values(), vector)
     assert harness.vectors.calls["likeness"] == 0
-    of_store = await harness.vectors.likeness(SPACE, "chunks", asked, chunks)
+    of_store = await harness.vectors.likeness(SPACE, "chunks", vector, chunks)
     assert likeness == {chunks[id]: score for id, score in of_store.items()}
 
 
 async def test_too_many_vectors_are_read_once_and_never_cached() -> None:
-    harness = Harness(most=20_000)
+    harness = Harness(max_bytes=20_000)
     await harness.put("entities", NAMES)
     assert await harness.asked(20) == [True] * 20
     assert harness.vectors.calls["scan"] == 2
-    assert await Harness(most=0).asked(5) == [True] * 5
+    assert await Harness(max_bytes=0).asked(5) == [True] * 5
 
 
-@pytest.mark.parametrize(("most", "precision"), [(86_000, np.float32), (84_000, np.float16)])
-async def test_many_vectors_are_cached_in_half_precision(most: int, precision: type) -> None:
-    harness = Harness(most)
+@pytest.mark.parametrize(("max_bytes", "precision"), [(86_000, np.float32), (84_000, np.float16)])
+async def test_many_vectors_are_cached_in_half_precision(max_bytes: int, precision: type) -> None:
+    harness = Harness(max_bytes)
     await harness.put("entities", NAMES)
     assert await harness.asked(9) == [True] * 3 + [False] * 6
     matrix = harness.cache.cached(SPACE, whole_vectors.KIND, "entities")
@@ -280,9 +280,9 @@ def test_vectors_in_half_precision_give_the_hits_of_single_precision(scale: floa
     assert (
         half.dtype == np.float16 and packed(np.full((1, 384), 0.1, np.float32)).dtype == np.float32
     )
-    for asked in (RANDOM.normal(size=384), exact[9].astype(np.float64), np.zeros(384)):
-        hits = VectorMatrix(ids, names, half).nearest(asked.astype(np.float32), 20)
+    for vector in (RANDOM.normal(size=384), exact[9].astype(np.float64), np.zeros(384)):
+        hits = VectorMatrix(ids, names, half).nearest(vector.astype(np.float32), 20)
         assert hits == VectorMatrix(ids, names, exact.astype(np.float32)).nearest(
-            asked.astype(np.float32), 20
+            vector.astype(np.float32), 20
         )
     assert hits[0].id == "0000"
