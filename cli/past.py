@@ -4,6 +4,7 @@ back.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
@@ -23,10 +24,11 @@ from cli.common import (
     print_json,
     quiet_logs,
 )
+from runtime.errors import InvalidInput
 
 if TYPE_CHECKING:
     from lightstream_rag.client import AsyncLightstream
-    from lightstream_rag.past import Difference, EntityEvent
+    from lightstream_rag.past import Difference, EntityEvent, Undoing
 
 # `--help` answers at once: the client is loaded by the command that needs it.
 
@@ -152,32 +154,75 @@ def _show_differences(differences: "Sequence[Difference]") -> None:
 
 
 def undo(
-    sequence: Annotated[
-        int, typer.Argument(metavar="SEQ", min=1, help="Of the event, as `log` has it.")
-    ],
+    sequences: Annotated[
+        list[int] | None,
+        typer.Argument(metavar="SEQ…", min=1, help="Of the events, as `log` has them."),
+    ] = None,
+    since: Annotated[
+        str,
+        typer.Option(
+            "--since",
+            metavar="SEQ|TIME",
+            help="Everything behind this place instead: edits, deletions and new texts.",
+        ),
+    ] = "",
     yes: Yes = False,
     reason: Reason = "",
     data: Data = DATA,
     as_json: Json = False,
     workspace: Workspace = WORKSPACE,
 ) -> None:
-    """Take back an edit of the graph, the deletion of a document, or its new text, by an event that
-    compensates it.
+    """Take back edits of the graph, deletions of documents, or their new texts, each by an event
+    that compensates it.
 
     The graph is then as if the edit had never been made; a document has its text of before, at no
     cost for extraction. What is undone can be undone again by the sequence of the undoing. Ends
-    with code 2 for what cannot be undone.
+    with code 2 for what cannot be undone. With --since, documents that were added behind the place
+    stay, and are listed.
     """
     with errors(as_json):
-        undoing = _ask(
-            data, workspace, lambda client: client.undo(sequence, reason=reason, dry_run=not yes)
-        )
-        if as_json:
-            print_json(undoing.model_dump())
+        if bool(sequences) == bool(since):
+            raise InvalidInput("name what to undo: sequences, or --since a place of the log")
+        if since:
+            _undo_since(since, yes, reason, data, as_json, workspace)
             return
-        echo(terminal.line(undoing.description))
-        if not undoing.published:
-            note(f"nothing is published without --yes, and with it a {undoing.event_type}")
+        undoings = _ask(data, workspace, partial(_undo_each, sequences or (), reason, yes))
+        if as_json:
+            answers = [undoing.model_dump() for undoing in undoings]
+            print_json(answers[0] if len(answers) == 1 else answers)
+            return
+        for undoing in undoings:
+            echo(terminal.line(undoing.description))
+        if not yes:
+            event_types = sorted({undoing.event_type for undoing in undoings})
+            note(f"nothing is published without --yes, and with it a {' and a '.join(event_types)}")
+
+
+async def _undo_each(
+    sequences: Sequence[int], reason: str, yes: bool, client: "AsyncLightstream"
+) -> "list[Undoing]":
+    """Undo all of them, or none: what cannot be undone is found before the first is."""
+    plans = [await client.undo(sequence, dry_run=True) for sequence in sequences]
+    if not yes:
+        return plans
+    return [await client.undo(sequence, reason=reason) for sequence in sequences]
+
+
+def _undo_since(
+    since: str, yes: bool, reason: str, data: Data, as_json: bool, workspace: str
+) -> None:
+    undoing = _ask(
+        data, workspace, lambda client: client.undo_since(since, reason=reason, dry_run=not yes)
+    )
+    if as_json:
+        print_json(undoing.model_dump())
+        return
+    for undone in undoing.undone:
+        echo(f"{undone.sequence:>7}  {terminal.line(undone.description)}")
+    for event in undoing.left:
+        note(f"{event.sequence:>7}  stays: {terminal.line(event.reason)}")
+    done = "undone" if undoing.published else "to undo; nothing is published without --yes"
+    note(f"{len(undoing.undone)} events behind sequence {undoing.since} {done}")
 
 
 def _short(value: Any) -> str:

@@ -204,6 +204,7 @@ class Lightstream:
     entity_history = _sync_method(past.entity_history)
     diff = _sync_method(past.diff)
     undo = _sync_method(past.undo)
+    undo_since = _sync_method(past.undo_since)
 
 
 class AsyncLightstream:
@@ -314,3 +315,4 @@ class AsyncLightstream:
     entity_history = _async_method(past.entity_history)
     diff = _async_method(past.diff)
     undo = _async_method(past.undo)
+    undo_since = _async_method(past.undo_since)

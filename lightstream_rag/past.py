@@ -87,6 +87,23 @@ class Undoing(ResponseModel):
     event: dict[str, Any]
 
 
+class EventLeft(ResponseModel):
+    """An event that is not taken back, and why."""
+
+    sequence: int
+    type: str
+    reason: str
+
+
+class CommonUndoing(ResponseModel):
+    """What takes back everything behind the sequence `since`, newest first, and what stays."""
+
+    since: int
+    published: bool
+    undone: list[Undoing]
+    left: list[EventLeft]
+
+
 def diff(
     from_: str, to: str = "now", *, document: str | None = None, limit: int = 200
 ) -> Flow[Diff]:
@@ -117,3 +134,11 @@ def undo(sequence: int, *, reason: str = "", dry_run: bool = False) -> Flow[Undo
     """
     body = json_body(sequence=sequence, reason=reason, dry_run=dry_run)
     return request(Call("POST", "/operations/undo", parse_as(Undoing), body))
+
+
+def undo_since(since: str, *, reason: str = "", dry_run: bool = False) -> Flow[CommonUndoing]:
+    """Take back all edits, deletions and new texts behind a place of the log: a sequence, or a time
+    (ISO 8601).
+    """
+    body = json_body(since=since, reason=reason, dry_run=dry_run)
+    return request(Call("POST", "/operations/undo_since", parse_as(CommonUndoing), body))

@@ -49,6 +49,7 @@ from services.gateway.operations import (
     retry_routes,
 )
 from services.gateway.past import routes as past
+from services.gateway.past import undo_routes
 from services.gateway.path_prefix import PathPrefixMiddleware
 from services.gateway.question_charges import QuestionCharges
 from services.gateway.questions import data
@@ -98,6 +99,7 @@ OPERATIONS = (
     rebuild_routes,
     retry_routes,
     past,
+    undo_routes,
     webhooks,
 )
 """The modules of routes under `/operations`."""

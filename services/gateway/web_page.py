@@ -9,12 +9,15 @@ file only.
 
 import os
 from pathlib import Path
+from urllib.parse import urlsplit
 
-from fastapi import FastAPI, HTTPException
+from fastapi import FastAPI, HTTPException, Request
 from fastapi.responses import RedirectResponse
 from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
+
+from services.gateway.path_prefix import prefix_of
 
 FOLDER = Path(__file__).with_name("web_page_files")
 """The built page. It is no part of the source: where nobody has built it, the service runs
@@ -22,6 +25,9 @@ without.
 """
 
 PATH = "/ui"
+
+LIGHTRAG_PATH = "/webui"
+"""Where LightRAG's own page is served for managing documents."""
 
 PUBLIC_PATHS = ("/", PATH, f"{PATH}/", f"{PATH}/assets/*", f"{PATH}/icon.svg")
 """Paths that a browser loads before the user signs in."""
@@ -55,6 +61,15 @@ def add_web_page(app: FastAPI, folder: Path) -> None:
 
     app.add_api_route(PATH, with_slash, include_in_schema=False)
     app.mount(PATH, PageFiles(directory=folder))
+
+
+def is_sent_by_lightrag_page(request: Request) -> bool:
+    """Return True for a request that LightRAG's page sends, served by this server in a browser."""
+    page = urlsplit(request.headers.get("referer", "")).path
+    return (
+        request.headers.get("sec-fetch-site") == "same-origin"
+        and page == f"{prefix_of(request.scope)}{LIGHTRAG_PATH}/"
+    )
 
 
 class PageFiles(StaticFiles):

@@ -19,10 +19,10 @@ from starlette.types import Scope
 
 from services.gateway.brand import brand_of
 from services.gateway.path_prefix import prefix_of
-from services.gateway.web_page import set_file_headers
+from services.gateway.web_page import LIGHTRAG_PATH, set_file_headers
 
-ENTRIES = {"/webui": "index.html", "/workspace": "workspace.html"}
-"""The entry file of each page, by path: `/webui` is for managing documents, `/workspace` for asking
+ENTRIES = {LIGHTRAG_PATH: "index.html", "/workspace": "workspace.html"}
+"""The entry file of each page, by path: the first is for managing documents, the other for asking
 only.
 """
 
@@ -97,6 +97,9 @@ def _entry(file: Path, path: str, prefix: str, title: str | None) -> HTMLRespons
     script = f"window.__LIGHTRAG_CONFIG__ = {json.dumps(config)};".replace("<", "\\u003c").encode()
     digest = base64.b64encode(hashlib.sha256(script).digest()).decode()
     page = file.read_bytes().replace(CONFIG_PLACEHOLDER, b"<script>" + script + b"</script>")
-    return HTMLResponse(
-        page, headers={"Content-Security-Policy": POLICY.format(script=f"'sha256-{digest}'")}
-    )
+    headers = {
+        "Content-Security-Policy": POLICY.format(script=f"'sha256-{digest}'"),
+        # By it this server knows what the page asks for: see `is_sent_by_lightrag_page`.
+        "Referrer-Policy": "same-origin",
+    }
+    return HTMLResponse(page, headers=headers)

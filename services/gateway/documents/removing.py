@@ -14,6 +14,7 @@ from runtime.batching import batched
 from runtime.bus.codec import decode
 from runtime.bus.port import Log, Message
 from runtime.errors import ServiceError
+from services.query.errors import BadRequest
 from services.query.event_source import SOURCE
 from services.query.status.document_status import SETTLED, STATUSES
 from services.query.status.listing import FAILED_STATUSES, list_documents
@@ -34,16 +35,25 @@ async def delete(log: Log, workspace: str, ids: Collection[str]) -> int:
     return await _publish_each(ids, one)
 
 
-async def delete_all(log: Log, documents: Documents, partition: Partition) -> int:
+async def delete_all(
+    log: Log, documents: Documents, partition: Partition, *, is_confirmed: bool
+) -> int:
     """Publish the deletion of every document of the workspace that is in the log by now, and return
     how many.
+
+    Raises BadRequest where there are any and the request does not confirm that all are meant.
     """
-    ids = set(
-        await _listed(documents, partition, [status for status in STATUSES if status != "deleting"])
-    )
-    return await delete(
-        log, partition.workspace, ids | (await _unprojected(log, partition.workspace)).keys()
-    )
+    workspace = partition.workspace
+    statuses = [status for status in STATUSES if status != "deleting"]
+    listed_versions = await _listed(documents, partition, statuses)
+    ids = listed_versions.keys() | (await _unprojected(log, workspace)).keys()
+    if ids and not is_confirmed:
+        raise BadRequest(
+            f"this would delete every document of workspace {workspace!r}, {len(ids)} in all: "
+            f"DELETE /documents?confirm={workspace} does it. DELETE /documents/delete_document "
+            "deletes those it names"
+        )
+    return await delete(log, workspace, ids)
 
 
 async def cancel(log: Log, documents: Documents, partition: Partition, editor: str) -> list[str]:

@@ -48,6 +48,7 @@ from services.gateway.reference.links import (
     TRACKED_DOCUMENTS,
 )
 from services.gateway.reference.responses import error_responses
+from services.gateway.web_page import is_sent_by_lightrag_page
 from services.gateway.workspaces import Workspace
 from services.query.errors import NotFound
 from services.query.status.document_status import STATUSES
@@ -273,9 +274,22 @@ async def delete_document(
 
 
 @router.delete("")
-async def clear(deps: DocumentDeps, workspace: Workspace) -> Done:
-    """Delete every document of the workspace. Edits of the graph and the caches stay."""
-    count = await delete_all(deps.log, deps.documents, await deps.partition(workspace))
+async def clear(
+    request: Request,
+    deps: DocumentDeps,
+    workspace: Workspace,
+    confirm: Annotated[
+        str, Query(max_length=64, description="the name of the workspace: that all are meant")
+    ] = "",
+) -> Done:
+    """Delete every document of the workspace. Edits of the graph and the caches stay.
+
+    LightRAG's page, which asks before it sends this, need not confirm it.
+    """
+    is_confirmed = confirm == workspace or is_sent_by_lightrag_page(request)
+    count = await delete_all(
+        deps.log, deps.documents, await deps.partition(workspace), is_confirmed=is_confirmed
+    )
     return Done(status="success", message=f"{count} documents are being deleted.")
 
 

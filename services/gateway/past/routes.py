@@ -2,22 +2,12 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request
-from pydantic import AfterValidator, BaseModel, Field
+from fastapi import APIRouter, Query
+from pydantic import BaseModel
 
-from contracts.text import sanitize
-from runtime.bus.points import FORM, MAX_SEQUENCE, NOW
-from services.gateway.auth.audit import note_details
-from services.gateway.auth.permissions import Principal
-from services.gateway.caller_places import CallerPlaces
-from services.gateway.past.dependencies import PastDeps
+from runtime.bus.points import FORM, NOW
 from services.gateway.past.diff import Change, Diff, Difference, diff
 from services.gateway.past.reader import WorkspacePast
-from services.gateway.past.undo import Undo, Undoing
-from services.gateway.reference.responses import error_responses
-from services.gateway.strict_model import StrictModel
-from services.gateway.workspaces import Workspace
-from services.query.errors import BadRequest, Conflict, NotFound
 
 router = APIRouter()
 
@@ -110,47 +100,6 @@ def _fields(difference: Difference) -> dict[str, FieldChange]:
     }
 
 
-class UndoRequest(StrictModel):
-    """Which event is to be taken back. `dry_run`: only say what would be published."""
-
-    sequence: int = Field(
-        ge=1, le=MAX_SEQUENCE, description="of the event in the log", examples=[17]
-    )
-    reason: Annotated[str, AfterValidator(sanitize), Field(max_length=2000)] = Field(
-        default="", description="kept with the undoing of an edit"
-    )
-    dry_run: bool = False
-
-
-class UndoResponse(BaseModel):
-    """What takes the event back. `position`: when it was published, in microseconds since 1970; 0
-    for a dry run.
-    """
-
-    sequence: int
-    type: str
-    description: str
-    published: bool
-    position: int
-    event_type: str
-    event: dict[str, Any]
-
-    @classmethod
-    def of(cls, undoing: Undoing) -> "UndoResponse":
-        """Return the answer; texts of documents are left out."""
-        return cls(
-            sequence=undoing.sequence,
-            type=undoing.type,
-            description=undoing.description,
-            published=bool(undoing.position),
-            position=undoing.position,
-            event_type=undoing.event.type_name(),
-            event=undoing.event.model_dump(
-                mode="json", exclude={"text", "knowledge"}, exclude_defaults=True
-            ),
-        )
-
-
 @router.get("/diff", operation_id="diff")
 async def compare(
     past: WorkspacePast,
@@ -171,22 +120,3 @@ async def compare(
     return past.places.shown_in(
         DiffResponse.of(diff(before, after, document=document, limit=limit))
     )
-
-
-@router.post("/undo", operation_id="undo", responses=error_responses(404, 409))
-async def undo(
-    body: UndoRequest, deps: PastDeps, workspace: Workspace, request: Request, places: CallerPlaces
-) -> UndoResponse:
-    """Take back an edit of the graph, a deletion or a new text of a document, by the event that
-    compensates it.
-    """
-    note_details(request, sequence=body.sequence, reason=body.reason, dry_run=body.dry_run)
-    principal: Principal = request.state.principal
-    work = Undo(deps.log, workspace, principal.name, body.reason)
-    sequence = places.sequence(body.sequence)
-    try:
-        undone = await (work.plan(sequence) if body.dry_run else work.apply(sequence))
-    except (BadRequest, Conflict, NotFound) as error:
-        raise type(error)(places.shown_in_sentence(str(error))) from None
-    answer = places.shown_in(UndoResponse.of(undone))
-    return answer.model_copy(update={"description": places.shown_in_sentence(answer.description)})

@@ -1,7 +1,7 @@
 """Takes back an edit of the graph or a deletion, by publishing the event that compensates it."""
 
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from contracts import subjects
 from contracts.events import DocumentAdded, DocumentDeleted, Event, GraphEdited
@@ -60,7 +60,10 @@ class Undo:
 
     async def apply(self, sequence: int) -> Undoing:
         """Publish what `plan` returns. Raises what it raises, and Unavailable."""
-        undoing = await self.plan(sequence)
+        return await self.publish(await self.plan(sequence))
+
+    async def publish(self, undoing: Undoing) -> Undoing:
+        """Publish a plan, and return it with its position. Raises Unavailable."""
         if isinstance(undoing.event, GraphEdited):
             position = await edit_graph(
                 self.log, workspace=self.workspace, edit=undoing.event, source=SOURCE
@@ -71,7 +74,28 @@ class Undo:
                 self.log, workspace=self.workspace, event=undoing.event, source=SOURCE
             )
             position = added_document.at
-        return Undoing(undoing.sequence, undoing.type, undoing.description, undoing.event, position)
+        return replace(undoing, position=position)
+
+    async def document_at(self, id: str, sequence: int) -> DocumentAdded | None:
+        """Return what the document was at this sequence; None if there was none.
+
+        Raises BadRequest where the log has it but it cannot be read.
+        """
+        additions = [
+            message
+            for message in await self._history(id, "DocumentAdded")
+            if message.sequence <= sequence
+        ]
+        deletions = [
+            message.sequence
+            for message in await self._history(id, "DocumentDeleted")
+            if message.sequence <= sequence
+        ]
+        if not additions or max(deletions, default=0) > additions[-1].sequence:
+            return None
+        event = _decoded(additions[-1])
+        assert isinstance(event, DocumentAdded)
+        return event
 
     async def _event_at(self, sequence: int) -> Event:
         message = await self.log.following(sequence - 1, subjects.of_workspace(self.workspace))

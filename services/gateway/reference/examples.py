@@ -289,6 +289,29 @@ EXAMPLES: dict[str, Any] = {
         "event_type": "GraphEdited",
         "event": {"operation": "undo_edit", "names": ["Ada Marlow"], "undoes": 17},
     },
+    "POST /operations/undo_since": {
+        "since": 16,
+        "published": True,
+        "undone": [
+            {
+                "sequence": 17,
+                "type": "GraphEdited",
+                "description": "undo: delete entity 'Ada Marlow'",
+                "published": True,
+                "position": 1795262838120000,
+                "event_type": "GraphEdited",
+                "event": {"operation": "undo_edit", "names": ["Ada Marlow"], "undoes": 17},
+            }
+        ],
+        "left": [
+            {
+                "sequence": 19,
+                "type": "DocumentAdded",
+                "reason": "document 'doc-f8e5' (a.txt) is new since then: to take it back, "
+                "delete it",
+            }
+        ],
+    },
     "GET /health": {
         "status": "healthy",
         "auth_mode": "disabled",

@@ -91,7 +91,10 @@ def test_from_an_upload_to_an_edit_to_nothing_left(api: httpx.Client) -> None:
     )
     assert "Ada Marlow" not in names(api)
 
-    assert api.request("DELETE", "/documents").json()["status"] == "success"
+    assert api.request("DELETE", "/documents").status_code == 400
+    confirmation = {"confirm": api.headers["X-Workspace"]}
+    cleared = api.request("DELETE", "/documents", params=confirmation)
+    assert cleared.json()["status"] == "success"
     until(lambda: api.get("/documents/status_counts").json()["status_counts"]["all"] == 0)
     until(lambda: names(api) == [])
     assert api.get("/documents/pipeline_status").json()["busy"] is False

@@ -74,6 +74,24 @@ def test_what_was_done_is_shown_and_taken_back(stack: Stack) -> None:
     assert (again.returncode, "again since" in again.stderr) == (2, True)
 
 
+def test_what_happened_since_a_place_is_undone_by_one_command(stack: Stack) -> None:
+    workspace = "since"
+    here = ("--workspace", workspace)
+    stack.add({**FIRST, **SECOND}, workspace)
+    stack.settled(2, workspace)
+    digest = stack.digest(workspace)
+    place = stack.json("diff", "0", *here)["to_sequence"]
+    with stack.service(workspace) as service:
+        service.delete_entity("Ada Marlow")
+    stack.json("delete", "letters.txt", "--yes", "--wait", *here)
+    planned = stack.run("undo", "--since", str(place), *here)
+    assert "nothing is published without --yes" in planned.stderr
+    undone = stack.json("undo", "--since", str(place), "--yes", *here)
+    assert {event["type"] for event in undone["undone"]} == {"GraphEdited", "DocumentDeleted"}
+    until(lambda: stack.digest(workspace) == digest, stack.logs)
+    assert stack.run("undo", *here).returncode == 2
+
+
 async def test_the_past_that_is_read_from_the_present_is_that_of_the_log(stack: Stack) -> None:
     workspace = "present"
     stack.add({**FIRST, "tide.txt": "Bert Fjell built Tide Mill."}, workspace)

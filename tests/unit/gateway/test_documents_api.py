@@ -188,13 +188,37 @@ async def test_clearing_deletes_every_document_those_the_projection_has_not_seen
         await projected(harness)
         await api.post("/documents/texts", json={"texts": names[20:], "file_sources": names[20:]})
         await api.post("/documents/text", json=TEXT, headers={"X-Workspace": "other"})
-        answer = await api.request("DELETE", "/documents")
+        answer = await api.request("DELETE", "/documents?confirm=w")
         assert answer.json() == {"status": "success", "message": "40 documents are being deleted."}
         assert (
             await api.request("DELETE", "/documents", headers={"X-Workspace": "empty"})
         ).status_code == 200
     deletions = [event for event in events(harness) if isinstance(event, DocumentDeleted)]
     assert len({event.document_id for event in deletions}) == len(deletions) == 40
+
+
+async def test_clearing_without_saying_so_deletes_nothing_and_says_how_much_it_would(
+    harness: QueryHarness, api: httpx.AsyncClient
+) -> None:
+    await api.post("/documents/texts", json={"texts": ["a", "b"], "file_sources": ["a", "b"]})
+    elsewhere = {"sec-fetch-site": "same-origin", "referer": "http://test/docs"}
+    for query, headers in (("", {}), ("?confirm=yes", {}), ("", elsewhere)):
+        refused = await api.request("DELETE", f"/documents{query}", headers=headers)
+        assert refused.status_code == 400
+        assert (
+            "every document of workspace 'w', 2 in all: DELETE /documents?confirm=w"
+            in refused.json()["detail"]
+        )
+    assert not [event for event in events(harness) if isinstance(event, DocumentDeleted)]
+
+
+async def test_lightrags_page_which_asks_by_itself_clears_without_a_confirmation(
+    harness: QueryHarness, api: httpx.AsyncClient
+) -> None:
+    await api.post("/documents/text", json=TEXT)
+    page = {"sec-fetch-site": "same-origin", "referer": "http://test/webui/"}
+    assert (await api.request("DELETE", "/documents", headers=page)).status_code == 200
+    assert [event for event in events(harness) if isinstance(event, DocumentDeleted)]
 
 
 async def test_failed_documents_are_added_again_once_for_each_failure(
@@ -239,7 +263,7 @@ async def test_the_pipeline_is_busy_while_a_document_is_not_settled_and_nothing_
     busy = (await api.get("/documents/pipeline_status")).json()
     assert (busy["busy"], busy["docs"], busy["latest_message"]) == (True, 1, "1 pending")
     assert busy["scanning"] is False
-    assert (await api.request("DELETE", "/documents")).status_code == 200
+    assert (await api.request("DELETE", "/documents?confirm=w")).status_code == 200
     assert (await api.post("/documents/text", json=TEXT)).status_code == 200
 
 

@@ -150,8 +150,28 @@ async def test_an_edit_is_undone_and_a_dry_run_changes_nothing(
     assert (await api.post("/operations/undo", json={"sequence": 99})).status_code == 404
 
 
+async def test_everything_behind_a_place_is_undone_by_one_request(
+    harness: QueryHarness, api: httpx.AsyncClient
+) -> None:
+    count = len(harness.log.messages)
+    body = {"since": "3", "reason": "a bad afternoon"}
+    plan = (await api.post("/operations/undo_since", json={**body, "dry_run": True})).json()
+    assert (plan["since"], plan["published"], len(harness.log.messages)) == (3, False, count)
+    answer = (await api.post("/operations/undo_since", json=body)).json()
+    assert [undone["sequence"] for undone in answer["undone"]] == [
+        undone["sequence"] for undone in plan["undone"]
+    ]
+    assert 4 in [undone["sequence"] for undone in answer["undone"]]
+    assert answer["published"] and answer["left"] == plan["left"]
+    again = (await api.post("/operations/undo_since", json=body)).json()
+    assert again["undone"] == []
+    soon = await api.post("/operations/undo_since", json={"since": "soon"})
+    assert soon.status_code == 400
+
+
 def test_undoing_needs_the_right_to_write_and_looking_does_not() -> None:
     assert required_right("POST", "/operations/undo") == "write"
+    assert required_right("POST", "/operations/undo_since") == "write"
     assert {
         required_right("GET", path) for path in ("/operations/diff", "/graph/entity/history")
     } == {"read"}
