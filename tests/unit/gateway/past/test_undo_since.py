@@ -49,7 +49,9 @@ async def test_edits_are_undone_newest_first_with_one_reason(desk: Desk) -> None
     assert [undone.sequence for undone in undoing.undoings] == [second, first]
     assert all(undone.position for undone in undoing.undoings)
     events = desk.events_behind(second)
-    assert {(event.operation, event.undoes) for event in events if isinstance(event, GraphEdited)} == {
+    assert {
+        (event.operation, event.undoes) for event in events if isinstance(event, GraphEdited)
+    } == {
         ("undo_alias", None),
         ("undo_edit", first),
     }
