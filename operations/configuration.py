@@ -23,6 +23,11 @@ from services.gateway.auth.settings import AccessSettings
 from services.gateway.settings import GatewaySettings, WebhookSettings
 from services.indexer.settings import IndexerSettings
 from services.merger.settings import MergerSettings
+from services.query.questions.settings import (
+    QuestionClientSettings,
+    QuestionKeySettings,
+    QuestionServerSettings,
+)
 from services.query.settings import QuerySettings
 
 SETTINGS: dict[str, type[Settings]] = {
@@ -35,6 +40,9 @@ SETTINGS: dict[str, type[Settings]] = {
     "the indexer": IndexerSettings,
     "the query service": QuerySettings,
     "the gateway": GatewaySettings,
+    "questions apart": QuestionKeySettings,
+    "the gateway without the query service": QuestionClientSettings,
+    "the query service without the gateway": QuestionServerSettings,
     "webhooks": WebhookSettings,
     "access to the API": AccessSettings,
     "the command line": CommandSettings,

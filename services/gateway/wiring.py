@@ -3,7 +3,7 @@
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 
 from nats.js import JetStreamContext
 
@@ -17,6 +17,7 @@ from runtime.bus.nats.parked import NatsParkedEvents
 from runtime.bus.port import Blobs, LiveGenerations, Log
 from runtime.bus_examination import examine_bus
 from runtime.concurrency.background import in_background
+from runtime.costs.port import Ledger
 from runtime.findings import Finding
 from runtime.health import Health
 from runtime.metrics.exposition import exposed
@@ -25,6 +26,7 @@ from runtime.projections.operator_orders import NatsOperatorProcess
 from runtime.projections.progress import read_states
 from runtime.projections.rebuild_candidate import plan
 from runtime.service import Bus
+from runtime.stores.graph.port import Graph
 from services.gateway.auth.known_principals import KnownPrincipals
 from services.gateway.brand import Brand
 from services.gateway.documents.dependencies import DocumentDependencies
@@ -41,9 +43,7 @@ from services.gateway.operations.dependencies import (
 )
 from services.gateway.operations.rebuilding import Rebuilds
 from services.gateway.past.dependencies import PastDependencies
-from services.gateway.past.present import Present
-from services.gateway.past.reading import Past
-from services.gateway.questions.dependencies import PastAnswers, QuestionDependencies
+from services.gateway.questions.dependencies import CountTokens, QuestionDependencies
 from services.gateway.settings import GatewaySettings, WebhookSettings
 from services.gateway.system.dependencies import SystemDependencies
 from services.gateway.webhooks.delivery import Webhooks
@@ -54,63 +54,67 @@ from services.gateway.webhooks.principals import publish_principals
 from services.gateway.webhooks.sender import WebhookSender
 from services.gateway.webhooks.trials import OrderedTrials, OwnTrials, Trials
 from services.gateway.workspaces import DefaultWorkspace
-from services.query.answering.dependencies import QueryDependencies
+from services.query.answering.port import ModelResultCaches
 from services.query.charges import Charges
-from services.query.settings import QuerySettings
+from services.query.past.reading import Past
+from services.query.questions.port import Questions
+from services.query.retrieval.port import EntityAliases, ProvenanceReader
 from services.query.status.current_partitions import CurrentPartitions
-from services.query.status.port import Documents, Positions
+from services.query.status.port import Documents, Passages, Positions
+
+
+@dataclass(frozen=True, kw_only=True)
+class Projections:
+    """What routes read of the stores themselves, and the caches that they clear."""
+
+    documents: Documents
+    passages: Passages
+    provenance: ProvenanceReader
+    aliases: EntityAliases
+    graph: Graph
+    ledger: Ledger
+    caches: ModelResultCaches
 
 
 @dataclass(frozen=True, kw_only=True)
 class Parts:
-    """What the service opened. `present`: where large pasts are read from; None: they are
-    refused.
-    """
+    """What the service opened. `charges`: of models that this process itself pays, if it does."""
 
     settings: GatewaySettings
-    question_settings: QuerySettings
     log: Log
     blobs: Blobs
     pointers: LiveGenerations
     feed: EventFeed
     streams: EventStreams
-    documents: Documents
+    projections: Projections
     positions: Positions
-    answering: QueryDependencies
-    past_answers: PastAnswers
-    present: Present | None = None
+    questions: Questions
+    count_tokens: CountTokens
+    past: Past
     operations: Operations
     webhooks: Webhooks
-
-    @cached_property
-    def charges(self) -> Charges:
-        """Return what questions were paid for and is not in the log yet."""
-        return Charges(self.log)
+    charges: Charges | None = None
 
     def slices(self) -> tuple[object, ...]:
         """Return what the routes of each slice work with, for `provide`."""
-        past = Past(self.log, self.question_settings.summary_limits, self.present)
         current = CurrentPartitions(self.pointers, self.positions)
+        documents = self.projections.documents
         return (
             Brand(self.settings.webui_title or None, self.settings.webui_description or None),
             DefaultWorkspace(self.settings.workspace),
-            self.charges,
+            *((self.charges,) if self.charges else ()),
             self._documents(),
             self._feeds(),
             self._graph(current),
-            self._questions(current, past),
-            PastDependencies(self.log, past),
-            SystemDependencies(
-                self.settings,
-                self.question_settings,
-                self.answering,
-                self.pointers,
-                self.documents,
-            ),
+            self._questions(current),
+            PastDependencies(self.log, self.past),
+            SystemDependencies(self.settings, self.questions, self.pointers, documents),
             WebhookDependencies(self.webhooks, self._trials(), self.log, self.feed),
             self.operations,
-            WorkspaceOperations(self.log, self.feed, self.pointers, self.documents),
-            CostDependencies(self.log, self.pointers, self.answering.ledger, self.settings.prices),
+            WorkspaceOperations(self.log, self.feed, self.pointers, documents),
+            CostDependencies(
+                self.log, self.pointers, self.projections.ledger, self.settings.prices
+            ),
         )
 
     def _trials(self) -> Trials:
@@ -124,8 +128,8 @@ class Parts:
             log=self.log,
             blobs=self.blobs,
             pointers=self.pointers,
-            documents=self.documents,
-            caches=self.answering.caches,
+            documents=self.projections.documents,
+            caches=self.projections.caches,
             scans=Scans(self.settings.input_dir, read_limits),
             read_limits=read_limits,
         )
@@ -136,9 +140,9 @@ class Parts:
             feed=self.feed,
             streams=self.streams,
             pointers=self.pointers,
-            documents=self.documents,
-            passages=self.answering.passages,
-            provenance=self.answering.provenance,
+            documents=self.projections.documents,
+            passages=self.projections.passages,
+            provenance=self.projections.provenance,
             prices=self.settings.prices,
         )
 
@@ -147,24 +151,23 @@ class Parts:
             log=self.log,
             pointers=self.pointers,
             current_partitions=current,
-            graph=self.answering.graph,
-            passages=self.answering.passages,
-            provenance=self.answering.provenance,
-            aliases=self.answering.aliases,
+            graph=self.projections.graph,
+            passages=self.projections.passages,
+            provenance=self.projections.provenance,
+            aliases=self.projections.aliases,
             max_nodes=self.settings.max_graph_nodes,
             edit_timeout=self.settings.edit_timeout,
         )
 
-    def _questions(self, current: CurrentPartitions, past: Past) -> QuestionDependencies:
+    def _questions(self, current: CurrentPartitions) -> QuestionDependencies:
         return QuestionDependencies(
-            answering=self.answering,
+            questions=self.questions,
             current_partitions=current,
             positions=self.positions,
             pointers=self.pointers,
-            past=past,
-            past_answers=self.past_answers,
+            past=self.past,
             settings=self.settings,
-            question_settings=self.question_settings,
+            count_tokens=self.count_tokens,
         )
 
 

@@ -1,7 +1,7 @@
 """A question with its mode, scope and budgets, with LightRAG's names and defaults."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 from services.query.status.scope import EVERYTHING, Scope
 
@@ -30,6 +30,17 @@ ProgressStep = Literal[
 
 `assessing_context` comes once a round of a question with more than low effort.
 """
+
+
+class ProgressCallback(Protocol):
+    """Called with each step when it begins."""
+
+    def __call__(self, step: ProgressStep, /) -> None: ...
+
+
+def ignore_progress(_: ProgressStep) -> None:
+    """Do nothing."""
+
 
 AnswerStage = Literal["keywords", "retrieve", "gather", "rerank", "generate", "total"]
 """Stages of answering a question that are measured; `total` is until the answer, or its stream,

@@ -42,12 +42,14 @@ def heard(annotation: Any) -> set[str]:
 
 
 def started_by(service: str) -> Any:
-    """The module that is the service's process. Questions are answered behind the gateway."""
-    return folder("gateway" if service == "query" else service) / "main.py"
+    """The module that wires the service's handlers. Those of the query service run in the process
+    of the gateway, or in one of their own.
+    """
+    return folder(service) / ("question_service.py" if service == "query" else "main.py")
 
 
 def wired(service: str) -> set[str]:
-    """The events that the handlers take which `main.py` wires."""
+    """The events that the handlers take which `started_by` wires."""
     result: set[str] = set()
     for node in ast.walk(parsed(started_by(service))):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(

@@ -7,10 +7,10 @@ from knowledge.descriptions import SummaryLimits
 from runtime.bus.port import Log
 from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.documents.port import Rows, Table
-from services.gateway.past.answers import MemoryPastAnswers
-from services.gateway.past.reading import Past
-from services.gateway.past.state import state_at
-from services.gateway.past.stored_present import StoredPresent
+from services.query.past.answers import MemoryPastAnswers
+from services.query.past.reading import Past
+from services.query.past.state import state_at
+from services.query.past.stored_present import StoredPresent
 
 LIMITS = SummaryLimits()
 

@@ -29,12 +29,11 @@ from services.gateway.auth.config import AuthConfig
 from services.gateway.dependencies import provide
 from services.gateway.feeds.streams import EventStreams
 from services.gateway.operations.dependencies import Operations
-from services.gateway.past.answers import MemoryPastAnswers
 from services.gateway.settings import GatewaySettings
 from services.gateway.webhooks.delivery import Webhooks
 from services.gateway.webhooks.endpoints import Endpoints
 from services.gateway.webhooks.http_poster import HttpPoster
-from services.gateway.wiring import Parts
+from services.gateway.wiring import Parts, Projections
 from services.indexer.handler import on_chunks, on_graph_merged
 from services.merger.handler import on_entities_extracted
 from services.query.adapters.aliases import RowAliases
@@ -42,6 +41,10 @@ from services.query.adapters.documents import RowDocuments, RowModelResultCaches
 from services.query.adapters.offline import ExtractiveAnswerGenerator, OfflineKeywordExtractor
 from services.query.adapters.provenance import RowProvenance
 from services.query.answering.dependencies import QueryDependencies
+from services.query.charges import Charges
+from services.query.past.answers import MemoryPastAnswers
+from services.query.past.reading import Past
+from services.query.questions.local import LocalQuestions
 from services.query.retrieval.caches.cached_graph import CachedGraph
 from services.query.retrieval.caches.cached_vectors import CachedVectors
 from services.query.retrieval.caches.invalidation import ProjectionCache
@@ -188,23 +191,42 @@ class QueryHarness:
     def app(self, config: AuthConfig | None = None, **changes: Any) -> FastAPI:
         """The HTTP API over these stores, open to everybody without a configuration of access."""
         app = create_app(config)
+        answering = changes.pop("answering", None) or self.deps()
+        question_settings = changes.pop("question_settings", None) or QuerySettings()
+        present = changes.pop("present", None)
+        past = Past(self.log, question_settings.summary_limits, present)
         parts: dict[str, Any] = {
             "settings": GatewaySettings(workspace="w"),
-            "question_settings": QuerySettings(),
             "log": self.log,
             "blobs": self.blobs,
             "pointers": self.pointers,
             "feed": MemoryEventFeed(self.log),
             "streams": EventStreams(),
-            "documents": self.documents,
+            "projections": self.projections(),
             "positions": LogPositions(self.log, self.documents),
-            "answering": self.deps(),
-            "past_answers": MemoryPastAnswers(self.log, self.rows),
+            "questions": LocalQuestions(
+                question_settings, answering, past, MemoryPastAnswers(self.log, self.rows)
+            ),
+            "count_tokens": answering.count_tokens,
+            "past": past,
             "operations": self.operations,
             "webhooks": Webhooks(Endpoints(MemorySharedValues()), HttpPoster()),
+            "charges": Charges(self.log),
         }
         provide(app, *Parts(**{**parts, **changes}).slices())
         return app
+
+    def projections(self) -> Projections:
+        """What routes read beside questions."""
+        return Projections(
+            documents=self.documents,
+            passages=self.passages,
+            provenance=RowProvenance(self.rows),
+            aliases=RowAliases(self.rows),
+            graph=self.graph,
+            ledger=self.ledger,
+            caches=RowModelResultCaches(self.rows),
+        )
 
 
 CURIE = (

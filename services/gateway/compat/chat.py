@@ -20,7 +20,7 @@ from services.gateway.compat.conversation import (
     reference_section,
     split_instructions,
 )
-from services.gateway.questions.dependencies import QuestionDependencies
+from services.gateway.questions.dependencies import CountTokens, QuestionDependencies
 from services.gateway.questions.models import (
     MAX_MODEL_INPUT,
     HistoryMessage,
@@ -29,22 +29,20 @@ from services.gateway.questions.models import (
 )
 from services.gateway.questions.routes import (
     POSITION_HEADER,
-    to_question,
-    wanted_output,
-    where_to_search,
+    place_of,
+    question_request,
 )
 from services.gateway.questions.streaming import NdjsonResponse
-from services.query.answering.ask import Answer, ask
+from services.query.answer import Answer
 from services.query.errors import BadRequest
 from services.query.question import Turn
-from services.query.retrieval.dependencies import TokenCounter
 
 
 @dataclass
 class AnswerUsage:
     """Token counts and times of an answer: the times are nanoseconds of a monotonic clock."""
 
-    count: TokenCounter
+    count: CountTokens
     prompt_tokens: int
     started_at: int = field(default_factory=time.monotonic_ns)
     first_piece_at: int = 0
@@ -128,18 +126,12 @@ async def answer_request(
     note: str = "",
 ) -> Reply:
     """Ask the question, and return the reply as it is generated. `note` stands below the answer."""
-    count = deps.answering.count_tokens
+    count = deps.count_tokens
     history = request.conversation_history or ()
     texts = [request.query, request.user_prompt or "", *(message.content for message in history)]
     meter = AnswerUsage(count, sum(map(count, texts)))
-    partitions, answering = await where_to_search(request, deps, workspace, response)
-    answer = await ask(
-        to_question(request, deps.question_settings),
-        partitions,
-        answering,
-        output=wanted_output(request),
-        is_streamed=is_streamed,
-    )
+    place = await place_of(request, deps, workspace, response)
+    answer = await deps.questions.ask(question_request(request, place, is_streamed=is_streamed))
     references = references_of(request, answer) or []
     return Reply(
         _pieces(request, answer, meter, note),

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from runtime.bus.port import Log
 from services.gateway.dependencies import depends_on
-from services.gateway.past.reading import Past
+from services.query.past.reading import Past
 
 
 @dataclass(frozen=True)

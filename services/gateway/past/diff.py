@@ -10,8 +10,8 @@ from contracts.graph import Entity, Relation
 from contracts.ids import ids_of_name
 from contracts.spelling import name_spelling, spellings
 from knowledge.contributions import Key
-from services.gateway.past.events import DocumentRecord
-from services.gateway.past.state import PastState
+from services.query.past.events import DocumentRecord
+from services.query.past.state import PastState
 
 Change = Literal["appeared", "changed", "gone"]
 CHANGES: tuple[Change, ...] = ("appeared", "changed", "gone")

@@ -8,8 +8,8 @@ from typing import Literal
 
 from knowledge.contributions import Contribution
 from knowledge.edit import Edit, standing_edits, undone_edits
-from services.gateway.past.events import ChunkRecord, WorkspaceEvents
-from services.gateway.past.state import PastState, current_chunks
+from services.query.past.events import ChunkRecord, WorkspaceEvents
+from services.query.past.state import PastState, current_chunks
 
 Effect = Literal["counts", "replaced", "deleted", "hidden", "renamed", "undone"]
 """Whether an event still counts for the entity; why not: a newer version of the chunk replaced it,

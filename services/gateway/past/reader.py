@@ -10,11 +10,12 @@ from runtime.stores.graph.memory import MemoryGraph
 from services.gateway.caller_places import CallerPlaces
 from services.gateway.connection import while_connected
 from services.gateway.past.dependencies import PastDeps
-from services.gateway.past.events import WorkspaceEvents
-from services.gateway.past.reading import Past
-from services.gateway.past.state import PastState
+from services.gateway.past.points import sequence_of
 from services.gateway.places import PLAIN, Places
 from services.gateway.workspaces import Workspace
+from services.query.past.events import WorkspaceEvents
+from services.query.past.reading import Past
+from services.query.past.state import PastState
 
 
 @dataclass(frozen=True)
@@ -30,8 +31,8 @@ class PastReader:
     places: Places = PLAIN
 
     async def point(self, point: str) -> int:
-        """See `Past.point`."""
-        return await self.past.point(self.workspace, point, self.places)
+        """See `sequence_of`."""
+        return await sequence_of(self.past, self.workspace, point, self.places)
 
     async def events(self, until: int) -> WorkspaceEvents:
         """See `Past.events`."""

@@ -11,6 +11,7 @@ from services.gateway.auth.audit import note_details
 from services.gateway.auth.permissions import Principal
 from services.gateway.caller_places import CallerPlaces
 from services.gateway.past.dependencies import PastDeps
+from services.gateway.past.points import sequence_of
 from services.gateway.past.undo import Undo, Undoing
 from services.gateway.past.undo_since import apply_since, plan_since
 from services.gateway.places import Places
@@ -123,7 +124,7 @@ async def undo_since(
     note_details(request, since=body.since, reason=body.reason, dry_run=body.dry_run)
     principal: Principal = request.state.principal
     work = Undo(deps.log, workspace, principal.name, body.reason)
-    since = await deps.past.point(workspace, body.since, places)
+    since = await sequence_of(deps.past, workspace, body.since, places)
     undoing = await (plan_since(work, since) if body.dry_run else apply_since(work, since))
     undone = [UndoResponse.of(planned) for planned in undoing.undoings]
     return UndoSinceResponse(

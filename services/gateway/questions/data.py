@@ -8,15 +8,20 @@ from pydantic import BaseModel, Field
 from contracts.graph import Entity, Relation
 from contracts.ids import SEPARATOR
 from contracts.text import one_line
+from services.gateway.connection import while_connected
 from services.gateway.questions.dependencies import QuestionDeps
 from services.gateway.questions.models import QueryRequest
-from services.gateway.questions.routes import QUERY_RESPONSES, to_question, where_to_search
+from services.gateway.questions.routes import (
+    QUERY_RESPONSES,
+    place_of,
+    question_request,
+    reader_of_past,
+)
 from services.gateway.reference.responses import DESCRIPTIONS, Problem, Responses
 from services.gateway.workspaces import Workspace
-from services.query.answering.effort import retrieve_with_effort
-from services.query.answering.evidence import token_use
 from services.query.passage import Passage
-from services.query.question import Question
+from services.query.question import Mode
+from services.query.questions.port import RetrievedData
 from services.query.retrieval.results import RetrievalResult
 
 router = APIRouter()
@@ -52,18 +57,17 @@ async def query_data(
     """Return the data that a question retrieves: entities, relationships, passages and their
     files.
     """
-    question = to_question(body, deps.question_settings)
-    partitions, answering = await where_to_search(body, deps, workspace, response, request)
-    result = await retrieve_with_effort(question, partitions, answering)
-    if not result and question.mode != "bypass":
-        return no_results(question)
-    return response_data(question, result, token_use(result, question, answering.count_tokens))
+    place = await place_of(body, deps, workspace, response, request)
+    retrieving = deps.questions.retrieve(question_request(body, place))
+    retrieved = await while_connected(reader_of_past(body, request), retrieving)
+    if not retrieved.retrieval and body.mode != "bypass":
+        return no_results(body.mode)
+    return response_data(body.mode, retrieved)
 
 
-def response_data(
-    question: Question, retrieval: RetrievalResult, tokens: dict[str, dict[str, int]]
-) -> QueryData:
+def response_data(mode: Mode, retrieved: RetrievedData) -> QueryData:
     """Return the answer for a result that is not empty, with the tokens it takes of the budget."""
+    retrieval = retrieved.retrieval
     return QueryData(
         status="success",
         message="Query executed successfully",
@@ -76,25 +80,25 @@ def response_data(
             ],
         },
         metadata={
-            "query_mode": question.mode,
+            "query_mode": mode,
             "keywords": {
                 "high_level": retrieval.keywords.high,
                 "low_level": retrieval.keywords.low,
             },
             "processing_info": dict(retrieval.info),
-            "token_budget": tokens,
+            "token_budget": retrieved.tokens,
         },
     )
 
 
-def no_results(question: Question) -> QueryData:
+def no_results(mode: Mode) -> QueryData:
     """Return the answer for an empty result; clients read `failure_reason`."""
-    naive = question.mode == "naive"
+    naive = mode == "naive"
     return QueryData(
         status="failure",
         message="No relevant document chunks found." if naive else "Query returned no results",
         data={},
-        metadata={"failure_reason": "no_results", "mode": question.mode},
+        metadata={"failure_reason": "no_results", "mode": mode},
     )
 
 

@@ -22,7 +22,7 @@ from contracts.spelling import one_spelling, spellings
 from contracts.text import encodable, sanitize
 from runtime.bus.points import FORM
 from services.gateway.strict_model import StrictModel, Timestamp
-from services.query.answering.ask import Answer
+from services.query.answer import Answer
 from services.query.passage import Passage
 from services.query.question import Effort, Mode
 from services.query.status.scope import Scope

@@ -3,14 +3,14 @@ answer.
 """
 
 import time
-from dataclasses import replace
+from functools import partial
 
 from fastapi import APIRouter, HTTPException, Request, Response
 
-from contracts.spelling import one_spelling
 from runtime.models.call_scope import set_call_scope
 from services.gateway.caller_places import caller_places
 from services.gateway.connection import while_connected
+from services.gateway.past.points import sequence_of
 from services.gateway.places import PLAIN
 from services.gateway.questions.dependencies import QuestionDependencies, QuestionDeps
 from services.gateway.questions.models import (
@@ -22,12 +22,9 @@ from services.gateway.questions.models import (
 from services.gateway.questions.streaming import NdjsonResponse, answer_lines
 from services.gateway.reference.responses import Responses, error_responses
 from services.gateway.workspaces import Workspace
-from services.query.answering.ask import Answer, ask
-from services.query.answering.dependencies import QueryDependencies
 from services.query.partitions import Partitions
-from services.query.question import RESPONSE_TYPE, Keywords, Output, Question, Turn
-from services.query.retrieval.dependencies import ProgressCallback
-from services.query.settings import QuerySettings
+from services.query.question import Keywords, Output, Turn
+from services.query.questions.port import QuestionRequest, SearchPlace
 
 router = APIRouter()
 
@@ -52,34 +49,31 @@ STREAM_EXAMPLE = {
 }
 
 
-async def where_to_search(
+async def place_of(
     body: QueryRequest,
     deps: QuestionDependencies,
     workspace: str,
     response: Response,
     request: Request | None = None,
-) -> tuple[Partitions, QueryDependencies]:
+) -> SearchPlace:
     """Return where to search, after waiting for the requested position, and set the position
     header.
 
-    `request`: reading the past ends when its client disconnects. Raises a 503 when the position is
-    not reached in time, ClientDisconnect.
+    Raises a 503 when the position is not reached in time.
     """
     set_call_scope(workspace)
-    if body.as_of is not None:
-        places = await caller_places(request, workspace) if request else PLAIN
-        sequence = await deps.past.point(workspace, body.as_of, places)
-        response.headers[POSITION_HEADER] = str(await deps.past.time_of(workspace, sequence))
-        generation = (await deps.pointers.live("vectors")).vectors
-        reading = deps.past_answers.at(deps.past, workspace, sequence, deps.answering, generation)
-        answering, partitions = await while_connected(request, reading)
-        return partitions, answering
-    return await _partitions_at_position(body, deps, workspace, response), deps.answering
+    if body.as_of is None:
+        return await _present_place(body, deps, workspace, response)
+    places = await caller_places(request, workspace) if request else PLAIN
+    sequence = await sequence_of(deps.past, workspace, body.as_of, places)
+    response.headers[POSITION_HEADER] = str(await deps.past.time_of(workspace, sequence))
+    partitions = Partitions.of(workspace, await deps.pointers.live("vectors"))
+    return SearchPlace(partitions=partitions, sequence=sequence)
 
 
-async def _partitions_at_position(
+async def _present_place(
     body: QueryRequest, deps: QuestionDependencies, workspace: str, response: Response
-) -> Partitions:
+) -> SearchPlace:
     if body.min_position is None:
         partitions, position = await deps.current_partitions.of(workspace)
     else:
@@ -93,7 +87,7 @@ async def _partitions_at_position(
             )
             raise HTTPException(503, message, {"Retry-After": "1", POSITION_HEADER: str(position)})
     response.headers[POSITION_HEADER] = str(position)
-    return partitions
+    return SearchPlace(partitions=partitions)
 
 
 @router.post("/query", tags=["query"], operation_id="query", responses=QUERY_RESPONSES)
@@ -106,10 +100,9 @@ async def query(
 ) -> QueryResponse:
     """Answer a question from the documents."""
     started_at = time.monotonic()
-    partitions, answering = await where_to_search(body, deps, workspace, response, request)
-    answer = await ask(
-        to_question(body, deps.question_settings), partitions, answering, output=wanted_output(body)
-    )
+    place = await place_of(body, deps, workspace, response, request)
+    asking = deps.questions.ask(question_request(body, place))
+    answer = await while_connected(reader_of_past(body, request), asking)
     return QueryResponse(
         response=answer.text,
         references=references_of(body, answer),
@@ -137,23 +130,19 @@ async def query_stream(
     response: Response,
 ) -> NdjsonResponse:
     """Answer a question from the documents, in lines of JSON while the answer is being written."""
-    partitions, answering = await where_to_search(body, deps, workspace, response, request)
-    question = to_question(body, deps.question_settings)
-    output = wanted_output(body)
-
-    async def asking(tell: ProgressCallback) -> Answer:
-        progress_answering = replace(answering, on_progress=tell)
-        return await ask(
-            question,
-            partitions,
-            progress_answering,
-            output=output,
-            is_streamed=body.stream is not False,
-        )
-
-    lines = NdjsonResponse(await answer_lines(body, asking, request.url.path))
+    place = await place_of(body, deps, workspace, response, request)
+    question = question_request(body, place, is_streamed=body.stream is not False)
+    answering = answer_lines(body, partial(deps.questions.ask, question), request.url.path)
+    lines = NdjsonResponse(await while_connected(reader_of_past(body, request), answering))
     lines.headers[POSITION_HEADER] = response.headers[POSITION_HEADER]
     return lines
+
+
+def reader_of_past(body: QueryRequest, request: Request) -> Request | None:
+    """Return the request of a question about the past, which may read for minutes; None for one of
+    the present: its answer is cached for whoever asks again, though its first asker is gone.
+    """
+    return request if body.as_of is not None else None
 
 
 def wanted_output(body: QueryRequest) -> Output:
@@ -163,32 +152,29 @@ def wanted_output(body: QueryRequest) -> Output:
     return "context" if body.only_need_context else "answer"
 
 
-def to_question(body: QueryRequest, settings: QuerySettings) -> Question:
-    """Return the question of a request, with the settings' values where the request has none."""
-    limits = {
-        name: getattr(body, name) or getattr(settings, name)
-        for name in (
-            "top_k",
-            "chunk_top_k",
-            "max_entity_tokens",
-            "max_relation_tokens",
-            "max_total_tokens",
-        )
-    }
-    prefix = "" if body.disable_user_prompt_prefix else settings.prompt_prefix
-    return Question(
-        body.query,
-        body.mode,
-        **limits,
-        keywords=Keywords(
-            tuple(map(one_spelling, body.hl_keywords)), tuple(map(one_spelling, body.ll_keywords))
-        ),
+def question_request(
+    body: QueryRequest, place: SearchPlace, *, is_streamed: bool = False
+) -> QuestionRequest:
+    """Return the question of a request, as the query service takes it."""
+    return QuestionRequest(
+        query=body.query,
+        place=place,
+        mode=body.mode,
+        top_k=body.top_k,
+        chunk_top_k=body.chunk_top_k,
+        max_entity_tokens=body.max_entity_tokens,
+        max_relation_tokens=body.max_relation_tokens,
+        max_total_tokens=body.max_total_tokens,
+        keywords=Keywords(tuple(body.hl_keywords), tuple(body.ll_keywords)),
         effort=body.effort,
         scope=body.filter.scope(),
-        rerank=settings.rerank_by_default if body.enable_rerank is None else body.enable_rerank,
-        response_type=body.response_type or RESPONSE_TYPE,
-        user_prompt=prefix + (body.user_prompt or ""),
+        rerank=body.enable_rerank,
+        response_type=body.response_type,
+        user_prompt=body.user_prompt or "",
+        has_prompt_prefix=not body.disable_user_prompt_prefix,
         history=tuple(
             Turn(message.role, message.content) for message in body.conversation_history or ()
         ),
+        output=wanted_output(body),
+        is_streamed=is_streamed,
     )

@@ -13,8 +13,8 @@ from starlette.types import Send
 from runtime.models.port import AnswerPiece
 from services.gateway.errors import describe_error
 from services.gateway.questions.models import QueryRequest, references_of, rounds_of
-from services.query.answering.ask import Answer
-from services.query.retrieval.dependencies import ProgressCallback, ignore_progress
+from services.query.answer import Answer
+from services.query.question import ProgressCallback, ignore_progress
 
 HEADERS = {"Cache-Control": "no-cache", "Connection": "keep-alive", "X-Accel-Buffering": "no"}
 
@@ -51,16 +51,25 @@ class EventStreamResponse(NdjsonResponse):
 
 
 async def answer_lines(request: QueryRequest, ask_question: AskFunction, path: str) -> Lines:
-    """Return the lines of an answer.
+    """Return the lines of an answer, once the first can be sent.
 
-    Without progress lines nothing is sent before the answer starts, so an error until then has its
-    own status code. A later error is a line.
+    That of a step is sent when the step begins, and without such lines nothing is sent before the
+    answer starts: an error until then has its own status code. A later error is a line.
     """
     if request.include_progress:
-        return with_error_line(_with_progress(request, ask_question), path, _error_line)
+        lines = _with_progress(request, ask_question)
+        return with_error_line(_continued(await anext(lines), lines), path, _error_line)
     return with_error_line(
         _answer_lines(request, await ask_question(ignore_progress)), path, _error_line
     )
+
+
+async def _continued(first_line: str, lines: Lines) -> Lines:
+    """Yield the first line, which was read already, and the others."""
+    async with aclosing(lines):
+        yield first_line
+        async for line in lines:
+            yield line
 
 
 def _error_line(_: int, detail: str) -> str:

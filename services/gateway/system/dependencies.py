@@ -6,8 +6,7 @@ from typing import Annotated
 from runtime.bus.port import LiveGenerations
 from services.gateway.dependencies import depends_on
 from services.gateway.settings import GatewaySettings
-from services.query.answering.dependencies import QueryDependencies
-from services.query.settings import QuerySettings
+from services.query.questions.port import Questions
 from services.query.status.port import Documents
 
 
@@ -16,8 +15,7 @@ class SystemDependencies:
     """The settings that are shown, and what tells how the service does."""
 
     settings: GatewaySettings
-    question_settings: QuerySettings
-    answering: QueryDependencies
+    questions: Questions
     pointers: LiveGenerations
     documents: Documents
 

@@ -9,7 +9,6 @@ from fastapi.responses import RedirectResponse
 
 from contracts.graph import Partition
 from runtime.errors import Retryable
-from runtime.models.roles import ROLES, Role, language_model
 from runtime.version import VERSION
 from services.gateway.auth.config import AuthConfig
 from services.gateway.documents.models import Done
@@ -20,7 +19,6 @@ from services.gateway.system.dependencies import SystemDependencies, SystemDeps
 from services.gateway.system.models import Customization, Health
 from services.gateway.workspaces import Workspace
 from services.query.errors import NotSupported
-from services.query.settings import QuerySettings
 from services.query.status.document_status import working
 
 router = APIRouter(tags=["system"])
@@ -59,7 +57,7 @@ async def health(
         **web_page_fields(deps, config, fields["pipeline_busy"]),
         "workspace": workspace,
         "budget_exceeded": (await budget_state(costs, workspace)).exceeded,
-        "configuration": configuration(deps, workspace, await embedding_model(deps, live.vectors)),
+        "configuration": await configuration(deps, workspace, live.vectors),
     }
 
 
@@ -107,28 +105,18 @@ def web_page_fields(deps: SystemDependencies, config: AuthConfig, busy: bool) ->
     }
 
 
-async def embedding_model(deps: SystemDependencies, generation: int) -> str:
-    """Return the model that embeds questions: the store's, or the settings' while the store does
-    not answer.
+async def configuration(
+    deps: SystemDependencies, workspace: str, vectors_generation: int
+) -> dict[str, Any]:
+    """Return models, limits and stores, without addresses and keys; models and their limits are
+    left out while nobody answers questions.
     """
     try:
-        async with deps.answering.for_generation(generation) as answering:
-            return answering.vectors.model
+        of_answers = await deps.questions.configuration(vectors_generation)
     except Retryable:
-        return deps.answering.vectors.model
-
-
-def configuration(deps: SystemDependencies, workspace: str, embedding_model: str) -> dict[str, Any]:
-    """Return models, limits and stores, without addresses and keys."""
-    settings = deps.question_settings
-    answers = language_model(settings, "query")
-    llm = answers.model if answers else None
+        of_answers = {}
     return {
-        "llm_binding": "openai" if llm else None,
-        "llm_model": llm,
-        "role_llm_config": {role: role_configuration(settings, role) for role in ROLES},
-        "embedding_binding": "openai" if settings.has_embedding_endpoint else "offline",
-        "embedding_model": embedding_model,
+        **of_answers,
         "kv_storage": "documents",
         "doc_status_storage": "documents",
         "graph_storage": "bolt",
@@ -138,34 +126,4 @@ def configuration(deps: SystemDependencies, workspace: str, embedding_model: str
             ("kv_storage", "doc_status_storage", "graph_storage", "vector_storage"), workspace
         ),
         "max_graph_nodes": deps.settings.max_graph_nodes,
-        "enable_llm_cache": settings.enable_llm_cache,
-        "enable_llm_cache_for_extract": True,
-        "enable_rerank": deps.answering.reranker is not None,
-        "rerank_binding": settings.rerank_binding or "null",
-        "rerank_model": settings.rerank_model or None,
-        "summary_language": settings.summary_language,
-        "force_llm_summary_on_merge": settings.force_llm_summary_on_merge,
-        "cosine_threshold": settings.cosine_threshold,
-        "min_rerank_score": settings.min_rerank_score,
-        "related_chunk_number": settings.related_chunk_number,
-        "max_async": settings.llm_max_async,
-        "llm_timeout": settings.llm_timeout,
-        "embedding_func_max_async": settings.embedding_max_async,
-        "embedding_batch_num": settings.embedding_batch_num,
-        "embedding_timeout": settings.embedding_timeout,
-    }
-
-
-def role_configuration(settings: QuerySettings, role: Role) -> dict[str, Any]:
-    """Return which model serves a role, as far as this process's settings tell, without address and
-    key.
-    """
-    model = language_model(settings, role)
-    if model is None:
-        return {"binding": "offline", "model": None}
-    return {
-        "binding": "openai",
-        "model": model.model,
-        "max_async": model.limits.calls,
-        "timeout": model.timeout,
     }

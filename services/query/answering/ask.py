@@ -2,10 +2,11 @@
 
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from runtime.models.port import AnswerPiece
+from services.query.answer import Answer
 from services.query.answering.answer_text import clean, cleaner
 from services.query.answering.citations import cited_ids
 from services.query.answering.dependencies import QueryDependencies
@@ -27,24 +28,6 @@ NEEDS_MODEL = (
     "LLM_BASE_URL or LLM_API_KEY, "
     "or ask in another mode."
 )
-
-
-@dataclass(frozen=True)
-class Answer:
-    """An answer with the retrieval result that it is based on.
-
-    `pieces` yields a streamed answer. The reader closes it, which also stops an unfinished
-    generation. `truncated`: the model ended before the answer's end. `prompt_truncated`: it read
-    only a part of its prompt. `reasoning`: what the model wrote before it; never cached.
-    """
-
-    text: str
-    retrieval: RetrievalResult
-    by_model: bool = False
-    pieces: AsyncGenerator[AnswerPiece] | None = None
-    truncated: bool = False
-    reasoning: str = ""
-    prompt_truncated: bool = False
 
 
 async def ask(

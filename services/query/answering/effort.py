@@ -14,8 +14,7 @@ from services.query.answering.dependencies import QueryDependencies
 from services.query.answering.evidence import combine, excerpts
 from services.query.context.follow_up import FollowUp, follow_up_prompt, parse_follow_up
 from services.query.partitions import Partitions
-from services.query.question import Effort, Keywords, Question
-from services.query.retrieval.dependencies import ignore_progress
+from services.query.question import Effort, Keywords, Question, ignore_progress
 from services.query.retrieval.results import RetrievalResult
 from services.query.retrieval.retrieve import retrieve
 

@@ -14,7 +14,13 @@ from runtime.models.port import Vector
 from runtime.stores.graph.port import Graph
 from runtime.stores.vectors.port import Vectors
 from services.query.partitions import Partitions as Partitions
-from services.query.question import AnswerStage, ChunkPickMethod, Mode, ProgressStep
+from services.query.question import (
+    AnswerStage,
+    ChunkPickMethod,
+    Mode,
+    ProgressCallback,
+    ignore_progress,
+)
 from services.query.retrieval.concurrency import ConcurrencyLimit
 from services.query.retrieval.port import (
     CacheInvalidation,
@@ -63,12 +69,6 @@ class VectorSearches(Protocol):
         ...
 
 
-class ProgressCallback(Protocol):
-    """Called with each step when it begins."""
-
-    def __call__(self, step: ProgressStep, /) -> None: ...
-
-
 class MeasureStage(Protocol):
     """Measures one stage of answering a question, the block inside.
 
@@ -86,10 +86,6 @@ def unmeasured(
 ) -> AbstractContextManager[None]:
     """Measure nothing."""
     return nullcontext()
-
-
-def ignore_progress(_: ProgressStep) -> None:
-    """Do nothing."""
 
 
 @dataclass(frozen=True, kw_only=True)

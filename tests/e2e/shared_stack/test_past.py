@@ -4,8 +4,8 @@ from runtime.bus.nats.connection import connected
 from runtime.bus.nats.key_values import NatsLiveGenerations
 from runtime.bus.nats.log import NatsLog
 from runtime.stores.open import open_documents
-from services.gateway.past.stored_present import StoredPresent
 from services.query.adapters.contributions import RowContributions
+from services.query.past.stored_present import StoredPresent
 from tests.support.past_reading import assert_same_past
 from tests.support.stack import Stack, until
 

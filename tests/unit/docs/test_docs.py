@@ -11,17 +11,8 @@ import pytest
 from pydantic import AliasChoices, SecretStr
 from pydantic.fields import FieldInfo
 
-from embedded.operator_process import OrderSettings
-from operations.settings import CommandSettings
-from runtime.models.roles import RoleSettings, SummarySettings
+from operations.configuration import SETTINGS
 from runtime.settings import Settings
-from services.chunker.settings import ChunkerSettings
-from services.extractor.settings import ExtractorSettings
-from services.gateway.auth.settings import AccessSettings
-from services.gateway.settings import GatewaySettings, WebhookSettings
-from services.indexer.settings import IndexerSettings
-from services.merger.settings import MergerSettings
-from services.query.settings import QuerySettings
 from tests.architecture.sources import FLOORS, of_the_project
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -41,21 +32,7 @@ REFERENCE = re.compile(
 SOURCES = {".py", ".md", ".toml", ".yml", ".yaml", ".sh", ".ts", ".tsx", ".in", ".conf"}
 CONFIGURATION = (ROOT / "docs/configuration.md").read_text("utf-8")
 
-ALL_SETTINGS: list[type[Settings]] = [
-    Settings,
-    RoleSettings,
-    SummarySettings,
-    ChunkerSettings,
-    ExtractorSettings,
-    MergerSettings,
-    IndexerSettings,
-    QuerySettings,
-    GatewaySettings,
-    WebhookSettings,
-    AccessSettings,
-    CommandSettings,
-    OrderSettings,
-]
+ALL_SETTINGS = list(SETTINGS.values())
 
 LINK = re.compile(r"\[[^\]]*\]\((?!https?://)([^)#\s]*)(?:#([^)\s]*))?\)")
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)

@@ -17,8 +17,8 @@ from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.graph.memory import MemoryGraph
 from runtime.stores.vectors.memory import MemoryVectors
 from services.merger.settings import MergerSettings
-from tests.unit.gateway.past.test_state import recorded
 from tests.unit.operations.test_recorded_digests import DIGESTS
+from tests.unit.query.past.test_state import recorded
 
 
 def rebuild(log: MemoryLog, **fields: Any) -> Rebuild:

@@ -8,9 +8,9 @@ from contracts.events import DocumentDeleted, GraphEdited
 from contracts.values import EditedValues
 from knowledge.descriptions import SummaryLimits
 from services.gateway.past.diff import Diff, diff
-from services.gateway.past.events import WorkspaceEvents
 from services.gateway.past.history import EntityHistory, entity_history
-from services.gateway.past.state import state_at
+from services.query.past.events import WorkspaceEvents
+from services.query.past.state import state_at
 from tests.support.events import added, chunked, delivered, document, entity, extracted, relation
 
 LIMITS = SummaryLimits()

@@ -10,7 +10,7 @@ from knowledge.contributions import Contribution, Key
 from knowledge.descriptions import SummaryLimits, describe
 from knowledge.edits import Edits, apply_edits
 from knowledge.fold import active_contributions, aggregate, fold, fragments
-from services.gateway.past.events import ChunkRecord, DocumentRecord, WorkspaceEvents
+from services.query.past.events import ChunkRecord, DocumentRecord, WorkspaceEvents
 
 REVISION = 1
 """The revision of entities and relations of the past: nothing writes them again."""

@@ -14,11 +14,11 @@ from operations.digest import Stores, digest
 from runtime.bus.memory import MemoryLog
 from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.vectors.memory import MemoryVectors
-from services.gateway.past import events as past_events
-from services.gateway.past.events import WorkspaceEvents
-from services.gateway.past.reading import Past
-from services.gateway.past.state import PastState, state_at
 from services.query.errors import TooLarge
+from services.query.past import events as past_events
+from services.query.past.events import WorkspaceEvents
+from services.query.past.reading import Past
+from services.query.past.state import PastState, state_at
 from tests.support.events import delivered, document, entity, extracted
 from tests.support.merging import Merger
 from tests.unit.merger.test_any_order import Log, events, history, picture

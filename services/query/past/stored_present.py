@@ -19,11 +19,11 @@ from runtime.bus.port import Delivery, LiveGenerations, Log
 from runtime.errors import NewerVersion, Poison, Unavailable
 from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.documents.port import Row, Rows, Table
-from services.gateway.past.events import MAX_CONTRIBUTIONS, PAUSE, ChunkRecord, WorkspaceEvents
-from services.gateway.past.present import PresentPast
-from services.gateway.past.sizes import ANY_TYPE
-from services.gateway.past.state import REVISION
 from services.query.errors import TooLarge
+from services.query.past.events import MAX_CONTRIBUTIONS, PAUSE, ChunkRecord, WorkspaceEvents
+from services.query.past.present import PresentPast
+from services.query.past.sizes import ANY_TYPE
+from services.query.past.state import REVISION
 from services.query.replay import StatusReplay
 from services.query.retrieval.port import StoredChunk, StoredContributions
 from services.query.status.document_status import DELETED

@@ -14,11 +14,11 @@ import pytest
 from knowledge.descriptions import SummaryLimits
 from runtime.bus.memory import MemoryLog
 from runtime.bus.port import Message
-from services.gateway.past import events as past_events
-from services.gateway.past import reading, turns
-from services.gateway.past.reading import Past
-from services.gateway.past.sizes import EventSizes
 from services.query.errors import TooLarge
+from services.query.past import events as past_events
+from services.query.past import reading, turns
+from services.query.past.reading import Past
+from services.query.past.sizes import EventSizes
 from tests.support.events import added, document, entity, extracted, relation, sealed
 from tests.support.querying import QueryHarness
 from tests.support.served import served

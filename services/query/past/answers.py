@@ -24,16 +24,16 @@ from runtime.projections.cached_embeddings import CachedEmbeddings
 from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.documents.port import Rows
 from runtime.stores.vectors.memory import MemoryVectors
-from services.gateway.past import reading
-from services.gateway.past.reading import KEPT_SECONDS, Past
-from services.gateway.past.sizes import ANY_TYPE
-from services.gateway.past.state import REVISION, PastState
-from services.gateway.past.stored_present import GENERATIONS
-from services.gateway.past.turns import PastTurns
 from services.query.adapters.documents import RowDocuments, RowPassages
 from services.query.answering.dependencies import QueryDependencies
 from services.query.errors import TooLarge
 from services.query.partitions import Partitions
+from services.query.past import reading
+from services.query.past.reading import KEPT_SECONDS, Past
+from services.query.past.sizes import ANY_TYPE
+from services.query.past.state import REVISION, PastState
+from services.query.past.stored_present import GENERATIONS
+from services.query.past.turns import PastTurns
 from services.query.replay import StatusReplay
 from services.query.retrieval.caches.cached_graph import CachedGraph
 from services.query.retrieval.caches.cached_vectors import CachedVectors

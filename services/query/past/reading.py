@@ -17,13 +17,12 @@ from runtime.bus.points import sequence_at
 from runtime.bus.port import Log
 from runtime.errors import InvalidInput
 from runtime.stores.graph.memory import MemoryGraph
-from services.gateway.past.events import WorkspaceEvents
-from services.gateway.past.present import Present, PresentPast
-from services.gateway.past.sizes import EventSizes
-from services.gateway.past.state import REVISION, PastState, state_at
-from services.gateway.past.turns import PastTurns
-from services.gateway.places import PLAIN, Places
 from services.query.errors import BadRequest, TooLarge
+from services.query.past.events import WorkspaceEvents
+from services.query.past.present import Present, PresentPast
+from services.query.past.sizes import EventSizes
+from services.query.past.state import REVISION, PastState, state_at
+from services.query.past.turns import PastTurns
 
 MAX_WORKSPACES = 2
 MAX_STATES = 4
@@ -84,12 +83,8 @@ class Past:
     def __post_init__(self) -> None:
         self._sizes = EventSizes(self.log, MAX_BYTES)
 
-    async def point(self, workspace: str, point: str, places: Places = PLAIN) -> int:
-        """See `sequence_at`; a number is a place as its caller sees it. Raises BadRequest where it
-        finds no place.
-        """
-        if places.key and point.strip().isdecimal():
-            return min(places.sequence(int(point)), await self.log.last(workspace))
+    async def point(self, workspace: str, point: str) -> int:
+        """See `sequence_at`. Raises BadRequest where it finds no place."""
         try:
             return await sequence_at(self.log, workspace, point)
         except InvalidInput as error:

@@ -13,19 +13,19 @@ from contracts.events import DocumentDeleted, Event
 from contracts.values import Chunking
 from runtime.bus.memory import MemoryLog
 from runtime.errors import Unavailable
-from services.gateway.past import reading, stored_present
-from services.gateway.past.reading import Past
-from services.gateway.past.stored_present import StoredPresent
 from services.query.adapters.contributions import RowContributions
 from services.query.errors import TooLarge
+from services.query.past import reading, stored_present
+from services.query.past.reading import Past
+from services.query.past.stored_present import StoredPresent
 from tests.support.events import added, sealed
 from tests.support.past_reading import LIMITS, assert_same_past
 from tests.support.pipeline import FollowedLog, workers
 from tests.support.querying import QueryHarness
 from tests.support.served import served
-from tests.unit.gateway.past.test_state import recorded
 from tests.unit.merger.test_any_order import edit
 from tests.unit.operations.test_past_digest import rebuild
+from tests.unit.query.past.test_state import recorded
 
 NAMES = ("Ada Marlow", "Bert Fjell", "Celia Stone", "Port Elm", "Tide Mill")
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from runtime.stores.documents.memory import MemoryRows
-from services.gateway.past.events import WorkspaceEvents
+from services.query.past.events import WorkspaceEvents
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,25 @@
+"""An answer, and the retrieval result that it is based on."""
+
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+
+from runtime.models.port import AnswerPiece
+from services.query.retrieval.results import RetrievalResult
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An answer with the retrieval result that it is based on.
+
+    `pieces` yields a streamed answer. The reader closes it, which also stops an unfinished
+    generation. `truncated`: the model ended before the answer's end. `prompt_truncated`: it read
+    only a part of its prompt. `reasoning`: what the model wrote before it; never cached.
+    """
+
+    text: str
+    retrieval: RetrievalResult
+    by_model: bool = False
+    pieces: AsyncGenerator[AnswerPiece] | None = None
+    truncated: bool = False
+    reasoning: str = ""
+    prompt_truncated: bool = False

@@ -1,0 +1,63 @@
+"""What answers questions and follows the log for their answers, for whichever process does it."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+
+from runtime.health import Health
+from runtime.projections.watched_pointers import WatchedPointers
+from runtime.service import Bus, Subscription
+from runtime.stores.documents.port import Rows
+from runtime.stores.open import open_documents
+from services.query.adapters.contributions import RowContributions
+from services.query.adapters.stages import measured_stage
+from services.query.charges import Charges
+from services.query.past.answers import MemoryPastAnswers
+from services.query.past.reading import Past
+from services.query.past.stored_present import StoredPresent
+from services.query.questions.local import LocalQuestions
+from services.query.settings import QuerySettings
+from services.query.status.projection import on_events
+from services.query.wiring import open_dependencies
+
+
+@dataclass(frozen=True)
+class QuestionService:
+    """Answers questions. `subscription`: the status projection; `charges` are published each
+    second; `rows`: the document store.
+    """
+
+    questions: LocalQuestions
+    charges: Charges
+    subscription: Subscription
+    rows: Rows
+
+
+@asynccontextmanager
+async def open_question_service(
+    settings: QuerySettings, bus: Bus, health: Health
+) -> AsyncGenerator[QuestionService]:
+    """Open stores and models, and publish what models are paid, inside of the block."""
+    rows = open_documents(settings)
+    try:
+        async with open_dependencies(settings, bus, health) as opened:
+            dependencies = replace(opened, measure=measured_stage)
+            pointers = WatchedPointers(bus.pointers, bus.integrity)
+            present = StoredPresent(bus.log, rows, RowContributions(rows), pointers)
+            past = Past(bus.log, settings.summary_limits, present)
+            questions = LocalQuestions(
+                settings, dependencies, past, MemoryPastAnswers(bus.log, rows)
+            )
+            handle = partial(
+                on_events,
+                documents=dependencies.documents,
+                passages=dependencies.passages,
+                ledger=dependencies.ledger,
+            )
+            charges = Charges(bus.log)
+            async with charges.published_each_second():
+                subscription = Subscription("query-status", handle)
+                yield QuestionService(questions, charges, subscription, rows)
+    finally:
+        await rows.close()

@@ -1,0 +1,1 @@
+"""Questions as their askers put them: the port, and answers of this process."""
