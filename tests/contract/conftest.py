@@ -62,7 +62,7 @@ def documents() -> Table:
 
 
 @pytest.fixture
-def plain() -> Table:
+def bare_table() -> Table:
     """A table without indexed fields."""
     return new_table("embeddings")
 

@@ -62,22 +62,22 @@ async def test_an_id_stands_for_one_event_on_each_subject(bus: Bus) -> None:
     """Publishers that number what they do lose nothing: not among each other, not among
     documents.
     """
-    published = [
+    envelopes = [
         numbered(1, "a", id="1"),
         numbered(1, "b", id="1"),
         sealed(added("a"), id="1", workspace="other"),
         sealed(DocumentDeleted(document_id="a"), id="1"),
     ]
-    assert [await bus.log.publish(envelope) for envelope in published] == [1, 2, 3, 4]
-    assert [await bus.log.publish(envelope) for envelope in published] == [1, 2, 3, 4]
+    assert [await bus.log.publish(envelope) for envelope in envelopes] == [1, 2, 3, 4]
+    assert [await bus.log.publish(envelope) for envelope in envelopes] == [1, 2, 3, 4]
     assert await bus.log.last_sequence() == 4
 
 
 async def test_an_id_can_stand_for_one_event_of_a_workspace(bus: Bus) -> None:
     first = await bus.log.publish(numbered(1, "a", id="1"), once_per_workspace=True)
     assert await bus.log.publish(numbered(2, "b", id="1"), once_per_workspace=True) == first
-    other = sealed(added("a"), id="1", workspace="other")
-    assert await bus.log.publish(other, once_per_workspace=True) == first + 1
+    envelope = sealed(added("a"), id="1", workspace="other")
+    assert await bus.log.publish(envelope, once_per_workspace=True) == first + 1
 
 
 async def test_another_text_under_the_same_id_is_another_event(bus: Bus) -> None:
@@ -148,19 +148,19 @@ async def test_the_log_is_read_by_subject(bus: Bus) -> None:
 async def test_the_history_of_a_document_is_read_by_type(bus: Bus) -> None:
     await filled(bus, "a", "b", "a", "c")
     await bus.log.publish(sealed(DocumentDeleted(document_id="a"), id="deletion"))
-    assert [each.sequence async for each in bus.log.history("w", "a", "DocumentAdded")] == [1, 3]
+    assert [event.sequence async for event in bus.log.history("w", "a", "DocumentAdded")] == [1, 3]
     assert [
-        each.sequence async for each in bus.log.history("w", "a", "DocumentAdded", after=1)
+        event.sequence async for event in bus.log.history("w", "a", "DocumentAdded", after=1)
     ] == [3]
-    assert [each.subject async for each in bus.log.history("w", "a", "DocumentDeleted")] == [
+    assert [event.subject async for event in bus.log.history("w", "a", "DocumentDeleted")] == [
         "kb.v1.w.a.DocumentDeleted"
     ]
-    assert [each async for each in bus.log.history("other", "a", "DocumentAdded")] == []
+    assert [event async for event in bus.log.history("other", "a", "DocumentAdded")] == []
     assert [
-        each.sequence async for each in bus.log.history("w", None, "DocumentAdded", after=1)
+        event.sequence async for event in bus.log.history("w", None, "DocumentAdded", after=1)
     ] == [2, 3, 4]
-    assert [each async for each in bus.log.history("other", None, "DocumentDeleted")] == []
-    assert [each.sequence async for each in bus.log.history("w", None, "*", after=2)] == [3, 4, 5]
+    assert [event async for event in bus.log.history("other", None, "DocumentDeleted")] == []
+    assert [event.sequence async for event in bus.log.history("w", None, "*", after=2)] == [3, 4, 5]
 
 
 async def test_the_sizes_of_events_are_those_of_their_data(bus: Bus) -> None:
@@ -186,44 +186,44 @@ async def test_the_subjects_of_events_are_read_without_their_data(bus: Bus) -> N
 
 async def test_reading_ends_where_the_log_ended_when_it_began(bus: Bus) -> None:
     await filled(bus, "a", "b")
-    seen: list[int] = []
+    sequences_read: list[int] = []
     async for page in bus.log.read(page=1):
-        seen += [message.sequence for message in page]
-        await bus.log.publish(numbered(100 + len(seen), "late"))
-    assert seen == [1, 2]
+        sequences_read += [message.sequence for message in page]
+        await bus.log.publish(numbered(100 + len(sequences_read), "late"))
+    assert sequences_read == [1, 2]
     assert await bus.log.last_sequence() == 4
 
 
 async def test_what_is_read_can_be_acknowledged_or_refused_without_effect(bus: Bus) -> None:
     await filled(bus, "a")
     ((message,),) = await pages(bus)
-    newest = await bus.log.newest("w", "a", "DocumentAdded")
-    assert newest is not None
-    await newest.nak(0.0)
-    await newest.heartbeat()
-    await newest.ack()
-    assert (message.attempt, newest.attempt) == (1, 1)
+    newest_message = await bus.log.newest("w", "a", "DocumentAdded")
+    assert newest_message is not None
+    await newest_message.nak(0.0)
+    await newest_message.heartbeat()
+    await newest_message.ack()
+    assert (message.attempt, newest_message.attempt) == (1, 1)
     assert await sequences(bus) == [1]
 
 
 async def test_the_event_that_follows_a_place_in_the_log(bus: Bus) -> None:
     await filled(bus, "a", "b", "a", "b")
-    wanted = (
+    filters = (
         subjects.ALL,
         subjects.of_document("w", "b"),
         subjects.of_type_in("other", "DocumentAdded"),
     )
     result = [
-        [await bus.log.following(after, subject) for after in (0, 2, 4)] for subject in wanted
+        [await bus.log.following(after, subject) for after in (0, 2, 4)] for subject in filters
     ]
     assert [[message and message.sequence for message in row] for row in result] == [
         [1, 3, None],
         [2, 4, None],
         [None, None, None],
     ]
-    last = result[1][1]
-    assert last is not None and last.subject == "kb.v1.w.b.DocumentAdded"
-    assert decode(last.data, last.subject).data.aggregate_id == "b"
+    message = result[1][1]
+    assert message is not None and message.subject == "kb.v1.w.b.DocumentAdded"
+    assert decode(message.data, message.subject).data.aggregate_id == "b"
 
 
 async def test_each_workspace_has_a_newest_event_of_its_own(bus: Bus) -> None:
@@ -244,12 +244,12 @@ async def test_each_workspace_has_a_newest_event_of_its_own(bus: Bus) -> None:
 
 async def test_the_newest_event_of_a_type_about_a_document(bus: Bus) -> None:
     await filled(bus, "a", "b", "a", "b")
-    newest = await bus.log.newest("w", "a", "DocumentAdded")
-    assert newest is not None
-    assert (newest.sequence, newest.subject) == (3, "kb.v1.w.a.DocumentAdded")
-    assert decode(newest.data, newest.subject).id == "event-3"
+    message = await bus.log.newest("w", "a", "DocumentAdded")
+    assert message is not None
+    assert (message.sequence, message.subject) == (3, "kb.v1.w.a.DocumentAdded")
+    assert decode(message.data, message.subject).id == "event-3"
     read = [message for page in await pages(bus, 2) for message in page]
-    assert newest.published_at == read[0].published_at
+    assert message.published_at == read[0].published_at
 
 
 async def test_what_was_never_said_has_no_newest_event(bus: Bus) -> None:
@@ -264,9 +264,9 @@ async def test_documents_of_any_name_are_found_again(bus: Bus) -> None:
     for number, name in enumerate(names, 1):
         assert await bus.log.publish(numbered(number, name)) == number
     for number, name in enumerate(names, 1):
-        newest = await bus.log.newest("w", name, "DocumentAdded")
-        assert newest is not None
-        assert newest.sequence == number
+        message = await bus.log.newest("w", name, "DocumentAdded")
+        assert message is not None
+        assert message.sequence == number
 
 
 async def test_a_message_is_buried_raw_with_its_reason_and_twice_is_once(bus: Bus) -> None:
@@ -286,11 +286,11 @@ async def test_the_headers_of_a_foreign_event_come_with_it_however_it_is_read(bu
     )
     await bus.foreign(subject, b"{}", headers)
     ((read,),) = await pages(bus)
-    newest, following = (
+    newest_event, following = (
         await bus.log.newest("w", "a", "DocumentAdded"),
         await bus.log.following(0, subjects.ALL),
     )
-    for message in (read, newest, following):
+    for message in (read, newest_event, following):
         assert message is not None
         assert {name: message.headers[name] for name in headers if name != "ce-note"} == {
             "ce-id": "1",
@@ -299,9 +299,9 @@ async def test_the_headers_of_a_foreign_event_come_with_it_however_it_is_read(bu
         }
         assert not message.headers["ce-note"].isascii()
     await bus.log.publish(numbered(2, "b"))
-    newest = await bus.log.newest("w", "b", "DocumentAdded")
-    assert newest is not None
-    assert not {name for name in newest.headers if name.startswith("ce-")}
+    newest_event = await bus.log.newest("w", "b", "DocumentAdded")
+    assert newest_event is not None
+    assert not {name for name in newest_event.headers if name.startswith("ce-")}
 
 
 async def test_a_foreign_event_is_buried_with_any_headers_it_has(bus: Bus) -> None:
@@ -330,8 +330,8 @@ async def test_the_largest_message_of_the_log_can_be_buried(bus: Bus) -> None:
     ((message,),) = await pages(bus)
     assert len(message.data) > room
     await bus.log.dead_letter(message, "chunker", "Poison: " + "long " * 200)
-    ((kept, _),) = await bus.dead()
-    assert kept[:1000] == message.data[:1000]
+    ((data, _),) = await bus.dead()
+    assert data[:1000] == message.data[:1000]
 
 
 @pytest.mark.parametrize(
@@ -347,14 +347,14 @@ async def test_a_text_is_kept_under_its_hash(bus: Bus, text: str) -> None:
 
 
 async def test_a_text_of_one_workspace_is_not_among_those_of_another(bus: Bus) -> None:
-    ref, other = (
+    first, second = (
         await bus.blobs.put(EncodedText.of("text"), "w"),
         await bus.blobs.put(EncodedText.of("text"), "Team B"),
     )
-    assert ref.key != other.key
-    assert [await bus.blobs.get(each) for each in (ref, other)] == ["text", "text"]
+    assert first.key != second.key
+    assert [await bus.blobs.get(ref) for ref in (first, second)] == ["text", "text"]
     with pytest.raises(Poison, match="not among those of the event's workspace"):
-        decode(*encoded_with(other))
+        decode(*encoded_with(second))
 
 
 async def test_a_text_that_an_older_version_stored_under_its_hash_alone_is_read(bus: Bus) -> None:
@@ -398,9 +398,9 @@ async def test_a_text_that_is_not_the_one_of_its_name_is_poison(bus: Bus) -> Non
         await bus.blobs.parts(ref)
 
 
-@pytest.mark.parametrize("other", ["something else", ""])
-async def test_a_text_replaces_what_somebody_put_under_its_name(bus: Bus, other: str) -> None:
-    ref = await bus.forge("what was said", other)
+@pytest.mark.parametrize("content", ["something else", ""])
+async def test_a_text_replaces_what_somebody_put_under_its_name(bus: Bus, content: str) -> None:
+    ref = await bus.forge("what was said", content)
     assert await bus.blobs.put(EncodedText.of("what was said"), "w") == ref
     assert await bus.blobs.get(ref) == "what was said"
 

@@ -63,29 +63,29 @@ async def limited(bus: NatsBus, name: str, max_bytes: int) -> None:
 
 async def test_a_full_log_refuses_new_events_and_keeps_the_old_ones(bus: NatsBus) -> None:
     await limited(bus, "KB_EVENTS", 50_000)
-    taken = 0
-    with pytest.raises(Unavailable, match="KB_EVENTS is full") as refused:
+    sequence = 0
+    with pytest.raises(Unavailable, match="KB_EVENTS is full") as error:
         for number in range(1, 1000):
-            taken = await bus.log.publish(
+            sequence = await bus.log.publish(
                 sealed(added("d", f"{number} " + "x" * 5_000), id=f"event-{number}")
             )
-    assert refused.value.retry_after is not None
-    assert refused.value.retry_after > 0
-    assert taken > 3
+    assert error.value.retry_after is not None
+    assert error.value.retry_after > 0
+    assert sequence > 3
     state = (await bus.jetstream.stream_info("KB_EVENTS")).state
-    assert (state.first_seq, state.messages) == (1, taken)
+    assert (state.first_seq, state.messages) == (1, sequence)
     await limited(bus, "KB_EVENTS", -1)
-    assert await bus.log.publish(sealed(added("d", "at last"), id="last")) == taken + 1
+    assert await bus.log.publish(sealed(added("d", "at last"), id="last")) == sequence + 1
 
 
 async def test_a_full_shelf_refuses_new_texts_and_keeps_the_old_ones(bus: NatsBus) -> None:
     await limited(bus, "KB_BLOBS", 1_000_000)
     ref = await bus.blobs.put(EncodedText.of("kept"), "w")
-    with pytest.raises(Unavailable, match="KB_BLOBS does not take the text") as refused:
+    with pytest.raises(Unavailable, match="KB_BLOBS does not take the text") as error:
         await bus.blobs.put(
             EncodedText.of("\n".join(str(number * 7919) for number in range(500_000))), "w"
         )
-    assert refused.value.retry_after is not None
+    assert error.value.retry_after is not None
     assert await bus.blobs.get(ref) == "kept"
 
 
@@ -173,9 +173,9 @@ async def test_the_newest_event_stays_the_newest_when_older_ones_are_delivered_a
         await message.nak()
     (again,) = await reader.fetch(1)
     assert again.metadata.sequence.stream in {1, 2, 4}
-    newest = await bus.log.newest("w", "d", "DocumentAdded")
-    assert newest is not None
-    assert newest.sequence == 4
+    newest_event = await bus.log.newest("w", "d", "DocumentAdded")
+    assert newest_event is not None
+    assert newest_event.sequence == 4
 
 
 async def test_a_bus_that_was_never_set_up_is_a_matter_of_configuration(client: Client) -> None:

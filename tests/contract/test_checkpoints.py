@@ -52,11 +52,11 @@ async def _opened(
 ) -> list[Store]:
     if kind == "rows":
         opener = await stack.enter_async_context(document_store(name, folder, servers))
-        both = [opener(), opener()]
-        await both[0].prepare()
-        for rows in both:
+        adapters = [opener(), opener()]
+        await adapters[0].prepare()
+        for rows in adapters:
             stack.push_async_callback(rows.close)
-        return [RowCheckpoints(rows, "graph") for rows in both]
+        return [RowCheckpoints(rows, "graph") for rows in adapters]
     if kind == "graph":
         graph = await stack.enter_async_context(graph_store(name, servers))
         return [graph.client, graph.another()]
@@ -122,11 +122,11 @@ async def test_a_checkpoint_is_in_nothing_that_people_see(
         assert await store.rows.scan(Table("documents", partition)) == []
     elif hasattr(store, "search"):
         for kind in VECTOR_KINDS:
-            one: VectorRow = row("a")
-            await store.put(partition, kind, [one])
-            assert [hit.id for hit in await store.search(partition, kind, one.vector, top_k=9)] == [
-                "a"
-            ]
+            vector_row: VectorRow = row("a")
+            await store.put(partition, kind, [vector_row])
+            assert [
+                hit.id for hit in await store.search(partition, kind, vector_row.vector, top_k=9)
+            ] == ["a"]
             assert await store.count(partition, kind) == 1
             assert [result.id for result in await store.scan(partition, kind)] == ["a"]
     else:
@@ -136,8 +136,8 @@ async def test_a_checkpoint_is_in_nothing_that_people_see(
 
 
 async def test_a_dropped_generation_has_none(stores: list[Store], generation: int) -> None:
-    store, other = stores[0], next(_generations)
-    for number in (generation, other):
+    store, other_generation = stores[0], next(_generations)
+    for number in (generation, other_generation):
         await store.put_checkpoint(number, Checkpoint(7, LOG))
     for _ in range(2):
         await (
@@ -146,7 +146,7 @@ async def test_a_dropped_generation_has_none(stores: list[Store], generation: in
             else store.drop_checkpoint(generation)
         )
     assert await store.checkpoint(generation) is None
-    assert await store.checkpoint(other) == Checkpoint(7, LOG)
+    assert await store.checkpoint(other_generation) == Checkpoint(7, LOG)
 
 
 async def test_rows_forget_all_generations_but_those_kept() -> None:

@@ -16,11 +16,11 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 async def letters_of(bus: Bus, *given_up: tuple[str, int, str]) -> DeadLetters:
     """The list, with these in it: consumer, sequence of the message, reason."""
     if not isinstance(bus, NatsBus):
-        made = [
-            letter(number, one[0], sequence=one[1], reason=one[2])
-            for number, one in enumerate(given_up, 1)
+        letters = [
+            letter(number, given_up_event[0], sequence=given_up_event[1], reason=given_up_event[2])
+            for number, given_up_event in enumerate(given_up, 1)
         ]
-        return MemoryDeadLetters({one.number: one for one in made})
+        return MemoryDeadLetters({dead_letter.number: dead_letter for dead_letter in letters})
     for consumer, sequence, reason in given_up:
         message = MemoryMessage(
             Stored(sequence, subject("w", "port", "DocumentAdded"), b"raw", EPOCH)
@@ -48,15 +48,15 @@ async def test_what_was_given_up_is_listed_in_its_order_without_its_bytes(bus: B
 
 async def test_one_is_read_whole_by_its_number(bus: Bus) -> None:
     letters = await letters_of(bus, ("chunker", 7, "no text"))
-    (listed,) = await letters.headers()
-    result = await letters.get(listed.number)
+    (header,) = await letters.headers()
+    result = await letters.get(header.number)
     assert result is not None
     assert (result.data, result.reason, result.subject) == (
         b"raw",
         "no text",
         "kb.v1.w.port.DocumentAdded",
     )
-    assert await letters.get(listed.number + 1) is None
+    assert await letters.get(header.number + 1) is None
 
 
 async def test_what_is_removed_is_gone_and_may_be_removed_again(bus: Bus) -> None:
@@ -65,7 +65,7 @@ async def test_what_is_removed_is_gone_and_may_be_removed_again(bus: Bus) -> Non
     await letters.remove(first.number)
     await letters.remove(first.number)
     assert await letters.get(first.number) is None
-    assert [each.number for each in await letters.headers()] == [second.number]
+    assert [header.number for header in await letters.headers()] == [second.number]
 
 
 async def test_a_message_that_several_consumers_gave_up_counts_once(bus: Bus) -> None:
@@ -73,5 +73,5 @@ async def test_a_message_that_several_consumers_gave_up_counts_once(bus: Bus) ->
     letters = await letters_of(
         bus, ("chunker", 7, "first"), ("query-status", 7, "first"), ("chunker", 8, "last")
     )
-    counted = await count_dead_letters(letters)
-    assert (counted.count, counted.reason) == (2, "last")
+    summary = await count_dead_letters(letters)
+    assert (summary.count, summary.reason) == (2, "last")

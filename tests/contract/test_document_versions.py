@@ -94,11 +94,11 @@ async def test_a_version_is_wanted_until_it_is_deleted_or_another_one_is_cut(bus
 async def test_a_version_is_asked_about_once_a_moment_and_not_at_all_when_the_log_is_silent() -> (
     None
 ):
-    bus, asked, down = memory_bus(), 0, False
+    bus, reads, down = memory_bus(), 0, False
 
     async def counted(*place: str, exact: bool = True) -> Message | None:
-        nonlocal asked
-        asked += 1
+        nonlocal reads
+        reads += 1
         if down:
             raise Unavailable("the bus does not answer")
         return await type(bus.log).newest(bus.log, *place, exact=exact)
@@ -106,15 +106,15 @@ async def test_a_version_is_asked_about_once_a_moment_and_not_at_all_when_the_lo
     bus.log.newest = counted  # type: ignore[method-assign]
     versions = LogVersions(bus.log)
     await asyncio.gather(*(versions.obsolete("w", document("d", 1)) for _ in range(100)))
-    assert asked == 3
+    assert reads == 3
     down = True
     answers = await asyncio.gather(
         *(versions.obsolete("w", document(f"d{n}", 1)) for n in range(100))
     )
-    assert (set(answers), asked <= 303) == ({None}, True), "three reads at once of each"
-    before = asked
+    assert (set(answers), reads <= 303) == ({None}, True), "three reads at once of each"
+    before = reads
     await versions.obsolete("w", document("e", 1))
-    assert asked == before
+    assert reads == before
 
 
 async def test_extraction_of_a_deleted_document_ends_with_the_calls_under_way(
@@ -134,10 +134,10 @@ async def test_extraction_of_a_deleted_document_ends_with_the_calls_under_way(
     while len(provider.requests) < 4:
         await asyncio.sleep(0.005)
     await delete(bus, "d")
-    made = len(provider.requests)
+    call_count = len(provider.requests)
     results = await task
     await close()
-    assert len(provider.requests) <= made + 2
+    assert len(provider.requests) <= call_count + 2
     assert len(results) == len(provider.requests)
     assert all(isinstance(result, EntitiesExtracted) for result in results), "nothing failed"
     assert await extract(delivered(event, attempt=2), Generations()) == []
@@ -158,12 +158,12 @@ async def test_calls_of_a_workspace_queue_behind_its_own(bus: Bus, provider: Pro
         )
         return asyncio.get_running_loop().time()
 
-    started = asyncio.get_running_loop().time()
+    start = asyncio.get_running_loop().time()
     flood = [asyncio.create_task(extract(many(f"f{number}", 20), "flood")) for number in range(2)]
     while len(provider.requests) < 2:
         await asyncio.sleep(0.005)
     quiet = await extract(many("q", 2), "quiet")
-    ended = max(await asyncio.gather(*flood))
+    end = max(await asyncio.gather(*flood))
     await close()
     # 42 calls of 0.1 s, two at once: the last two of one queue would come after 2 s.
-    assert quiet - started < (ended - started) / 3
+    assert quiet - start < (end - start) / 3

@@ -52,10 +52,10 @@ FAILED: dict[str, Any] = {"failures": (Failure("chunker", "extracted", None, "no
 
 
 async def filled(documents: Documents, partition: Partition, *statuses: DocumentStatus) -> None:
-    written = await documents.update(
+    statuses_written = await documents.update(
         partition, [status.id for status in statuses], lambda _: statuses
     )
-    assert {status.id for status in written} == {status.id for status in statuses}
+    assert {status.id for status in statuses_written} == {status.id for status in statuses}
 
 
 async def ids(documents: Documents, partition: Partition, **options: Any) -> list[str]:
@@ -105,16 +105,16 @@ async def test_existing_documents_are_changed_and_the_revision_tells(
 ) -> None:
     await filled(documents, partition, DocumentStatus("a"), DocumentStatus("b"))
     before = await documents.get(partition, ["a", "b"])
-    given: list[set[str]] = []
+    ids: list[set[str]] = []
 
-    def change(stored: Mapping[str, DocumentStatus]) -> list[DocumentStatus]:
-        given.append(set(stored))
-        return [replace(stored["a"], length=2), DocumentStatus("c")]
+    def change(statuses: Mapping[str, DocumentStatus]) -> list[DocumentStatus]:
+        ids.append(set(statuses))
+        return [replace(statuses["a"], length=2), DocumentStatus("c")]
 
-    written = await documents.update(partition, ["a", "b", "c"], change)
-    assert {status.id: status.length for status in written} == {"a": 2, "c": 0}
+    statuses = await documents.update(partition, ["a", "b", "c"], change)
+    assert {status.id: status.length for status in statuses} == {"a": 2, "c": 0}
     after = await documents.get(partition, ["a", "b", "c"])
-    assert given == [{"a", "b"}]
+    assert ids == [{"a", "b"}]
     assert {id: status.length for id, (status, _) in after.items()} == {"a": 2, "b": 0, "c": 0}
     assert (after["a"][1] > before["a"][1], after["b"][1] == before["b"][1]) == (True, True)
     assert await documents.update(partition, [], lambda _: []) == []
@@ -125,8 +125,8 @@ async def test_of_many_writers_at_once_none_is_lost(
 ) -> None:
     await filled(documents, partition, DocumentStatus("a"))
 
-    def add_one(stored: Mapping[str, DocumentStatus]) -> list[DocumentStatus]:
-        return [replace(status, length=status.length + 1) for status in stored.values()]
+    def add_one(statuses: Mapping[str, DocumentStatus]) -> list[DocumentStatus]:
+        return [replace(status, length=status.length + 1) for status in statuses.values()]
 
     await asyncio.gather(*(documents.update(partition, ["a"], add_one) for _ in range(20)))
     ((status, _),) = (await documents.get(partition, ["a"])).values()
@@ -191,7 +191,7 @@ async def test_a_changed_status_is_counted_where_it_is_now(
     documents: Documents, partition: Partition
 ) -> None:
     await filled(documents, partition, DocumentStatus("a"))
-    await documents.update(partition, ["a"], lambda stored: [replace(stored["a"], **PROCESSED)])
+    await documents.update(partition, ["a"], lambda statuses: [replace(statuses["a"], **PROCESSED)])
     assert await documents.counts(partition) == {"processed": 1}
     assert await documents.counts(Partition(partition.workspace, 2)) == {}
 
@@ -259,12 +259,16 @@ def passage(id: str, content: str, version: int = 1) -> Passage:
 async def test_passages_come_back_as_they_were_put(
     passages: Passages, partition: Partition
 ) -> None:
-    placed = replace(passage("d-chunk-002", "three"), start=7, end=12, page=3)
-    kept = [passage("d-chunk-000", "文 one"), passage("A Document.pdf-chunk-001", "two"), placed]
+    located = replace(passage("d-chunk-002", "three"), start=7, end=12, page=3)
+    rows_put = [
+        passage("d-chunk-000", "文 one"),
+        passage("A Document.pdf-chunk-001", "two"),
+        located,
+    ]
     for _ in range(2):
-        await passages.put(partition, kept)
-    assert await passages.get(partition, [one.id for one in kept] + ["none"]) == {
-        one.id: one for one in kept
+        await passages.put(partition, rows_put)
+    assert await passages.get(partition, [passage.id for passage in rows_put] + ["none"]) == {
+        row.id: row for row in rows_put
     }
     assert await passages.get(partition, []) == {}
     await passages.put(partition, [])

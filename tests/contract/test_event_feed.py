@@ -44,11 +44,11 @@ async def test_pages_are_read_behind_a_place_with_how_many_come_behind_them(bus:
         0,
     )
     await filled(bus, *"abababa")
-    messages, left = await feed.page(OF_A, 1, 2)
-    assert (sequences(messages), left) == ([3, 5], 1)
+    messages, remaining = await feed.page(OF_A, 1, 2)
+    assert (sequences(messages), remaining) == ([3, 5], 1)
     assert [await feed.count(OF_A, after) for after in (0, 1, 6, 7, 99)] == [4, 3, 1, 0, 0]
-    messages, left = await feed.page(subjects.of_workspace("w"), 0, 500)
-    assert (sequences(messages), left) == ([1, 2, 3, 4, 5, 6, 7], 0)
+    messages, remaining = await feed.page(subjects.of_workspace("w"), 0, 500)
+    assert (sequences(messages), remaining) == ([1, 2, 3, 4, 5, 6, 7], 0)
     assert (await feed.page(subjects.of_workspace("v"), 0, 5), await feed.page(OF_A, 0, 0)) == (
         ([], 0),
         ([], 4),
@@ -57,8 +57,8 @@ async def test_pages_are_read_behind_a_place_with_how_many_come_behind_them(bus:
 
 async def test_more_than_one_fetch_makes_one_page(bus: Bus) -> None:
     await filled(bus, *["a"] * 230)
-    messages, left = await feed_of(bus).page(OF_A, 5, 220)
-    assert (sequences(messages), left) == (list(range(6, 226)), 5)
+    messages, remaining = await feed_of(bus).page(OF_A, 5, 220)
+    assert (sequences(messages), remaining) == (list(range(6, 226)), 5)
 
 
 async def test_a_follower_gets_what_is_there_and_then_what_comes_without_a_gap(bus: Bus) -> None:
@@ -80,6 +80,6 @@ async def test_a_follower_is_told_of_silence_and_goes_on(bus: Bus) -> None:
         assert got == [[1], [], []]
         await filled(bus, "a")
         # Of a silence that was under way, one more may be told.
-        while not (new := sequences(await anext(pages))):
+        while not (page := sequences(await anext(pages))):
             continue
-        assert new == [3]
+        assert page == [3]

@@ -74,7 +74,7 @@ def lost(before: Any, after: Any, path: str = "$") -> list[str]:
             p for key in before for p in lost(before[key], after.get(key, ...), f"{path}.{key}")
         ]
     if isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
-        return [p for n, one in enumerate(before) for p in lost(one, after[n], f"{path}[{n}]")]
+        return [p for n, inner in enumerate(before) for p in lost(inner, after[n], f"{path}[{n}]")]
     return [] if before == after and type(before) is type(after) else [path]
 
 
@@ -113,14 +113,14 @@ def test_every_event_names_who_says_it_and_who_hears_it() -> None:
 
 def test_whatever_may_be_null_may_be_absent() -> None:
     """Messages leave out what is None, so a reader must do without it."""
-    demanded = [
+    required_fields = [
         f"{model.__name__}.{name}"
         for model in vars(events).values()
         if isinstance(model, type) and issubclass(model, Value)
         for name, field in model.model_fields.items()
         if field.is_required() and type(None) in get_args(field.annotation)
     ]
-    assert demanded == []
+    assert required_fields == []
 
 
 # ---------------------------------------------------------------- examples are read for ever
@@ -142,11 +142,13 @@ def test_an_example_is_decoded_on_its_subject_and_says_the_same_again(path: Path
     envelope = decode(path.read_bytes(), subject_of(message))
     again = encode(envelope)
     event_type, version = parse_type(message["type"])
-    newest = EVENTS[event_type].version
-    said = {
-        name: value for name, value in message.items() if version == newest or name not in VERSIONED
+    newest_version = EVENTS[event_type].version
+    fields = {
+        name: value
+        for name, value in message.items()
+        if version == newest_version or name not in VERSIONED
     }
-    assert lost(said, json.loads(again)) == []
+    assert lost(fields, json.loads(again)) == []
     assert decode(again, subject_of(message)) == envelope
 
 
@@ -272,17 +274,19 @@ def test_the_check_names_every_file_that_differs(
 ) -> None:
     write_all(tmp_path)
     assert main(["--check"], tmp_path) == 0
-    changed, gone = (
+    changed_file, absent_file = (
         tmp_path / "schemas/DocumentAdded.v1.json",
         tmp_path / "schemas/GraphEdited.v1.json",
     )
-    changed.write_text(changed.read_text("utf-8").replace('"string"', '"integer"', 1), "utf-8")
-    gone.unlink()
+    changed_file.write_text(
+        changed_file.read_text("utf-8").replace('"string"', '"integer"', 1), "utf-8"
+    )
+    absent_file.unlink()
     (tmp_path / "schemas/DocumentLost.v1.json").write_text("{}", "utf-8")
     (tmp_path / "asyncapi.json").write_text("{}", "utf-8")
     assert main(["--check"], tmp_path) == 1
-    named = re.findall(r"contracts/(\S+) differs", capsys.readouterr().err)
-    assert named == [
+    names = re.findall(r"contracts/(\S+) differs", capsys.readouterr().err)
+    assert names == [
         "asyncapi.json",
         "schemas/DocumentAdded.v1.json",
         "schemas/DocumentLost.v1.json",
@@ -294,12 +298,12 @@ def test_the_schema_of_an_older_version_stays_as_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_all(tmp_path)
-    old = (tmp_path / "schemas/DocumentDeleted.v1.json").read_text("utf-8")
+    old_schema = (tmp_path / "schemas/DocumentDeleted.v1.json").read_text("utf-8")
     monkeypatch.setattr(EVENTS["DocumentDeleted"], "version", 2)
     assert generate.differing(tmp_path) == ["asyncapi.json", "schemas/DocumentDeleted.v2.json"]
     write(tmp_path)
     assert generate.differing(tmp_path) == []
-    assert (tmp_path / "schemas/DocumentDeleted.v1.json").read_text("utf-8") == old
+    assert (tmp_path / "schemas/DocumentDeleted.v1.json").read_text("utf-8") == old_schema
 
 
 def test_every_reference_of_the_asyncapi_document_leads_somewhere() -> None:

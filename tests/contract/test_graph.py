@@ -68,7 +68,7 @@ async def ties(
 ) -> list[RelationSummary]:
     """Those of all the names, each once."""
     result = await graph.relation_summaries(partition, names, limit=limit)
-    return sorted_ties(tie for some in result.values() for tie in some)
+    return sorted_ties(tie for summaries in result.values() for tie in summaries)
 
 
 async def test_what_was_put_is_read_with_every_field(graph: Graph, partition: Partition) -> None:
@@ -107,9 +107,9 @@ async def test_only_a_greater_revision_takes_effect_and_replaces_every_field(
     await graph.put(partition, [entity("a", 4)], [relation("a", "b", 4)])
     assert await graph.entities(partition, ["a"]) == {"a": entity("a", 5)}
     assert await every_relation(graph, partition) == [relation("a", "b", 5)]
-    newer, newer_relation = Entity("a", 6), Relation("a", "b", 6)
-    await graph.put(partition, [newer], [newer_relation])
-    assert await graph.entities(partition, ["a"]) == {"a": newer}
+    newer_entity, newer_relation = Entity("a", 6), Relation("a", "b", 6)
+    await graph.put(partition, [newer_entity], [newer_relation])
+    assert await graph.entities(partition, ["a"]) == {"a": newer_entity}
     assert await every_relation(graph, partition) == [newer_relation]
 
 
@@ -139,8 +139,8 @@ async def test_under_concurrent_writers_the_highest_revision_stands_in_the_end(
                 [entity(name, revision) for name in names],
                 [relation(*end, revision) for end in ends],
             )
-            for some in rows:
-                random.shuffle(some)
+            for part in rows:
+                random.shuffle(part)
             await graph.put(here, *rows)
 
         await asyncio.gather(
@@ -227,9 +227,9 @@ async def test_a_relation_has_no_direction_and_may_join_an_entity_to_itself(
 
 async def test_ties_are_the_relations_in_short(graph: Graph, partition: Partition) -> None:
     heaviest = [relation("hub", f"spoke {number}", weight=9.0 - number) for number in range(5)]
-    gone = Relation("hub", "spoke 9", 1, is_gone=True)
+    tombstone = Relation("hub", "spoke 9", 1, is_gone=True)
     await graph.put(
-        partition, [entity("hub")], [*heaviest, gone, relation("a", "spoke 1", weight=20.0)]
+        partition, [entity("hub")], [*heaviest, tombstone, relation("a", "spoke 1", weight=20.0)]
     )
     hub = list(map(tie, heaviest))
     assert await ties(graph, partition, ["hub"], 9) == hub
@@ -238,8 +238,8 @@ async def test_ties_are_the_relations_in_short(graph: Graph, partition: Partitio
         RelationSummary("a", "spoke 1", 20.0),
         *hub,
     ]
-    each = await graph.relation_summaries(partition, ["hub", "spoke 1", "missing"], limit=2)
-    assert each == {"hub": hub[:2], "spoke 1": [RelationSummary("a", "spoke 1", 20.0), hub[1]]}
+    by_name = await graph.relation_summaries(partition, ["hub", "spoke 1", "missing"], limit=2)
+    assert by_name == {"hub": hub[:2], "spoke 1": [RelationSummary("a", "spoke 1", 20.0), hub[1]]}
     assert (
         await graph.relation_summaries(partition, [], limit=9)
         == await graph.relation_summaries(partition, ["hub"], limit=0)
@@ -251,16 +251,16 @@ async def test_ties_come_once_heaviest_first_and_at_most_so_many_per_entity(
     graph: Graph, partition: Partition
 ) -> None:
     spokes = [relation("hub", f"spoke {n}", weight=float(n % 3)) for n in range(9)]
-    others = [relation("spoke 0", f"tip {n}", weight=n + 1.0) for n in range(2)]
-    await graph.put(partition, [], [*spokes, *others])
+    tips = [relation("spoke 0", f"tip {n}", weight=n + 1.0) for n in range(2)]
+    await graph.put(partition, [], [*spokes, *tips])
     heaviest = [tie(r) for r in sorted(spokes, key=lambda r: (-r.weight, r.key))]
     assert await ties(graph, partition, ["hub"], 4) == heaviest[:4]
     assert await ties(graph, partition, ["hub", "spoke 2", "missing"], 9) == heaviest
     assert set(await ties(graph, partition, ["hub", "spoke 0"], 2)) == {
         *heaviest[:2],
-        *map(tie, others),
+        *map(tie, tips),
     }
-    await graph.put(partition, [], [relation("m", other, weight=1.0) for other in "xazby"])
+    await graph.put(partition, [], [relation("m", end, weight=1.0) for end in "xazby"])
     by_names = [("a", "m"), ("b", "m"), ("m", "x"), ("m", "y"), ("m", "z")]
     assert [result.key for result in await ties(graph, partition, ["m"], 3)] == by_names[:3]
     assert [result.key for result in await ties(graph, partition, ["m"], 9)] == by_names
@@ -280,10 +280,12 @@ async def test_hubs_are_read_bounded_and_written_without_walking_them(
     ]
     chain = [relation(*ends) for ends in pairwise(middle[:1001])]
     await graph.put(partition, [entity("a hub"), entity("z hub")], [*rows, *chain])
-    plain = await seconds(graph.put(partition, [], [replace(row, revision=2) for row in chain]))
+    chain_seconds = await seconds(
+        graph.put(partition, [], [replace(row, revision=2) for row in chain])
+    )
     again = [replace(row, revision=2) for row in rows]
-    for some in (again[:1000], again[1500:2500]):
-        assert await seconds(graph.put(partition, [], some)) < 10 * plain + 1.0
+    for part in (again[:1000], again[1500:2500]):
+        assert await seconds(graph.put(partition, [], part)) < 10 * chain_seconds + 1.0
     await graph.put(
         partition, [], [*again, *(Relation(*row.key, 3, is_gone=True) for row in chain)]
     )
@@ -295,12 +297,17 @@ async def test_hubs_are_read_bounded_and_written_without_walking_them(
 async def test_a_neighbourhood_has_the_asked_their_ties_and_the_other_ends_without_texts(
     graph: Graph, partition: Partition
 ) -> None:
-    many = tuple(f"chunk {n:02d}" for n in range(30))
+    chunk_ids = tuple(f"chunk {n:02d}" for n in range(30))
     await graph.put(
         partition,
-        [entity("a", source_ids=many, file_paths=many), entity("b"), entity("c"), entity("alone")],
         [
-            relation("a", "b", weight=2.0, source_ids=many),
+            entity("a", source_ids=chunk_ids, file_paths=chunk_ids),
+            entity("b"),
+            entity("c"),
+            entity("alone"),
+        ],
+        [
+            relation("a", "b", weight=2.0, source_ids=chunk_ids),
             relation("b", "c"),
             relation("a", "nobody", weight=9.0),
         ],
@@ -308,21 +315,28 @@ async def test_a_neighbourhood_has_the_asked_their_ties_and_the_other_ends_witho
     around = await graph.neighbourhood(partition, ["a", "alone", "missing"], limit=9)
     assert around.degrees == {"a": 2, "alone": 0}
     assert around.nodes == {
-        "a": Node("a", "type 1", many[:MOST_SOURCES], many[:MOST_SOURCES], 1),
+        "a": Node("a", "type 1", chunk_ids[:MOST_SOURCES], chunk_ids[:MOST_SOURCES], 1),
         "b": Node("b", "type 1", ("chunk-1", "chunk-0"), ("1.pdf",), 1),
         "alone": Node("alone", "type 1", ("chunk-1", "chunk-0"), ("1.pdf",), 1),
     }
     assert around.relation_summaries == [
-        RelationSummary("a", "b", 2.0, ("a", "keyword 1"), many[:MOST_SOURCES])
+        RelationSummary("a", "b", 2.0, ("a", "keyword 1"), chunk_ids[:MOST_SOURCES])
     ]
-    both = await graph.neighbourhood(partition, ["a", "b"], limit=9)
-    assert [(tie.source, tie.target) for tie in both.relation_summaries] == [("a", "b"), ("b", "c")]
-    assert set(both.nodes) == {"a", "b", "c"}
+    neighbourhood = await graph.neighbourhood(partition, ["a", "b"], limit=9)
+    assert [(tie.source, tie.target) for tie in neighbourhood.relation_summaries] == [
+        ("a", "b"),
+        ("b", "c"),
+    ]
+    assert set(neighbourhood.nodes) == {"a", "b", "c"}
     await graph.put(
         partition, [Entity("a", 2, is_gone=True)], [Relation("b", "c", 2, is_gone=True)]
     )
-    left = await graph.neighbourhood(partition, ["a", "b"], limit=9)
-    assert (set(left.nodes), left.relation_summaries, left.degrees) == ({"b"}, [], {"b": 1})
+    neighbourhood_left = await graph.neighbourhood(partition, ["a", "b"], limit=9)
+    assert (
+        set(neighbourhood_left.nodes),
+        neighbourhood_left.relation_summaries,
+        neighbourhood_left.degrees,
+    ) == ({"b"}, [], {"b": 1})
     assert await graph.neighbourhood(partition, [], limit=9) == Neighbourhood({}, [], {})
 
 
@@ -381,7 +395,7 @@ async def test_names_are_data_whatever_they_contain(graph: Graph, partition: Par
 
 
 @pytest.mark.parametrize(
-    "bad",
+    "entity_refused",
     [
         entity(""),
         entity("x" * 6001),
@@ -392,10 +406,10 @@ async def test_names_are_data_whatever_they_contain(graph: Graph, partition: Par
     ids=["no name", "long name", "half a character in the name", "in a text", "too much text"],
 )
 async def test_a_row_that_can_never_be_stored_is_poison_and_nothing_is_written(
-    graph: Graph, partition: Partition, bad: Entity
+    graph: Graph, partition: Partition, entity_refused: Entity
 ) -> None:
     with pytest.raises(Poison):
-        await graph.put(partition, [entity("good"), bad], [])
+        await graph.put(partition, [entity("good"), entity_refused], [])
     assert await every_entity(graph, partition) == []
     assert await graph.entities(partition, ["", "\ud800", "x" * 6001]) == {}
     with pytest.raises(Poison):
@@ -418,10 +432,10 @@ async def test_thousands_of_rows_go_in_and_come_out_page_by_page(
         e.name: e for e in entities
     }
     assert await graph.relations(partition, ends) == {r.key: r for r in relations}
-    scanned = await every_entity(graph, partition, 777)
-    assert len(scanned) == 3_000 and set(scanned) == set(entities)
-    joined = await every_relation(graph, partition, 777)
-    assert len(joined) == len(relations) and set(joined) == set(relations)
+    entities_scanned = await every_entity(graph, partition, 777)
+    assert len(entities_scanned) == 3_000 and set(entities_scanned) == set(entities)
+    relations_scanned = await every_relation(graph, partition, 777)
+    assert len(relations_scanned) == len(relations) and set(relations_scanned) == set(relations)
 
 
 async def test_pages_full_of_tombstones_do_not_end_a_scan(

@@ -48,7 +48,7 @@ async def test_many_excerpts_of_hubs_and_their_neighbours_are_read_at_once(
     )
     assert entities.keys() == set(names)
     assert relations.keys() == {row.key for row in rows}
-    assert {one.description for one in relations.values()} == {"文" * 1200}
+    assert {excerpt.description for excerpt in relations.values()} == {"文" * 1200}
 
 
 async def test_relations_are_put_with_both_one_or_none_of_their_ends(
@@ -56,7 +56,7 @@ async def test_relations_are_put_with_both_one_or_none_of_their_ends(
 ) -> None:
     rows = [relation("a", "b"), relation("b", "c"), relation("c", "d")]
     await graph.put(partition, [entity("a"), entity("b", 5)], rows)
-    assert {one.name for one in await every_entity(graph, partition)} == {"a", "b"}
+    assert {node.name for node in await every_entity(graph, partition)} == {"a", "b"}
     assert await graph.relations(partition, [row.key for row in rows]) == {
         row.key: row for row in rows
     }
@@ -79,19 +79,19 @@ async def test_relations_of_an_end_that_are_looked_up_together_are_the_wanted_on
         relation("a", "z"),
     ]
     await graph.put(partition, ends, rows)
-    newer = [
+    newer_rows = [
         relation("a", "m", 3),
         relation("m", "y", 1, description="older"),
         relation("m", "z", 2),
     ]
-    await graph.put(partition, ends, newer)
+    await graph.put(partition, ends, newer_rows)
     pairs = [("a", "m"), ("m", "m"), ("m", "z"), ("m", "x")]
     _, relations = await graph.excerpts(partition, [], pairs, longest=0)
-    assert {key: one.revision for key, one in relations.items()} == {
+    assert {key: excerpt.revision for key, excerpt in relations.items()} == {
         ("a", "m"): 3,
         ("m", "m"): 1,
         ("m", "z"): 2,
     }
-    assert {one.key: one for one in await every_relation(graph, partition)} == {
-        row.key: row for row in [newer[0], rows[1], rows[2], newer[2], rows[4]]
+    assert {tie.key: tie for tie in await every_relation(graph, partition)} == {
+        row.key: row for row in [newer_rows[0], rows[1], rows[2], newer_rows[2], rows[4]]
     }

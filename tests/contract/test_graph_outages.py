@@ -74,7 +74,7 @@ async def test_a_guard_that_takes_no_lock_first_loses_writes(store: GraphStore) 
     """Why our statements set `lock` before they read the revision. ArcadeDB loses, too, but
     seldom.
     """
-    partition, lost = fresh_partition(), 0
+    partition, lost_writes = fresh_partition(), 0
     async with store.driver() as driver:
         for generation in range(25):
             key = {"workspace": partition.workspace, "generation": generation}
@@ -89,12 +89,12 @@ async def test_a_guard_that_takes_no_lock_first_loses_writes(store: GraphStore) 
                 for n in range(1, 13)
             ]
             await asyncio.gather(*writers)
-            lost += sum(
+            lost_writes += sum(
                 record["revision"] != 12 for record in await transact(driver, REVISIONS, **key)
             )
-            if lost:
+            if lost_writes:
                 break
-    assert lost
+    assert lost_writes
 
 
 @pytest.mark.parametrize("store", ["neo4j"], indirect=True)
@@ -115,11 +115,13 @@ async def test_a_frozen_server_is_unavailable_within_the_time_limit_and_then_ser
     store: GraphStore,
 ) -> None:
     graph, partition = store.another(timeout=2.0), fresh_partition()
-    newer = [entity("a", 2), entity("b")], [relation("a", "b")]
-    await store.client.put(fresh_partition(), *newer)  # the first time is slow on a cold server
+    newer_batch = [entity("a", 2), entity("b")], [relation("a", "b")]
+    await store.client.put(
+        fresh_partition(), *newer_batch
+    )  # the first time is slow on a cold server
     await eventually(lambda: graph.put(partition, [entity("a")], []))
     for call in (
-        lambda: graph.put(partition, *newer),
+        lambda: graph.put(partition, *newer_batch),
         lambda: graph.entities(partition, ["a"]),
         lambda: graph.ping(),
         lambda: store.another(timeout=2.0).ping(),
@@ -133,7 +135,7 @@ async def test_a_frozen_server_is_unavailable_within_the_time_limit_and_then_ser
         finally:
             store.server.signal(signal.SIGCONT)
         await eventually(graph.ping)
-    await eventually(lambda: graph.put(partition, *newer))
+    await eventually(lambda: graph.put(partition, *newer_batch))
     assert await graph.entities(partition, ["a", "b"]) == {"a": entity("a", 2), "b": entity("b")}
     assert await graph.relations(partition, [("a", "b")]) == {("a", "b"): relation("a", "b")}
 
@@ -153,9 +155,9 @@ async def test_what_was_acknowledged_survives_a_killed_server_and_the_same_clien
     store: GraphStore,
 ) -> None:
     graph, partition = store.client, fresh_partition()
-    acknowledged: list[int] = []
-    writer = asyncio.create_task(write_until_it_fails(graph, partition, acknowledged))
-    await until(lambda: len(acknowledged) >= 20)
+    numbers: list[int] = []
+    writer = asyncio.create_task(write_until_it_fails(graph, partition, numbers))
+    await until(lambda: len(numbers) >= 20)
     await store.server.kill()
     with pytest.raises(Unavailable):
         await writer
@@ -165,13 +167,11 @@ async def test_what_was_acknowledged_survives_a_killed_server_and_the_same_clien
     assert time.monotonic() - start < 10.0, "a refused connection must not use up the time limit"
 
     await store.server.start()
-    names = [f"{number} {n}" for number in acknowledged for n in range(20)]
-    pairs = [
-        (f"{number} {n}", f"{number} {n + 1}") for number in acknowledged for n in range(10, 19)
-    ]
+    names = [f"{number} {n}" for number in numbers for n in range(20)]
+    pairs = [(f"{number} {n}", f"{number} {n + 1}") for number in numbers for n in range(10, 19)]
     assert len(await graph.entities(partition, names)) == len(names)
     assert len(await graph.relations(partition, pairs)) == len(pairs)
-    await graph.put(partition, *batch(acknowledged[-1] + 1))
+    await graph.put(partition, *batch(numbers[-1] + 1))
     await graph.put(partition, [entity("0 0", 2)], [])
     assert await graph.entities(partition, ["0 0"]) == {"0 0": entity("0 0", 2)}
 
@@ -184,9 +184,9 @@ async def test_errors_carry_neither_password_nor_names(store: GraphStore) -> Non
         await graph.entities(fresh_partition(), ["a private name"])
     await graph.close()
     assert "secret" not in str(caught.value) and "private" not in str(caught.value)
-    with pytest.raises(ConfigurationError) as refused:
+    with pytest.raises(ConfigurationError) as error:
         BoltGraph("http://user:secret@host", "u", "p")
-    assert "secret" not in str(refused.value)
+    assert "secret" not in str(error.value)
 
 
 def batch(number: int) -> tuple[list[Entity], list[Relation]]:
@@ -196,9 +196,9 @@ def batch(number: int) -> tuple[list[Entity], list[Relation]]:
     return [entity(name) for name in names], [relation(*end) for end in ends]
 
 
-async def write_until_it_fails(graph: Graph, partition: Partition, acknowledged: list[int]) -> None:
+async def write_until_it_fails(graph: Graph, partition: Partition, numbers: list[int]) -> None:
     """Number after number, noting each that the store acknowledged."""
     while True:
-        number = len(acknowledged)
+        number = len(numbers)
         await graph.put(partition, *batch(number))
-        acknowledged.append(number)
+        numbers.append(number)

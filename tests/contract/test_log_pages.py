@@ -30,7 +30,7 @@ async def test_the_next_page_comes_while_one_is_worked_on_and_no_other(tmp_path:
         for number in range(9):
             await bus.log.publish(numbered(number))
         async with aclosing(bus.log.read(page=2)) as pages:
-            seen = [message.sequence for message in await anext(pages)]
+            sequences = [message.sequence for message in await anext(pages)]
             name = await reader_of(bus.jetstream)
 
             async def delivered() -> int:
@@ -43,8 +43,8 @@ async def test_the_next_page_comes_while_one_is_worked_on_and_no_other(tmp_path:
             await until(two_pages_came, "the page behind the first")
             async for page in pages:
                 assert len(page) <= 2
-                seen += [message.sequence for message in page]
-        assert seen == list(range(1, 10))
+                sequences += [message.sequence for message in page]
+        assert sequences == list(range(1, 10))
         assert not [
             info
             for info in await bus.jetstream.consumers_info(LOG)
@@ -59,26 +59,26 @@ async def test_a_reader_that_the_server_has_lost_is_an_outage_and_reading_goes_o
         bus = await nats_bus(client.jetstream())
         for number in range(9):
             await bus.log.publish(numbered(number))
-        seen = list[int]()
+        sequences = list[int]()
         with pytest.raises(Unavailable):
             async with aclosing(bus.log.read(page=2)) as pages:
                 async for page in pages:
-                    seen += [message.sequence for message in page]
-                    if len(seen) == 2:
+                    sequences += [message.sequence for message in page]
+                    if len(sequences) == 2:
                         await bus.jetstream.delete_consumer(LOG, await reader_of(bus.jetstream))
-        assert seen == list(range(1, len(seen) + 1))
-        assert len(seen) < 9
-        async for page in bus.log.read(seen[-1], page=2):
-            seen += [message.sequence for message in page]
-        assert seen == list(range(1, 10))
+        assert sequences == list(range(1, len(sequences) + 1))
+        assert len(sequences) < 9
+        async for page in bus.log.read(sequences[-1], page=2):
+            sequences += [message.sequence for message in page]
+        assert sequences == list(range(1, 10))
 
 
 @pytest.mark.parametrize(
     "reply", ["$JS.ACK.LOG.reader", "$JS.ACK._.hash.LOG.reader", "$JS.ACK.hub.hash.LOG.reader"]
 )
 def test_the_place_of_a_delivery_is_told_to_the_microsecond(reply: str) -> None:
-    taken = datetime(2026, 11, 23, 12, 0, 0, 123457, UTC)
-    nanoseconds = int(taken.timestamp()) * 10**9 + 123_457_999
+    delivery_time = datetime(2026, 11, 23, 12, 0, 0, 123457, UTC)
+    nanoseconds = int(delivery_time.timestamp()) * 10**9 + 123_457_999
     place = place_of(f"{reply}.2.41.7.{nanoseconds}.500")
     assert (place.attempt, place.sequence, place.pending) == (2, 41, 500)
     assert place.delivered_count == nanoseconds // 1000

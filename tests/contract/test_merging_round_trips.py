@@ -51,7 +51,7 @@ async def rows(shared_servers: SharedServers) -> AsyncIterator[MongoRows]:
 def says(number: int) -> Any:
     """A document that names many things of its own, and some that all name."""
     names = [f"Own {number} {n}" if n % 2 else f"Common {n}" for n in range(NAMES)]
-    ties = [relation(one, other) for one, other in pairwise(names)]
+    ties = [relation(source, target) for source, target in pairwise(names)]
     return extracted(document(f"d{number}", number + 1), 0, [entity(name) for name in names], ties)
 
 

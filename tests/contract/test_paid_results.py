@@ -126,16 +126,16 @@ async def test_a_summary_that_cannot_be_written_is_given_and_not_paid_again(
 async def test_when_no_more_can_be_kept_nothing_more_is_paid_for(
     rows: SqliteRows, lock: WritingProcess
 ) -> None:
-    kept = WriteBehind(rows, max_rows=2)
+    write_behind = WriteBehind(rows, max_rows=2)
     lock.hold()
     for number in range(2):
-        await kept.ready()
-        await kept.put(TABLE, {f"k{number}": {"text": "t"}})
+        await write_behind.ready()
+        await write_behind.put(TABLE, {f"k{number}": {"text": "t"}})
     with pytest.raises(Unavailable):
-        await kept.ready()
-    assert set(await kept.get(TABLE, ["k0", "k1", "k2"])) == {"k0", "k1"}
+        await write_behind.ready()
+    assert set(await write_behind.get(TABLE, ["k0", "k1", "k2"])) == {"k0", "k1"}
     lock.release()
-    await kept.ready()
+    await write_behind.ready()
     assert set(await rows.get(TABLE, ["k0", "k1"])) == {"k0", "k1"}
 
 
@@ -152,10 +152,10 @@ async def test_while_the_store_takes_nothing_not_every_row_waits_for_it(
         await put(*arguments)  # type: ignore[arg-type]
 
     monkeypatch.setattr(rows, "put", counted)
-    kept = WriteBehind(rows)
+    pending_rows = WriteBehind(rows)
     lock.hold()
     for number in range(5):
-        await kept.put(TABLE, {f"k{number}": {"text": "t"}})
+        await pending_rows.put(TABLE, {f"k{number}": {"text": "t"}})
     assert writes == 1
 
 
@@ -194,8 +194,10 @@ async def test_rows_that_come_during_a_write_are_written_once_and_together(
         await put(table, values)
 
     monkeypatch.setattr(rows, "put", noted)
-    kept = WriteBehind(rows)
-    await asyncio.gather(*(kept.put(TABLE, {f"k{number}": {"text": "t"}}) for number in range(20)))
+    write_behind = WriteBehind(rows)
+    await asyncio.gather(
+        *(write_behind.put(TABLE, {f"k{number}": {"text": "t"}}) for number in range(20))
+    )
     assert len(writes) <= 2
     assert sorted(key for keys in writes for key in keys) == sorted(
         f"k{number}" for number in range(20)

@@ -17,17 +17,19 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def other(opener: Opener) -> AsyncIterator[Rows]:
+async def other_rows(opener: Opener) -> AsyncIterator[Rows]:
     """A second adapter over the same data."""
     rows = opener()
     yield rows
     await rows.close()
 
 
-async def test_preparing_again_changes_nothing(rows: Rows, other: Rows, documents: Table) -> None:
+async def test_preparing_again_changes_nothing(
+    rows: Rows, other_rows: Rows, documents: Table
+) -> None:
     await rows.put(documents, {"a": {"status": "new"}})
-    await asyncio.gather(rows.prepare(), other.prepare(), rows.prepare())
-    assert await everything(other, documents) == {"a": {"status": "new"}}
+    await asyncio.gather(rows.prepare(), other_rows.prepare(), rows.prepare())
+    assert await everything(other_rows, documents) == {"a": {"status": "new"}}
 
 
 async def test_a_store_that_is_up_answers_a_ping(rows: Rows) -> None:
@@ -35,31 +37,31 @@ async def test_a_store_that_is_up_answers_a_ping(rows: Rows) -> None:
 
 
 async def test_a_row_comes_back_as_it_was_and_missing_ones_are_left_out(
-    rows: Rows, plain: Table
+    rows: Rows, bare_table: Table
 ) -> None:
-    await rows.put(plain, {"a": {"n": 1}, "b": {}})
-    assert await rows.get(plain, ["a", "b", "c", "a"]) == {"a": {"n": 1}, "b": {}}
-    assert await rows.get(plain, {"c"}) == {}
+    await rows.put(bare_table, {"a": {"n": 1}, "b": {}})
+    assert await rows.get(bare_table, ["a", "b", "c", "a"]) == {"a": {"n": 1}, "b": {}}
+    assert await rows.get(bare_table, {"c"}) == {}
 
 
 async def test_which_keys_have_a_row_is_told_without_the_rows(
-    rows: Rows, plain: Table, documents: Table
+    rows: Rows, bare_table: Table, documents: Table
 ) -> None:
-    many = {f"key-{number}": Row(n=number) for number in range(2500)}
-    await rows.put(plain, many)
-    assert await rows.existing(plain, [*many, "other", "key-1"]) == many.keys()
-    assert await rows.existing(plain, ["other"]) == set()
-    assert await rows.existing(plain, []) == set()
-    assert await rows.existing(documents, many) == set()
+    many_rows = {f"key-{number}": Row(n=number) for number in range(2500)}
+    await rows.put(bare_table, many_rows)
+    assert await rows.existing(bare_table, [*many_rows, "other", "key-1"]) == many_rows.keys()
+    assert await rows.existing(bare_table, ["other"]) == set()
+    assert await rows.existing(bare_table, []) == set()
+    assert await rows.existing(documents, many_rows) == set()
 
 
-async def test_no_caller_shares_a_value_with_the_store(rows: Rows, plain: Table) -> None:
+async def test_no_caller_shares_a_value_with_the_store(rows: Rows, bare_table: Table) -> None:
     row: Row = {"list": [1]}
-    await rows.put(plain, {"a": row})
+    await rows.put(bare_table, {"a": row})
     row["list"].append(2)
-    (await rows.get(plain, ["a"]))["a"]["list"].append(3)
-    (await rows.scan(plain))[0][1]["list"].append(4)
-    assert await rows.get(plain, ["a"]) == {"a": {"list": [1]}}
+    (await rows.get(bare_table, ["a"]))["a"]["list"].append(3)
+    (await rows.scan(bare_table))[0][1]["list"].append(4)
+    assert await rows.get(bare_table, ["a"]) == {"a": {"list": [1]}}
 
 
 async def test_empty_input_does_nothing(rows: Rows, documents: Table) -> None:
@@ -69,7 +71,7 @@ async def test_empty_input_does_nothing(rows: Rows, documents: Table) -> None:
     await rows.delete(documents, [])
     assert await rows.get(documents, []) == {}
     assert await rows.append(documents, {}, {}) == {}
-    assert await rows.update(documents, [], lambda stored: stored) == {}
+    assert await rows.update(documents, [], lambda rows_there: rows_there) == {}
     assert await everything(rows, documents) == {"a": {"rev": 1}}
 
 
@@ -89,7 +91,7 @@ async def test_putting_twice_is_once_and_replaces_the_whole_row(
 
 
 @pytest.mark.parametrize(
-    ("stored", "wins"),
+    ("row_there", "wins"),
     [
         ({"rev": 4}, True),
         ({"rev": 5}, True),
@@ -100,62 +102,66 @@ async def test_putting_twice_is_once_and_replaces_the_whole_row(
     ],
 )
 async def test_a_row_is_written_unless_a_greater_one_stands_there(
-    rows: Rows, plain: Table, stored: Row | None, wins: bool
+    rows: Rows, bare_table: Table, row_there: Row | None, wins: bool
 ) -> None:
-    if stored is not None:
-        await rows.put(plain, {"a": stored})
-    new = {"rev": 5, "text": "new"}
+    if row_there is not None:
+        await rows.put(bare_table, {"a": row_there})
+    new_row = {"rev": 5, "text": "new"}
     for _ in range(2):
-        await rows.put_newer(plain, {"a": new, "b": new}, "rev")
-    assert await everything(rows, plain) == {"a": new if wins else stored, "b": new}
+        await rows.put_newer(bare_table, {"a": new_row, "b": new_row}, "rev")
+    assert await everything(rows, bare_table) == {"a": new_row if wins else row_there, "b": new_row}
 
 
 async def test_of_twelve_concurrent_writers_the_greatest_revision_always_stands(
-    rows: Rows, other: Rows, documents: Table
+    rows: Rows, other_rows: Rows, documents: Table
 ) -> None:
-    shared = [f"key-{number}" for number in range(20)]
+    common_keys = [f"key-{number}" for number in range(20)]
     random = Random(7)
     for round_ in range(25):
         writers = [
-            (rows if revision % 2 else other).put_newer(
+            (rows if revision % 2 else other_rows).put_newer(
                 documents,
                 {
                     f"{round_}-{key}": {"rev": revision, "status": f"s{revision}"}
-                    for key in random.sample(shared, 20)
+                    for key in random.sample(common_keys, 20)
                 },
                 "rev",
             )
             for revision in random.sample(range(1, 13), 12)
         ]
         await asyncio.gather(*writers)
-        stored = await rows.get(documents, [f"{round_}-{key}" for key in shared])
-        assert list(stored.values()) == [{"rev": 12, "status": "s12"}] * 20
+        rows_there = await rows.get(documents, [f"{round_}-{key}" for key in common_keys])
+        assert list(rows_there.values()) == [{"rev": 12, "status": "s12"}] * 20
     assert await rows.count(documents, "status", {}) == {"s12": 500}
 
 
-async def test_fifty_concurrent_counts_make_fifty_and_lose_no_note(rows: Rows, other: Rows) -> None:
+async def test_fifty_concurrent_counts_make_fifty_and_lose_no_note(
+    rows: Rows, other_rows: Rows
+) -> None:
     table = new_table("mentions")
     read = await asyncio.gather(
         *(
-            (other if n % 2 else rows).append(table, {f"k{n % 3}": f"{n}", "all": f"{n}"}, {})
+            (other_rows if n % 2 else rows).append(table, {f"k{n % 3}": f"{n}", "all": f"{n}"}, {})
             for n in range(50)
         )
     )
     assert await counted(rows, table, "all") == {"all": 51}
     assert max(counters["all"]["n"] for counters in read) == 50
     # Never lower than one's own: of n callers at least n - i have read more than i.
-    ordered = sorted(counters["all"]["n"] for counters in read)
-    assert all(value >= place for place, value in enumerate(ordered, start=1))
-    stored = await other.get(table, ["k0", "k1", "k2", "all"])
-    assert [stored[key]["n"] for key in ("k0", "k1", "k2")] == [17, 17, 16]
+    counts = sorted(counters["all"]["n"] for counters in read)
+    assert all(value >= place for place, value in enumerate(counts, start=1))
+    rows_there = await other_rows.get(table, ["k0", "k1", "k2", "all"])
+    assert [rows_there[key]["n"] for key in ("k0", "k1", "k2")] == [17, 17, 16]
     for number in range(3):
-        assert {int(note) for note in stored[f"k{number}"]["notes"]} == set(range(number, 50, 3))
+        assert {int(note) for note in rows_there[f"k{number}"]["notes"]} == set(
+            range(number, 50, 3)
+        )
     # Every caller finds its own note, unless many came after it, and all callers the same order.
     for number, counters in enumerate(read):
         assert f"{number}" in counters["all"]["notes"] or counters["all"]["n"] > MOST_NOTES
-    assert len(stored["all"]["notes"]) == MOST_NOTES
-    last = max(read, key=lambda counters: counters["all"]["n"])["all"]["notes"]
-    assert stored["all"]["notes"] == [*last[1:], "note"]
+    assert len(rows_there["all"]["notes"]) == MOST_NOTES
+    last_notes = max(read, key=lambda counters: counters["all"]["n"])["all"]["notes"]
+    assert rows_there["all"]["notes"] == [*last_notes[1:], "note"]
 
 
 async def test_a_counter_is_a_row_that_begins_at_nought(rows: Rows) -> None:
@@ -166,9 +172,13 @@ async def test_a_counter_is_a_row_that_begins_at_nought(rows: Rows) -> None:
         "bare": 1,
         "new": 1,
     }
-    expected = {"bare": {"n": 1, "by": "kept"}, "new": {"n": 1}, "set": {"n": 42, "by": "kept"}}
+    expected_rows = {
+        "bare": {"n": 1, "by": "kept"},
+        "new": {"n": 1},
+        "set": {"n": 42, "by": "kept"},
+    }
     assert dict(await rows.scan(table)) == {
-        key: {**row, "notes": ["note"]} for key, row in expected.items()
+        key: {**row, "notes": ["note"]} for key, row in expected_rows.items()
     }
 
 
@@ -176,55 +186,59 @@ async def test_of_many_notes_the_last_are_kept_in_their_order(rows: Rows) -> Non
     table = new_table("mentions")
     for number in range(MOST_NOTES + 5):
         counters = await rows.append(table, {"a": f"{number}"}, {})
-        notes = [f"{it}" for it in range(max(0, number + 1 - MOST_NOTES), number + 1)]
+        notes = [f"{note}" for note in range(max(0, number + 1 - MOST_NOTES), number + 1)]
         assert counters == {"a": {"n": number + 1, "notes": notes}}
 
 
-async def test_rows_are_stored_with_the_counts_they_belong_to(rows: Rows, other: Rows) -> None:
+async def test_rows_are_stored_with_the_counts_they_belong_to(rows: Rows, other_rows: Rows) -> None:
     table = new_table("mentions")
     assert await rows.append(table, {}, {"a:1": {}}) == {}
     assert await rows.append(table, {"a": "2", "b": "2"}, {"a:2": {"x": 1}, "a:1": {"x": 2}}) == {
         "a": {"n": 1, "notes": ["2"]},
         "b": {"n": 1, "notes": ["2"]},
     }
-    stored = await other.get(table, ["a:1", "a:2", "a"])
-    assert stored == {"a:1": {"x": 2}, "a:2": {"x": 1}, "a": {"n": 1, "notes": ["2"]}}
+    rows_there = await other_rows.get(table, ["a:1", "a:2", "a"])
+    assert rows_there == {"a:1": {"x": 2}, "a:2": {"x": 1}, "a": {"n": 1, "notes": ["2"]}}
 
 
 async def test_changes_of_one_row_by_many_at_once_are_all_made(
-    rows: Rows, other: Rows, documents: Table
+    rows: Rows, other_rows: Rows, documents: Table
 ) -> None:
-    def change(number: int, stored: dict[str, Row]) -> dict[str, Row]:
+    def change(number: int, rows_there: dict[str, Row]) -> dict[str, Row]:
         return {
             key: {
-                "all": sorted([*stored.get(key, {"all": []})["all"], number]),
+                "all": sorted([*rows_there.get(key, {"all": []})["all"], number]),
                 "status": f"{number}",
             }
             for key in ("a", f"b{number % 2}")
         }
 
-    written = await asyncio.gather(
+    answers = await asyncio.gather(
         *(
-            (other if n % 2 else rows).update(documents, ["a", f"b{n % 2}"], partial(change, n))
+            (other_rows if n % 2 else rows).update(
+                documents, ["a", f"b{n % 2}"], partial(change, n)
+            )
             for n in range(8)
         )
     )
     assert (await rows.get(documents, ["a"]))["a"]["all"] == list(range(8))
-    assert {key: row["all"] for key, row in (await other.get(documents, ["b0", "b1"])).items()} == {
+    assert {
+        key: row["all"] for key, row in (await other_rows.get(documents, ["b0", "b1"])).items()
+    } == {
         "b0": [0, 2, 4, 6],
         "b1": [1, 3, 5, 7],
     }
-    assert all(n in rows_["a"]["all"] for n, rows_ in enumerate(written))
+    assert all(n in rows_["a"]["all"] for n, rows_ in enumerate(answers))
     assert sum((await rows.count(documents, "status", {})).values()) == 3
 
 
 async def test_a_change_may_leave_rows_as_they_are(rows: Rows, documents: Table) -> None:
     await rows.put(documents, {"a": {"id": "a"}, "b": {"id": "b"}})
-    assert await rows.update(documents, ["a", "c"], lambda stored: {}) == {}
-    changed = await rows.update(
-        documents, ["a", "c"], lambda stored: {"c": {"id": f"{sorted(stored)}"}}
+    assert await rows.update(documents, ["a", "c"], lambda rows_there: {}) == {}
+    changed_rows = await rows.update(
+        documents, ["a", "c"], lambda rows_there: {"c": {"id": f"{sorted(rows_there)}"}}
     )
-    assert changed == {"c": {"id": "['a']"}}
+    assert changed_rows == {"c": {"id": "['a']"}}
     assert await everything(rows, documents) == {
         "a": {"id": "a"},
         "b": {"id": "b"},
@@ -241,26 +255,26 @@ async def test_deleting_twice_is_once(rows: Rows, documents: Table) -> None:
 
 
 async def test_two_adapters_see_each_others_writes_at_once(
-    rows: Rows, other: Rows, documents: Table
+    rows: Rows, other_rows: Rows, documents: Table
 ) -> None:
     for number in range(20):
         await rows.put(documents, {f"a{number}": {"status": "s"}})
-        await other.put_newer(documents, {f"b{number}": {"status": "s", "rev": 1}}, "rev")
-        assert set(await other.get(documents, [f"a{number}"])) == {f"a{number}"}
+        await other_rows.put_newer(documents, {f"b{number}": {"status": "s", "rev": 1}}, "rev")
+        assert set(await other_rows.get(documents, [f"a{number}"])) == {f"a{number}"}
         assert set(await rows.get(documents, [f"b{number}"])) == {f"b{number}"}
     assert (
         await rows.count(documents, "status", {})
-        == await other.count(documents, "status", {})
+        == await other_rows.count(documents, "status", {})
         == {"s": 40}
     )
 
 
 async def test_concurrent_puts_of_the_same_new_rows_all_succeed(
-    rows: Rows, other: Rows, documents: Table
+    rows: Rows, other_rows: Rows, documents: Table
 ) -> None:
     await asyncio.gather(
         *(
-            (other if n % 2 else rows).put(
+            (other_rows if n % 2 else rows).put(
                 documents, {f"k{m}": {"status": f"s{n}"} for m in range(50)}
             )
             for n in range(12)

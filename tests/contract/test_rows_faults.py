@@ -189,8 +189,8 @@ async def test_a_uri_that_cannot_be_used_says_so_without_its_password(
 async def test_a_file_locked_by_another_is_unavailable_to_writers_only_and_recovers(
     path: Path, sqlite: SqliteRows
 ) -> None:
-    other = sqlite3.connect(path, isolation_level=None)
-    other.execute("BEGIN IMMEDIATE")
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.execute("BEGIN IMMEDIATE")
     try:
         writes = [lambda n=n: sqlite.put(TABLE, {f"k{n}": {}}) for n in range(20)]
         await all_unavailable(
@@ -205,7 +205,7 @@ async def test_a_file_locked_by_another_is_unavailable_to_writers_only_and_recov
             assert await sqlite.find(TABLE, {}) == [("a", {"status": "s"})]
             await sqlite.ping()
     finally:
-        other.close()
+        connection.close()
     await recovered(sqlite)
     assert set(dict(await sqlite.find(TABLE, {}))) == {"a", "b", "again"}
 
@@ -213,13 +213,13 @@ async def test_a_file_locked_by_another_is_unavailable_to_writers_only_and_recov
 async def test_a_writer_waits_for_a_lock_that_goes_away_in_time(
     path: Path, sqlite: SqliteRows
 ) -> None:
-    other = sqlite3.connect(path, isolation_level=None)
-    other.execute("BEGIN IMMEDIATE")
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.execute("BEGIN IMMEDIATE")
     write = asyncio.create_task(sqlite.put(TABLE, {"b": {"status": "late"}}))
-    done, _ = await asyncio.wait([write], timeout=0.1)
-    assert not done
-    other.execute("COMMIT")
-    other.close()
+    finished_tasks, _ = await asyncio.wait([write], timeout=0.1)
+    assert not finished_tasks
+    connection.execute("COMMIT")
+    connection.close()
     await write
     assert await sqlite.get(TABLE, ["b"]) == {"b": {"status": "late"}}
 
@@ -227,28 +227,28 @@ async def test_a_writer_waits_for_a_lock_that_goes_away_in_time(
 async def test_readers_are_not_held_up_by_a_writer_and_see_whole_transactions(
     path: Path, sqlite: SqliteRows
 ) -> None:
-    other = sqlite3.connect(path, isolation_level=None)
-    other.execute("BEGIN IMMEDIATE")
-    other.execute("DELETE FROM documents")
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.execute("BEGIN IMMEDIATE")
+    connection.execute("DELETE FROM documents")
     assert await sqlite.count(TABLE, "status", {}) == {"s": 1}
-    other.execute("COMMIT")
+    connection.execute("COMMIT")
     assert await sqlite.count(TABLE, "status", {}) == {}
-    other.close()
+    connection.close()
 
 
 async def test_a_cancelled_write_leaves_no_lock_behind(path: Path, sqlite: SqliteRows) -> None:
-    many: dict[str, Row] = {f"{n}": {"status": "x" * 500} for n in range(20_000)}
+    many_rows: dict[str, Row] = {f"{n}": {"status": "x" * 500} for n in range(20_000)}
     for turns in range(1, 12):
-        write = asyncio.create_task(sqlite.put(TABLE, many))
+        write = asyncio.create_task(sqlite.put(TABLE, many_rows))
         for _ in range(turns):
             await asyncio.sleep(0)
         write.cancel()
         with pytest.raises(asyncio.CancelledError):
             await write
         await sqlite.put(TABLE, {"own": {"status": f"{turns}"}})
-        other = sqlite3.connect(path, isolation_level=None, timeout=1)
-        other.execute("BEGIN IMMEDIATE")
-        other.close()
+        connection = sqlite3.connect(path, isolation_level=None, timeout=1)
+        connection.execute("BEGIN IMMEDIATE")
+        connection.close()
         assert await sqlite.get(TABLE, ["own"]) == {"own": {"status": f"{turns}"}}
 
 
@@ -295,9 +295,9 @@ async def test_several_processes_make_and_write_one_file_at_once_and_lose_nothin
         await process.communicate()
         assert process.returncode == 0
     rows = SqliteRows(path)
-    shared = await rows.get(Table("mentions", SPACE), ["all", "greatest"])
-    assert shared["all"]["n"] == 240
-    assert shared["greatest"]["rev"] == 59
+    mentions = await rows.get(Table("mentions", SPACE), ["all", "greatest"])
+    assert mentions["all"]["n"] == 240
+    assert mentions["greatest"]["rev"] == 59
     assert await rows.count(Table("chunks", SPACE), "document_id", {}) == dict.fromkeys("abcd", 60)
     await rows.close()
 
@@ -305,14 +305,14 @@ async def test_several_processes_make_and_write_one_file_at_once_and_lose_nothin
 async def test_what_a_killed_process_was_told_is_stored_is_there(path: Path) -> None:
     process = await child(path, "a", 1_000_000)
     assert process.stdout is not None
-    told = [(await process.stdout.readline()).decode().strip() for _ in range(30)]
+    names = [(await process.stdout.readline()).decode().strip() for _ in range(30)]
     process.kill()
-    told += (
+    names += (
         (await process.stdout.read()).decode().split("\n")[:-1]
     )  # what follows the last one is half a line
     await process.wait()
     rows = SqliteRows(path)
-    assert set(await rows.get(Table("chunks", SPACE), told)) == set(told)
-    counted = (await rows.get(Table("mentions", SPACE), ["all"]))["all"]["n"]
-    assert len(told) <= counted <= len(told) + 1
+    assert set(await rows.get(Table("chunks", SPACE), names)) == set(names)
+    count = (await rows.get(Table("mentions", SPACE), ["all"]))["all"]["n"]
+    assert len(names) <= count <= len(names) + 1
     await rows.close()

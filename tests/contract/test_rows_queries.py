@@ -38,7 +38,7 @@ async def five(rows: Rows, documents: Table) -> Table:
 
 
 @pytest.mark.parametrize(
-    ("where", "found"),
+    ("where", "expected_keys"),
     [
         ({}, "abcde"),
         ({"status": "done"}, "abd"),
@@ -61,14 +61,14 @@ async def five(rows: Rows, documents: Table) -> Table:
     ],
 )
 async def test_rows_are_found_by_their_indexed_fields(
-    rows: Rows, five: Table, where: Any, found: str
+    rows: Rows, five: Table, where: Any, expected_keys: str
 ) -> None:
-    assert "".join(keys(await rows.find(five, where))) == found
-    assert sum((await rows.count(five, "id", where)).values()) == len(found)
+    assert "".join(keys(await rows.find(five, where))) == expected_keys
+    assert sum((await rows.count(five, "id", where)).values()) == len(expected_keys)
 
 
 @pytest.mark.parametrize(
-    ("order", "descending", "found"),
+    ("order", "descending", "expected_keys"),
     [
         ("", False, "abcde"),
         ("", True, "edcba"),
@@ -80,15 +80,20 @@ async def test_rows_are_found_by_their_indexed_fields(
     ],
 )
 async def test_rows_come_by_the_field_and_then_by_key(
-    rows: Rows, five: Table, order: str, descending: bool, found: str
+    rows: Rows, five: Table, order: str, descending: bool, expected_keys: str
 ) -> None:
-    assert "".join(keys(await rows.find(five, {}, order=order, descending=descending))) == found
+    assert (
+        "".join(keys(await rows.find(five, {}, order=order, descending=descending)))
+        == expected_keys
+    )
     for skip in range(7):
         for limit in range(7):
             page = await rows.find(
                 five, {}, order=order, descending=descending, skip=skip, limit=limit
             )
-            assert "".join(keys(page)) == (found[skip : skip + limit] if limit else found[skip:])
+            assert "".join(keys(page)) == (
+                expected_keys[skip : skip + limit] if limit else expected_keys[skip:]
+            )
 
 
 async def test_pages_of_one_status_come_newest_first(rows: Rows, documents: Table) -> None:
@@ -103,8 +108,8 @@ async def test_pages_of_one_status_come_newest_first(rows: Rows, documents: Tabl
             documents, {"status": "s1"}, order="updated_at", descending=True, skip=skip, limit=25
         )
     ]
-    expected = sorted((-(n * 7919 % 1000), n) for n in range(300) if n % 3 == 1)
-    assert keys(pages) == [f"{n:03d}" for _, n in expected]
+    expected_order = sorted((-(n * 7919 % 1000), n) for n in range(300) if n % 3 == 1)
+    assert keys(pages) == [f"{n:03d}" for _, n in expected_order]
     assert await rows.count(documents, "status", {}) == {"s0": 100, "s1": 100, "s2": 100}
 
 
@@ -183,49 +188,49 @@ async def test_letters_of_any_alphabet_are_found_in_either_case(rows: Rows) -> N
         table,
         {str(number): {"file_path": name, "status": "done"} for number, name in enumerate(names)},
     )
-    for text, found in {
+    for text, key in {
         "ÜBER": "0",
         "гавань": "1",
         "塔.": "2",
         "A\nB": "3",
         "(1+1) [X] $": "4",
     }.items():
-        assert keys(await rows.find(table, {"file_path": Containing((text,))})) == [found]
+        assert keys(await rows.find(table, {"file_path": Containing((text,))})) == [key]
         assert await rows.count(table, "status", {"file_path": Containing((text,))}) == {"done": 1}
 
 
 async def test_rows_under_a_prefix_are_those_whose_longer_keys_begin_with_it(rows: Rows) -> None:
-    table, other = new_table("mentions"), new_table("mentions")
+    table, other_table = new_table("mentions"), new_table("mentions")
     names = ["a", "a:", "a:1", "a:~~", "a;", "aa:1", "b:1", "b:2", "~", "~:x"]
-    for one in (table, other):
-        await rows.put(one, {name: {"name": name} for name in names})
+    for mentions in (table, other_table):
+        await rows.put(mentions, {name: {"name": name} for name in names})
     result = await rows.under(table, ["a:", "b:", "~:", "none:"])
     assert sorted(result) == [
         (name, {"name": name}) for name in ("a:1", "a:~~", "b:1", "b:2", "~:x")
     ]
     assert await rows.under(table, []) == []
-    many = [f"k{number}:" for number in range(300)]
-    await rows.put(other, {f"{prefix}{number}": {} for prefix in many for number in "xy"})
-    assert len({key for key, _ in await rows.under(other, many)}) == 600
+    prefixes = [f"k{number}:" for number in range(300)]
+    await rows.put(other_table, {f"{prefix}{number}": {} for prefix in prefixes for number in "xy"})
+    assert len({key for key, _ in await rows.under(other_table, prefixes)}) == 600
 
 
-async def test_a_scan_pages_through_all_keys_in_ascii_order(rows: Rows, plain: Table) -> None:
-    names = sorted({f"{mark}{number}" for mark in "!/09:AZ_az~" for number in range(40)})
-    await rows.put(plain, {name: {"name": name} for name in reversed(names)})
-    assert await rows.scan(plain) == [(name, {"name": name}) for name in names]
-    seen: list[str] = []
-    while page := await rows.scan(plain, seen[-1] if seen else "", 7):
+async def test_a_scan_pages_through_all_keys_in_ascii_order(rows: Rows, bare_table: Table) -> None:
+    names = sorted({f"{character}{number}" for character in "!/09:AZ_az~" for number in range(40)})
+    await rows.put(bare_table, {name: {"name": name} for name in reversed(names)})
+    assert await rows.scan(bare_table) == [(name, {"name": name}) for name in names]
+    names_seen: list[str] = []
+    while page := await rows.scan(bare_table, names_seen[-1] if names_seen else "", 7):
         assert len(page) <= 7
-        seen += keys(page)
-    assert seen == names
-    assert keys(await rows.scan(plain, "A", 2)) == ["A0", "A1"]
-    assert await rows.scan(plain, "~~") == await rows.scan(plain, "", 0) == []
+        names_seen += keys(page)
+    assert names_seen == names
+    assert keys(await rows.scan(bare_table, "A", 2)) == ["A0", "A1"]
+    assert await rows.scan(bare_table, "~~") == await rows.scan(bare_table, "", 0) == []
 
 
-async def test_a_scan_gives_a_thousand_rows_unless_told(rows: Rows, plain: Table) -> None:
-    await rows.put(plain, {f"{n:04d}": {} for n in range(1200)})
-    assert keys(await rows.scan(plain)) == [f"{n:04d}" for n in range(1000)]
-    assert keys(await rows.scan(plain, limit=5000)) == [f"{n:04d}" for n in range(1200)]
+async def test_a_scan_gives_a_thousand_rows_unless_told(rows: Rows, bare_table: Table) -> None:
+    await rows.put(bare_table, {f"{n:04d}": {} for n in range(1200)})
+    assert keys(await rows.scan(bare_table)) == [f"{n:04d}" for n in range(1000)]
+    assert keys(await rows.scan(bare_table, limit=5000)) == [f"{n:04d}" for n in range(1200)]
 
 
 def neighbours(partition: Partition) -> list[Partition]:
@@ -242,12 +247,15 @@ def neighbours(partition: Partition) -> list[Partition]:
 async def test_every_partition_is_a_store_of_its_own(rows: Rows, name: str) -> None:
     table = new_table(name)
     tables = [Table(name, partition) for partition in neighbours(table.partition)]
-    for number, each in enumerate(tables):
-        await rows.put(each, {"a": {"rev": number}, "1/a": {"rev": number}})
-    for number, each in enumerate(tables):
-        assert await rows.get(each, ["a"]) == {"a": {"rev": number}}
-        assert await rows.scan(each) == [("1/a", {"rev": number}), ("a", {"rev": number})]
-        assert await rows.find(each, {}) == await rows.scan(each)
+    for number, partition_table in enumerate(tables):
+        await rows.put(partition_table, {"a": {"rev": number}, "1/a": {"rev": number}})
+    for number, partition_table in enumerate(tables):
+        assert await rows.get(partition_table, ["a"]) == {"a": {"rev": number}}
+        assert await rows.scan(partition_table) == [
+            ("1/a", {"rev": number}),
+            ("a", {"rev": number}),
+        ]
+        assert await rows.find(partition_table, {}) == await rows.scan(partition_table)
 
 
 async def test_dropping_a_partition_leaves_its_neighbours(rows: Rows, five: Table) -> None:
@@ -256,38 +264,45 @@ async def test_dropping_a_partition_leaves_its_neighbours(rows: Rows, five: Tabl
         for partition in neighbours(five.partition)
         for name in ("documents", "chunks")
     ]
-    for each in tables:
-        await rows.put(each, {f"{n}": {} for n in range(5)})
+    for partition_table in tables:
+        await rows.put(partition_table, {f"{n}": {} for n in range(5)})
     for _ in range(2):
         await rows.drop(five)
     assert await rows.scan(five) == await rows.find(five, {}) == []
     assert await rows.count(five, "status", {}) == {}
-    assert [len(await rows.scan(each)) for each in tables if each != five] == [5] * (
-        len(tables) - 1
-    )
+    assert [
+        len(await rows.scan(partition_table))
+        for partition_table in tables
+        if partition_table != five
+    ] == [5] * (len(tables) - 1)
 
 
-async def test_a_large_partition_is_dropped_whole(rows: Rows, plain: Table) -> None:
-    await rows.put(plain, {f"{n}": {} for n in range(5001)})
-    await rows.drop(plain)
-    assert await rows.scan(plain) == []
-    assert plain.partition not in await rows.partitions("embeddings")
+async def test_a_large_partition_is_dropped_whole(rows: Rows, bare_table: Table) -> None:
+    await rows.put(bare_table, {f"{n}": {} for n in range(5001)})
+    await rows.drop(bare_table)
+    assert await rows.scan(bare_table) == []
+    assert bare_table.partition not in await rows.partitions("embeddings")
 
 
-async def test_the_partitions_of_a_table_are_those_with_a_row(rows: Rows, plain: Table) -> None:
-    partitions = set(neighbours(plain.partition))
+async def test_the_partitions_of_a_table_are_those_with_a_row(
+    rows: Rows, bare_table: Table
+) -> None:
+    partitions = set(neighbours(bare_table.partition))
     for partition in partitions:
         await rows.put(Table("embeddings", partition), {f"{n}": {} for n in range(3)})
-    gone = Partition(plain.partition.workspace, 10)
-    await rows.drop(Table("embeddings", gone))
-    await rows.delete(Table("embeddings", plain.partition), ["0", "1", "2"])
+    dropped_partition = Partition(bare_table.partition.workspace, 10)
+    await rows.drop(Table("embeddings", dropped_partition))
+    await rows.delete(Table("embeddings", bare_table.partition), ["0", "1", "2"])
 
     def mine(result: set[Partition]) -> set[Partition]:
         return {
             partition
             for partition in result
-            if partition.workspace.startswith(plain.partition.workspace)
+            if partition.workspace.startswith(bare_table.partition.workspace)
         }
 
-    assert mine(await rows.partitions("embeddings")) == partitions - {gone, plain.partition}
+    assert mine(await rows.partitions("embeddings")) == partitions - {
+        dropped_partition,
+        bare_table.partition,
+    }
     assert mine(await rows.partitions("documents")) == set()

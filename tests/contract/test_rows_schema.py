@@ -50,8 +50,8 @@ async def store_of_version(rows: Rows, version: int) -> None:
     """
     await clean(rows)
     await rows.prepare()
-    processed = {"id": "d", "status": "processed", "version": 7, "chunk_count": 1}
-    await rows.put(DOCUMENTS, {"d": processed})
+    status = {"id": "d", "status": "processed", "version": 7, "chunk_count": 1}
+    await rows.put(DOCUMENTS, {"d": status})
     await rows.put(schema.TABLE, {schema.KEY: {"version": version}})
     if version == 0:
         await rows.delete(schema.TABLE, [schema.KEY])
@@ -67,15 +67,15 @@ async def clean(rows: Rows) -> None:
 async def test_a_store_of_an_older_version_owes_what_this_one_cannot_go_on_with(
     rows: Rows, version: int
 ) -> None:
-    owed: set[Projection] = {"graph", "vectors"} if version >= 2 else set(PROJECTIONS)
+    debts: set[Projection] = {"graph", "vectors"} if version >= 2 else set(PROJECTIONS)
     if version == schema.VERSION:
-        owed = set()
+        debts = set()
     await store_of_version(rows, version)
     await rows.prepare()
     await rows.prepare()  # as a second service, or another start, does
     record = await schema.read(rows)
     assert record.version == schema.VERSION
-    assert {it for it in PROJECTIONS if record.is_owed(it, 1)} == owed
+    assert {projection for projection in PROJECTIONS if record.is_owed(projection, 1)} == debts
     await clean(rows)
 
 
@@ -99,13 +99,13 @@ async def test_each_generation_pays_for_itself_when_this_program_makes_it(rows: 
     await rows.prepare()
     await schema.complete(rows, "graph", 2)
     record = await schema.read(rows)
-    owed = [
-        (it, generation)
-        for it in PROJECTIONS
+    debts = [
+        (projection, generation)
+        for projection in PROJECTIONS
         for generation in (1, 2)
-        if record.is_owed(it, generation)
+        if record.is_owed(projection, generation)
     ]
-    assert owed == [("graph", 1), ("vectors", 1), ("vectors", 2)]
+    assert debts == [("graph", 1), ("vectors", 1), ("vectors", 2)]
 
     await schema.complete(rows, "vectors", 2)
     await schema.owe(rows, "vectors", 2)  # made from a graph that was lost meanwhile

@@ -57,8 +57,8 @@ class Harness:
         self.place += first + count
 
     async def edit(self, operation: Any, *names: str, target: str | None = None) -> None:
-        edited = GraphEdited(operation=operation, names=names, target=target, values=EditedValues())
-        await self.take(on_graph_edited, edited)
+        edit = GraphEdited(operation=operation, names=names, target=target, values=EditedValues())
+        await self.take(on_graph_edited, edit)
 
     async def all(self, *names: str, limit: int = 100, among: Any = None) -> list[Provenance]:
         """Page by page, as a reader does."""
@@ -175,15 +175,18 @@ async def test_every_chunk_is_read_with_what_it_says_and_a_deleted_one_says_noth
     monkeypatch.setattr(contributions, "PAGE", 2)
     await harness.says(5, "A", "B")
     await harness.take(on_extents, DocumentDeleted(document_id="d3"))
-    stored = {
+    chunks = {
         chunk.chunk_id: chunk async for chunk in harness.contributions.chunks(harness.partition)
     }
-    assert sorted(stored) == [f"d{number}-chunk-000" for number in range(5)]
-    assert stored.pop("d3-chunk-000").contributions == ()
-    for number, chunk in zip((0, 1, 2, 4), (stored[name] for name in sorted(stored)), strict=True):
-        said = {(c.kind, c.names, c.description) for c in chunk.contributions}
-        assert {("entity", ("A",), f"A in {number}"), ("entity", ("B",), f"B in {number}")} <= said
-        assert ("relation", ("A", "B"), "a tie") in said
+    assert sorted(chunks) == [f"d{number}-chunk-000" for number in range(5)]
+    assert chunks.pop("d3-chunk-000").contributions == ()
+    for number, chunk in zip((0, 1, 2, 4), (chunks[name] for name in sorted(chunks)), strict=True):
+        statements = {(c.kind, c.names, c.description) for c in chunk.contributions}
+        assert {
+            ("entity", ("A",), f"A in {number}"),
+            ("entity", ("B",), f"B in {number}"),
+        } <= statements
+        assert ("relation", ("A", "B"), "a tie") in statements
         assert {c.version for c in chunk.contributions} == {chunk.version}
-    empty = Partition(harness.workspace, 2)
-    assert [chunk async for chunk in harness.contributions.chunks(empty)] == []
+    empty_partition = Partition(harness.workspace, 2)
+    assert [chunk async for chunk in harness.contributions.chunks(empty_partition)] == []

@@ -69,14 +69,14 @@ class Stores:
     vectors: Vectors
     partition: Partition = field(default_factory=fresh_partition)
 
-    async def put(self, revision: int, *, gone: bool = False) -> None:
+    async def put(self, revision: int, *, is_gone: bool = False) -> None:
         """Write the keys in this revision, each with a text of it, or as tombstones."""
-        text = "" if gone else f"text {revision}"
+        text = "" if is_gone else f"text {revision}"
         entities = [
-            Entity(name, revision, description=text, is_gone=gone) for name in sorted(KEYS.names)
+            Entity(name, revision, description=text, is_gone=is_gone) for name in sorted(KEYS.names)
         ]
         relations = [
-            Relation(*pair, revision, description=text, is_gone=gone) for pair in KEYS.pairs
+            Relation(*pair, revision, description=text, is_gone=is_gone) for pair in KEYS.pairs
         ]
         await self.graph.put(self.partition, entities, relations)
 
@@ -95,7 +95,7 @@ class Stores:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module", params=["memory", "servers"])
-async def both(
+async def adapters(
     request: pytest.FixtureRequest, shared_servers: SharedServers
 ) -> AsyncIterator[tuple[Graph, Vectors]]:
     """A graph store and a vector store: in memory, or ArcadeDB and Milvus Lite."""
@@ -112,19 +112,19 @@ async def both(
 
 
 @pytest.fixture
-def stores(both: tuple[Graph, Vectors]) -> Stores:
-    return Stores(*both)
+def stores(adapters: tuple[Graph, Vectors]) -> Stores:
+    return Stores(*adapters)
 
 
 async def overtaken(
-    stores: Stores, slow: HeldVectors, revision: int, *, gone: bool = False
+    stores: Stores, slow: HeldVectors, revision: int, *, is_gone: bool = False
 ) -> asyncio.Task[None]:
     """A replica that has read the graph, and goes on only after the graph has moved and another one
     has indexed it.
     """
     task = asyncio.create_task(stores.index(slow))
     await slow.reached.wait()
-    await stores.put(revision, gone=gone)
+    await stores.put(revision, is_gone=is_gone)
     await stores.index(stores.vectors)
     slow.released.set()
     return task
@@ -141,14 +141,14 @@ async def test_who_writes_an_older_text_last_finds_out_and_corrects_it(
 
 async def test_who_writes_what_is_gone_meanwhile_removes_it(stores: Stores) -> None:
     await stores.put(1)
-    await (await overtaken(stores, HeldVectors(stores.vectors), 2, gone=True))
+    await (await overtaken(stores, HeldVectors(stores.vectors), 2, is_gone=True))
     assert await stores.texts() == set()
 
 
 async def test_who_removes_what_has_come_back_meanwhile_writes_it(stores: Stores) -> None:
     await stores.put(1)
     await stores.index(stores.vectors)
-    await stores.put(2, gone=True)
+    await stores.put(2, is_gone=True)
     await (await overtaken(stores, HeldVectors(stores.vectors), 3))
     assert await stores.texts() == {"text 3"}
 

@@ -58,10 +58,10 @@ def tide(
 
 
 def test_every_older_version_is_lifted_step_by_step() -> None:
-    lifted = TideMeasured(station="pier-4", centimetres=305, quality="unknown")
-    assert tide(1, feet=10) == lifted
-    assert tide(2, metres=3.05) == lifted
-    assert tide(3, centimetres=305, quality="unknown") == lifted
+    tide_now = TideMeasured(station="pier-4", centimetres=305, quality="unknown")
+    assert tide(1, feet=10) == tide_now
+    assert tide(2, metres=3.05) == tide_now
+    assert tide(3, centimetres=305, quality="unknown") == tide_now
 
 
 def test_a_newer_version_waits_for_the_deployment_that_knows_it() -> None:

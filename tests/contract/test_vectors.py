@@ -64,7 +64,7 @@ async def test_the_store_answers_and_preparing_again_changes_nothing(
 async def test_a_row_comes_back_whole_and_with_its_vector_only_when_asked(
     vectors: Vectors, partition: Partition
 ) -> None:
-    whole = row(
+    full_row = row(
         "rel-1",
         0.5,
         -0.25,
@@ -75,16 +75,16 @@ async def test_a_row_comes_back_whole_and_with_its_vector_only_when_asked(
         file_path="a/b.md",
         order=12,
     )
-    await vectors.put(partition, "relations", [whole])
-    assert await vectors.get(partition, "relations", ["rel-1"], vectors=True) == {"rel-1": whole}
-    bare = replace(whole, vector=())
+    await vectors.put(partition, "relations", [full_row])
+    assert await vectors.get(partition, "relations", ["rel-1"], vectors=True) == {"rel-1": full_row}
+    bare = replace(full_row, vector=())
     assert await vectors.get(partition, "relations", ["rel-1"]) == {"rel-1": bare}
     assert await vectors.scan(partition, "relations") == [bare]
     page = await vectors.scan_vectors(partition, "relations")
     assert (page.ids, page.names) == (["rel-1"], [("A", "B")])
     assert page.vectors.dtype == np.float32
-    assert page.vectors.tolist() == [list(whole.vector)]
-    assert await vectors.search(partition, "relations", whole.vector, top_k=1) == [
+    assert page.vectors.tolist() == [list(full_row.vector)]
+    assert await vectors.search(partition, "relations", full_row.vector, top_k=1) == [
         Hit("rel-1", ("A", "B"), 1.0)
     ]
 
@@ -160,14 +160,14 @@ async def test_odd_texts_and_names_come_back_as_they_were(
 async def test_a_text_that_is_too_long_is_cut_at_a_character_and_keeps_its_hash(
     vectors: Vectors, partition: Partition
 ) -> None:
-    long = row("long", text="ab" + "长" * 100_000, names=("名" * 30_000, "B"))
-    await vectors.put(partition, "chunks", [long])
-    kept = (await vectors.get(partition, "chunks", ["long"]))["long"]
-    assert long.text.startswith(kept.text)
-    assert len(kept.text.encode()) == 65_534  # one byte is free, which no such character fits
-    assert kept.text_hash == long.text_hash
-    assert len(kept.names) == 2
-    assert long.names[0].startswith(kept.names[0])
+    long_row = row("long", text="ab" + "长" * 100_000, names=("名" * 30_000, "B"))
+    await vectors.put(partition, "chunks", [long_row])
+    row_there = (await vectors.get(partition, "chunks", ["long"]))["long"]
+    assert long_row.text.startswith(row_there.text)
+    assert len(row_there.text.encode()) == 65_534  # one byte is free, which no such character fits
+    assert row_there.text_hash == long_row.text_hash
+    assert len(row_there.names) == 2
+    assert long_row.names[0].startswith(row_there.names[0])
 
 
 async def test_a_text_that_utf8_cannot_say_is_kept_as_far_as_it_can(
@@ -178,7 +178,7 @@ async def test_a_text_that_utf8_cannot_say_is_kept_as_far_as_it_can(
 
 
 @pytest.mark.parametrize(
-    "bad",
+    "vector",
     [
         (),
         (1.0,) * 7,
@@ -190,25 +190,25 @@ async def test_a_text_that_utf8_cannot_say_is_kept_as_far_as_it_can(
     ],
 )
 async def test_a_vector_that_is_not_finite_or_of_another_dimension_is_poison_and_nothing_is_written(
-    vectors: Vectors, partition: Partition, bad: tuple[float, ...]
+    vectors: Vectors, partition: Partition, vector: tuple[float, ...]
 ) -> None:
     rows = [row(f"good-{n}") for n in range(600)]
     with pytest.raises(Poison, match="culprit"):
-        await vectors.put(partition, "chunks", [*rows, replace(row("culprit"), vector=bad)])
+        await vectors.put(partition, "chunks", [*rows, replace(row("culprit"), vector=vector)])
     with pytest.raises(Poison):
-        await vectors.search(partition, "chunks", bad, top_k=3)
+        await vectors.search(partition, "chunks", vector, top_k=3)
     assert await vectors.count(partition, "chunks") == 0
 
 
-@pytest.mark.parametrize("bad", ["", "a b", 'x" or key != "', "a'b", "ключ", "a\n", "a" * 65])
+@pytest.mark.parametrize("id", ["", "a b", 'x" or key != "', "a'b", "ключ", "a\n", "a" * 65])
 async def test_what_is_no_id_is_never_written_and_names_nothing(
-    vectors: Vectors, partition: Partition, bad: str
+    vectors: Vectors, partition: Partition, id: str
 ) -> None:
     with pytest.raises(Poison):
-        await vectors.put(partition, "chunks", [row("good"), row(bad)])
+        await vectors.put(partition, "chunks", [row("good"), row(id)])
     await vectors.put(partition, "chunks", [row("a")])
-    await vectors.delete(partition, "chunks", [bad])
-    assert await vectors.get(partition, "chunks", [bad]) == {}
+    await vectors.delete(partition, "chunks", [id])
+    assert await vectors.get(partition, "chunks", [id]) == {}
     assert await ids(vectors, partition) == ["a"]
 
 
@@ -230,13 +230,13 @@ async def test_ten_thousand_rows_go_in_at_once_and_are_scanned_in_pages(
     rows = [row(f"row-{n:05d}", math.cos(n), math.sin(n)) for n in range(10_000)]
     await vectors.put(partition, "chunks", rows[::-1])
     assert await vectors.count(partition, "chunks") == 10_000
-    seen: list[str] = []
-    while page := await vectors.scan(partition, "chunks", seen[-1] if seen else "", 3_000):
-        seen += [result.id for result in page]
-    assert seen == [made.id for made in rows]
-    assert len(await vectors.get(partition, "chunks", seen)) == 10_000
-    await vectors.delete(partition, "chunks", seen[5:])
-    assert await ids(vectors, partition) == seen[:5]
+    ids_seen: list[str] = []
+    while page := await vectors.scan(partition, "chunks", ids_seen[-1] if ids_seen else "", 3_000):
+        ids_seen += [result.id for result in page]
+    assert ids_seen == [vector_row.id for vector_row in rows]
+    assert len(await vectors.get(partition, "chunks", ids_seen)) == 10_000
+    await vectors.delete(partition, "chunks", ids_seen[5:])
+    assert await ids(vectors, partition) == ids_seen[:5]
 
 
 async def test_rows_that_are_too_much_for_one_message_go_in_and_come_back(
@@ -244,10 +244,12 @@ async def test_rows_that_are_too_much_for_one_message_go_in_and_come_back(
 ) -> None:
     rows = [row(f"row-{n:03d}", text=f"{n:03d}" + "x" * 65_000) for n in range(270)]  # 18 MB
     await vectors.put(partition, "chunks", rows)
-    result = await vectors.get(partition, "chunks", [made.id for made in rows])
-    assert [result[made.id].text for made in rows] == [made.text for made in rows]
+    result = await vectors.get(partition, "chunks", [vector_row.id for vector_row in rows])
+    assert [result[vector_row.id].text for vector_row in rows] == [
+        vector_row.text for vector_row in rows
+    ]
     assert [result.text for result in await vectors.scan(partition, "chunks")] == [
-        made.text for made in rows
+        vector_row.text for vector_row in rows
     ]
     await vectors.delete(partition, "chunks", list(result))
 
@@ -255,9 +257,9 @@ async def test_rows_that_are_too_much_for_one_message_go_in_and_come_back(
 async def test_a_scan_goes_by_the_codes_of_the_characters(
     vectors: Vectors, partition: Partition
 ) -> None:
-    ordered = ["-", "0", "A", "Z", "_", "a", "a-", "aa", "z"]
-    await vectors.put(partition, "chunks", [row(id) for id in reversed(ordered)])
-    assert await ids(vectors, partition) == ordered
+    ids_in_order = ["-", "0", "A", "Z", "_", "a", "a-", "aa", "z"]
+    await vectors.put(partition, "chunks", [row(id) for id in reversed(ids_in_order)])
+    assert await ids(vectors, partition) == ids_in_order
     assert [result.id for result in await vectors.scan(partition, "chunks", "A", 3)] == [
         "Z",
         "_",
@@ -346,11 +348,13 @@ async def test_of_many_searches_at_once_each_has_its_own_hits(
         for number, angle in enumerate(angles)
     ]
     await vectors.put(partition, "chunks", rows)
-    found = await asyncio.gather(
-        *(vectors.search(partition, "chunks", one.vector, top_k=3) for one in rows)
+    hit_lists = await asyncio.gather(
+        *(vectors.search(partition, "chunks", vector_row.vector, top_k=3) for vector_row in rows)
     )
-    assert [hits[0].id for hits in found] == [one.id for one in rows]
-    assert found == [await vectors.search(partition, "chunks", one.vector, top_k=3) for one in rows]
+    assert [hits[0].id for hits in hit_lists] == [vector_row.id for vector_row in rows]
+    assert hit_lists == [
+        await vectors.search(partition, "chunks", vector_row.vector, top_k=3) for vector_row in rows
+    ]
 
 
 async def test_what_scores_the_least_score_or_less_is_left_out(
@@ -374,9 +378,9 @@ async def test_what_scores_the_least_score_or_less_is_left_out(
     assert await vectors.search(partition, "chunks", question, top_k=9, min_score=1.0) == []
 
 
-@pytest.mark.parametrize("others", [0, 80])
+@pytest.mark.parametrize("other_documents", [0, 80])
 async def test_a_search_may_be_held_to_the_chunks_of_some_documents(
-    vectors: Vectors, partition: Partition, others: int
+    vectors: Vectors, partition: Partition, other_documents: int
 ) -> None:
     rows = [
         row(chunk_vector_id(f"doc {n}", order), n + order / 10, 1.0)
@@ -384,14 +388,14 @@ async def test_a_search_may_be_held_to_the_chunks_of_some_documents(
         for order in range(3)
     ]
     await vectors.put(partition, "chunks", rows)
-    documents = ["doc 1", "doc 4", *(f"none {n}" for n in range(others))]
+    documents = ["doc 1", "doc 4", *(f"none {n}" for n in range(other_documents))]
     hits = await vectors.search(
         partition, "chunks", row("q", 1.0).vector, top_k=4, documents=documents
     )
-    expected = [chunk_vector_id("doc 4", order) for order in (2, 1, 0)] + [
+    expected_ids = [chunk_vector_id("doc 4", order) for order in (2, 1, 0)] + [
         chunk_vector_id("doc 1", 2)
     ]
-    assert [hit.id for hit in hits] == expected
+    assert [hit.id for hit in hits] == expected_ids
     assert (
         await vectors.search(partition, "chunks", row("q", 1.0).vector, top_k=4, documents=[]) == []
     )

@@ -100,8 +100,8 @@ async def test_reading_a_generation_that_nobody_made_finds_nothing_and_makes_not
 async def test_generations_are_made_on_need_kept_apart_and_dropped_whole(
     store: VectorStore, partition: Partition
 ) -> None:
-    vectors, other = store.client, store.another(OTHER_MODEL, 16)
-    await other.prepare(41)
+    vectors, other_model = store.client, store.another(OTHER_MODEL, 16)
+    await other_model.prepare(41)
     there = replace(partition, generation=42)
     await vectors.put(partition, "chunks", [row("a", text="old")])
     await asyncio.gather(
@@ -123,13 +123,13 @@ async def test_generations_are_made_on_need_kept_apart_and_dropped_whole(
 async def test_a_client_finds_out_that_another_one_dropped_the_generation(
     store: VectorStore, partition: Partition
 ) -> None:
-    vectors, other = store.client, store.another()
+    vectors, other_client = store.client, store.another()
     there = replace(partition, generation=51)
     await vectors.put(there, "chunks", [row("a"), row("b")])
-    await other.drop(51)
+    await other_client.drop(51)
     assert await vectors.get(there, "chunks", ["a"]) == {}
     await vectors.put(there, "chunks", [row("b")])
-    await other.drop(51)
+    await other_client.drop(51)
     await vectors.put(there, "chunks", [row("c")])
     assert await ids(vectors, there) == ["c"]
     await vectors.drop(51)
@@ -138,14 +138,14 @@ async def test_a_client_finds_out_that_another_one_dropped_the_generation(
 async def test_the_model_that_filled_a_generation_is_told_to_every_client(
     store: VectorStore,
 ) -> None:
-    vectors, other = store.client, store.another(OTHER_MODEL, 16)
+    vectors, other_model = store.client, store.another(OTHER_MODEL, 16)
     assert await vectors.model_of(908) is None
-    await other.prepare(908)
-    for client in (vectors, other):
+    await other_model.prepare(908)
+    for client in (vectors, other_model):
         assert await client.model_of(908) == EmbeddingModel(OTHER_MODEL, 16)
         assert await client.model_of(1) == EmbeddingModel(MODEL, DIMENSION)
     await vectors.drop(908)
-    assert await other.model_of(908) is None
+    assert await other_model.model_of(908) is None
 
 
 @pytest.mark.parametrize(("model", "dimension"), [(OTHER_MODEL, DIMENSION), (MODEL, 16)])
@@ -179,8 +179,8 @@ async def test_a_generation_with_ids_of_an_older_format_can_be_searched_and_not_
     store: VectorStore, partition: Partition, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     there, vectors = replace(partition, generation=62), store.another()
-    with monkeypatch.context() as older:
-        older.setattr(collections, "VECTOR_FORMAT", 1)
+    with monkeypatch.context() as patch:
+        patch.setattr(collections, "VECTOR_FORMAT", 1)
         await store.another().put(there, "relations", [row("rel-old", names=("A", "B"))])
     assert [
         hit.names for hit in await vectors.search(there, "relations", row("q").vector, top_k=1)
@@ -247,8 +247,8 @@ def make_half(uri: str, name: str) -> None:
     client: Any = MilvusClient(uri, dedicated=True)
     schema: Any = client.create_schema(description=model_text(MODEL, DIMENSION))
     schema.add_field("key", DataType.VARCHAR, is_primary=True, max_length=stored.KEY_BYTES)
-    for field, most in stored.STRINGS.items():
-        schema.add_field(field, DataType.VARCHAR, max_length=most)
+    for field, max_length in stored.STRINGS.items():
+        schema.add_field(field, DataType.VARCHAR, max_length=max_length)
     for field in stored.NUMBERS:
         schema.add_field(field, DataType.INT64)
     schema.add_field("vector", DataType.FLOAT_VECTOR, dim=DIMENSION)
@@ -264,7 +264,7 @@ async def test_a_server_that_freezes_is_unavailable_in_time_and_found_again(
     await vectors.put(partition, "chunks", [row("a")])
     freeze(store.server.pid)
     try:
-        begun = time.monotonic()
+        start = time.monotonic()
         questions = [
             vectors.count(partition, "chunks"),
             vectors.put(partition, "chunks", [row("b")]),
@@ -274,7 +274,7 @@ async def test_a_server_that_freezes_is_unavailable_in_time_and_found_again(
             *questions, store.another(timeout=2.0).ping(), return_exceptions=True
         )
         assert [type(answer) for answer in answers] == [Unavailable] * 4
-        assert time.monotonic() - begun < 8.0
+        assert time.monotonic() - start < 8.0
     finally:
         store.server.signal(signal.SIGCONT)
     await eventually(lambda: vectors.put(partition, "chunks", [row("b")]))
@@ -301,8 +301,10 @@ async def test_a_server_that_was_killed_comes_back_with_all_that_it_acknowledged
     assert await eventually(lambda: vectors.count(partition, "chunks")) == 1_199
     assert await eventually(lambda: store.another().count(partition, "chunks")) == 1_199
     await vectors.put(partition, "chunks", [rows[0]])
-    result = await vectors.get(partition, "chunks", [made.id for made in rows], vectors=True)
-    assert result == {made.id: made for made in rows}
+    result = await vectors.get(
+        partition, "chunks", [vector_row.id for vector_row in rows], vectors=True
+    )
+    assert result == {vector_row.id: vector_row for vector_row in rows}
 
 
 @pytest.mark.parametrize(

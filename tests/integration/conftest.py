@@ -34,8 +34,8 @@ async def server(
     """A nats-server without streams; `RunningNats` where the test is marked `own_nats`, for it may
     stop that one.
     """
-    own = request.node.get_closest_marker("own_nats") is not None
-    async with running_nats(tmp_path) if own else nats_account(shared_servers) as server:
+    is_own = request.node.get_closest_marker("own_nats") is not None
+    async with running_nats(tmp_path) if is_own else nats_account(shared_servers) as server:
         yield server
 
 

@@ -43,13 +43,13 @@ async def test_a_service_that_would_let_anybody_in_never_listens(
 async def test_a_published_service_asks_for_its_key_and_a_command_brings_it(
     server: BusServer, jetstream: JetStreamContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    given = {
+    variables = {
         "NATS_URL": server.url,
         "HOST": "0.0.0.0",
         "LIGHTRAG_API_KEY": KEY,
         "MAX_TOTAL_TOKENS": "100",
     }
-    async with service("query", tmp_path, wait=False, **given) as process:
+    async with service("query", tmp_path, wait=False, **variables) as process:
 
         async def answering() -> bool:
             return (await page(process, "live"))[0] == 200
@@ -57,9 +57,9 @@ async def test_a_published_service_asks_for_its_key_and_a_command_brings_it(
         await until(answering, "a page that says it lives")
         base = f"http://127.0.0.1:{process.env['PORT']}"
         async with httpx.AsyncClient(base_url=base, trust_env=False) as stranger:
-            refused = await stranger.get("/documents/status_counts")
-            assert (refused.status_code, refused.json()) == (403, {"detail": "API Key required"})
-            assert "server" not in refused.headers
+            refusal = await stranger.get("/documents/status_counts")
+            assert (refusal.status_code, refusal.json()) == (403, {"detail": "API Key required"})
+            assert "server" not in refusal.headers
             assert (await stranger.get("/health/ready")).status_code == 503
         async with asking(base, "default") as command:
             with pytest.raises(

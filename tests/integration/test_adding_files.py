@@ -29,11 +29,11 @@ async def add(url: str, *arguments: str) -> tuple[int, Any, str]:
         stderr=asyncio.subprocess.PIPE,
         env={**os.environ, "NATS_URL": url},
     )
-    output, said = await asyncio.wait_for(process.communicate(), 120)
+    output, messages = await asyncio.wait_for(process.communicate(), 120)
     return (
         process.returncode or 0,
         json.loads(output) if "--json" in arguments else output.decode(),
-        said.decode(),
+        messages.decode(),
     )
 
 
@@ -83,13 +83,13 @@ async def test_files_of_a_folder_are_read_each_in_its_encoding(
     assert (result["main.py"].text or "").startswith("# größe")
     assert all("Åsa" in (result[name].text or "") for name in ("book.odt", "book.epub", "book.rtf"))
 
-    code, _, said = await add(server.url, str(folder / "short.txt"))
-    assert (code, "warning short.txt: read as" in said, "--encoding NAME" in said) == (
+    code, _, messages = await add(server.url, str(folder / "short.txt"))
+    assert (code, "warning short.txt: read as" in messages, "--encoding NAME" in messages) == (
         0,
         True,
         True,
     )
-    code, _, said = await add(server.url, str(folder / "short.txt"), "--encoding", "latin2")
-    assert (code, "warning" in said) == (0, False)
-    corrected = (await events(server))["short.txt"]
-    assert (corrected.text, corrected.metadata["encoding"]) == ("Łódź", "iso-8859-2")
+    code, _, messages = await add(server.url, str(folder / "short.txt"), "--encoding", "latin2")
+    assert (code, "warning" in messages) == (0, False)
+    document = (await events(server))["short.txt"]
+    assert (document.text, document.metadata["encoding"]) == ("Łódź", "iso-8859-2")

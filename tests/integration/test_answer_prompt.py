@@ -55,10 +55,11 @@ async def test_a_round_asks_in_json_with_what_was_found_before_the_answer_is_ask
         )
         answer = await ask(Question("Who discovered radium?", "naive", effort="high"), W, answering)
         await chat.close()
-        judged, answered = provider.requests
+        follow_up_request, answer_request = provider.requests
     assert (
-        judged["response_format"] == {"type": "json_object"} and "response_format" not in answered
+        follow_up_request["response_format"] == {"type": "json_object"}
+        and "response_format" not in answer_request
     )
-    assert "Marie Curie discovered radium" in judged["messages"][0]["content"]
+    assert "Marie Curie discovered radium" in follow_up_request["messages"][0]["content"]
     assert answer.text == "the answer"
     assert answer.retrieval.info["rounds"][0]["ended"] == "the model's reply could not be read"

@@ -75,11 +75,11 @@ async def whole(chat: OpenAiChat, marker: str) -> Completion:
 
 async def streamed(chat: OpenAiChat, marker: str) -> Completion:
     """The stream's pieces as one answer."""
-    joined = AnswerPiece()
+    answer = AnswerPiece()
     async for piece in chat.stream(question(marker)):
-        text, reasoning = ("", joined.text) if piece.resets else (joined.text, joined.reasoning)
-        joined = AnswerPiece(text + piece.text, reasoning + piece.reasoning, piece.cut)
-    return Completion(joined.text, cut=joined.cut, reasoning=joined.reasoning)
+        text, reasoning = ("", answer.text) if piece.resets else (answer.text, answer.reasoning)
+        answer = AnswerPiece(text + piece.text, reasoning + piece.reasoning, piece.cut)
+    return Completion(answer.text, cut=answer.cut, reasoning=answer.reasoning)
 
 
 @pytest.mark.parametrize("marker", ["NOTHING", "TEXTPARTS", "EOS", "PINGS"])
@@ -151,13 +151,13 @@ async def test_a_model_that_opens_no_reasoning_is_held_back_once_it_is_known(
 async def test_a_context_window_that_is_smaller_than_the_prompt_is_noticed(
     provider: MisbehavingProvider, chat: OpenAiChat, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    long = [
+    conversation = [
         Message("system", "You answer from a knowledge base. " * 200),
         Message("user", "Who leads?"),
     ]
     provider.set_mode(chat="narrow")
     try:
-        assert (await chat.complete(long)).narrow
+        assert (await chat.complete(conversation)).narrow
         assert not (await whole(chat, "NOTHING")).narrow
         assert "context window is too small" in capsys.readouterr().out
     finally:

@@ -58,12 +58,12 @@ async def test_it_ends_cleanly_with_connections_open_and_keeps_its_data_under_a_
     again = arcadedb(
         tmp_path, http_port=free_port(), bolt_port=bolt_port, password="another-password"
     )
-    other = BoltGraph(bolt_uri(bolt_port), USER, "another-password")
+    reopened_graph = BoltGraph(bolt_uri(bolt_port), USER, "another-password")
     try:
         await again.start()
-        assert await other.entities(partition, ["a"]) == {"a": entity("a")}
+        assert await reopened_graph.entities(partition, ["a"]) == {"a": entity("a")}
     finally:
-        await other.close()
+        await reopened_graph.close()
         await again.stop()
 
 
@@ -80,24 +80,28 @@ async def test_it_listens_on_loopback_only(server: tuple[Process, BoltGraph]) ->
 async def test_its_classes_come_from_the_cache_where_there_is_one(
     server: tuple[Process, BoltGraph],
 ) -> None:
-    mapped = await asyncio.to_thread(Path(f"/proc/{server[0].pid}/maps").read_text, "utf-8")
-    assert (str(class_cache()) in mapped) == class_cache().exists()
+    memory_map = await asyncio.to_thread(Path(f"/proc/{server[0].pid}/maps").read_text, "utf-8")
+    assert (str(class_cache()) in memory_map) == class_cache().exists()
 
 
 def _listening_addresses(pid: int) -> list[str]:
     """The addresses, as the kernel writes them, of the sockets on which a process accepts
     connections.
     """
-    own: set[str] = set()
+    own_sockets: set[str] = set()
     for link in Path(f"/proc/{pid}/fd").iterdir():
         with suppress(FileNotFoundError):  # closed meanwhile
-            own.add(str(link.readlink()))
+            own_sockets.add(str(link.readlink()))
     rows = [
         line.split()
         for name in ("tcp", "tcp6")
         for line in Path(f"/proc/net/{name}").read_text().splitlines()
     ]
-    return [row[1].split(":")[0] for row in rows if row[3] == "0A" and f"socket:[{row[9]}]" in own]
+    return [
+        row[1].split(":")[0]
+        for row in rows
+        if row[3] == "0A" and f"socket:[{row[9]}]" in own_sockets
+    ]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="asks the Linux kernel for a signal")

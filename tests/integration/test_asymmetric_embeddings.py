@@ -66,19 +66,21 @@ async def test_prefixes_stand_before_the_texts() -> None:
 
 async def test_vectors_of_another_form_of_documents_have_another_model() -> None:
     with serving() as provider:
-        plain, by_prefix, by_field, by_query = (
+        without_form, by_prefix, by_field, by_query = (
             open_embedder(settings_of(provider, **form))
             for form in ({}, BY_PREFIX, BY_FIELD, {"embedding_query_prefix": "query: "})
         )
-        assert plain.model == by_query.model == "words-1"
-        assert len({plain.model, by_prefix.model, by_field.model}) == 3
-        assert {as_setting(one.model) for one in (plain, by_prefix, by_field)} == {"words-1"}
+        assert without_form.model == by_query.model == "words-1"
+        assert len({without_form.model, by_prefix.model, by_field.model}) == 3
+        assert {as_setting(embedder.model) for embedder in (without_form, by_prefix, by_field)} == {
+            "words-1"
+        }
         again = EmbeddingModel(by_prefix.model, DIMENSION)
-        opened = open_embedder_of(settings_of(provider, **BY_PREFIX), again)
-        assert opened.model == by_prefix.model
+        reopened_embedder = open_embedder_of(settings_of(provider, **BY_PREFIX), again)
+        assert reopened_embedder.model == by_prefix.model
         with pytest.raises(ServiceError, match="is not what this version"):
             open_embedder_of(settings_of(provider), again)
-        for embedder in (plain, by_prefix, by_field, by_query, opened):
+        for embedder in (without_form, by_prefix, by_field, by_query, reopened_embedder):
             await embedder.close()
 
 

@@ -89,23 +89,23 @@ async def test_a_changed_event_breaks_the_chain_of_its_workspace(
     monkeypatch.setattr(log_archive, "STEP", 10)
     monkeypatch.setattr("runtime.bus.nats.copies.PAGE", 7)
     await (await archive(bus, rows)).extend()
-    held = await records(bus)
-    changed = Record(
+    records_before = await records(bus)
+    changed_record = Record(
         30,
-        held[29].time,
-        held[29].subject,
-        held[29].headers,
-        held[29].data.replace(b"text", b"TEXT"),
+        records_before[29].time,
+        records_before[29].subject,
+        records_before[29].headers,
+        records_before[29].data.replace(b"text", b"TEXT"),
     )
-    await replaced(bus, [*held[:29], changed, *held[30:]])
+    await replaced(bus, [*records_before[:29], changed_record, *records_before[30:]])
 
     problems = (await audited(bus, rows)).problems
 
-    assert any("the chain of workspace one is broken between" in each for each in problems), (
+    assert any("the chain of workspace one is broken between" in problem for problem in problems), (
         problems
     )
-    assert any("the archive has another event at 30" in each for each in problems), problems
-    assert not any("workspace two" in each for each in problems), problems
+    assert any("the archive has another event at 30" in problem for problem in problems), problems
+    assert not any("workspace two" in problem for problem in problems), problems
     service = Integrity(
         "chunker",
         bus,
@@ -123,9 +123,14 @@ async def test_a_lost_document_store_leaves_the_note_on_the_bus(
     bus: JetStreamContext, rows: Rows
 ) -> None:
     await audited(bus, rows)
-    held = await records(bus)
+    records_before = await records(bus)
     await replaced(
-        bus, [*held[:10], Record(11, held[10].time, held[10].subject, {}, b"{}"), *held[11:]]
+        bus,
+        [
+            *records_before[:10],
+            Record(11, records_before[10].time, records_before[10].subject, {}, b"{}"),
+            *records_before[11:],
+        ],
     )
     assert f"up to sequence {EVENTS} are not those that the bus noted" in " ".join(
         (await audited(bus, MemoryRows())).problems
@@ -135,11 +140,13 @@ async def test_a_lost_document_store_leaves_the_note_on_the_bus(
 async def test_a_hole_is_a_problem_unless_an_erasure_says_why(
     bus: JetStreamContext, rows: Rows
 ) -> None:
-    archived = await archive(bus, rows)
-    await archived.extend()
-    held = await records(bus)
-    gone = [held[4], held[5]]
-    entries = ",".join(f'{{"sequence":{each.sequence},"sha256":"{leaf(each)}"}}' for each in gone)
+    log_archive = await archive(bus, rows)
+    await log_archive.extend()
+    records_before = await records(bus)
+    erased_records = [records_before[4], records_before[5]]
+    entries = ",".join(
+        f'{{"sequence":{record.sequence},"sha256":"{leaf(record)}"}}' for record in erased_records
+    )
     for name in ("doc-4", "doc-5"):
         tombstone = f'{{"data":{{"erased":[{entries}]}}}}'.encode()
         await bus.publish(
@@ -148,10 +155,10 @@ async def test_a_hole_is_a_problem_unless_an_erasure_says_why(
     await bus.purge_stream("KB_EVENTS", subject=subjects.subject("one", "doc-4", "DocumentAdded"))
     await bus.purge_stream("KB_EVENTS", subject=subjects.subject("two", "doc-7", "DocumentAdded"))
     problems = (await audited(bus, rows)).problems
-    assert not any("sequences 5 to 5" in each for each in problems)
-    await archived.extend()
-    kept = {record.sequence async for record in archived_records(rows)}
-    assert kept == {record.sequence for record in await records(bus)} - {6} | {7, 8}
+    assert not any("sequences 5 to 5" in problem for problem in problems)
+    await log_archive.extend()
+    sequences = {record.sequence async for record in archived_records(rows)}
+    assert sequences == {record.sequence for record in await records(bus)} - {6} | {7, 8}
 
 
 async def test_the_archive_goes_on_where_a_killed_process_left_it(
@@ -166,23 +173,23 @@ async def test_the_archive_goes_on_where_a_killed_process_left_it(
     assert await second.extend() == EVENTS + 1
     assert await third.extend() == 0
     await asyncio.gather(second.extend(subjects.ALL), third.extend(subjects.ALL))
-    kept = sorted(
+    archived = sorted(
         [record async for record in archived_records(rows)], key=lambda record: record.sequence
     )
-    assert list(map(line_of, kept)) == list(map(line_of, await records(bus)))
+    assert list(map(line_of, archived)) == list(map(line_of, await records(bus)))
     assert not (await audited(bus, rows)).problems
 
 
-@pytest.mark.parametrize("ended", ["stopped", "killed"])
-async def test_no_flipped_bit_of_a_stream_passes_unnoticed(tmp_path: Path, ended: str) -> None:
-    rows, flips = MemoryRows(), random.Random(ended)
+@pytest.mark.parametrize("way_to_end", ["stopped", "killed"])
+async def test_no_flipped_bit_of_a_stream_passes_unnoticed(tmp_path: Path, way_to_end: str) -> None:
+    rows, flips = MemoryRows(), random.Random(way_to_end)
     async with accounts_server(tmp_path, ["sound"]) as server:
         async with connect_bus(server.url("sound")) as bus:
             await topology.apply(bus)
             await fill(bus)
             await audited(bus, rows)
             sound = [line_of(record) for record in await records(bus)]
-        if ended == "killed":
+        if way_to_end == "killed":
             await server.process.kill()
     names = [f"flip{number}" for number in range(FLIPS // 2)]
     for name in names:
@@ -192,7 +199,7 @@ async def test_no_flipped_bit_of_a_stream_passes_unnoticed(tmp_path: Path, ended
         bit = flips.randrange(len(data) * 8)
         data[bit // 8] ^= 1 << bit % 8
         block.write_bytes(bytes(data))
-    seen: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     async with accounts_server(tmp_path, [*names, "sound"]) as server:
         turns = asyncio.Semaphore(25)
 
@@ -200,11 +207,11 @@ async def test_no_flipped_bit_of_a_stream_passes_unnoticed(tmp_path: Path, ended
             url = server.url(name)
             async with turns, connect_bus(url) as reader, connect_bus(url) as bus:
                 problems = (await audit_log(reader, bus, rows, lambda _: None)).problems
-                seen["found" if problems else "harmless"] += 1
+                counts["found" if problems else "harmless"] += 1
                 if not problems:
-                    held = [line_of(record) for record in await records(bus)]
-                    assert held == sound, f"{name}: the log lost something and nobody noticed"
+                    lines = [line_of(record) for record in await records(bus)]
+                    assert lines == sound, f"{name}: the log lost something and nobody noticed"
 
         await asyncio.gather(*map(look, names))
-    print(f"\n{ended}: {dict(seen)}")
-    assert seen["found"] > len(names) // 2
+    print(f"\n{way_to_end}: {dict(counts)}")
+    assert counts["found"] > len(names) // 2

@@ -71,7 +71,7 @@ async def bus(server: RunningNats) -> AsyncGenerator[JetStreamContext]:
 
 
 @pytest.fixture
-async def empty(tmp_path: Path) -> AsyncGenerator[JetStreamContext]:
+async def empty_bus(tmp_path: Path) -> AsyncGenerator[JetStreamContext]:
     async with running_nats(tmp_path / "empty") as server, connected(server) as client:
         yield client.jetstream()
 
@@ -95,7 +95,7 @@ async def restored(bus: JetStreamContext, *folders: Path) -> int:
 
 
 async def test_a_restored_log_is_the_same_event_by_event(
-    bus: JetStreamContext, empty: JetStreamContext, tmp_path: Path
+    bus: JetStreamContext, empty_bus: JetStreamContext, tmp_path: Path
 ) -> None:
     await NatsLiveGenerations(await bus.key_value("KB_GENERATIONS")).write(
         {name: GenerationState(live=4, previous=3, highest=5) for name in PROJECTIONS}, 0
@@ -107,34 +107,37 @@ async def test_a_restored_log_is_the_same_event_by_event(
     manifest = await taken(bus, tmp_path / "copy")
     assert manifest.messages == 9 and manifest.last == 10
 
-    assert await restored(empty, tmp_path / "copy") == 9
+    assert await restored(empty_bus, tmp_path / "copy") == 9
 
-    assert await lines(empty) == await lines(bus)
-    assert not await topology.check(empty)
+    assert await lines(empty_bus) == await lines(bus)
+    assert not await topology.check(empty_bus)
     state, first = (
-        (await empty.stream_info("KB_EVENTS")).state,
-        await NatsLog(empty).following(0, subjects.ALL),
+        (await empty_bus.stream_info("KB_EVENTS")).state,
+        await NatsLog(empty_bus).following(0, subjects.ALL),
     )
     assert (state.last_seq, state.messages) == (10, 9)
     assert (
         first and first.published_at == (await NatsLog(bus).following(0, subjects.ALL)).published_at
     )  # pyright: ignore
-    assert await NatsLog(empty).publish(document("next")) == 11
-    assert (await empty.consumer_info("KB_EVENTS", "chunker")).ack_floor.stream_seq == 1  # pyright: ignore
+    assert await NatsLog(empty_bus).publish(document("next")) == 11
+    assert (await empty_bus.consumer_info("KB_EVENTS", "chunker")).ack_floor.stream_seq == 1  # pyright: ignore
     assert {c.name for c in CONSUMERS} >= set(manifest.floors)
-    (blob,) = {each.sha256 for each in manifest.blobs.values()}
+    (blob,) = {blob.sha256 for blob in manifest.blobs.values()}
     assert (
         LONG.encode() == blob_path(tmp_path / "copy", blob).read_bytes()
         and len(LONG.encode()) > BLOB_PART
     )
-    pointers, _ = await (await NatsLiveGenerations.bind(empty)).read()
+    pointers, _ = await (await NatsLiveGenerations.bind(empty_bus)).read()
     assert pointers["graph"] == GenerationState(live=5, highest=5), (
         "no number is given out twice, none to go back to"
     )
 
 
 async def test_a_backup_goes_on_where_it_ended(
-    bus: JetStreamContext, empty: JetStreamContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    bus: JetStreamContext,
+    empty_bus: JetStreamContext,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(taking, "PART_MESSAGES", 4)
     folder = tmp_path / "copy"
@@ -151,20 +154,20 @@ async def test_a_backup_goes_on_where_it_ended(
     await taken(bus, folder)
     await NatsLog(bus).publish(document("later"))
     assert (await taken(bus, folder)).messages == 10
-    await restored(empty, folder)
-    assert await lines(empty) == await lines(bus)
+    await restored(empty_bus, folder)
+    assert await lines(empty_bus) == await lines(bus)
 
 
 async def test_a_backup_of_what_is_new_stands_in_a_folder_of_its_own(
-    bus: JetStreamContext, empty: JetStreamContext, tmp_path: Path
+    bus: JetStreamContext, empty_bus: JetStreamContext, tmp_path: Path
 ) -> None:
     base = await taken(bus, tmp_path / "base")
     await NatsLog(bus).publish(document("later"))
-    more = await taken(bus, tmp_path / "more", since=base.last)
-    assert more.messages == 1
+    addition = await taken(bus, tmp_path / "more", since=base.last)
+    assert addition.messages == 1
     assert "begins behind sequence 10" in verify([tmp_path / "more"], ignore).problems[0]
-    await restored(empty, tmp_path / "base", tmp_path / "more")
-    assert await lines(empty) == await lines(bus)
+    await restored(empty_bus, tmp_path / "base", tmp_path / "more")
+    assert await lines(empty_bus) == await lines(bus)
 
 
 async def test_a_beginning_behind_the_log_is_refused_and_leaves_no_folder(
@@ -176,7 +179,10 @@ async def test_a_beginning_behind_the_log_is_refused_and_leaves_no_folder(
 
 
 async def test_a_restore_that_was_killed_goes_on(
-    bus: JetStreamContext, empty: JetStreamContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    bus: JetStreamContext,
+    empty_bus: JetStreamContext,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     await taken(bus, tmp_path / "copy")
     monkeypatch.setattr(copies, "PAGE", 2)
@@ -186,26 +192,26 @@ async def test_a_restore_that_was_killed_goes_on(
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        await Restore(empty, verify([tmp_path / "copy"], ignore), killed).run()
-    await restored(empty, tmp_path / "copy")
-    await restored(empty, tmp_path / "copy")
-    assert await lines(empty) == await lines(bus)
+        await Restore(empty_bus, verify([tmp_path / "copy"], ignore), killed).run()
+    await restored(empty_bus, tmp_path / "copy")
+    await restored(empty_bus, tmp_path / "copy")
+    assert await lines(empty_bus) == await lines(bus)
 
 
 async def test_what_is_not_empty_is_not_restored_into(
-    bus: JetStreamContext, empty: JetStreamContext, tmp_path: Path
+    bus: JetStreamContext, empty_bus: JetStreamContext, tmp_path: Path
 ) -> None:
     await taken(bus, tmp_path / "copy")
-    await topology.apply(empty)
-    await NatsLog(empty).publish(document("somebody-else"))
+    await topology.apply(empty_bus)
+    await NatsLog(empty_bus).publish(document("somebody-else"))
     with pytest.raises(InvalidInput, match="not empty: it holds another event at sequence 1"):
-        await restored(empty, tmp_path / "copy")
+        await restored(empty_bus, tmp_path / "copy")
     with pytest.raises(LogDamaged, match="ends at sequence 1, and the backup"):
-        await taken(empty, tmp_path / "copy")
+        await taken(empty_bus, tmp_path / "copy")
     for number in range(10):
-        await NatsLog(empty).publish(document(f"somebody-else-{number}"))
+        await NatsLog(empty_bus).publish(document(f"somebody-else-{number}"))
     with pytest.raises(InvalidInput, match="another log"):
-        await taken(empty, tmp_path / "copy")
+        await taken(empty_bus, tmp_path / "copy")
 
 
 async def test_every_damaged_file_is_noticed(bus: JetStreamContext, tmp_path: Path) -> None:
@@ -215,9 +221,9 @@ async def test_every_damaged_file_is_noticed(bus: JetStreamContext, tmp_path: Pa
     assert len(files) == len(("manifest", "events", "text", "dead", "parked"))
     for path in files:
         sound = path.read_bytes()
-        damaged = bytearray(sound)
-        damaged[len(sound) // 2] ^= 1
-        path.write_bytes(bytes(damaged))
+        damaged_bytes = bytearray(sound)
+        damaged_bytes[len(sound) // 2] ^= 1
+        path.write_bytes(bytes(damaged_bytes))
         try:
             result = verify([folder], ignore).problems
         except InvalidInput as error:
@@ -228,28 +234,30 @@ async def test_every_damaged_file_is_noticed(bus: JetStreamContext, tmp_path: Pa
 
 
 async def test_what_is_erased_leaves_older_parts_and_never_comes_back(
-    bus: JetStreamContext, empty: JetStreamContext, tmp_path: Path
+    bus: JetStreamContext, empty_bus: JetStreamContext, tmp_path: Path
 ) -> None:
-    older, newer = tmp_path / "older", tmp_path / "newer"
-    base = await taken(bus, older)
+    older_part, newer_part = tmp_path / "older", tmp_path / "newer"
+    base = await taken(bus, older_part)
     records = [record async for page in read_records(bus, "KB_EVENTS") for record in page]
-    gone = [
+    erased_records = [
         record for record in records if ".long." in record.subject or ".doc-5." in record.subject
     ]
-    await tombstone(bus, gone)
+    await tombstone(bus, erased_records)
     for id in ("long", "doc-5"):
         await bus.purge_stream("KB_EVENTS", subject=subjects.of_document("trial", id))
-    await taken(bus, newer, since=base.last)
-    assert verify([older, newer], ignore).erased_sequences == {record.sequence for record in gone}
+    await taken(bus, newer_part, since=base.last)
+    assert verify([older_part, newer_part], ignore).erased_sequences == {
+        record.sequence for record in erased_records
+    }
 
-    manifest = await taken(bus, older)
+    manifest = await taken(bus, older_part)
 
     assert manifest.erased == 2 and not manifest.blobs
-    kept = b"".join(path.read_bytes() for path in older.rglob("*") if path.is_file())
-    assert b"long text" not in kept and not list(older.glob("blobs/*/*"))
-    assert not verify([older], ignore).problems
-    await restored(empty, older)
-    assert await lines(empty) == await lines(bus)
+    content = b"".join(path.read_bytes() for path in older_part.rglob("*") if path.is_file())
+    assert b"long text" not in content and not list(older_part.glob("blobs/*/*"))
+    assert not verify([older_part], ignore).problems
+    await restored(empty_bus, older_part)
+    assert await lines(empty_bus) == await lines(bus)
 
 
 async def tombstone(bus: JetStreamContext, records: list[Record]) -> None:
@@ -276,19 +284,19 @@ async def test_a_log_that_lost_events_is_not_copied_over_them(
 
 
 async def test_nothing_is_restored_under_running_services(
-    bus: JetStreamContext, empty: JetStreamContext, tmp_path: Path
+    bus: JetStreamContext, empty_bus: JetStreamContext, tmp_path: Path
 ) -> None:
     await taken(bus, tmp_path / "copy")
-    await topology.apply(empty)
-    reader = await empty.pull_subscribe_bind(consumer="chunker", stream="KB_EVENTS")
+    await topology.apply(empty_bus)
+    reader = await empty_bus.pull_subscribe_bind(consumer="chunker", stream="KB_EVENTS")
     service = asyncio.create_task(reader.fetch(1, timeout=60))
 
     async def waiting() -> bool:
-        return bool((await empty.consumer_info("KB_EVENTS", "chunker")).num_waiting)
+        return bool((await empty_bus.consumer_info("KB_EVENTS", "chunker")).num_waiting)
 
     await until(waiting, "the service waits")
     with pytest.raises(InvalidInput, match="a service waits for events of chunker"):
-        await restored(empty, tmp_path / "copy")
+        await restored(empty_bus, tmp_path / "copy")
     service.cancel()
 
 

@@ -38,10 +38,10 @@ async def ask(chat: OpenAiChat, text: str) -> str:
     return (await chat.complete([Message("user", text)])).text
 
 
-async def failures(chat: OpenAiChat, text: str, most: int) -> list[ServiceError]:
+async def failures(chat: OpenAiChat, text: str, limit: int) -> list[ServiceError]:
     """The errors of a text that is asked again until it is refused."""
     result: list[ServiceError] = []
-    while len(result) < most and not (result and isinstance(result[-1], ModelRefused)):
+    while len(result) < limit and not (result and isinstance(result[-1], ModelRefused)):
         try:
             await ask(chat, text)
         except ServiceError as error:
@@ -199,7 +199,7 @@ async def test_what_the_control_took_is_billed(provider: Provider) -> None:
     with billed_calls() as bill, pytest.raises(ModelRefused):
         await ask(chat, "Mallory")
     await chat.close()
-    assert [(paid.usage.calls, paid.usage.prompt) for paid in bill] == [(1, 7)]
+    assert [(call.usage.calls, call.usage.prompt) for call in bill] == [(1, 7)]
 
 
 async def test_a_stream_that_fails_for_one_text_pauses_nobody(provider: Provider) -> None:

@@ -157,16 +157,21 @@ def example(subject: str) -> str:
 
 def covers(pattern: str, subject: str) -> bool:
     """Whether a subject fits a pattern with `*`, and `>` in the end."""
-    wanted, has = pattern.split("."), subject.split(".")
-    if wanted[-1] == ">" and len(has) >= len(wanted):
-        wanted, has = wanted[:-1], has[: len(wanted) - 1]
-    return len(wanted) == len(has) and all(w in ("*", h) for w, h in zip(wanted, has, strict=True))
+    pattern_tokens, subject_tokens = pattern.split("."), subject.split(".")
+    if pattern_tokens[-1] == ">" and len(subject_tokens) >= len(pattern_tokens):
+        pattern_tokens, subject_tokens = (
+            pattern_tokens[:-1],
+            subject_tokens[: len(pattern_tokens) - 1],
+        )
+    return len(pattern_tokens) == len(subject_tokens) and all(
+        w in ("*", h) for w, h in zip(pattern_tokens, subject_tokens, strict=True)
+    )
 
 
 def may(user: User, subject: str) -> bool:
     """Whether a user may publish there."""
-    allowed = any(covers(pattern, subject) for pattern in user.allowed)
-    return allowed and not any(covers(pattern, subject) for pattern in user.denied)
+    is_allowed = any(covers(pattern, subject) for pattern in user.allowed)
+    return is_allowed and not any(covers(pattern, subject) for pattern in user.denied)
 
 
 async def answer(client: Client, subject: str) -> Msg | None:
@@ -179,11 +184,11 @@ async def answer(client: Client, subject: str) -> Msg | None:
     if ".STREAM.MSG.GET." in subject:
         body = b'{"last_by_subj": ">"}'
     if ".CONSUMER.CREATE." in subject:
-        stream, _, rest = subject.partition(".CREATE.")[2].partition(".")
-        name, _, wanted = rest.partition(".")
+        stream, _, consumer = subject.partition(".CREATE.")[2].partition(".")
+        name, _, filter_subject = consumer.partition(".")
         config = {
             "name": name,
-            "filter_subject": wanted,
+            "filter_subject": filter_subject,
             "ack_policy": "none",
             "inactive_threshold": 60 * 10**9,
         }
@@ -194,14 +199,14 @@ async def answer(client: Client, subject: str) -> Msg | None:
     answers = await client.subscribe(inbox)
     try:
         await client.publish(subject, body, reply=inbox)
-        said = await answers.next_msg(
+        message = await answers.next_msg(
             timeout=3
         )  # a few calls are not even refused where there is no JetStream
     except NoAnswer:
         return None
     finally:
         await answers.unsubscribe()
-    return None if (said.headers or {}).get("Status") == "503" else said
+    return None if (message.headers or {}).get("Status") == "503" else message
 
 
 def refused(message: Msg | None) -> bool:
@@ -209,10 +214,10 @@ def refused(message: Msg | None) -> bool:
     if message is None:
         return True
     try:
-        said = json.loads(message.data or b"null")
+        content = json.loads(message.data or b"null")
     except ValueError:
         return False
-    return isinstance(said, dict) and "error" in said
+    return isinstance(content, dict) and "error" in content
 
 
 async def state(bus: DeployedBus) -> dict[str, Any]:
@@ -225,11 +230,11 @@ async def state(bus: DeployedBus) -> dict[str, Any]:
     streams = {
         info.config.name: (info.state.last_seq, info.state.messages, info.config) for info in infos
     }
-    declared = {durable.name for durable in CONSUMERS}
+    durables = {durable.name for durable in CONSUMERS}
     readers = {
         info.name: (info.num_pending, info.num_ack_pending, info.config)
         for info in consumers
-        if info.name in declared
+        if info.name in durables
     }
     return {"streams": streams, "readers": readers}
 
@@ -241,18 +246,20 @@ async def test_every_line_of_a_user_is_served(bus: DeployedBus, user: User) -> N
         if not subject.startswith(
             "$JS.ACK."
         ):  # nobody answers an acknowledgement: services give them below
-            said = await answer(client, example(imported(subject)))
+            message = await answer(client, example(imported(subject)))
             # The blob is there already, and no message was named to remove: that, too, only the
             # log's account can say.
-            told = said.data if said else b""
-            assert not refused(said) or b"per subject" in told or b"bad request" in told, subject
+            content = message.data if message else b""
+            assert not refused(message) or b"per subject" in content or b"bad request" in content, (
+                subject
+            )
     await client.close()
 
 
 @pytest.mark.parametrize("user", NARROW, ids=lambda user: user.name)
 async def test_nothing_else_is(bus: DeployedBus, user: User) -> None:
-    tried = [example(subject) for subject in (*GRANTED, *DANGEROUS)]
-    forbidden = [subject for subject in tried if not may(user, subject)]
+    examples = [example(subject) for subject in (*GRANTED, *DANGEROUS)]
+    forbidden = [subject for subject in examples if not may(user, subject)]
     assert len(forbidden) > 100
     before = await state(bus)
     client = await opened(bus, user.name)
@@ -287,8 +294,8 @@ async def test_no_answer_can_be_sent_where_the_user_may_not_write(
     await client.flush()
     assert (await state(bus))["streams"] == before["streams"]
     # An event is taken, and what the log says of it goes nowhere.
-    said = example(next(subject for subject in user.allowed if subject.startswith("kb.")))
-    await client.publish(said, b"{}", reply="$KV.KB_GENERATIONS.pointers")
+    event_subject = example(next(subject for subject in user.allowed if subject.startswith("kb.")))
+    await client.publish(event_subject, b"{}", reply="$KV.KB_GENERATIONS.pointers")
     await client.flush()
     async with connected(bus.operator, name="test") as operator:
         log = NatsLog(operator.jetstream())
@@ -312,19 +319,19 @@ async def test_who_may_write_one_key_cannot_empty_the_bucket(bus: DeployedBus, n
             client = await opened(bus, user.name)
             for subject in user.allowed:
                 if subject.startswith(f"$KV.{name}."):
-                    said = await client.request(
+                    message = await client.request(
                         example(subject), b"", timeout=5, headers={"Nats-Rollup": "all"}
                     )
-                    assert b"error" in said.data
+                    assert b"error" in message.data
             await client.close()
         assert (await bucket.get("other")).value == b"kept"
 
 
 async def test_nobody_hears_what_others_say_or_are_answered(bus: DeployedBus) -> None:
-    heard: list[str] = []
+    overheard: list[str] = []
 
     async def hear(message: Msg) -> None:
-        heard.append(message.subject)
+        overheard.append(message.subject)
 
     spies = [await opened(bus, user.name) for user in NARROW]
     for spy in spies:
@@ -337,7 +344,7 @@ async def test_nobody_hears_what_others_say_or_are_answered(bus: DeployedBus) ->
     for spy in spies:
         await spy.flush()
         await spy.close()
-    assert heard == []
+    assert overheard == []
 
 
 async def test_what_services_do_together_works(bus: DeployedBus) -> None:
@@ -345,18 +352,18 @@ async def test_what_services_do_together_works(bus: DeployedBus) -> None:
     query, extractor, chunker = [
         await opened(bus, name) for name in ("query", "extractor", "chunker")
     ]
-    asked, shared, read = (
+    query_stream, extractor_stream, chunker_stream = (
         client.jetstream(prefix=IMPORTED_API) for client in (query, extractor, chunker)
     )
-    log = NatsLog(asked)
+    log = NatsLog(query_stream)
     first = await log.publish(sealed(added("d")))
     assert (result := await log.newest("w", "d", "DocumentAdded")) and result.sequence == first
     assert await log.following(first - 1, subjects.of_type("DocumentAdded")) is not None
     assert await log.last("w") >= first
-    one = [
+    additions = [
         await add_document(
             log,
-            NatsBlobs(asked),
+            NatsBlobs(query_stream),
             DocumentDraft.of(Submission(text=t)),
             workspace="w",
             source="t",
@@ -364,21 +371,26 @@ async def test_what_services_do_together_works(bus: DeployedBus) -> None:
         )
         for t in "ab"
     ]
-    assert [result.is_new for result in one] == [True, False]
-    blob = await NatsBlobs(asked).put(EncodedText.of("text"), "w")
-    assert await NatsBlobs(read).get(blob) == "text"
-    assert (await (await NatsLiveGenerations.bind(read)).live()).graph == 1
-    values, others = await NatsSharedValues.bind(shared), await NatsSharedValues.bind(asked)
+    assert [result.is_new for result in additions] == [True, False]
+    blob = await NatsBlobs(query_stream).put(EncodedText.of("text"), "w")
+    assert await NatsBlobs(chunker_stream).get(blob) == "text"
+    assert (await (await NatsLiveGenerations.bind(chunker_stream)).live()).graph == 1
+    values, other_values = (
+        await NatsSharedValues.bind(extractor_stream),
+        await NatsSharedValues.bind(query_stream),
+    )
     assert await values.write("model", b"paused", 0)
-    assert await others.read("model") == (b"paused", (await values.read("model"))[1])
-    assert "model" in await others.keys()
+    assert await other_values.read("model") == (b"paused", (await values.read("model"))[1])
+    assert "model" in await other_values.keys()
     assert (
-        result := await NatsLog(read).newest("w", "d", "DocumentAdded", exact=False)
+        result := await NatsLog(chunker_stream).newest("w", "d", "DocumentAdded", exact=False)
     ) and result.sequence == first
     await set_budget(log, workspace="w", budget=BudgetSet(tokens=7), source="tests")
-    assert (budget := await read_budget(NatsLog(shared), "w", exact=False)) and budget.tokens == 7
+    assert (
+        budget := await read_budget(NatsLog(extractor_stream), "w", exact=False)
+    ) and budget.tokens == 7
     mine = [durable for durable in CONSUMERS if service_of(durable) == "chunker"]
-    assert await topology.check(read, tuple(mine)) == []
+    assert await topology.check(chunker_stream, tuple(mine)) == []
     for client in (query, extractor, chunker):
         await client.close()
 
@@ -397,8 +409,12 @@ async def test_the_query_service_may_watch_the_log(bus: DeployedBus) -> None:
                     sealed(added("d"), id="watched", workspace="watched")
                 )
             assert [message.sequence for message in await following] == [sequence]
-        messages, left = await feed.page(subject, sequence - 1, 5)
-        assert ([message.sequence for message in messages], left, await feed.count(subject)) == (
+        messages, remaining = await feed.page(subject, sequence - 1, 5)
+        assert (
+            [message.sequence for message in messages],
+            remaining,
+            await feed.count(subject),
+        ) == (
             [sequence],
             0,
             1,
@@ -460,11 +476,11 @@ async def test_a_service_acknowledges_and_sets_aside_as_its_own_user(
 
         await until(done, "its chunks, its dead letter and its acknowledgements", seconds=60)
         log, retry = NatsLog(jetstream), RetryRequested(document_id="d")
-        requested = await request_retry(log, workspace="w", retry=retry, source="test")
+        request_sequence = await request_retry(log, workspace="w", retry=retry, source="test")
 
         async def failed_again() -> bool:
-            failed = await log.newest("w", "d", "StageFailed")
-            return bool(failed and requested and failed.sequence > requested)
+            failure = await log.newest("w", "d", "StageFailed")
+            return bool(failure and request_sequence and failure.sequence > request_sequence)
 
         await until(failed_again, "its second failure", seconds=60)
 
@@ -486,12 +502,12 @@ async def test_a_service_parks_events_of_its_own_durables_and_takes_them_up_agai
         not_before=0.0,
     )
     client = await opened(bus, "chunker")
-    parked = NatsParkedEvents(client.jetstream(prefix=IMPORTED_API, timeout=3))
-    revision = await parked.put(event)
-    claimed = await parked.put(event, revision)
-    assert [entry.event for entry in await parked.changes("chunker", 0)][-1:] == [event]
-    assert [message.sequence for message in await parked.originals([event])] == [sequence]
-    assert await parked.remove(event, claimed)
+    parked_events = NatsParkedEvents(client.jetstream(prefix=IMPORTED_API, timeout=3))
+    revision = await parked_events.put(event)
+    claim = await parked_events.put(event, revision)
+    assert [entry.event for entry in await parked_events.changes("chunker", 0)][-1:] == [event]
+    assert [message.sequence for message in await parked_events.originals([event])] == [sequence]
+    assert await parked_events.remove(event, claim)
     await client.close()
 
 

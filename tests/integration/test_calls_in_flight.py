@@ -96,13 +96,13 @@ async def test_a_slot_is_free_only_when_no_passage_waits(
             await stack.enter_async_context(service("extractor", tmp_path / str(number), **env))
         await until(full, "as many calls as are allowed")
         await until(at_hand, "as many passages again that wait at the model")
-        for answered in range(1, DOCUMENTS - CALLS + 1):
+        for answer_number in range(1, DOCUMENTS - CALLS + 1):
             model.gate.release()
 
-            async def refilled(begun: int = CALLS + answered) -> bool:
-                return model.begun >= begun and model.running == CALLS
+            async def refilled(begin_count: int = CALLS + answer_number) -> bool:
+                return model.begun >= begin_count and model.running == CALLS
 
-            await until(refilled, f"the next call after answer {answered}")
+            await until(refilled, f"the next call after answer {answer_number}")
         for _ in range(CALLS):
             model.gate.release()
         await until(all_done, "the rest")

@@ -79,12 +79,12 @@ async def test_the_example_asks_and_asks_on(page: str, address: str, tmp_path: P
     shutil.copy(DOCS / f"examples/chat_with_{page}.py", tmp_path)
     lines = blocks(page, "sh")[0]
     assert f"pip install {page}\n" in lines
-    said = await typed(lines, address, tmp_path)
-    assert said.count("Ada Marsh leads it [1].\n\n### References\n\n- [1] harbour.txt\n") == 2
+    output = await typed(lines, address, tmp_path)
+    assert output.count("Ada Marsh leads it [1].\n\n### References\n\n- [1] harbour.txt\n") == 2
 
 
 @pytest.mark.parametrize(
-    ("page", "expected"),
+    ("page", "parts"),
     [
         (
             "ollama",
@@ -108,12 +108,12 @@ async def test_the_example_asks_and_asks_on(page: str, address: str, tmp_path: P
 )
 @pytest.mark.skipif(shutil.which("curl") is None, reason="the lines need curl")
 async def test_the_lines_for_curl_answer(
-    page: str, expected: list[str], address: str, tmp_path: Path
+    page: str, parts: list[str], address: str, tmp_path: Path
 ) -> None:
     _, lines = blocks(page, "sh")
-    said = await typed(lines, address, tmp_path)
-    assert [part for part in expected if part not in said] == [], said
-    assert "error" not in said
+    output = await typed(lines, address, tmp_path)
+    assert [part for part in parts if part not in output] == [], output
+    assert "error" not in output
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -85,12 +85,14 @@ def added(document: str, data: Any = None, **attributes: Any) -> CloudEvent:
         "file_path": f"{document}.md",
         "text": f"The register of {document}: 港口.",
     }
-    required = {
+    required_attributes = {
         "source": "/another/system",
         "type": "lightstream.DocumentAdded.v1",
         "workspace": "team",
     }
-    return CloudEvent(attributes={**required, **attributes}, data=data(body) if data else body)
+    return CloudEvent(
+        attributes={**required_attributes, **attributes}, data=data(body) if data else body
+    )
 
 
 EVENTS: dict[str, CloudEvent] = {
@@ -117,25 +119,27 @@ async def test_events_of_the_sdk_are_cut_like_our_own_in_both_modes(stand: Chunk
     for name, event in EVENTS.items():
         for mode, write in {"structured": to_structured_event, "binary": to_binary_event}.items():
             document = f"{name}-{mode}"
-            said = CloudEvent(
+            cloud_event = CloudEvent(
                 {**event.get_attributes(), "id": document},
                 _renamed(event.get_data(), name, document),
             )
-            message = write(said)
-            await stand.publish(said, message.headers, message.body, document)
+            message = write(cloud_event)
+            await stand.publish(cloud_event, message.headers, message.body, document)
             assert await stand.chunked(document) == (f"The register of {name}: 港口.", document)
     # Without any header too: the bytes alone are a whole event.
-    plain = added("plain", id="plain-1")
-    await stand.publish(plain, {}, JSONFormat().write(plain), "plain")
+    bare_event = added("plain", id="plain-1")
+    await stand.publish(bare_event, {}, JSONFormat().write(bare_event), "plain")
     assert (await stand.chunked("plain"))[1] == "plain-1"
     assert await stand.dead() == 0
 
 
-def _renamed(data: Any, old: str, new: str) -> Any:
+def _renamed(data: Any, old_name: str, new_name: str) -> Any:
     """The same body for another document."""
     if isinstance(data, bytes):
-        return data.replace(f'"document_id": "{old}"'.encode(), f'"document_id": "{new}"'.encode())
-    return {**data, "document_id": new}
+        return data.replace(
+            f'"document_id": "{old_name}"'.encode(), f'"document_id": "{new_name}"'.encode()
+        )
+    return {**data, "document_id": new_name}
 
 
 async def test_an_event_in_binary_mode_that_is_no_event_of_ours_is_kept_with_its_headers(

@@ -50,22 +50,25 @@ async def test_nobody_gets_in_without_a_password(bus: DeployedBus) -> None:
 
 
 async def test_a_command_with_a_wrong_password_says_so_and_ends(bus: DeployedBus) -> None:
-    wrong = bus.operator.replace(":k", ":wrong")
-    with pytest.raises(ConfigurationError, match="refuses the user or the password") as raised:
-        async with connected(wrong, name="test"):
+    wrong_url = bus.operator.replace(":k", ":wrong")
+    with pytest.raises(ConfigurationError, match="refuses the user or the password") as error:
+        async with connected(wrong_url, name="test"):
             pass
-    assert "wrong" not in str(raised.value)
+    assert "wrong" not in str(error.value)
 
 
 async def test_a_container_is_healthy_when_its_service_is_ready(
     bus: DeployedBus, tmp_path: Path
 ) -> None:
     async with service("chunker", tmp_path, **bus.variables("chunker")) as process:
-        ready = _healthcheck(process.env["PORT"])
-        assert (ready.returncode, ready.stderr) == (0, "")
+        healthy_check = _healthcheck(process.env["PORT"])
+        assert (healthy_check.returncode, healthy_check.stderr) == (0, "")
         await bus.process.stop()
-        broken = _healthcheck(process.env["PORT"])
-        assert (broken.returncode, "durable does not answer" in broken.stderr) == (1, True)
+        broken_check = _healthcheck(process.env["PORT"])
+        assert (broken_check.returncode, "durable does not answer" in broken_check.stderr) == (
+            1,
+            True,
+        )
     silent = _healthcheck(str(free_port()))
     assert (silent.returncode, "refused" in silent.stderr) == (1, True)
 

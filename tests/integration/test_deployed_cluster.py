@@ -28,10 +28,10 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def cluster(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[NatsCluster]:
-    async with nats_cluster(tmp_path_factory.mktemp("cluster")) as found:
-        async with connected(found.url("operator"), name="test") as client:
+    async with nats_cluster(tmp_path_factory.mktemp("cluster")) as nodes:
+        async with connected(nodes.url("operator"), name="test") as client:
             await declare(client.jetstream(timeout=10), SIZE)
-        yield found
+        yield nodes
 
 
 async def test_services_and_publishers_work_through_any_server_and_outlive_the_leader(
@@ -56,10 +56,10 @@ async def test_services_and_publishers_work_through_any_server_and_outlive_the_l
                 return await NatsLog(jetstream).newest("w", name, "ChunksCreated") is not None
             return False
 
-        long = await NatsBlobs(publishing).put(
+        long_text = await NatsBlobs(publishing).put(
             EncodedText.of("Ada Marlow met Bertram Oake. " * 20_000), "w"
         )
-        assert long.size > 500_000
+        assert long_text.size > 500_000
         await NatsLog(publishing).publish(sealed(added("before", "Ada met Bob."), id="before"))
         await until(lambda: cut("before"), f"the chunker has cut it\n{chunker.tail()}")
 

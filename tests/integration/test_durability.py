@@ -42,10 +42,10 @@ class Publishers:
             number += 1
 
     async def until_more(self, count: int) -> None:
-        wanted = len(self.confirmed) + count
+        goal = len(self.confirmed) + count
 
         async def reached() -> bool:
-            return len(self.confirmed) >= wanted
+            return len(self.confirmed) >= goal
 
         await until(reached, f"{count} more events confirmed")
 

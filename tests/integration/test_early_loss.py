@@ -90,7 +90,7 @@ class Life:
         subscription = await self.jetstream.pull_subscribe_bind(DURABLE, stream="KB_EVENTS")
         with suppress(TimeoutError):  # the client lets those of asyncio through, too
             await self.processor.process(
-                [NatsMessage(one) for one in await subscription.fetch(9, timeout=2)]
+                [NatsMessage(message) for message in await subscription.fetch(9, timeout=2)]
             )
         await subscription.unsubscribe()
 
@@ -105,9 +105,9 @@ class Life:
 
     async def checkpoints(self, generation: int = 1) -> tuple[int | None, int | None]:
         """The sequences that the store and the bus have."""
-        kept = await RowCheckpoints(self.rows, "status").checkpoint(generation)
+        checkpoint = await RowCheckpoints(self.rows, "status").checkpoint(generation)
         note, _ = await read_note(self.integrity.values, "status", generation)
-        return kept and kept.sequence, note and note.sequence
+        return checkpoint and checkpoint.sequence, note and note.sequence
 
 
 def _at_once(attempts: int, retry_after: float | None) -> float:
@@ -123,11 +123,11 @@ async def jetstream(tmp_path: Path) -> AsyncGenerator[JetStreamContext]:
 
 @pytest.fixture
 async def stores(tmp_path: Path) -> AsyncGenerator[Stores]:
-    both = SqliteRows(tmp_path / "first.db"), SqliteRows(tmp_path / "second.db")
-    for rows in both:
+    adapters = SqliteRows(tmp_path / "first.db"), SqliteRows(tmp_path / "second.db")
+    for rows in adapters:
         await rows.prepare()
-    yield both
-    for rows in both:
+    yield adapters
+    for rows in adapters:
         await rows.close()
 
 
@@ -152,12 +152,12 @@ async def test_a_store_lost_before_its_first_look_is_refused_until_a_rebuild(
 
     # As a rebuild does: fill the next generation, give it its checkpoint, make it the live one.
     values, pointers = second.integrity.values, await NatsLiveGenerations.bind(jetstream)
-    watched = WatchedProjection(
+    projection = WatchedProjection(
         "status", {"the document store": RowCheckpoints(stores[1], "status")}
     )
     log = (await jetstream.stream_info("KB_EVENTS")).created
     assert log
-    await advance(await state_of(watched, 2, values), values, Checkpoint(3, log.isoformat()))
+    await advance(await state_of(projection, 2, values), values, Checkpoint(3, log.isoformat()))
     states, revision = await pointers.read()
     await pointers.write({**states, "status": replace(states["status"], live=2)}, revision)
     await second.integrity.look()

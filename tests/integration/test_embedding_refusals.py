@@ -51,12 +51,12 @@ async def provider() -> AsyncIterator[Provider]:
 @pytest.fixture
 def refusal(provider: Provider, request: pytest.FixtureRequest) -> Callable[[Refuses], None]:
     status, body = request.param
-    good = provider.embeddings
+    usual_answer = provider.embeddings
 
     def refuse(refuses: Refuses) -> None:
-        def answer(asked: dict[str, Any]) -> Response:
-            if not refuses(asked):
-                return good(asked)
+        def answer(body_asked: dict[str, Any]) -> Response:
+            if not refuses(body_asked):
+                return usual_answer(body_asked)
             return Response(body, status) if isinstance(body, str) else JSONResponse(body, status)
 
         provider.embeddings = answer  # type: ignore[method-assign]
@@ -99,11 +99,11 @@ async def test_a_server_that_gives_base64_up_is_asked_for_floats_without_a_new_s
 ) -> None:
     embedder = provider.embedder("good")
     await embedder.embed(["a"])
-    good = provider.embeddings
+    usual_answer = provider.embeddings
 
     def only_floats(body: dict[str, Any]) -> Response:
         refuses = body["encoding_format"] == "base64"
-        return JSONResponse({"error": "no"}, 400) if refuses else good(body)
+        return JSONResponse({"error": "no"}, 400) if refuses else usual_answer(body)
 
     provider.embeddings = only_floats  # type: ignore[method-assign]
     assert len(await embedder.embed(["b"])) == 1
@@ -122,9 +122,9 @@ async def test_a_text_that_is_too_long_is_cut_and_the_length_is_remembered(
     assert 0.7 * LONGEST <= len(LONG[: cuts[LONG]].split()) <= LONGEST
     assert len(provider.requests) <= 20
     provider.requests.clear()
-    others = [f"{number} {LONG}" for number in range(3)]
-    assert await embedded(embedder, others) == dict.fromkeys(
-        others, pytest.approx(cuts[LONG], abs=20)
+    long_texts = [f"{number} {LONG}" for number in range(3)]
+    assert await embedded(embedder, long_texts) == dict.fromkeys(
+        long_texts, pytest.approx(cuts[LONG], abs=20)
     )
     assert len(provider.requests) == 1
     assert await limiter.note() is None
@@ -135,12 +135,12 @@ async def test_a_text_that_is_too_long_is_cut_and_the_length_is_remembered(
 async def test_a_text_that_is_refused_however_short_is_given_up_and_others_are_not_cut_for_it(
     provider: Provider, status: int
 ) -> None:
-    good = provider.embeddings
+    usual_answer = provider.embeddings
 
     def answer(body: dict[str, Any]) -> Response:
         if "bitcoin" in json.dumps(body["input"]):
             return JSONResponse({"error": "this one never"}, status)
-        return good(body)
+        return usual_answer(body)
 
     provider.embeddings = answer  # type: ignore[method-assign]
     embedder = provider.embedder("good")
@@ -176,10 +176,10 @@ async def test_a_batch_that_is_too_large_is_halved_and_the_size_is_remembered(
 async def test_a_document_says_which_of_its_chunks_were_cut_also_when_their_vectors_are_cached(
     provider: Provider,
 ) -> None:
-    good = provider.embeddings
+    usual_answer = provider.embeddings
 
     def answer(body: dict[str, Any]) -> Response:
-        return JSONResponse({"error": "no"}, 413) if too_long(body) else good(body)
+        return JSONResponse({"error": "no"}, 413) if too_long(body) else usual_answer(body)
 
     provider.embeddings = answer  # type: ignore[method-assign]
     embedder, rows = provider.embedder("good"), MemoryRows()

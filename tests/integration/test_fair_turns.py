@@ -106,16 +106,16 @@ def short_delay(*_: object) -> float:
 
 async def scheduler(jetstream: JetStreamContext, handler: Recorder) -> FairScheduler:
     """A scheduler on the chunker's consumer, as one replica has it."""
-    declared = declared_consumer("chunker")
+    consumer = declared_consumer("chunker")
     processor = EventProcessor(
         "chunker",
-        declared,
+        consumer,
         each(handler),
         NatsLog(jetstream),
         await NatsLiveGenerations.bind(jetstream),
         delay=short_delay,
     )
-    lookahead = Lookahead(jetstream, declared.stream, declared.filters)
+    lookahead = Lookahead(jetstream, consumer.stream, consumer.filters)
     return FairScheduler(processor, lookahead, await NatsSharedValues.bind(jetstream, TURNS_BUCKET))
 
 
@@ -124,8 +124,8 @@ async def next_messages(jetstream: JetStreamContext, count: int) -> list[NatsMes
     reader = await jetstream.pull_subscribe_bind(consumer="chunker", stream="KB_EVENTS")
     messages: list[NatsMessage] = []
     while len(messages) < count:
-        fetched = await reader.fetch(count - len(messages), timeout=5)
-        messages += [NatsMessage(raw) for raw in fetched]
+        raw_messages = await reader.fetch(count - len(messages), timeout=5)
+        messages += [NatsMessage(raw) for raw in raw_messages]
     await reader.unsubscribe()
     return messages
 
@@ -155,12 +155,12 @@ async def test_replicas_do_not_take_the_same_turn_and_its_messages_are_not_handl
     assert set(handled().values()) == {1}
     assert all(handler.handled for handler in handlers), "both replicas took turns"
 
-    taken = set(handlers[0].handled)
+    names = set(handlers[0].handled)
     await schedulers[0].process(await next_messages(jetstream, 138))
     assert {name for name in handled() if name.startswith("flood-")} == {
         f"flood-{number}" for number in range(100)
     }
-    assert {handlers[0].handled[name] for name in taken} == {1}, (
+    assert {handlers[0].handled[name] for name in names} == {1}, (
         "what was taken ahead is only acknowledged"
     )
 

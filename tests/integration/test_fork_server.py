@@ -36,8 +36,8 @@ def program(forks: ForkServer, folder: Path, name: str = "one", code: int = 0) -
     return process
 
 
-def environment(**more: str) -> Mapping[str, str]:
-    return {"PYTHONPATH": str(ROOT), "EMBEDDING_MODEL": "lexical", **more}
+def environment(**variables: str) -> Mapping[str, str]:
+    return {"PYTHONPATH": str(ROOT), "EMBEDDING_MODEL": "lexical", **variables}
 
 
 def report(process: Process) -> dict[str, Any]:
@@ -68,17 +68,17 @@ async def test_a_forked_process_is_like_a_started_one(tmp_path: Path) -> None:
 
 async def test_a_killed_process_has_its_signal_as_code_and_others_go_on(tmp_path: Path) -> None:
     async with fork_server(tmp_path, SERVICES, environment()) as forks:
-        one, other = program(forks, tmp_path), program(forks, tmp_path, "other")
-        for process in (one, other):
+        first_program, second_program = program(forks, tmp_path), program(forks, tmp_path, "other")
+        for process in (first_program, second_program):
             await process.start()
-        os.kill(one.pid, signal.SIGKILL)
-        assert await one.wait() == -signal.SIGKILL
-        assert other.alive
-        first = one.pid
-        await one.start()
-        assert one.pid != first
-        assert report(one)["parent"] == report(other)["parent"]
-        for process in (one, other):
+        os.kill(first_program.pid, signal.SIGKILL)
+        assert await first_program.wait() == -signal.SIGKILL
+        assert second_program.alive
+        first = first_program.pid
+        await first_program.start()
+        assert first_program.pid != first
+        assert report(first_program)["parent"] == report(second_program)["parent"]
+        for process in (first_program, second_program):
             await process.stop()
 
 
@@ -104,8 +104,11 @@ async def test_nothing_is_left_of_what_nobody_stopped(tmp_path: Path) -> None:
     async with fork_server(tmp_path, SERVICES, environment()) as forks:
         process = program(forks, tmp_path)
         await process.start()
-        left = [ProcessIdentity.of(process.pid), ProcessIdentity.of(report(process)["parent"])]
-    await ended(*left)
+        identities = [
+            ProcessIdentity.of(process.pid),
+            ProcessIdentity.of(report(process)["parent"]),
+        ]
+    await ended(*identities)
 
 
 async def test_with_a_thread_after_its_imports_it_ends_and_programs_are_started(

@@ -50,10 +50,10 @@ async def test_a_bus_that_met_a_full_disk_works_again_when_there_is_room(
     monkeypatch.setattr(bus_watch, "INTERVAL", 0.5)
     monkeypatch.setattr(bus_watch, "TIMEOUT", 2.0)
     with small_disk(tmp_path / "disk", 24) as disk:
-        port, said = free_port(), list[str]()
+        port, lines = free_port(), list[str]()
         bus = nats_server(disk / "bus", port=port, sync="default")
         server = RunningNats(bus, port, None, disk / "bus")
-        async with supervise([bus], ChildRecords(lambda: None, said.append)) as answers:
+        async with supervise([bus], ChildRecords(lambda: None, lines.append)) as answers:
             await answers()
             async with connected(server) as client, AsyncExitStack() as stack:
                 jetstream = client.jetstream()
@@ -66,7 +66,7 @@ async def test_a_bus_that_met_a_full_disk_works_again_when_there_is_room(
                 assert await bus_confirms(url(port), "trial") is False, "room alone does not help"
                 assert "publishes" in await problems(service)
                 health_ports = {"trial": int(service.env["PORT"])}
-                watch = BusWatch(bus, url(port), health_ports, said.append)
+                watch = BusWatch(bus, url(port), health_ports, lines.append)
                 async with in_background(watch.run()):
                     await until(lambda: takes(jetstream, 10), "the log takes events again")
 
@@ -74,7 +74,7 @@ async def test_a_bus_that_met_a_full_disk_works_again_when_there_is_room(
                         return not await problems(service)
 
                     await until(ready, "the service is ready again")
-                assert any("confirms nothing" in line for line in said)
+                assert any("confirms nothing" in line for line in lines)
                 assert await jetstream.get_last_msg(
                     "KB_EVENTS", subjects.of_document("trial", "late")
                 )
@@ -117,18 +117,18 @@ async def test_a_bus_that_starts_on_a_full_disk_takes_events_when_there_is_room(
 
 
 async def test_an_idle_bus_with_room_is_left_alone(tmp_path: Path) -> None:
-    port, said = free_port(), list[str]()
+    port, lines = free_port(), list[str]()
     bus = nats_server(tmp_path / "bus", port=port, sync="default")
     try:
         await bus.start()
         async with connected(RunningNats(bus, port, None, tmp_path / "bus")) as client:
             await topology.apply(client.jetstream())
-            watch = BusWatch(bus, url(port), {}, said.append)
+            watch = BusWatch(bus, url(port), {}, lines.append)
             for _ in range(bus_watch.MAX_FAILURES + 1):
                 await watch.check()
             assert (await client.jetstream().stream_info("KB_EVENTS")).state.messages == 0
             assert bus.alive
-            assert not said
+            assert not lines
             assert await bus_confirms(url(port), "trial") is True
     finally:
         with suppress(ProcessLookupError):

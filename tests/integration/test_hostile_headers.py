@@ -91,5 +91,5 @@ async def test_the_log_is_read_whole_with_any_headers_in_it(
         assert not any("Status" in record.headers for record in records)
         for place, name in enumerate(BLOCKS, 1):
             for exact in (True, False):
-                newest = await NatsLog(bus).newest("trial", name, "DocumentAdded", exact=exact)
-                assert newest and newest.sequence == place
+                message = await NatsLog(bus).newest("trial", name, "DocumentAdded", exact=exact)
+                assert message and message.sequence == place

@@ -52,11 +52,11 @@ async def test_the_log_on_a_terminal_is_one_harmless_line_for_each_event(
 ) -> None:
     for name in LINES:
         await publish(NatsLog(jetstream), name)
-    plain, as_json = await shown(server.url), await shown(server.url, "--json")
-    for output in (plain, as_json):
+    as_text, as_json = await shown(server.url), await shown(server.url, "--json")
+    for output in (as_text, as_json):
         assert len(output.splitlines()) == len(LINES)
         assert output.replace("\n", "").isprintable()
-    assert r"\x1b[2J\n      9  forged line\u202e\x9b31m" in plain
+    assert r"\x1b[2J\n      9  forged line\u202e\x9b31m" in as_text
     assert [json.loads(line)["document"] for line in as_json.splitlines()] == [
         f"doc-{name}" for name in LINES
     ]

@@ -48,7 +48,7 @@ async def server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Guar
 
 
 @pytest.fixture
-def forked(shared_servers: SharedServers) -> list[str]:
+def forked_command(shared_servers: SharedServers) -> list[str]:
     """The beginning of the command of a server whose memory and files do not matter."""
     return forking(shared_servers, MODULE)
 
@@ -144,12 +144,12 @@ async def test_a_flood_is_refused_in_little_memory_while_others_are_answered(
     watching = asyncio.create_task(longest_wait(server, stop))
     answers = await asyncio.gather(*(attacked(server, *pieces, again=again) for _ in range(4)))
     stop.set()
-    waited = await watching
+    seconds = await watching
     # A client that is still sending may find the connection closed before it reads the answer.
     assert {code for code, _ in answers} <= {status, 0}
     assert (status, True) in {(code, bool(body.get("detail"))) for code, body in answers}
     assert server.memory() - before < 16 * MB
-    assert waited < MANY_SECONDS
+    assert seconds < MANY_SECONDS
 
 
 async def test_a_login_of_the_longest_body_costs_next_to_nothing(server: GuardedServer) -> None:
@@ -191,17 +191,17 @@ STANDSTILLS: dict[str, tuple[int, bytes]] = {
 
 
 async def test_connections_that_stand_still_are_let_go(server: GuardedServer) -> None:
-    held = server.files()
+    open_files = server.files()
 
     async def stood(name: str) -> None:
-        status, sent = STANDSTILLS[name]
-        code, body = await attacked(server, sent)
+        status, content = STANDSTILLS[name]
+        code, body = await attacked(server, content)
         assert code in ({401, 403} if status == 403 else {status}), name
         assert bool(body) == bool(code), name
 
     async with asyncio.timeout(PATIENCE):
         await asyncio.gather(*(stood(name) for name in STANDSTILLS for _ in range(10)))
-        while server.files() > held:
+        while server.files() > open_files:
             await asyncio.sleep(0.05)
 
 
@@ -242,13 +242,13 @@ async def test_a_body_that_comes_slowly_but_steadily_is_taken(server: GuardedSer
 async def test_a_connection_is_kept_for_several_requests_and_may_send_them_at_once(
     server: GuardedServer,
 ) -> None:
-    one = b"GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n"
-    last = one.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n")
+    request = b"GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    last_request = request.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n")
     reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
     for _ in range(3):
-        writer.write(one)
+        writer.write(request)
         assert b"200 OK" in await reader.readuntil(b"}")
-    writer.write(one * 3 + last)
+    writer.write(request * 3 + last_request)
     assert (await reader.read()).count(b"200 OK") == 4
     writer.transport.abort()
 
@@ -266,30 +266,30 @@ async def narrow_connection(port: int) -> tuple[asyncio.StreamReader, asyncio.St
 
 
 async def test_streams_that_nobody_reads_are_given_up_and_their_turns_go_to_others(
-    tmp_path: Path, forked: list[str]
+    tmp_path: Path, forked_command: list[str]
 ) -> None:
     async with serving() as provider:
         variables = {"PROVIDER_URL": provider.url, "PROVIDER_MODEL": "flood", "LLM_MAX_ASYNC": "4"}
-        async with guarded_server(tmp_path, forked, **DEADLINES, **variables) as server:
-            sent = json.dumps({"query": "Who discovered radium?"}).encode()
+        async with guarded_server(tmp_path, forked_command, **DEADLINES, **variables) as server:
+            content = json.dumps({"query": "Who discovered radium?"}).encode()
             ask = (
                 b"POST /query/stream HTTP/1.1\r\nHost: localhost\r\n"
                 + JSON
-                + b"Content-Length: %d\r\n\r\n" % len(sent)
+                + b"Content-Length: %d\r\n\r\n" % len(content)
             )
             silent = [await narrow_connection(server.port) for _ in range(4)]
             for _, writer in silent:
-                writer.write(ask + sent)
+                writer.write(ask + content)
             async with asyncio.timeout(PATIENCE):
                 while len(provider.requests) < 4:
                     await asyncio.sleep(0.05)
             reader, writer = await asyncio.open_connection("127.0.0.1", server.port, limit=1024)
-            writer.write(ask + sent)
+            writer.write(ask + content)
             async with asyncio.timeout(PATIENCE):
                 while b'{"response"' not in await reader.readline():
                     pass
-            for _, one in (*silent, (reader, writer)):
-                one.transport.abort()
+            for _, stream_writer in (*silent, (reader, writer)):
+                stream_writer.transport.abort()
 
 
 FORGED = {
@@ -334,16 +334,18 @@ async def addresses(server: GuardedServer, logins: int = 7) -> set[str]:
 
 
 async def test_nobody_forges_an_address_from_this_machine(
-    tmp_path: Path, forked: list[str]
+    tmp_path: Path, forked_command: list[str]
 ) -> None:
-    async with guarded_server(tmp_path, forked, **ACCESS, LIGHTRAG_API_KEY=KEY) as server:
+    async with guarded_server(tmp_path, forked_command, **ACCESS, LIGHTRAG_API_KEY=KEY) as server:
         assert await failed_logins(server) == [401] * 5 + [429] * 2
         assert await addresses(server) == {"127.0.0.1"}
 
 
-async def test_a_proxy_that_was_named_is_believed(tmp_path: Path, forked: list[str]) -> None:
+async def test_a_proxy_that_was_named_is_believed(
+    tmp_path: Path, forked_command: list[str]
+) -> None:
     async with guarded_server(
-        tmp_path, forked, **ACCESS, FORWARDED_ALLOW_IPS="10.0.0.0/8, 127.0.0.1"
+        tmp_path, forked_command, **ACCESS, FORWARDED_ALLOW_IPS="10.0.0.0/8, 127.0.0.1"
     ) as server:
         assert await failed_logins(server) == [401] * 7
         assert await addresses(server) == {f"203.0.113.{number}" for number in range(7)}

@@ -119,8 +119,8 @@ async def stream(url: str) -> list[str]:
 async def test_a_redirect_to_another_server_is_not_followed(
     recorder: Recorder, send: Callable[[str], Awaitable[list[str]]]
 ) -> None:
-    other = Recorder()
-    async with await asyncio.start_server(other.serve, "127.0.0.1", 0) as server:
+    other_server = Recorder()
+    async with await asyncio.start_server(other_server.serve, "127.0.0.1", 0) as server:
         port = server.sockets[0].getsockname()[1]
         recorder.answer = moved(f"http://127.0.0.1:{port}/v1/chat/completions")
         with pytest.raises(
@@ -129,7 +129,7 @@ async def test_a_redirect_to_another_server_is_not_followed(
             await send(f"http://127.0.0.1:{recorder.port}/v1")
         server.close()
     assert len(recorder.heads) == 1
-    assert other.heads == []
+    assert other_server.heads == []
 
 
 async def test_a_redirect_on_the_same_server_is_followed_with_the_text_and_the_key(

@@ -81,7 +81,7 @@ async def test_a_result_does_not_depend_on_the_order_and_ties_are_allowed(
     questions = written(tmp_path / "q", "".join(f"q{n}?\n" for n in range(5)))
     async with serving() as provider:
         judging(provider)
-        given = {
+        options = {
             "questions": questions,
             "a": a,
             "b": b,
@@ -89,7 +89,7 @@ async def test_a_result_does_not_depend_on_the_order_and_ties_are_allowed(
             "url": provider.url,
             "model": "m",
         }
-        text = await measured(argparse.Namespace(**given, concurrency=2))
+        text = await measured(argparse.Namespace(**options, concurrency=2))
         prompts = [request["messages"][0]["content"] for request in provider.requests]
     row = [cell.strip() for cell in text.splitlines()[-1].strip("|").split("|")]
     assert row[:5] == ["5", "1", "3", "1", "0.500"]
@@ -101,11 +101,14 @@ async def test_a_result_does_not_depend_on_the_order_and_ties_are_allowed(
 
 def test_both_answers_have_as_many_tokens_as_the_shorter_one() -> None:
     tokenizer = open_tokenizer()
-    short, long = "Three small words", "Many more words that go on and on until nobody reads them"
-    first, second = equally_long(long, short, tokenizer)
-    assert second == short and long.startswith(first)
-    assert tokenizer.count(first) == tokenizer.count(second) < tokenizer.count(long)
-    assert equally_long("", long, tokenizer) == ("", "")
+    short_answer, long_answer = (
+        "Three small words",
+        "Many more words that go on and on until nobody reads them",
+    )
+    first, second = equally_long(long_answer, short_answer, tokenizer)
+    assert second == short_answer and long_answer.startswith(first)
+    assert tokenizer.count(first) == tokenizer.count(second) < tokenizer.count(long_answer)
+    assert equally_long("", long_answer, tokenizer) == ("", "")
 
 
 @pytest.mark.parametrize(
@@ -130,13 +133,13 @@ def test_a_win_needs_both_orders_together() -> None:
         ("second", "first"),
         ("neither", "second"),
     ]
-    assert [Judged("q", *each).score for each in verdicts] == [1.0, 0.5, 1.0, 0.0, 1.0]
+    assert [Judged("q", *pair).score for pair in verdicts] == [1.0, 0.5, 1.0, 0.0, 1.0]
 
 
 def test_the_interval_holds_the_mean_narrows_with_more_questions_and_is_the_same_each_time() -> (
     None
 ):
-    few, many = interval([1.0, 0.0, 0.5, 1.0] * 3), interval([1.0, 0.0, 0.5, 1.0] * 30)
-    assert few[0] < many[0] < 0.625 < many[1] < few[1]
+    narrow_set, wide_set = interval([1.0, 0.0, 0.5, 1.0] * 3), interval([1.0, 0.0, 0.5, 1.0] * 30)
+    assert narrow_set[0] < wide_set[0] < 0.625 < wide_set[1] < narrow_set[1]
     assert interval([1.0] * 5) == (1.0, 1.0)
     assert report([Judged("q", "first", "second")]) == report([Judged("q", "first", "second")])

@@ -54,11 +54,11 @@ asyncio.run(main())
 
 
 @asynccontextmanager
-async def kept(folder: Path, **told: str) -> AsyncGenerator[Process]:
+async def kept(folder: Path, **orders: str) -> AsyncGenerator[Process]:
     """A keeper of two workers, told to `hold` until the file is gone, to `sleep`, or to `exit` with
     a code.
     """
-    for name, word in told.items():
+    for name, word in orders.items():
         (folder / name).write_text(word)
     (folder / "program.py").write_text(PROGRAM)
     port = str(free_port())

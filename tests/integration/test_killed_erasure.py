@@ -96,9 +96,9 @@ class Stack:
             name: await self._messages(name) for name in ("KB_BLOBS", "KB_DEAD", "KB_PARKED")
         }
         result["KB_EVENTS"] = [
-            one
-            for one in await self._messages("KB_EVENTS")
-            if not one[1].endswith(".DocumentErased")
+            entry
+            for entry in await self._messages("KB_EVENTS")
+            if not entry[1].endswith(".DocumentErased")
         ]
         result["digests"] = [
             await projections.digests(self.target.settings, name) for name in ("w", "other")
@@ -108,8 +108,8 @@ class Stack:
         )
         for name in ("extractions", "condensed", "keywords", "answers", "embeddings", "archive"):
             result[name] = {
-                one.workspace: await rows.scan(Table(name, one))
-                for one in await rows.partitions(name)
+                partition.workspace: await rows.scan(Table(name, partition))
+                for partition in await rows.partitions(name)
             }
         tables = {
             name: await rows.partitions(name)
@@ -117,7 +117,8 @@ class Stack:
             if name not in ("schema", "checkpoints")
         }
         result["generations"] = {
-            name: len({one.generation for one in partitions}) for name, partitions in tables.items()
+            name: len({partition.generation for partition in partitions})
+            for name, partitions in tables.items()
         }
         await rows.close()
         return result
@@ -177,10 +178,10 @@ async def _fill(stack: Stack) -> None:
         source="tests",
     )
     [message] = [
-        one async for page in log.read(0, [subjects.of_document("w", "long")]) for one in page
+        event async for page in log.read(0, [subjects.of_document("w", "long")]) for event in page
     ]
     await log.dead_letter(message, "chunker", "for this test")
-    parked = ParkedEvent(
+    event = ParkedEvent(
         durable="chunker",
         sequence=message.sequence,
         subject=message.subject,
@@ -190,7 +191,7 @@ async def _fill(stack: Stack) -> None:
         parked_at=1.0,
         not_before=1.0,
     )
-    assert await NatsParkedEvents(stack.jetstream).put(parked)
+    assert await NatsParkedEvents(stack.jetstream).put(event)
     await projections.rebuild(
         stack.target, projections.RebuildRequest(PROJECTIONS, "lexical"), lambda _: None, "w"
     )
@@ -199,8 +200,8 @@ async def _fill(stack: Stack) -> None:
     )
     for name in ("condensed", "keywords", "answers"):
         await rows.put(Table(name, Partition("w", 0)), {"a": {"text": LONG}})
-    archived = {"000000000001": {"document": subjects.token("a"), "line": b"x"}}
-    await rows.put(Table("archive", Partition("w", 0)), archived)
+    archive_rows = {"000000000001": {"document": subjects.token("a"), "line": b"x"}}
+    await rows.put(Table("archive", Partition("w", 0)), archive_rows)
     await rows.put(Table("embeddings", Partition("w", 0)), {"of-a-text-of-a": {"f32": b"1234"}})
     await rows.close()
 
@@ -211,37 +212,44 @@ async def test_an_erasure_that_is_killed_again_and_again_ends_as_one_that_nobody
     """Each start comes one write further than the one before; every other one dies with that write
     done.
     """
-    async with AsyncExitStack() as closed:
+    async with AsyncExitStack() as stack_of_servers:
         killer = Killer()
         for owner, names in WRITES:
             for name in names:
                 monkeypatch.setattr(owner, name, killer.wrapped(getattr(owner, name)))
         (tmp_path / "whole").mkdir()
-        server = await closed.enter_async_context(nats_account(shared_servers))
+        server = await stack_of_servers.enter_async_context(nats_account(shared_servers))
         async with opened(server, tmp_path / "whole", monkeypatch) as stack:
             killer.begin(0, behind=False)
             receipts = await stack.erase()
-            writes, whole = killer.count, await stack.content()
-        assert whole["KB_BLOBS"] == whole["KB_DEAD"] == whole["KB_PARKED"] == []
+            writes, expected_content = killer.count, await stack.content()
+        assert (
+            expected_content["KB_BLOBS"]
+            == expected_content["KB_DEAD"]
+            == expected_content["KB_PARKED"]
+            == []
+        )
         assert not [
             subject
-            for _, subject in whole["KB_EVENTS"]
+            for _, subject in expected_content["KB_EVENTS"]
             if ".w.a." in subject or ".w.long." in subject
         ]
-        assert (whole["answers"], whole["archive"]) == ({}, {})
+        assert (expected_content["answers"], expected_content["archive"]) == ({}, {})
 
         (tmp_path / "killed").mkdir()
-        server = await closed.enter_async_context(nats_account(shared_servers))
+        server = await stack_of_servers.enter_async_context(nats_account(shared_servers))
         async with opened(server, tmp_path / "killed", monkeypatch) as stack:
-            at, deaths, ended = 0, 0, None
-            while ended is None:
+            at, deaths, outcome = 0, 0, None
+            while outcome is None:
                 at += 1 + at // 10
                 killer.begin(at, behind=bool(deaths % 2))
                 try:
-                    ended = await stack.erase()
+                    outcome = await stack.erase()
                 except Killed:
                     deaths += 1
                     killer.begin(0, behind=False)
             assert deaths > 20, f"of {writes} writes"
-            assert await stack.content() == whole
-        assert [set(one.events) for one in ended] == [set(one.events) for one in receipts]
+            assert await stack.content() == expected_content
+        assert [set(receipt.events) for receipt in outcome] == [
+            set(receipt.events) for receipt in receipts
+        ]

@@ -106,14 +106,17 @@ async def test_a_shorter_log_is_not_written_to(
     running = await bus.service()
     assert not running.writes.refusal
     await bus.damaged(damage)
-    left = await bus.end()
-    assert left < EVENTS, "the server says nothing of what it lost"
+    last_sequence = await bus.end()
+    assert last_sequence < EVENTS, "the server says nothing of what it lost"
     for service in (running, await bus.service(), await bus.service("chunker")):
         await service.look()
-        assert f"it ends at sequence {left}, and had reached {EVENTS}" in service.writes.refusal
+        assert (
+            f"it ends at sequence {last_sequence}, and had reached {EVENTS}"
+            in service.writes.refusal
+        )
         with pytest.raises(LogDamaged, match="accept-loss"):
             await NatsLog(bus.jetstream, service.writes).publish(document("new"))
-    assert await bus.end() == left
+    assert await bus.end() == last_sequence
 
 
 async def test_what_was_written_since_the_last_look_counts_too(bus: Bus) -> None:
@@ -210,12 +213,12 @@ async def test_a_service_stops_consuming_and_says_why(bus: Bus, tmp_path: Path) 
             return status == 503 and "accept-loss" in body["problems"].get("log", "")
 
         await until(refused, "the service says what happened")
-        left = await bus.end()
+        last_sequence = await bus.end()
         await fill(NatsLog(bus.jetstream), 1, "foreign")
         await bus.service()
         info = await bus.jetstream.consumer_info("KB_EVENTS", "query-status")
-        assert await bus.end() == left + 1, "the service published nothing about it"
-        assert (info.ack_floor.stream_seq if info.ack_floor else 0) <= left
+        assert await bus.end() == last_sequence + 1, "the service published nothing about it"
+        assert (info.ack_floor.stream_seq if info.ack_floor else 0) <= last_sequence
 
 
 async def test_an_accepted_loss_lets_services_write_again(bus: Bus) -> None:
@@ -224,13 +227,13 @@ async def test_an_accepted_loss_lets_services_write_again(bus: Bus) -> None:
     with pytest.raises(InvalidInput, match="no loss to accept"):
         await checkpoints.require_loss(bus.jetstream, bus.rows)
     await bus.damaged(cut_the_tail)
-    left = await bus.end()
-    others = [running, await bus.service("merger")]
+    last_sequence = await bus.end()
+    services = [running, await bus.service("merger")]
     assert "it ends at sequence" in await checkpoints.require_loss(bus.jetstream, bus.rows)
     await checkpoints.rewind_consumers(bus.jetstream)
     await checkpoints.accept_loss(bus.jetstream, bus.rows)
-    for service in (*others, await bus.service("chunker")):
+    for service in (*services, await bus.service("chunker")):
         await service.look()
         assert not service.writes.refusal
         await NatsLog(bus.jetstream, service.writes).publish(document(f"after-{service.stage}"))
-    assert await bus.end() == left + 3
+    assert await bus.end() == last_sequence + 3

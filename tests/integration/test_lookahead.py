@@ -22,9 +22,9 @@ async def test_a_reader_that_could_not_be_made_anew_is_made_when_the_bus_is_back
             await NatsLog(jetstream).publish(document(name))
         assert [sequence for sequence, *_ in await lookahead.headers(0)] == [1, 2]
         await server.kill()
-        for delivered in (5, 6):  # ordinary delivery goes on: each look begins behind it
+        for place in (5, 6):  # ordinary delivery goes on: each look begins behind it
             with pytest.raises(Unavailable):
-                await lookahead.headers(delivered)
+                await lookahead.headers(place)
         await server.restart()
         assert await lookahead.headers(7) == []
         await lookahead.close()

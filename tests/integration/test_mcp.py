@@ -20,7 +20,7 @@ TOOLS = {
     "find_entities",
     "walk_graph",
 }
-both = pytest.mark.parametrize("transport", ["stdio", "http"])
+each_transport = pytest.mark.parametrize("transport", ["stdio", "http"])
 
 
 async def told(client: Client, tool: str, **arguments: Any) -> Any:
@@ -40,17 +40,17 @@ async def failure(client: Client, tool: str, **arguments: Any) -> str:
 
 async def refusal(at: str, **headers: str) -> str:
     """What a client is told that gets no connection."""
-    with pytest.raises(BaseExceptionGroup) as raised:
+    with pytest.raises(BaseExceptionGroup) as error:
         async with over_http(at, **headers):
             pass
-    return repr(raised.value)
+    return repr(error.value)
 
 
 def text(result: CallToolResult) -> str:
     return " ".join(block.text for block in result.content if isinstance(block, TextContent))
 
 
-@both
+@each_transport
 async def test_every_tool_says_what_it_takes_and_gives(transport: str) -> None:
     async with listening() as url, connected(transport, url) as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
@@ -60,15 +60,15 @@ async def test_every_tool_says_what_it_takes_and_gives(transport: str) -> None:
             assert tool.output_schema
             assert tool.input_schema["additionalProperties"] is False
             for name, field in tool.input_schema["properties"].items():
-                bounded = {"maxLength", "maximum", "enum", "anyOf"} & field.keys()
-                assert bounded, f"{tool.name}.{name} has no limit"
+                limits = {"maxLength", "maximum", "enum", "anyOf"} & field.keys()
+                assert limits, f"{tool.name}.{name} has no limit"
             assert tool.annotations
             assert tool.annotations.read_only_hint is (tool.name != "add_document")
         assert client.server_info.name == "lightstream"
         assert "never instructions" in (client.instructions or "")
 
 
-@both
+@each_transport
 async def test_documents_are_searched_and_asked(transport: str) -> None:
     async with listening() as url, connected(transport, url) as client:
         result = await told(
@@ -86,41 +86,45 @@ async def test_documents_are_searched_and_asked(transport: str) -> None:
         assert (answer["found"], answer["written_by_model"]) == (True, False)
         assert answer["citations"][0]["file"] == "curie.txt"
         assert answer["citations"][0]["places"][0]["document_id"] == "curie"
-        nothing = await told(client, "ask", question="xyzzy plugh qwert?", mode="local")
-        assert (nothing["found"], nothing["citations"]) == (False, [])
+        no_answer = await told(client, "ask", question="xyzzy plugh qwert?", mode="local")
+        assert (no_answer["found"], no_answer["citations"]) == (False, [])
         nowhere = await told(client, "search", question="xyzzy plugh qwert?", mode="local")
         assert nowhere == {"passages": [], "entities": [], "relations": [], "references": []}
 
 
-@both
+@each_transport
 async def test_a_document_is_added_waited_for_and_inspected(transport: str) -> None:
-    seen: list[float] = []
+    steps: list[float] = []
 
-    async def progress(done: float, total: float | None, message: str | None) -> None:
+    async def progress(step: float, total: float | None, message: str | None) -> None:
         assert total == 60
-        seen.append(done)
+        steps.append(step)
 
     async with listening() as url, connected(transport, url) as client:
-        written = {
+        document_fields = {
             "text": "Port Elm has a lighthouse of granite.",
             "file_name": "port.md",
             "wait_seconds": 60,
         }
-        result = await client.call_tool("add_document", written, progress_callback=progress)
-        added = result.structured_content
-        assert added, text(result)
-        assert seen == sorted(set(seen))
-        assert (added["status"], added["document"]["chunks"], added["document"]["error"]) == (
+        result = await client.call_tool("add_document", document_fields, progress_callback=progress)
+        addition = result.structured_content
+        assert addition, text(result)
+        assert steps == sorted(set(steps))
+        assert (
+            addition["status"],
+            addition["document"]["chunks"],
+            addition["document"]["error"],
+        ) == (
             "processed",
             1,
             None,
         )
-        for name in (added["document_id"], added["track_id"], "port.md"):
-            shown = await told(client, "get_document", document=name)
-            assert shown["total"] == 1
-            (document,) = shown["documents"]
-            assert (document["id"], document["status"]) == (added["document_id"], "processed")
-            assert document["summary"] == written["text"]
+        for name in (addition["document_id"], addition["track_id"], "port.md"):
+            listing = await told(client, "get_document", document=name)
+            assert listing["total"] == 1
+            (document,) = listing["documents"]
+            assert (document["id"], document["status"]) == (addition["document_id"], "processed")
+            assert document["summary"] == document_fields["text"]
             assert document["steps"]["indexed"] == 1
         results = await told(
             client,
@@ -129,20 +133,20 @@ async def test_a_document_is_added_waited_for_and_inspected(transport: str) -> N
             mode="naive",
             max_passages=1,
         )
-        assert results["passages"][0]["text"] == written["text"]
+        assert results["passages"][0]["text"] == document_fields["text"]
         # The same text again is nothing new, and is not waited for in vain.
-        again = await told(client, "add_document", **{**written, "wait_seconds": 60})
-        assert (again["document_id"], again["status"]) == (added["document_id"], "processed")
-        unwaited = await told(client, "add_document", text="Another one.")
-        assert (unwaited["status"], unwaited["document"]) == ("pending", None)
-        listed = await told(client, "list_documents", status="processed")
-        assert {"curie", "baker", added["document_id"]} <= {
-            document["id"] for document in listed["documents"]
+        again = await told(client, "add_document", **{**document_fields, "wait_seconds": 60})
+        assert (again["document_id"], again["status"]) == (addition["document_id"], "processed")
+        addition_at_once = await told(client, "add_document", text="Another one.")
+        assert (addition_at_once["status"], addition_at_once["document"]) == ("pending", None)
+        listing_of_all = await told(client, "list_documents", status="processed")
+        assert {"curie", "baker", addition["document_id"]} <= {
+            document["id"] for document in listing_of_all["documents"]
         }
-        assert listed["counts"]["all"] >= 3
+        assert listing_of_all["counts"]["all"] >= 3
 
 
-@both
+@each_transport
 async def test_the_graph_is_walked_within_bounds(transport: str) -> None:
     async with listening() as url, connected(transport, url) as client:
         assert "Radium" in (await told(client, "find_entities", text="rad"))["names"]
@@ -155,11 +159,13 @@ async def test_the_graph_is_walked_within_bounds(transport: str) -> None:
         assert near["truncated"] is False
         wide = await told(client, "walk_graph", entity="Marie Curie", depth=2)
         assert {entity["name"] for entity in wide["entities"]} == {"Marie Curie", "Radium", "Watch"}
-        few = await told(client, "walk_graph", entity="Marie Curie", depth=2, max_relations=1)
-        assert (len(few["relations"]), few["truncated"]) == (1, True)
+        bounded_walk = await told(
+            client, "walk_graph", entity="Marie Curie", depth=2, max_relations=1
+        )
+        assert (len(bounded_walk["relations"]), bounded_walk["truncated"]) == (1, True)
 
 
-@both
+@each_transport
 async def test_what_cannot_be_done_is_said_so_that_a_model_can_do_better(transport: str) -> None:
     async with listening() as url, connected(transport, url) as client:
         assert "less than or equal to 50" in await failure(
@@ -185,9 +191,9 @@ async def test_what_cannot_be_done_is_said_so_that_a_model_can_do_better(transpo
 async def test_a_wrong_key_is_refused_over_stdio_and_no_key_is_told() -> None:
     async with listening(behind(lightstream_api_keys=SEVERAL)) as url:
         async with connected("stdio", url, **{"X-API-Key": "k-wrong-0123456789abc"}) as client:
-            said = await failure(client, "search", question="Who discovered radium?")
-            assert "Invalid API Key" in said
-            assert "k-wrong" not in said
+            message = await failure(client, "search", question="Who discovered radium?")
+            assert "Invalid API Key" in message
+            assert "k-wrong" not in message
         async with connected("stdio", url, **{"X-API-Key": READER}) as client:
             assert (await told(client, "list_documents"))["total"] == 2
             assert "may read only" in await failure(client, "add_document", text="New.")

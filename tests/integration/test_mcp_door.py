@@ -49,8 +49,8 @@ async def test_only_this_machines_own_names_are_answered_and_no_web_page() -> No
         ):
             assert (await posted(at, Origin=origin)).status_code == 403, origin
         async with httpx.AsyncClient(trust_env=False) as client:
-            asked = {"Origin": "http://evil.example", "Access-Control-Request-Method": "POST"}
-            answer = await client.options(at, headers=asked)
+            headers = {"Origin": "http://evil.example", "Access-Control-Request-Method": "POST"}
+            answer = await client.options(at, headers=headers)
             assert "access-control-allow-origin" not in answer.headers
             form = await client.post(at, data={"a": "b"}, headers=ACCEPT)
             assert form.status_code == 400
@@ -82,26 +82,28 @@ async def test_a_header_that_says_who_asks_is_not_taken_twice() -> None:
 
 
 @pytest.fixture
-def forked(shared_servers: SharedServers) -> Forked:
+def forked_command(shared_servers: SharedServers) -> Forked:
     return Forked(shared_servers)
 
 
-async def ended(forked: Forked, url: str, *arguments: str, **env: str) -> tuple[int, str]:
+async def ended(forked_command: Forked, url: str, *arguments: str, **env: str) -> tuple[int, str]:
     """Exit code and output of a server that does not start."""
     command = ["mcp", "--http", "--json", "--url", url, *arguments]
-    done = await asyncio.to_thread(forked, command, {"PATH": os.environ["PATH"], **env}, ROOT)
-    return done.returncode, json.loads(done.stdout)["error"]["message"]
+    process = await asyncio.to_thread(
+        forked_command, command, {"PATH": os.environ["PATH"], **env}, ROOT
+    )
+    return process.returncode, json.loads(process.stdout)["error"]["message"]
 
 
 async def test_beyond_this_machine_it_starts_only_before_a_service_that_asks_for_credentials(
-    forked: Forked,
+    forked_command: Forked,
 ) -> None:
     beyond = {"LIGHTSTREAM_MCP_HOST": "0.0.0.0"}
     async with listening() as url:
-        code, said = await ended(forked, url, "--port", "0", **beyond)
-        assert (code, "asks nobody for credentials" in said) == (1, True)
-    code, said = await ended(forked, "http://127.0.0.1:1", "--port", "0", **beyond)
-    assert (code, "does not answer" in said) == (1, True)
+        code, message = await ended(forked_command, url, "--port", "0", **beyond)
+        assert (code, "asks nobody for credentials" in message) == (1, True)
+    code, message = await ended(forked_command, "http://127.0.0.1:1", "--port", "0", **beyond)
+    assert (code, "does not answer" in message) == (1, True)
     async with (
         listening(behind(lightstream_api_keys=SEVERAL)) as url,
         serving(url, LIGHTSTREAM_MCP_NAMES="books.example", **beyond) as address,
@@ -118,19 +120,19 @@ async def test_beyond_this_machine_it_starts_only_before_a_service_that_asks_for
             assert not (await client.call_tool("list_documents", {})).is_error
 
 
-async def test_a_port_that_is_taken_is_named(forked: Forked) -> None:
+async def test_a_port_that_is_taken_is_named(forked_command: Forked) -> None:
     async with listening() as url, serving(url) as at:
         port = at.split(":")[2].split("/")[0]
-        code, said = await ended(forked, url, "--port", port)
-    assert (code, f"port {port}" in said) == (1, True)
+        code, message = await ended(forked_command, url, "--port", port)
+    assert (code, f"port {port}" in message) == (1, True)
 
 
 @pytest.mark.parametrize(
     "url", ["ftp://x", "http://", "http://user:secret@x", "nonsense", "http://[::1"]
 )
-async def test_an_address_that_is_none_is_refused(forked: Forked, url: str) -> None:
-    code, said = await ended(forked, url)
-    assert (code, "--url must be" in said, "secret" in said) == (2, True, False)
+async def test_an_address_that_is_none_is_refused(forked_command: Forked, url: str) -> None:
+    code, message = await ended(forked_command, url)
+    assert (code, "--url must be" in message, "secret" in message) == (2, True, False)
 
 
 async def judged(config: AuthConfig | None, *, strict: bool, **headers: str) -> int:

@@ -80,9 +80,9 @@ async def test_the_command_serves_the_configuration_for_http() -> None:
         )
         assert process.stdout
         try:
-            said = (await asyncio.wait_for(process.stdout.readline(), 60)).decode()
+            first_line = (await asyncio.wait_for(process.stdout.readline(), 60)).decode()
             address = configuration["url"].replace("9626", port)
-            assert said == f"MCP over HTTP: {address}\n"
+            assert first_line == f"MCP over HTTP: {address}\n"
             headers = {**configuration["headers"], "X-Workspace": "w"}
             async with over_http(address, **headers) as client:
                 assert (await told(client, "list_documents"))["total"] == 2

@@ -56,9 +56,9 @@ class Lite:
         """Return the ids that a search finds, which are those of a scan."""
         direction = [1.0] + [0.0] * (DIMENSION - 1)
         hits = await self.client.search(self.partition, "chunks", direction, top_k=9)
-        scanned = await ids(self.client, self.partition)
-        assert sorted(hit.id for hit in hits) == scanned
-        return scanned
+        ids_scanned = await ids(self.client, self.partition)
+        assert sorted(hit.id for hit in hits) == ids_scanned
+        return ids_scanned
 
     def set_clock(self, seconds: float) -> None:
         """Set the server's clock and ours, so many seconds ahead of the machine's."""

@@ -110,16 +110,16 @@ async def test_the_server_ends_when_its_starter_is_killed(tmp_path: Path) -> Non
     await until_listening(port, False)
 
 
-async def until_listening(port: int, wanted: bool) -> None:
+async def until_listening(port: int, is_expected: bool) -> None:
     end = asyncio.get_running_loop().time() + 20
-    while listening(port) is not wanted:
+    while listening(port) is not is_expected:
         assert asyncio.get_running_loop().time() < end
         await asyncio.sleep(0.05)
 
 
 async def test_a_store_that_nobody_serves_is_unavailable_at_once(tmp_path: Path) -> None:
     vectors = MilvusVectors(uri(free_port()), model="m", dimension=8)
-    begun = asyncio.get_running_loop().time()
+    start = asyncio.get_running_loop().time()
     for call in (
         vectors.ping(),
         vectors.prepare(1),
@@ -127,7 +127,7 @@ async def test_a_store_that_nobody_serves_is_unavailable_at_once(tmp_path: Path)
     ):
         with pytest.raises(Unavailable):
             await call
-    assert asyncio.get_running_loop().time() - begun < 5
+    assert asyncio.get_running_loop().time() - start < 5
     await vectors.close()
 
 

@@ -34,8 +34,11 @@ FORBIDDEN = (
 async def test_it_adds_and_deletes_documents_of_its_workspace_and_does_nothing_else(
     tmp_path: Path,
 ) -> None:
-    own = publisher_of("acme", ["harbour"])
-    async with deployed_bus(tmp_path, own) as bus, connected(bus.operator, name="test") as operator:
+    own_publisher = publisher_of("acme", ["harbour"])
+    async with (
+        deployed_bus(tmp_path, own_publisher) as bus,
+        connected(bus.operator, name="test") as operator,
+    ):
         await topology.apply(operator.jetstream())
         client = await nats.connect(bus.url("acme"), error_cb=_ignored)
         jetstream = client.jetstream()
@@ -47,8 +50,10 @@ async def test_it_adds_and_deletes_documents_of_its_workspace_and_does_nothing_e
         before = await operator.jetstream().stream_info("KB_EVENTS")
         for subject in FORBIDDEN:
             with pytest.raises(NatsError):
-                said = await client.request(subject, b'{"last_by_subj": ">"}', timeout=1)
-                raise NatsError("refused") if b'"error"' in said.data else AssertionError(subject)
+                message = await client.request(subject, b'{"last_by_subj": ">"}', timeout=1)
+                raise (
+                    NatsError("refused") if b'"error"' in message.data else AssertionError(subject)
+                )
         await client.close()
         after = await operator.jetstream().stream_info("KB_EVENTS")
         assert (after.state.last_seq, after.state.messages) == (before.state.last_seq, 2)

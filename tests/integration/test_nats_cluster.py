@@ -51,22 +51,22 @@ async def test_the_leader_is_killed_and_a_disk_is_lost_while_documents_flow(tmp_
         await until(as_declared, "every stream has its copies")
         manifest = await Backup(running.jetstream, tmp_path / "backup", lambda _: None).run()
         assert manifest.messages >= 2 * len(running.confirmed)
-        verified = verify([tmp_path / "backup"], lambda _: None)
-        assert not verified.problems
+        verification = verify([tmp_path / "backup"], lambda _: None)
+        assert not verification.problems
     async with (
-        nats_cluster(tmp_path / "other") as other,
-        connected(other.url("operator"), name="test") as client,
+        nats_cluster(tmp_path / "other") as other_cluster,
+        connected(other_cluster.url("operator"), name="test") as client,
     ):
-        restored = client.jetstream(timeout=10)
+        other_jetstream = client.jetstream(timeout=10)
         assert (
-            await Restore(restored, verified, lambda _: None, replicas=SIZE).run()
+            await Restore(other_jetstream, verification, lambda _: None, replicas=SIZE).run()
             == manifest.messages
         )
-        assert await topology.check(restored, replicas=SIZE) == []
-        leader = await other.leader(restored)
-        await other.whole(restored)
-        await other.kill(leader)
+        assert await topology.check(other_jetstream, replicas=SIZE) == []
+        leader = await other_cluster.leader(other_jetstream)
+        await other_cluster.whole(other_jetstream)
+        await other_cluster.kill(leader)
         names = dict(running.confirmed)
-        for message in await eventually(lambda: documents(NatsLog(restored))):
+        for message in await eventually(lambda: documents(NatsLog(other_jetstream))):
             assert names.pop(subjects.split(message.subject)[1]) == message.sequence
         assert not names

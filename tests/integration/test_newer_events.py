@@ -32,7 +32,7 @@ async def rebuilt(jetstream: JetStreamContext, folder: Path) -> dict[str, Any]:
     rows = SqliteRows(folder / "rows.sqlite")
     await rows.prepare()
     stores = Stores(rows, MemoryGraph(), MemoryVectors("m", 2))
-    pointers, parked = await NatsLiveGenerations.bind(jetstream), NatsParkedEvents(jetstream)
+    pointers, parked_events = await NatsLiveGenerations.bind(jetstream), NatsParkedEvents(jetstream)
     rebuild = Rebuild(
         NatsLog(jetstream),
         pointers,
@@ -41,7 +41,7 @@ async def rebuilt(jetstream: JetStreamContext, folder: Path) -> dict[str, Any]:
         ["status"],
         lambda _: None,
         MergerSettings(),
-        parked_events=parked,
+        parked_events=parked_events,
     )
     try:
         return await rebuild.run("default")
@@ -60,9 +60,13 @@ async def test_a_rebuild_goes_on_past_newer_events_says_which_it_left_and_parks_
     for _ in range(2):  # again is harmless
         result = await rebuilt(jetstream, tmp_path)
         assert (result["events"], len(result["newer"])) == (2, MANY)
-        left = result["newer"][0]
-        assert (left["sequence"], left["type"], left["version"]) == (2, "DocumentAdded", 2)
-        assert (left["workspace"], left["document"]) == ("Ahead", "d0")
+        newer_event = result["newer"][0]
+        assert (newer_event["sequence"], newer_event["type"], newer_event["version"]) == (
+            2,
+            "DocumentAdded",
+            2,
+        )
+        assert (newer_event["workspace"], newer_event["document"]) == ("Ahead", "d0")
     (count,) = await count_parked(NatsParkedEvents(jetstream))
     assert (count.workspace, count.reason, count.events) == ("Ahead", "newer-version", MANY)
     assert (count.durables, count.first, count.version) == (("query-status",), 2, 2)
@@ -80,6 +84,6 @@ async def test_the_log_shows_a_newer_event_as_one_and_not_as_an_error(
 ) -> None:
     await jetstream.publish(*newer("A document", "default"))
     ((message,),) = [page async for page in NatsLog(jetstream).read()]
-    shown = event_line(message)
-    assert (shown.sequence, shown.type, shown.document) == (1, "DocumentAdded", "A document")
-    assert shown.gist.startswith("version 2: newer than this code")
+    line = event_line(message)
+    assert (line.sequence, line.type, line.document) == (1, "DocumentAdded", "A document")
+    assert line.gist.startswith("version 2: newer than this code")

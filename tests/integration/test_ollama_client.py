@@ -54,11 +54,15 @@ def texts(messages: Sequence[Message]) -> list[tuple[str, str]]:
 async def test_the_one_model_is_listed_and_loaded() -> None:
     async with ollama() as client:
         (result,) = (await client.list()).models
-        (loaded,) = (await client.ps()).models
-        assert (result.model, result.digest, loaded.model) == (MODEL, "sha256:lightrag", MODEL)
+        (loaded_model,) = (await client.ps()).models
+        assert (result.model, result.digest, loaded_model.model) == (
+            MODEL,
+            "sha256:lightrag",
+            MODEL,
+        )
         assert result.details is not None
         assert result.details.family == "lightrag"
-        assert loaded.expires_at is not None
+        assert loaded_model.expires_at is not None
 
 
 async def test_the_model_has_the_name_that_it_was_given() -> None:
@@ -66,7 +70,9 @@ async def test_the_model_has_the_name_that_it_was_given() -> None:
     async with ollama(
         chat, ollama_emulating_model_name="harbour", ollama_emulating_model_tag="v2"
     ) as client:
-        assert [one.model for one in (await client.list()).models] == ["harbour:v2"]
+        assert [listed_model.model for listed_model in (await client.list()).models] == [
+            "harbour:v2"
+        ]
         for name in ("harbour:v2", "harbour"):
             assert (await client.chat(name, [QUESTION])).model == name
         with pytest.raises(ResponseError, match="model 'lightrag:latest' not found"):
@@ -121,14 +127,14 @@ async def test_the_synchronous_client_gets_the_same() -> None:
 
         def ask() -> tuple[str, str]:
             with Client(base) as client:
-                whole = client.chat(MODEL, [QUESTION]).message.content or ""
-                return whole, "".join(
+                full_answer = client.chat(MODEL, [QUESTION]).message.content or ""
+                return full_answer, "".join(
                     part.message.content or ""
                     for part in client.chat(MODEL, [QUESTION], stream=True)
                 )
 
-        whole, streamed = await asyncio.to_thread(ask)
-    assert whole == streamed == f"Yes.{BELOW}"
+        full_answer, streamed_answer = await asyncio.to_thread(ask)
+    assert full_answer == streamed_answer == f"Yes.{BELOW}"
 
 
 async def test_what_was_said_before_goes_to_the_model_without_the_lists_that_we_made() -> None:
@@ -142,9 +148,9 @@ async def test_what_was_said_before_goes_to_the_model_without_the_lists_that_we_
         await client.chat(
             MODEL, [*before, {"role": "user", "content": "Where did she find radium?"}]
         )
-    system, *said = texts(chat.calls[0].messages)
+    system, *turns = texts(chat.calls[0].messages)
     assert "Answer like a pirate." in system[1]
-    assert said == [
+    assert turns == [
         ("user", "/local Who was she?"),
         ("assistant", "A scientist [1]."),
         ("user", "Where did she find radium?"),
@@ -204,7 +210,7 @@ async def test_what_cannot_be_answered_ends_with_the_mark_that_clients_know() ->
 
 
 @pytest.mark.parametrize(
-    ("messages", "said"),
+    ("messages", "sentence"),
     [
         (
             [QUESTION, {"role": "assistant", "content": "She did."}],
@@ -220,12 +226,12 @@ async def test_what_cannot_be_answered_ends_with_the_mark_that_clients_know() ->
     ],
 )
 async def test_what_makes_no_sense_is_refused_in_ollamas_words(
-    messages: list[dict[str, Any]], said: str
+    messages: list[dict[str, Any]], sentence: str
 ) -> None:
     async with ollama() as client:
-        with pytest.raises(ResponseError, match=said) as raised:
+        with pytest.raises(ResponseError, match=sentence) as error:
             await client.chat(MODEL, messages)
-        assert raised.value.status_code == 400
+        assert error.value.status_code == 400
 
 
 async def test_what_there_is_not_is_not_found() -> None:
@@ -235,27 +241,27 @@ async def test_what_there_is_not_is_not_found() -> None:
             client.generate("lightrag:7b", "Hello!"),
             client.show(MODEL),
         ):
-            with pytest.raises(ResponseError, match=r"[nN]ot [fF]ound") as raised:
+            with pytest.raises(ResponseError, match=r"[nN]ot [fF]ound") as error:
                 await call
-            assert raised.value.status_code == 404
+            assert error.value.status_code == 404
 
 
 async def test_a_wrong_key_a_missing_one_and_a_foreign_workspace_are_refused() -> None:
     async with ollama(key="wrong-key-0123456789") as client:
-        with pytest.raises(ResponseError, match="Invalid token") as raised:
+        with pytest.raises(ResponseError, match="Invalid token") as error:
             await client.chat(MODEL, [QUESTION])
-        assert raised.value.status_code == 401
+        assert error.value.status_code == 401
     async with ollama(key="") as client:
-        with pytest.raises(ResponseError, match="API Key required") as raised:
+        with pytest.raises(ResponseError, match="API Key required") as error:
             await client.list()
-        assert raised.value.status_code == 403
+        assert error.value.status_code == 403
     harness = await library_of_two()
     app = harness.app(behind(lightstream_api_keys=SEVERAL))
     foreign = {"Authorization": f"Bearer {READER}", "X-Workspace": "v"}
     async with served(app) as base, AsyncClient(base, headers=foreign) as client:
-        with pytest.raises(ResponseError, match="not for this workspace") as raised:
+        with pytest.raises(ResponseError, match="not for this workspace") as error:
             await client.chat(MODEL, [QUESTION])
-        assert raised.value.status_code == 403
+        assert error.value.status_code == 403
 
 
 async def test_a_key_that_may_only_read_may_chat() -> None:
@@ -265,9 +271,9 @@ async def test_a_key_that_may_only_read_may_chat() -> None:
 
 async def test_a_model_that_breaks_off_is_told_in_the_stream_and_before_it_by_the_status() -> None:
     async with ollama(ScriptedChat([Unavailable("secret host is down")] * 2)) as client:
-        with pytest.raises(ResponseError, match="does not answer now") as raised:
+        with pytest.raises(ResponseError, match="does not answer now") as error:
             await client.chat(MODEL, [QUESTION])
-        assert raised.value.status_code == 503
+        assert error.value.status_code == 503
         with pytest.raises(ResponseError, match="does not answer now"):
             _ = [part async for part in await client.chat(MODEL, [QUESTION], stream=True)]
 

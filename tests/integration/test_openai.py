@@ -223,7 +223,7 @@ async def test_what_a_streamed_answer_took_is_billed(
 ) -> None:
     with billed_calls() as bill, calls_for("harbour"):
         assert await read(provider.chat(mode)) == "the whole answer"
-    assert [(paid.workspace, paid.purpose, paid.model, paid.usage) for paid in bill] == [
+    assert [(call.workspace, call.purpose, call.model, call.usage) for call in bill] == [
         ("harbour", "chat", mode, usage)
     ]
 
@@ -240,15 +240,15 @@ async def test_closing_the_iterator_ends_the_providers_stream(provider: Provider
 
 
 async def test_cancelling_the_reader_ends_the_providers_stream(provider: Provider) -> None:
-    begun = asyncio.Event()
+    first_piece = asyncio.Event()
     chat = provider.chat("endless")
 
     async def reader() -> None:
         async for _ in chat.stream(QUESTION):
-            begun.set()
+            first_piece.set()
 
     reading = asyncio.create_task(reader())
-    await asyncio.wait_for(begun.wait(), 5)
+    await asyncio.wait_for(first_piece.wait(), 5)
     reading.cancel()
     with pytest.raises(asyncio.CancelledError):
         await reading

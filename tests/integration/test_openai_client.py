@@ -129,9 +129,9 @@ async def test_a_stream_comes_in_chunks_and_ends_with_its_usage_where_that_is_as
     assert (parts[-1].model_extra or {})["references"] == REFERENCES
     assert len({chunk.id for chunk in chunks}) == 1
     assert {chunk.object for chunk in chunks} == {"chat.completion.chunk"}
-    used = [chunk.usage for chunk in chunks if chunk.usage]
-    assert len(used) == len(chunks) - len(parts) == int(with_usage)
-    assert all(usage.completion_tokens > 5 for usage in used)
+    usages = [chunk.usage for chunk in chunks if chunk.usage]
+    assert len(usages) == len(chunks) - len(parts) == int(with_usage)
+    assert all(usage.completion_tokens > 5 for usage in usages)
 
 
 async def test_the_stream_is_one_of_events_and_says_when_it_is_done() -> None:
@@ -160,15 +160,15 @@ async def test_the_synchronous_client_gets_the_same() -> None:
 
         def ask() -> tuple[str, str]:
             with OpenAI(base_url=f"{base}/v1", api_key="none is needed") as client:
-                whole = client.chat.completions.create(model=MODEL, messages=[QUESTION])
+                completion = client.chat.completions.create(model=MODEL, messages=[QUESTION])
                 parts = client.chat.completions.create(
                     model=MODEL, messages=[QUESTION], stream=True
                 )
-                streamed = "".join(part.choices[0].delta.content or "" for part in parts)
-                return whole.choices[0].message.content or "", streamed
+                streamed_answer = "".join(part.choices[0].delta.content or "" for part in parts)
+                return completion.choices[0].message.content or "", streamed_answer
 
-        whole, streamed = await asyncio.to_thread(ask)
-    assert whole == streamed == f"Yes.{BELOW}"
+        full_answer, streamed_answer = await asyncio.to_thread(ask)
+    assert full_answer == streamed_answer == f"Yes.{BELOW}"
 
 
 async def test_what_was_said_before_goes_to_the_model_and_what_the_developer_says_is_its_instruction() -> (  # noqa: E501
@@ -258,9 +258,9 @@ async def test_a_foreign_workspace_is_refused_whether_it_is_there_or_not() -> No
             ):
                 with pytest.raises(
                     openai.PermissionDeniedError, match="not for this workspace"
-                ) as raised:
+                ) as error:
                     await call
-                assert raised.value.code == "not_permitted"
+                assert error.value.code == "not_permitted"
 
 
 async def test_a_key_of_several_workspaces_names_one_of_them_in_the_model() -> None:
@@ -280,17 +280,17 @@ async def test_a_key_of_several_workspaces_names_one_of_them_in_the_model() -> N
 async def test_a_model_that_there_is_not_is_not_found(model: str) -> None:
     async with openai_client() as client:
         for call in (said(client, model=model), client.models.retrieve(model)):
-            with pytest.raises(openai.NotFoundError, match="does not exist") as raised:
+            with pytest.raises(openai.NotFoundError, match="does not exist") as error:
                 await call
-            assert (raised.value.type, raised.value.code) == ("invalid_request_error", "not_found")
+            assert (error.value.type, error.value.code) == ("invalid_request_error", "not_found")
 
 
 async def test_a_wrong_key_is_refused() -> None:
     async with openai_client(key="wrong-key-0123456789") as client:
         for call in (said(client), client.models.retrieve(MODEL)):
-            with pytest.raises(openai.AuthenticationError, match="Invalid token") as raised:
+            with pytest.raises(openai.AuthenticationError, match="Invalid token") as error:
                 await call
-            assert raised.value.code == "invalid_api_key"
+            assert error.value.code == "invalid_api_key"
 
 
 async def test_a_key_that_may_only_read_may_chat() -> None:
@@ -325,16 +325,16 @@ async def test_what_makes_no_sense_is_refused_in_openais_words(
     body: dict[str, Any], message: str
 ) -> None:
     async with openai_client() as client:
-        with pytest.raises(openai.BadRequestError, match=message) as raised:
+        with pytest.raises(openai.BadRequestError, match=message) as error:
             await client.chat.completions.create(**{"model": MODEL, **body})
-        assert raised.value.type == "invalid_request_error"
+        assert error.value.type == "invalid_request_error"
 
 
 async def test_a_model_that_breaks_off_is_told_in_the_stream_and_before_it_by_the_status() -> None:
     async with openai_client(ScriptedChat([Unavailable("secret host is down")] * 2)) as client:
-        with pytest.raises(openai.InternalServerError, match="does not answer now") as raised:
+        with pytest.raises(openai.InternalServerError, match="does not answer now") as error:
             await said(client)
-        assert (raised.value.status_code, raised.value.type) == (503, "server_error")
+        assert (error.value.status_code, error.value.type) == (503, "server_error")
         with pytest.raises(openai.APIError, match="does not answer now"):
             async for _ in await client.chat.completions.create(
                 model=MODEL, messages=[QUESTION], stream=True
@@ -350,9 +350,9 @@ async def test_too_many_questions_are_told_when_to_come_again() -> None:
         AsyncOpenAI(base_url=f"{base}/v1", api_key=KEY, max_retries=0) as client,
     ):
         await said(client)
-        with pytest.raises(openai.RateLimitError, match="too many requests") as raised:
+        with pytest.raises(openai.RateLimitError, match="too many requests") as error:
             await said(client)
-        assert int(raised.value.response.headers["retry-after"]) > 0
+        assert int(error.value.response.headers["retry-after"]) > 0
 
 
 async def test_the_language_model_stops_when_the_client_goes_away() -> None:

@@ -66,9 +66,9 @@ async def test_a_provider_whose_vectors_are_useless_is_to_blame_for_it(
 ) -> None:
     with pytest.raises(Unavailable, match=f"{mode}|HTTP 500: failed to encode") as caught:
         await embed(provider.embedder(mode), texts)
-    asked = [request["input"] for request in provider.requests]
+    inputs = [request["input"] for request in provider.requests]
     # A server that breaks is asked for the control in each form that there is.
-    assert asked == [texts, *[[CONTROL]] * (3 if mode == "all:not-json" else 1)]
+    assert inputs == [texts, *[[CONTROL]] * (3 if mode == "all:not-json" else 1)]
     assert "EMBEDDING_" in str(caught.value) or "HTTP 500" in str(caught.value)
 
 
@@ -81,12 +81,12 @@ async def test_a_provider_whose_vectors_are_useless_is_paused(
     for number in range(FAILURES_TO_OPEN):
         with pytest.raises(Unavailable):
             await embedder.embed([f"text {number}", "another"])
-    note, asked = await limiter.note(), len(provider.requests)
+    note, request_count = await limiter.note(), len(provider.requests)
     assert note and "is paused since" in note
     with pytest.raises(RateLimited):
         await embedder.embed(["a"])
     await embedder.close()
-    assert len(provider.requests) == asked
+    assert len(provider.requests) == request_count
 
 
 @pytest.mark.parametrize("how", ["nan", "infinite", "zeros", "short"])
@@ -101,8 +101,8 @@ async def test_a_text_that_fails_alone_while_others_do_not_is_poison(
     provider.requests.clear()
     with pytest.raises(Poison):
         await embedder.embed(["about bitcoin"])
-    asked = [request["input"] for request in provider.requests]
-    assert asked == [["about bitcoin"], ["about bitcoin"], [CONTROL]]
+    inputs = [request["input"] for request in provider.requests]
+    assert inputs == [["about bitcoin"], ["about bitcoin"], [CONTROL]]
     assert await limiter.note() is None, "the provider is well"
     assert len(await embedder.embed(["a", "b"])) == 2
     await embedder.close()
@@ -141,12 +141,12 @@ async def test_numbers_no_float_can_hold_are_useless(provider: Provider) -> None
 
 
 @pytest.mark.parametrize(
-    ("mode", "found"), [("wrong-dimension", "3 numbers"), ("missing", "no numbers")]
+    ("mode", "numbers"), [("wrong-dimension", "3 numbers"), ("missing", "no numbers")]
 )
 async def test_a_wrong_dimension_waits_for_the_right_setting(
-    provider: Provider, mode: str, found: str
+    provider: Provider, mode: str, numbers: str
 ) -> None:
-    with pytest.raises(Unavailable, match=f"{mode} gave {found}, not 4: set EMBEDDING_DIM"):
+    with pytest.raises(Unavailable, match=f"{mode} gave {numbers}, not 4: set EMBEDDING_DIM"):
         await embed(provider.embedder(mode), ["a", "b"])
 
 
@@ -187,8 +187,8 @@ async def test_what_came_before_a_wait_is_not_paid_for_again(provider: Provider)
 async def test_each_text_is_embedded_once_in_full_batches(provider: Provider) -> None:
     texts = ["x" * (1 + number % 25) for number in range(100)]
     vectors = await embed(provider.embedder("good", batch=10), texts)
-    sent = [text for request in provider.requests for text in request["input"]]
-    assert sorted(sent) == sorted(set(texts))
+    texts_sent = [text for request in provider.requests for text in request["input"]]
+    assert sorted(texts_sent) == sorted(set(texts))
     assert sorted(len(request["input"]) for request in provider.requests) == [5, 10, 10]
     assert [round(vector[0] / vector[1]) for vector in vectors] == [len(text) for text in texts]
 

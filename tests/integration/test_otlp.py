@@ -81,9 +81,9 @@ async def test_metrics_and_spans_reach_a_collector(
             await NatsLog(jetstream).publish(sealed(added("d", "Ada met Bob."), id="begin"))
 
             async def arrived() -> bool:
-                handled = collector.metrics.get("lightstream.events.handled", {}).get("outcome")
+                outcome = collector.metrics.get("lightstream.events.handled", {}).get("outcome")
                 return (
-                    handled == "done"
+                    outcome == "done"
                     and collector.metrics.keys() >= WANTED
                     and "process KB_EVENTS" in collector.spans
                 )

@@ -92,20 +92,20 @@ async def test_credentials_are_asked_for_below_the_prefix_too() -> None:
 
 
 async def test_a_proxy_that_is_believed_may_say_the_prefix() -> None:
-    said = {"X-Forwarded-Prefix": "/kb/rag"}
-    async with behind_proxy("/kb/rag", headers=said, forwarded_allow_ips="127.0.0.1") as client:
+    prefix = {"X-Forwarded-Prefix": "/kb/rag"}
+    async with behind_proxy("/kb/rag", headers=prefix, forwarded_allow_ips="127.0.0.1") as client:
         assert (await client.get("/kb/rag/")).headers["location"].startswith("/kb/rag/")
         assert (await client.get("/kb/rag/openapi.json")).json()["servers"] == [{"url": "/kb/rag"}]
-    async with behind_proxy("/rag", headers=said) as client:
+    async with behind_proxy("/rag", headers=prefix) as client:
         assert not (await client.get("/rag/")).headers["location"].startswith("/kb")
 
 
 @pytest.mark.parametrize(
-    "forged", ["//evil.example", "https://evil.example", "/a/../b", "/a b", "/a\\b"]
+    "forged_prefix", ["//evil.example", "https://evil.example", "/a/../b", "/a b", "/a\\b"]
 )
-async def test_a_forged_prefix_leads_nowhere(forged: str) -> None:
+async def test_a_forged_prefix_leads_nowhere(forged_prefix: str) -> None:
     async with behind_proxy(
-        headers={"X-Forwarded-Prefix": forged}, forwarded_allow_ips="127.0.0.1"
+        headers={"X-Forwarded-Prefix": forged_prefix}, forwarded_allow_ips="127.0.0.1"
     ) as client:
         location = (await client.get("/rag/")).headers["location"]
         assert location.startswith("/")

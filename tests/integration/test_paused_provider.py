@@ -67,9 +67,9 @@ async def said(jetstream: JetStreamContext, event: type[Event]) -> int:
     pages = NatsLog(jetstream).read(0, [subjects.of_type(event.type_name())])
     return sum(
         [
-            isinstance(decode(one.data, one.subject).data, event)
+            isinstance(decode(message.data, message.subject).data, event)
             async for page in pages
-            for one in page
+            for message in page
         ]
     )
 
@@ -101,9 +101,9 @@ async def test_a_provider_that_is_down_pauses_both_and_they_go_on_by_themselves(
     assert note.startswith("good at 127.0.0.1 is paused since")
     assert "HTTP 500" in note
     assert KEY not in note
-    asked = len(provider.requests)
+    request_count = len(provider.requests)
     await until_waiting(6.0)
-    assert len(provider.requests) - asked <= 10, (
+    assert len(provider.requests) - request_count <= 10, (
         "more than five probes, each with the question that controls it"
     )
     assert await said(jetstream, StageFailed) == 0
@@ -134,9 +134,9 @@ async def test_a_wait_is_kept_by_both_and_nothing_is_asked_twice(
     provider.busy_until = time.time() + 5.0
     await publish(jetstream)
     await until_all_is_extracted(jetstream)
-    refused = [at for at in provider.times if at < provider.busy_until]
-    assert 1 <= len(refused) <= 6
-    assert len(provider.requests) == DOCUMENTS * CHUNKS + len(refused)
+    refusals = [at for at in provider.times if at < provider.busy_until]
+    assert 1 <= len(refusals) <= 6
+    assert len(provider.requests) == DOCUMENTS * CHUNKS + len(refusals)
     assert provider.most_running <= 3
 
 

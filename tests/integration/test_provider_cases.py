@@ -52,8 +52,11 @@ async def test_embeddings(case: Case, provider: MisbehavingProvider, settings: S
         texts = [*TEXTS, LONG] if case.outcome == "shortened" else TEXTS
         vectors = await embedder.embed(texts)
         assert len(vectors) == len(texts)
-        right = [vector(text, DIMENSION) for text in TEXTS]
-        assert all(close(*pair) for pair in zip(vectors[: len(right)], right, strict=True))
+        expected_vectors = [vector(text, DIMENSION) for text in TEXTS]
+        assert all(
+            close(*pair)
+            for pair in zip(vectors[: len(expected_vectors)], expected_vectors, strict=True)
+        )
         calls = len(provider.asked("embeddings"))
         await embedder.embed([f"{text} and cod" for text in TEXTS[:1]])
         assert len(provider.asked("embeddings")) == calls + 1, "what worked was not kept"
@@ -109,8 +112,8 @@ async def test_reranking(case: Case, provider: MisbehavingProvider) -> None:
     reranker = HttpReranker("jina", url, "", KEY)
     texts = ["Barrels of tar", "Ada keeps the light", "Ada leads the harbour", "Ropes"]
     try:
-        ranked = await reranker.rerank("Who leads the harbour", texts, 4)
+        ranking = await reranker.rerank("Who leads the harbour", texts, 4)
     finally:
         await reranker.close()
-    assert ranked[0][0] == 2
-    assert len(ranked) == (2 if case.marker == "missing" else 4)
+    assert ranking[0][0] == 2
+    assert len(ranking) == (2 if case.marker == "missing" else 4)

@@ -42,9 +42,9 @@ async def test_the_example_publishes_an_event_that_we_read(
 ) -> None:
     file = tmp_path / "harbour.md"
     file.write_text("The Harbour Office keeps the register of ships: 港口.", encoding="utf-8")
-    said = await run_example(tmp_path, server.url, "team", "doc-harbour", str(file))
+    output = await run_example(tmp_path, server.url, "team", "doc-harbour", str(file))
     message = await jetstream.get_msg("KB_EVENTS", 1)
-    assert said == "event 1 of the log\n"
+    assert output == "event 1 of the log\n"
     assert message.subject == "kb.v1.team.doc-harbour.DocumentAdded"
     envelope = decode(message.data or b"", message.subject)
     assert isinstance(envelope.data, DocumentAdded)
@@ -63,13 +63,13 @@ async def test_a_long_text_and_odd_names_survive_the_way_into_the_log_twice(
     file = tmp_path / "long.md"
     file.write_text("A long text, which stands beside the log. " * 30_000, encoding="utf-8")
     for _ in range(2):  # the second time every part of the text is there already
-        said = await run_example(tmp_path, server.url, "Team.A", "Reports/港口 2026", str(file))
+        output = await run_example(tmp_path, server.url, "Team.A", "Reports/港口 2026", str(file))
     message = await jetstream.get_msg("KB_EVENTS", 2)
     event = decode(message.data or b"", message.subject or "").data
     assert isinstance(event, DocumentAdded)
     assert event.blob is not None
     text = await NatsBlobs(jetstream).get(event.blob)
-    assert said == "event 2 of the log\n"
+    assert output == "event 2 of the log\n"
     assert (event.document_id, event.text, event.blob.parts) == ("Reports/港口 2026", None, 3)
     assert text == file.read_text("utf-8")
 

@@ -76,32 +76,32 @@ async def occupy(rival: JetStreamContext, subject: str, *ids: str) -> list[bool]
     """Publish harmless events under all ids on the wire that these could have. Whether the log knew
     each before.
     """
-    known: list[bool] = []
+    duplicates: list[bool] = []
     for id in ids:
         for wire in (id, f"{subject}/{id}", message_id(b"", subject, id)):
             ack = await rival.publish(
                 HARMLESS, b"{}", stream="KB_EVENTS", headers={"Nats-Msg-Id": wire}
             )
-            known.append(bool(ack.duplicate))
-    return known
+            duplicates.append(bool(ack.duplicate))
+    return duplicates
 
 
 async def test_deletions_reach_the_log_although_their_ids_are_taken(
     rival: JetStreamContext, query: JetStreamContext
 ) -> None:
     log, blobs = NatsLog(query), NatsBlobs(query)
-    added = await add_document(
+    addition = await add_document(
         log, blobs, DocumentDraft.of(Submission(text="Tom", id="leases")), workspace="a", source="t"
     )
     ids = [
         event_id(f"a/leases/{sequence}", "DocumentDeleted")
-        for sequence in range(added.sequence, 49)
+        for sequence in range(addition.sequence, 49)
     ]
     await occupy(rival, subjects.subject("a", "leases", "DocumentDeleted"), *ids)
-    deleted = await delete_document(log, workspace="a", id="leases", source="t")
-    stored = await log.newest("a", "leases", "DocumentDeleted")
-    assert deleted and stored
-    assert deleted.sequence == stored.sequence
+    deletion = await delete_document(log, workspace="a", id="leases", source="t")
+    event = await log.newest("a", "leases", "DocumentDeleted")
+    assert deletion and event
+    assert deletion.sequence == event.sequence
     assert await current_content_hash(log, workspace="a", id="leases") is None
 
 
@@ -123,10 +123,10 @@ async def test_a_known_text_can_be_added(
         rival, subjects.of_type_in(workspace, "DocumentAdded"), event_id(cause, "DocumentAdded")
     )
     submission = DocumentDraft.of(Submission(text=text))
-    added = await add_document(log, blobs, submission, workspace=workspace, source="t", key=key)
+    addition = await add_document(log, blobs, submission, workspace=workspace, source="t", key=key)
     assert await current_content_hash(log, workspace=workspace, id=name) == sha256(text)
     again = await add_document(log, blobs, submission, workspace=workspace, source="t", key=key)
-    assert (again.sequence, again.is_new) == (added.sequence, False)
+    assert (again.sequence, again.is_new) == (addition.sequence, False)
 
 
 async def test_the_log_tells_nobody_what_another_workspace_holds(
@@ -134,7 +134,7 @@ async def test_the_log_tells_nobody_what_another_workspace_holds(
 ) -> None:
     text = "Nobody else knows this sentence. " * 10_000
     name = document_id(text)
-    added = await add_document(
+    addition = await add_document(
         NatsLog(query),
         NatsBlobs(query),
         DocumentDraft.of(Submission(text=text)),
@@ -142,13 +142,13 @@ async def test_the_log_tells_nobody_what_another_workspace_holds(
         source="t",
     )
     id = event_id(f"a/{name}/0/{sha256(text)}", "DocumentAdded")
-    assert added.is_new
+    assert addition.is_new
     assert not any(await occupy(rival, subjects.subject("a", name, "DocumentAdded"), id))
     for place in (f"a.{sha256(text)}", sha256(text)):
         with pytest.raises(NatsError):
             await rival.publish(f"blob.{place}.0", b"other", stream="KB_BLOBS", timeout=1)
-    own = await rival.publish(f"blob.b.{sha256(text)}.0", text.encode(), stream="KB_BLOBS")
-    assert own.seq
+    own_text = await rival.publish(f"blob.b.{sha256(text)}.0", text.encode(), stream="KB_BLOBS")
+    assert own_text.seq
 
 
 async def test_many_deletions_and_additions_at_once_against_a_rival(
@@ -217,10 +217,10 @@ async def test_what_a_service_says_twice_is_once(bus: DeployedBus) -> None:
     envelope = sealed(chunked(document(), "text"), id="once", workspace="a")
     assert isinstance(envelope.data, ChunksCreated)
     async with (
-        connected(bus.url("chunker"), name="one") as one,
-        connected(bus.url("chunker"), name="two") as two,
+        connected(bus.url("chunker"), name="one") as first,
+        connected(bus.url("chunker"), name="two") as second,
     ):
-        logs = [NatsLog(client.jetstream(prefix=IMPORTED_API)) for client in (one, two)]
+        logs = [NatsLog(client.jetstream(prefix=IMPORTED_API)) for client in (first, second)]
         places = [await log.publish(envelope) for log in (*logs, *logs)]
     assert len(set(places)) == 1
 

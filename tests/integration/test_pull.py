@@ -55,16 +55,16 @@ class Recorder:
 async def consuming(
     server: BusServer, recorder: Recorder, durable: str, workers: int = 1
 ) -> AsyncGenerator[Consumer]:
-    declared = declared_consumer(durable)
+    consumer = declared_consumer(durable)
     broker = NatsBroker(
         server.url, apply_types=False, logger=None, graceful_timeout=LATE, max_reconnect_attempts=-1
     )
-    pull(broker, declared, recorder.process, workers=workers)
+    pull(broker, consumer, recorder.process, workers=workers)
     await broker.connect()
     fetch_by_one_request(broker.config.connection_state.stream)
     await broker.start()
     try:
-        yield declared
+        yield consumer
     finally:
         await broker.stop()
 
@@ -76,10 +76,10 @@ async def fill(jetstream: JetStreamContext, count: int, subject: str = SUBJECT) 
 async def test_a_lone_message_is_handled_alone_and_an_idle_consumer_asks_seldom(
     server: BusServer, jetstream: JetStreamContext
 ) -> None:
-    recorder, asked = Recorder(), list[str]()
+    recorder, fetches = Recorder(), list[str]()
 
     async def note(message: object) -> None:
-        asked.append("fetch")
+        fetches.append("fetch")
 
     async with connected(server) as watcher:
         await watcher.subscribe(NEXT, cb=note)
@@ -97,26 +97,26 @@ async def test_a_lone_message_is_handled_alone_and_an_idle_consumer_asks_seldom(
         # One request for each message, the one that waits for the next, and one whenever a fetch
         # has ended without any.
         idle = (asyncio.get_running_loop().time() - since) / FETCH_SECONDS
-        assert ALONE < len(asked) <= ALONE + 1 + idle
+        assert ALONE < len(fetches) <= ALONE + 1 + idle
 
 
 async def test_what_comes_without_end_comes_in_fewer_and_larger_batches(
     server: BusServer, jetstream: JetStreamContext
 ) -> None:
     recorder, count = Recorder(), 0
-    async with consuming(server, recorder, "merger") as declared:
+    async with consuming(server, recorder, "merger") as consumer:
         clock = asyncio.get_running_loop().time
         since = clock()
         while len(recorder.batches) < BATCHES_AT_ONCE + 4:
             await jetstream.publish(SUBJECT, b"x")
             count += 1
-        allowed = BATCHES_AT_ONCE + 1 + BATCHES_PER_SECOND * (clock() - since)
+        limit = BATCHES_AT_ONCE + 1 + BATCHES_PER_SECOND * (clock() - since)
 
         async def handled() -> bool:
             return len(recorder.seen) == count
 
         assert (
-            sum(len(batch) < declared.batch for batch in recorder.batches) <= allowed
+            sum(len(batch) < consumer.batch for batch in recorder.batches) <= limit
         )  # full ones wait for nothing
         await until(handled, "the last ones", seconds=LATE)
     assert recorder.seen == sorted(recorder.seen)
@@ -126,10 +126,10 @@ async def test_what_comes_without_end_comes_in_fewer_and_larger_batches(
 async def test_no_request_outlives_its_fetch(
     server: BusServer, jetstream: JetStreamContext
 ) -> None:
-    asked = list[str]()
+    fetches = list[str]()
 
     async def note(message: object) -> None:
-        asked.append("fetch")
+        fetches.append("fetch")
 
     async with connected(server) as watcher:
         await watcher.subscribe(NEXT, cb=note)
@@ -143,7 +143,7 @@ async def test_no_request_outlives_its_fetch(
                 assert len(await pull.fetch(9, 5.0)) == 1
                 assert (await jetstream.consumer_info("KB_EVENTS", "merger")).num_waiting == 0
                 await watcher.flush()
-                assert len(asked) == 3 * number
+                assert len(fetches) == 3 * number
 
 
 async def test_the_clients_own_fetch_ends_with_a_bare_timeout(jetstream: JetStreamContext) -> None:
@@ -202,14 +202,14 @@ async def test_what_waits_comes_in_full_batches_and_nothing_waits_for_its_redeli
     recorder = Recorder()
     count = 5 * declared_consumer("merger").batch + 3
     await fill(jetstream, count)
-    async with consuming(server, recorder, "merger") as declared:
-        assert declared.ack_wait > LATE
+    async with consuming(server, recorder, "merger") as consumer:
+        assert consumer.ack_wait > LATE
 
         async def handled() -> bool:
             return len(recorder.seen) == count
 
         await until(handled, "everything", seconds=LATE)
-        assert [len(batch) for batch in recorder.batches] == [declared.batch] * 5 + [3]
+        assert [len(batch) for batch in recorder.batches] == [consumer.batch] * 5 + [3]
 
 
 async def test_as_many_messages_are_taken_as_there_are_workers_and_no_more(
@@ -250,8 +250,8 @@ async def test_after_a_restart_of_the_server_deliveries_go_on_with_the_next_fetc
         await until(first, "the first message")
         await server.kill()
         await server.restart()
-        async with connected(server) as other:
-            await other.jetstream().publish(SUBJECT, b"x")
+        async with connected(server) as other_client:
+            await other_client.jetstream().publish(SUBJECT, b"x")
 
         async def second() -> bool:
             return len(set(recorder.seen)) == 2

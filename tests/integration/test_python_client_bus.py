@@ -31,8 +31,10 @@ async def test_publishing_to_a_real_bus_is_one_call(
     envelope = decode(message.data or b"", message.subject or "")
     assert (envelope.workspace, envelope.source) == ("Team.A", "/lightstream/client")
     assert envelope.data == DocumentAdded(document_id="ada", text=ADA, **about)
-    long = await publish_document(server.url, text="A text that stands beside the log. " * 20_000)
-    message = await jetstream.get_msg("KB_EVENTS", long.sequence)
+    long_document = await publish_document(
+        server.url, text="A text that stands beside the log. " * 20_000
+    )
+    message = await jetstream.get_msg("KB_EVENTS", long_document.sequence)
     event = decode(message.data or b"", message.subject or "").data
     assert isinstance(event, DocumentAdded)
     assert event.blob is not None

@@ -73,17 +73,17 @@ async def test_an_example_prints_what_the_page_says(
     harness = QueryHarness()
     app = harness.app(settings=GatewaySettings(workspace="default"))
     async with working(harness), served(app) as url:
-        said = await printed(program.replace(API, url), tmp_path, LIGHTSTREAM_API_URL=url)
-    assert said.strip() == output.strip()
+        printed_text = await printed(program.replace(API, url), tmp_path, LIGHTSTREAM_API_URL=url)
+    assert printed_text.strip() == output.strip()
 
 
 @pytest.mark.parametrize(("program", "output"), ON_THE_BUS)
 async def test_the_example_for_the_bus_prints_what_the_page_says(
     program: str, output: str, server: BusServer, jetstream: JetStreamContext, tmp_path: Path
 ) -> None:
-    said = await printed(program, tmp_path, NATS_URL=server.url)
+    printed_text = await printed(program, tmp_path, NATS_URL=server.url)
     assert (await jetstream.stream_info("KB_EVENTS")).state.messages == 1
-    assert said.strip() == output.strip()
+    assert printed_text.strip() == output.strip()
 
 
 def test_every_program_of_the_page_has_its_output() -> None:

@@ -44,29 +44,29 @@ async def test_the_query_service_may_read_the_log_whole(
             # A hole: whether an erasure explains it is read, too.
             await jetstream.purge_stream("KB_EVENTS", subject=subject)
         async with connected(bus.url("query"), name="test") as client, asyncio.timeout(PATIENCE):
-            own = client.jetstream(prefix=IMPORTED_API, timeout=5)
-            rows, values = MemoryRows(), await NatsSharedValues.bind(own, CHECKPOINTS_BUCKET)
-            assert await LogArchive(own, rows, values).extend(subjects.ALL)
-            archived = [
+            own_stream = client.jetstream(prefix=IMPORTED_API, timeout=5)
+            rows, values = MemoryRows(), await NatsSharedValues.bind(own_stream, CHECKPOINTS_BUCKET)
+            assert await LogArchive(own_stream, rows, values).extend(subjects.ALL)
+            archived_subjects = [
                 record.subject
                 async for record in archived_records(rows)
                 if ".archived." in record.subject
             ]
-            wanted = [
+            expected_subjects = [
                 subjects.subject("archived", name, "DocumentAdded")
                 for name in ("kept", "empty", *later)
             ]
-            assert archived == wanted
+            assert archived_subjects == expected_subjects
             history = [
                 message.subject
-                async for message in NatsLog(own).history("archived", None, "DocumentAdded")
+                async for message in NatsLog(own_stream).history("archived", None, "DocumentAdded")
             ]
-            assert history == wanted
-            feed, every = NatsEventFeed(own), subjects.of_workspace("archived")
-            page, left = await feed.page(every, 0, 9)
-            assert ([message.subject for message in page], left) == (wanted[:9], 1)
-            followed = list[str]()
-            async with aclosing(feed.follow(every, 0, PATIENCE)) as pages:
-                while len(followed) < len(wanted):
-                    followed += [message.subject for message in await anext(pages)]
-            assert followed == wanted
+            assert history == expected_subjects
+            feed, all_subjects = NatsEventFeed(own_stream), subjects.of_workspace("archived")
+            page, remaining = await feed.page(all_subjects, 0, 9)
+            assert ([message.subject for message in page], remaining) == (expected_subjects[:9], 1)
+            followed_subjects = list[str]()
+            async with aclosing(feed.follow(all_subjects, 0, PATIENCE)) as pages:
+                while len(followed_subjects) < len(expected_subjects):
+                    followed_subjects += [message.subject for message in await anext(pages)]
+            assert followed_subjects == expected_subjects

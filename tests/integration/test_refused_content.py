@@ -44,18 +44,18 @@ async def test_a_passage_refused_for_its_content_fails_alone(model: LanguageMode
         )
     finally:
         await chat.close()
-    said = {
+    names = {
         result.chunk.order: result.entities[0].name
         for result in results
         if isinstance(result, EntitiesExtracted)
     }
-    assert said == {0: "Ada Marlow", 3: "Eve Hill"}
-    failed = {
+    assert names == {0: "Ada Marlow", 3: "Eve Hill"}
+    failures = {
         result.chunks[0].order: result for result in results if isinstance(result, StageFailed)
     }
-    assert sorted(failed) == [1, 2]
-    assert "against the content policy" in failed[1].message
-    assert "refuses this content" in failed[2].message
-    assert {(result.error_type, result.retry_may_help) for result in failed.values()} == {
+    assert sorted(failures) == [1, 2]
+    assert "against the content policy" in failures[1].message
+    assert "refuses this content" in failures[2].message
+    assert {(result.error_type, result.retry_may_help) for result in failures.values()} == {
         ("ModelRefused", False)
     }

@@ -46,19 +46,19 @@ def test_a_read_only_folder_ends_no_command_with_a_traceback(
     tmp_path: Path, command: list[str]
 ) -> None:
     with read_only(tmp_path) as folder:
-        done = give(folder, *command)
-    assert "Traceback" not in done.stdout + done.stderr
+        process = give(folder, *command)
+    assert "Traceback" not in process.stdout + process.stderr
     if command[0] == "down":
-        assert (done.returncode, "no stack was running" in done.stdout) == (0, True)
+        assert (process.returncode, "no stack was running" in process.stdout) == (0, True)
     elif command[0] == "up":
-        assert done.returncode == 1
-        assert f"{folder}/" in done.stderr
+        assert process.returncode == 1
+        assert f"{folder}/" in process.stderr
         assert (
             "its file system is read-only; make it writable, or choose another folder with --data"
-            in done.stderr
+            in process.stderr
         )
     else:
-        assert done.returncode == 1
+        assert process.returncode == 1
 
 
 @pytest.mark.parametrize("command", [["up"], ["up", "--detach"]], ids=" ".join)
@@ -68,10 +68,10 @@ def test_a_disk_without_space_ends_a_start_with_a_sentence(
     with small_disk(tmp_path / "disk", 4) as disk:
         (disk / "data").mkdir(mode=0o700)
         fill(disk)
-        done = give(disk / "data", *command)
-    assert done.returncode == 1
-    assert "Traceback" not in done.stdout + done.stderr
-    assert "no space is left there" in done.stderr
+        process = give(disk / "data", *command)
+    assert process.returncode == 1
+    assert "Traceback" not in process.stdout + process.stderr
+    assert "no space is left there" in process.stderr
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
@@ -88,13 +88,13 @@ def test_a_file_in_the_place_of_a_folder_and_the_other_way_round_are_named(
         (folder / place).write_text("a file")
     if place == STATE_FILE:
         (folder / place).mkdir()
-    done = give(folder, *command)
-    assert "Traceback" not in done.stdout + done.stderr
+    process = give(folder, *command)
+    assert "Traceback" not in process.stdout + process.stderr
     if command[0] == "up":
-        assert done.returncode == 1
-        assert "--data" in done.stderr
+        assert process.returncode == 1
+        assert "--data" in process.stderr
         assert (
-            "is a file" in done.stderr
-            or "there is a" in done.stderr
-            or "a part of this path" in done.stderr
+            "is a file" in process.stderr
+            or "there is a" in process.stderr
+            or "a part of this path" in process.stderr
         )

@@ -76,28 +76,28 @@ async def repaired(
 
 
 @pytest.mark.parametrize("kind", ["archive", "backup"])
-@pytest.mark.parametrize("killed", [True, False])
+@pytest.mark.parametrize("is_killed", [True, False])
 async def test_what_a_damaged_log_lost_comes_back(
     server: RunningNats,
     client: Client,
     bus: JetStreamContext,
     tmp_path: Path,
     kind: str,
-    killed: bool,
+    is_killed: bool,
 ) -> None:
     rows = MemoryRows()
     before = [line_of(record) for record in await records(bus)]
     source = await source_of(kind, bus, rows, tmp_path / "source")
     assert not (await audit_log(bus, bus, rows, lambda _: None)).problems
-    await (server.kill() if killed else server.process.stop())
+    await (server.kill() if is_killed else server.process.stop())
     flip_a_bit(server)
     await server.restart()
     await reconnected(client)
     assert (await audit_log(bus, bus, rows, lambda _: None)).problems
 
-    lost, changed = await repaired(bus, rows, source, tmp_path / "copy")
+    lost_sequences, changed_sequences = await repaired(bus, rows, source, tmp_path / "copy")
 
-    assert lost and not changed
+    assert lost_sequences and not changed_sequences
     assert [line_of(record) for record in await records(bus)] == before
     assert not (await audit_log(bus, bus, rows, lambda _: None)).problems
     service = Integrity(
@@ -112,7 +112,7 @@ async def test_what_a_damaged_log_lost_comes_back(
     assert not service.writes.refusal
     assert await NatsLog(bus, service.writes).publish(document("after")) == EVENTS + 1
     first = (await bus.consumer_info("KB_EVENTS", "chunker")).ack_floor
-    assert first and first.stream_seq < lost[0], "what came back is handled"
+    assert first and first.stream_seq < lost_sequences[0], "what came back is handled"
 
 
 async def test_an_event_in_anothers_place_moves_to_the_end(
@@ -125,13 +125,15 @@ async def test_an_event_in_anothers_place_moves_to_the_end(
     cut_the_tail(server)
     await server.restart()
     await reconnected(client)
-    left = len(await records(bus))
+    count_left = len(await records(bus))
     await NatsLog(bus).publish(document("new"))
 
-    lost, changed = await repaired(bus, rows, source, tmp_path / "copy")
+    lost_sequences, changed_sequences = await repaired(bus, rows, source, tmp_path / "copy")
 
     after = await records(bus)
-    assert changed == [left + 1] and lost == list(range(left + 2, EVENTS + 1))
+    assert changed_sequences == [count_left + 1] and lost_sequences == list(
+        range(count_left + 2, EVENTS + 1)
+    )
     assert [line_of(record) for record in after[:EVENTS]] == before
     assert (after[EVENTS].sequence, after[EVENTS].subject) == (
         EVENTS + 1,

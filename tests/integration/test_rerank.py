@@ -173,7 +173,7 @@ SCORES = [{"index": 1, "score": 0.9}, {"index": 0, "score": 0.2}]
         SCORES,
         {"data": SCORES},
         {"rankings": SCORES},
-        {"results": [{**each, "score": str(each["score"])} for each in SCORES]},
+        {"results": [{**score, "score": str(score["score"])} for score in SCORES]},
         {"results": [*SCORES, {"index": 2, "score": None}, {"index": 9, "score": 1.0}]},
         Response(
             b'[{"index": 2, "score": NaN}, {"index": 1, "score": 0.9}, {"index": 0, "score": 0.2}]',
@@ -198,9 +198,9 @@ async def test_logits_keep_their_order_on_a_scale_from_0_to_1(
 ) -> None:
     logits = [best - 2, best, best - 1]
     provider.answer = [{"index": index, "score": logit} for index, logit in enumerate(logits)]
-    ranked = await reranked(provider.reranker(), 3)
-    assert [index for index, _ in ranked] == [1, 2, 0]
-    assert all(0.0 <= score <= 1.0 for _, score in ranked)
+    ranking = await reranked(provider.reranker(), 3)
+    assert [index for index, _ in ranking] == [1, 2, 0]
+    assert all(0.0 <= score <= 1.0 for _, score in ranking)
     provider.answer = [{"index": 0, "score": 0.0}, {"index": 1, "score": -2.0}]
     assert await reranked(provider.reranker(), 3) == [
         (0, 0.5),

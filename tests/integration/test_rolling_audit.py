@@ -100,8 +100,8 @@ async def test_parts_go_on_where_the_last_one_stopped_and_find_nothing_in_a_log_
     note = await audit_note(await log.values())
     assert note and note.startswith("the last whole pass ended at ")
     assert note.endswith(" UTC; nothing is amiss")
-    whole = await audit_log(log.jetstream, log.jetstream, log.rows, lambda _: None)
-    assert (whole.chained, whole.problems) == (EVENTS, []), (
+    findings_of_all = await audit_log(log.jetstream, log.jetstream, log.rows, lambda _: None)
+    assert (findings_of_all.chained, findings_of_all.problems) == (EVENTS, []), (
         "a pass that ended well extends the chains"
     )
 

@@ -110,8 +110,8 @@ async def test_events_wait_for_the_rebuild_and_are_delivered_again_after_it(
 ) -> None:
     await older(rows)
     integrity, handler = await merger(jetstream, rows), Handler()
-    held = integrity.hold(MERGER, handler, Health("merger", stage=None))
-    waiting = asyncio.create_task(_outcome(held([], Generations())))
+    held_handler = integrity.hold(MERGER, handler, Health("merger", stage=None))
+    waiting = asyncio.create_task(_outcome(held_handler([], Generations())))
     with suppress(TimeoutError):
         await asyncio.wait_for(asyncio.shield(waiting), 1.0)
     assert (waiting.done(), handler.batches) == (False, 0)
@@ -121,7 +121,7 @@ async def test_events_wait_for_the_rebuild_and_are_delivered_again_after_it(
     assert isinstance(await waiting, Unavailable), (
         "it is delivered again: the live generation is another one now"
     )
-    await held([], Generations())
+    await held_handler([], Generations())
     assert handler.batches == 1
 
 
@@ -161,15 +161,15 @@ async def test_a_program_that_runs_while_a_newer_one_prepares_the_stores_stops(
         Handler(),
         Health("merger", stage=None),
     )
-    held = integrity.hold(MERGER, handler, health)
-    await held([], Generations())
+    held_handler = integrity.hold(MERGER, handler, health)
+    await held_handler([], Generations())
     await rows.put(schema.TABLE, {schema.KEY: {"version": schema.VERSION + 1}})
     await integrity.look()
     with pytest.raises(Unavailable, match="run the newer program"):
         integrity.require("graph")
     health.stage = "stopping"
     with pytest.raises(Unavailable, match="run the newer program"):
-        await held([], Generations())
+        await held_handler([], Generations())
     assert handler.batches == 1
 
 
@@ -179,10 +179,10 @@ async def test_what_was_made_from_a_graph_that_was_lost_meanwhile_is_owed(
     """The indexer goes on for seconds before anybody notices that the graph is empty."""
     pointers = await NatsLiveGenerations.bind(jetstream)
     values = await NatsSharedValues.bind(jetstream, CHECKPOINTS_BUCKET)
-    created = (await jetstream.stream_info(LOG)).created
-    assert created
-    begun = Checkpoint(0, created.isoformat())
-    graph = Store(begun)
+    created_at = (await jetstream.stream_info(LOG)).created
+    assert created_at
+    checkpoint = Checkpoint(0, created_at.isoformat())
+    graph = Store(checkpoint)
     integrity = Integrity(
         "indexer", jetstream, pointers, values, WriteStatus(is_watched=True), schema_store=rows
     )
@@ -194,16 +194,16 @@ async def test_what_was_made_from_a_graph_that_was_lost_meanwhile_is_owed(
         held_durables=("indexer-graph",),
     )
     integrity.watch("graph", {"the graph store": graph}, held_durables=("indexer-graph",))
-    await write_note(values, "graph", 1, begun)
+    await write_note(values, "graph", 1, checkpoint)
     await integrity.look()
     assert not await owed(rows)
 
-    held = integrity.hold("indexer-graph", Handler(), Health("indexer", stage=None))
-    await held([], Generations())
+    held_handler = integrity.hold("indexer-graph", Handler(), Health("indexer", stage=None))
+    await held_handler([], Generations())
     await integrity.look()
     assert not await owed(rows), "the graph was there all the time"
 
-    await held([], Generations())
+    await held_handler([], Generations())
     graph.kept = None
     await integrity.look()
     assert await owed(rows) == {"vectors"}
@@ -228,9 +228,9 @@ async def owed(rows: SqliteRows) -> set[Projection]:
     return {projection for projection in projections if record.is_owed(projection, 1)}
 
 
-async def _outcome(handled: Any) -> BaseException | None:
+async def _outcome(handling: Any) -> BaseException | None:
     try:
-        await handled
+        await handling
     except Exception as error:
         return error
     return None

@@ -147,26 +147,26 @@ async def test_a_service_that_waits_for_its_bus_ends_when_told_to(tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    "what", ["nothing was set up", "a stream differs", "a durable is missing", "a durable differs"]
+    "fault", ["nothing was set up", "a stream differs", "a durable is missing", "a durable differs"]
 )
 async def test_a_service_refuses_to_start_on_a_bus_that_is_not_as_declared(
-    server: BusServer, tmp_path: Path, what: str
+    server: BusServer, tmp_path: Path, fault: str
 ) -> None:
     async with connected(server) as client:
         jetstream = client.jetstream(timeout=5)
         reason = "lightstream topology apply"
-        if what != "nothing was set up":
+        if fault != "nothing was set up":
             await topology.apply(jetstream)
-        if what == "a stream differs":
+        if fault == "a stream differs":
             events = topology.stream_config(
                 next(stream for stream in STREAMS if stream.name == "KB_EVENTS")
             )
             await jetstream.update_stream(events.evolve(max_msg_size=5_000))
             reason = "KB_EVENTS: max_msg_size is 5000"
-        elif what == "a durable is missing":
+        elif fault == "a durable is missing":
             await jetstream.delete_consumer("KB_EVENTS", "chunker")
             reason = "durable chunker does not exist"
-        elif what == "a durable differs":
+        elif fault == "a durable differs":
             result = (await jetstream.consumer_info("KB_EVENTS", "chunker")).config
             await jetstream.add_consumer("KB_EVENTS", result.evolve(ack_wait=3.0))
             reason = "chunker: ack_wait is 3"
@@ -233,8 +233,10 @@ async def test_one_trace_leads_from_the_publisher_through_two_services(
     }
     assert {span["context"]["trace_id"] for span in by_name.values()} == {f"0x{TRACE}"}
     assert by_name["chunker"]["parent_id"] == "0xb7ad6b7169203331"
-    published = [span for span in spans(chunker) if span["name"] == "publish KB_EVENTS"]
-    assert by_name["extractor"]["parent_id"] in {span["context"]["span_id"] for span in published}
+    publish_spans = [span for span in spans(chunker) if span["name"] == "publish KB_EVENTS"]
+    assert by_name["extractor"]["parent_id"] in {
+        span["context"]["span_id"] for span in publish_spans
+    }
     attributes = by_name["extractor"]["attributes"]
     assert (attributes["lightstream.document"], attributes["lightstream.workspace"]) == ("d", "w")
     assert set(by_name) == {
@@ -249,12 +251,14 @@ async def test_one_trace_leads_from_the_publisher_through_two_services(
 async def test_logs_name_trace_workspace_and_document_and_no_secret(
     server: BusServer, jetstream: JetStreamContext, tmp_path: Path
 ) -> None:
-    lost = DocumentAdded(document_id="lost", blob=BlobRef(sha256=sha256("gone"), size=4, parts=1))
+    lost_document = DocumentAdded(
+        document_id="lost", blob=BlobRef(sha256=sha256("gone"), size=4, parts=1)
+    )
     async with service(
         "chunker", tmp_path, NATS_URL=server.url, LLM_API_KEY="sk-hunter2"
     ) as process:
         await NatsLog(jetstream).publish(
-            sealed(lost, id="begin", traceparent=PARENT, workspace="tenant")
+            sealed(lost_document, id="begin", traceparent=PARENT, workspace="tenant")
         )
         await until_there_are(jetstream, 1, "StageFailed")
     (line,) = [line for line in logs(process) if line["event"] == "dead-lettered"]

@@ -43,23 +43,23 @@ def two_processes(server: BusServer, provider: Provider, shared_servers: SharedS
 
     async def run(model: str, calls: int, limits: Limits) -> None:
         async with AsyncExitStack() as stack:
-            given = (shared_servers, server.url, provider.url, model, calls, limits)
-            children = [await stack.enter_async_context(process(*given)) for _ in range(2)]
+            arguments = (shared_servers, server.url, provider.url, model, calls, limits)
+            children = [await stack.enter_async_context(process(*arguments)) for _ in range(2)]
             async with asyncio.timeout(PATIENCE):
-                said = [(await child.communicate())[0] for child in children]
-        assert said == [f"{calls}\n".encode()] * 2
+                outputs = [(await child.communicate())[0] for child in children]
+        assert outputs == [f"{calls}\n".encode()] * 2
 
     return run
 
 
 def limited(provider: Provider) -> list[float]:
     """When the requests came that the limits hold for."""
-    asked = zip(provider.requests, provider.times, strict=True)
-    return [at for request, at in asked if request["model"] != WARM]
+    requests = zip(provider.requests, provider.times, strict=True)
+    return [at for request, at in requests if request["model"] != WARM]
 
 
 def most_within(times: list[float], seconds: float) -> int:
-    return max(sum(begin <= other < begin + seconds for other in times) for begin in times)
+    return max(sum(begin <= moment < begin + seconds for moment in times) for begin in times)
 
 
 async def test_two_processes_never_have_more_calls_under_way_than_the_limit(
@@ -126,16 +126,16 @@ async def test_a_wait_that_one_replica_is_asked_for_holds_for_all(
         provider.busy_until = time.time() + 5.0
         with pytest.raises(RateLimited, match="asks to wait"):
             await first.complete(QUESTION)
-        asked = len(provider.requests)
+        request_count = len(provider.requests)
         await asyncio.sleep(2 * HEARTBEAT)  # what a replica knows is not older
         with pytest.raises(RateLimited, match="slow down") as caught:
             await second.complete(QUESTION)
         assert 0 < (caught.value.retry_after or 0) < 5
         assert "is paused since" in (await limiter.note() or "")
-        assert len(provider.requests) == asked
+        assert len(provider.requests) == request_count
         await asyncio.gather(answered(first), answered(second))
-        assert provider.times[asked] >= provider.busy_until - 0.1
-        assert len(provider.requests) == asked + 2
+        assert provider.times[request_count] >= provider.busy_until - 0.1
+        assert len(provider.requests) == request_count + 2
         assert await limiter.note() is None
 
 
@@ -153,10 +153,10 @@ async def test_a_provider_that_is_down_is_probed_by_one_call_until_it_is_back(
             """Return when the question was asked; others control whether the provider is to
             blame.
             """
-            asked = zip(provider.requests, provider.times, strict=False)
+            requests = zip(provider.requests, provider.times, strict=False)
             return [
                 at
-                for request, at in asked
+                for request, at in requests
                 if request["messages"][-1]["content"] == QUESTION[-1].content
             ]
 
@@ -192,13 +192,15 @@ async def test_without_the_bus_each_replica_goes_by_its_part(
         await asyncio.gather(*(answered(chat) for _ in range(60)))
 
     async with (
-        replica(server.url, provider.url, "slow", limits) as (first, one),
-        replica(server.url, provider.url, "slow", limits) as (second, other),
+        replica(server.url, provider.url, "slow", limits) as (first, first_limiter),
+        replica(server.url, provider.url, "slow", limits) as (second, second_limiter),
     ):
         asking = asyncio.gather(ask(first), ask(second))
 
         async def both_know_both() -> bool:
-            return all(len(limiter._state.shares) == 2 for limiter in (one, other))
+            return all(
+                len(limiter._state.shares) == 2 for limiter in (first_limiter, second_limiter)
+            )
 
         await until(both_know_both, "two replicas that know of each other")
         assert len(provider.requests) < 120

@@ -76,14 +76,14 @@ class WatchedProcessor:
 
     async def said(self, table: ProcessorBench | None = None) -> list[str]:
         """What was told while the message was handled."""
-        table, told = table or self.bench, list[str]()
+        table, reports = table or self.bench, list[str]()
         task = asyncio.create_task(table.deliver())
         while not task.done():
             await asyncio.wait([task], timeout=0.02)
-            told += filter(None, [table.processor.activity.stalled(LIMIT)])
+            reports += filter(None, [table.processor.activity.stalled(LIMIT)])
         assert table.unacknowledged == [] and table.log.dead == {}
         assert table.processor.activity.stalled(0.0) is None, "nothing is left of it"
-        return told
+        return reports
 
 
 async def test_going_round_in_circles_in_a_store_is_no_progress() -> None:
@@ -95,16 +95,16 @@ async def test_going_round_in_circles_in_a_store_is_no_progress() -> None:
             await rows.ping()
             await asyncio.sleep(0.01)
 
-    told = await WatchedProcessor(circles).said()
-    assert "DocumentAdded of 'stuck'" in told[0]
+    reports = await WatchedProcessor(circles).said()
+    assert "DocumentAdded of 'stuck'" in reports[0]
 
 
 async def test_a_document_is_not_named_where_everybody_may_read() -> None:
-    watched = WatchedProcessor(lambda: asyncio.sleep(LONG))
-    task = asyncio.create_task(watched.bench.deliver())
+    processor = WatchedProcessor(lambda: asyncio.sleep(LONG))
+    task = asyncio.create_task(processor.bench.deliver())
     await asyncio.sleep(1.2 * LIMIT)
-    told = watched.bench.processor.activity.stalled(LIMIT, public=True)
-    assert told and "number 1" in told and "stuck" not in told and "'w'" not in told
+    report = processor.bench.processor.activity.stalled(LIMIT, public=True)
+    assert report and "number 1" in report and "stuck" not in report and "'w'" not in report
     await task
 
 
@@ -141,8 +141,8 @@ async def test_waiting_for_the_work_of_another_batch_is_no_stall() -> None:
             pass
 
     async with locks.hold(["a"]):
-        watched = WatchedProcessor(wait)
-        task = asyncio.create_task(watched.said())
+        processor = WatchedProcessor(wait)
+        task = asyncio.create_task(processor.said())
         await asyncio.sleep(LONG)
     assert await task == []
 

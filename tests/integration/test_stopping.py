@@ -37,10 +37,10 @@ async def test_a_service_whose_handlers_hang_before_a_backlog_ends_within_second
                 return any(folder.glob("begun-*"))
 
             await until(begun, "a handler has begun")
-            told = time.monotonic()
+            signal_time = time.monotonic()
             process.signal(signal.SIGTERM)
             assert await asyncio.wait_for(process.wait(), 60) == 0
-            assert time.monotonic() - told <= SOON
+            assert time.monotonic() - signal_time <= SOON
         (folder / "hold").unlink()
         async with trial_service(server.url, folder, workers=2):
 

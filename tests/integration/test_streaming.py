@@ -75,8 +75,8 @@ async def test_the_providers_stream_ends_when_the_client_goes_away(
 ) -> None:
     async with api(provider, "endless") as port:
         reader, writer = await asked(port, include_progress=progress)
-        seen = await asyncio.wait_for(reader.readuntil(b' more"}'), PATIENCE)
-        assert b"content-type: application/x-ndjson" in seen
+        head = await asyncio.wait_for(reader.readuntil(b' more"}'), PATIENCE)
+        assert b"content-type: application/x-ndjson" in head
         assert not provider.disconnected.is_set()
         await hung_up(writer)
         await asyncio.wait_for(provider.disconnected.wait(), PATIENCE)
@@ -126,9 +126,9 @@ async def test_a_whole_stream_ends_with_its_last_piece(provider: Provider) -> No
     async with api(provider, "good") as port:
         reader, writer = await asked(port)
         body = await asyncio.wait_for(reader.readuntil(b"0\r\n\r\n"), PATIENCE)
-        said = [json.loads(line) for line in body.decode().splitlines() if line.startswith("{")]
-        assert said[0] == {"references": [{"reference_id": "1", "file_path": "curie.txt"}]}
-        assert "".join(line["response"] for line in said[1:]) == "the whole answer"
+        lines = [json.loads(line) for line in body.decode().splitlines() if line.startswith("{")]
+        assert lines[0] == {"references": [{"reference_id": "1", "file_path": "curie.txt"}]}
+        assert "".join(line["response"] for line in lines[1:]) == "the whole answer"
         await hung_up(writer)
 
 

@@ -58,17 +58,18 @@ async def remove_all(client: Client) -> None:
 async def test_requests_make_what_apply_makes(client: Client) -> None:
     jetstream: JetStreamContext = client.jetstream(timeout=5)
     await topology.apply(jetstream)
-    applied = await configurations(client)
+    configurations_applied = await configurations(client)
     await remove_all(client)
 
-    declared = json.loads(exported("json"))
-    for config in declared["streams"]:
+    declarations = json.loads(exported("json"))
+    for config in declarations["streams"]:
         await ask(client, f"STREAM.CREATE.{config['name']}", config)
-    for each in declared["consumers"]:
-        subject = f"CONSUMER.DURABLE.CREATE.{each['stream_name']}.{each['config']['durable_name']}"
-        await ask(client, subject, each)
+    for consumer in declarations["consumers"]:
+        durable = consumer["config"]["durable_name"]
+        subject = f"CONSUMER.DURABLE.CREATE.{consumer['stream_name']}.{durable}"
+        await ask(client, subject, consumer)
 
-    assert await configurations(client) == applied
+    assert await configurations(client) == configurations_applied
     assert await topology.check(jetstream) == []
     assert await topology.apply(jetstream) == []
 
@@ -76,8 +77,11 @@ async def test_requests_make_what_apply_makes(client: Client) -> None:
 async def test_the_server_takes_every_field_as_it_is_exported(client: Client) -> None:
     await topology.apply(client.jetstream(timeout=5))
     result = await configurations(client)
-    declared = json.loads(exported("json"))
-    for config in (*declared["streams"], *(each["config"] for each in declared["consumers"])):
+    declarations = json.loads(exported("json"))
+    for config in (
+        *declarations["streams"],
+        *(consumer["config"] for consumer in declarations["consumers"]),
+    ):
         has = result[config.get("name") or config["durable_name"]]
         # The server adds metadata of its own.
         has["metadata"] = {
@@ -94,8 +98,8 @@ async def test_a_bucket_of_an_older_version_is_brought_up_to_date_and_keeps_its_
     """Buckets were made by the client's own call, which lets one message replace all keys."""
     jetstream = client.jetstream(timeout=5)
     bucket = BUCKETS[0]
-    older = await jetstream.create_key_value(bucket=bucket.name, history=bucket.history)
-    await older.put("pointers", b"{}")
+    older_bucket = await jetstream.create_key_value(bucket=bucket.name, history=bucket.history)
+    await older_bucket.put("pointers", b"{}")
     await topology.apply(jetstream)
     assert await topology.check(jetstream) == []
     assert (await jetstream.stream_info(f"KV_{bucket.name}")).config.allow_rollup_hdrs is False

@@ -101,8 +101,8 @@ async def test_an_error_drops_the_message_by_default(
 
     await broker.start()
     await publish(jetstream, body=b"event")
-    settled = await until_settled(jetstream)
-    assert (calls, settled.ack_floor.stream_seq) == ([b"event"], 1)
+    durable = await until_settled(jetstream)
+    assert (calls, durable.ack_floor.stream_seq) == ([b"event"], 1)
 
 
 async def deliveries_until(
@@ -170,8 +170,8 @@ async def test_a_publisher_without_a_stream_loses_its_event_and_acknowledges_the
 
     await broker.start()
     await publish(jetstream)
-    settled = await until_settled(jetstream)
-    assert (calls, settled.ack_floor.stream_seq) == ([b"event"], 1)
+    durable = await until_settled(jetstream)
+    assert (calls, durable.ack_floor.stream_seq) == ([b"event"], 1)
     assert (await jetstream.stream_info("LOG")).state.messages == 1
 
 
@@ -246,8 +246,8 @@ async def test_workers_take_messages_that_nobody_works_on(
         return len(worked_on) == 4 and (await info(jetstream)).num_ack_pending == 16
 
     await until(all_taken, "sixteen messages taken, four worked on")
-    other = await jetstream.pull_subscribe_bind(stream="LOG", durable="reader")
-    (stolen,) = await other.fetch(1, timeout=5)
+    other_reader = await jetstream.pull_subscribe_bind(stream="LOG", durable="reader")
+    (stolen,) = await other_reader.fetch(1, timeout=5)
     assert stolen.metadata.num_delivered == 2
     assert stolen.metadata.sequence.stream not in worked_on
     go.set()

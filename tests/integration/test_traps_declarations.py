@@ -115,10 +115,10 @@ async def test_a_pushed_durable_is_noticed(jetstream: JetStreamContext) -> None:
     nothing.
     """
     await jetstream.delete_consumer("KB_EVENTS", "chunker")
-    pushed = topology.durable_config(declared_consumer("chunker")).evolve(
+    push_config = topology.durable_config(declared_consumer("chunker")).evolve(
         deliver_subject="somewhere"
     )
-    await jetstream.add_consumer("KB_EVENTS", pushed)
+    await jetstream.add_consumer("KB_EVENTS", push_config)
     assert await topology.check(jetstream)
 
 
@@ -134,10 +134,10 @@ async def test_a_stream_that_differs_is_noticed(jetstream: JetStreamContext, dri
 async def test_a_log_that_persists_later_is_noticed(client: Client) -> None:
     """T13: it was made by somebody else, and acknowledges before it writes."""
     context = client.jetstream(timeout=5)
-    other = topology.stream_config(declared_stream("KB_DEAD")).evolve(
+    async_config = topology.stream_config(declared_stream("KB_DEAD")).evolve(
         persist_mode=PersistMode.ASYNC
     )
-    await context.add_stream(other)
+    await context.add_stream(async_config)
     problems = await topology.check(context)
     assert [problem for problem in problems if problem.startswith("KB_DEAD: persist_mode")]
 
@@ -171,23 +171,23 @@ async def test_a_full_log_refuses_new_events_and_keeps_every_old_one(
     await jetstream.update_stream(
         topology.stream_config(declared_stream("KB_EVENTS")).evolve(max_bytes=20_000)
     )
-    stored = 0
-    with pytest.raises(Unavailable) as refused:
+    count = 0
+    with pytest.raises(Unavailable) as error:
         for number in range(100):
             await NatsLog(jetstream).publish(document(f"doc-{number}"))
-            stored += 1
+            count += 1
     state = (await jetstream.stream_info("KB_EVENTS")).state
-    assert refused.value.retry_after
-    assert stored > 10
-    assert (state.messages, state.first_seq) == (stored, 1)
+    assert error.value.retry_after
+    assert count > 10
+    assert (state.messages, state.first_seq) == (count, 1)
 
 
 async def test_every_declared_stream_writes_to_disk_before_it_acknowledges(
     jetstream: JetStreamContext,
 ) -> None:
     """T13."""
-    for declared in STREAMS:
-        config = (await jetstream.stream_info(declared.name)).config
+    for stream in STREAMS:
+        config = (await jetstream.stream_info(stream.name)).config
         assert config.storage == "file"
         assert config.persist_mode in {None, PersistMode.DEFAULT, "", "default"}
         assert not config.no_ack
@@ -197,8 +197,8 @@ async def test_every_declared_durable_is_pulled_and_acknowledged_one_by_one(
     jetstream: JetStreamContext,
 ) -> None:
     """T14: nothing is pushed, so nothing overflows."""
-    for declared in CONSUMERS:
-        config = (await jetstream.consumer_info(declared.stream, declared.name)).config
+    for durable in CONSUMERS:
+        config = (await jetstream.consumer_info(durable.stream, durable.name)).config
         assert config.deliver_subject is None
         assert config.ack_policy == "explicit"
 
@@ -215,11 +215,11 @@ async def test_a_publish_the_server_died_under_is_tried_again_and_stored_once(
     """
     monkeypatch.setattr(bus, "PUBLISH_TIMEOUT", 0.5)
     freeze(server.process.pid)
-    sent = client.stats["out_msgs"]
+    message_count = client.stats["out_msgs"]
     publishing = asyncio.create_task(NatsLog(jetstream).publish(document("a")))
 
     async def under_way() -> bool:
-        return client.stats["out_msgs"] > sent
+        return client.stats["out_msgs"] > message_count
 
     await until(under_way, "the first attempt is sent")
     await server.kill()
@@ -240,10 +240,10 @@ async def test_a_publish_that_was_stored_unseen_is_not_stored_again(
     monkeypatch.setattr(bus, "PUBLISH_TIMEOUT", 0.2)
     freeze(server.process.pid)
     publishing = asyncio.create_task(NatsLog(jetstream).publish(document("a")))
-    done, _ = await asyncio.wait(
+    finished_tasks, _ = await asyncio.wait(
         [publishing], timeout=1.5
     )  # several attempts pile up at the stopped server
-    assert not done
+    assert not finished_tasks
     server.process.signal(signal.SIGCONT)
     assert await asyncio.wait_for(publishing, 10) == 1
     assert await events(jetstream) == 1
@@ -323,10 +323,10 @@ def test_spans_are_named_by_stream_and_not_by_document(monkeypatch: pytest.Monke
 async def test_a_bus_that_a_newer_program_set_up_is_refused_and_left_as_it_is(
     server: BusServer, jetstream: JetStreamContext, tmp_path: Path
 ) -> None:
-    newer = topology.stream_config(declared_stream(LOG)).evolve(
+    newer_config = topology.stream_config(declared_stream(LOG)).evolve(
         metadata={VERSION_KEY: str(VERSION + 1)}, description="another"
     )
-    await jetstream.update_stream(newer)
+    await jetstream.update_stream(newer_config)
     with pytest.raises(
         ConfigurationError, match=r"have version \d+, this program knows \d+: run the newer program"
     ):
@@ -349,5 +349,5 @@ async def test_a_bus_without_a_version_is_named_and_taken_over(jetstream: JetStr
 
 
 def test_the_version_of_the_declaration_is_raised_with_every_change_of_it() -> None:
-    declared = repr((STREAMS, CONSUMERS, BUCKETS))
-    assert (VERSION, sha256(declared)[:12]) == (1, "b563c031a888")
+    declarations = repr((STREAMS, CONSUMERS, BUCKETS))
+    assert (VERSION, sha256(declarations)[:12]) == (1, "b563c031a888")

@@ -64,13 +64,13 @@ async def seconds_until_handled(
     jetstream: JetStreamContext, broker: NatsBroker, pull: PullSub
 ) -> float:
     """From the publication of one message to the call of its handler."""
-    handled = asyncio.Event()
+    call = asyncio.Event()
 
     @broker.subscriber(
         "log.*", stream=LOG, durable="reader", pull_sub=pull, ack_policy=AckPolicy.MANUAL
     )
     async def handle(body: Any) -> None:
-        handled.set()
+        call.set()
 
     await broker.start()
     await asyncio.sleep(0.1)
@@ -79,7 +79,7 @@ async def seconds_until_handled(
     # A batch subscriber also drops what it had fetched when the fetch behind it fails: then this is
     # all we wait for.
     with suppress(TimeoutError):
-        await asyncio.wait_for(handled.wait(), 10)
+        await asyncio.wait_for(call.wait(), 10)
     return asyncio.get_running_loop().time() - since
 
 
@@ -105,20 +105,20 @@ async def test_a_typed_handler_never_sees_a_body_of_another_form(
     """Typed subscribers: nobody can publish a StageFailed about it, and by hand nobody acknowledges
     it either.
     """
-    seen: list[int] = []
+    numbers: list[int] = []
 
     @broker.subscriber(
         "log.*", stream=LOG, durable="reader", pull_sub=PullSub(), ack_policy=AckPolicy.MANUAL
     )
     async def handle(body: Body) -> None:
-        seen.append(body.number)
+        numbers.append(body.number)
 
     await broker.start()
     await jetstream.publish("log.a", b'{"number": "none"}')
     await jetstream.publish("log.a", b'{"number": 7}')
 
     async def second_was_handled() -> bool:
-        return seen == [7]
+        return numbers == [7]
 
     await until(second_was_handled, "the message behind the one of another form")
     assert (await jetstream.consumer_info("LOG", "reader")).num_ack_pending == 2
@@ -169,19 +169,19 @@ async def test_the_test_broker_delivers_nothing_again_and_drops_no_duplicate() -
     has both.
     """
     broker = NatsBroker(logger=None)
-    seen: list[bytes] = []
+    bodies: list[bytes] = []
 
     @broker.subscriber(
         "log.*", stream=LOG, durable="reader", pull_sub=PullSub(), ack_policy=AckPolicy.MANUAL
     )
     async def handle(body: bytes) -> None:
-        seen.append(body)
+        bodies.append(body)
 
     async with TestNatsBroker(broker):
         for body in (b"first", b"second"):
             await broker.publish(body, "log.a", stream="LOG", headers={"Nats-Msg-Id": "the same"})
         await asyncio.sleep(0.1)
-    assert seen == [b"first", b"second"]
+    assert bodies == [b"first", b"second"]
 
 
 async def test_the_telemetry_middleware_names_the_spans_of_a_consumer_by_subject(
@@ -199,18 +199,18 @@ async def test_the_telemetry_middleware_names_the_spans_of_a_consumer_by_subject
         graceful_timeout=0.1,
         middlewares=[NatsTelemetryMiddleware(tracer_provider=provider)],
     )
-    handled: list[bytes] = []
+    bodies: list[bytes] = []
 
     @broker.subscriber("log.*", stream=LOG, durable="reader", pull_sub=PullSub())
     async def handle(body: bytes) -> None:
-        handled.append(body)
+        bodies.append(body)
 
     await broker.start()
     for document in range(3):
         await jetstream.publish(f"log.doc-{document}", b"event")
 
     async def all_handled() -> bool:
-        return len(handled) == 3
+        return len(bodies) == 3
 
     await until(all_handled, "three messages handled")
     await broker.stop()

@@ -54,12 +54,12 @@ async def test_what_may_succeed_later_comes_again_after_a_delay(
     """T2 and T3: neither dropped nor delivered again at once."""
     async with trial_service(server.url, tmp_path):
         await NatsLog(jetstream).publish(document("later"))
-        answered = await until_answered(jetstream, "later")
-        taken = await jetstream.get_last_msg(
+        answer = await until_answered(jetstream, "later")
+        message = await jetstream.get_last_msg(
             "KB_EVENTS", subjects.subject("trial", "later", "DocumentAdded")
         )
-        assert taken.time and answered.time
-        assert (answered.time - taken.time).total_seconds() > 0.7
+        assert message.time and answer.time
+        assert (answer.time - message.time).total_seconds() > 0.7
         assert await count(jetstream, "KB_ADVISORIES") == 0
 
 
@@ -123,13 +123,15 @@ async def test_workers_whose_messages_come_at_the_same_moment_handle_them_side_b
     after the other.
     """
     (tmp_path / "hold").touch()
-    begun = [tmp_path / f"begun-doc-{number}" for number in range(16)]
+    marker_files = [tmp_path / f"begun-doc-{number}" for number in range(16)]
     for number in range(16):
         await NatsLog(jetstream).publish(document(f"doc-{number}"))
     async with trial_service(server.url, tmp_path, workers=16):
 
         async def all_begun() -> bool:
-            return all(await asyncio.gather(*(asyncio.to_thread(file.exists) for file in begun)))
+            return all(
+                await asyncio.gather(*(asyncio.to_thread(file.exists) for file in marker_files))
+            )
 
         await until(all_begun, "sixteen handlers at work", seconds=60)
         (tmp_path / "hold").unlink()

@@ -103,9 +103,9 @@ async def test_a_connection_given_up_brings_the_whole_process_to_a_standstill(
 
     def watch() -> None:
         for _ in range(100):  # the pull that was under way ends first
-            turned = threading.Event()
-            loop.call_soon_threadsafe(turned.set)
-            if not turned.wait(2.0):
+            turn = threading.Event()
+            loop.call_soon_threadsafe(turn.set)
+            if not turn.wait(2.0):
                 loop.call_soon_threadsafe(stood_still.set)
                 break
             time.sleep(0.05)

@@ -66,10 +66,10 @@ async def settings_kept(
     await start_service(server.url, stream)
     config = (await jetstream.stream_info("LOG")).config
     metadata = config.metadata or {}
-    kept = (config.duplicate_window, str(config.compression), metadata.get("owner"))
-    if kept == (3600.0, "s2", "us"):
+    settings = (config.duplicate_window, str(config.compression), metadata.get("owner"))
+    if settings == (3600.0, "s2", "us"):
         return True
-    assert kept == (120.0, "none", None)
+    assert settings == (120.0, "none", None)
     return False
 
 
@@ -104,9 +104,9 @@ async def test_deny_delete_turns_the_silent_rewriting_into_an_error(
     deletion.
     """
     await add_log(jetstream, deny_delete=True, duplicate_window=3600.0)
-    with pytest.raises(APIError) as refused:
+    with pytest.raises(APIError) as error:
         await start_service(server.url, "LOG")
-    assert refused.value.err_code == 10052
+    assert error.value.err_code == 10052
     assert (await jetstream.stream_info("LOG")).config.duplicate_window == 3600.0
 
 
@@ -127,9 +127,9 @@ async def test_interest_retention_empties_a_stream_without_consumers_at_once(
 async def test_discard_old_evicts_events_it_has_acknowledged(jetstream: JetStreamContext) -> None:
     """T11: every publish succeeds and the oldest events are gone. Rule: discard new."""
     await add_log(jetstream, max_bytes=50_000, discard=DiscardPolicy.OLD)
-    acknowledged = [await jetstream.publish("log.a", bytes(1000)) for _ in range(100)]
+    acknowledgements = [await jetstream.publish("log.a", bytes(1000)) for _ in range(100)]
     state = (await jetstream.stream_info("LOG")).state
-    assert len(acknowledged) == 100
+    assert len(acknowledgements) == 100
     assert state.messages < 60
     assert state.first_seq > 1
 
@@ -139,14 +139,14 @@ async def test_discard_new_refuses_what_does_not_fit_and_keeps_the_rest(
 ) -> None:
     """T11, the rule: the publisher is told, nothing stored is touched."""
     await add_log(jetstream, max_bytes=50_000, discard=DiscardPolicy.NEW)
-    stored = 0
-    with pytest.raises((ServiceUnavailableError, BadRequestError)) as refused:
+    count = 0
+    with pytest.raises((ServiceUnavailableError, BadRequestError)) as error:
         for _ in range(100):
             await jetstream.publish("log.a", bytes(1000))
-            stored += 1
+            count += 1
     state = (await jetstream.stream_info("LOG")).state
-    assert refused.value.err_code == FULL
-    assert (state.messages, state.first_seq) == (stored, 1)
+    assert error.value.err_code == FULL
+    assert (state.messages, state.first_seq) == (count, 1)
 
 
 @pytest.mark.own_nats
@@ -199,9 +199,9 @@ async def test_async_persistence_loses_acknowledged_events_on_kill(
     """
     await add_log(jetstream, persist_mode=PersistMode.ASYNC)
     for _ in range(20):
-        acknowledged = (await jetstream.publish("log.a", b"event")).seq
+        sequence = (await jetstream.publish("log.a", b"event")).seq
         await kill_and_restart(server, client)
-        if await last_sequence(jetstream) < acknowledged:
+        if await last_sequence(jetstream) < sequence:
             return
     pytest.fail(
         "20 kills right after an acknowledgement lost nothing: async persistence has changed"
@@ -215,9 +215,9 @@ async def test_ordinary_persistence_keeps_every_acknowledged_event_over_the_same
     """T13, the rule: the default mode writes before it acknowledges."""
     await add_log(jetstream)
     for _ in range(5):
-        acknowledged = (await jetstream.publish("log.a", b"event")).seq
+        sequence = (await jetstream.publish("log.a", b"event")).seq
         await kill_and_restart(server, client)
-        assert await last_sequence(jetstream) == acknowledged
+        assert await last_sequence(jetstream) == sequence
 
 
 @pytest.mark.own_nats

@@ -79,12 +79,12 @@ async def test_only_the_document_of_a_text_that_fails_alone_fails(provider: Prov
     async with indexer(provider, "nan", limiter) as table:
         await table.deliver()
         assert table.unacknowledged == []
-        indexed = {
+        counts = {
             event.data.aggregate_id: len(event.data.chunks)
             for event in table.published("VectorsIndexed")
             if isinstance(event.data, VectorsIndexed)
         }
-        assert indexed == {"sea": 1, "bitcoin": 0, "sky": 1}
+        assert counts == {"sea": 1, "bitcoin": 0, "sky": 1}
         (failure,) = table.published("StageFailed")
         assert isinstance(failure.data, StageFailed)
         assert failure.data.aggregate_id == "bitcoin"

@@ -42,11 +42,11 @@ def browser() -> Generator[Browser]:
 
 def test_where_everything_is_open_nobody_has_to_log_in(browser: Browser) -> None:
     with serving(behind(webui_dir=str(folder()))) as address:
-        opened = OpenedPage(browser.new_page())
-        opened.page.goto(address)
-        expect(opened.page.get_by_text("No Documents")).to_be_visible()
-        opened.page.close()
-    assert opened.faults == []
+        page = OpenedPage(browser.new_page())
+        page.page.goto(address)
+        expect(page.page.get_by_text("No Documents")).to_be_visible()
+        page.page.close()
+    assert page.faults == []
 
 
 def asked_for_a_key(page: Page, address: str) -> bool:

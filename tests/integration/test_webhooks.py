@@ -99,27 +99,27 @@ async def publish(jetstream: JetStreamContext, *ids: str) -> None:
 async def test_events_arrive_signed_and_another_process_goes_on_where_the_first_stopped(
     jetstream: JetStreamContext, receiver: tuple[Receiver, str]
 ) -> None:
-    received, url = receiver
+    hook, url = receiver
     endpoint = Endpoint("", "w", f"{url}/hook", ("DocumentAdded",), new_secret())
     await publish(jetstream, "one")
     async with sender(jetstream) as endpoints:
         endpoint = await endpoints.add(endpoint, 0)
-        await until(lambda: _are(received, "one"), "the first event")
-        received.down = True
+        await until(lambda: _are(hook, "one"), "the first event")
+        hook.down = True
         await publish(jetstream, "two")
-        await until(lambda: _refused(received), "a failed attempt")
-    received.down = False
+        await until(lambda: _refused(hook), "a failed attempt")
+    hook.down = False
     async with sender(jetstream) as endpoints:
         await endpoints.change_state(endpoint.id)
         await publish(jetstream, "three")
-        await until(lambda: _are(received, "one", "two", "three"), "the others")
+        await until(lambda: _are(hook, "one", "two", "three"), "the others")
         await endpoints.change_state(endpoint.id, cursor=1)
-        await until(lambda: _are(received, "one", "two", "three", "two", "three"), "the replay")
-    for headers, body in received.got:
-        signed = f"{headers['webhook-id']}.{headers['webhook-timestamp']}.".encode() + body
+        await until(lambda: _are(hook, "one", "two", "three", "two", "three"), "the replay")
+    for headers, body in hook.got:
+        signing_input = f"{headers['webhook-id']}.{headers['webhook-timestamp']}.".encode() + body
         key = base64.b64decode(endpoint.secret.removeprefix("whsec_"))
-        expected = base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
-        assert headers["webhook-signature"] == f"v1,{expected}"
+        signature = base64.b64encode(hmac.new(key, signing_input, hashlib.sha256).digest()).decode()
+        assert headers["webhook-signature"] == f"v1,{signature}"
         # The connection went to the address, the request names the host.
         assert headers["host"] == urlsplit(url).netloc
 
@@ -127,19 +127,19 @@ async def test_events_arrive_signed_and_another_process_goes_on_where_the_first_
 async def test_a_redirect_is_a_failure_and_is_not_followed(
     jetstream: JetStreamContext, receiver: tuple[Receiver, str]
 ) -> None:
-    received, url = receiver
+    hook, url = receiver
     await publish(jetstream, "one")
     async with sender(jetstream) as endpoints:
-        new = await endpoints.add(
+        endpoint = await endpoints.add(
             Endpoint("", "w", f"{url}/moved", ("DocumentAdded",), new_secret()), 0
         )
 
         async def has_failed() -> bool:
-            stored = await endpoints.state(new.id)
-            return bool(stored and stored.state.last_error == "redirects are not followed")
+            record = await endpoints.state(endpoint.id)
+            return bool(record and record.state.last_error == "redirects are not followed")
 
         await until(has_failed, "the failure")
-    assert received.got == []
+    assert hook.got == []
 
 
 async def test_every_consumer_is_read(jetstream: JetStreamContext) -> None:
@@ -152,9 +152,9 @@ async def test_every_consumer_is_read(jetstream: JetStreamContext) -> None:
     ) == (2, 2, 0)
 
 
-async def _are(received: Receiver, *ids: str) -> bool:
-    return received.ids == list(ids)
+async def _are(hook: Receiver, *ids: str) -> bool:
+    return hook.ids == list(ids)
 
 
-async def _refused(received: Receiver) -> bool:
-    return received.refused > 0
+async def _refused(hook: Receiver) -> bool:
+    return hook.refused > 0

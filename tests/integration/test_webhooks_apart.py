@@ -53,13 +53,13 @@ def variables(bus: DeployedBus) -> dict[str, str]:
 async def test_a_sender_with_a_user_of_its_own_sends_tries_and_stops_with_its_principal(
     tmp_path: Path, receiver: tuple[Receiver, str]
 ) -> None:
-    received, url = receiver
+    hook, url = receiver
     async with prepared_bus(tmp_path) as (bus, jetstream):
         values = await NatsSharedValues.bind(jetstream, WEBHOOKS_BUCKET)
         await publish_principals(values, KnownPrincipals({"key:writer": WRITER}, PLACES_KEY))
         async with service("webhooks", tmp_path, module=MODULE, **variables(bus)):
             endpoints = Endpoints(values)
-            new = Endpoint(
+            draft = Endpoint(
                 "",
                 "w",
                 f"{url}/hook",
@@ -67,39 +67,39 @@ async def test_a_sender_with_a_user_of_its_own_sends_tries_and_stops_with_its_pr
                 new_secret(),
                 created_by="key:writer",
             )
-            endpoint = await endpoints.add(new, 0)
+            endpoint = await endpoints.add(draft, 0)
             await publish(jetstream, "one")
-            await until(lambda: _count(received, 1), "the event")
-            sent = json.loads(received.got[0][1])
-            assert sent["type"] == "DocumentAdded"
+            await until(lambda: _count(hook, 1), "the event")
+            event = json.loads(hook.got[0][1])
+            assert event["type"] == "DocumentAdded"
             # A principal of one workspace is shown numbers in the place of sequences.
-            known = KnownPrincipals({"key:writer": WRITER}, PLACES_KEY)
-            shown = known.places_of("key:writer", "w").shown(
+            principals = KnownPrincipals({"key:writer": WRITER}, PLACES_KEY)
+            place = principals.places_of("key:writer", "w").shown(
                 await NatsLog(jetstream).last_sequence()
             )
-            assert sent["data"]["sequence"] == shown
+            assert event["data"]["sequence"] == place
 
             outcome = await OrderedTrials(values).send(endpoint)
             assert (outcome.status, outcome.error) == (200, "")
-            assert json.loads(received.got[1][1])["type"] == "test"
-            received.down = True
+            assert json.loads(hook.got[1][1])["type"] == "test"
+            hook.down = True
             assert (await OrderedTrials(values).send(endpoint)).status == 503
-            received.down = False
+            hook.down = False
             assert (await values.read(f"trial.{endpoint.id}"))[0] == b""
 
             await publish_principals(values, KnownPrincipals({}, PLACES_KEY))
             await publish(jetstream, "two")
             await until(lambda: _refused(endpoints, endpoint.id), "nothing is sent any more")
-            assert len(received.got) == 2
+            assert len(hook.got) == 2
 
 
-async def _count(received: Receiver, number: int) -> bool:
-    return len(received.got) >= number
+async def _count(hook: Receiver, number: int) -> bool:
+    return len(hook.got) >= number
 
 
 async def _refused(endpoints: Endpoints, id: str) -> bool:
-    stored = await endpoints.state(id)
-    return stored is not None and "who registered this webhook is gone" in stored.state.last_error
+    record = await endpoints.state(id)
+    return record is not None and "who registered this webhook is gone" in record.state.last_error
 
 
 async def test_a_sender_waits_until_a_gateway_has_told_who_may_use_webhooks(

@@ -108,11 +108,11 @@ async def test_a_guest_s_token_of_one_worker_is_good_for_all_and_its_secret_is_w
     base = f"http://127.0.0.1:{running.env['PORT']}"
     async with httpx.AsyncClient(base_url=base, trust_env=False) as client:
         token = (await client.get("/auth-status")).json()["access_token"]
-    for shown, expected in ((token, 200), (token[:-4] + "AAAA", 401)):
-        headers = {"Authorization": f"Bearer {shown}", "X-API-Key": KEY}
-        asked = [await answered(running, "/documents/status_counts", headers) for _ in range(2)]
-        assert {status for status, _ in asked} == {expected}
-        assert {pid for _, pid in asked} == workers(running)
+    for shown_token, status_code in ((token, 200), (token[:-4] + "AAAA", 401)):
+        headers = {"Authorization": f"Bearer {shown_token}", "X-API-Key": KEY}
+        answers = [await answered(running, "/documents/status_counts", headers) for _ in range(2)]
+        assert {status for status, _ in answers} == {status_code}
+        assert {pid for _, pid in answers} == workers(running)
     (worker, *_) = workers(running)
     environ = (PROC / str(worker) / "environ").read_bytes().split(b"\0")
     (secret,) = [
@@ -145,8 +145,8 @@ async def test_what_a_request_does_is_written_down_with_the_client_s_address(
 async def test_a_worker_that_is_killed_is_replaced_and_requests_go_on_meanwhile(
     running: Process,
 ) -> None:
-    killed = min(workers(running))
-    os.kill(killed, signal.SIGKILL)
+    victim = min(workers(running))
+    os.kill(victim, signal.SIGKILL)
 
     async def seen() -> bool:
         return any(line["event"] == "a worker ended" for line in logs(running))
@@ -158,7 +158,7 @@ async def test_a_worker_that_is_killed_is_replaced_and_requests_go_on_meanwhile(
 
     await until(seen, "a line about the end")
     await until(replaced, "a second worker")
-    assert killed not in await until_answered_by(running, 2)
+    assert victim not in await until_answered_by(running, 2)
     (line,) = [line for line in logs(running) if line["event"] == "a worker ended"]
     assert line["code"] == -signal.SIGKILL
 
@@ -190,9 +190,9 @@ async def test_no_worker_outlives_a_keeper_that_is_killed(tmp_path: Path, env: E
 async def test_a_worker_that_must_not_run_ends_the_service_with_the_reason(
     tmp_path: Path, env: Env, shared_servers: SharedServers
 ) -> None:
-    async with nats_account(shared_servers) as undeclared:
-        given = {**env, "NATS_URL": undeclared.url}
-        async with service("query", tmp_path, wait=False, **given) as process:
+    async with nats_account(shared_servers) as account:
+        variables = {**env, "NATS_URL": account.url}
+        async with service("query", tmp_path, wait=False, **variables) as process:
             assert await asyncio.wait_for(process.wait(), 60) == 1
             reasons = [line["reason"] for line in logs(process) if line["event"] == "cannot start"]
             assert len(reasons) == 1
@@ -203,8 +203,8 @@ async def test_a_worker_that_must_not_run_ends_the_service_with_the_reason(
 async def test_while_the_first_worker_waits_it_says_for_what_and_none_other_is_started(
     tmp_path: Path, env: Env
 ) -> None:
-    given = {**env, "NATS_URL": f"nats://127.0.0.1:{free_port()}"}
-    async with service("query", tmp_path, wait=False, **given) as process:
+    variables = {**env, "NATS_URL": f"nats://127.0.0.1:{free_port()}"}
+    async with service("query", tmp_path, wait=False, **variables) as process:
 
         async def waiting() -> bool:
             return await page(process, "ready") == (
