@@ -38,22 +38,24 @@ def keep(page: Page, name: str) -> None:
     page.mouse.move(1, 1)
     expect(page.get_by_text("Loading…")).to_have_count(0)
     page.wait_for_timeout(STEADY)
-    drawn = Image.open(io.BytesIO(page.screenshot(animations="disabled")))
+    picture = Image.open(io.BytesIO(page.screenshot(animations="disabled")))
     # Of the ways to choose colours, this one forgets none that stands on a few points only, as
     # those of a legend do.
-    few = drawn.convert("RGB").quantize(
+    palette_picture = picture.convert("RGB").quantize(
         COLORS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE
     )
-    few.putpalette(true_palette(drawn.convert("RGB"), few))
-    few.save(IMAGES / f"{name}.png", optimize=True)
+    palette_picture.putpalette(true_palette(picture.convert("RGB"), palette_picture))
+    palette_picture.save(IMAGES / f"{name}.png", optimize=True)
 
 
-def true_palette(drawn: Image.Image, few: Image.Image) -> list[int]:
+def true_palette(picture: Image.Image, palette_picture: Image.Image) -> list[int]:
     """Return the palette with the commonest colours as they are: few colours would tint the ground
     of a page.
     """
-    palette = few.getpalette() or []
-    pairs = Counter(zip(drawn.get_flattened_data(), few.get_flattened_data(), strict=True))
+    palette = palette_picture.getpalette() or []
+    pairs = Counter(
+        zip(picture.get_flattened_data(), palette_picture.get_flattened_data(), strict=True)
+    )
     for (color, index), _ in reversed(pairs.most_common(GROUNDS)):
         palette[3 * index : 3 * index + 3] = color
     return palette
@@ -128,8 +130,8 @@ VIEWS: dict[str, tuple[str, Callable[[Page], None]]] = {
 
 def prepare(visits: Visits) -> None:
     """Add the example, and rebuild the graph beside the one that answers."""
-    with visits.to("default/documents") as opened:
-        page = opened.page
+    with visits.to("default/documents") as visit:
+        page = visit.page
         page.get_by_role("button", name="Add a small example").click()
         expect(page.get_by_role("button", name="Ready 3")).to_be_visible()
         page.get_by_role("link", name="Operations").click()
@@ -152,25 +154,25 @@ def sign_in(visits: Visits, scheme: str) -> None:
     context.close()
 
 
-def draw(visits: Visits, wanted: list[str]) -> None:
+def draw(visits: Visits, names: list[str]) -> None:
     """Draw the views of these names."""
     for scheme in ("", "-dark"):
         colors = {"color_scheme": "dark" if scheme else "light"}
         sign_in(visits, scheme)
-        for name in wanted:
+        for name in names:
             place, act = VIEWS[name]
-            with visits.to(place, **colors) as opened:
-                opened.page.set_viewport_size(SIZE)
-                opened.page.get_by_role("main").wait_for()
-                act(opened.page)
-                keep(opened.page, f"web-page-{name}{scheme}")
-        with visits.to("default/documents", **colors) as opened:
-            opened.page.set_viewport_size(PHONE)
-            expect(opened.page.get_by_role("link", name="ferry.md")).to_be_visible()
-            keep(opened.page, f"web-page-phone{scheme}")
+            with visits.to(place, **colors) as visit:
+                visit.page.set_viewport_size(SIZE)
+                visit.page.get_by_role("main").wait_for()
+                act(visit.page)
+                keep(visit.page, f"web-page-{name}{scheme}")
+        with visits.to("default/documents", **colors) as visit:
+            visit.page.set_viewport_size(PHONE)
+            expect(visit.page.get_by_role("link", name="ferry.md")).to_be_visible()
+            keep(visit.page, f"web-page-phone{scheme}")
 
 
-def main(wanted: list[str]) -> None:
+def main(names: list[str]) -> None:
     IMAGES.mkdir(exist_ok=True)
     env = {
         "AUTH_ACCOUNTS": f"{USER}:{PASSWORD}",
@@ -184,7 +186,7 @@ def main(wanted: list[str]) -> None:
     ):
         visits = Visits(browser, stack.state.api)
         prepare(visits)
-        draw(visits, wanted or list(VIEWS))
+        draw(visits, names or list(VIEWS))
 
 
 if __name__ == "__main__":

@@ -63,7 +63,7 @@ def of_the_project() -> list[Path]:
         "--others",
         "--exclude-standard",
     ]
-    listed = subprocess.run(
+    listing = subprocess.run(
         command, cwd=REPOSITORY, capture_output=True, check=True
     ).stdout.decode()
-    return [path for name in listed.split("\0") if name and (path := REPOSITORY / name).is_file()]
+    return [path for name in listing.split("\0") if name and (path := REPOSITORY / name).is_file()]

@@ -62,7 +62,7 @@ def test_a_long_function_is_found_wherever_it_stands() -> None:
     lines = "\n".join("        x = 1" for _ in range(FUNCTION_LINES - 4))
     signature = "class A:\n    async def f(\n        self,\n        x: int,\n    ):\n"
     source = f'{signature}        """Not\n\n        counted."""\n{lines}\n'
-    longer = ast.parse(source + "        return x\n")
+    longer_module = ast.parse(source + "        return x\n")
     assert too_long(ast.parse(source)) == []
-    assert too_long(longer) == [f"f: {FUNCTION_LINES + 1} lines"]
-    assert too_long(longer, commands=True) == []
+    assert too_long(longer_module) == [f"f: {FUNCTION_LINES + 1} lines"]
+    assert too_long(longer_module, commands=True) == []

@@ -24,9 +24,11 @@ HOST = re.compile(r"https?://|--find-links|index-url|@ file:")
 
 def requirements(text: str) -> dict[str, int]:
     """Requirement → number of hashes, of a lock file."""
-    joined = text.replace("\\\n", " ")
+    text_joined = text.replace("\\\n", " ")
     lines = [
-        line for line in joined.splitlines() if line.strip() and not line.lstrip().startswith("#")
+        line
+        for line in text_joined.splitlines()
+        if line.strip() and not line.lstrip().startswith("#")
     ]
     return {line.split()[0]: line.count("--hash=sha256:") for line in lines}
 

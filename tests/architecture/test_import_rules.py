@@ -83,18 +83,18 @@ def deciding(but: set[str]) -> Iterator[Path]:
     """Modules of the query service's packages that decide, without these files and folders."""
     query = REPOSITORY / "services/query"
     left_out = {query / name for name in but}
-    shared = [query / f"{name}.py" for name in ("question", "passage", "partitions")]
-    for path in (*shared, *modules(*(f"services/query/{name}" for name in DECIDING))):
+    shared_modules = [query / f"{name}.py" for name in ("question", "passage", "partitions")]
+    for path in (*shared_modules, *modules(*(f"services/query/{name}" for name in DECIDING))):
         if not left_out & {path, *path.parents}:
             yield path
 
 
-def given_by_no_one(path: Path, *more: str) -> set[str]:
+def given_by_no_one(path: Path, *further_modules: str) -> set[str]:
     """Modules of clocks, chance and environment that a file imports, and calls of a clock in
     `datetime`.
     """
     now = re.findall(r"\b(?:datetime|date)\.(?:now|utcnow|today)\b", path.read_text("utf-8"))
-    return imported(parsed(path)) & (CLOCKS_AND_CHANCE | {*more}) | set(now)
+    return imported(parsed(path)) & (CLOCKS_AND_CHANCE | {*further_modules}) | set(now)
 
 
 def test_the_rules_hold() -> None:
@@ -262,22 +262,24 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize(("file", "line", "found"), VIOLATIONS)
-def test_a_planted_violation_is_found(report: list[str], file: str, line: str, found: str) -> None:
-    assert [said for said in report if found in said] != []
+@pytest.mark.parametrize(("file", "line", "sentence"), VIOLATIONS)
+def test_a_planted_violation_is_found(
+    report: list[str], file: str, line: str, sentence: str
+) -> None:
+    assert [line_of_report for line_of_report in report if sentence in line_of_report] != []
 
 
 def test_the_contracts_need_pydantic_and_the_standard_library_only() -> None:
-    needed = {
+    packages = {
         name.partition(".")[0] for path in modules("contracts") for name in imported(parsed(path))
     }
-    assert needed - sys.stdlib_module_names == {"pydantic", "contracts"}
+    assert packages - sys.stdlib_module_names == {"pydantic", "contracts"}
 
 
 def test_the_client_imports_contracts_publishing_the_bus_errors_and_retries_only() -> None:
     ours = {name for path in modules("lightstream_rag") for name in imported(parsed(path))}
     inner = {name for name in ours if name.partition(".")[0] in FLOORS} - {"runtime"}
-    allowed = (
+    prefixes = (
         "contracts.",
         "publishing.",
         "lightstream_rag",
@@ -287,7 +289,7 @@ def test_the_client_imports_contracts_publishing_the_bus_errors_and_retries_only
         "runtime.workarounds.httpx",
     )
     inner -= {"cli", "cli.main"}  # of __main__, which is the command
-    assert {name for name in inner if not name.startswith(allowed)} == set()
+    assert {name for name in inner if not name.startswith(prefixes)} == set()
 
 
 def test_operations_import_of_a_service_its_replay_handlers_wiring_and_settings_only() -> None:
@@ -297,12 +299,12 @@ def test_operations_import_of_a_service_its_replay_handlers_wiring_and_settings_
         for name in imported(parsed(path))
         if name.count(".") > 1
     }
-    allowed = (
+    pattern = (
         r"services\.\w+\.(replay|settings|main|wiring)\b"
         r"|services\.gateway\.auth\.(settings|config)\b"
     )
     assert {
-        name for name in ours if name.startswith("services.") and not re.match(allowed, name)
+        name for name in ours if name.startswith("services.") and not re.match(pattern, name)
     } == set()
 
 

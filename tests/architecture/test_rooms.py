@@ -101,12 +101,14 @@ def test_every_service_has_the_same_rooms(service: str) -> None:
 
 @every_service
 def test_a_service_takes_exactly_what_its_durables_deliver(service: str) -> None:
-    declared = {durable.name for durable in CONSUMERS if service_of(durable) == service}
+    durable_names = {durable.name for durable in CONSUMERS if service_of(durable) == service}
     main = started_by(service).read_text("utf-8")
-    assert set(re.findall(r'Subscription\(\s*"([^"]+)"', main)) == declared
+    assert set(re.findall(r'Subscription\(\s*"([^"]+)"', main)) == durable_names
     # RetryRequested is the event processor's own matter; only the projection folds it.
-    delivered = {name for name in EVENTS if service in consuming_services(name)}
-    assert wired(service) == (delivered if service == "query" else delivered - {"RetryRequested"})
+    delivered_types = {name for name in EVENTS if service in consuming_services(name)}
+    assert wired(service) == (
+        delivered_types if service == "query" else delivered_types - {"RetryRequested"}
+    )
 
 
 @every_service
@@ -122,13 +124,13 @@ def test_a_readme_names_what_goes_in_what_comes_out_and_every_knob(service: str)
     assert takes <= words or takes == set(EVENTS)
     assert said(service) <= words
     rooms = [path for path in modules(*folders(service)) if path.name == "settings.py"]
-    own = [
+    own_settings = [
         knobs
         for room in rooms
         for knobs in settings_in(".".join(room.relative_to(REPOSITORY).with_suffix("").parts))
     ]
-    assert own
-    assert {name.upper() for knobs in own for name in knobs.__annotations__} <= words
+    assert own_settings
+    assert {name.upper() for knobs in own_settings for name in knobs.__annotations__} <= words
     assert len(text.splitlines()) >= 5
 
 
@@ -149,32 +151,34 @@ def declarations() -> dict[str, list[tuple[type[Settings], Any]]]:
     """
     result: dict[str, list[tuple[type[Settings], Any]]] = {}
     for group in SETTINGS.values():
-        inherited = {name for base in group.__bases__ for name in getattr(base, "model_fields", {})}
+        inherited_fields = {
+            name for base in group.__bases__ for name in getattr(base, "model_fields", {})
+        }
         for name, field in group.model_fields.items():
-            if name in group.__annotations__ and name not in inherited:
+            if name in group.__annotations__ and name not in inherited_fields:
                 for variable in variables(name, field):
                     result.setdefault(variable, []).append((group, field.default))
     return result
 
 
 def test_no_variable_is_declared_by_two_classes_of_settings() -> None:
-    several = {
-        variable: [group.__name__ for group, _ in declared]
-        for variable, declared in declarations().items()
-        if len({group for group, _ in declared}) > 1 and variable not in SHARED_VARIABLES
+    declared_twice = {
+        variable: [group.__name__ for group, _ in places]
+        for variable, places in declarations().items()
+        if len({group for group, _ in places}) > 1 and variable not in SHARED_VARIABLES
     }
-    assert several == {}
+    assert declared_twice == {}
 
 
 def test_a_variable_that_two_classes_share_has_one_default() -> None:
-    declared = declarations()
+    places = declarations()
     for variable in SHARED_VARIABLES:
-        assert len(declared[variable]) == 2
-        assert declared[variable][0][1] == declared[variable][1][1]
+        assert len(places[variable]) == 2
+        assert places[variable][0][1] == places[variable][1][1]
 
 
 def test_every_class_of_settings_is_among_those_that_are_shown() -> None:
-    own = {
+    own_settings = {
         group
         for path in modules(*FLOORS)
         if "Settings)" in path.read_text("utf-8")
@@ -182,4 +186,4 @@ def test_every_class_of_settings_is_among_those_that_are_shown() -> None:
             ".".join(path.relative_to(REPOSITORY).with_suffix("").parts).removesuffix(".__init__")
         )
     }
-    assert own == set(SETTINGS.values())
+    assert own_settings == set(SETTINGS.values())

@@ -82,11 +82,11 @@ def private_attributes(tree: ast.Module, of_the_project: set[str]) -> Iterator[t
 
     What an object of ours inherits may be defined in another file of the project.
     """
-    own = defined_names(tree)
+    own_names = defined_names(tree)
     for node in ast.walk(tree):
         if not isinstance(node, ast.Attribute) or not is_private(node.attr):
             continue
-        names = of_the_project if is_own_attribute(node) else own
+        names = of_the_project if is_own_attribute(node) else own_names
         if node.attr not in names:
             yield node.lineno, node.attr
 

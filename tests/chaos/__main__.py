@@ -27,9 +27,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.chaos", description=__doc__)
     parser.add_argument("--seeds", type=int, default=200, help="how many trials")
     parser.add_argument("--first", type=int, default=0, help="the seed of the first")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     outcomes: list[Outcome] = []
-    seeds = list(range(given.first, given.first + given.seeds))
+    seeds = list(range(arguments.first, arguments.first + arguments.seeds))
     while seeds:
         with (
             tempfile.TemporaryDirectory() as folder,
@@ -51,9 +51,9 @@ def main() -> int:
 @contextmanager
 def _disk(folder: Path) -> Generator[bool]:
     """Make the folder a disk that can be filled, and yield whether this process may."""
-    with ExitStack() as mounted:
+    with ExitStack() as mounts:
         try:
-            mounted.enter_context(small_disk(folder, MEGABYTES))
+            mounts.enter_context(small_disk(folder, MEGABYTES))
         except pytest.skip.Exception:
             yield False
         else:
@@ -74,20 +74,20 @@ def _table(outcomes: list[Outcome]) -> str:
     """Return a table in Markdown: how often each fault happened, and in how many trials that
     failed.
     """
-    happened, failed = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+    fault_counts, failure_counts = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
     for outcome in outcomes:
         kinds = {(fault.kind, fault.victim) for fault in outcome.faults}
-        happened.update(kinds)
+        fault_counts.update(kinds)
         if outcome.problems:
-            failed.update(kinds)
+            failure_counts.update(kinds)
     rows = [
-        f"| {kind} | {victim} | {count} | {failed[kind, victim]} |"
-        for (kind, victim), count in sorted(happened.items())
+        f"| {kind} | {victim} | {count} | {failure_counts[kind, victim]} |"
+        for (kind, victim), count in sorted(fault_counts.items())
     ]
-    bad = sum(bool(outcome.problems) for outcome in outcomes)
+    failed_trials = sum(bool(outcome.problems) for outcome in outcomes)
     return "\n".join(
         [
-            f"\n{len(outcomes)} trials, {bad} failed\n",
+            f"\n{len(outcomes)} trials, {failed_trials} failed\n",
             "| fault | of | trials | failed |",
             "|---|---|---|---|",
             *rows,

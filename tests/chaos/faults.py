@@ -131,9 +131,9 @@ def _refused(machine: Machine, _: str) -> Generator[None]:
 
 
 @contextmanager
-def _rebuilt(machine: Machine, what: str) -> Generator[None]:
+def _rebuilt(machine: Machine, projection: str) -> Generator[None]:
     """A rebuild begins, and is killed unless it has ended by then."""
-    command = [LIGHTSTREAM, "rebuild", what, "--data", str(machine.stack.folder)]
+    command = [LIGHTSTREAM, "rebuild", projection, "--data", str(machine.stack.folder)]
     env = environment(machine.stack.env)
     with subprocess.Popen(
         command, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL

@@ -68,14 +68,18 @@ def trial(
     given.
     """
     faults = faults if faults is not None else drawn(Random(seed), disk=machine.disk)
-    workspace, paid, began = f"chaos-{seed}", machine.model.passages.copy(), time.monotonic()
+    workspace, passages_before, began = (
+        f"chaos-{seed}",
+        machine.model.passages.copy(),
+        time.monotonic(),
+    )
     with ThreadPoolExecutor() as pool:
-        done = [pool.submit(_added, machine.stack, workspace)]
-        done += [pool.submit(_happened, machine, fault) for fault in faults]
-    for each in done:
-        each.result()
+        tasks = [pool.submit(_added, machine.stack, workspace)]
+        tasks += [pool.submit(_happened, machine, fault) for fault in faults]
+    for task in tasks:
+        task.result()
     problems = list(_problems(machine.stack, workspace, calm))
-    again = _paid_again(machine.model, paid, faults)
+    again = _paid_again(machine.model, passages_before, faults)
     if again:
         problems.append(f"{again} passages were paid for again")
     return Outcome(seed, faults, time.monotonic() - began, again, problems)
@@ -125,6 +129,6 @@ def _paid_again(model: LanguageModel, before: Counter[str], faults: list[Fault])
     """Return how many passages were extracted twice; those in flight in a process that was killed
     may be.
     """
-    killed = sum(fault.kind == "kill" and fault.victim == "extractor" for fault in faults)
+    kills = sum(fault.kind == "kill" and fault.victim == "extractor" for fault in faults)
     times = (model.passages - before).values()
-    return sum(max(0, count - 1 - killed) for count in times)
+    return sum(max(0, count - 1 - kills) for count in times)

@@ -23,19 +23,19 @@ to 9 s.
 
 
 async def _kill_one(
-    running: Trial, number: int, dice: Random, *, stopped: bool
+    running: Trial, number: int, dice: Random, *, is_stopped: bool
 ) -> tuple[str, float, float]:
     """Kill the leader of the log or any server, every tenth with its disk; return which, and what
     `Trial.kill` does.
     """
     leader = await running.cluster.leader(running.jetstream)
-    alone = len(running.cluster.servers) == 1
+    is_alone = len(running.cluster.servers) == 1
     victim = leader if number % 2 == 0 else dice.randrange(len(running.cluster.servers))
-    emptied = number % 10 == 9 and not alone
-    pause, later = await running.kill(victim, emptied=emptied, away=AWAY, stopped=stopped)
+    is_emptied = number % 10 == 9 and not is_alone
+    pause, later = await running.kill(victim, emptied=is_emptied, away=AWAY, stopped=is_stopped)
     kind = (
-        "the only server" if alone else "the leader" if victim == leader else "another server"
-    ) + (", its disk lost" if emptied else "")
+        "the only server" if is_alone else "the leader" if victim == leader else "another server"
+    ) + (", its disk lost" if is_emptied else "")
     print(
         f"{number + 1}: {kind}: nothing confirmed for {pause:.1f} s, {later:.1f} s with a leader",
         flush=True,
@@ -43,14 +43,16 @@ async def _kill_one(
     return kind, pause, later
 
 
-async def run(kills: int, seed: int, servers: int, *, stopped: bool) -> int:
+async def run(kills: int, seed: int, servers: int, *, is_stopped: bool) -> int:
     """Make so many kills. Returns 1 if anything is not as it must be."""
     dice, pauses, later = Random(seed), dict[str, list[float]](), dict[str, list[float]]()
     with tempfile.TemporaryDirectory() as folder:
         async with trial(Path(folder), servers) as running:
             for number in range(kills):
-                kind, *both = await _kill_one(running, number, dice, stopped=stopped)
-                for found, seconds in zip((pauses, later), both, strict=True):
+                kind, *pauses_of_kill = await _kill_one(
+                    running, number, dice, is_stopped=is_stopped
+                )
+                for found, seconds in zip((pauses, later), pauses_of_kill, strict=True):
                     found.setdefault(kind, []).append(seconds)
                     found.setdefault("all", []).append(seconds)
             problems = await running.problems()
@@ -60,7 +62,8 @@ async def run(kills: int, seed: int, servers: int, *, stopped: bool) -> int:
             )
             print(
                 ", ".join(
-                    f"{whole:.1f} {ours:.1f}" for whole, ours in sorted(running.silences(least=1.5))
+                    f"{silence:.1f} {ours:.1f}"
+                    for silence, ours in sorted(running.silences(shortest=1.5))
                 )
             )
             print(
@@ -72,7 +75,7 @@ async def run(kills: int, seed: int, servers: int, *, stopped: bool) -> int:
         "leader: median | longest (s) |"
     )
     print("|---|---|---|---|---|---|---|")
-    for kind, result in sorted(pauses.items(), key=lambda each: (each[0] == "all", each)):
+    for kind, result in sorted(pauses.items(), key=lambda row: (row[0] == "all", row)):
         soon, ours = sum(pause <= GOAL for pause in result), later[kind]
         figures = (statistics.median(result), max(result), statistics.median(ours), max(ours))
         print(
@@ -99,5 +102,9 @@ if __name__ == "__main__":
     parser.add_argument(
         "--stop", action="store_true", help="tell servers to end instead of killing them"
     )
-    given = parser.parse_args()
-    sys.exit(asyncio.run(run(given.kills, given.seed, given.servers, stopped=given.stop)))
+    arguments = parser.parse_args()
+    sys.exit(
+        asyncio.run(
+            run(arguments.kills, arguments.seed, arguments.servers, is_stopped=arguments.stop)
+        )
+    )

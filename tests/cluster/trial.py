@@ -98,10 +98,10 @@ class Trial:
 
     async def more(self, count: int) -> None:
         """Wait until so many more documents are confirmed."""
-        wanted = len(self.confirmed) + count
+        goal = len(self.confirmed) + count
 
         async def reached() -> bool:
-            return len(self.confirmed) >= wanted
+            return len(self.confirmed) >= goal
 
         await until(reached, f"{count} more documents confirmed")
 
@@ -115,35 +115,35 @@ class Trial:
         `stopped`: it is told to end.
         """
         self.pause, self.last = 0.0, time.monotonic()
-        killed = self.last
+        kill_time = self.last
         await (self.cluster.servers[number].stop() if stopped else self.cluster.kill(number))
         if away:
             await asyncio.sleep(away)  # not for luck: an orchestrator needs time to start it again
         await self.cluster.restart(number, emptied=emptied)
         await self.more(5 * PUBLISHERS)
         pause, resumed = self.pause, self.resumed
-        later = min(pause, resumed - self.elected) if killed < self.elected < resumed else pause
+        later = min(pause, resumed - self.elected) if kill_time < self.elected < resumed else pause
         await self.cluster.whole(self.jetstream)
         return pause, later
 
-    def silences(self, least: float) -> list[tuple[float, float]]:
+    def silences(self, shortest: float) -> list[tuple[float, float]]:
         """For how many seconds the service wrote nothing, where it was longer than that.
 
         Beside each stands how many of these were after the last election that it may have waited
         for.
         """
-        found = [
+        silences = [
             (before, after)
             for before, after in pairwise(self.written)
-            if (after - before).total_seconds() > least
+            if (after - before).total_seconds() > shortest
         ]
-        last = [
-            max((each for each in self.needed if before < each < after), default=before)
-            for before, after in found
+        elections = [
+            max((election for election in self.needed if before < election < after), default=before)
+            for before, after in silences
         ]
         return [
-            ((after - before).total_seconds(), (after - elected).total_seconds())
-            for (before, after), elected in zip(found, last, strict=True)
+            ((after - before).total_seconds(), (after - election).total_seconds())
+            for (before, after), election in zip(silences, elections, strict=True)
         ]
 
     async def problems(self) -> list[str]:
@@ -158,9 +158,9 @@ class Trial:
             with suppress(APIError, NatsError, Unavailable):
                 info = await self.jetstream.consumer_info("KB_EVENTS", "chunker")
                 if info.num_pending == 0 and info.num_ack_pending == 0:
-                    deleted = subjects.of_type("DocumentDeleted")
-                    written = [m async for page in self.log.read(0, [deleted]) for m in page]
-                    return len(written) >= len(self.confirmed)
+                    deletions = subjects.of_type("DocumentDeleted")
+                    messages = [m async for page in self.log.read(0, [deletions]) for m in page]
+                    return len(messages) >= len(self.confirmed)
             return False
 
         await until(handled, "the service has handled everything")
@@ -174,12 +174,13 @@ class Trial:
             if kind == "DocumentDeleted":
                 self.written.append(message.published_at)
         if result["DocumentAdded"] != self.confirmed:
-            lost = self.confirmed.items() - result["DocumentAdded"].items()
+            lost_documents = self.confirmed.items() - result["DocumentAdded"].items()
+            examples = sorted(lost_documents)[:5]
             problems.append(
-                f"confirmed and not where it was: {sorted(lost)[:5]}, {len(lost)} in all"
+                f"confirmed and not where it was: {examples}, {len(lost_documents)} in all"
             )
-        if missing := self.confirmed.keys() - result["DocumentDeleted"].keys():
-            problems.append(f"{len(missing)} documents were never handled")
+        if unhandled := self.confirmed.keys() - result["DocumentDeleted"].keys():
+            problems.append(f"{len(unhandled)} documents were never handled")
         return problems
 
     async def _messages(self) -> list[Message]:

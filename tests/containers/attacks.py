@@ -144,12 +144,12 @@ def unreachable() -> dict[str, Attempt]:
         "milvus": (19530, 9091),
         "chunker": (9621,),
     }
-    hidden = {
+    hosts = {
         f"{host}:{port}": connects(host, port)
         for host, numbers in ports.items()
         for port in numbers
     }
-    return {"allowed: the API": connects("query", 9621), **hidden}
+    return {"allowed: the API": connects("query", 9621), **hosts}
 
 
 def reader() -> dict[str, Attempt]:
@@ -157,7 +157,7 @@ def reader() -> dict[str, Attempt]:
     deployment.
     """
     key = {"X-API-Key": CREDENTIALS.read_text().strip()}
-    other = {"LIGHTRAG-WORKSPACE": "harbour"}
+    other_workspace = {"LIGHTRAG-WORKSPACE": "harbour"}
     text = {"text": "forged", "file_source": "forged.txt"}
     page = {"page": 1, "page_size": 10}
     question = {"query": "Who leads the Harbour Office?"}
@@ -165,17 +165,21 @@ def reader() -> dict[str, Attempt]:
         "allowed: its documents": asks("/documents/paginated", page, **key),
         "allowed: a question": asks("/query", question, **key),
         "a document": asks("/documents/text", text, **key),
-        "a document of another workspace": asks("/documents/text", text, **key, **other),
+        "a document of another workspace": asks("/documents/text", text, **key, **other_workspace),
         "an entity": asks("/graph/entity/create", {"entity_name": "x", "entity_data": {}}, **key),
-        "a question of another workspace": asks("/query", question, **key, **other),
-        "documents of another workspace": asks("/documents/paginated", page, **key, **other),
-        "events of another workspace": asks("/events/stream", **key, **other),
-        "labels of another workspace": asks("/graph/label/list", **key, **other),
+        "a question of another workspace": asks("/query", question, **key, **other_workspace),
+        "documents of another workspace": asks(
+            "/documents/paginated", page, **key, **other_workspace
+        ),
+        "events of another workspace": asks("/events/stream", **key, **other_workspace),
+        "labels of another workspace": asks("/graph/label/list", **key, **other_workspace),
         "a rebuild": asks("/operations/rebuild/start", {"projection": "graph"}, **key),
         "an erasure": asks(
             "/operations/erasures", {"document_ids": [FORGED], "reason": "an attack"}, **key
         ),
-        "dead letters of another workspace": asks("/operations/dead_letters", **key, **other),
+        "dead letters of another workspace": asks(
+            "/operations/dead_letters", **key, **other_workspace
+        ),
         "settings": asks("/operations/settings", **key),
         "the doctor": asks("/operations/doctor", **key),
         "metrics": asks("/metrics", **key),
@@ -222,7 +226,7 @@ def hears(subject: str) -> Attempt:
 
 def _forbidden() -> dict[str, Attempt]:
     """What no publisher may: speak as a service, read, change, purge, rewind."""
-    forged = (
+    event_types = (
         "ChunksCreated",
         "EntitiesExtracted",
         "GraphMerged",
@@ -231,14 +235,14 @@ def _forbidden() -> dict[str, Attempt]:
         "GraphEdited",
     )
     subjects = [
-        *(f"kb.v1.default.{FORGED}.{name}" for name in forged),
+        *(f"kb.v1.default.{FORGED}.{name}" for name in event_types),
         "$KV.KB_GENERATIONS.pointers",
         "$KV.KB_LIMITS.x",
     ]
-    last = b'{"last_by_subj":"kb.v1.default.*.DocumentAdded"}'
+    body = b'{"last_by_subj":"kb.v1.default.*.DocumentAdded"}'
     calls = {
-        "STREAM.MSG.GET.KB_EVENTS": last,
-        "DIRECT.GET.KB_EVENTS": last,
+        "STREAM.MSG.GET.KB_EVENTS": body,
+        "DIRECT.GET.KB_EVENTS": body,
         "STREAM.PURGE.KB_EVENTS": b"{}",
         "STREAM.DELETE.KB_EVENTS": b"{}",
         "STREAM.MSG.DELETE.KB_EVENTS": b'{"seq":1}',
@@ -253,10 +257,12 @@ def _forbidden() -> dict[str, Attempt]:
     }
     # Under both names that the log's calls have: its own account's, and the one they are imported
     # by.
-    both = {f"{api}.{call}": body for call, body in calls.items() for api in ("$JS.API", "KB.API")}
+    calls_by_subject = {
+        f"{api}.{call}": body for call, body in calls.items() for api in ("$JS.API", "KB.API")
+    }
     return {
         **{f"publishes {subject}": says(subject) for subject in subjects},
-        **{f"calls {subject}": says(subject, body) for subject, body in both.items()},
+        **{f"calls {subject}": says(subject, body) for subject, body in calls_by_subject.items()},
         "calls $SYS.REQ.SERVER.PING": says("$SYS.REQ.SERVER.PING"),
     }
 
@@ -296,11 +302,11 @@ def narrow() -> dict[str, Attempt]:
 def listener() -> dict[str, Attempt]:
     """What a publisher may not hear of others. It says nothing itself: that it would hear."""
     subjects = (">", "kb.>", "_INBOX.>", "$JS.>", "$KV.>", "$SYS.>", "blob.>", "dead.>")
-    entered = enters_bus(
+    bus = enters_bus(
         CREDENTIALS.read_text().strip().removeprefix("nats://").partition("nats:4222")[0]
     )
     return {
-        "allowed: the bus": entered,
+        "allowed: the bus": bus,
         **{f"hears {subject}": hears(subject) for subject in subjects},
     }
 
@@ -343,10 +349,10 @@ def route() -> dict[str, Attempt]:
     """What somebody tries who has the password of routes without a certificate, or a certificate
     without it.
     """
-    right = CREDENTIALS.read_text().strip()
+    routes_password = CREDENTIALS.read_text().strip()
 
     def becomes(password: str, *certificate: str, tls: bool = True) -> Attempt:
-        said = {
+        options = {
             "user": "routes",
             "pass": password,
             "server_id": "X",
@@ -355,28 +361,32 @@ def route() -> dict[str, Attempt]:
         }
 
         def tried() -> bool:
-            plain = socket.create_connection(("nats", 6222), 5)
-            plain.settimeout(20)
+            connection = socket.create_connection(("nats", 6222), 5)
+            connection.settimeout(20)
             context = ssl.create_default_context(cafile="/run/secrets/bus_ca.pem")
             if certificate:
                 context.load_cert_chain(*certificate)
-            with context.wrap_socket(plain, server_hostname="nats") if tls else plain as other:
-                other.sendall(f"CONNECT {json.dumps(said)}\r\nPING\r\n".encode())
-                answered = b""
-                while part := other.recv(65536):
-                    answered += part
-                    if b"PONG" in answered:
+            with (
+                context.wrap_socket(connection, server_hostname="nats")
+                if tls
+                else connection as channel
+            ):
+                channel.sendall(f"CONNECT {json.dumps(options)}\r\nPING\r\n".encode())
+                answer = b""
+                while part := channel.recv(65536):
+                    answer += part
+                    if b"PONG" in answer:
                         return True
-            raise ConnectionError(answered.decode())
+            raise ConnectionError(answer.decode())
 
         return lambda: asyncio.to_thread(tried)
 
     ours = ("/run/secrets/bus_client.pem", "/run/secrets/bus_client.key")
     return {
-        "allowed: the password with a certificate of ours": becomes(right, *ours),
+        "allowed: the password with a certificate of ours": becomes(routes_password, *ours),
         "a certificate of ours with a guessed password": becomes("routes", *ours),
-        "the password without a certificate": becomes(right),
-        "the password without TLS": becomes(right, tls=False),
+        "the password without a certificate": becomes(routes_password),
+        "the password without TLS": becomes(routes_password, tls=False),
     }
 
 

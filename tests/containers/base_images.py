@@ -18,8 +18,8 @@ def python_image(engine: Engine, name: str) -> None:
     """Have the base image under that name: pulled, or Debian's Python where no registry is in
     reach.
     """
-    full = f"docker.io/library/{name}"
-    if engine.has(full) or _pulled(engine, full):
+    full_name = f"docker.io/library/{name}"
+    if engine.has(full_name) or _pulled(engine, full_name):
         return
     if shutil.which("debootstrap") is None:
         missing("no registry answers, and a base image of our own needs debootstrap")
@@ -40,7 +40,7 @@ def python_image(engine: Engine, name: str) -> None:
         (folder / "usr/bin/python").symlink_to("python3")
     _without_proc(folder)
     archive = HOME / "debian.tar"
-    packed = [
+    command = [
         "tar",
         "--directory",
         str(folder),
@@ -50,8 +50,8 @@ def python_image(engine: Engine, name: str) -> None:
         str(archive),
         ".",
     ]
-    executed(packed, minutes=10.0)
-    engine.run("import", "--change", f"LABEL {LABEL}=python", str(archive), full, minutes=10.0)
+    executed(command, minutes=10.0)
+    engine.run("import", "--change", f"LABEL {LABEL}=python", str(archive), full_name, minutes=10.0)
     archive.unlink()
 
 

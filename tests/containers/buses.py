@@ -23,44 +23,45 @@ asyncio.run(main())
 """  # noqa: E501
 
 
-def copies(deployed: Deployment) -> dict[str, Any]:
+def copies(installation: Deployment) -> dict[str, Any]:
     """Of each stream: how many copies it is to have, who leads it, and how many others have
     everything.
     """
     return json.loads(
-        deployed.beside("inside", "python", "-c", COPIES, secrets=["nats_url_operator"])
+        installation.beside("inside", "python", "-c", COPIES, secrets=["nats_url_operator"])
     )
 
 
-async def whole(deployed: Deployment) -> None:
+async def whole(installation: Deployment) -> None:
     """Wait until every stream has three copies of everything."""
 
     async def all_current() -> bool:
         with suppress(AssertionError):  # no leader, or a server that still starts
-            found = copies(deployed)
-            return bool(found) and all(
-                (wanted, current) == (3, 2) and leader for wanted, leader, current in found.values()
+            copies_by_stream = copies(installation)
+            return bool(copies_by_stream) and all(
+                (size, current_peers) == (3, 2) and leader
+                for size, leader, current_peers in copies_by_stream.values()
             )
         return False
 
     await until(all_current, "three copies of every stream", seconds=400)
 
 
-def leader(deployed: Deployment) -> str:
+def leader(installation: Deployment) -> str:
     """The container of the bus that leads the log."""
-    name = copies(deployed)["KB_EVENTS"][1]
+    name = copies(installation)["KB_EVENTS"][1]
     return "nats" if name == "nats-1" else name
 
 
-async def lose(deployed: Deployment, names: Sequence[str]) -> None:
+async def lose(installation: Deployment, names: Sequence[str]) -> None:
     """Kill these buses, one after the other; the document of each is processed while it is away."""
-    await whole(deployed)
-    await add(deployed, "Ada Marlow leads the Harbour Office in Port Elm.", "first.txt")
-    await all_processed(deployed, 1)
+    await whole(installation)
+    await add(installation, "Ada Marlow leads the Harbour Office in Port Elm.", "first.txt")
+    await all_processed(installation, 1)
     for number, name in enumerate(names, 2):
-        deployed.kill(name)
-        await add(deployed, f"Tom Reed repaired the lighthouse {number} times.", f"{name}.txt")
-        await all_processed(deployed, number)
-        deployed.engine.run("start", container(name))
-        await deployed.healthy(name)
-        await whole(deployed)
+        installation.kill(name)
+        await add(installation, f"Tom Reed repaired the lighthouse {number} times.", f"{name}.txt")
+        await all_processed(installation, number)
+        installation.engine.run("start", container(name))
+        await installation.healthy(name)
+        await whole(installation)

@@ -35,7 +35,7 @@ def image(engine: Engine) -> str:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def deployed(
+async def installation(
     engine: Engine,
     image: str,
     tmp_path_factory: pytest.TempPathFactory,

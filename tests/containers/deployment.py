@@ -155,8 +155,8 @@ class Deployment:
 
     def log(self, service: str) -> str:
         """The end of what a container wrote."""
-        done = self.engine.run("logs", "--tail", "40", container(service), check=False)
-        return f"{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
+        process = self.engine.run("logs", "--tail", "40", container(service), check=False)
+        return f"{process.stdout[-3000:]}\n{process.stderr[-3000:]}"
 
     def command(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         """Run a command of the command line in a container of its own."""
@@ -172,15 +172,17 @@ class Deployment:
         It finds the secrets below /run/secrets, a user's address as nats_url; files are named
         `here:there`. Where the bus speaks TLS it has the certificate of clients, too.
         """
-        named = [(name, "nats_url" if name.startswith("nats_url_") else name) for name in secrets]
+        secret_files = [
+            (name, "nats_url" if name.startswith("nats_url_") else name) for name in secrets
+        ]
         certificates = [
             ("tls/ca.pem", "bus_ca.pem"),
             ("tls/client.pem", "bus_client.pem"),
             ("tls/client.key", "bus_client.key"),
         ]
-        mounted = [*named, *(certificates if self.encrypted else [])]
+        mounts = [*secret_files, *(certificates if self.encrypted else [])]
         volumes = [
-            *(f"{self.folder}/secrets/{here}:/run/secrets/{there}" for here, there in mounted),
+            *(f"{self.folder}/secrets/{here}:/run/secrets/{there}" for here, there in mounts),
             *files,
         ]
         options = [word for volume in volumes for word in ("--volume", f"{volume}:ro")]
@@ -238,12 +240,14 @@ def deployment(engine: Engine, folder: Path, *files: str) -> Deployment:
     with (folder / "secrets/api_keys").open("a") as keys:
         keys.write(f",reader:{READER}:default:read")
     services = stand_ins(engine, folder)
-    known = {
+    service_names = {
         name
         for file in files
         for name in yaml.safe_load((folder / file).read_text("utf-8"))["services"]
     }
-    buses = {name: services["nats"] for name in BUSES if "nats" in services and name in known}
+    buses = {
+        name: services["nats"] for name in BUSES if "nats" in services and name in service_names
+    }
     # JSON is YAML.
     (folder / "docker-compose.override.yml").write_text(
         json.dumps({"services": {**services, **buses}}), "utf-8"

@@ -57,7 +57,9 @@ class Engine:
         """Run `make image` with this podman, which trusts the certificates that this machine
         trusts.
         """
-        trusted = ["--volume", f"{CERTIFICATES}:{CERTIFICATES}:ro"] if CERTIFICATES.exists() else []
+        certificates = (
+            ["--volume", f"{CERTIFICATES}:{CERTIFICATES}:ro"] if CERTIFICATES.exists() else []
+        )
         npm = HOME / "npmrc"
         npm.write_text(f"cafile={CERTIFICATES}\n")
         options = [
@@ -67,7 +69,7 @@ class Engine:
             "--isolation",
             "oci",
             "--layers",
-            *trusted,
+            *certificates,
             "--volume",
             f"{npm}:{BUILDER}/.npmrc:ro",
         ]
@@ -85,7 +87,7 @@ def executed(
     cwd: Path | None = None,
 ) -> subprocess.CompletedProcess[str]:
     """Run a command to its end and return what it wrote."""
-    done = subprocess.run(
+    process = subprocess.run(
         command,
         capture_output=True,
         text=True,
@@ -96,12 +98,12 @@ def executed(
         cwd=cwd,
         stdin=subprocess.DEVNULL,
     )
-    if check and done.returncode:
+    if check and process.returncode:
         raise AssertionError(
             f"{' '.join(command[:6])} …: code "
-            f"{done.returncode}\n{done.stdout[-3000:]}\n{done.stderr[-6000:]}"
+            f"{process.returncode}\n{process.stdout[-3000:]}\n{process.stderr[-6000:]}"
         )
-    return done
+    return process
 
 
 @contextmanager
@@ -134,16 +136,16 @@ def engine() -> Generator[Engine]:
         ]
         program = HOME / "podman"
         # Where this user may raise no limit, podman's own defaults would stop everything.
-        known = [f"{name}={ENOUGH}:{ENOUGH}" for name in ("nofile", "nproc")]
+        limits = [f"{name}={ENOUGH}:{ENOUGH}" for name in ("nofile", "nproc")]
         settings = HOME / "containers.conf"
-        settings.write_text(f"[containers]\ndefault_ulimits = {known}\n".replace("'", '"'))
+        settings.write_text(f"[containers]\ndefault_ulimits = {limits}\n".replace("'", '"'))
         words = " ".join(f'"{word}"' for word in [*prefix, str(shutil.which("podman")), *options])
         program.write_text(f'#!/bin/sh\nexport CONTAINERS_CONF={settings}\nexec {words} "$@"\n')
         program.chmod(program.stat().st_mode | stat.S_IXUSR)
         result = Engine(program)
-        tried = result.run("info", check=False)
-        if tried.returncode:
-            missing(f"podman does not work here: {tried.stderr[-500:]}")
+        info = result.run("info", check=False)
+        if info.returncode:
+            missing(f"podman does not work here: {info.stderr[-500:]}")
         yield result
 
 

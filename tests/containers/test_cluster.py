@@ -15,24 +15,24 @@ FILES = ("docker-compose.cluster.yml",)
 pytestmark = [
     pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.parametrize(
-        "deployed", [FILES], indirect=True, ids=["three buses"], scope="module"
+        "installation", [FILES], indirect=True, ids=["three buses"], scope="module"
     ),
 ]
 
 
-async def test_each_server_may_be_lost_while_documents_go_in(deployed: Deployment) -> None:
-    first = leader(deployed)
-    await lose(deployed, [first, *(name for name in deployed.buses if name != first)])
-    assert "Ada Marlow" in await answer(deployed)
+async def test_each_server_may_be_lost_while_documents_go_in(installation: Deployment) -> None:
+    first = leader(installation)
+    await lose(installation, [first, *(name for name in installation.buses if name != first)])
+    assert "Ada Marlow" in await answer(installation)
 
 
 async def test_nobody_becomes_a_server_of_the_cluster_without_its_password(
-    deployed: Deployment,
+    installation: Deployment,
 ) -> None:
     """A stranger who connects as a route is told what every route is told first, and then
     refused.
     """
-    said = json.dumps(
+    connect_options = json.dumps(
         {
             "user": "routes",
             "pass": "routes",
@@ -47,4 +47,6 @@ async def test_nobody_becomes_a_server_of_the_cluster_without_its_password(
         "route.recv(65536); route.sendall(f'CONNECT {sys.argv[1]}\\r\\nPING\\r\\n'.encode()); "
         "print(route.recv(65536))"
     )
-    assert "Authorization Violation" in deployed.beside("inside", "python", "-c", script, said)
+    assert "Authorization Violation" in installation.beside(
+        "inside", "python", "-c", script, connect_options
+    )

@@ -13,23 +13,28 @@ FILES = ("docker-compose.cluster.yml", "docker-compose.tls.yml", "docker-compose
 pytestmark = [
     pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.parametrize(
-        "deployed", [FILES], indirect=True, ids=["three buses with TLS"], scope="module"
+        "installation", [FILES], indirect=True, ids=["three buses with TLS"], scope="module"
     ),
 ]
 
 
-async def test_the_leader_may_be_lost_while_documents_go_in(deployed: Deployment) -> None:
-    await lose(deployed, [leader(deployed)])
-    assert "Ada Marlow" in await answer(deployed)
+async def test_the_leader_may_be_lost_while_documents_go_in(installation: Deployment) -> None:
+    await lose(installation, [leader(installation)])
+    assert "Ada Marlow" in await answer(installation)
 
 
-async def test_who_has_no_certificate_or_speaks_no_tls_is_refused(deployed: Deployment) -> None:
-    assert attack(deployed, "inside", "encrypted", deployed.secret("nats_url_operator")) == set()
+async def test_who_has_no_certificate_or_speaks_no_tls_is_refused(installation: Deployment) -> None:
+    assert (
+        attack(installation, "inside", "encrypted", installation.secret("nats_url_operator"))
+        == set()
+    )
 
 
 async def test_nobody_becomes_a_server_of_the_cluster_without_a_certificate(
-    deployed: Deployment,
+    installation: Deployment,
 ) -> None:
     """The password of routes alone opens nothing."""
-    password = deployed.secret("nats_passwords").partition("NATS_ROUTES_PASSWORD=")[2].split()[0]
-    assert attack(deployed, "inside", "route", password) == set()
+    password = (
+        installation.secret("nats_passwords").partition("NATS_ROUTES_PASSWORD=")[2].split()[0]
+    )
+    assert attack(installation, "inside", "route", password) == set()

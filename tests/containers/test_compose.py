@@ -35,85 +35,87 @@ TEXTS = [
 MEMORY = {"m": 1 << 20, "g": 1 << 30}
 
 
-async def test_documents_go_in_and_a_question_is_answered(deployed: Deployment) -> None:
+async def test_documents_go_in_and_a_question_is_answered(installation: Deployment) -> None:
     for number, text in enumerate(TEXTS):
-        await add(deployed, text, f"{number}.txt")
-    async with client(deployed) as api:
+        await add(installation, text, f"{number}.txt")
+    async with client(installation) as api:
         assert "<html" in (await api.get("/ui/")).text.lower()
-    await all_processed(deployed, len(TEXTS))
-    assert "Ada Marlow" in await answer(deployed)
-    assert deployed.json("status")
+    await all_processed(installation, len(TEXTS))
+    assert "Ada Marlow" in await answer(installation)
+    assert installation.json("status")
 
 
 async def test_a_container_has_the_limits_and_the_rights_that_the_file_gives_it(
-    deployed: Deployment,
+    installation: Deployment,
 ) -> None:
-    for name, service in deployed.described.items():
+    for name, service in installation.described.items():
         if service.get("profiles"):
             continue
-        (described,) = json.loads(deployed.engine.run("inspect", container(name)).stdout)
-        host, limits = described["HostConfig"], service["deploy"]["resources"]["limits"]
+        (inspection,) = json.loads(installation.engine.run("inspect", container(name)).stdout)
+        host, limits = inspection["HostConfig"], service["deploy"]["resources"]["limits"]
         assert host["Memory"] == int(limits["memory"][:-1]) * MEMORY[limits["memory"][-1]], name
         assert host["NanoCpus"] == float(limits["cpus"]) * 1e9, name
         assert host["PidsLimit"] == limits.get("pids", host["PidsLimit"]), name
         assert host["ReadonlyRootfs"] == service.get("read_only", False), name
-        assert not described["EffectiveCaps"] or "cap_drop" not in service, name
+        assert not inspection["EffectiveCaps"] or "cap_drop" not in service, name
         assert not host["Privileged"], name
 
 
 async def test_a_container_sees_the_secrets_that_it_reads_and_none_is_in_an_environment(
-    deployed: Deployment,
+    installation: Deployment,
 ) -> None:
-    folder = deployed.folder / "secrets"
+    folder = installation.folder / "secrets"
     texts = [file.read_text() for file in folder.iterdir()]
     passwords = set(re.findall(r"k[0-9a-f]{48}", "".join(texts)))
     assert len(passwords) > 15
-    for name in (*deployed.buses, *STORES, *SERVICES, *JOBS):
-        described = deployed.engine.run("inspect", container(name)).stdout
-        assert not [password for password in passwords if password in described], name
-    look = "import os, json; print(json.dumps(sorted(os.listdir('/run/secrets'))))"
+    for name in (*installation.buses, *STORES, *SERVICES, *JOBS):
+        inspection = installation.engine.run("inspect", container(name)).stdout
+        assert not [password for password in passwords if password in inspection], name
+    script = "import os, json; print(json.dumps(sorted(os.listdir('/run/secrets'))))"
     for name in SERVICES:
-        seen = json.loads(deployed.engine.run("exec", container(name), "python", "-c", look).stdout)
-        given = [
-            one if isinstance(one, str) else one["target"]
-            for one in deployed.described[name]["secrets"]
+        secrets_seen = json.loads(
+            installation.engine.run("exec", container(name), "python", "-c", script).stdout
+        )
+        secrets_given = [
+            secret if isinstance(secret, str) else secret["target"]
+            for secret in installation.described[name]["secrets"]
         ]
-        assert seen == sorted(given), name
+        assert secrets_seen == sorted(secrets_given), name
 
 
 async def test_the_sender_of_webhooks_runs_apart_and_sees_no_credentials_of_callers(
-    deployed: Deployment,
+    installation: Deployment,
 ) -> None:
     """It is healthy once the query service has told it who may use webhooks."""
-    await deployed.start("webhooks", profile="webhooks")
-    look = "import os, json; print(json.dumps(sorted(os.listdir('/run/secrets'))))"
-    seen = deployed.engine.run("exec", container("webhooks"), "python", "-c", look).stdout
-    assert json.loads(seen) == ["documents_url", "nats_url", "otlp_headers"]
-    assert deployed.command("webhooks", "list").returncode == 0
+    await installation.start("webhooks", profile="webhooks")
+    script = "import os, json; print(json.dumps(sorted(os.listdir('/run/secrets'))))"
+    listing = installation.engine.run("exec", container("webhooks"), "python", "-c", script).stdout
+    assert json.loads(listing) == ["documents_url", "nats_url", "otlp_headers"]
+    assert installation.command("webhooks", "list").returncode == 0
 
 
-async def test_what_is_killed_comes_back_and_goes_on(deployed: Deployment) -> None:
+async def test_what_is_killed_comes_back_and_goes_on(installation: Deployment) -> None:
     for number, name in enumerate(("merger", "nats", "query"), len(TEXTS)):
-        deployed.kill(name)
-        deployed.engine.run("start", container(name))
-        await add(deployed, f"Ada Marlow met Tom Reed {number} times.", f"{number}.txt")
-    await all_processed(deployed, len(TEXTS) + 3)
+        installation.kill(name)
+        installation.engine.run("start", container(name))
+        await add(installation, f"Ada Marlow met Tom Reed {number} times.", f"{number}.txt")
+    await all_processed(installation, len(TEXTS) + 3)
 
 
-async def test_after_down_and_up_the_data_are_there(deployed: Deployment) -> None:
-    before = deployed.json("digest")
-    deployed.down()
-    assert PROJECT not in deployed.engine.run("ps", "--all", "--format", "{{.Names}}").stdout
-    await deployed.up()
-    await all_processed(deployed, len(TEXTS) + 3)
-    assert deployed.json("digest") == before
-    assert "Ada Marlow" in await answer(deployed)
+async def test_after_down_and_up_the_data_are_there(installation: Deployment) -> None:
+    before = installation.json("digest")
+    installation.down()
+    assert PROJECT not in installation.engine.run("ps", "--all", "--format", "{{.Names}}").stdout
+    await installation.up()
+    await all_processed(installation, len(TEXTS) + 3)
+    assert installation.json("digest") == before
+    assert "Ada Marlow" in await answer(installation)
 
 
 async def test_prometheus_of_the_profile_monitoring_sees_every_service(
-    deployed: Deployment,
+    installation: Deployment,
 ) -> None:
-    await deployed.start("prometheus", profile="monitoring")
+    await installation.start("prometheus", profile="monitoring")
     ask = (
         "import sys, urllib.request; "
         "sys.stdout.write(urllib.request.urlopen(sys.argv[1]).read().decode())"
@@ -123,7 +125,7 @@ async def test_prometheus_of_the_profile_monitoring_sees_every_service(
         # From the merger's container: nobody publishes Prometheus.
         url = f"http://prometheus:9090/api/v1/{path}?{urlencode(parameters)}"
         return json.loads(
-            deployed.engine.run("exec", container("merger"), "python", "-c", ask, url).stdout
+            installation.engine.run("exec", container("merger"), "python", "-c", ask, url).stdout
         )["data"]
 
     async def all_up() -> bool:
@@ -133,8 +135,8 @@ async def test_prometheus_of_the_profile_monitoring_sees_every_service(
     await until(all_up, "every service is scraped, the query service with its key", seconds=400)
 
     async def counted() -> bool:
-        found = asked("query", query='max(lightstream_documents{status="processed"})')["result"]
-        return any(int(one["value"][1]) >= len(TEXTS) for one in found)
+        results = asked("query", query='max(lightstream_documents{status="processed"})')["result"]
+        return any(int(one["value"][1]) >= len(TEXTS) for one in results)
 
     await until(counted, "a query process has counted the documents, and was scraped since")
     rules = [rule for group in asked("rules")["groups"] for rule in group["rules"]]
@@ -142,51 +144,61 @@ async def test_prometheus_of_the_profile_monitoring_sees_every_service(
     assert {rule.get("lastError", "") for rule in rules} == {""}
 
 
-async def test_who_has_no_credentials_gets_nowhere(deployed: Deployment) -> None:
+async def test_who_has_no_credentials_gets_nowhere(installation: Deployment) -> None:
     # The stand-in for MongoDB knows no users: what a real one refuses is not shown here.
-    open_stores = {"documents without a password"} if "mongo" in deployed.stand_ins else set[str]()
-    assert attack(deployed, "inside", "stranger") == open_stores
+    open_stores = (
+        {"documents without a password"} if "mongo" in installation.stand_ins else set[str]()
+    )
+    assert attack(installation, "inside", "stranger") == open_stores
 
 
-async def test_a_publisher_only_publishes(deployed: Deployment) -> None:
-    assert attack(deployed, "inside", "publisher", deployed.secret("nats_url_publisher")) == set()
-    assert attack(deployed, "inside", "narrow", deployed.secret(f"nats_url_{PUBLISHER}")) == set()
+async def test_a_publisher_only_publishes(installation: Deployment) -> None:
+    assert (
+        attack(installation, "inside", "publisher", installation.secret("nats_url_publisher"))
+        == set()
+    )
+    assert (
+        attack(installation, "inside", "narrow", installation.secret(f"nats_url_{PUBLISHER}"))
+        == set()
+    )
 
 
-async def test_nobody_hears_what_others_say(deployed: Deployment) -> None:
+async def test_nobody_hears_what_others_say(installation: Deployment) -> None:
     listening = asyncio.create_task(
         asyncio.to_thread(
-            attack, deployed, "inside", "listener", deployed.secret("nats_url_publisher")
+            attack, installation, "inside", "listener", installation.secret("nats_url_publisher")
         )
     )
-    spoken = 0
+    count = 0
     while not listening.done():
-        spoken += 1
+        count += 1
         await add(
-            deployed, f"Somebody speaks for the time number {spoken}.", f"spoken-{spoken}.txt"
+            installation, f"Somebody speaks for the time number {count}.", f"spoken-{count}.txt"
         )
     assert await listening == set()
-    assert spoken > 1
+    assert count > 1
 
 
-async def test_a_reader_of_one_workspace_reads_it_and_nothing_else(deployed: Deployment) -> None:
-    assert attack(deployed, "inside", "reader", READER) == set()
+async def test_a_reader_of_one_workspace_reads_it_and_nothing_else(
+    installation: Deployment,
+) -> None:
+    assert attack(installation, "inside", "reader", READER) == set()
 
 
-async def test_who_reaches_the_api_alone_reaches_nothing_else(deployed: Deployment) -> None:
+async def test_who_reaches_the_api_alone_reaches_nothing_else(installation: Deployment) -> None:
     """A container beside the API, where the models are called: no store and no bus is to be
     seen.
     """
-    assert attack(deployed, "outside", "unreachable") == set()
+    assert attack(installation, "outside", "unreachable") == set()
 
 
-async def test_the_attacks_left_no_trace(deployed: Deployment) -> None:
+async def test_the_attacks_left_no_trace(installation: Deployment) -> None:
     """What was allowed is there; nothing that was forged is in the log, and nothing of the bus was
     changed.
     """
-    await all_processed(deployed, len(TEXTS) + 3 + 2)
-    log = deployed.command("log", "--json").stdout
+    await all_processed(installation, len(TEXTS) + 3 + 2)
+    log = installation.command("log", "--json").stdout
     assert '"allowed"' in log
     assert "forged" not in log
-    deployed.command("topology", "check")
-    assert deployed.json("doctor")
+    installation.command("topology", "check")
+    assert installation.json("doctor")

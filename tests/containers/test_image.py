@@ -63,11 +63,11 @@ def test_it_is_small_and_says_what_it_is(engine: Engine, image: str) -> None:
 
 
 def test_whoever_breaks_in_finds_no_tools_and_can_write_nothing(engine: Engine, image: str) -> None:
-    said = json.loads(
+    report = json.loads(
         engine.run("run", "--rm", "--network", "none", *CLOSED, image, "python", "-c", LOOK).stdout
     )
-    assert "index.html" in said.pop("page")
-    assert said == {
+    assert "index.html" in report.pop("page")
+    assert report == {
         "user": [10001, 10001],
         "tools": [],
         "writable": ["/tmp"],
@@ -76,10 +76,10 @@ def test_whoever_breaks_in_finds_no_tools_and_can_write_nothing(engine: Engine, 
         "capabilities": ["0000000000000000"],
         "setuid": [],
     }
-    refused = engine.run(
+    process = engine.run(
         "run", "--rm", "--network", "none", *CLOSED, image, "sh", "-c", "true", check=False
     )
-    assert refused.returncode == 127
+    assert process.returncode == 127
 
 
 @pytest.mark.parametrize(
@@ -92,9 +92,11 @@ def test_every_command_is_in_it(engine: Engine, image: str, command: tuple[str, 
 
 @pytest.mark.parametrize("service", SERVICES)
 def test_every_service_is_in_it(engine: Engine, image: str, service: str) -> None:
-    tried = f"import lightstream_rag.{service_module(service)}, sys; sys.stdout.write('loaded')"
+    script = f"import lightstream_rag.{service_module(service)}, sys; sys.stdout.write('loaded')"
     assert (
-        engine.run("run", "--rm", "--network", "none", *CLOSED, image, "python", "-c", tried).stdout
+        engine.run(
+            "run", "--rm", "--network", "none", *CLOSED, image, "python", "-c", script
+        ).stdout
         == "loaded"
     )
 

@@ -13,35 +13,40 @@ from tests.support.nats_server import until
 ATTACKS = Path(__file__).parent / "attacks.py"
 
 
-def client(deployed: Deployment, key: str = "") -> httpx.AsyncClient:
-    headers = {"X-API-Key": key or deployed.secret("api_key")}
+def client(installation: Deployment, key: str = "") -> httpx.AsyncClient:
+    headers = {"X-API-Key": key or installation.secret("api_key")}
     return httpx.AsyncClient(
-        base_url=f"http://127.0.0.1:{deployed.port}", headers=headers, timeout=60, trust_env=False
+        base_url=f"http://127.0.0.1:{installation.port}",
+        headers=headers,
+        timeout=60,
+        trust_env=False,
     )
 
 
-async def add(deployed: Deployment, text: str, name: str) -> None:
+async def add(installation: Deployment, text: str, name: str) -> None:
     """Add a document by the API, again until it is taken: a server of the deployment may just have
     been killed.
     """
 
     async def taken() -> bool:
-        async with client(deployed) as api:
+        async with client(installation) as api:
             try:
-                said = await api.post("/documents/text", json={"text": text, "file_source": name})
+                response = await api.post(
+                    "/documents/text", json={"text": text, "file_source": name}
+                )
             except httpx.HTTPError:
                 return False
-        assert said.status_code in (200, 503), said.text
-        return said.status_code == 200
+        assert response.status_code in (200, 503), response.text
+        return response.status_code == 200
 
     await until(taken, f"{name} is taken", seconds=400)
 
 
-async def all_processed(deployed: Deployment, count: int) -> None:
+async def all_processed(installation: Deployment, count: int) -> None:
     """Wait until at least so many documents are processed."""
 
     async def done() -> bool:
-        async with client(deployed) as api:
+        async with client(installation) as api:
             try:
                 counts = (await api.get("/documents/status_counts")).json()["status_counts"]
             except (httpx.HTTPError, KeyError):
@@ -51,25 +56,31 @@ async def all_processed(deployed: Deployment, count: int) -> None:
     await until(done, f"{count} documents processed", seconds=600)
 
 
-async def answer(deployed: Deployment) -> str:
-    async with client(deployed) as api:
+async def answer(installation: Deployment) -> str:
+    async with client(installation) as api:
         body = {"query": "Who leads the Harbour Office?", "mode": "mix"}
-        said = await api.post("/query", json=body)
-    assert said.status_code == 200, said.text
-    return said.json()["response"]
+        response = await api.post("/query", json=body)
+    assert response.status_code == 200, response.text
+    return response.json()["response"]
 
 
-def attack(deployed: Deployment, network: str, kind: str, credentials: str = "") -> set[str]:
+def attack(installation: Deployment, network: str, kind: str, credentials: str = "") -> set[str]:
     """Run the attacks of one kind in a container of one of the deployment's networks; what
     succeeded.
     """
-    file = deployed.folder / f"credentials-{kind}"
+    file = installation.folder / f"credentials-{kind}"
     file.write_text(credentials)
     files = [f"{ATTACKS}:/attacks.py", f"{file}:/credentials"]
-    tried = json.loads(
-        deployed.beside(network, "python", "/attacks.py", kind, files=files).splitlines()[-1]
+    attempts = json.loads(
+        installation.beside(network, "python", "/attacks.py", kind, files=files).splitlines()[-1]
     )
-    allowed = {one["attempt"]: one for one in tried if one["attempt"].startswith("allowed: ")}
-    assert allowed, tried
-    assert all(one["succeeded"] for one in allowed.values()), allowed
-    return {one["attempt"] for one in tried if one["succeeded"]} - set(allowed)
+    successes_allowed = {
+        attempt["attempt"]: attempt
+        for attempt in attempts
+        if attempt["attempt"].startswith("allowed: ")
+    }
+    assert successes_allowed, attempts
+    assert all(attempt["succeeded"] for attempt in successes_allowed.values()), successes_allowed
+    return {attempt["attempt"] for attempt in attempts if attempt["succeeded"]} - set(
+        successes_allowed
+    )

@@ -22,11 +22,11 @@ PYTHON = Path(sys.prefix, "peer", "bin", "python")
 async def test_entities_relations_and_chunks_are_those_of_lightrag_itself(documents: int) -> None:
     material = invented(documents, ASKED)
     theirs, ours = of_peer(material, PYTHON), await of_ours(material)
-    different = [
+    differences = [
         (mode, question.text)
-        for question, one, other in zip(material.questions, ours, theirs, strict=True)
+        for question, our_choice, their_choice in zip(material.questions, ours, theirs, strict=True)
         for mode in MODES
-        if one[mode] != other[mode]
+        if our_choice[mode] != their_choice[mode]
     ]
-    assert len(theirs) == ASKED and different == []
+    assert len(theirs) == ASKED and differences == []
     assert json.loads(FILE.read_text("utf-8"))[str(documents)] == recorded(theirs)

@@ -101,8 +101,8 @@ def test_a_document_without_entities_warns(documents: list[Document], stack: Sta
 
 def entities(stack: Stack, document: str) -> int:
     """Return how many entities the log has of a document."""
-    extracted = [event["data"] for event in history(stack, document)]
-    return sum(len(data.entities) for data in extracted if data.type_name() == "EntitiesExtracted")
+    events = [event["data"] for event in history(stack, document)]
+    return sum(len(data.entities) for data in events if data.type_name() == "EntitiesExtracted")
 
 
 def test_nothing_is_asked_again_and_again(documents: list[Document], model: LlamaServer) -> None:
@@ -116,10 +116,10 @@ def test_nothing_is_asked_again_and_again(documents: list[Document], model: Llam
 
 def test_every_text_is_found(documents: list[Document], stack: Stack) -> None:
     with stack.client() as client:
-        found: dict[str, Any] = client.post(
+        answer: dict[str, Any] = client.post(
             "/query/data", json={"query": QUESTION, "mode": "naive"}
         ).json()
-    assert {chunk["file_path"] for chunk in found["data"]["chunks"]} == TEXTS.keys()
+    assert {chunk["file_path"] for chunk in answer["data"]["chunks"]} == TEXTS.keys()
 
 
 @pytest.mark.parametrize("mode", ["naive", "mix", "local"])
@@ -153,5 +153,5 @@ def test_a_rebuild_makes_the_same_of_it_and_asks_nothing(
 ) -> None:
     before = len(model.answers())
     digests = stack.json("rebuild", "all")["digests"]
-    assert all(compared["same"] for compared in digests.values())
+    assert all(comparison["same"] for comparison in digests.values())
     assert len(model.answers()) == before

@@ -34,16 +34,17 @@ async def run(count: int, further: int) -> int:
     first, second = dict(islice(names, count)), dict(names)
     problems: list[str] = []
     with tempfile.TemporaryDirectory() as folder:
-        async with fleet(Path(folder) / "one", ONE) as one:
-            alone, expected = await indexed(one, (first, second), SECONDS)
-            problems += _faults(one)
+        async with fleet(Path(folder) / "one", ONE) as single_fleet:
+            seconds_alone, expected_sums = await indexed(single_fleet, (first, second), SECONDS)
+            problems += _faults(single_fleet)
+        rate = count / seconds_alone
         print(
-            f"one of each: {count} documents in {alone:.0f} s, {count / alone:.1f} a second",
+            f"one of each: {count} documents in {seconds_alone:.0f} s, {rate:.1f} a second",
             flush=True,
         )
-        async with fleet(Path(folder) / "several", SEVERAL) as several:
-            together, sums = await indexed(several, (first,), SECONDS)
-            size = len(several.processes)
+        async with fleet(Path(folder) / "several", SEVERAL) as large_fleet:
+            together, sums = await indexed(large_fleet, (first,), SECONDS)
+            size = len(large_fleet.processes)
             print(
                 (
                     f"{size} processes: {count} documents in {together:.0f} s, "
@@ -51,20 +52,20 @@ async def run(count: int, further: int) -> int:
                 ),
                 flush=True,
             )
-            answered = await restarted_under_load(several, count, second, SECONDS)
-            sums.append(await several.sums())
-            problems += _faults(several)
+            answer_count = await restarted_under_load(large_fleet, count, second, SECONDS)
+            sums.append(await large_fleet.sums())
+            problems += _faults(large_fleet)
             print(
-                f"all {size} restarted in turn: {answered} questions answered and {further} "
+                f"all {size} restarted in turn: {answer_count} questions answered and {further} "
                 "documents added meanwhile"
             )
             print(
-                f"answers by status: {dict(several.balancer.statuses)}; load of the machine: "
+                f"answers by status: {dict(large_fleet.balancer.statuses)}; load of the machine: "
                 f"{os.getloadavg()[0]:.0f}"
             )
     problems += [
         f"digests differ: {mine} {theirs}"
-        for mine, theirs in zip(sums, expected, strict=True)
+        for mine, theirs in zip(sums, expected_sums, strict=True)
         if mine != theirs
     ]
     for problem in problems:
@@ -78,5 +79,5 @@ if __name__ == "__main__":
     parser.add_argument(
         "--further", type=int, default=100, help="documents added while everything is restarted"
     )
-    given = parser.parse_args()
-    sys.exit(asyncio.run(run(given.documents, given.further)))
+    arguments = parser.parse_args()
+    sys.exit(asyncio.run(run(arguments.documents, arguments.further)))

@@ -34,12 +34,12 @@ class Balancer:
     async def watch(self, url: str) -> None:
         """Note again and again whether this one is ready."""
         while True:
-            good = False
+            is_ready = False
             with suppress(httpx.HTTPError):
-                good = (await self.client.get(f"{url}/health/ready")).status_code == 200
-            if good and url not in self.ready:
+                is_ready = (await self.client.get(f"{url}/health/ready")).status_code == 200
+            if is_ready and url not in self.ready:
                 self.ready.append(url)
-            elif not good and url in self.ready:
+            elif not is_ready and url in self.ready:
                 self.ready.remove(url)
             await asyncio.sleep(INTERVAL)
 

@@ -65,10 +65,10 @@ class Fleet:
 
     async def index(self, texts: Mapping[str, str], seconds: float) -> float:
         """Add documents to none; return the seconds until all of them have come to an end."""
-        begun = time.monotonic()
+        start = time.monotonic()
         await self.add(texts)
         await self.settled(len(texts), seconds)
-        return time.monotonic() - begun
+        return time.monotonic() - start
 
     async def sums(self) -> dict[str, str]:
         """The digest of each projection."""
@@ -87,15 +87,15 @@ class Fleet:
 @asynccontextmanager
 async def fleet(folder: Path, counts: Mapping[Stage, int]) -> AsyncGenerator[Fleet]:
     """A deployment with so many processes of each service, all ready."""
-    async with AsyncExitStack() as opened:
-        found = await opened.enter_async_context(deployment(folder, DRAIN_SECONDS=DRAIN))
-        processes = list(found.services.values())
+    async with AsyncExitStack() as stack:
+        installation = await stack.enter_async_context(deployment(folder, DRAIN_SECONDS=DRAIN))
+        processes = list(installation.services.values())
         for name, count in counts.items():
             for number in range(1, count):
                 extra = service(
-                    name, folder / f"replica-{number}", wait=False, **found.variables(name)
+                    name, folder / f"replica-{number}", wait=False, **installation.variables(name)
                 )
-                processes.append(await opened.enter_async_context(extra))
+                processes.append(await stack.enter_async_context(extra))
         for process in processes:
             process.grace, process.timeout = 60.0, 300.0
         await asyncio.gather(*(process.ready() for process in processes))
@@ -104,7 +104,7 @@ async def fleet(folder: Path, counts: Mapping[Stage, int]) -> AsyncGenerator[Fle
             for process in processes
             if process.name == "query"
         ]
-        yield Fleet(found, processes, await opened.enter_async_context(balancer(urls)))
+        yield Fleet(installation, processes, await stack.enter_async_context(balancer(urls)))
 
 
 async def restarted_under_load(
@@ -114,12 +114,12 @@ async def restarted_under_load(
     were answered.
     """
     restarting = asyncio.create_task(running.restart())
-    answered = 0
+    answer_count = 0
 
     async def ask(question: str) -> None:
-        nonlocal answered
+        nonlocal answer_count
         while not restarting.done():
-            answered += bool(
+            answer_count += bool(
                 await running.balancer.send("POST", "/query", {"query": question, "mode": "mix"})
             )
 
@@ -136,7 +136,7 @@ async def restarted_under_load(
             tasks.create_task(ask(question))
     await restarting
     await running.settled(before + len(texts), seconds)
-    return answered
+    return answer_count
 
 
 async def indexed(
@@ -145,7 +145,7 @@ async def indexed(
     """What one fleet makes of parts of the corpus, one after the other: the first's seconds, and
     all digests.
     """
-    taken = await running.index(parts[0], seconds)
+    seconds_of_first = await running.index(parts[0], seconds)
     sums = [await running.sums()]
     count = len(parts[0])
     for part in parts[1:]:
@@ -153,4 +153,4 @@ async def indexed(
         await running.add(part)
         await running.settled(count, seconds)
         sums.append(await running.sums())
-    return taken, sums
+    return seconds_of_first, sums

@@ -46,7 +46,7 @@ def main() -> int:
     parser.add_argument(
         "--planted", choices=PLANTED, help="with this bug, and only until it is found"
     )
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     if os.environ.get("PYTHONHASHSEED") != "0":  # the order of sets is part of a run
         os.execve(
             sys.executable,
@@ -55,27 +55,26 @@ def main() -> int:
         )
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
     seeds = (
-        range(given.seed, given.seed + 1)
-        if given.seed is not None
-        else range(given.first, given.first + given.seeds)
+        range(arguments.seed, arguments.seed + 1)
+        if arguments.seed is not None
+        else range(arguments.first, arguments.first + arguments.seeds)
     )
     began = time.process_time()
-    failures, totals, done = _run(seeds, given.planted)
-    if given.planted and failures:
+    failures, totals, seed_count = _run(seeds, arguments.planted)
+    if arguments.planted and failures:
         return 0
     print(
-        f"{done} seeds, {failures} failed: {totals['events']} events, {totals['kills']} kills,"
-        f" {totals['failed_calls']} failed calls, {totals['repeats']} repeated deliveries, "
-        f"{totals['parked']} parked"
-        f" events, {totals['clock_steps']} steps of the clock, "
+        f"{seed_count} seeds, {failures} failed: {totals['events']} events, "
+        f"{totals['kills']} kills, {totals['failed_calls']} failed calls, "
+        f"{totals['repeats']} repeated deliveries, {totals['parked']} parked events, "
+        f"{totals['clock_steps']} steps of the clock, "
         f"{time.process_time() - began:.1f} s of CPU"
     )
-    if done < len(seeds) and not given.planted:
-        print(
-            f"go on: python -m tests.simulation --first {seeds[done]} --seeds {len(seeds) - done}"
-        )
+    if seed_count < len(seeds) and not arguments.planted:
+        arguments_left = f"--first {seeds[seed_count]} --seeds {len(seeds) - seed_count}"
+        print(f"go on: python -m tests.simulation {arguments_left}")
         return INTERRUPTED
-    return 1 if failures or given.planted else 0
+    return 1 if failures or arguments.planted else 0
 
 
 def _run(seeds: range, bug: str | None) -> tuple[int, Counter[str], int]:
@@ -83,7 +82,7 @@ def _run(seeds: range, bug: str | None) -> tuple[int, Counter[str], int]:
 
     Returns how many failed, the sums of outcomes, and how many seeds have run.
     """
-    failures, totals, done = 0, Counter[str](), 0
+    failures, totals, seed_count = 0, Counter[str](), 0
     gc.freeze()  # what is imported need not be looked through
     gc.disable()
     # Each message is delivered to many: events are values, and read once.
@@ -100,20 +99,20 @@ def _run(seeds: range, bug: str | None) -> tuple[int, Counter[str], int]:
         try:
             for seed in seeds:
                 failures += _fails(seed, loop, bug, totals)
-                done += 1
-                if done == FIRST_REPORT or done % COLLECT == 0:
+                seed_count += 1
+                if seed_count == FIRST_REPORT or seed_count % COLLECT == 0:
                     print(
-                        f"{done} of {len(seeds)} seeds, {failures} failed",
+                        f"{seed_count} of {len(seeds)} seeds, {failures} failed",
                         file=sys.stderr,
                         flush=True,
                     )
-                if done % COLLECT == 0:
+                if seed_count % COLLECT == 0:
                     gc.collect()
                 if bug and failures:
                     break
         except KeyboardInterrupt:
             print("interrupted", file=sys.stderr)
-    return failures, totals, done
+    return failures, totals, seed_count
 
 
 def _fails(seed: int, loop: SimulatedLoop, bug: str | None, totals: Counter[str]) -> bool:
@@ -121,9 +120,9 @@ def _fails(seed: int, loop: SimulatedLoop, bug: str | None, totals: Counter[str]
     try:
         totals.update(asdict(simulate(seed, loop)))
     except Exception as violation:  # whatever it is, the seed repeats it
-        planted = f" --planted {bug}" if bug else ""
+        option = f" --planted {bug}" if bug else ""
         print(f"seed {seed}: {type(violation).__name__}: {violation}")
-        print(f"  again: python -m tests.simulation --seed {seed}{planted}", flush=True)
+        print(f"  again: python -m tests.simulation --seed {seed}{option}", flush=True)
         return True
     return False
 

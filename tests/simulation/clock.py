@@ -46,9 +46,9 @@ class _Call:
         return self.callback is None
 
 
-def _wake(waked: asyncio.Future[None]) -> None:
-    if not waked.done():
-        waked.set_result(None)
+def _wake(wake: asyncio.Future[None]) -> None:
+    if not wake.done():
+        wake.set_result(None)
 
 
 class SimulatedLoop(asyncio.SelectorEventLoop):
@@ -97,10 +97,10 @@ class SimulatedLoop(asyncio.SelectorEventLoop):
 
     async def sleep(self, seconds: float) -> None:
         """Do what `asyncio.sleep` does, in fewer calls."""
-        waked = self.create_future()
-        call = self.call_at(self.seconds + seconds, _wake, waked)
+        wake = self.create_future()
+        call = self.call_at(self.seconds + seconds, _wake, wake)
         try:
-            await waked
+            await wake
         finally:
             call.callback = None
 
@@ -132,8 +132,8 @@ def simulated_time() -> Iterator[SimulatedLoop]:
     """
     loop = SimulatedLoop()
 
-    async def inline(function: Callable[..., Any], /, *given: Any, **named: Any) -> Any:
-        result = function(*given, **named)
+    async def inline(function: Callable[..., Any], /, *arguments: Any, **options: Any) -> Any:
+        result = function(*arguments, **options)
         assert not inspect.isawaitable(result)
         return result
 

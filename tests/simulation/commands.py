@@ -26,14 +26,14 @@ Command = Callable[[Mapping[str, int]], Envelope[Event]]
 
 def commands(rng: Random) -> list[Command]:
     """Return four to eight commands, a second apart by the clocks of their publishers."""
-    drawn: list[Command] = []
+    commands_drawn: list[Command] = []
     texts: list[str] = []
     edits: dict[str, GraphEdited] = {}
     for number in range(rng.randint(4, 8)):
         kind = rng.choices(("add", "delete", "edit", "undo"), (6, 2, 2, 1))[0]
         if kind == "undo" and edits:
             id = rng.choice(sorted(edits))
-            drawn.append(_undo(number, id, edits.pop(id)))
+            commands_drawn.append(_undo(number, id, edits.pop(id)))
             continue
         if kind == "delete":
             event: Event = DocumentDeleted(document_id=rng.choice(DOCUMENTS))
@@ -42,8 +42,8 @@ def commands(rng: Random) -> list[Command]:
         else:
             texts.append(_text(rng, texts))
             event = added(rng.choice(DOCUMENTS), texts[-1], chunking=CUT)
-        drawn.append(_plain(number, event))
-    return drawn
+        commands_drawn.append(_plain(number, event))
+    return commands_drawn
 
 
 def _id(number: int) -> str:
@@ -85,16 +85,16 @@ def _passage(rng: Random) -> str:
 
 
 def _edit(rng: Random) -> GraphEdited:
-    one, other = rng.sample(NAMES, 2)
+    name, other_name = rng.sample(NAMES, 2)
     edits: Sequence[GraphEdited] = (
-        GraphEdited(operation="rename_entity", names=(one,), target=f"{one} the Great"),
-        GraphEdited(operation="merge_entities", names=(one,), target=other),
-        GraphEdited(operation="delete_entity", names=(one,)),
-        GraphEdited(operation="delete_relation", names=(one, other)),
+        GraphEdited(operation="rename_entity", names=(name,), target=f"{name} the Great"),
+        GraphEdited(operation="merge_entities", names=(name,), target=other_name),
+        GraphEdited(operation="delete_entity", names=(name,)),
+        GraphEdited(operation="delete_relation", names=(name, other_name)),
         GraphEdited(
             operation="edit_entity",
-            names=(one,),
-            values=EditedValues(description=f"{one} as people say"),
+            names=(name,),
+            values=EditedValues(description=f"{name} as people say"),
         ),
     )
     return rng.choice(edits)

@@ -31,9 +31,9 @@ class Payments:
     needless: int = 0
     _paid_at: dict[str, float] = field(default_factory=dict[str, float])
 
-    def count(self, asked: str) -> None:
+    def count(self, key: str) -> None:
         """Count a call for this."""
-        before, self._paid_at[asked] = self._paid_at.get(asked), self.chance.now
+        before, self._paid_at[key] = self._paid_at.get(key), self.chance.now
         self.needless += before is not None and before < self.chance.now - IN_FLIGHT
 
 

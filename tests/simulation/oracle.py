@@ -25,52 +25,52 @@ async def digests(pipeline: Pipeline) -> Digests:
     return {name: await digest(name, "w", live, pipeline.stores) for name in PROJECTIONS}
 
 
-async def check(pipeline: Pipeline, expected: Digests) -> None:
+async def check(pipeline: Pipeline, expected_digests: Digests) -> None:
     """Compare a run with what the same commands lead to in peace. Raises Violation."""
     live = await pipeline.pointers.live()
     await _check_documents(pipeline, live)
     _check_payments(pipeline)
     result = await digests(pipeline)
-    for projection, wanted in expected.items():
-        if result[projection] != wanted:
+    for projection, expected_digest in expected_digests.items():
+        if result[projection] != expected_digest:
             raise Violation(
-                f"{projection}: {result[projection].counts} instead of {wanted.counts}, or "
-                "other content"
+                f"{projection}: {result[projection].counts} instead of "
+                f"{expected_digest.counts}, or other content"
             )
     await _check_orphans(pipeline, live)
 
 
 async def statuses(pipeline: Pipeline, live: Generations) -> dict[str, str]:
     """Return the status of every document that was ever added."""
-    names = [subjects.split(stored.subject) for stored in pipeline.log.messages]
-    added = {
+    names = [subjects.split(message.subject) for message in pipeline.log.messages]
+    document_ids = {
         document for _, document, event_type in names if event_type == DocumentAdded.type_name()
     }
-    rows = await RowDocuments(pipeline.stores.rows).get(Partition("w", live.status), added)
-    return {id: rows[id][0].status if id in rows else "unknown" for id in sorted(added)}
+    rows = await RowDocuments(pipeline.stores.rows).get(Partition("w", live.status), document_ids)
+    return {id: rows[id][0].status if id in rows else "unknown" for id in sorted(document_ids)}
 
 
 async def _check_documents(pipeline: Pipeline, live: Generations) -> None:
     """Every document that was added is known and settled, and nothing was given up."""
     if pipeline.log.dead:
         raise Violation(f"dead letters: {[reason for _, reason in pipeline.log.dead.values()]}")
-    if unsettled := {
+    if open_documents := {
         id: s for id, s in (await statuses(pipeline, live)).items() if s not in SETTLED
     }:
-        raise Violation(f"not settled: {unsettled}")
+        raise Violation(f"not settled: {open_documents}")
 
 
 def _check_payments(pipeline: Pipeline) -> None:
     """A call is paid for once, and again only where one was lost in a kill, a failure or a
     repeat.
     """
-    for what, payments, durable in (
+    for kind, payments, durable in (
         ("passage", pipeline.extractor.payments, "extractor"),
         ("summary", pipeline.chat.payments, "merger-summaries"),
     ):
         trouble = pipeline.kills + pipeline.durables[durable].repeats + pipeline.chance.failed_calls
         if payments.needless > MOST_PASSAGES * trouble:
-            raise Violation(f"{payments.needless} calls too many for a {what}")
+            raise Violation(f"{payments.needless} calls too many for a {kind}")
 
 
 async def _check_orphans(pipeline: Pipeline, live: Generations) -> None:
@@ -78,7 +78,7 @@ async def _check_orphans(pipeline: Pipeline, live: Generations) -> None:
     rows, graph, vectors = pipeline.stores.rows, pipeline.stores.graph, pipeline.stores.vectors
     of_graph, of_vectors = Partition("w", live.graph), Partition("w", live.vectors)
     passages = [row for _, row in await rows.scan(Table("chunks", Partition("w", live.status)))]
-    wanted = {
+    ids_of_kind = {
         "entities": {
             entity_vector_id(entity.name) for entity in await graph.scan_entities(of_graph)
         },
@@ -87,7 +87,7 @@ async def _check_orphans(pipeline: Pipeline, live: Generations) -> None:
         },
         "chunks": {chunk_vector_id(row["document_id"], row["order"]) for row in passages},
     }
-    for kind, ids in wanted.items():
+    for kind, ids in ids_of_kind.items():
         result = {row.id for row in await vectors.scan(of_vectors, kind)}
         if result != ids:
             raise Violation(

@@ -240,7 +240,7 @@ class Pipeline:
         name = self.chance.rng.choice(busy)
         messages = self.durables[name].fetch()
         replica = self.chance.rng.choice(
-            [each for each in self.replicas if name in each.processors]
+            [replica for replica in self.replicas if name in replica.processors]
         )
         task = asyncio.create_task(replica.processors[name].process(messages))
         replica.tasks.add(task)
@@ -258,9 +258,9 @@ class Pipeline:
         return True
 
     def _offer(self) -> None:
-        for stored in self.log.messages[self._offered :]:
+        for message in self.log.messages[self._offered :]:
             for durable in self.durables.values():
-                durable.offer(stored)
+                durable.offer(message)
         self._offered = len(self.log.messages)
 
     def read_parked(self) -> None:

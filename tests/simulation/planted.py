@@ -45,12 +45,12 @@ async def _publish_the_first(self: Results, batch: Any, events: Any) -> None:
     await PUBLISH(self, batch[:1], events[:1])
 
 
-def _once_each(changed: Any, edits: Any, counted: Any) -> dict[Any, set[str]]:
+def _once_each(changed_keys: Any, edits: Any, counted_keys: Any) -> dict[Any, set[str]]:
     """Leave a key out that was counted before, though an edit has brought it more chunks."""
     chunks: defaultdict[Any, set[str]] = defaultdict(set)
-    for original, original_chunks in changed.items():
+    for original, original_chunks in changed_keys.items():
         for key in edits.all_canonical_keys((original,)):
-            if key not in counted:
+            if key not in counted_keys:
                 chunks[key].update(original_chunks)
     return dict(sorted(chunks.items()))
 
@@ -70,18 +70,20 @@ async def _nothing_more(self: Rebuild) -> None:
 
 
 def _successes_only(deliveries: Any) -> Any:
-    return FAILURES_SAY([one for one in deliveries if isinstance(one.event, EntitiesExtracted)]) | {
+    return FAILURES_SAY(
+        [delivery for delivery in deliveries if isinstance(delivery.event, EntitiesExtracted)]
+    ) | {
         chunk.id: (0, [])
-        for one in deliveries
-        if isinstance(one.event, StageFailed)
-        for chunk in one.event.chunks
+        for delivery in deliveries
+        if isinstance(delivery.event, StageFailed)
+        for chunk in delivery.event.chunks
     }
 
 
-async def _edits_only(partition: Any, new: Any, edits: Any, contributions: Any) -> Any:
+async def _edits_only(partition: Any, new_edits: Any, edits: Any, contributions: Any) -> Any:
     """Fold nothing when an edit is undone."""
-    result = await AFFECTED(partition, new, edits, contributions)
-    return result | {edit.sequence: set() for edit in new if edit.undoes}
+    result = await AFFECTED(partition, new_edits, edits, contributions)
+    return result | {edit.sequence: set() for edit in new_edits if edit.undoes}
 
 
 def _newest_only(self: History, revision: int) -> set[str]:

@@ -46,10 +46,10 @@ def simulate(seed: int, loop: SimulatedLoop, change: Change | None = None) -> Ou
     world = seed // SEEDS_PER_WORLD
     with mock.patch.object(policy, "RETRIES", RETRIES):
         chance = trouble(seed)
-        expected = _in_peace(world, loop, summaries=chance.rebuild_at is None)
+        expected_digests = _in_peace(world, loop, summaries=chance.rebuild_at is None)
         loop.seconds = loop.offset = 0.0
         random.seed(seed)  # of delays between attempts
-        return loop.run_until_complete(_in_trouble(seed, world, chance, expected, change))
+        return loop.run_until_complete(_in_trouble(seed, world, chance, expected_digests, change))
 
 
 @lru_cache(maxsize=2)
@@ -66,13 +66,13 @@ def _in_peace(world: int, loop: SimulatedLoop, *, summaries: bool) -> Digests:
 
 
 async def _in_trouble(
-    seed: int, world: int, chance: Chance, expected: Digests, change: Change | None
+    seed: int, world: int, chance: Chance, expected_digests: Digests, change: Change | None
 ) -> Outcome:
     pipeline = Pipeline(
         chance, summaries=chance.rebuild_at is None, **({"change": change} if change else {})
     )
     await _run(pipeline, world)
-    await check(pipeline, expected)
+    await check(pipeline, expected_digests)
     return Outcome(
         seed,
         len(pipeline.log.messages),
@@ -140,8 +140,8 @@ async def _run(pipeline: Pipeline, world: int) -> None:
 async def _retry_failed(pipeline: Pipeline) -> None:
     """Ask for what has failed to be tried again, as an operator does."""
     states = await statuses(pipeline, await pipeline.pointers.live())
-    failed = [id for id, status in states.items() if status in ("partial", "failed")]
-    await request_retries(pipeline.log, Retries("w", failed), "simulation")
+    failed_ids = [id for id, status in states.items() if status in ("partial", "failed")]
+    await request_retries(pipeline.log, Retries("w", failed_ids), "simulation")
 
 
 async def _until(pipeline: Pipeline, second: float) -> None:
@@ -169,18 +169,18 @@ async def _step(pipeline: Pipeline) -> None:
     if pipeline.broken:
         raise Violation(f"a processor ended: {pipeline.broken!r}")
     if chance.now > LONGEST:
-        left = {
+        waiting_counts = {
             name: len(durable.waiting)
             for name, durable in pipeline.durables.items()
             if durable.waiting
         }
         raise Violation(
-            f"not at an end after {LONGEST:.0f} seconds: {left}, "
+            f"not at an end after {LONGEST:.0f} seconds: {waiting_counts}, "
             f"{len(pipeline.parked.records)} parked"
         )
     pipeline.clock_steps += set_clock(chance)
     if chance.kills and chance.rng.random() < chance.kills and chance.troubled:
         await pipeline.kill()
     pipeline.read_parked()
-    delivered = pipeline.deliver()
-    await asyncio.sleep(chance.rng.random() * (0.2 if delivered else 1.0))
+    has_delivered = pipeline.deliver()
+    await asyncio.sleep(chance.rng.random() * (0.2 if has_delivered else 1.0))

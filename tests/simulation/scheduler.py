@@ -58,7 +58,7 @@ class Chance:
     def delay(self) -> float:
         """Return the seconds for which others go on: none, a moment, seldom a whole one."""
         return (
-            (drawn - 0.5) ** 4 * 16 if self.delays and (drawn := self.rng.random()) > 0.5 else 0.0
+            (chance - 0.5) ** 4 * 16 if self.delays and (chance := self.rng.random()) > 0.5 else 0.0
         )
 
     async def pause(self) -> None:
@@ -66,11 +66,11 @@ class Chance:
         if seconds := self.delay():
             await asyncio.sleep(seconds)
 
-    def fail(self, what: str) -> None:
+    def fail(self, name: str) -> None:
         """Raise Unavailable, now and then."""
         if self.faults and self.rng.random() < self.faults / 2 and self.troubled:
             self.failed_calls += 1
-            raise Unavailable(f"{what} did not answer")
+            raise Unavailable(f"{name} did not answer")
 
     def ask_provider(self) -> None:
         """Raise what the models' provider answers while it refuses."""
@@ -93,11 +93,11 @@ class Interrupted:
             return value
         chance = self._chance
 
-        async def call(*given: Any, **named: Any) -> Any:
+        async def call(*arguments: Any, **options: Any) -> Any:
             if seconds := chance.delay():
                 await asyncio.sleep(seconds)
             chance.fail(name)
-            result = await value(*given, **named)
+            result = await value(*arguments, **options)
             chance.fail(name)
             if seconds := chance.delay():
                 await asyncio.sleep(seconds)
@@ -149,10 +149,10 @@ class SimulatedDurable:
             subject_filter.rpartition(".")[2] for subject_filter in self.declared.filters
         }
 
-    def offer(self, stored: Stored) -> None:
+    def offer(self, message: Stored) -> None:
         """Take a message that was appended to the log."""
-        if "*" in self._types or stored.subject.rpartition(".")[2] in self._types:
-            self.waiting[stored.sequence], self.free[stored.sequence] = stored, 0.0
+        if "*" in self._types or message.subject.rpartition(".")[2] in self._types:
+            self.waiting[message.sequence], self.free[message.sequence] = message, 0.0
 
     def fetch(self) -> list[SimulatedMessage]:
         """Return some of the waiting messages, in an order of chance; sometimes one that is in
@@ -161,11 +161,13 @@ class SimulatedDurable:
         rng, now = self.chance.rng, self.chance.now
         repeat = self.chance.repeats and rng.random() < self.chance.repeats and self.chance.troubled
         due = sorted(
-            self.waiting if repeat else (one for one, at in self.free.items() if at <= now)
+            self.waiting
+            if repeat
+            else (sequence for sequence, at in self.free.items() if at <= now)
         )[:NEAR]
-        chosen = rng.sample(due, min(len(due), rng.randint(1, min(self.declared.batch, NEAR))))
-        self.repeats += sum(sequence in self.in_flight for sequence in chosen)
-        return [self._deliver(sequence) for sequence in chosen]
+        sequences = rng.sample(due, min(len(due), rng.randint(1, min(self.declared.batch, NEAR))))
+        self.repeats += sum(sequence in self.in_flight for sequence in sequences)
+        return [self._deliver(sequence) for sequence in sequences]
 
     def _deliver(self, sequence: int) -> SimulatedMessage:
         self.free.pop(sequence, None)

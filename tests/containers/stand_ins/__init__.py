@@ -24,12 +24,12 @@ SERVERS = ("nats", "mongo", "neo4j", "milvus", "prometheus")
 def server_images() -> dict[str, str]:
     """The images of the servers by the variables that name them, in full."""
     text = (REPOSITORY / "docker-compose.yml").read_text("utf-8")
-    named = dict(re.findall(r"\$\{([A-Z0-9]+_IMAGE):-([^}]+)\}", text))
-    wanted = {f"{name.upper()}_IMAGE" for name in SERVERS}
+    images = dict(re.findall(r"\$\{([A-Z0-9]+_IMAGE):-([^}]+)\}", text))
+    variables = {f"{name.upper()}_IMAGE" for name in SERVERS}
     return {
         name: f"docker.io/{image if '/' in image else f'library/{image}'}"
-        for name, image in named.items()
-        if name in wanted
+        for name, image in images.items()
+        if name in variables
     }
 
 
@@ -40,12 +40,12 @@ def stand_ins(engine: Engine, folder: Path) -> dict[str, Any]:
     services: dict[str, Any] = {}
     for name in SERVERS:
         image = server_images()[f"{name.upper()}_IMAGE"]
-        own = engine.has(image) and stands_in(engine, image)
+        is_stand_in = engine.has(image) and stands_in(engine, image)
         there = (
             engine.has(image)
             or not engine.run("pull", "--quiet", image, check=False, minutes=15.0).returncode
         )
-        if own or not there:
+        if is_stand_in or not there:
             build = [
                 "build",
                 "--format",
@@ -67,12 +67,12 @@ def _without_choice(folder: Path, names: set[str]) -> None:
     """Write what a stand-in cannot be told: MongoDB's knows no users, Milvus's has one first
     password.
     """
-    changed = {
+    values = {
         "mongo": {"documents_url": "mongodb://mongo:27017"},
         "milvus": {"milvus_root_token": milvus_server.ROOT},
     }
-    for name in names & set(changed):
-        for secret, value in changed[name].items():
+    for name in names & set(values):
+        for secret, value in values[name].items():
             file = folder / "secrets" / secret
             file.chmod(0o644)
             file.write_text(value, "utf-8")
@@ -128,7 +128,7 @@ def _milvus(folder: Path) -> list[str]:
     config.set("authorization_enabled", True)
     config.resolve_storage()
     config.write_config()
-    written = folder / "milvus" / "configs"
-    file = written / "milvus.yaml"
+    folder_written = folder / "milvus" / "configs"
+    file = folder_written / "milvus.yaml"
     file.write_text(file.read_text().replace(str(folder / "milvus"), "/var/lib/milvus"))
-    return [f"{binaries}:/milvus/bin:ro", f"{written}:/standin:ro"]
+    return [f"{binaries}:/milvus/bin:ro", f"{folder_written}:/standin:ro"]

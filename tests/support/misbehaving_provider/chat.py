@@ -34,9 +34,9 @@ class Answer:
 
 def answered(request: Mapping[str, Any], mode: str) -> Answer:
     """Return the answer to a request in a mode."""
-    refused = _refused_parameter(request, mode)
-    if refused is not None:
-        return Answer(refused)
+    refusal_of_parameter = _refused_parameter(request, mode)
+    if refusal_of_parameter is not None:
+        return Answer(refusal_of_parameter)
     prompt = prompt_of(request["messages"])
     is_streamed = bool(request.get("stream"))
     for marker in sorted(prompt.markers & REFUSALS.keys()):

@@ -57,8 +57,8 @@ def _of_length(status: int, body: Callable[[int], Any]) -> Judge:
     return lambda ask: Refusal(status, body(ask.longest)) if ask.longest > WINDOW else None
 
 
-def _of_batch(most: int, status: int, body: Any) -> Judge:
-    return lambda ask: Refusal(status, body) if len(ask.texts) > most else None
+def _of_batch(limit: int, status: int, body: Any) -> Judge:
+    return lambda ask: Refusal(status, body) if len(ask.texts) > limit else None
 
 
 def _of_missing(name: str, status: int, body: Any) -> Judge:
@@ -196,12 +196,12 @@ def embedded(request: Mapping[str, Any], modes: str) -> Refusal:
     for marker, refusal in TEXTS.items():
         if marker in together:
             return refusal
-    asked = modes.split("+")
-    for mode in asked:
-        refused = REFUSING[mode](ask) if mode in REFUSING else None
-        if refused is not None:
-            return refused
-    return Refusal(200, _answer(ask, frozenset(asked)))
+    mode_names = modes.split("+")
+    for mode in mode_names:
+        refusal_of_mode = REFUSING[mode](ask) if mode in REFUSING else None
+        if refusal_of_mode is not None:
+            return refusal_of_mode
+    return Refusal(200, _answer(ask, frozenset(mode_names)))
 
 
 def _answer(ask: Ask, modes: frozenset[str]) -> dict[str, Any]:
@@ -214,9 +214,9 @@ def _answer(ask: Ask, modes: frozenset[str]) -> dict[str, Any]:
             numbers[0] = math.nan
         if "zeros" in modes:
             numbers = [0.0] * dimension
-        packed = base64.b64encode(struct.pack(f"<{dimension}f", *numbers)).decode()
+        encoding = base64.b64encode(struct.pack(f"<{dimension}f", *numbers)).decode()
         data.append(
-            {"object": "embedding", "index": index, "embedding": packed if is_base64 else numbers}
+            {"object": "embedding", "index": index, "embedding": encoding if is_base64 else numbers}
         )
     _spoil(data, modes)
     count = sum(tokens(text) for text in ask.texts)

@@ -67,11 +67,12 @@ def description(name: str, passage: str) -> str:
 
 def rows(passage: str) -> str:
     """Return the passage's graph in the row format."""
-    found = names(passage)
+    passage_names = names(passage)
     lines = [
-        DELIMITER.join(["entity", name, "Person", description(name, passage)]) for name in found
+        DELIMITER.join(["entity", name, "Person", description(name, passage)])
+        for name in passage_names
     ]
-    for first, second in pairwise(found):
+    for first, second in pairwise(passage_names):
         sentence = f"{first} had to do with {second}."
         lines.append(DELIMITER.join(["relation", first, second, "trade", sentence]))
     return "\n".join([*lines, COMPLETE])

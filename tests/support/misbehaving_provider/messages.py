@@ -68,8 +68,8 @@ def _draft_think(prompt: Prompt, message: Message) -> Message:
 
 
 def _middle_think(prompt: Prompt, message: Message) -> Message:
-    first, _, rest = message.content.partition("\n" if "\n" in message.content else ". ")
-    return replace(message, content=f"{first}\n<think>{REASONING}</think>\n{rest}")
+    first, _, remainder = message.content.partition("\n" if "\n" in message.content else ". ")
+    return replace(message, content=f"{first}\n<think>{REASONING}</think>\n{remainder}")
 
 
 def _cut(reason: str | None, **choice_fields: Any) -> Change:

@@ -31,21 +31,21 @@ class Prompt:
 def prompt_of(messages: Sequence[dict[str, Any]]) -> Prompt:
     """Return what these chat messages ask for."""
     texts = [text_of(message.get("content")) for message in messages]
-    head, last, everything = texts[0], texts[-1], "\n".join(texts)
+    head, last_text, whole_text = texts[0], texts[-1], "\n".join(texts)
     if "write down the knowledge graph" in head:
-        fenced = _FENCED.search("\n".join(texts[1:]))
+        match = _FENCED.search("\n".join(texts[1:]))
         task: Task = "glean" if len(messages) > 2 else "extract"
-        return Prompt(task, fenced[1] if fenced else last, "Answer with one JSON object" in head)
-    if "Make one description" in everything:
-        return Prompt("summary", everything, is_json=False)
-    if "high_level_keywords" in everything:
-        return Prompt("keywords", everything.rpartition("Question:")[2], is_json=False)
-    if '"searches"' in everything:
-        asked = everything.rpartition("\nQuestion:")[2]
-        return Prompt("follow-up", asked.partition("\nExcerpts:")[0], is_json=False)
+        return Prompt(task, match[1] if match else last_text, "Answer with one JSON object" in head)
+    if "Make one description" in whole_text:
+        return Prompt("summary", whole_text, is_json=False)
+    if "high_level_keywords" in whole_text:
+        return Prompt("keywords", whole_text.rpartition("Question:")[2], is_json=False)
+    if '"searches"' in whole_text:
+        question = whole_text.rpartition("\nQuestion:")[2]
+        return Prompt("follow-up", question.partition("\nExcerpts:")[0], is_json=False)
     if "from a knowledge base" in head:
-        return Prompt("answer", last, is_json=False)
-    return Prompt("other", everything, is_json=False)
+        return Prompt("answer", last_text, is_json=False)
+    return Prompt("other", whole_text, is_json=False)
 
 
 def text_of(content: Any) -> str:

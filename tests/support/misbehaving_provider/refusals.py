@@ -14,8 +14,8 @@ class Refusal:
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
-def _error(status: int, message: str, **more: Any) -> Refusal:
-    return Refusal(status, {"error": {"message": message, **more}})
+def _error(status: int, message: str, **fields: Any) -> Refusal:
+    return Refusal(status, {"error": {"message": message, **fields}})
 
 
 _WINDOW = "This model's maximum context length is 8192 tokens."
@@ -208,4 +208,4 @@ def _strings(value: Any) -> list[str]:
     if isinstance(value, str):
         return [value]
     values = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return [text for each in values for text in _strings(each)]
+    return [text for inner in values for text in _strings(inner)]

@@ -17,47 +17,47 @@ LOWEST = -9.0
 
 def reranked(request: Mapping[str, Any], modes: str) -> Refusal:
     """Return the answer to a request in these modes."""
-    asked = frozenset(modes.split("+"))
-    if "down" in asked:
+    mode_names = frozenset(modes.split("+"))
+    if "down" in mode_names:
         return Refusal(503, {"error": "Model is loading"})
-    if "refused" in asked:
+    if "refused" in mode_names:
         return Refusal(
             422, {"detail": [{"loc": ["body", "documents"], "msg": "Input should be shorter"}]}
         )
     texts = request.get("documents") or request.get("texts") or []
-    ranked = sorted(
-        enumerate(_scores(request["query"], texts, "logits" in asked)),
-        key=lambda scored: -scored[1],
+    ranking = sorted(
+        enumerate(_scores(request["query"], texts, "logits" in mode_names)),
+        key=lambda pair: -pair[1],
     )
-    if "unsorted" in asked:
-        ranked.sort()
-    if "missing" in asked:
-        ranked = ranked[: len(ranked) // 2]
-    return Refusal(200, _shaped(ranked, asked))
+    if "unsorted" in mode_names:
+        ranking.sort()
+    if "missing" in mode_names:
+        ranking = ranking[: len(ranking) // 2]
+    return Refusal(200, _shaped(ranking, mode_names))
 
 
-def _shaped(ranked: list[tuple[int, float]], modes: frozenset[str]) -> Any:
+def _shaped(ranking: list[tuple[int, float]], modes: frozenset[str]) -> Any:
     if "tei" in modes:
-        return [{"index": index, "score": score} for index, score in ranked]
+        return [{"index": index, "score": score} for index, score in ranking]
     if "strings" in modes:
         return {
             "results": [
-                {"index": index, "relevance_score": f"{score:.4f}"} for index, score in ranked
+                {"index": index, "relevance_score": f"{score:.4f}"} for index, score in ranking
             ]
         }
-    results = [{"index": index, "relevance_score": score} for index, score in ranked]
+    results = [{"index": index, "relevance_score": score} for index, score in ranking]
     return {"data": results} if "data" in modes else {"id": None, "results": results, "meta": None}
 
 
 def _scores(query: str, texts: list[Any], is_logits: bool) -> list[float]:
-    asked = _words(query)
+    query_words = _words(query)
     common = [
-        len(asked & _words(text if isinstance(text, str) else text.get("text", "")))
+        len(query_words & _words(text if isinstance(text, str) else text.get("text", "")))
         for text in texts
     ]
     if is_logits:
-        return [LOWEST + 8.0 * count / (len(asked) or 1) for count in common]
-    return [count / (len(asked) or 1) for count in common]
+        return [LOWEST + 8.0 * count / (len(query_words) or 1) for count in common]
+    return [count / (len(query_words) or 1) for count in common]
 
 
 def _words(text: str) -> set[str]:

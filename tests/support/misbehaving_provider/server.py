@@ -56,9 +56,11 @@ class MisbehavingProvider:
 
     def set_mode(self, **modes: str) -> None:
         """Set the modes that are named; an empty one is the good one."""
-        unknown = modes.keys() - self.modes.keys()
-        if unknown:
-            raise ValueError(f"there are no modes of {sorted(unknown)}: chat, embeddings, rerank")
+        unknown_modes = modes.keys() - self.modes.keys()
+        if unknown_modes:
+            raise ValueError(
+                f"there are no modes of {sorted(unknown_modes)}: chat, embeddings, rerank"
+            )
         self.modes.update(modes)
 
     def asked(self, task: str, marker: str = "") -> list[dict[str, Any]]:
@@ -95,30 +97,30 @@ class MisbehavingProvider:
 
 def _entry(path: str, body: dict[str, Any]) -> dict[str, Any]:
     """Return what the log says of a request, without long texts."""
-    seen: dict[str, Any] = {
+    entry: dict[str, Any] = {
         "fields": sorted(body.keys() - {"messages", "input", "documents", "texts"})
     }
-    seen |= {
+    entry |= {
         name: body[name]
-        for name in seen["fields"]
+        for name in entry["fields"]
         if isinstance(body[name], str | int | float | dict)
     }
     if "messages" in body:
         prompt = prompt_of(body["messages"])
-        seen |= {"task": prompt.task, "markers": sorted(prompt.markers)}
-        seen["text"] = text_of(body["messages"][-1].get("content"))[-_EXCERPT:]
+        entry |= {"task": prompt.task, "markers": sorted(prompt.markers)}
+        entry["text"] = text_of(body["messages"][-1].get("content"))[-_EXCERPT:]
     elif "input" in body:
         texts = body["input"] if isinstance(body["input"], list) else [body["input"]]
-        seen |= {
+        entry |= {
             "task": "embeddings",
             "markers": [],
             "texts": len(texts),
             "text": texts[0][:_EXCERPT],
         }
-        seen["longest"] = max(len(text) for text in texts)
+        entry["longest"] = max(len(text) for text in texts)
     else:
-        seen |= {"task": path.rpartition("/")[2], "markers": []}
-    return seen
+        entry |= {"task": path.rpartition("/")[2], "markers": []}
+    return entry
 
 
 def _without(body: dict[str, Any], markers: set[str]) -> dict[str, Any]:

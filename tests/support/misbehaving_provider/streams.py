@@ -27,13 +27,13 @@ def pieces(prompt: Prompt, message: Message, usage: Any) -> Iterator[bytes]:
     of some.
     """
     deltas = list(_deltas(message))
-    broken = sorted(prompt.markers & BREAKS)
-    for delta in deltas[: len(deltas) // 2] if broken else deltas:
+    breaks = sorted(prompt.markers & BREAKS)
+    for delta in deltas[: len(deltas) // 2] if breaks else deltas:
         if "ZZPINGS" in prompt.markers:
             yield b": OPENROUTER PROCESSING"
             yield _event({"id": "1", "object": "chat.completion.chunk", "choices": []})
         yield _event(_chunk(delta))
-    for marker in broken:
+    for marker in breaks:
         yield from _break(marker)
         return
     yield _event(_chunk({}, message.finish_reason, **message.choice_fields))
@@ -76,8 +76,8 @@ def _torn_part(part: dict[str, Any]) -> list[dict[str, Any]]:
     return [part]
 
 
-def _chunk(delta: dict[str, Any], reason: str | None = None, **more: Any) -> dict[str, Any]:
-    choice = {"index": 0, "delta": delta, "finish_reason": reason, **more}
+def _chunk(delta: dict[str, Any], reason: str | None = None, **fields: Any) -> dict[str, Any]:
+    choice = {"index": 0, "delta": delta, "finish_reason": reason, **fields}
     return {"id": "1", "object": "chat.completion.chunk", "model": "rows-1", "choices": [choice]}
 
 

@@ -28,9 +28,9 @@ ODD: Mapping[str, Any] = {
 
 def usage_of(prompt: Prompt, tokens: int) -> Any:
     """Return the `usage` of the answer to a prompt of so many tokens."""
-    good = {
+    usage = {
         "prompt_tokens": tokens,
         "completion_tokens": COMPLETION,
         "total_tokens": tokens + COMPLETION,
     }
-    return next((ODD[marker] for marker in sorted(prompt.markers & ODD.keys())), good)
+    return next((ODD[marker] for marker in sorted(prompt.markers & ODD.keys())), usage)
