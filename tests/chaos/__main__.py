@@ -74,7 +74,8 @@ def _table(outcomes: list[Outcome]) -> str:
     """Return a table in Markdown: how often each fault happened, and in how many trials that
     failed.
     """
-    fault_counts, failure_counts = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+    fault_counts = Counter[tuple[str, str]]()
+    failure_counts = Counter[tuple[str, str]]()
     for outcome in outcomes:
         kinds = {(fault.kind, fault.victim) for fault in outcome.faults}
         fault_counts.update(kinds)

@@ -68,11 +68,9 @@ def trial(
     given.
     """
     faults = faults if faults is not None else drawn(Random(seed), disk=machine.disk)
-    workspace, passages_before, began = (
-        f"chaos-{seed}",
-        machine.model.passages.copy(),
-        time.monotonic(),
-    )
+    workspace = f"chaos-{seed}"
+    passages_before = machine.model.passages.copy()
+    began = time.monotonic()
     with ThreadPoolExecutor() as pool:
         tasks = [pool.submit(_added, machine.stack, workspace)]
         tasks += [pool.submit(_happened, machine, fault) for fault in faults]

@@ -45,7 +45,9 @@ async def _kill_one(
 
 async def run(kills: int, seed: int, servers: int, *, is_stopped: bool) -> int:
     """Make so many kills. Returns 1 if anything is not as it must be."""
-    dice, pauses, later = Random(seed), dict[str, list[float]](), dict[str, list[float]]()
+    dice = Random(seed)
+    pauses = dict[str, list[float]]()
+    later = dict[str, list[float]]()
     with tempfile.TemporaryDirectory() as folder:
         async with trial(Path(folder), servers) as running:
             for number in range(kills):
@@ -76,7 +78,8 @@ async def run(kills: int, seed: int, servers: int, *, is_stopped: bool) -> int:
     )
     print("|---|---|---|---|---|---|---|")
     for kind, result in sorted(pauses.items(), key=lambda row: (row[0] == "all", row)):
-        soon, ours = sum(pause <= GOAL for pause in result), later[kind]
+        soon = sum(pause <= GOAL for pause in result)
+        ours = later[kind]
         figures = (statistics.median(result), max(result), statistics.median(ours), max(ours))
         print(
             "| {} | {} | {:.1f} | {:.1f} | {} | {:.1f} | {:.1f} |".format(

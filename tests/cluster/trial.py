@@ -82,7 +82,8 @@ class Trial:
                 self.refused += 1
                 continue
             assert self.confirmed.setdefault(name, sequence) == sequence
-            now, number = time.monotonic(), number + 1
+            now = time.monotonic()
+            number = number + 1
             if now - self.last > self.pause:
                 self.pause, self.resumed = now - self.last, now
             self.last = now
@@ -121,7 +122,8 @@ class Trial:
             await asyncio.sleep(away)  # not for luck: an orchestrator needs time to start it again
         await self.cluster.restart(number, emptied=emptied)
         await self.more(5 * PUBLISHERS)
-        pause, resumed = self.pause, self.resumed
+        pause = self.pause
+        resumed = self.resumed
         later = min(pause, resumed - self.elected) if kill_time < self.elected < resumed else pause
         await self.cluster.whole(self.jetstream)
         return pause, later

@@ -328,7 +328,9 @@ def opens(url: str) -> Attempt:
 def encrypted() -> dict[str, Attempt]:
     """What somebody tries who has the operator's password, but not all that TLS asks for."""
     url = CREDENTIALS.read_text().strip()
-    address, ca, pair = url.partition("?")[0], "ca=/run/secrets/bus_ca.pem", url.partition("&")[2]
+    address = url.partition("?")[0]
+    ca = "ca=/run/secrets/bus_ca.pem"
+    pair = url.partition("&")[2]
 
     def in_plain_text() -> bool:
         with socket.create_connection(("nats", 4222), 5) as bus:

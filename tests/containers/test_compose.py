@@ -52,7 +52,8 @@ async def test_a_container_has_the_limits_and_the_rights_that_the_file_gives_it(
         if service.get("profiles"):
             continue
         (inspection,) = json.loads(installation.engine.run("inspect", container(name)).stdout)
-        host, limits = inspection["HostConfig"], service["deploy"]["resources"]["limits"]
+        host = inspection["HostConfig"]
+        limits = service["deploy"]["resources"]["limits"]
         assert host["Memory"] == int(limits["memory"][:-1]) * MEMORY[limits["memory"][-1]], name
         assert host["NanoCpus"] == float(limits["cpus"]) * 1e9, name
         assert host["PidsLimit"] == limits.get("pids", host["PidsLimit"]), name

@@ -107,7 +107,8 @@ async def test_a_service_is_healthy_in_it(engine: Engine, image: str, tmp_path: 
             assert await topology.apply(client.jetstream())
         secret = tmp_path / "nats_url"
         secret.write_text(bus.url("chunker"))
-        name, port = f"chunker-{free_port()}", str(free_port())
+        name = f"chunker-{free_port()}"
+        port = str(free_port())
         engine.run(
             "run",
             "--detach",

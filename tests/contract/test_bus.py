@@ -280,16 +280,12 @@ async def test_a_message_is_buried_raw_with_its_reason_and_twice_is_once(bus: Bu
 
 
 async def test_the_headers_of_a_foreign_event_come_with_it_however_it_is_read(bus: Bus) -> None:
-    subject, headers = (
-        "kb.v1.w.a.DocumentAdded",
-        {"ce-id": "1", "Ce-Type": "t", "ce-note": "é", "Content-Type": "x/y"},
-    )
+    subject = "kb.v1.w.a.DocumentAdded"
+    headers = {"ce-id": "1", "Ce-Type": "t", "ce-note": "é", "Content-Type": "x/y"}
     await bus.foreign(subject, b"{}", headers)
     ((read,),) = await pages(bus)
-    newest_event, following = (
-        await bus.log.newest("w", "a", "DocumentAdded"),
-        await bus.log.following(0, subjects.ALL),
-    )
+    newest_event = await bus.log.newest("w", "a", "DocumentAdded")
+    following = await bus.log.following(0, subjects.ALL)
     for message in (read, newest_event, following):
         assert message is not None
         assert {name: message.headers[name] for name in headers if name != "ce-note"} == {
@@ -347,10 +343,8 @@ async def test_a_text_is_kept_under_its_hash(bus: Bus, text: str) -> None:
 
 
 async def test_a_text_of_one_workspace_is_not_among_those_of_another(bus: Bus) -> None:
-    first, second = (
-        await bus.blobs.put(EncodedText.of("text"), "w"),
-        await bus.blobs.put(EncodedText.of("text"), "Team B"),
-    )
+    first = await bus.blobs.put(EncodedText.of("text"), "w")
+    second = await bus.blobs.put(EncodedText.of("text"), "Team B")
     assert first.key != second.key
     assert [await bus.blobs.get(ref) for ref in (first, second)] == ["text", "text"]
     with pytest.raises(Poison, match="not among those of the event's workspace"):

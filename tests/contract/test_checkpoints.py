@@ -116,7 +116,8 @@ async def test_the_greatest_of_many_writers_stands(stores: list[Store], generati
 async def test_a_checkpoint_is_in_nothing_that_people_see(
     stores: list[Store], generation: int
 ) -> None:
-    store, partition = stores[0], Partition("checkpoint", generation)
+    store = stores[0]
+    partition = Partition("checkpoint", generation)
     await store.put_checkpoint(generation, Checkpoint(7, LOG))
     if isinstance(store, RowCheckpoints):
         assert await store.rows.scan(Table("documents", partition)) == []
@@ -136,7 +137,8 @@ async def test_a_checkpoint_is_in_nothing_that_people_see(
 
 
 async def test_a_dropped_generation_has_none(stores: list[Store], generation: int) -> None:
-    store, other_generation = stores[0], next(_generations)
+    store = stores[0]
+    other_generation = next(_generations)
     for number in (generation, other_generation):
         await store.put_checkpoint(number, Checkpoint(7, LOG))
     for _ in range(2):
@@ -151,7 +153,8 @@ async def test_a_dropped_generation_has_none(stores: list[Store], generation: in
 
 async def test_rows_forget_all_generations_but_those_kept() -> None:
     rows = MemoryRows()
-    graph, status = RowCheckpoints(rows, "graph"), RowCheckpoints(rows, "status")
+    graph = RowCheckpoints(rows, "graph")
+    status = RowCheckpoints(rows, "status")
     for number in (1, 2, 3):
         await graph.put_checkpoint(number, Checkpoint(number, LOG))
     await status.put_checkpoint(1, Checkpoint(1, LOG))

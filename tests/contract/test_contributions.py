@@ -98,7 +98,9 @@ async def standing(
     }
 
 
-A, B, AB = ("A",), ("B",), ("A", "B")
+A = ("A",)
+B = ("B",)
+AB = ("A", "B")
 
 
 async def test_what_a_chunk_says_is_found_by_key_as_it_was_given(
@@ -246,10 +248,8 @@ async def test_two_versions_written_at_the_same_time_leave_the_newer(
     await rows[0].prepare()
     first, second = map(RowContributions, rows)
     for n in range(15):
-        older_version, newer_version = (
-            chunk_says(1, f"key_{n}", "A", order=n),
-            chunk_says(2, f"key_{n}", "B", order=n),
-        )
+        older_version = chunk_says(1, f"key_{n}", "A", order=n)
+        newer_version = chunk_says(2, f"key_{n}", "B", order=n)
         await asyncio.gather(
             replaced(first, partition, older_version), replaced(second, partition, newer_version)
         )

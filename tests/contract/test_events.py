@@ -128,7 +128,8 @@ def test_whatever_may_be_null_may_be_absent() -> None:
 
 @every_example
 def test_an_example_keeps_its_schema(path: Path) -> None:
-    name, version = path.parts[-3], int(path.parts[-2].removeprefix("v"))
+    name = path.parts[-3]
+    version = int(path.parts[-2].removeprefix("v"))
     faults = [
         f"{fault.json_path}: {fault.message}"
         for fault in validator(name, version).iter_errors(read(path))
@@ -274,10 +275,8 @@ def test_the_check_names_every_file_that_differs(
 ) -> None:
     write_all(tmp_path)
     assert main(["--check"], tmp_path) == 0
-    changed_file, absent_file = (
-        tmp_path / "schemas/DocumentAdded.v1.json",
-        tmp_path / "schemas/GraphEdited.v1.json",
-    )
+    changed_file = tmp_path / "schemas/DocumentAdded.v1.json"
+    absent_file = tmp_path / "schemas/GraphEdited.v1.json"
     changed_file.write_text(
         changed_file.read_text("utf-8").replace('"string"', '"integer"', 1), "utf-8"
     )

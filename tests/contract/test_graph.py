@@ -72,11 +72,9 @@ async def ties(
 
 
 async def test_what_was_put_is_read_with_every_field(graph: Graph, partition: Partition) -> None:
-    a, b, ab = (
-        entity("a"),
-        entity("b", source_ids=(), file_paths=()),
-        relation("a", "b", keywords=()),
-    )
+    a = entity("a")
+    b = entity("b", source_ids=(), file_paths=())
+    ab = relation("a", "b", keywords=())
     await graph.put(partition, [a, b], [ab])
     assert await graph.entities(partition, ["a", "b", "missing"]) == {"a": a, "b": b}
     assert await graph.relations(partition, [("a", "b"), ("a", "missing"), ("c", "d")]) == {
@@ -107,7 +105,8 @@ async def test_only_a_greater_revision_takes_effect_and_replaces_every_field(
     await graph.put(partition, [entity("a", 4)], [relation("a", "b", 4)])
     assert await graph.entities(partition, ["a"]) == {"a": entity("a", 5)}
     assert await every_relation(graph, partition) == [relation("a", "b", 5)]
-    newer_entity, newer_relation = Entity("a", 6), Relation("a", "b", 6)
+    newer_entity = Entity("a", 6)
+    newer_relation = Relation("a", "b", 6)
     await graph.put(partition, [newer_entity], [newer_relation])
     assert await graph.entities(partition, ["a"]) == {"a": newer_entity}
     assert await every_relation(graph, partition) == [newer_relation]

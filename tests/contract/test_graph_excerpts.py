@@ -14,11 +14,9 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 async def test_excerpts_are_revisions_and_the_beginning_of_texts(
     graph: Graph, partition: Partition
 ) -> None:
-    a, b, ab = (
-        entity("a", 3, description="𝄞" * 9),
-        entity("b", 2),
-        relation("a", "b", 4, description="𝄞x" * 9),
-    )
+    a = entity("a", 3, description="𝄞" * 9)
+    b = entity("b", 2)
+    ab = relation("a", "b", 4, description="𝄞x" * 9)
     await graph.put(
         partition,
         [a, b, Entity("gone", 1, is_gone=True)],

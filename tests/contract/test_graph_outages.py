@@ -74,7 +74,8 @@ async def test_a_guard_that_takes_no_lock_first_loses_writes(store: GraphStore) 
     """Why our statements set `lock` before they read the revision. ArcadeDB loses, too, but
     seldom.
     """
-    partition, lost_writes = fresh_partition(), 0
+    partition = fresh_partition()
+    lost_writes = 0
     async with store.driver() as driver:
         for generation in range(25):
             key = {"workspace": partition.workspace, "generation": generation}
@@ -114,7 +115,8 @@ async def test_clients_that_make_the_same_indexes_at_once_all_end_well(store: Gr
 async def test_a_frozen_server_is_unavailable_within_the_time_limit_and_then_serves_again(
     store: GraphStore,
 ) -> None:
-    graph, partition = store.another(timeout=2.0), fresh_partition()
+    graph = store.another(timeout=2.0)
+    partition = fresh_partition()
     newer_batch = [entity("a", 2), entity("b")], [relation("a", "b")]
     await store.client.put(
         fresh_partition(), *newer_batch
@@ -154,7 +156,8 @@ async def test_closing_does_not_wait_for_a_frozen_server(store: GraphStore) -> N
 async def test_what_was_acknowledged_survives_a_killed_server_and_the_same_client_goes_on(
     store: GraphStore,
 ) -> None:
-    graph, partition = store.client, fresh_partition()
+    graph = store.client
+    partition = fresh_partition()
     numbers: list[int] = []
     writer = asyncio.create_task(write_until_it_fails(graph, partition, numbers))
     await until(lambda: len(numbers) >= 20)

@@ -73,7 +73,8 @@ class CountingExtractor:
 async def test_an_extraction_that_cannot_be_written_is_given_and_not_paid_again(
     rows: SqliteRows, lock: WritingProcess
 ) -> None:
-    cache, pay = ExtractionCache(rows), CountingExtractor()
+    cache = ExtractionCache(rows)
+    pay = CountingExtractor()
     lock.hold()
     assert await cache.once("w", "key", pay) == (MADE, False)
     assert await cache.once("w", "key", pay) == (MADE, True)
@@ -89,7 +90,9 @@ async def test_embeddings_that_cannot_be_written_are_given_and_not_paid_again(
     rows: SqliteRows, lock: WritingProcess
 ) -> None:
     class Embedder:
-        model, dimension, embedded = "m", 2, 0
+        model = "m"
+        dimension = 2
+        embedded = 0
 
         async def embed(self, texts: Sequence[str]) -> list[Vector]:
             self.embedded += len(texts)

@@ -200,7 +200,8 @@ async def test_letters_of_any_alphabet_are_found_in_either_case(rows: Rows) -> N
 
 
 async def test_rows_under_a_prefix_are_those_whose_longer_keys_begin_with_it(rows: Rows) -> None:
-    table, other_table = new_table("mentions"), new_table("mentions")
+    table = new_table("mentions")
+    other_table = new_table("mentions")
     names = ["a", "a:", "a:1", "a:~~", "a;", "aa:1", "b:1", "b:2", "~", "~:x"]
     for mentions in (table, other_table):
         await rows.put(mentions, {name: {"name": name} for name in names})

@@ -27,7 +27,8 @@ from tests.support.vector_stores import (
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-EAST, NORTH = (1.0, 0.0), (0.0, 1.0)
+EAST = (1.0, 0.0)
+NORTH = (0.0, 1.0)
 
 
 @pytest_asyncio.fixture(
@@ -448,7 +449,8 @@ async def test_equal_ones_come_by_id_also_where_the_list_ends(
 async def test_a_write_is_found_by_every_reader_when_it_returns(
     store: VectorStore, partition: Partition
 ) -> None:
-    writer, reader = store.client, store.another()
+    writer = store.client
+    reader = store.another()
     for n in range(12):
         direction = row("q", math.cos(n), math.sin(n)).vector
         await writer.put(

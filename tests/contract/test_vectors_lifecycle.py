@@ -100,7 +100,8 @@ async def test_reading_a_generation_that_nobody_made_finds_nothing_and_makes_not
 async def test_generations_are_made_on_need_kept_apart_and_dropped_whole(
     store: VectorStore, partition: Partition
 ) -> None:
-    vectors, other_model = store.client, store.another(OTHER_MODEL, 16)
+    vectors = store.client
+    other_model = store.another(OTHER_MODEL, 16)
     await other_model.prepare(41)
     there = replace(partition, generation=42)
     await vectors.put(partition, "chunks", [row("a", text="old")])
@@ -123,7 +124,8 @@ async def test_generations_are_made_on_need_kept_apart_and_dropped_whole(
 async def test_a_client_finds_out_that_another_one_dropped_the_generation(
     store: VectorStore, partition: Partition
 ) -> None:
-    vectors, other_client = store.client, store.another()
+    vectors = store.client
+    other_client = store.another()
     there = replace(partition, generation=51)
     await vectors.put(there, "chunks", [row("a"), row("b")])
     await other_client.drop(51)
@@ -138,7 +140,8 @@ async def test_a_client_finds_out_that_another_one_dropped_the_generation(
 async def test_the_model_that_filled_a_generation_is_told_to_every_client(
     store: VectorStore,
 ) -> None:
-    vectors, other_model = store.client, store.another(OTHER_MODEL, 16)
+    vectors = store.client
+    other_model = store.another(OTHER_MODEL, 16)
     assert await vectors.model_of(908) is None
     await other_model.prepare(908)
     for client in (vectors, other_model):
@@ -178,7 +181,8 @@ async def test_a_generation_that_another_model_filled_is_refused(
 async def test_a_generation_with_ids_of_an_older_format_can_be_searched_and_not_written(
     store: VectorStore, partition: Partition, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    there, vectors = replace(partition, generation=62), store.another()
+    there = replace(partition, generation=62)
+    vectors = store.another()
     with monkeypatch.context() as patch:
         patch.setattr(collections, "VECTOR_FORMAT", 1)
         await store.another().put(there, "relations", [row("rel-old", names=("A", "B"))])
@@ -209,9 +213,11 @@ async def test_a_generation_with_ids_of_an_older_format_can_be_searched_and_not_
 
 
 async def test_relations_whose_names_join_to_one_text_are_both_found(store: VectorStore) -> None:
-    generations, graph = Generations(graph=1, vectors=63), MemoryGraph()
+    generations = Generations(graph=1, vectors=63)
+    graph = MemoryGraph()
     embeddings = CachedEmbeddings(MemoryRows(), LexicalEmbedder(DIMENSION))
-    pairs, partition = {("ZqA", "bcdyx"), ("ZqAb", "cdyx")}, Partition("joined", 63)
+    pairs = {("ZqA", "bcdyx"), ("ZqAb", "cdyx")}
+    partition = Partition("joined", 63)
     relations = [
         Relation(*pair, 1, description=f"{pair[0]} knows {pair[1]}") for pair in sorted(pairs)
     ]

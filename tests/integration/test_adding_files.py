@@ -17,7 +17,8 @@ from tests.support import office_files as office
 from tests.support.encoded_texts import SAMPLES
 from tests.support.nats_server import BusServer, connected
 
-FRENCH, SWEDISH = SAMPLES[0].paragraph, SAMPLES[1].paragraph
+FRENCH = SAMPLES[0].paragraph
+SWEDISH = SAMPLES[1].paragraph
 
 
 async def add(url: str, *arguments: str) -> tuple[int, Any, str]:

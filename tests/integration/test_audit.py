@@ -169,7 +169,8 @@ async def test_the_archive_goes_on_where_a_killed_process_left_it(
     await first.extend()
     assert [record async for record in archived_records(rows)] == []
     await NatsLog(bus).publish(document("later", workspace="one"))
-    second, third = await archive(bus, rows), await archive(bus, rows)
+    second = await archive(bus, rows)
+    third = await archive(bus, rows)
     assert await second.extend() == EVENTS + 1
     assert await third.extend() == 0
     await asyncio.gather(second.extend(subjects.ALL), third.extend(subjects.ALL))
@@ -182,7 +183,8 @@ async def test_the_archive_goes_on_where_a_killed_process_left_it(
 
 @pytest.mark.parametrize("way_to_end", ["stopped", "killed"])
 async def test_no_flipped_bit_of_a_stream_passes_unnoticed(tmp_path: Path, way_to_end: str) -> None:
-    rows, flips = MemoryRows(), random.Random(way_to_end)
+    rows = MemoryRows()
+    flips = random.Random(way_to_end)
     async with accounts_server(tmp_path, ["sound"]) as server:
         async with connect_bus(server.url("sound")) as bus:
             await topology.apply(bus)

@@ -111,10 +111,8 @@ async def test_a_restored_log_is_the_same_event_by_event(
 
     assert await lines(empty_bus) == await lines(bus)
     assert not await topology.check(empty_bus)
-    state, first = (
-        (await empty_bus.stream_info("KB_EVENTS")).state,
-        await NatsLog(empty_bus).following(0, subjects.ALL),
-    )
+    state = (await empty_bus.stream_info("KB_EVENTS")).state
+    first = await NatsLog(empty_bus).following(0, subjects.ALL)
     assert (state.last_seq, state.messages) == (10, 9)
     assert (
         first and first.published_at == (await NatsLog(bus).following(0, subjects.ALL)).published_at
@@ -236,7 +234,8 @@ async def test_every_damaged_file_is_noticed(bus: JetStreamContext, tmp_path: Pa
 async def test_what_is_erased_leaves_older_parts_and_never_comes_back(
     bus: JetStreamContext, empty_bus: JetStreamContext, tmp_path: Path
 ) -> None:
-    older_part, newer_part = tmp_path / "older", tmp_path / "newer"
+    older_part = tmp_path / "older"
+    newer_part = tmp_path / "newer"
     base = await taken(bus, older_part)
     records = [record async for page in read_records(bus, "KB_EVENTS") for record in page]
     erased_records = [

@@ -157,7 +157,8 @@ def example(subject: str) -> str:
 
 def covers(pattern: str, subject: str) -> bool:
     """Whether a subject fits a pattern with `*`, and `>` in the end."""
-    pattern_tokens, subject_tokens = pattern.split("."), subject.split(".")
+    pattern_tokens = pattern.split(".")
+    subject_tokens = subject.split(".")
     if pattern_tokens[-1] == ">" and len(subject_tokens) >= len(pattern_tokens):
         pattern_tokens, subject_tokens = (
             pattern_tokens[:-1],
@@ -375,10 +376,8 @@ async def test_what_services_do_together_works(bus: DeployedBus) -> None:
     blob = await NatsBlobs(query_stream).put(EncodedText.of("text"), "w")
     assert await NatsBlobs(chunker_stream).get(blob) == "text"
     assert (await (await NatsLiveGenerations.bind(chunker_stream)).live()).graph == 1
-    values, other_values = (
-        await NatsSharedValues.bind(extractor_stream),
-        await NatsSharedValues.bind(query_stream),
-    )
+    values = await NatsSharedValues.bind(extractor_stream)
+    other_values = await NatsSharedValues.bind(query_stream)
     assert await values.write("model", b"paused", 0)
     assert await other_values.read("model") == (b"paused", (await values.read("model"))[1])
     assert "model" in await other_values.keys()
@@ -428,7 +427,8 @@ async def test_a_service_that_may_not_remove_wrong_bytes_stores_the_text_elsewhe
     bus: DeployedBus,
 ) -> None:
     text = "a text under whose name somebody has put other bytes"
-    publisher, query = await opened(bus, "publisher"), await opened(bus, "query")
+    publisher = await opened(bus, "publisher")
+    query = await opened(bus, "query")
     place = subjects.blob_place("w", sha256(text))
     await publisher.jetstream().publish(subjects.blob(place, 0), b"other")
     blobs = NatsBlobs(query.jetstream(prefix=IMPORTED_API))
@@ -475,7 +475,8 @@ async def test_a_service_acknowledges_and_sets_aside_as_its_own_user(
             return bool(cut and dead and not info.num_pending and not info.num_ack_pending)
 
         await until(done, "its chunks, its dead letter and its acknowledgements", seconds=60)
-        log, retry = NatsLog(jetstream), RetryRequested(document_id="d")
+        log = NatsLog(jetstream)
+        retry = RetryRequested(document_id="d")
         request_sequence = await request_retry(log, workspace="w", retry=retry, source="test")
 
         async def failed_again() -> bool:

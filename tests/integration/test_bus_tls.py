@@ -51,11 +51,10 @@ async def refusals(
     """Why each of these addresses is refused. They are tried side by side: a client goes on for a
     while.
     """
-    own_url, plain_url = bus.operator, bus.operator.partition("?")[0]
-    trusting, absent = (
-        f"{plain_url}?ca={bus.certificates}/ca.pem",
-        tmp_path_factory.mktemp("absent"),
-    )
+    own_url = bus.operator
+    plain_url = bus.operator.partition("?")[0]
+    trusting = f"{plain_url}?ca={bus.certificates}/ca.pem"
+    absent = tmp_path_factory.mktemp("absent")
     urls = {
         "no certificate": trusting,
         "a strange certificate": f"{trusting}&cert={strange}/client.pem&key={strange}/client.key",

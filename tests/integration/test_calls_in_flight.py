@@ -21,7 +21,8 @@ from tests.support.nats_server import BusServer, until
 from tests.support.served import served
 from tests.support.services import service
 
-CALLS, DOCUMENTS = 3, 15
+CALLS = 3
+DOCUMENTS = 15
 ANSWER = {
     "choices": [
         {"message": {"role": "assistant", "content": "<|COMPLETE|>"}, "finish_reason": "stop"}

@@ -50,7 +50,8 @@ class ChunkerOnBus:
 
     async def newest(self, document: str, event_type: str, workspace: str = "team") -> Message:
         """The newest event of a document, waited for."""
-        log, result = NatsLog(self.jetstream), list[Message]()
+        log = NatsLog(self.jetstream)
+        result = list[Message]()
 
         async def there() -> bool:
             message = await log.newest(workspace, document, event_type)

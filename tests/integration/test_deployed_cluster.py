@@ -46,10 +46,8 @@ async def test_services_and_publishers_work_through_any_server_and_outlive_the_l
         service("chunker", tmp_path, **variables) as chunker,
         connected(cluster.url("publisher", 2), name="publisher") as publisher,
     ):
-        jetstream, publishing = (
-            client.jetstream(timeout=10),
-            publisher.jetstream(prefix=bus_accounts.IMPORTED_API),
-        )
+        jetstream = client.jetstream(timeout=10)
+        publishing = publisher.jetstream(prefix=bus_accounts.IMPORTED_API)
 
         async def cut(name: str) -> bool:
             with suppress(Unavailable):

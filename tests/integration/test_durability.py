@@ -21,7 +21,8 @@ from runtime.bus.nats.log import NatsLog
 from tests.support.nats_server import RunningNats, connected, reconnected, running_nats, until
 from tests.support.trial_service import document
 
-KILLS, PUBLISHERS = 3, 16
+KILLS = 3
+PUBLISHERS = 16
 
 
 class Publishers:

@@ -70,7 +70,8 @@ class Life:
             return []
 
         noting = integrity.note_beginnings(DURABLE, each(handle))
-        log, durable = NatsLog(jetstream, integrity.writes), declared_consumer(DURABLE)
+        log = NatsLog(jetstream, integrity.writes)
+        durable = declared_consumer(DURABLE)
         await integrity.look()
         return cls(
             jetstream,
@@ -151,7 +152,8 @@ async def test_a_store_lost_before_its_first_look_is_refused_until_a_rebuild(
         await second.integrity.look()
 
     # As a rebuild does: fill the next generation, give it its checkpoint, make it the live one.
-    values, pointers = second.integrity.values, await NatsLiveGenerations.bind(jetstream)
+    values = second.integrity.values
+    pointers = await NatsLiveGenerations.bind(jetstream)
     projection = WatchedProjection(
         "status", {"the document store": RowCheckpoints(stores[1], "status")}
     )

@@ -182,7 +182,8 @@ async def test_a_document_says_which_of_its_chunks_were_cut_also_when_their_vect
         return JSONResponse({"error": "no"}, 413) if too_long(body) else usual_answer(body)
 
     provider.embeddings = answer  # type: ignore[method-assign]
-    embedder, rows = provider.embedder("good"), MemoryRows()
+    embedder = provider.embedder("good")
+    rows = MemoryRows()
     embeddings = CachedEmbeddings(rows, embedder)
     for name in ("first", "same text"):
         ((event,),) = await on_chunks(

@@ -68,7 +68,8 @@ async def test_a_forked_process_is_like_a_started_one(tmp_path: Path) -> None:
 
 async def test_a_killed_process_has_its_signal_as_code_and_others_go_on(tmp_path: Path) -> None:
     async with fork_server(tmp_path, SERVICES, environment()) as forks:
-        first_program, second_program = program(forks, tmp_path), program(forks, tmp_path, "other")
+        first_program = program(forks, tmp_path)
+        second_program = program(forks, tmp_path, "other")
         for process in (first_program, second_program):
             await process.start()
         os.kill(first_program.pid, signal.SIGKILL)
@@ -88,7 +89,8 @@ async def test_what_a_killed_fork_server_forked_ends_and_is_forked_anew_by_anoth
     async with fork_server(tmp_path, SERVICES, environment()) as forks:
         process = program(forks, tmp_path)
         await process.start()
-        pid, parent = process.pid, report(process)["parent"]
+        pid = process.pid
+        parent = report(process)["parent"]
         before = ProcessIdentity.of(pid)
         os.kill(parent, signal.SIGKILL)
         assert await process.wait() == -signal.SIGKILL

@@ -50,7 +50,8 @@ async def test_a_bus_that_met_a_full_disk_works_again_when_there_is_room(
     monkeypatch.setattr(bus_watch, "INTERVAL", 0.5)
     monkeypatch.setattr(bus_watch, "TIMEOUT", 2.0)
     with small_disk(tmp_path / "disk", 24) as disk:
-        port, lines = free_port(), list[str]()
+        port = free_port()
+        lines = list[str]()
         bus = nats_server(disk / "bus", port=port, sync="default")
         server = RunningNats(bus, port, None, disk / "bus")
         async with supervise([bus], ChildRecords(lambda: None, lines.append)) as answers:
@@ -117,7 +118,8 @@ async def test_a_bus_that_starts_on_a_full_disk_takes_events_when_there_is_room(
 
 
 async def test_an_idle_bus_with_room_is_left_alone(tmp_path: Path) -> None:
-    port, lines = free_port(), list[str]()
+    port = free_port()
+    lines = list[str]()
     bus = nats_server(tmp_path / "bus", port=port, sync="default")
     try:
         await bus.start()

@@ -41,7 +41,8 @@ async def publish(server: RunningNats, name: str, block: bytes) -> None:
     it at all.
     """
     event = document(name)
-    subject, data = subjects.subject("trial", name, "DocumentAdded"), encode(event)
+    subject = subjects.subject("trial", name, "DocumentAdded")
+    data = encode(event)
     reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
     head = f"HPUB {subject} {len(block)} {len(block) + len(data)}\r\n".encode()
     writer.write(

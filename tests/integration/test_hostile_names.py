@@ -52,7 +52,8 @@ async def test_the_log_on_a_terminal_is_one_harmless_line_for_each_event(
 ) -> None:
     for name in LINES:
         await publish(NatsLog(jetstream), name)
-    as_text, as_json = await shown(server.url), await shown(server.url, "--json")
+    as_text = await shown(server.url)
+    as_json = await shown(server.url, "--json")
     for output in (as_text, as_json):
         assert len(output.splitlines()) == len(LINES)
         assert output.replace("\n", "").isprintable()

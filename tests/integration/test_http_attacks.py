@@ -140,7 +140,8 @@ async def test_a_flood_is_refused_in_little_memory_while_others_are_answered(
     server: GuardedServer, flood: str
 ) -> None:
     status, pieces, again = FLOODS[flood]
-    before, stop = server.memory(), asyncio.Event()
+    before = server.memory()
+    stop = asyncio.Event()
     watching = asyncio.create_task(longest_wait(server, stop))
     answers = await asyncio.gather(*(attacked(server, *pieces, again=again) for _ in range(4)))
     stop.set()
@@ -213,7 +214,8 @@ async def test_a_body_that_drips_after_a_flood_is_given_up(server: GuardedServer
         upload + JSON + b"Content-Length: %d\r\n\r\n" % length + b'{"text": "' + b"y" * 1_000_000
     )
     await writer.drain()
-    began, answer = time.monotonic(), asyncio.ensure_future(reader.read())
+    began = time.monotonic()
+    answer = asyncio.ensure_future(reader.read())
     with suppress(ConnectionError):
         while not answer.done() and time.monotonic() - began < MANY_SECONDS:
             writer.write(b"y")

@@ -101,10 +101,8 @@ async def test_a_result_does_not_depend_on_the_order_and_ties_are_allowed(
 
 def test_both_answers_have_as_many_tokens_as_the_shorter_one() -> None:
     tokenizer = open_tokenizer()
-    short_answer, long_answer = (
-        "Three small words",
-        "Many more words that go on and on until nobody reads them",
-    )
+    short_answer = "Three small words"
+    long_answer = "Many more words that go on and on until nobody reads them"
     first, second = equally_long(long_answer, short_answer, tokenizer)
     assert second == short_answer and long_answer.startswith(first)
     assert tokenizer.count(first) == tokenizer.count(second) < tokenizer.count(long_answer)
@@ -139,7 +137,8 @@ def test_a_win_needs_both_orders_together() -> None:
 def test_the_interval_holds_the_mean_narrows_with_more_questions_and_is_the_same_each_time() -> (
     None
 ):
-    narrow_set, wide_set = interval([1.0, 0.0, 0.5, 1.0] * 3), interval([1.0, 0.0, 0.5, 1.0] * 30)
+    narrow_set = interval([1.0, 0.0, 0.5, 1.0] * 3)
+    wide_set = interval([1.0, 0.0, 0.5, 1.0] * 30)
     assert narrow_set[0] < wide_set[0] < 0.625 < wide_set[1] < narrow_set[1]
     assert interval([1.0] * 5) == (1.0, 1.0)
     assert report([Judged("q", "first", "second")]) == report([Judged("q", "first", "second")])

@@ -222,7 +222,8 @@ async def test_an_erasure_that_is_killed_again_and_again_ends_as_one_that_nobody
         async with opened(server, tmp_path / "whole", monkeypatch) as stack:
             killer.begin(0, behind=False)
             receipts = await stack.erase()
-            writes, expected_content = killer.count, await stack.content()
+            writes = killer.count
+            expected_content = await stack.content()
         assert (
             expected_content["KB_BLOBS"]
             == expected_content["KB_DEAD"]
@@ -239,7 +240,9 @@ async def test_an_erasure_that_is_killed_again_and_again_ends_as_one_that_nobody
         (tmp_path / "killed").mkdir()
         server = await stack_of_servers.enter_async_context(nats_account(shared_servers))
         async with opened(server, tmp_path / "killed", monkeypatch) as stack:
-            at, deaths, outcome = 0, 0, None
+            at = 0
+            deaths = 0
+            outcome = None
             while outcome is None:
                 at += 1 + at // 10
                 killer.begin(at, behind=bool(deaths % 2))

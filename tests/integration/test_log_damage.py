@@ -50,7 +50,8 @@ class Bus:
         """What a service that starts now knows; only the query service has the mark outside of the
         bus.
         """
-        pointers, values = await NatsLiveGenerations.bind(self.jetstream), await self.values()
+        pointers = await NatsLiveGenerations.bind(self.jetstream)
+        values = await self.values()
         keeper = self.rows if stage == "query" else None
         service = Integrity(
             stage, self.jetstream, pointers, values, WriteStatus(is_watched=True), mark_store=keeper

@@ -59,7 +59,8 @@ def open_to_others(folder: Path) -> list[Path]:
 async def test_only_who_knows_the_password_is_let_in_and_no_argument_tells_it(
     tmp_path: Path,
 ) -> None:
-    port, password = free_port(), secrets.token_urlsafe(24)
+    port = free_port()
+    password = secrets.token_urlsafe(24)
     process = nats.nats_server(tmp_path / "nats", port=port, password=password)
     await process.start()
     try:
@@ -123,7 +124,8 @@ async def test_a_server_without_a_place_to_write_says_so(tmp_path: Path) -> None
 def test_the_executable_of_this_environment_comes_before_the_one_on_the_path(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    beside, elsewhere = tmp_path / "environment", tmp_path / "elsewhere"
+    beside = tmp_path / "environment"
+    elsewhere = tmp_path / "elsewhere"
     for folder in (beside, elsewhere):
         folder.mkdir()
         (folder / "nats-server").write_text("")

@@ -32,7 +32,8 @@ async def rebuilt(jetstream: JetStreamContext, folder: Path) -> dict[str, Any]:
     rows = SqliteRows(folder / "rows.sqlite")
     await rows.prepare()
     stores = Stores(rows, MemoryGraph(), MemoryVectors("m", 2))
-    pointers, parked_events = await NatsLiveGenerations.bind(jetstream), NatsParkedEvents(jetstream)
+    pointers = await NatsLiveGenerations.bind(jetstream)
+    parked_events = NatsParkedEvents(jetstream)
     rebuild = Rebuild(
         NatsLog(jetstream),
         pointers,

@@ -81,7 +81,8 @@ async def test_a_provider_whose_vectors_are_useless_is_paused(
     for number in range(FAILURES_TO_OPEN):
         with pytest.raises(Unavailable):
             await embedder.embed([f"text {number}", "another"])
-    note, request_count = await limiter.note(), len(provider.requests)
+    note = await limiter.note()
+    request_count = len(provider.requests)
     assert note and "is paused since" in note
     with pytest.raises(RateLimited):
         await embedder.embed(["a"])
@@ -169,7 +170,8 @@ async def test_nothing_of_a_failed_batch_is_written(provider: Provider, mode: st
 
 
 async def test_what_came_before_a_wait_is_not_paid_for_again(provider: Provider) -> None:
-    rows, texts = MemoryRows(), [f"text {number}" for number in range(60)]
+    rows = MemoryRows()
+    texts = [f"text {number}" for number in range(60)]
     embedder = provider.embedder("good", batch=5, limiter=RateLimiter("m", Limits(calls=1)))
     embeddings = CachedEmbeddings(rows, embedder, 10)
     provider.busy_after = 7

@@ -23,7 +23,8 @@ from tests.support.nats_server import BusServer, until
 from tests.support.openai_provider import KEY, Provider, serving
 from tests.support.services import page, service
 
-DOCUMENTS, CHUNKS = 6, 5
+DOCUMENTS = 6
+CHUNKS = 5
 
 
 @pytest_asyncio.fixture

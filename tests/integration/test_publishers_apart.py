@@ -89,7 +89,8 @@ async def occupy(rival: JetStreamContext, subject: str, *ids: str) -> list[bool]
 async def test_deletions_reach_the_log_although_their_ids_are_taken(
     rival: JetStreamContext, query: JetStreamContext
 ) -> None:
-    log, blobs = NatsLog(query), NatsBlobs(query)
+    log = NatsLog(query)
+    blobs = NatsBlobs(query)
     addition = await add_document(
         log, blobs, DocumentDraft.of(Submission(text="Tom", id="leases")), workspace="a", source="t"
     )
@@ -112,7 +113,8 @@ async def test_deletions_reach_the_log_although_their_ids_are_taken(
 async def test_a_known_text_can_be_added(
     rival: JetStreamContext, query: JetStreamContext, text: str, key: str
 ) -> None:
-    log, blobs = NatsLog(query), NatsBlobs(query)
+    log = NatsLog(query)
+    blobs = NatsBlobs(query)
     workspace = f"a-{len(text)}-{key}"
     name = document_id(text)
     cause = f"{workspace}/key/{key}" if key else f"{workspace}/{name}/0/{sha256(text)}"
@@ -154,7 +156,8 @@ async def test_the_log_tells_nobody_what_another_workspace_holds(
 async def test_many_deletions_and_additions_at_once_against_a_rival(
     rival: JetStreamContext, query: JetStreamContext
 ) -> None:
-    log, blobs = NatsLog(query), NatsBlobs(query)
+    log = NatsLog(query)
+    blobs = NatsBlobs(query)
     names = [f"d{number}" for number in range(20)]
     first = await log.last_sequence()
     guesses = [
@@ -183,7 +186,8 @@ async def test_bytes_that_a_publisher_of_the_same_workspace_put_first_stop_nothi
 ) -> None:
     text = "A text whose place in workspace b holds other bytes. " * 9_000
     await rival.publish(f"blob.b.{sha256(text)}.0", b"other bytes", stream="KB_BLOBS")
-    log, blobs = NatsLog(query), NatsBlobs(query)
+    log = NatsLog(query)
+    blobs = NatsBlobs(query)
     await add_document(
         log, blobs, DocumentDraft.of(Submission(text=text, id="long")), workspace="b", source="t"
     )
@@ -229,7 +233,8 @@ async def test_a_publisher_does_not_compute_the_ids_of_a_service(
     bus: DeployedBus, query: JetStreamContext
 ) -> None:
     client = await opened(bus, "rival")
-    mine, theirs = NatsLog(client.jetstream()), NatsLog(query)
+    mine = NatsLog(client.jetstream())
+    theirs = NatsLog(query)
     assert mine.key and theirs.key
     assert mine.key != theirs.key
     await client.close()

@@ -76,7 +76,8 @@ async def fill(jetstream: JetStreamContext, count: int, subject: str = SUBJECT) 
 async def test_a_lone_message_is_handled_alone_and_an_idle_consumer_asks_seldom(
     server: BusServer, jetstream: JetStreamContext
 ) -> None:
-    recorder, fetches = Recorder(), list[str]()
+    recorder = Recorder()
+    fetches = list[str]()
 
     async def note(message: object) -> None:
         fetches.append("fetch")
@@ -103,7 +104,8 @@ async def test_a_lone_message_is_handled_alone_and_an_idle_consumer_asks_seldom(
 async def test_what_comes_without_end_comes_in_fewer_and_larger_batches(
     server: BusServer, jetstream: JetStreamContext
 ) -> None:
-    recorder, count = Recorder(), 0
+    recorder = Recorder()
+    count = 0
     async with consuming(server, recorder, "merger") as consumer:
         clock = asyncio.get_running_loop().time
         since = clock()

@@ -265,7 +265,8 @@ async def test_who_asks_too_often_waits_as_long_as_it_is_told(kind: Kind) -> Non
 async def test_a_file_that_is_too_large_is_refused_with_the_limit(
     kind: Kind, tmp_path: Path
 ) -> None:
-    harness, path = QueryHarness(), tmp_path / "large.txt"
+    harness = QueryHarness()
+    path = tmp_path / "large.txt"
     path.write_bytes(b"salt and honey. " * 500_000)
     app = harness.app(settings=GatewaySettings(workspace="w", max_upload_size=100_000))
     async with served(app) as url, client(kind, url) as api:

@@ -22,7 +22,8 @@ PAGE = (ROOT / "docs/python-client.md").read_text("utf-8")
 EXAMPLES = re.findall(
     r"^## ([^\n]+)$|```python\n(.*?)```\n\n```text\n(.*?)```", PAGE, re.DOTALL | re.MULTILINE
 )
-API, BUS = "http://127.0.0.1:9621", "NATS_URL"
+API = "http://127.0.0.1:9621"
+BUS = "NATS_URL"
 
 
 def examples() -> list[tuple[str, str, str]]:

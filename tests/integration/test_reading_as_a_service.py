@@ -32,7 +32,8 @@ async def test_the_query_service_may_read_the_log_whole(
     later = [f"later-{number}" for number in range(8)]
     async with deployed_bus(tmp_path / "bus") as bus:
         async with connected(bus.operator, name="test") as operator:
-            jetstream, subject = operator.jetstream(), subjects.of_document("archived", "gone")
+            jetstream = operator.jetstream()
+            subject = subjects.of_document("archived", "gone")
             await topology.apply(jetstream)
             for name in ("gone", "kept"):
                 await NatsLog(jetstream).publish(sealed(added(name), id=name, workspace="archived"))
@@ -45,7 +46,8 @@ async def test_the_query_service_may_read_the_log_whole(
             await jetstream.purge_stream("KB_EVENTS", subject=subject)
         async with connected(bus.url("query"), name="test") as client, asyncio.timeout(PATIENCE):
             own_stream = client.jetstream(prefix=IMPORTED_API, timeout=5)
-            rows, values = MemoryRows(), await NatsSharedValues.bind(own_stream, CHECKPOINTS_BUCKET)
+            rows = MemoryRows()
+            values = await NatsSharedValues.bind(own_stream, CHECKPOINTS_BUCKET)
             assert await LogArchive(own_stream, rows, values).extend(subjects.ALL)
             archived_subjects = [
                 record.subject
@@ -62,7 +64,8 @@ async def test_the_query_service_may_read_the_log_whole(
                 async for message in NatsLog(own_stream).history("archived", None, "DocumentAdded")
             ]
             assert history == expected_subjects
-            feed, all_subjects = NatsEventFeed(own_stream), subjects.of_workspace("archived")
+            feed = NatsEventFeed(own_stream)
+            all_subjects = subjects.of_workspace("archived")
             page, remaining = await feed.page(all_subjects, 0, 9)
             assert ([message.subject for message in page], remaining) == (expected_subjects[:9], 1)
             followed_subjects = list[str]()

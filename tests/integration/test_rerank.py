@@ -54,7 +54,8 @@ class Provider:
 
 @asynccontextmanager
 async def serving() -> AsyncIterator[Provider]:
-    provider, port = Provider(), free_port()
+    provider = Provider()
+    port = free_port()
     app = Starlette(routes=[Route("/v2/rerank", provider.handle, methods=["POST"])])
     server = uvicorn.Server(
         uvicorn.Config(app, port=port, log_level="error", timeout_graceful_shutdown=1)

@@ -30,7 +30,8 @@ from tests.support.trial_service import document
 
 EVENTS = 60
 PAGE = 10
-NO_TIME, PLENTY = 0.0, 100.0
+NO_TIME = 0.0
+PLENTY = 100.0
 
 
 @dataclass

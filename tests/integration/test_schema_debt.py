@@ -109,7 +109,8 @@ async def test_events_wait_for_the_rebuild_and_are_delivered_again_after_it(
     jetstream: JetStreamContext, rows: SqliteRows
 ) -> None:
     await older(rows)
-    integrity, handler = await merger(jetstream, rows), Handler()
+    integrity = await merger(jetstream, rows)
+    handler = Handler()
     held_handler = integrity.hold(MERGER, handler, Health("merger", stage=None))
     waiting = asyncio.create_task(_outcome(held_handler([], Generations())))
     with suppress(TimeoutError):
@@ -129,7 +130,8 @@ async def test_a_service_that_stops_does_not_wait_for_the_rebuild(
     jetstream: JetStreamContext, rows: SqliteRows
 ) -> None:
     await older(rows)
-    integrity, health = await merger(jetstream, rows), Health("merger", stage=None)
+    integrity = await merger(jetstream, rows)
+    health = Health("merger", stage=None)
     waiting = asyncio.create_task(
         _outcome(integrity.hold(MERGER, Handler(), health)([], Generations()))
     )
@@ -156,11 +158,9 @@ async def test_until_the_record_was_read_nothing_counts_as_complete(
 async def test_a_program_that_runs_while_a_newer_one_prepares_the_stores_stops(
     jetstream: JetStreamContext, rows: SqliteRows
 ) -> None:
-    integrity, handler, health = (
-        await merger(jetstream, rows),
-        Handler(),
-        Health("merger", stage=None),
-    )
+    integrity = await merger(jetstream, rows)
+    handler = Handler()
+    health = Health("merger", stage=None)
     held_handler = integrity.hold(MERGER, handler, health)
     await held_handler([], Generations())
     await rows.put(schema.TABLE, {schema.KEY: {"version": schema.VERSION + 1}})

@@ -25,7 +25,8 @@ pytestmark = pytest.mark.usefixtures("jetstream")  # replicas find the product's
 
 Run = Callable[[str, int, Limits], Awaitable[None]]
 
-WINDOW, UNDER_WAY = 3.0, 0.3
+WINDOW = 3.0
+UNDER_WAY = 0.3
 """Seconds in place of a minute, and that one request may take longer to the provider than
 another.
 """

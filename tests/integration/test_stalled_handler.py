@@ -76,7 +76,8 @@ class WatchedProcessor:
 
     async def said(self, table: ProcessorBench | None = None) -> list[str]:
         """What was told while the message was handled."""
-        table, reports = table or self.bench, list[str]()
+        table = table or self.bench
+        reports = list[str]()
         task = asyncio.create_task(table.deliver())
         while not task.done():
             await asyncio.wait([task], timeout=0.02)

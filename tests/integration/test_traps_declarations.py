@@ -251,7 +251,8 @@ async def test_a_publish_that_was_stored_unseen_is_not_stored_again(
 
 async def test_one_document_in_two_workspaces_is_two_events(jetstream: JetStreamContext) -> None:
     """T16: an id made of the document alone would let the second tenant's document vanish."""
-    log, blobs = NatsLog(jetstream), NatsBlobs(jetstream)
+    log = NatsLog(jetstream)
+    blobs = NatsBlobs(jetstream)
     for workspace in ("one", "two", "one", "two"):
         await add_document(
             log,
@@ -308,7 +309,8 @@ async def test_documents_of_any_name_have_subjects_of_their_own(
 
 def test_spans_are_named_by_stream_and_not_by_document(monkeypatch: pytest.MonkeyPatch) -> None:
     """T20: the number of span names does not grow with the number of documents."""
-    spans, provider = InMemorySpanExporter(), TracerProvider()
+    spans = InMemorySpanExporter()
+    provider = TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(spans))
     monkeypatch.setattr(telemetry, "_tracer", lambda: provider.get_tracer("tests"))
     for name in ("a", "b", "c"):

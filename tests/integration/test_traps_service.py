@@ -99,7 +99,8 @@ async def test_a_connection_given_up_brings_the_whole_process_to_a_standstill(
     ever, and end the process inside `closed_cb`.
     """
     await reader(jetstream)
-    stood_still, loop = asyncio.Event(), asyncio.get_running_loop()
+    stood_still = asyncio.Event()
+    loop = asyncio.get_running_loop()
 
     def watch() -> None:
         for _ in range(100):  # the pull that was under way ends first

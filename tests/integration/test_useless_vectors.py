@@ -35,7 +35,8 @@ async def indexer(
     provider: Provider, how: str, limiter: RateLimiter
 ) -> AsyncIterator[ProcessorBench]:
     """An indexer of passages that asks this provider, with three documents waiting."""
-    rows, embedder = MemoryRows(), provider.embedder(f"picky:{how}", limiter=limiter)
+    rows = MemoryRows()
+    embedder = provider.embedder(f"picky:{how}", limiter=limiter)
     handle = partial(
         on_chunks,
         vectors=MemoryVectors(embedder.model, DIMENSION),

@@ -76,10 +76,8 @@ async def receiver() -> AsyncIterator[tuple[Receiver, str]]:
 @asynccontextmanager
 async def sender(jetstream: JetStreamContext) -> AsyncGenerator[Endpoints]:
     """A sender as one process of the query service has it."""
-    endpoints, poster = (
-        Endpoints(await NatsSharedValues.bind(jetstream, WEBHOOKS_BUCKET)),
-        HttpPoster(),
-    )
+    endpoints = Endpoints(await NatsSharedValues.bind(jetstream, WEBHOOKS_BUCKET))
+    poster = HttpPoster()
     networks = [ip_network("127.0.0.0/8"), ip_network("::1/128")]
     notifier = Notifier(
         NatsLog(jetstream), await NatsLiveGenerations.bind(jetstream), RowDocuments(MemoryRows())

@@ -233,7 +233,8 @@ async def test_who_is_told_to_end_is_not_ready_and_answers_until_nobody_is_sent_
     here could sit out.
     """
     async with crew(tmp_path, {**env, "DRAIN_SECONDS": "300"}) as process:
-        port, pids = process.env["PORT"], workers(process)
+        port = process.env["PORT"]
+        pids = workers(process)
         async with httpx.AsyncClient(
             base_url=f"http://127.0.0.1:{port}", trust_env=False, timeout=60
         ) as client:

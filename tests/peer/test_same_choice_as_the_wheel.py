@@ -21,7 +21,8 @@ PYTHON = Path(sys.prefix, "peer", "bin", "python")
 @pytest.mark.parametrize("documents", SIZES)
 async def test_entities_relations_and_chunks_are_those_of_lightrag_itself(documents: int) -> None:
     material = invented(documents, ASKED)
-    theirs, ours = of_peer(material, PYTHON), await of_ours(material)
+    theirs = of_peer(material, PYTHON)
+    ours = await of_ours(material)
     differences = [
         (mode, question.text)
         for question, our_choice, their_choice in zip(material.questions, ours, theirs, strict=True)

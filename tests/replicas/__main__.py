@@ -31,7 +31,8 @@ async def run(count: int, further: int) -> int:
     Returns 1 for a fault.
     """
     names = iter(documents(count + further).items())
-    first, second = dict(islice(names, count)), dict(names)
+    first = dict(islice(names, count))
+    second = dict(names)
     problems: list[str] = []
     with tempfile.TemporaryDirectory() as folder:
         async with fleet(Path(folder) / "one", ONE) as single_fleet:

@@ -82,7 +82,9 @@ def _run(seeds: range, bug: str | None) -> tuple[int, Counter[str], int]:
 
     Returns how many failed, the sums of outcomes, and how many seeds have run.
     """
-    failures, totals, seed_count = 0, Counter[str](), 0
+    failures = 0
+    totals = Counter[str]()
+    seed_count = 0
     gc.freeze()  # what is imported need not be looked through
     gc.disable()
     # Each message is delivered to many: events are values, and read once.

@@ -108,7 +108,8 @@ class SimulatedLoop(asyncio.SelectorEventLoop):
         """Run what is due; where nothing is, jump to the next timer. What a callback raises ends
         the run.
         """
-        soon, later = self._soon, self._later
+        soon = self._soon
+        later = self._later
         while later and later[0][2].callback is None:
             heappop(later)
         if not soon:

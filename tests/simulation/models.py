@@ -13,7 +13,8 @@ from runtime.models.port import AnswerPiece, Completion, Message
 from services.extractor.domain.extraction import Extraction
 from tests.simulation.scheduler import Chance
 
-NEVER, NOT_YET = "18", "19"
+NEVER = "18"
+NOT_YET = "19"
 """Words of passages that the model refuses for good, and until somebody has mended it."""
 
 

@@ -75,8 +75,11 @@ def _check_payments(pipeline: Pipeline) -> None:
 
 async def _check_orphans(pipeline: Pipeline, live: Generations) -> None:
     """What is in the graph, and every passage, has a vector, and no vector is of anything else."""
-    rows, graph, vectors = pipeline.stores.rows, pipeline.stores.graph, pipeline.stores.vectors
-    of_graph, of_vectors = Partition("w", live.graph), Partition("w", live.vectors)
+    rows = pipeline.stores.rows
+    graph = pipeline.stores.graph
+    vectors = pipeline.stores.vectors
+    of_graph = Partition("w", live.graph)
+    of_vectors = Partition("w", live.vectors)
     passages = [row for _, row in await rows.scan(Table("chunks", Partition("w", live.status)))]
     ids_of_kind = {
         "entities": {

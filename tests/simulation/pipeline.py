@@ -173,7 +173,8 @@ class Pipeline:
         return {"extractor": each(extract)}
 
     def _merger(self, _: Any) -> dict[str, Handler]:
-        rows, graph = self.port(self.stores.rows), self.port(self.stores.graph)
+        rows = self.port(self.stores.rows)
+        graph = self.port(self.stores.graph)
         dependencies = MergeDependencies(
             RowContributions(rows),
             RowSummaries(rows),
@@ -217,7 +218,8 @@ class Pipeline:
 
     def _query(self, _: Any) -> dict[str, Handler]:
         rows = self.port(self.stores.rows)
-        documents, passages = RowDocuments(rows), RowPassages(rows)
+        documents = RowDocuments(rows)
+        passages = RowPassages(rows)
         return {
             "query-status": partial(
                 on_events, documents=documents, passages=passages, ledger=RowLedger(rows)

@@ -158,7 +158,8 @@ class SimulatedDurable:
         """Return some of the waiting messages, in an order of chance; sometimes one that is in
         somebody's hands.
         """
-        rng, now = self.chance.rng, self.chance.now
+        rng = self.chance.rng
+        now = self.chance.now
         repeat = self.chance.repeats and rng.random() < self.chance.repeats and self.chance.troubled
         due = sorted(
             self.waiting

@@ -12,11 +12,9 @@ from services.gateway.auth.credentials import ISSUER
 from services.gateway.auth.settings import AccessSettings
 
 KEY = "k-everything-0123456789"
-READER, WRITER, NOBODY = (
-    "k-reader-0123456789abc",
-    "k-writer-0123456789abc",
-    "k-nobody-0123456789abc",
-)
+READER = "k-reader-0123456789abc"
+WRITER = "k-writer-0123456789abc"
+NOBODY = "k-nobody-0123456789abc"
 SECRET = "a secret of more than thirty-two characters"
 PASSWORD = "correct horse"
 HASHED = "{bcrypt}$2b$04$jBOIa9G9V0IuWmiqLuTNoOywWC2OKkQd0If1rshlpH6qmFOv8gJNy"

@@ -152,10 +152,8 @@ def memory_bus() -> MemoryBus:
 
 async def bound(jetstream: JetStreamContext) -> NatsBus:
     """The one on this server, whose topology was applied."""
-    pointers, values = (
-        await NatsLiveGenerations.bind(jetstream),
-        await NatsSharedValues.bind(jetstream),
-    )
+    pointers = await NatsLiveGenerations.bind(jetstream)
+    values = await NatsSharedValues.bind(jetstream)
     return NatsBus(
         jetstream,
         NatsLog(jetstream),

@@ -44,7 +44,8 @@ output.
 ROOM = {"COMMAND_HOST_ROOM": " " * 64_000}
 """What this process's environment must hold, for that of a forked one is shown in its place."""
 
-_ENVIRONMENT_START, _ENVIRONMENT_END = 47, 48
+_ENVIRONMENT_START = 47
+_ENVIRONMENT_END = 48
 """Where /proc/<pid>/stat has the bounds of the environment, counted from the field behind the name
 (proc(5)).
 """
@@ -191,7 +192,8 @@ def _show(env: Mapping[str, str]) -> None:
     program's would.
     """
     fields = Path("/proc/self/stat").read_text("ascii", "replace").rpartition(")")[2].split()
-    start, end = int(fields[_ENVIRONMENT_START]), int(fields[_ENVIRONMENT_END])
+    start = int(fields[_ENVIRONMENT_START])
+    end = int(fields[_ENVIRONMENT_END])
     shown = b"".join(os.fsencode(f"{name}={value}") + b"\0" for name, value in env.items())
     assert len(shown) <= end - start, "COMMAND_HOST_ROOM is too small"
     ctypes.memmove(start, shown.ljust(end - start, b"\0"), end - start)

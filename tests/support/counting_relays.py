@@ -19,10 +19,13 @@ BOLT = {0x10: "statements", 0x11: "transactions"}
 BOLT_HANDSHAKE = 20
 """Bytes: the magic number and four versions."""
 
-HTTP2_PREFACE, HTTP2_FRAME, HTTP2_HEADERS = 24, 9, 1
+HTTP2_PREFACE = 24
+HTTP2_FRAME = 9
+HTTP2_HEADERS = 1
 """Bytes of the preface and of a frame's head; the type of the frame that begins a call."""
 
-MONGO_HEAD, MONGO_MESSAGE = 16, 2013
+MONGO_HEAD = 16
+MONGO_MESSAGE = 2013
 """Bytes of a message's head; the code of the messages that are commands."""
 MONGO_OF_THE_DRIVER = re.compile(rb"[^\0]*(?:hello|isMaster|ismaster|ping|endSessions)\0")
 
@@ -105,7 +108,8 @@ def bolt(counts: Counter[str]) -> Reader:
     data = b""
     while len(data) < BOLT_HANDSHAKE:
         data += yield
-    data, begins = data[BOLT_HANDSHAKE:], True
+    data = data[BOLT_HANDSHAKE:]
+    begins = True
     while True:
         while len(data) < 2 or len(data) < 2 + int.from_bytes(data[:2]):
             data += yield

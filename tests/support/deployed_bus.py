@@ -56,7 +56,8 @@ async def deployed_bus(
     `certificates`: the folder of those with which it speaks TLS.
     """
     users = (*bus_accounts.USERS, *publishers)
-    port, monitor_port = free_port(), free_port()
+    port = free_port()
+    monitor_port = free_port()
     passwords = made_up_passwords(users)
     copy_files(folder, {'"/tls/': f'"{certificates}/'} if certificates else {}, publishers)
 

@@ -66,7 +66,8 @@ async def guarded_server(
     """The server with these variables, killed in the end. `program`: its command, which may fork
     it.
     """
-    port, log = free_port(), folder / "server.log"
+    port = free_port()
+    log = folder / "server.log"
     with log.open("wb") as output:
         process = await asyncio.create_subprocess_exec(
             *program,

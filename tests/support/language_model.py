@@ -22,7 +22,9 @@ from typing import Any
 
 from offline.embeddings.lexical import vector
 
-CHAT_MODEL, EMBEDDING_MODEL, DIMENSION = "rows-1", "words-1", 64
+CHAT_MODEL = "rows-1"
+EMBEDDING_MODEL = "words-1"
+DIMENSION = 64
 KEY = "sk-the-right-key-0123456789"
 ANSWER = "The documents say so [1]."
 USAGE = {"prompt_tokens": 9011, "completion_tokens": 7, "total_tokens": 9018}

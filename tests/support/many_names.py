@@ -4,7 +4,8 @@ come back.
 
 from random import Random
 
-PASSAGES, SENTENCES = 6, 4
+PASSAGES = 6
+SENTENCES = 4
 HUBS = ("United Harbour League", "Port Elm", "Great Northern Railway")
 """Named in about every third passage."""
 

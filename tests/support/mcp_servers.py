@@ -39,7 +39,8 @@ async def listening(config: AuthConfig | None = None) -> AsyncGenerator[str]:
             timeout_graceful_shutdown=1,
         )
     )
-    running, working = asyncio.create_task(server.serve()), asyncio.create_task(_work(harness))
+    running = asyncio.create_task(server.serve())
+    working = asyncio.create_task(_work(harness))
     try:
         async with asyncio.timeout(30):
             while not server.started:

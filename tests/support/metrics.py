@@ -40,7 +40,8 @@ def total(text: str, name: str, **labels: str) -> float:
 
 def kept_spans(monkeypatch: pytest.MonkeyPatch) -> InMemorySpanExporter:
     """Every span that ends from now on, until the test does."""
-    spans, provider = InMemorySpanExporter(), TracerProvider()
+    spans = InMemorySpanExporter()
+    provider = TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(spans))
 
     def tracer(*_: Any, **__: Any) -> trace.Tracer:

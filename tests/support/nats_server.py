@@ -67,7 +67,8 @@ async def running_nats(
     product says "always".
     """
     folder = tmp_path / "nats"
-    chosen, monitor_port = port or free_port(), free_port() if monitor else None
+    chosen = port or free_port()
+    monitor_port = free_port() if monitor else None
     try:
         process = nats_server(folder, port=chosen, monitor_port=monitor_port, sync=sync)
     except ConfigurationError as error:

@@ -12,7 +12,8 @@ from tests.support.waiting import PATIENCE
 
 POM = Path(__file__).parent / "neo4j_server_pom"
 VERSION = "5.26.30"
-USER, PASSWORD = "neo4j", "not-asked-for"
+USER = "neo4j"
+PASSWORD = "not-asked-for"
 
 _SETTINGS = """\
 server.default_listen_address=127.0.0.1

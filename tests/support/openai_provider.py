@@ -286,7 +286,8 @@ class Provider:
                     self.spoil(how, [item])
 
     def embeddings(self, body: dict[str, Any]) -> Response:
-        mode, texts = body["model"], body["input"]
+        mode = body["model"]
+        texts = body["input"]
         mode, _, how = mode.partition(":")
         if how == "not-json" and (mode != "picky" or any(self.bad in text for text in texts)):
             return JSONResponse(

@@ -124,12 +124,14 @@ def columns(left: list[str], right: list[str], title: str = "") -> bytes:
 
 
 def _written(objects: dict[int, bytes], trailer: bytes) -> bytes:
-    out, places = BytesIO(), {}
+    out = BytesIO()
+    places = {}
     out.write(b"%PDF-1.4\n")
     for number in sorted(objects):
         places[number] = out.tell()
         out.write(b"%d 0 obj\n%s\nendobj\n" % (number, objects[number]))
-    start, size = out.tell(), max(objects) + 1
+    start = out.tell()
+    size = max(objects) + 1
     out.write(b"xref\n0 %d\n0000000000 65535 f \n" % size)
     for number in range(1, size):
         out.write(b"%010d 00000 n \n" % places[number])
@@ -151,11 +153,14 @@ def _key(password: str) -> bytes:
 
 
 def _rc4(key: bytes, data: bytes) -> bytes:
-    box, j = list(range(256)), 0
+    box = list(range(256))
+    j = 0
     for i in range(256):
         j = (j + box[i] + key[i % len(key)]) % 256
         box[i], box[j] = box[j], box[i]
-    out, i, j = bytearray(), 0, 0
+    out = bytearray()
+    i = 0
+    j = 0
     for byte in data:
         i = (i + 1) % 256
         j = (j + box[i]) % 256

@@ -140,7 +140,8 @@ async def working(harness: QueryHarness) -> AsyncGenerator[None]:
 
 async def settle(harness: QueryHarness, seconds: float = 30) -> None:
     """Wait until every event has had its effect; the services must be at work."""
-    end, log = time.monotonic() + seconds, harness.log
+    end = time.monotonic() + seconds
+    log = harness.log
     assert isinstance(log, FollowedLog)
     while log.settled != len(log.messages):
         assert time.monotonic() < end, (

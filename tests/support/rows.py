@@ -53,10 +53,8 @@ async def document_store(
     elif name == "sqlite":
         yield lambda: SqliteRows(folder / "new" / "rows.sqlite")
     else:
-        uri, database = (
-            REAL if name == "mongodb" else shared_mongo(servers),
-            f"lightstream_test_{uuid4().hex}",
-        )
+        uri = REAL if name == "mongodb" else shared_mongo(servers)
+        database = f"lightstream_test_{uuid4().hex}"
         yield lambda: MongoRows(uri, database, timeout=60)  # the server has other users, too
         client: Any = AsyncIOMotorClient(uri)
         await client.drop_database(database)

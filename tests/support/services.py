@@ -70,7 +70,9 @@ def written(process: Process) -> list[dict[str, Any]]:
     spans.
     """
     text = process.log.read_text("utf-8", "replace") if process.log.exists() else ""
-    decoder, result, place = json.JSONDecoder(), [], text.find("{")
+    decoder = json.JSONDecoder()
+    result = []
+    place = text.find("{")
     while place >= 0:
         try:
             value, end = decoder.raw_decode(text, place)

@@ -24,7 +24,8 @@ class StallingProxy:
 @asynccontextmanager
 async def stalling(port: int, *, after: bytes) -> AsyncGenerator[StallingProxy]:
     """The proxy before the server on that port; gone in the end."""
-    stall, tasks = StallingProxy(after), set[asyncio.Task[None]]()
+    stall = StallingProxy(after)
+    tasks = set[asyncio.Task[None]]()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         theirs, ours = await asyncio.open_connection("127.0.0.1", port)

@@ -13,7 +13,8 @@ follow.
 CHECKSUM = 8
 """Bytes at the end of a block that are not compressed."""
 
-_CHUNK_COMPRESSED, _CHUNK_PLAIN = 0x00, 0x01
+_CHUNK_COMPRESSED = 0x00
+_CHUNK_PLAIN = 0x01
 
 
 def files_with(folder: Path, needle: bytes) -> list[str]:
@@ -45,8 +46,10 @@ def decompressed_block(data: bytes) -> bytes:
     _, at = _number(data, 4)
     out = b""
     while at < len(data) - CHECKSUM:
-        kind, length = data[at], int.from_bytes(data[at + 1 : at + 4], "little")
-        body, at = data[at + 4 : at + 4 + length], at + 4 + length
+        kind = data[at]
+        length = int.from_bytes(data[at + 1 : at + 4], "little")
+        body = data[at + 4 : at + 4 + length]
+        at = at + 4 + length
         if kind == _CHUNK_COMPRESSED:
             out += decompressed(body[4:])  # behind the checksum
         elif kind == _CHUNK_PLAIN:
@@ -59,7 +62,8 @@ def decompressed(data: bytes) -> bytes:
     distance.
     """
     size, at = _number(data, 0)
-    out, distance = bytearray(), 0
+    out = bytearray()
+    distance = 0
     while at < len(data):
         tag = data[at]
         if tag & 3 == 0:
@@ -82,13 +86,15 @@ def _number(data: bytes, at: int) -> tuple[int, int]:
     value = shift = 0
     while True:
         value |= (data[at] & 0x7F) << shift
-        shift, at = shift + 7, at + 1
+        shift = shift + 7
+        at = at + 1
         if data[at - 1] < 0x80:
             return value, at
 
 
 def _literal_length(data: bytes, at: int) -> tuple[int, int]:
-    length, at = data[at] >> 2, at + 1
+    length = data[at] >> 2
+    at = at + 1
     if length < 60:
         return length + 1, at
     count = length - 59
@@ -102,7 +108,9 @@ def _copy(data: bytes, at: int) -> tuple[int, int, int]:
         return (tag >> 2) + 1, int.from_bytes(data[at + 1 : at + 3], "little"), at + 3
     if tag & 3 == 3:
         return (tag >> 2) + 1, int.from_bytes(data[at + 1 : at + 5], "little"), at + 5
-    length, distance, at = (tag >> 2) & 7, (tag >> 5) << 8 | data[at + 1], at + 2
+    length = (tag >> 2) & 7
+    distance = (tag >> 5) << 8 | data[at + 1]
+    at = at + 2
     if distance or length < 5:
         return length + 4, distance, at
     count, least = {5: (1, 8), 6: (2, 260), 7: (3, 65540)}[length]

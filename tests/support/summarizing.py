@@ -18,7 +18,8 @@ from tests.support.merging import Merger
 class CountingSummarizer:
     """Counts what it is asked, and makes a text that names how much it read."""
 
-    model, prompt_version = "condenser", "1"
+    model = "condenser"
+    prompt_version = "1"
 
     def __init__(self) -> None:
         self.asked: list[Group] = []

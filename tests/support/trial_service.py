@@ -105,7 +105,9 @@ async def health(process: Process, page: str) -> int:
 
 def main() -> None:
     """Run the service."""
-    durable, workers, folder = sys.argv[1], int(sys.argv[2]), Path(sys.argv[3])
+    durable = sys.argv[1]
+    workers = int(sys.argv[2])
+    folder = Path(sys.argv[3])
     health_pages.STALLED = float(os.environ.get("TRIAL_STALLED", health_pages.STALLED))
 
     @asynccontextmanager

@@ -19,7 +19,8 @@ from tests.support.milvus_server import milvus_server
 from tests.support.servers import missing
 from tests.support.shared_servers import Address, SharedServers
 
-MODEL, DIMENSION = "example/embedder-small", 8
+MODEL = "example/embedder-small"
+DIMENSION = 8
 
 
 class Connect(Protocol):

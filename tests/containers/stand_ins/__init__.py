@@ -99,7 +99,8 @@ def _programs(name: str, folder: Path) -> list[str]:
 
 def _file_store() -> list[str]:
     """The jars of mongo-java-server that keep a store in a file, and our launcher, compiled."""
-    jars, launcher = HOME / "mongo", HOME / "launcher"
+    jars = HOME / "mongo"
+    launcher = HOME / "launcher"
     if not jars.exists():
         command = [
             "mvn",
@@ -118,7 +119,8 @@ def _file_store() -> list[str]:
 
 def _milvus(folder: Path) -> list[str]:
     """The server of the Python package, with the ports and the folder that its image has."""
-    binaries, package = milvus_server.binaries(), milvus_server.package()
+    binaries = milvus_server.binaries()
+    package = milvus_server.package()
     config: Any = package.MilvusServerConfig(data_dir=str(folder / "milvus"))
     etcd = "    dir: {{ etcd_data_dir }}"
     assert etcd in config.template_text, "the configuration template has changed"

@@ -31,7 +31,9 @@ class Prompt:
 def prompt_of(messages: Sequence[dict[str, Any]]) -> Prompt:
     """Return what these chat messages ask for."""
     texts = [text_of(message.get("content")) for message in messages]
-    head, last_text, whole_text = texts[0], texts[-1], "\n".join(texts)
+    head = texts[0]
+    last_text = texts[-1]
+    whole_text = "\n".join(texts)
     if "write down the knowledge graph" in head:
         match = _FENCED.search("\n".join(texts[1:]))
         task: Task = "glean" if len(messages) > 2 else "extract"

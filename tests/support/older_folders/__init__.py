@@ -14,7 +14,8 @@ ARCHIVE = Path(__file__).parent / "folders.tar.xz"
 DIMENSION = 8
 """Numbers of an embedding in these folders: few, to keep the archives small."""
 
-ADDED, LATE = 12, 4
+ADDED = 12
+LATE = 4
 """Documents that were processed, and those that were being extracted in the end."""
 
 

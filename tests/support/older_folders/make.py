@@ -67,7 +67,8 @@ class OlderStack:
 
     def files(self, names: list[str], update: str = "") -> list[str]:
         """Write these documents and return their paths."""
-        texts, place = documents(ADDED + LATE), self.folder / "files"
+        texts = documents(ADDED + LATE)
+        place = self.folder / "files"
         shutil.rmtree(place, ignore_errors=True)
         place.mkdir()
         for name in names:

@@ -39,7 +39,8 @@ def has_compiler() -> bool:
 
 def stepped_clock(folder: Path) -> SteppedClock:
     """Make the library in this folder, and a clock that agrees with the machine's."""
-    library, offset = folder / "stepped_clock.so", folder / "clock_offset"
+    library = folder / "stepped_clock.so"
+    offset = folder / "clock_offset"
     command = ["cc", "-O1", "-shared", "-fPIC", "-o", str(library), str(SOURCE), "-ldl"]
     subprocess.run(command, check=True)
     offset.write_bytes(struct.pack("=q", 0))

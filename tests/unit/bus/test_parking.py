@@ -132,10 +132,8 @@ async def test_an_outage_for_everybody_moves_no_backlog_and_loses_nothing() -> N
         table.append(sealed(added(f"d{number}"), id=f"d{number}"))
     for _ in range(4):
         await table.deliver()
-    waiting, parked_sequences = (
-        set(table.unacknowledged),
-        {event.sequence for event in records(parked_events)},
-    )
+    waiting = set(table.unacknowledged)
+    parked_sequences = {event.sequence for event in records(parked_events)}
     assert waiting | parked_sequences == set(range(1, WINDOW + 1))
     assert len(parked_sequences) <= 2 * PER_SECOND
     handle.bad = ()
@@ -258,7 +256,8 @@ async def test_what_failed_in_an_outage_is_tried_when_the_outage_is_over_and_not
 async def test_a_parked_event_is_tried_after_its_wait_although_the_clock_was_set_back(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    wall_time, monotonic = 1_900_000_000.0, 1000.0
+    wall_time = 1_900_000_000.0
+    monotonic = 1000.0
     monkeypatch.setattr(time, "time", lambda: wall_time)
     monkeypatch.setattr(time, "monotonic", lambda: monotonic)
     table, parked_events = parking(FailingHandler())
@@ -270,7 +269,8 @@ async def test_a_parked_event_is_tried_after_its_wait_although_the_clock_was_set
     for _ in range(2):
         await reader.step()
         assert parked_events.records, "it was tried too early"
-        wall_time, monotonic = wall_time + 61.0, monotonic + 61.0
+        wall_time = wall_time + 61.0
+        monotonic = monotonic + 61.0
     await reader.step()
     assert parked_events.records == {}
 
@@ -309,10 +309,8 @@ async def test_an_event_that_another_replica_has_claimed_is_left_to_it() -> None
     handle = FailingHandler()
     table, parked_events = parking(handle)
     await due(table, parked_events, "a")
-    first, second = (
-        SteppedReader(table.processor, parked_events),
-        SteppedReader(table.processor, parked_events),
-    )
+    first = SteppedReader(table.processor, parked_events)
+    second = SteppedReader(table.processor, parked_events)
     await asyncio.gather(first.look(), second.look())
     await asyncio.gather(first.step(), second.step())
     assert handle.tried == {"a": 1}

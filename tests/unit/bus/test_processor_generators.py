@@ -185,7 +185,8 @@ async def test_a_stream_of_nothing_is_acknowledged() -> None:
 async def test_a_stream_that_is_cancelled_is_closed_and_neither_acknowledged_nor_given_back() -> (
     None
 ):
-    start, end = asyncio.Event(), asyncio.Event()
+    start = asyncio.Event()
+    end = asyncio.Event()
 
     async def events() -> AsyncGenerator[Event]:
         try:

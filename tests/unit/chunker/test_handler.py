@@ -211,7 +211,8 @@ async def test_the_first_events_come_before_the_last_text_is_cut() -> None:
             self.letters += len(text)
             return super().encode(text)
 
-    text, tokens = "low water at noon " * 200_000, Counting()
+    text = "low water at noon " * 200_000
+    tokens = Counting()
     events = await on_document_added(
         delivered(added("d", text)),
         Generations(),

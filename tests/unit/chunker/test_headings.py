@@ -92,7 +92,8 @@ LINES = [
 )
 def test_headings_are_the_same_however_the_text_comes(text: str, cuts: list[int]) -> None:
     places = sorted({0, *(min(place, len(text)) for place in cuts), len(text)})
-    at_once, parts = Outline(), Outline()
+    at_once = Outline()
+    parts = Outline()
     assert "".join(at_once.read([text])) == text
     position = 0
     for piece in parts.read([text[start:end] for start, end in pairwise(places)] or [text]):

@@ -86,7 +86,8 @@ def check(
     assert [chunk.order for chunk in chunks] == list(range(len(chunks)))
     coverage = bytearray(len(text))
     for chunk in chunks:
-        start, end = chunk.start or 0, chunk.end or 0
+        start = chunk.start or 0
+        end = chunk.end or 0
         stands = text[start:end]
         assert chunk.content == chunk.content.strip() != ""
         if chunk.content != stands:

@@ -11,7 +11,10 @@ from contracts.names import clean_name, fold
 from contracts.spelling import name_spelling, one_spelling, readable, spellings
 from contracts.text import cleaned, sanitize
 
-SOFT_HYPHEN, ZERO_WIDTH, JOINER, NON_JOINER = "\u00ad", "\u200b", "\u200d", "\u200c"
+SOFT_HYPHEN = "\u00ad"
+ZERO_WIDTH = "\u200b"
+JOINER = "\u200d"
+NON_JOINER = "\u200c"
 
 
 @pytest.mark.parametrize(
@@ -88,7 +91,8 @@ def test_a_text_is_cleaned_alike_in_any_pieces(pieces: list[str], places: list[i
 
 
 def test_places_of_pages_follow_the_text() -> None:
-    first, second = f"Cafe\u0301 Wert{SOFT_HYPHEN}papier. ", "Second page."
+    first = f"Cafe\u0301 Wert{SOFT_HYPHEN}papier. "
+    second = "Second page."
     text = "".join(piece for piece, _ in cleaned([first + second], [0, len(first)]))
     assert [place for _, here in cleaned([first + second], [0, len(first)]) for place in here] == [
         0,
@@ -97,10 +101,8 @@ def test_places_of_pages_follow_the_text() -> None:
 
 
 def test_both_spellings_of_a_file_name_give_one_id() -> None:
-    composed_name, decomposed_name = (
-        "Übersicht Café.md",
-        unicodedata.normalize("NFD", "Übersicht Café.md"),
-    )
+    composed_name = "Übersicht Café.md"
+    decomposed_name = unicodedata.normalize("NFD", "Übersicht Café.md")
     assert (
         document_id("", decomposed_name)
         == document_id("", composed_name)
@@ -115,7 +117,8 @@ def test_both_spellings_of_a_file_name_give_one_id() -> None:
 
 
 def test_ids_from_before_names_had_one_spelling_are_known() -> None:
-    composed_name, decomposed_name = "Café.md", unicodedata.normalize("NFD", "Café.md")
+    composed_name = "Café.md"
+    decomposed_name = unicodedata.normalize("NFD", "Café.md")
     earlier_ids = ["doc-" + md5(decomposed_name)]
     assert (
         former_ids(document_id("", composed_name), composed_name)

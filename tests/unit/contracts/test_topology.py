@@ -21,7 +21,8 @@ from runtime.bus.topology import stream_config
 
 def covers(pattern: str, subject: str) -> bool:
     """Whether a NATS subject pattern matches a subject."""
-    tokens, result = pattern.split("."), subject.split(".")
+    tokens = pattern.split(".")
+    result = subject.split(".")
     if tokens[-1] == ">":
         tokens, result = (
             tokens[:-1],

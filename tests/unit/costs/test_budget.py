@@ -135,7 +135,8 @@ async def test_a_call_that_waited_for_its_turn_is_not_made_when_the_budget_is_sp
 
 async def test_a_bus_that_is_silent_when_the_turn_comes_is_no_failure_of_the_provider() -> None:
     harness = Harness()
-    log_newest, failures = harness.log.newest, list[Exception]()
+    log_newest = harness.log.newest
+    failures = list[Exception]()
 
     async def silent(*_: object, **__: object) -> None:
         raise Unavailable("the bus does not answer")

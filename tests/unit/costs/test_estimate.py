@@ -47,7 +47,8 @@ async def estimated(
 
 async def test_prompts_are_counted_as_they_will_be_sent(folder: Path) -> None:
     result = await estimated(folder, extractor(), answer=7.0)
-    count, config = open_tokenizer().count, extraction_config(extractor())
+    count = open_tokenizer().count
+    config = extraction_config(extractor())
     chat, embedding = result.models
     prompt_tokens = count(system_prompt(config)) + count(user_prompt(config, ""))
     assert (result.documents, chat.model, chat.calls) == (1, "m", result.chunks)
@@ -62,10 +63,8 @@ async def test_prompts_are_counted_as_they_will_be_sent(folder: Path) -> None:
 
 
 async def test_a_second_round_reads_the_first_again(folder: Path) -> None:
-    once, twice = (
-        await estimated(folder, extractor()),
-        await estimated(folder, extractor(gleaning=1)),
-    )
+    once = await estimated(folder, extractor())
+    twice = await estimated(folder, extractor(gleaning=1))
     assert twice.models[0].calls == 2 * once.models[0].calls
     assert twice.models[0].prompt > 2 * once.models[0].prompt
     assert "70% of the passages" in once.basis

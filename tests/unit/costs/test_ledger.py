@@ -121,13 +121,15 @@ async def test_order_batches_and_repeats_change_nothing(seed: int) -> None:
     events = [*LIFE, *LIFE, *again]
     random.shuffle(events)
     cut = random.randrange(len(events))
-    in_order, in_disorder = await folded([LIFE]), await folded([events[:cut], events[cut:]])
+    in_order = await folded([LIFE])
+    in_disorder = await folded([events[:cut], events[cut:]])
     for by in ("day", "document", "stage", "model"):
         assert await reported(in_disorder.rows, by) == await reported(in_order.rows, by)
 
 
 async def test_of_two_messages_of_one_event_the_first_in_the_log_counts() -> None:
-    first, second = delivered(said(0), 2, id="e"), delivered(said(0, cached=True), 3, id="e")
+    first = delivered(said(0), 2, id="e")
+    second = delivered(said(0, cached=True), 3, id="e")
     for order in ([first, second], [second, first]):
         total = (await reported((await folded([[delivery] for delivery in order])).rows)).total
         assert (total.calls, total.saved_results) == (2, 0)
@@ -146,7 +148,8 @@ async def test_ids_of_two_publishers_are_two_events_and_workspaces_share_nothing
 async def test_a_rebuild_has_the_same_sums_and_a_model_of_this_machine_costs_nothing() -> None:
     free = delivered(extracted(document("free"), 0), 1, id="free")
     harness = await folded([[free, *LIFE]])
-    replay, new_generations = StatusReplay(harness.rows), Generations(status=2)
+    replay = StatusReplay(harness.rows)
+    new_generations = Generations(status=2)
     for delivery in [*LIFE, free, *LIFE]:
         await replay.take([delivery], new_generations)
     await replay.finish(new_generations)

@@ -132,13 +132,12 @@ def charged(*steps: Any) -> QuestionsCharged:
 
 async def test_repeats_and_order_change_nothing_and_no_budget_has_it() -> None:
     harness = QueryHarness()
-    first, second = (
-        delivered(charged("keywords", "answer"), 1, id="a"),
-        delivered(charged("rerank"), 2, id="b"),
-    )
+    first = delivered(charged("keywords", "answer"), 1, id="a")
+    second = delivered(charged("rerank"), 2, id="b")
     for delivery in (second, first, replace(first, sequence=9), second):
         await harness.project(delivery)
-    ledger, here = RowLedger(harness.rows), Partition("w", LIVE.status)
+    ledger = RowLedger(harness.rows)
+    here = Partition("w", LIVE.status)
     report = await cost_report(ledger.entries(here), Prices(), "stage")
     assert {name: group.tokens for name, group in report.groups.items()} == {
         "query-answer": 34,

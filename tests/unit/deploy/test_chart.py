@@ -309,7 +309,8 @@ def test_a_program_finds_each_secret_in_its_file(
     expected_secrets: dict[str, str] = {}
     for entry in container(service)["env"]:
         if entry["value"].startswith("/run/lightstream/"):
-            variable, file = entry["name"].removesuffix("_FILE"), Path(entry["value"]).name
+            variable = entry["name"].removesuffix("_FILE")
+            file = Path(entry["value"]).name
             monkeypatch.setenv(entry["name"], str(tmp_path / file))
             expected_secrets[variable] = (tmp_path / file).read_text("utf-8").strip()
     secrets_read: dict[str, str] = {}

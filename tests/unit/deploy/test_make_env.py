@@ -123,7 +123,8 @@ def test_prometheus_has_a_key_that_only_reads_beside_those_of_an_older_env_file(
 
 def test_what_is_there_is_never_overwritten(tmp_path: Path) -> None:
     make_env(tmp_path)
-    before, env = made_secrets(tmp_path), (tmp_path / ".env").read_text()
+    before = made_secrets(tmp_path)
+    env = (tmp_path / ".env").read_text()
     again = make_env(tmp_path)
     assert (again.returncode, "is there already" in again.stderr) == (0, True)
     assert (made_secrets(tmp_path), (tmp_path / ".env").read_text()) == (before, env)
@@ -170,7 +171,8 @@ def pin_images(folder: Path, *arguments: str, digest: str) -> subprocess.Complet
     docker.chmod(0o755)
     script = folder / "deploy" / "pin-images"
     script.write_bytes((REPOSITORY / "deploy/pin-images").read_bytes())
-    command, environ = ["sh", str(script), *arguments], {"PATH": f"{docker.parent}:/usr/bin:/bin"}
+    command = ["sh", str(script), *arguments]
+    environ = {"PATH": f"{docker.parent}:/usr/bin:/bin"}
     return subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
 
 

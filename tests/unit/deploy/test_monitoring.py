@@ -16,7 +16,8 @@ from tests.support.prometheus import prometheus
 from tests.unit.docs.test_docs import HEADING, anchor
 
 ROOT = Path(__file__).resolve().parents[3]
-PROMETHEUS, GRAFANA = ROOT / "deploy/prometheus", ROOT / "deploy/grafana"
+PROMETHEUS = ROOT / "deploy/prometheus"
+GRAFANA = ROOT / "deploy/grafana"
 DASHBOARD = json.loads((GRAFANA / "dashboards/lightstream.json").read_text("utf-8"))
 ALERTS = yaml.safe_load((PROMETHEUS / "alerts.yml").read_text("utf-8"))["groups"][0]["rules"]
 RULES = yaml.safe_load((PROMETHEUS / "rules.yml").read_text("utf-8"))["groups"][0]["rules"]

@@ -90,5 +90,6 @@ def test_what_has_no_prefixed_form_is_refused_with_its_place(source: str, advice
 
 def test_lines_keep_their_numbers() -> None:
     source = "from cli import a\n\n\nimport cli\nx = 'runtime.clock'\ndef f():\n    return a\n"
-    before, after = ast.parse(source), ast.parse(rewritten(source))
+    before = ast.parse(source)
+    after = ast.parse(rewritten(source))
     assert [node.lineno for node in before.body] == [node.lineno for node in after.body]

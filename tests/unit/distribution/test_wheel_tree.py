@@ -72,7 +72,8 @@ def test_what_a_deployment_starts_is_in_it(tree: Path, path: Path) -> None:
 
 
 def test_two_modules_of_one_name_are_refused(tmp_path: Path) -> None:
-    repository, folder = tmp_path / "repository", tmp_path / "tree"
+    repository = tmp_path / "repository"
+    folder = tmp_path / "tree"
     for name in (*MOVED, PACKAGE):
         (repository / name).mkdir(parents=True)
         (repository / name / "__init__.py").touch()

@@ -56,7 +56,8 @@ def test_a_graph_is_held_against_the_lengths_of_its_last_stop(tmp_path: Path) ->
     graph = tmp_path / "graph"
     files = graph / damage.DATABASE
     files.mkdir(parents=True)
-    bucket, journal = files / "Ent_0.1.65536.v0.bucket", files / "txlog_0.wal"
+    bucket = files / "Ent_0.1.65536.v0.bucket"
+    journal = files / "txlog_0.wal"
     bucket.write_bytes(bytes(131072))
     damage.write_lengths(graph)
     assert damage.find_damage(tmp_path, "graph") == ""

@@ -90,7 +90,8 @@ def test_a_damaged_record_is_named(tmp_path: Path, text: str) -> None:
 
 
 def test_only_one_stack_has_the_folder(tmp_path: Path) -> None:
-    first, second = DataFolder.at(tmp_path / "data"), DataFolder.at(tmp_path / "data")
+    first = DataFolder.at(tmp_path / "data")
+    second = DataFolder.at(tmp_path / "data")
     with first.lock():
         assert second.is_running()
         with pytest.raises(Busy, match="lightstream down --data"), second.lock():

@@ -67,7 +67,8 @@ def test_what_a_killed_supervisor_left_is_ended_and_nothing_else(
 ) -> None:
     (tmp_path / "data" / "bus").mkdir(parents=True)
     (tmp_path / "data-of-another").mkdir()
-    ours, strangers = start(tmp_path / "data" / "bus"), start(tmp_path / "data-of-another")
+    ours = start(tmp_path / "data" / "bus")
+    strangers = start(tmp_path / "data-of-another")
     reused_process = start(tmp_path / "data" / "bus")
     state = StackState(
         children={

@@ -57,17 +57,17 @@ async def until(condition: Callable[[], bool], what: str, seconds: float = 15.0)
 
 
 async def test_a_killed_child_is_started_again_on_its_port_and_counted(tmp_path: Path) -> None:
-    lines, notes = [], []
-    port, other_port = free_port(), free_port()
+    lines = []
+    notes = []
+    port = free_port()
+    other_port = free_port()
     kept_book = ChildRecords(on_change=lambda: notes.append(1), report=lines.append)
     async with supervise(
         [child(tmp_path, "a", port), child(tmp_path, "b", other_port)], kept_book
     ) as wait_until_answered:
         await wait_until_answered()
-        first, untouched_identity = (
-            kept_book.children["a"].identity,
-            kept_book.children["b"].identity,
-        )
+        first = kept_book.children["a"].identity
+        untouched_identity = kept_book.children["b"].identity
         os.kill(first.pid, 9)
         await until(
             lambda: kept_book.children["a"].restarts == 1 and kept_book.children["a"].ready,
@@ -86,7 +86,8 @@ async def test_a_killed_child_is_started_again_on_its_port_and_counted(tmp_path:
 async def test_a_child_that_ends_before_it_answers_is_an_error_with_its_last_words(
     tmp_path: Path,
 ) -> None:
-    kept_book, fine = book(), free_port()
+    kept_book = book()
+    fine = free_port()
     broken_child = child(
         tmp_path, "broken", free_port(), "-c", "import sys; sys.exit('the key is wrong')"
     )
@@ -101,7 +102,8 @@ async def test_a_child_that_ends_before_it_answers_is_an_error_with_its_last_wor
 
 async def test_each_further_start_waits_twice_as_long(tmp_path: Path) -> None:
     lines: list[str] = []
-    kept_book, port = book(lines), free_port()
+    kept_book = book(lines)
+    port = free_port()
     async with supervise(
         [child(tmp_path, "once", port, "-c", ONCE, str(port))], kept_book
     ) as wait_until_answered:
@@ -114,7 +116,8 @@ async def test_each_further_start_waits_twice_as_long(tmp_path: Path) -> None:
 async def test_a_child_that_ignores_the_signal_does_not_keep_the_others_from_ending(
     tmp_path: Path,
 ) -> None:
-    kept_book, ports = book(), [free_port(), free_port()]
+    kept_book = book()
+    ports = [free_port(), free_port()]
     deaf = child(tmp_path, "deaf", ports[0], "-c", DEAF, str(ports[0]), grace=0.3)
     async with supervise(
         [deaf, child(tmp_path, "fine", ports[1])], kept_book
@@ -171,7 +174,8 @@ asyncio.run(main())
 
 
 async def test_what_a_killed_supervisor_leaves_is_ended_by_the_next_command(tmp_path: Path) -> None:
-    port, folder = free_port(), DataFolder.at(tmp_path)
+    port = free_port()
+    folder = DataFolder.at(tmp_path)
     argv = [sys.executable, "-c", SUPERVISOR, str(tmp_path), str(port), str(Path(__file__).parent)]
     supervisor = await asyncio.create_subprocess_exec(*argv, stdout=asyncio.subprocess.PIPE)
     assert supervisor.stdout is not None

@@ -136,7 +136,8 @@ async def test_a_conversation_that_would_be_too_long_is_not_held() -> None:
 
 async def test_a_refused_second_round_leaves_the_first_answer_and_is_not_asked_again() -> None:
     harness = Harness(Poison("refused"))
-    first, again = await harness.extract(), await harness.extract()
+    first = await harness.extract()
+    again = await harness.extract()
     assert described(first) == described(again) == {"Zoe": "A sailor"}
     assert (harness.rounds, first.cached, again.cached) == ([1, 2], False, False)
 

@@ -264,7 +264,8 @@ async def test_a_lost_cache_is_filled_again_from_the_log() -> None:
 async def test_a_rebuild_leaves_what_the_cache_has_as_it_is() -> None:
     harness = Harness()
     events = await harness.extract(THREE)
-    cache, keys = ExtractionCache(harness.rows), [event.cache_key for event in events]
+    cache = ExtractionCache(harness.rows)
+    keys = [event.cache_key for event in events]
     before = await cache.get("w", keys)
     assert all(entry.payer for entry in before.values())
     deliveries = [delivered(event, number) for number, event in enumerate(events, 1)]

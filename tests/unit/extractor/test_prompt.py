@@ -26,7 +26,8 @@ from services.extractor.domain.prompt import (
 from services.extractor.domain.rows import parse_rows
 
 D = DELIMITER
-ROWS, JSON = ExtractionConfig(), ExtractionConfig(json=True)
+ROWS = ExtractionConfig()
+JSON = ExtractionConfig(json=True)
 both_forms = pytest.mark.parametrize("recipe", [ROWS, JSON], ids=["rows", "json"])
 texts_with_marks = st.text(alphabet="<|#>\\\u2060 aE`\n", max_size=40) | st.text()
 

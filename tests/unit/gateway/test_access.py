@@ -145,11 +145,9 @@ def test_failures_lock_out_until_the_first_of_them_is_old() -> None:
 
 
 def test_what_is_remembered_is_bounded_and_the_oldest_goes_first() -> None:
-    buckets, lockout, once = (
-        TokenBuckets(1, max_callers=3),
-        Lockout(1, 100, max_callers=3),
-        Cooldown(60, max_callers=3),
-    )
+    buckets = TokenBuckets(1, max_callers=3)
+    lockout = Lockout(1, 100, max_callers=3)
+    once = Cooldown(60, max_callers=3)
     for name in "abcd":
         assert buckets.take(name, 0.0) == 0.0
         assert lockout.begin(name, 0.0) == 0.0

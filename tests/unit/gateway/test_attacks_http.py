@@ -65,7 +65,8 @@ def told(answer: httpx.Response) -> str:
 
 def unsigned(**claims: Any) -> str:
     """A token with `alg: none`, which the library refuses to make by its usual way."""
-    header, body = json.dumps({"alg": "none", "typ": "JWT"}), forged(**claims).split(".")[1]
+    header = json.dumps({"alg": "none", "typ": "JWT"})
+    body = forged(**claims).split(".")[1]
     return f"{base64.urlsafe_b64encode(header.encode()).rstrip(b'=').decode()}.{body}."
 
 

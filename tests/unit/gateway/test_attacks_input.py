@@ -69,7 +69,8 @@ async def create(
     return await api.post("/graph/entity/create", json={"entity_name": name, "entity_data": values})
 
 
-THEIRS, ABSENT = "doc-" + md5("theirs.md"), "doc-" + md5("absent.md")
+THEIRS = "doc-" + md5("theirs.md")
+ABSENT = "doc-" + md5("absent.md")
 ROUTES: list[tuple[str, str, Any]] = [
     ("DELETE", "/documents/delete_document", {"doc_ids": ["ID"]}),
     ("GET", "/documents/track_status/TRACK", None),

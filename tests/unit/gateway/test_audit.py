@@ -63,7 +63,8 @@ async def test_a_change_leaves_one_line_with_who_what_where_and_how_it_went(
 async def test_the_reason_is_in_the_line_also_of_a_request_without_a_body(
     harness: QueryHarness,
 ) -> None:
-    path, reason = "/operations/webhooks/0000000000000000", {"reason": "moved"}
+    path = "/operations/webhooks/0000000000000000"
+    reason = {"reason": "moved"}
     with capture_logs() as lines:
         async with client(harness.app()) as api:
             await api.delete("/operations/budget", params=reason)

@@ -226,7 +226,8 @@ async def test_a_token_is_renewed_once_a_minute_in_the_second_half_of_its_life(
     harness: QueryHarness,
 ) -> None:
     config = with_accounts()
-    app, now = harness.app(config), int(time.time())
+    app = harness.app(config)
+    now = int(time.time())
     account = config.accounts.get("ada")
     assert account
     old_token = forged(
@@ -242,7 +243,8 @@ async def test_a_token_is_renewed_once_a_minute_in_the_second_half_of_its_life(
 
 
 async def test_no_token_is_renewed_when_that_is_switched_off(harness: QueryHarness) -> None:
-    config, now = with_accounts(token_auto_renew=False), int(time.time())
+    config = with_accounts(token_auto_renew=False)
+    now = int(time.time())
     account = config.accounts.get("ada")
     assert account
     async with bearing(

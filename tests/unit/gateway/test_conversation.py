@@ -121,11 +121,9 @@ def test_tasks_of_open_webui_are_told_from_questions(message: str, task: bool) -
 
 
 def test_what_the_system_says_first_is_instructions() -> None:
-    system, user, later = (
-        Turn("system", "Be brief."),
-        Turn("user", "Who?"),
-        Turn("system", "Now long."),
-    )
+    system = Turn("system", "Be brief.")
+    user = Turn("user", "Who?")
+    later = Turn("system", "Now long.")
     assert split_instructions([system, Turn("system", " "), system, user, later]) == (
         "Be brief.\n\nBe brief.",
         [user, later],

@@ -150,7 +150,8 @@ NOW = 2_000_000_000_000_000
 async def test_an_answer_stands_before_the_oldest_document_that_is_worked_on(
     harness: QueryHarness,
 ) -> None:
-    log, clock = FoldedTo(), Clock(NOW)
+    log = FoldedTo()
+    clock = Clock(NOW)
     log.position = 2000
     assert await LogPositions(log, harness.documents, clock).of(SPACE) == NOW
     delivery = delivered(added("new", "a text"), 1500, workspace="w", id="new", correlation="new")
@@ -163,7 +164,8 @@ async def test_an_answer_stands_before_the_oldest_document_that_is_worked_on(
 async def test_a_position_never_goes_back_and_what_was_just_added_is_waited_for_all_the_same(
     harness: QueryHarness,
 ) -> None:
-    log, clock = FoldedTo(), Clock(NOW)
+    log = FoldedTo()
+    clock = Clock(NOW)
     positions = LogPositions(log, harness.documents, clock)
     assert await positions.of(SPACE) == NOW
     delivery = delivered(added("new", "a text"), 1500, workspace="w", id="new", correlation="new")
@@ -182,7 +184,8 @@ async def test_a_position_never_goes_back_and_what_was_just_added_is_waited_for_
 async def test_documents_that_come_without_a_pause_do_not_hold_a_position_back(
     harness: QueryHarness,
 ) -> None:
-    log, clock = FoldedTo(), Clock(NOW)
+    log = FoldedTo()
+    clock = Clock(NOW)
     positions = LogPositions(log, harness.documents, clock)
     log.newest_at = 10
     assert await positions.of(SPACE) == 0
@@ -192,7 +195,8 @@ async def test_documents_that_come_without_a_pause_do_not_hold_a_position_back(
 
 
 async def test_what_others_do_moves_no_position(harness: QueryHarness) -> None:
-    log, clock = FoldedTo(), Clock(NOW)
+    log = FoldedTo()
+    clock = Clock(NOW)
     positions: set[int] = set()
     for log.position in (10, 1000, 50_000):  # everybody's events
         positions.add(await LogPositions(log, harness.documents, clock).of(SPACE))

@@ -105,7 +105,8 @@ async def test_one_key_in_two_workspaces_is_two_keys(
     api: httpx.AsyncClient, harness: QueryHarness
 ) -> None:
     await add(api, "text", TEXT, "k1")
-    body, headers = {**TEXT, "text": "Another."}, {"Idempotency-Key": "k1", "X-Workspace": "other"}
+    body = {**TEXT, "text": "Another."}
+    headers = {"Idempotency-Key": "k1", "X-Workspace": "other"}
     assert (await api.post("/documents/text", json=body, headers=headers)).status_code == 200
     assert len(texts(harness)) == 2
 
@@ -160,7 +161,8 @@ async def test_deleting_publishes_what_is_known_and_says_deletion_started_of_any
     api: httpx.AsyncClient, harness: QueryHarness
 ) -> None:
     await api.post("/documents/text", json={**TEXT, "file_source": "a.txt"})
-    known_id, unknown_id = "doc-a5e54d1fd7bb69a228ef0dcd2431367e", "doc-nobody"
+    known_id = "doc-a5e54d1fd7bb69a228ef0dcd2431367e"
+    unknown_id = "doc-nobody"
     answer = await api.request(
         "DELETE", "/documents/delete_document", json={"doc_ids": [known_id, unknown_id]}
     )
@@ -330,7 +332,8 @@ def scanning(harness: QueryHarness, inputs: Path) -> Any:
 async def test_a_scan_adds_what_is_read_and_says_what_is_not(
     harness: QueryHarness, tmp_path: Path
 ) -> None:
-    folder, outside = tmp_path / "in" / "w", tmp_path / "outside.txt"
+    folder = tmp_path / "in" / "w"
+    outside = tmp_path / "outside.txt"
     (folder / "deep" / ".git").mkdir(parents=True)
     outside.write_text("secret")
     for name in (

@@ -73,7 +73,8 @@ async def test_a_receiver_that_drips_holds_an_attempt_no_longer_than_its_deadlin
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("services.gateway.webhooks.delivery.ATTEMPT_SECONDS", 5.0)
-    poster, message = HttpPoster(), Notification("m", "test", "", {})
+    poster = HttpPoster()
+    message = Notification("m", "test", "", {})
     webhooks = Webhooks(Endpoints(MemorySharedValues()), poster, HERE)
     async with dripping() as (receiver, url):
         began = time.monotonic()
@@ -85,7 +86,8 @@ async def test_a_receiver_that_drips_holds_an_attempt_no_longer_than_its_deadlin
 
 
 async def test_receivers_of_a_tenant_that_drip_keep_no_other_tenant_waiting() -> None:
-    harness, got = QueryHarness(), asyncio.Event()
+    harness = QueryHarness()
+    got = asyncio.Event()
 
     async def take(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
@@ -95,7 +97,8 @@ async def test_receivers_of_a_tenant_that_drip_keep_no_other_tenant_waiting() ->
         await writer.wait_closed()
         got.set()
 
-    endpoints, poster = Endpoints(MemorySharedValues()), HttpPoster()
+    endpoints = Endpoints(MemorySharedValues())
+    poster = HttpPoster()
     notifier = Notifier(harness.log, harness.pointers, harness.documents)
     sender = WebhookSender(
         Webhooks(endpoints, poster, HERE), MemoryEventFeed(harness.log), notifier

@@ -126,7 +126,8 @@ async def test_reading_backwards_finds_every_event_once(
         if n % 7 == 0 or n > total // 2:
             await logged(harness, added("mine", str(n)))
     mine = [message.sequence for message in harness.log.messages if ".w." in message.subject]
-    result, before = list[int](), None
+    result = list[int]()
+    before = None
     async with client(harness.app()) as api:
         while True:
             params = {"limit": limit, **({"before": before} if before else {})}
@@ -241,7 +242,8 @@ def stream(
     harness: QueryHarness, after: int = 0, streams: EventStreams | None = None, **conditions: Any
 ) -> Any:
     """The lines of a stream of the workspace w."""
-    feed, filter = MemoryEventFeed(harness.log), EventFilter("w", **conditions)
+    feed = MemoryEventFeed(harness.log)
+    filter = EventFilter("w", **conditions)
     return event_stream(
         streams or EventStreams(), feed, filter, after, principal="ada", block=BLOCK
     )

@@ -115,7 +115,8 @@ async def test_a_part_of_the_graph_has_nodes_and_edges_in_lightrag_s_shape(
 ) -> None:
     part = (await api.get("/graphs", params={"label": "Marie Curie", "max_depth": 1})).json()
     assert [node["id"] for node in part["nodes"]] == ["Marie Curie", "Radium"]
-    node, edge = part["nodes"][0], part["edges"][0]
+    node = part["nodes"][0]
+    edge = part["edges"][0]
     assert (node["labels"], node["properties"]["entity_id"]) == (["Marie Curie"], "Marie Curie")
     assert {"entity_type", "description", "source_id", "file_path", "created_at"} <= set(
         node["properties"]

@@ -116,7 +116,8 @@ async def test_an_address_that_failed_with_many_names_is_refused_and_the_right_p
 async def test_a_token_is_renewed_until_its_login_is_too_long_ago() -> None:
     harness = await library_of_two()
     config = with_accounts(token_expire_hours=10, token_renew_max_hours=24)
-    app, now = harness.app(config), time.time()
+    app = harness.app(config)
+    now = time.time()
     account = config.accounts.get("ada")
     assert account is not None
 

@@ -38,7 +38,8 @@ async def test_it_is_found_by_the_address_alone_and_needs_no_credentials(app: Fa
 
 async def test_only_its_own_scripts_run_and_only_hashed_files_are_kept(app: FastAPI) -> None:
     async with client(app) as browser:
-        entry, script = await browser.get("/ui/"), await browser.get("/ui/assets/index-1.js")
+        entry = await browser.get("/ui/")
+        script = await browser.get("/ui/assets/index-1.js")
     policy = entry.headers["content-security-policy"]
     assert "default-src 'self'" in policy
     assert "unsafe" not in policy

@@ -55,7 +55,8 @@ def numbers(text: str) -> set[int]:
 
 
 def test_a_place_is_read_by_who_it_was_shown_to() -> None:
-    places, foreign_places = Places("w", b"k" * 32), Places("v", b"k" * 32)
+    places = Places("w", b"k" * 32)
+    foreign_places = Places("v", b"k" * 32)
     place_numbers = [places.shown(sequence) for sequence in range(1, 2000)]
     assert len({*place_numbers}) == len(place_numbers)
     assert all(MARK <= number < 2 * MARK <= 2**53 for number in place_numbers)
@@ -177,7 +178,8 @@ class Posts:
 
 
 async def test_webhooks_tell_places(harness: QueryHarness) -> None:
-    config, posts = behind(lightstream_api_keys=KEYS), Posts()
+    config = behind(lightstream_api_keys=KEYS)
+    posts = Posts()
     endpoints = Endpoints(MemorySharedValues())
     webhooks = Webhooks(endpoints, posts, HERE, config.may_write)
     notifier = Notifier(

@@ -98,7 +98,8 @@ async def test_a_browser_that_opens_the_address_gets_the_page(folder: Path) -> N
         ):
             answer = await browser.get(path, headers={"Host": "localhost"})
             assert (answer.status_code, answer.headers["location"]) == (307, leads_to)
-        keep, ask = await browser.get("/webui/"), await browser.get("/workspace/")
+        keep = await browser.get("/webui/")
+        ask = await browser.get("/workspace/")
     assert ("<title>keep" in keep.text, "<title>ask" in ask.text) == (True, True)
     assert keep.headers["content-type"] == "text/html; charset=utf-8"
 

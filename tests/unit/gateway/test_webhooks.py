@@ -120,7 +120,8 @@ async def bench() -> Bench:
 
 
 def test_a_signature_is_that_of_the_specification() -> None:
-    secret, body = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", b'{"test": 2432232314}'
+    secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+    body = b'{"test": 2432232314}'
     assert signed_headers([secret], "msg_p5jXN8AQM9LWM0D4loKWxJek", 1614265330, body) == {
         "webhook-id": "msg_p5jXN8AQM9LWM0D4loKWxJek",
         "webhook-timestamp": "1614265330",
@@ -287,7 +288,8 @@ async def test_what_is_not_taken_is_sent_again_later_and_nothing_overtakes_it(be
 
 
 def test_waits_grow_up_to_an_hour_and_days_of_failures_disable() -> None:
-    state, now = EndpointState(0), 1000.0
+    state = EndpointState(0)
+    now = 1000.0
     waits = list[float]()
     while not state.disabled:
         state = failed(state, "no answer", now)
@@ -304,7 +306,8 @@ async def test_the_next_attempt_comes_in_time_although_the_clock_was_set_back(
     await bench.logged(added("a"))
     bench.receiver.statuses = [503, 200]
     await bench.step()
-    wall_time, monotonic = time.time, time.monotonic
+    wall_time = time.time
+    monotonic = time.monotonic
     monkeypatch.setattr(time, "time", lambda: wall_time() - 86_400.0)
     assert not await bench.step()
     monkeypatch.setattr(time, "monotonic", lambda: monotonic() + 5.5)
@@ -359,7 +362,8 @@ async def test_what_a_document_came_to_is_told_once(bench: Bench) -> None:
 async def test_one_process_sends_at_a_time(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     now = 1000.0
     monkeypatch.setattr("services.gateway.webhooks.sender.time.monotonic", lambda: now)
-    first, second = Lease(bench.endpoints, "a", "one"), Lease(bench.endpoints, "a", "two")
+    first = Lease(bench.endpoints, "a", "one")
+    second = Lease(bench.endpoints, "a", "two")
     assert await first.hold() and not await second.hold()
     now += 50
     assert await first.hold() and not await second.hold()
@@ -428,7 +432,8 @@ async def test_after_a_rotation_messages_are_signed_with_both_secrets_for_a_time
     secrets = [answer["secret"] for answer in (first, second, third)]
     assert len(set(secrets)) == 3 and not any(secret in listing.text for secret in secrets)
     for (headers, _), valid in zip(bench.receiver.got, (secrets[:0:-1], secrets[2:]), strict=True):
-        id, at = headers["webhook-id"], int(headers["webhook-timestamp"])
+        id = headers["webhook-id"]
+        at = int(headers["webhook-timestamp"])
         body = bench.receiver.bodies[id]
         assert (
             headers["webhook-signature"] == signed_headers(valid, id, at, body)["webhook-signature"]
@@ -498,14 +503,16 @@ async def test_consumers_are_shown_with_their_rate_to_who_may_see_the_whole_depl
 
 
 async def test_a_rate_is_counted_from_a_reading_of_the_last_minute() -> None:
-    acknowledged_events, now = 100, datetime(2026, 3, 1, tzinfo=UTC)
+    acknowledged_events = 100
+    now = datetime(2026, 3, 1, tzinfo=UTC)
 
     async def read() -> list[ConsumerState]:
         return [ConsumerState("extractor", 0, 0, 0, 0, 0, acknowledged_events)]
 
     rates, result = ConsumerRates(read, lambda: now), list[float | None]()
     for seconds, events in ((0, 0), (10, 50), (0.5, 0), (40, 0), (120, 7)):
-        now, acknowledged_events = now + timedelta(seconds=seconds), acknowledged_events + events
+        now = now + timedelta(seconds=seconds)
+        acknowledged_events = acknowledged_events + events
         (consumer,) = await rates.current()
         result.append(consumer.rate)
     assert result == [None, 5.0, 50 / 10.5, 50 / 50.5, None]

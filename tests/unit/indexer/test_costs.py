@@ -52,11 +52,9 @@ async def indexed(
 ) -> tuple[Counted, Counted, CountingEmbedder]:
     """Index a graph of this revision for the first time, or after the first time."""
     embedder = CountingEmbedder(LexicalEmbedder(16))
-    graph, vectors, embeddings = (
-        MemoryGraph(),
-        MemoryVectors("m", 16),
-        CachedEmbeddings(MemoryRows(), embedder),
-    )
+    graph = MemoryGraph()
+    vectors = MemoryVectors("m", 16)
+    embeddings = CachedEmbeddings(MemoryRows(), embedder)
     stores = Counted(graph), Counted(vectors)
     for number in (revision, revision + 1)[: 1 + again]:
         for store in stores:
@@ -97,8 +95,10 @@ async def test_what_has_not_changed_is_neither_written_nor_checked() -> None:
 async def test_a_cached_embedding_takes_two_bytes_a_number_and_older_ones_are_read_as_they_are() -> (  # noqa: E501
     None
 ):
-    rows, embedder = MemoryRows(), CountingEmbedder(LexicalEmbedder(384))
-    embeddings, table = CachedEmbeddings(rows, embedder), Table("embeddings", Partition("w", 0))
+    rows = MemoryRows()
+    embedder = CountingEmbedder(LexicalEmbedder(384))
+    embeddings = CachedEmbeddings(rows, embedder)
+    table = Table("embeddings", Partition("w", 0))
     (vector,) = await embeddings.embed("w", ["text"])
     ((key, row),) = await rows.scan(table)
     assert len(row["f16"]) == 2 * 384
@@ -113,8 +113,10 @@ async def test_a_cached_embedding_takes_two_bytes_a_number_and_older_ones_are_re
 
 
 async def test_embeddings_that_older_versions_cached_are_read_as_they_are() -> None:
-    rows, embedder = MemoryRows(), CountingEmbedder(LexicalEmbedder(384))
-    table, row = Table("embeddings", Partition("w", 0)), {"f32": array("f", [0.1] * 384).tobytes()}
+    rows = MemoryRows()
+    embedder = CountingEmbedder(LexicalEmbedder(384))
+    table = Table("embeddings", Partition("w", 0))
+    row = {"f32": array("f", [0.1] * 384).tobytes()}
     of_texts = {"old": row, "older": {"vector": [0.1] * 384}}
     await rows.put(
         table,

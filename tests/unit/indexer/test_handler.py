@@ -230,7 +230,8 @@ async def test_a_graph_that_never_rests_is_tried_again_later() -> None:
 
 async def test_a_replica_that_wrote_an_older_text_last_looks_again_and_corrects_it() -> None:
     harness = Harness()
-    graph, vectors = harness.merger.graph, harness.vectors
+    graph = harness.merger.graph
+    vectors = harness.vectors
     await graph.put(
         SPACE, [Entity("A", 1, description="old")], [Relation("A", "B", 1, description="tie")]
     )

@@ -157,7 +157,8 @@ async def test_what_is_deleted_leaves_a_remembered_hub() -> None:
     ]
     await on_extents(batch, Generations(), dependencies=merger.dependencies)
     assert rows.read - before < 60
-    ada, tie = (await merger.entities())["A"], (await merger.relations())["A", "B"]
+    ada = (await merger.entities())["A"]
+    tie = (await merger.relations())["A", "B"]
     assert (ada.support, tie.support, round(tie.weight, 6), "k2" in tie.keywords) == (
         97,
         97,
@@ -204,7 +205,9 @@ def test_what_was_used_longest_ago_is_forgotten_when_there_is_no_room() -> None:
 
 
 def test_an_older_hub_never_takes_the_place_of_a_newer_one() -> None:
-    hubs, newer_hub, older_hub = AggregateCache(), hub("A", 3), hub("A", 2)
+    hubs = AggregateCache()
+    newer_hub = hub("A", 3)
+    older_hub = hub("A", 2)
     newer_hub.revision, older_hub.revision = 7, 6
     hubs.put(SPACE, [newer_hub])
     hubs.put(SPACE, [older_hub])

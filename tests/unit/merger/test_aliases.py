@@ -112,8 +112,10 @@ async def test_an_alias_can_be_accepted_again(harness: Harness) -> None:
 @pytest.mark.parametrize("seed", range(25))
 async def test_decisions_taken_back_leave_no_trace_in_any_order(seed: int) -> None:
     """All alias decisions are taken back at the end: the graph is that of a log without them."""
-    dice, names = Random(seed), ["Ada", "Bert", "Celia", "Dorian"]
-    without, edits = Harness(), list[GraphEdited]()
+    dice = Random(seed)
+    names = ["Ada", "Bert", "Celia", "Dorian"]
+    without = Harness()
+    edits = list[GraphEdited]()
     for _ in range(8):
         name, other_name = dice.sample(names, 2)
         operation: Any = dice.choice(

@@ -161,7 +161,8 @@ async def test_a_deleted_document_leaves_the_graph_as_if_it_had_never_been(seed:
 @pytest.mark.parametrize("seed", range(20))
 async def test_an_older_version_leaves_nothing_but_what_the_newest_says(seed: int) -> None:
     dice = Random(seed)
-    old_version, new_version = version(dice, "a", 100), version(dice, "a", 200)
+    old_version = version(dice, "a", 100)
+    new_version = version(dice, "a", 200)
     arrivals = [*old_version, *new_version]
     dice.shuffle(arrivals)
     # Chunks the newer text does not say anew: there are none, so only the newer version may be

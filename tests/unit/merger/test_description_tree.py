@@ -115,7 +115,8 @@ def test_a_tree_that_grows_and_shrinks_comes_to_its_end_after_every_step(
     state: tuple[list[int], SummaryLimits, dict[str, str]], dice: Random
 ) -> None:
     numbers, limits, known_summaries = state
-    tree, here = DescriptionTree(KEY, limits), list[int]()
+    tree = DescriptionTree(KEY, limits)
+    here = list[int]()
     for _ in range(6):
         for number in dice.sample(numbers, dice.randint(1, len(numbers))):
             if number in here:
@@ -133,8 +134,10 @@ def test_a_tree_that_grows_and_shrinks_comes_to_its_end_after_every_step(
 
 @pytest.mark.parametrize("count", [1, 31, 40, 100, 200, 400, 600])
 def test_learning_again_what_is_known_leaves_nothing_unasked(count: int) -> None:
-    numbers, limits = list(range(count)), SummaryLimits()
-    tree, every_summary = planted(numbers, limits), all_summaries(numbers, limits)
+    numbers = list(range(count))
+    limits = SummaryLimits()
+    tree = planted(numbers, limits)
+    every_summary = all_summaries(numbers, limits)
     walk(tree, every_summary)
     end = tree.description()
     for known_summaries in (
@@ -149,8 +152,10 @@ def test_learning_again_what_is_known_leaves_nothing_unasked(count: int) -> None
 
 
 def test_two_that_learn_in_turn_do_not_undo_each_other() -> None:
-    numbers, limits = list(range(200)), SummaryLimits()
-    tree, every_summary = planted(numbers, limits), all_summaries(numbers, limits)
+    numbers = list(range(200))
+    limits = SummaryLimits()
+    tree = planted(numbers, limits)
+    every_summary = all_summaries(numbers, limits)
     leaves = {
         group.hash: every_summary[group.hash]
         for group in pure(numbers, {}, limits).missing_summaries
@@ -164,8 +169,10 @@ def test_two_that_learn_in_turn_do_not_undo_each_other() -> None:
 
 
 def test_a_newer_text_for_a_known_group_reaches_the_top() -> None:
-    numbers, limits = list(range(100)), SummaryLimits()
-    tree, every_summary = planted(numbers, limits), all_summaries(numbers, limits)
+    numbers = list(range(100))
+    limits = SummaryLimits()
+    tree = planted(numbers, limits)
+    every_summary = all_summaries(numbers, limits)
     walk(tree, every_summary)
     leaf = pure(numbers, {}, limits).missing_summaries[0].hash
     changed_summaries = {**every_summary, leaf: "another text, earlier in the log"}

@@ -30,7 +30,8 @@ async def test_a_failed_passage_replaces_what_its_older_version_said(
 async def test_a_retry_that_succeeds_counts_whenever_the_failure_is_seen(
     order: tuple[EntitiesExtracted, ...],
 ) -> None:
-    at_once, one_by_one = Merger(), Merger()
+    at_once = Merger()
+    one_by_one = Merger()
     await at_once.merge(*order)
     for event in order:
         await one_by_one.merge(event)

@@ -250,7 +250,8 @@ async def test_a_crash_at_any_step_and_a_second_delivery_end_the_same(at: int, a
     new_extraction = extracted(
         document("d", 2), 0, [entity("B", "y", "new"), entity("C")], [relation("C", "B")]
     )
-    rows, graph = MemoryRows(), MemoryGraph()
+    rows = MemoryRows()
+    graph = MemoryGraph()
     await Merger(rows, graph).merge(old_extraction)
     failing_rows = Failing(rows, at, after=after)
     try:

@@ -17,7 +17,8 @@ from services.merger.handler import on_graph_edited
 from tests.support.events import delivered, entity, relation
 from tests.unit.merger.test_edits import Harness
 
-PLANET, GOD = "Mercury (planet)", "Mercury (god)"
+PLANET = "Mercury (planet)"
+GOD = "Mercury (god)"
 
 
 @pytest.fixture
@@ -129,8 +130,11 @@ async def test_a_relation_between_the_two_names_in_one_document_is_none(harness:
 
 @pytest.mark.parametrize("seed", range(25))
 async def test_splits_taken_back_leave_no_trace_in_any_order(seed: int) -> None:
-    dice, names, documents = Random(seed), ["Ada", "Bert", "Celia"], ["a", "b", "c"]
-    renames, splits = list[GraphEdited](), list[GraphEdited]()
+    dice = Random(seed)
+    names = ["Ada", "Bert", "Celia"]
+    documents = ["a", "b", "c"]
+    renames = list[GraphEdited]()
+    splits = list[GraphEdited]()
     for number in range(6):
         name, other_name = dice.sample(names, 2)
         renames.append(
@@ -163,7 +167,8 @@ async def test_splits_taken_back_leave_no_trace_in_any_order(seed: int) -> None:
         for n, delivery in enumerate(edits[len(renames) :])
     ]
     ties = {document: [relation(*dice.sample(names, 2))] for document in documents}
-    without, within = Harness(), Harness()
+    without = Harness()
+    within = Harness()
     for harness in (without, within):
         for document in documents:
             await harness.says(document, [entity(name) for name in names], ties[document])

@@ -20,7 +20,8 @@ from knowledge.fold import (
 )
 from services.merger.domain.incremental_aggregate import EMPTY, IncrementalAggregate
 
-ENTITY, RELATION = ("A",), ("A", "B")
+ENTITY = ("A",)
+RELATION = ("A", "B")
 LIMITS = SummaryLimits(fragments=3, tokens=40)
 
 
@@ -102,11 +103,9 @@ def step(
 @settings(max_examples=60)
 @given(st.randoms(use_true_random=False), st.booleans())
 def test_after_any_steps_a_hub_says_what_the_set_says(key: Key, dice: Random, reads: bool) -> None:
-    hub, contributions, summaries = (
-        IncrementalAggregate(key, LIMITS),
-        dict[str, Contribution](),
-        dict[str, str](),
-    )
+    hub = IncrementalAggregate(key, LIMITS)
+    contributions = dict[str, Contribution]()
+    summaries = dict[str, str]()
     for _ in range(25):
         step(dice, key, hub, contributions, summaries)
         if reads:
@@ -117,11 +116,9 @@ def test_after_any_steps_a_hub_says_what_the_set_says(key: Key, dice: Random, re
 @pytest.mark.parametrize("key", [ENTITY, RELATION], ids=str)
 def test_a_hub_of_thousands_grows_and_shrinks_through_all_levels(key: Key) -> None:
     dice = Random(1)
-    hub, contributions, summaries = (
-        IncrementalAggregate(key, LIMITS),
-        dict[str, Contribution](),
-        dict[str, str](),
-    )
+    hub = IncrementalAggregate(key, LIMITS)
+    contributions = dict[str, Contribution]()
+    summaries = dict[str, str]()
     chunks = dice.sample(range(9000), 9000)
     for start in range(0, 9000, 1500):
         batch = [contribution(dice, key, chunk, 100_000) for chunk in chunks[start : start + 1500]]
@@ -148,7 +145,8 @@ def test_a_hub_of_thousands_grows_and_shrinks_through_all_levels(key: Key) -> No
 
 
 def test_a_summary_that_came_while_it_did_not_matter_is_not_missed() -> None:
-    dice, key = Random(2), ENTITY
+    dice = Random(2)
+    key = ENTITY
     ends = [
         replace(contribution(dice, key, n, 9), kind="end", description=f"tie {n}") for n in range(4)
     ]

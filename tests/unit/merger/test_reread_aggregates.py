@@ -108,7 +108,8 @@ async def test_replicas_that_take_turns_read_each_others_hub(count: int) -> None
 @pytest.mark.parametrize("count", [100, 400])
 async def test_a_rebuild_reads_the_summaries_of_the_log(count: int, summaries_first: bool) -> None:
     harness, rows = await hub_settled(count)
-    live, anew = await harness.merger.picture(), Partition("w", 2)
+    live = await harness.merger.picture()
+    anew = Partition("w", 2)
     rebuilt = Harness(Merger(rows, harness.merger.graph, AggregateCache()))
     generations = Generations(graph=2)
     events = [delivered(says(number), number + 1) for number in range(count)]
@@ -137,7 +138,8 @@ class ChangingSummaries(RowSummaries):
 
 async def test_summaries_that_change_at_every_look_give_the_others_a_turn() -> None:
     rows = CountingRows()
-    hubs, summaries = AggregateCache(), ChangingSummaries(rows)
+    hubs = AggregateCache()
+    summaries = ChangingSummaries(rows)
     dependencies = MergeDependencies(
         RowContributions(rows), summaries, Merger().graph, SummaryLimits(), hubs
     )

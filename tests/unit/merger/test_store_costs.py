@@ -148,7 +148,8 @@ async def test_a_batch_reads_each_chunk_once() -> None:
 
 async def test_edits_are_read_when_there_are_new_ones_and_only_these() -> None:
     merger = await hub_of(10, edits=500)
-    replica, other_replica = Replica(merger), Replica(merger)
+    replica = Replica(merger)
+    other_replica = Replica(merger)
     await replica.merge(100)
     await other_replica.merge(101)
     assert replica.rows.read["edits"] == 500

@@ -32,7 +32,8 @@ LIMITS = SummaryLimits()
 
 def settled(texts: list[str], known_summaries: dict[str, str] | None = None) -> tuple[str, int]:
     """The description once every summary is there, and how many had to be made."""
-    summaries, summary_count = dict(known_summaries or {}), 0
+    summaries = dict(known_summaries or {})
+    summary_count = 0
     while (description := describe(KEY, texts, summaries, LIMITS)).missing_summaries:
         for group in description.missing_summaries:
             summaries[group.hash] = f"[{len(group.texts)} in {group.hash[:6]}]"
@@ -116,7 +117,8 @@ async def test_only_the_newest_change_of_a_key_is_taken_up() -> None:
 
 async def test_levels_follow_each_other_until_nothing_lacks() -> None:
     harness = Harness()
-    events, calls = await harness.says(200), 0
+    events = await harness.says(200)
+    calls = 0
     while events:
         summaries = await harness.condense(*events)
         calls += len(summaries)
@@ -216,7 +218,8 @@ async def test_any_order_of_summaries_and_chunks_ends_the_same(seed: int) -> Non
     in_order = Harness()
     (summary,) = await in_order.condense(*await in_order.says(8))
     await in_order.keep(summary)
-    harness, dice = Harness(), Random(seed)
+    harness = Harness()
+    dice = Random(seed)
     events = [
         extracted(document(f"d{n}", n + 1), 0, [entity("A", "t", f"text {n}")]) for n in range(8)
     ]

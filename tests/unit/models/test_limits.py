@@ -95,7 +95,9 @@ def test_replicas_that_speak_up_never_have_more_calls_together_than_the_limit(
     """Each step one replica ends calls, may begin new ones up to what it is allowed, and waits for
     more.
     """
-    state, at, under_way = ProviderState(), NOW, dict.fromkeys("abcd", 0)
+    state = ProviderState()
+    at = NOW
+    under_way = dict.fromkeys("abcd", 0)
     for me, end_count, waiting, seconds, begins in steps:
         at += seconds
         for name in under_way:  # everybody renews in time
@@ -115,7 +117,9 @@ def test_replicas_that_speak_up_never_have_more_calls_together_than_the_limit(
 def test_no_minute_holds_more_than_the_limits_wherever_it_begins(
     requests: list[tuple[float, int, int]],
 ) -> None:
-    limits, state, at = Limits(requests=50, tokens=1000), ProviderState(), NOW
+    limits = Limits(requests=50, tokens=1000)
+    state = ProviderState()
+    at = NOW
     blocks: list[tuple[float, float, int, int]] = []
     for seconds, waiting, tokens in requests:
         at += seconds
@@ -132,7 +136,8 @@ def test_no_minute_holds_more_than_the_limits_wherever_it_begins(
 
 
 def test_what_was_booked_and_not_used_can_be_booked_again() -> None:
-    limits, state = Limits(requests=6000), ProviderState()
+    limits = Limits(requests=6000)
+    state = ProviderState()
     block = rules.reserve(state, limits, Demand(0, 1, 0), NOW)
     assert block is not None
     assert block.requests == 100
@@ -148,14 +153,16 @@ def test_a_block_is_what_a_replica_may_use_in_a_second_or_what_waits() -> None:
 
 
 def test_a_call_with_more_tokens_than_a_minute_has_gets_the_whole_minute() -> None:
-    limits, state = Limits(tokens=1000), ProviderState()
+    limits = Limits(tokens=1000)
+    state = ProviderState()
     assert rules.reserve(state, limits, Demand(0, 1, 5000), NOW)
     assert rules.reserve(state, limits, Demand(0, 1, 1), NOW + 30) is None
     assert rules.reserve(state, limits, Demand(0, 1, 1), NOW + 70)
 
 
 def test_what_calls_cost_more_or_less_than_estimated_is_settled() -> None:
-    limits, state = Limits(tokens=1000), ProviderState()
+    limits = Limits(tokens=1000)
+    state = ProviderState()
     block = rules.reserve(state, limits, Demand(0, 1, 400), NOW)
     assert block is not None
     rules.reconcile(state, {block.step: -300, block.step - 1000: -5, block.step + 1: 50})
@@ -209,7 +216,9 @@ def test_calls_that_were_under_way_when_it_opened_do_not_lengthen_the_pause() ->
 
 
 def test_one_call_probes_at_growing_intervals_and_closes_the_breaker_when_it_is_answered() -> None:
-    state, at, waits = ProviderState(name="m"), NOW, list[float]()
+    state = ProviderState(name="m")
+    at = NOW
+    waits = list[float]()
     fail(state, FAILURES_TO_OPEN)
     for _ in range(7):
         waits.append(rules.seconds_paused(state, at))

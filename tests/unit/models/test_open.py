@@ -45,7 +45,8 @@ async def test_limits_are_read_from_the_peer_s_variables(
     }.items():
         monkeypatch.setenv(name, value)
     guards = RateLimiters(MemorySharedValues())
-    chat, embedder = open_chat(Settings(), guards), open_embedder(Settings(), guards, max_wait=3.0)
+    chat = open_chat(Settings(), guards)
+    embedder = open_embedder(Settings(), guards, max_wait=3.0)
     assert chat is not None
     assert limits["language model"] == (
         Limits(requests=500, tokens=90000, calls=7),

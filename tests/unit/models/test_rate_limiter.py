@@ -103,7 +103,8 @@ async def test_many_calls_cost_few_trips_to_the_bus(limiter: Make) -> None:
 
 async def test_what_is_held_is_given_back_when_nothing_runs(limiter: Make) -> None:
     values = MemorySharedValues()
-    first, second = limiter(Limits(calls=2), values), limiter(Limits(calls=2), values)
+    first = limiter(Limits(calls=2), values)
+    second = limiter(Limits(calls=2), values)
     await most_at_once([first], 4)
     await first.close()
     assert b'"shares":{}' in (await values.read(first.key))[0]
@@ -124,7 +125,8 @@ async def test_a_paused_provider_is_not_called_and_the_error_says_for_how_long(
     limiter: Make,
 ) -> None:
     values = MemorySharedValues()
-    first, second = limiter(Limits(calls=2), values), limiter(Limits(calls=2), values)
+    first = limiter(Limits(calls=2), values)
+    second = limiter(Limits(calls=2), values)
     await fail(first, RateLimited("slow down", retry_after=40))
     with pytest.raises(RateLimited, match="slow down") as caught:
         async with second.call():
@@ -210,7 +212,8 @@ async def test_a_value_nobody_can_read_counts_as_none(limiter: Make) -> None:
 
 async def test_limiters_of_one_use_and_key_share_a_state_and_tell_people(limiter: Make) -> None:
     values = MemorySharedValues()
-    first, second = RateLimiters(values), RateLimiters(values)
+    first = RateLimiters(values)
+    second = RateLimiters(values)
     first_limiter = first.limiter("language model", "m at a host", "url m", Limits(calls=1))
     other_limiter = second.limiter("language model", "m at a host", "url m", Limits(calls=1))
     embeddings = second.limiter("embeddings", "m at a host", "url m", Limits(calls=1))

@@ -75,7 +75,8 @@ def test_the_general_key_goes_to_no_other_server(monkeypatch: pytest.MonkeyPatch
         QUERY_LLM_BASE_URL="http://127.0.0.1:1/v1",
         EXTRACT_LLM_BASE_URL="https://general.example/v2",
     )
-    elsewhere, same_server = language_model(settings, "query"), language_model(settings, "extract")
+    elsewhere = language_model(settings, "query")
+    same_server = language_model(settings, "extract")
     assert elsewhere and elsewhere.api_key.get_secret_value() == ""
     assert same_server and same_server.api_key.get_secret_value() == "general-secret"
 

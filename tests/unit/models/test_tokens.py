@@ -53,7 +53,8 @@ def test_cutting_at_a_border_changes_no_token(
 ) -> None:
     for tokenizer in tokenizers.values():
         for border in token_boundaries._BORDER.finditer(text):
-            before, after = text[: border.end()], text[border.end() :]
+            before = text[: border.end()]
+            after = text[border.end() :]
             assert tokenizer.encode(before) + tokenizer.encode(after) == tokenizer.encode(text)
 
 

@@ -154,7 +154,9 @@ async def test_groups_of_a_few_events_and_documents_give_the_same(
 
 
 async def test_one_projection_after_the_other_gives_the_same() -> None:
-    memory_stores, generations, log = stores(), MemoryLiveGenerations(), recorded(MemoryLog())
+    memory_stores = stores()
+    generations = MemoryLiveGenerations()
+    log = recorded(MemoryLog())
     for target in PROJECTIONS:
         result = await rebuilt(log, memory_stores, [target], generations=generations)
         assert result["events"] == TOTAL, "also those that this projection does not need"
@@ -162,7 +164,8 @@ async def test_one_projection_after_the_other_gives_the_same() -> None:
 
 
 async def test_each_document_is_written_once_and_each_entity_and_relation_once() -> None:
-    rows, graph = CountingRows(), GuardedGraph()
+    rows = CountingRows()
+    graph = GuardedGraph()
     memory_stores = stores(rows, graph)
     await rebuilt(recorded(MemoryLog()), memory_stores)
     documents = sum(

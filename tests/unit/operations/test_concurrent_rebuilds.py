@@ -33,7 +33,8 @@ def rebuild(pointers: MemoryLiveGenerations, stores: Stores, *targets: Projectio
 
 
 async def test_the_later_rebuild_wins(pointers: MemoryLiveGenerations, stores: Stores) -> None:
-    first, second = rebuild(pointers, stores, "graph"), rebuild(pointers, stores, "graph")
+    first = rebuild(pointers, stores, "graph")
+    second = rebuild(pointers, stores, "graph")
     await first._begin()
     await second.run("default")
     with pytest.raises(ConfigurationError, match="nothing was switched"):

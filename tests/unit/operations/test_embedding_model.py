@@ -66,10 +66,8 @@ def test_the_variables_of_a_stack_are_those_of_its_services() -> None:
 
 
 def test_the_model_that_was_asked_for_needs_an_endpoint_and_a_dimension() -> None:
-    offline, endpoint = (
-        settings_from(Settings, {"EMBEDDING_MODEL": "lexical"}),
-        settings_from(Settings, ENDPOINT),
-    )
+    offline = settings_from(Settings, {"EMBEDDING_MODEL": "lexical"})
+    endpoint = settings_from(Settings, ENDPOINT)
     assert with_embedding_model(endpoint, "", 0) is endpoint
     assert with_embedding_model(endpoint, "lexical-hash-v1", 0).embedding_model == "lexical"
     with pytest.raises(
@@ -101,10 +99,8 @@ def test_a_change_nobody_said_aloud_names_both_models() -> None:
 
 
 async def test_a_text_never_goes_to_an_endpoint_that_the_settings_do_not_name() -> None:
-    offline, endpoint = (
-        settings_from(Settings, {"EMBEDDING_MODEL": "lexical"}),
-        settings_from(Settings, ENDPOINT),
-    )
+    offline = settings_from(Settings, {"EMBEDDING_MODEL": "lexical"})
+    endpoint = settings_from(Settings, ENDPOINT)
     model = EmbeddingModel("text-embedding-3-small", 256)
     with pytest.raises(ConfigurationError, match="the settings name none"):
         open_embedder_of(offline, model)

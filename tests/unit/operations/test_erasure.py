@@ -160,7 +160,8 @@ def test_a_receipt_is_of_the_last_erasure_and_its_hash_changes_with_it() -> None
 
 
 async def test_a_document_that_is_added_again_is_no_repetition_of_the_one_that_was_erased() -> None:
-    log, blobs = MemoryLog(), MemoryBlobs()
+    log = MemoryLog()
+    blobs = MemoryBlobs()
 
     async def add() -> str:
         await add_document(
@@ -184,7 +185,8 @@ async def test_a_document_that_is_added_again_is_no_repetition_of_the_one_that_w
 
 
 def test_sequences_without_a_message_are_no_loss_as_far_as_erasures_left_them() -> None:
-    log_mark, state = LogMark("now", 10, "", missing=1), LogState("now", 12, missing_count=4)
+    log_mark = LogMark("now", 10, "", missing=1)
+    state = LogState("now", 12, missing_count=4)
     assert difference(state, log_mark) == "3 of its messages are gone"
     assert difference(state, log_mark, erased_count=4) == ""
     assert difference(state, log_mark, erased_count=3) == "1 of its messages are gone"
@@ -192,7 +194,8 @@ def test_sequences_without_a_message_are_no_loss_as_far_as_erasures_left_them() 
 
 async def test_caches_of_the_workspace_are_emptied_and_those_of_others_stay() -> None:
     rows = MemoryRows()
-    mine, theirs = Partition("w", 0), Partition("other", 0)
+    mine = Partition("w", 0)
+    theirs = Partition("other", 0)
     for name in DROPPED:
         await rows.put(Table(name, mine), {"a": {"text": "x"}, "b": {"text": "y"}})
         await rows.put(Table(name, theirs), {"a": {"text": "x"}})
@@ -203,10 +206,8 @@ async def test_caches_of_the_workspace_are_emptied_and_those_of_others_stay() ->
 
 async def test_stores_that_a_move_filled_or_left_are_named_with_the_way_out() -> None:
     values = MemorySharedValues()
-    old_stores, new_stores = (
-        {"documents": "sqlite:old", "graph": "bolt://a"},
-        {"documents": "mongodb://b", "graph": "bolt://b"},
-    )
+    old_stores = {"documents": "sqlite:old", "graph": "bolt://a"}
+    new_stores = {"documents": "mongodb://b", "graph": "bolt://b"}
     assert await left_behind(values, old_stores) == []
     for _ in range(2):
         await note_filled(values, old_stores, new_stores)

@@ -28,7 +28,9 @@ DOCUMENT = DocumentVersion(id="doc-1", version=1, added_at=NOW)
 class StoredMessage:
     """A message of the log."""
 
-    sequence, attempt, published_at = 7, 1, NOW
+    sequence = 7
+    attempt = 1
+    published_at = NOW
     headers: Mapping[str, str] = {}
 
     def __init__(self, data: bytes, subject: str) -> None:

@@ -118,7 +118,8 @@ def test_a_file_without_stores_is_refused(tmp_path: Path) -> None:
 def test_the_stack_of_a_folder_uses_the_stores_of_a_file_until_it_is_to_use_its_own(
     tmp_path: Path,
 ) -> None:
-    folder, file = DataFolder.at(tmp_path / "data"), file_of(tmp_path, THERE)
+    folder = DataFolder.at(tmp_path / "data")
+    file = file_of(tmp_path, THERE)
     with pytest.raises(InvalidInput, match="there is no stack"):
         use_stores(folder, str(file))
     (folder.path / "bus").mkdir(parents=True)
@@ -178,7 +179,8 @@ async def test_only_empty_stores_are_filled_or_those_that_a_move_of_this_log_beg
 
 
 async def test_caches_and_chains_are_copied_and_what_is_the_same_is_not_written_again() -> None:
-    source, to = MemoryRows(), MemoryRows()
+    source = MemoryRows()
+    to = MemoryRows()
     for name in COPIED:
         await source.put(
             Table(name, Partition("w", 0)), {str(number): {"n": number} for number in range(1200)}
@@ -223,7 +225,9 @@ def work(log: MemoryLog, target: Stores, **fields: Any) -> Rebuild:
 async def test_a_move_that_goes_on_has_the_digests_of_one_that_read_the_whole_log(
     first: int,
 ) -> None:
-    full_log, log, target = recorded(MemoryLog()), MemoryLog(), stores()
+    full_log = recorded(MemoryLog())
+    log = MemoryLog()
+    target = stores()
     log.messages = full_log.messages[:first]
     first_run = work(log, target)
     await first_run.load()
@@ -251,7 +255,8 @@ async def test_it_begins_anew_where_one_store_lost_its_checkpoint_or_has_that_of
 
 
 async def test_emptied_stores_hold_nothing() -> None:
-    log, target = recorded(MemoryLog()), stores()
+    log = recorded(MemoryLog())
+    target = stores()
     first_run = work(log, target)
     await first_run.load()
     await both(target).record(TOTAL)

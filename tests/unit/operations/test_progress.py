@@ -109,10 +109,8 @@ async def test_waiting_ends_when_every_wanted_document_is_through() -> None:
 
 
 async def test_a_status_of_an_older_text_does_not_end_the_waiting() -> None:
-    old_status, new_status = (
-        document("a", "processed", 1, sequence=4),
-        document("a", "processed", 1, sequence=9),
-    )
+    old_status = document("a", "processed", 1, sequence=4)
+    new_status = document("a", "processed", 1, sequence=9)
     service = Service([old_status], [old_status], [new_status])
     async with service.client() as client:
         assert await wait_for_documents(client, {"a": 9}, now, lambda _: None) == [new_status]

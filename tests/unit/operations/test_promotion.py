@@ -45,12 +45,10 @@ async def filled(
 
 @pytest.mark.parametrize("first", [1, TOTAL // 4, TOTAL // 2, TOTAL - 1, TOTAL])
 async def test_a_promoted_generation_has_what_happened_since_it_was_filled(first: int) -> None:
-    full_log, log, pointers, memory_stores = (
-        recorded(MemoryLog()),
-        MemoryLog(),
-        MemoryLiveGenerations(),
-        stores(),
-    )
+    full_log = recorded(MemoryLog())
+    log = MemoryLog()
+    pointers = MemoryLiveGenerations()
+    memory_stores = stores()
     log.messages = full_log.messages[:first]
     candidate = await filled(log, pointers, memory_stores)
     assert await pointers.live() == Generations(1, 1, 1)
@@ -62,7 +60,9 @@ async def test_a_promoted_generation_has_what_happened_since_it_was_filled(first
 
 
 async def test_what_another_rebuild_has_replaced_is_not_promoted() -> None:
-    log, pointers, memory_stores = recorded(MemoryLog()), MemoryLiveGenerations(), stores()
+    log = recorded(MemoryLog())
+    pointers = MemoryLiveGenerations()
+    memory_stores = stores()
     candidate = await filled(log, pointers, memory_stores)
     await rebuild(log, pointers, memory_stores).run("w")
     with pytest.raises(InvalidInput, match="start another rebuild"):
@@ -71,7 +71,9 @@ async def test_what_another_rebuild_has_replaced_is_not_promoted() -> None:
 
 
 async def test_what_is_live_is_not_promoted_again() -> None:
-    log, pointers, memory_stores = recorded(MemoryLog()), MemoryLiveGenerations(), stores()
+    log = recorded(MemoryLog())
+    pointers = MemoryLiveGenerations()
+    memory_stores = stores()
     candidate = await filled(log, pointers, memory_stores)
     await rebuild(log, pointers, memory_stores).promote(candidate)
     with pytest.raises(InvalidInput, match="start another rebuild"):

@@ -32,7 +32,8 @@ async def side(
     dimension: int, generation: int, *left_out: str
 ) -> tuple[EmbeddedVectors, Partition]:
     """A generation of these texts, but for some, by a model of that dimension."""
-    embedder, partition = LexicalEmbedder(dimension), Partition("w", generation)
+    embedder = LexicalEmbedder(dimension)
+    partition = Partition("w", generation)
     vectors = MemoryVectors(embedder.model, dimension)
     await vectors.prepare(generation)
     for id, text in TEXTS.items():
@@ -46,7 +47,8 @@ async def side(
 
 
 async def test_what_both_find_is_the_overlap_and_each_side_keeps_its_order() -> None:
-    live, candidate = await side(64, 1), await side(128, 2, "bell")
+    live = await side(64, 1)
+    candidate = await side(128, 2, "bell")
     (comparison,) = await compare_questions(["Who leads the Harbour Office?"], live, candidate)
     assert comparison.live[0].id == comparison.new[0].id == "harbour"
     assert (len(comparison.live), len(comparison.new), comparison.overlap) == (3, 2, 0.667)
@@ -54,7 +56,8 @@ async def test_what_both_find_is_the_overlap_and_each_side_keeps_its_order() -> 
 
 
 async def test_of_the_best_one_only_those_count() -> None:
-    live, candidate = await side(64, 1), await side(64, 2, "harbour")
+    live = await side(64, 1)
+    candidate = await side(64, 2, "harbour")
     first, second = await compare_questions(
         ["honey cakes", "Who leads the Harbour Office?"], live, candidate, k=1
     )

@@ -15,7 +15,8 @@ TABLE = Table("embeddings", Partition("w", 0))
 
 
 async def test_only_embeddings_of_texts_that_are_gone_are_removed() -> None:
-    rows, embedder = MemoryRows(), LexicalEmbedder(8)
+    rows = MemoryRows()
+    embedder = LexicalEmbedder(8)
     vectors = MemoryVectors(embedder.model, 8)
     [vector] = await embedder.embed(["kept"])
     row = VectorRow(id="ent-a", text="kept", text_hash=sha256("kept"), vector=vector)

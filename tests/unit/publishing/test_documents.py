@@ -328,7 +328,8 @@ async def test_everything_that_is_published_carries_in_whose_name_and_repeats_ch
     assert actors == ["key:ci"] * 4 + ["user:ada", None]
 
 
-COMPOSED, DECOMPOSED = "Übersicht Café.md", "U\u0308bersicht Cafe\u0301.md"
+COMPOSED = "Übersicht Café.md"
+DECOMPOSED = "U\u0308bersicht Cafe\u0301.md"
 
 
 async def test_both_spellings_of_a_file_name_are_one_document(harness: Harness) -> None:

@@ -50,7 +50,8 @@ async def test_the_event_loop_neither_sanitises_nor_hashes() -> None:
 
 
 async def test_the_same_long_text_again_is_hashed_once_more_and_stored_no_more() -> None:
-    log, blobs = MemoryLog(), MemoryBlobs()
+    log = MemoryLog()
+    blobs = MemoryBlobs()
     submission = Submission(text=LONG, id="d")
     first = await add_document(
         log, blobs, DocumentDraft.of(submission), workspace="w", source="tests"
@@ -98,7 +99,8 @@ def test_a_short_text_stands_in_the_event() -> None:
 
 
 async def test_a_draft_that_replaces_nothing_is_refused_where_there_is_another_text() -> None:
-    log, blobs = MemoryLog(), MemoryBlobs()
+    log = MemoryLog()
+    blobs = MemoryBlobs()
 
     async def add(text: str, *, replaces: bool) -> bool:
         draft = DocumentDraft.of(Submission(text=text, id="d", replaces=replaces))

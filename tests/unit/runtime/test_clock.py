@@ -126,7 +126,8 @@ def test_a_lease_of_a_replica_that_was_killed_before_the_step_expires() -> None:
 
 
 def test_what_was_reserved_before_the_step_counts_for_one_more_window() -> None:
-    state, limits = ProviderState(), Limits(requests=2)
+    state = ProviderState()
+    limits = Limits(requests=2)
     for _ in range(2):
         assert rules.reserve(state, limits, Demand(), NOW)
     back = NOW - DAY

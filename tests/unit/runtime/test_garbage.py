@@ -15,7 +15,8 @@ def test_while_a_log_is_loaded_a_group_of_events_is_not_looked_at_again_and_agai
 
 
 def test_afterwards_it_looks_as_often_as_before_even_after_an_error() -> None:
-    before, frozen = gc.get_threshold(), gc.get_freeze_count()
+    before = gc.get_threshold()
+    frozen = gc.get_freeze_count()
     with pytest.raises(ValueError, match="stop"), collecting_seldom():
         raise ValueError("stop")
     assert gc.get_threshold() == before

@@ -161,9 +161,7 @@ def test_a_retry_after_is_whole_seconds_and_at_least_one() -> None:
 
 
 def test_of_several_errors_the_longest_wait_counts() -> None:
-    short_wait, long_wait = (
-        Unavailable("short", retry_after=1.0),
-        RateLimited("long", retry_after=9.0),
-    )
+    short_wait = Unavailable("short", retry_after=1.0)
+    long_wait = RateLimited("long", retry_after=9.0)
     error = longest_wait([Unavailable("away"), long_wait, short_wait], [])
     assert (str(error), error.retry_after, error.__cause__) == ("long", 9.0, long_wait)

@@ -18,7 +18,8 @@ TABLE = Table("embeddings", Partition("default", 0))
 
 
 async def test_a_vector_fills_its_pages(tmp_path: Path) -> None:
-    path, vector = tmp_path / "rows.sqlite", 384 * 4
+    path = tmp_path / "rows.sqlite"
+    vector = 384 * 4
 
     async def put(count: int) -> int:
         """Write so many vectors, and return the bytes of the file then."""
@@ -39,7 +40,8 @@ async def test_a_large_wal_is_emptied_when_nobody_writes(
 ) -> None:
     monkeypatch.setattr(file, "IDLE", 0.01)
     path = tmp_path / "rows.sqlite"
-    rows, other_rows = SqliteRows(path), SqliteRows(path)
+    rows = SqliteRows(path)
+    other_rows = SqliteRows(path)
     await rows.prepare()
     await rows.put(
         TABLE, {sha256(str(number)): {"f32": os.urandom(10_000)} for number in range(600)}
@@ -83,7 +85,8 @@ async def test_a_large_wal_is_left_alone_while_another_process_writes(
 
 
 async def test_a_change_of_one_field_writes_no_other_index(tmp_path: Path) -> None:
-    path, documents = tmp_path / "rows.sqlite", Table("documents", Partition("default", 1))
+    path = tmp_path / "rows.sqlite"
+    documents = Table("documents", Partition("default", 1))
     rows = SqliteRows(path)
     await rows.prepare()
     fields = ("track_id", "created_at", "updated_at", "file_path", "id")

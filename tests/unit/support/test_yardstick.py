@@ -44,7 +44,8 @@ def test_entities_come_in_two_rounds_without_repeats(json_mode: bool) -> None:
     answer = reply("extract", first)
     second = extraction(config, ("assistant", answer), ("user", continue_prompt(config)))
     assert kind_of(second) == "glean"
-    names, further_names = entities(answer, json_mode), entities(reply("glean", second), json_mode)
+    names = entities(answer, json_mode)
+    further_names = entities(reply("glean", second), json_mode)
     assert len(names) > 15
     assert further_names
     assert not names & further_names

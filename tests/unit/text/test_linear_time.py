@@ -157,7 +157,8 @@ def test_each_character_takes_a_bounded_number_of_steps(name: str) -> None:
     for kind, text in hostile_texts(LENGTH):
         if steps(lambda text=text: read(text)) / len(text) < SUSPECT:
             continue
-        per_character, short_steps = least_steps(read, text), least_steps(read, short_texts[kind])
+        per_character = least_steps(read, text)
+        short_steps = least_steps(read, short_texts[kind])
         assert per_character < MOST_STEPS, f"{kind}: {per_character:.0f} steps for each character"
         assert per_character < MOST_GROWTH * max(short_steps, SUSPECT / 2), (
             f"{kind}: {short_steps:.0f} to {per_character:.0f}"

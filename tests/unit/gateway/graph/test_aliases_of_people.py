@@ -15,7 +15,8 @@ from tests.support.querying import QueryHarness
 from tests.unit.gateway.test_api import client
 from tests.unit.gateway.test_graph_api import merger
 
-WHO, LONG = "WHO", "World Health Organization"
+WHO = "WHO"
+LONG = "World Health Organization"
 PARTITIONS = Partitions.of("w", Generations())
 
 

@@ -20,7 +20,8 @@ FAILED = StageFailed(
     attempt=1,
     retry_may_help=True,
 )
-REDRIVE, DROP = "/operations/dead_letters/redrive", "/operations/dead_letters/drop"
+REDRIVE = "/operations/dead_letters/redrive"
+DROP = "/operations/dead_letters/drop"
 
 
 def harness_with(*letters: Any) -> QueryHarness:

@@ -55,7 +55,8 @@ async def test_stages_and_requests_are_timed_and_no_label_names_a_tenant_or_a_do
 
 
 async def test_an_answers_trace_shows_its_stages(monkeypatch: pytest.MonkeyPatch) -> None:
-    spans, harness = kept_spans(monkeypatch), await library_of_two()
+    spans = kept_spans(monkeypatch)
+    harness = await library_of_two()
     chat = ScriptedChat(
         ['{"high_level_keywords": ["radium"], "low_level_keywords": ["Radium"]}', "She did. [1]"]
     )
@@ -90,7 +91,8 @@ async def test_an_answers_trace_shows_its_stages(monkeypatch: pytest.MonkeyPatch
 async def test_a_streamed_answers_generation_ends_with_its_last_piece(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    spans, harness = kept_spans(monkeypatch), await library_of_two()
+    spans = kept_spans(monkeypatch)
+    harness = await library_of_two()
     deps = harness.deps(
         measure=measured_stage,
         answer_generator=ModelAnswerGenerator(ScriptedChat(["She did. [1]"])),

@@ -24,7 +24,8 @@ def parked(sequence: int, workspace: str) -> ParkedEvent:
 
 
 async def harness_with_parked_events() -> QueryHarness:
-    harness, events = QueryHarness(), MemoryParkedEvents(MemoryLog())
+    harness = QueryHarness()
+    events = MemoryParkedEvents(MemoryLog())
     for event in (parked(8, "w"), parked(7, "w"), parked(9, "harbour")):
         await events.put(event)
     harness.operations = replace(harness.operations, parked_events=events)

@@ -12,7 +12,9 @@ from tests.support.querying import QueryHarness
 
 
 async def test_a_paused_provider_is_shown_with_its_reason_and_the_time_of_the_next_call() -> None:
-    harness, values, now = QueryHarness(), MemorySharedValues(), time.time()
+    harness = QueryHarness()
+    values = MemorySharedValues()
+    now = time.time()
     waits = ProviderState(
         name="chat", until=now + 600, since=now - 60, reason="429: slow down", failures=2
     )

@@ -17,7 +17,8 @@ from tests.unit.gateway.test_api import client
 async def harness() -> QueryHarness:
     """A log of two documents, and of an edit between them."""
     harness = QueryHarness()
-    first, second = document("one", 1, file_path="one.txt"), document("two", 5, file_path="two.txt")
+    first = document("one", 1, file_path="one.txt")
+    second = document("two", 5, file_path="two.txt")
     says = extracted(
         first,
         0,

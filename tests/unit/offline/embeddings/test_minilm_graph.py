@@ -88,7 +88,8 @@ def plain_product(
     values: FloatArray, weights: NDArray[np.int8], scales: FloatArray
 ) -> NDArray[np.float64]:
     """Return the same product by ONNX's rule of dynamic quantisation, in 64-bit integers."""
-    low, high = min(0.0, float(values.min())), max(0.0, float(values.max()))
+    low = min(0.0, float(values.min()))
+    high = max(0.0, float(values.max()))
     scale = np.float32((high - low) / 255)
     zero = int(np.clip(np.rint(-low / scale), 0, 255))
     integers = np.clip(np.rint(values / scale) + zero, 0, 255).astype(np.int64)

@@ -59,7 +59,8 @@ async def test_it_waits_when_too_much_is_unread() -> None:
 
 
 async def test_an_error_comes_behind_what_was_written_before_it() -> None:
-    writer, pieces = Writer("half", Unavailable("gone")), list[str]()
+    writer = Writer("half", Unavailable("gone"))
+    pieces = list[str]()
     with pytest.raises(Unavailable):
         async for piece in read_ahead(writer.pieces(), 100):
             pieces.append(piece)

@@ -75,14 +75,16 @@ async def test_the_same_question_is_answered_once_and_in_one_piece_then(
 
 
 async def test_replicas_share_what_is_remembered() -> None:
-    harness, model = await library_of_two(), CountingModel()
+    harness = await library_of_two()
+    model = CountingModel()
     assert await said(QUESTION, model.deps(harness)) == await said(QUESTION, model.deps(harness))
 
 
 async def test_whatever_happens_in_the_workspace_ends_what_is_remembered_and_nothing_elsewhere_does() -> (  # noqa: E501
     None
 ):
-    harness, model = await library_of_two(), CountingModel()
+    harness = await library_of_two()
+    model = CountingModel()
     deps = model.deps(harness)
     await said(QUESTION, deps)
     await harness.log.publish(
@@ -94,7 +96,8 @@ async def test_whatever_happens_in_the_workspace_ends_what_is_remembered_and_not
 
 
 async def test_what_a_projection_takes_in_late_ends_it_too() -> None:
-    harness, model = await library_of_two(), CountingModel()
+    harness = await library_of_two()
+    model = CountingModel()
     deps = model.deps(harness)
     await said(QUESTION, deps)
     await harness.index("late", "Marie Curie discovered radium in a shed.", version=2000)
@@ -102,7 +105,8 @@ async def test_what_a_projection_takes_in_late_ends_it_too() -> None:
 
 
 async def test_an_event_during_retrieval_makes_the_answer_one_of_the_state_before() -> None:
-    harness, model = await library_of_two(), CountingModel()
+    harness = await library_of_two()
+    model = CountingModel()
     deps = model.deps(harness)
     embed = deps.embed
 
@@ -134,7 +138,8 @@ async def test_another_question_has_another_answer(question: Question) -> None:
 
 
 async def test_another_generation_model_or_workspace_has_another_answer() -> None:
-    harness, model = await library_of_two(), CountingModel()
+    harness = await library_of_two()
+    model = CountingModel()
     memories = model.deps(harness).answer_cache
     assert memories
 
@@ -163,7 +168,8 @@ async def test_a_conversation_and_a_bypass_are_answered_anew_each_time() -> None
 
 
 async def test_equal_questions_at_the_same_time_are_one_call() -> None:
-    harness, model = await library_of_two(), CountingModel()
+    harness = await library_of_two()
+    model = CountingModel()
     deps = model.deps(harness)
     model.go_on.clear()
     asking = [
@@ -186,7 +192,8 @@ async def test_an_answer_that_was_broken_off_is_not_remembered() -> None:
 
 
 async def test_a_bus_or_a_store_that_is_silent_costs_only_the_memory() -> None:
-    harness, model = await library_of_two(), CountingModel()
+    harness = await library_of_two()
+    model = CountingModel()
 
     async def down(*_: Any) -> Any:
         raise Unavailable("down")
@@ -200,7 +207,8 @@ async def test_a_bus_or_a_store_that_is_silent_costs_only_the_memory() -> None:
 
 
 async def test_one_row_is_kept_for_each_question() -> None:
-    harness, model = await library_of_two(), CountingModel()
+    harness = await library_of_two()
+    model = CountingModel()
     for number in range(3):
         await said(QUESTION, model.deps(harness))
         await harness.log.publish(sealed(DocumentDeleted(document_id="d"), id=f"{number}"))

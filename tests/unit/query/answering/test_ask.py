@@ -210,10 +210,8 @@ async def test_a_question_without_keywords_is_searched_by_itself_however_long_it
     mode: Mode, keywords_of: Callable[[str], Keywords]
 ) -> None:
     harness = await library_of_two()
-    keywords, answers = (
-        ModelKeywordExtractor(ScriptedChat(["{}"]), "English"),
-        ModelAnswerGenerator(ScriptedChat(["Yes."])),
-    )
+    keywords = ModelKeywordExtractor(ScriptedChat(["{}"]), "English")
+    answers = ModelAnswerGenerator(ScriptedChat(["Yes."]))
     question = Question("Radium?".ljust(80, "!"), mode)
     answer = await ask(
         question, W, harness.deps(keyword_extractor=keywords, answer_generator=answers)

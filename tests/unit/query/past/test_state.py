@@ -102,7 +102,8 @@ async def test_a_summary_counts_from_its_place_in_the_log() -> None:
 
 
 async def test_a_chunk_that_failed_for_good_no_longer_says_what_its_older_version_said() -> None:
-    of_old, of_new = document("d", 1), document("d", 10)
+    of_old = document("d", 1)
+    of_new = document("d", 10)
     says = extracted(of_old, 0, [entity("A", "thing", "text")])
     failure = StageFailed(
         stage="extractor",

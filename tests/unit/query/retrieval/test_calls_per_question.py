@@ -42,7 +42,8 @@ async def calls(
     mode: Any, question: str = "What did Marie Curie discover in Paris?"
 ) -> dict[str, int]:
     """Calls of one more question, after the same one was asked twice: what it reads is cached."""
-    harness, counts = QueryHarness(), Counter[str]()
+    harness = QueryHarness()
+    counts = Counter[str]()
     await harness.index("curie", *CURIE, says=CURIE_SAYS)
     counted(harness.log, counts, "following", "last")
     counted(
@@ -79,7 +80,9 @@ async def test_walk_embeds_the_question_alone_and_reads_no_graph_again() -> None
 def test_a_long_question_of_misspelt_names_is_corrected_in_part(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    index, spelt, by_spelling = NameIndex(), list[str](), NameIndex.by_spelling
+    index = NameIndex()
+    spelt = list[str]()
+    by_spelling = NameIndex.by_spelling
     index.add((f"Harbour Master {number}", "person") for number in range(100))
 
     def by_spelling_counted(self: NameIndex, form: str) -> tuple[str, ...]:
@@ -96,7 +99,8 @@ def test_a_long_question_of_misspelt_names_is_corrected_in_part(
 async def test_only_passages_that_are_used_are_read_and_more_where_one_is_gone(
     monkeypatch: pytest.MonkeyPatch, gone_order: int | None, used_order: int, reads: int
 ) -> None:
-    harness, read = QueryHarness(), list[list[str]]()
+    harness = QueryHarness()
+    read = list[list[str]]()
     await harness.index("curie", *CURIE, says=CURIE_SAYS)
     inner = harness.passages.get
 

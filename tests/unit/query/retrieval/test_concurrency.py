@@ -37,7 +37,8 @@ def counting(harness: QueryHarness, inside: list[int]) -> Any:
 
 
 async def test_a_few_questions_look_into_the_stores_at_once_and_all_are_answered() -> None:
-    harness, inside = await library_of_two(), list[int]()
+    harness = await library_of_two()
+    inside = list[int]()
     deps = harness.deps(embed=counting(harness, inside), concurrency=ConcurrencyLimit(3))
     async with client(harness.app(answering=deps)) as api:
         answers = await asyncio.gather(*(api.post("/query", json=QUESTION) for _ in range(20)))
@@ -72,10 +73,8 @@ async def test_a_question_of_a_quiet_workspace_is_not_behind_a_flood_of_another(
         await asyncio.sleep(0.05)
         return await harness.embedder.embed(texts)
 
-    app, order = (
-        harness.app(answering=harness.deps(embed=slow, concurrency=ConcurrencyLimit(2))),
-        list[str](),
-    )
+    app = harness.app(answering=harness.deps(embed=slow, concurrency=ConcurrencyLimit(2)))
+    order = list[str]()
     async with client(app) as api:
 
         async def ask(workspace: str) -> None:
@@ -101,7 +100,9 @@ class Slow(BytesIO):
 
 async def test_a_file_of_a_quiet_workspace_is_not_behind_a_flood_of_another() -> None:
     """Two of 30 files are read at once of one workspace; the place that is left is free at once."""
-    harness, readers, read = QueryHarness(), ReadLimits(1000), list[str]()
+    harness = QueryHarness()
+    readers = ReadLimits(1000)
+    read = list[str]()
 
     async def send(workspace: str, name: str) -> None:
         file = UploadedFile(name, Slow(b"Ada Marlow came to Port Elm."), name)

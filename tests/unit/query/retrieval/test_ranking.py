@@ -138,7 +138,8 @@ def test_a_chunk_belongs_to_the_first_that_names_it_and_those_that_many_name_com
 
 
 def test_chunks_are_picked_by_likeness_unless_one_that_is_compared_has_no_vector() -> None:
-    lists, scores = [["a", "b", "c"], ["d"], []], {"a": 0.1, "b": 0.9, "c": 0.5, "d": 0.7}
+    lists = [["a", "b", "c"], ["d"], []]
+    scores = {"a": 0.1, "b": 0.9, "c": 0.5, "d": 0.7}
     assert select_chunks(lists, scores, scores, 5) == ["b", "d", "c", "a"]
     assert select_chunks(lists, scores, scores, 1) == ["b"]
     assert select_chunks(lists, ["a", "d"], {"a": 0.1, "d": 0.7}, 5) == ["d", "a"]

@@ -34,7 +34,8 @@ class Positions:
 
 
 async def test_they_are_read_once_in_a_while() -> None:
-    now, positions = 0.0, Positions()
+    now = 0.0
+    positions = Positions()
     current_partitions = CurrentPartitions(positions.pointers, positions, lambda: now)
     for _ in range(3):
         partitions, position = await current_partitions.of("w")

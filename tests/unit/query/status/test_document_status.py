@@ -79,7 +79,8 @@ def failure(
     return recorded(failed(stage, cause_type, of, *orders), sequence, correlation=correlation)
 
 
-V1, V2 = document("d", 1), document("d", 100)
+V1 = document("d", 1)
+V2 = document("d", 100)
 
 
 def test_a_document_is_pending_until_it_is_cut() -> None:
@@ -238,7 +239,8 @@ def test_a_beginning_that_a_publisher_named_otherwise_changes_nothing() -> None:
         RecordedEvent(f.event, f.id, "batch-7", f.sequence, f.recorded_at)
         for f in [*life(1, 2), *life(100, 1)]
     ]
-    forth, back = folded(events), folded(reversed(events))
+    forth = folded(events)
+    back = folded(reversed(events))
     assert forth == back
     assert (forth.status, forth.version) == ("processed", 100)
 

@@ -34,7 +34,8 @@ SPACE = Partition("w", 1)
 
 
 def life(name: str, chunks: int, version: int = 1, workspace: str = "w") -> list[Delivery[Any]]:
-    of, orders = document(name, version, file_path=f"{name}.txt"), range(chunks)
+    of = document(name, version, file_path=f"{name}.txt")
+    orders = range(chunks)
     events = [
         added(name, "text"),
         chunked(of, *(f"passage {order}" for order in orders)),
@@ -83,8 +84,10 @@ async def test_events_give_rise_to_no_events() -> None:
 
 @pytest.mark.parametrize("seed", range(8))
 async def test_batches_of_any_size_and_order_and_repetition_give_the_same_states(seed: int) -> None:
-    r, events = Random(seed), [*life("a", 3), *life("b", 2), *life("a", 1, version=100)]
-    ordered_harness, shuffled_harness = QueryHarness(), QueryHarness()
+    r = Random(seed)
+    events = [*life("a", 3), *life("b", 2), *life("a", 1, version=100)]
+    ordered_harness = QueryHarness()
+    shuffled_harness = QueryHarness()
     await ordered_harness.project(*events)
     arrivals = events + r.choices(events, k=10)
     r.shuffle(arrivals)
@@ -146,7 +149,8 @@ async def test_an_edit_that_was_given_up_is_in_the_log_and_no_document_also_afte
     async def refuse(*_: Any) -> Any:
         raise Poison("this edit can never be made")
 
-    harness, table = QueryHarness(), bench(refuse, stage="merger", on="merger-edits")
+    harness = QueryHarness()
+    table = bench(refuse, stage="merger", on="merger-edits")
     table.append(sealed(GraphEdited(operation="delete_entity", names=("A",)), id="edit"))
     await table.deliver()
     (failure,) = table.published("StageFailed")

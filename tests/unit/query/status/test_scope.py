@@ -14,7 +14,8 @@ DOCUMENT = DocumentStatus(
     metadata={"tags": "red, old", "year": 2026, "draft": False},
     created_at="2026-03-01T10:00:00.000000+00:00",
 )
-BEFORE, AFTER = datetime(2026, 3, 1, 9, tzinfo=UTC), datetime(2026, 3, 1, 11, tzinfo=UTC)
+BEFORE = datetime(2026, 3, 1, 9, tzinfo=UTC)
+AFTER = datetime(2026, 3, 1, 11, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(

@@ -13,12 +13,11 @@ from services.query.status.document_status import DocumentStatus
 from services.query.status.folding import RecordedEvent, apply
 from tests.support.events import NOON, added, chunked, document, extracted, indexed
 
-V1, V2 = document("d", 1), document("d", 100)
-PICTURES, NO_ROWS, CUT = (
-    "2 pictures were left out",
-    "the answer of the model had no rows",
-    "text was cut",
-)
+V1 = document("d", 1)
+V2 = document("d", 100)
+PICTURES = "2 pictures were left out"
+NO_ROWS = "the answer of the model had no rows"
+CUT = "text was cut"
 
 
 def recorded(event: Event, sequence: int, version: int = 1) -> RecordedEvent:

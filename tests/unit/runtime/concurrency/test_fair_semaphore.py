@@ -31,7 +31,8 @@ async def test_waiters_are_served_round_robin_by_key() -> None:
 
 
 async def test_of_one_key_the_first_comes_first() -> None:
-    semaphore, order = FairSemaphore(1), list[int]()
+    semaphore = FairSemaphore(1)
+    order = list[int]()
 
     async def take(number: int) -> None:
         async with semaphore.hold("a"):
@@ -42,7 +43,8 @@ async def test_of_one_key_the_first_comes_first() -> None:
 
 
 async def test_the_key_that_holds_least_comes_first() -> None:
-    semaphore, release = FairSemaphore(2), asyncio.Event()
+    semaphore = FairSemaphore(2)
+    release = asyncio.Event()
     order: list[str] = []
 
     async def take(key: str) -> None:
@@ -62,7 +64,8 @@ async def test_the_key_that_holds_least_comes_first() -> None:
 
 
 async def test_one_key_never_has_more_than_its_most() -> None:
-    semaphore, release = FairSemaphore(3, 2), asyncio.Event()
+    semaphore = FairSemaphore(3, 2)
+    release = asyncio.Event()
     having = 0
 
     async def take(key: str) -> None:

@@ -40,7 +40,8 @@ async def test_holders_of_different_keys_do_not_wait() -> None:
 class CountingEmbedder:
     """An embedder that counts how often each text comes."""
 
-    model, dimension = "counting", 1
+    model = "counting"
+    dimension = 1
 
     def __init__(self) -> None:
         self.seen: list[str] = []

@@ -28,7 +28,8 @@ from tests.support.events import added, sealed
 from tests.support.metrics import counted, families, kept_spans, total
 from tests.support.processors import bench
 
-HANDLED, DURABLE = "lightstream_events_handled_total", {"durable": "chunker"}
+HANDLED = "lightstream_events_handled_total"
+DURABLE = {"durable": "chunker"}
 
 
 def outcome(error: Exception | None) -> Any:
@@ -63,9 +64,11 @@ async def test_a_delivery_is_counted_by_its_outcome_and_its_handler_is_timed(
 async def test_a_call_of_a_model_is_timed_its_tokens_counted_and_its_span_named_by_convention(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    spans, labels = kept_spans(monkeypatch), {"role": "EXTRACT_LLM", "model": "small"}
+    spans = kept_spans(monkeypatch)
+    labels = {"role": "EXTRACT_LLM", "model": "small"}
     before = await counted("lightstream_model_tokens_total", kind="input", **labels)
-    kind, call = CallKind("chat", "small", "EXTRACT_LLM"), Call(10, 0)
+    kind = CallKind("chat", "small", "EXTRACT_LLM")
+    call = Call(10, 0)
     with recorded_call(kind, "provider.example", call):
         call.usage = TokenUsage(prompt=7, completion=2, calls=1)
     with pytest.raises(Unavailable), recorded_call(kind, "provider.example", Call(10, 0)):
@@ -89,7 +92,8 @@ async def test_a_paused_provider_is_told_and_its_pauses_are_counted() -> None:
     limiter = RateLimiters(watch=partial(watch_provider, readings)).limiter(
         "trial model", "trial", "key", Limits(calls=1)
     )
-    paused_metric, pauses = "lightstream_provider_paused", "lightstream_provider_pauses_total"
+    paused_metric = "lightstream_provider_paused"
+    pauses = "lightstream_provider_pauses_total"
     exposition.configure("tests")
     text = (await exposition.exposed(readings)).decode()
     assert total(text, paused_metric, provider="trial model") == 0

@@ -83,7 +83,8 @@ async def test_while_nobody_takes_connections_they_wait(
     line: tuple[socket.socket, socket.socket],
 ) -> None:
     ours, theirs = line
-    dealer, got = ConnectionDispatcher(listening_sockets("127.0.0.1", 0)), list[socket.socket]()
+    dealer = ConnectionDispatcher(listening_sockets("127.0.0.1", 0))
+    got = list[socket.socket]()
     loop = asyncio.get_running_loop()
     with socket.socket() as client:
         client.setblocking(False)
@@ -114,7 +115,8 @@ async def test_a_process_that_is_gone_or_does_not_read_is_passed_over(
     full, unread = socket.socketpair()
     gone, other = socket.socketpair()
     other.close()
-    dealer, got = ConnectionDispatcher(listening_sockets("127.0.0.1", 0)), list[socket.socket]()
+    dealer = ConnectionDispatcher(listening_sockets("127.0.0.1", 0))
+    got = list[socket.socket]()
     with full, unread, gone:
         full.setblocking(False)
         with pytest.raises(BlockingIOError):

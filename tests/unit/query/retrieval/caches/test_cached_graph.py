@@ -18,7 +18,8 @@ from services.query.retrieval.caches.cached_graph import CachedGraph
 from services.query.retrieval.caches.invalidation import MAX_EVENTS, ProjectionCache
 from tests.support.events import sealed
 
-SPACE, OTHER = Partition("w", 1), Partition("other", 1)
+SPACE = Partition("w", 1)
+OTHER = Partition("other", 1)
 MEGABYTE = 2**20
 
 
@@ -127,10 +128,8 @@ async def around(harness: Harness, *names: str, limit: int = 2) -> Neighbourhood
     """What the cache returns, which is what the store returns."""
     await harness.cache.refresh(SPACE)
     result = await harness.reader.neighbourhood(SPACE, names, limit=limit)
-    count, from_store = (
-        len(harness.graph.around),
-        await harness.graph.neighbourhood(SPACE, names, limit=limit),
-    )
+    count = len(harness.graph.around)
+    from_store = await harness.graph.neighbourhood(SPACE, names, limit=limit)
     del harness.graph.around[count:]
     assert (result.nodes, result.relation_summaries, result.degrees) == (
         from_store.nodes,

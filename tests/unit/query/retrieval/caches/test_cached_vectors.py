@@ -18,7 +18,8 @@ from tests.support.events import document, sealed
 
 SPACE = Partition("w", 1)
 ASKED = (1.0, 0.0)
-EAST, NORTH = (1.0, 0.0), (0.0, 1.0)
+EAST = (1.0, 0.0)
+NORTH = (0.0, 1.0)
 
 
 class CountingVectors(MemoryVectors):
@@ -86,8 +87,12 @@ class Harness:
         return await self.reader.similarities(SPACE, chunks, ASKED)
 
 
-A, B, NONE = chunk_id("a", 0), chunk_id("b", 0), chunk_id("none", 0)
-ID_A, ID_B, ID_NONE = chunk_vector_id("a", 0), chunk_vector_id("b", 0), chunk_vector_id("none", 0)
+A = chunk_id("a", 0)
+B = chunk_id("b", 0)
+NONE = chunk_id("none", 0)
+ID_A = chunk_vector_id("a", 0)
+ID_B = chunk_vector_id("b", 0)
+ID_NONE = chunk_vector_id("none", 0)
 
 
 async def test_a_vector_is_fetched_when_it_is_compared_for_the_second_time() -> None:

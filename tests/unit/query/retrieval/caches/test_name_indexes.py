@@ -51,7 +51,8 @@ class Clock:
 
 
 async def harness_and_indexes() -> tuple[QueryHarness, CountingGraph, NameIndexes, Clock]:
-    graph, clock = CountingGraph(), Clock()
+    graph = CountingGraph()
+    clock = Clock()
     harness = QueryHarness(graph=graph)
     await harness.index("one", "Ada Marsh sails.", says=(([entity("Ada Marsh", "person")], []),))
     return (

@@ -103,7 +103,8 @@ class Harness:
         was searched.
         """
         await self.cache.refresh(SPACE)
-        vector, before = RANDOM.normal(size=DIMENSION).tolist(), self.vectors.calls["search"]
+        vector = RANDOM.normal(size=DIMENSION).tolist()
+        before = self.vectors.calls["search"]
         hits = await self.reader.search(SPACE, kind, vector, top_k=top_k, min_score=0.1, **options)
         was_searched = self.vectors.calls["search"] > before
         assert hits == await self.vectors.search(
@@ -275,7 +276,8 @@ def test_of_equal_rows_those_with_the_first_ids_are_nearest() -> None:
 def test_vectors_in_half_precision_give_the_hits_of_single_precision(scale: float) -> None:
     exact = (RANDOM.normal(size=(2 * BLOCK + 3, 384)) * scale).astype(np.float16)
     exact[7], exact[BLOCK] = 0, exact[9]
-    ids, names = [f"{n:04}" for n in range(len(exact))], [()] * len(exact)
+    ids = [f"{n:04}" for n in range(len(exact))]
+    names = [()] * len(exact)
     half = packed(exact.astype(np.float32))
     assert (
         half.dtype == np.float16 and packed(np.full((1, 384), 0.1, np.float32)).dtype == np.float32
