@@ -24,13 +24,16 @@ if TYPE_CHECKING:
 
 # `--help` answers at once: the HTTP client is loaded by the command that needs it.
 
-Mode = Literal["mix", "hybrid", "local", "global", "naive", "walk", "auto"]
+Mode = Literal["auto", "mix", "hybrid", "local", "global", "naive", "walk"]
 Effort = Literal["low", "medium", "high"]
 
 
-class AsOf(TypedDict, total=False):
-    """The place in the log that a question is about; without one it is the present."""
+class AskOptions(TypedDict, total=False):
+    """What a question may leave to the server: its mode, and the place in the log that it is about,
+    which is else the present.
+    """
 
+    mode: Mode
     as_of: str
 
 
@@ -50,13 +53,15 @@ NO_MODEL = (
 def ask(
     question: Annotated[str, typer.Argument(help="In plain words.")],
     mode: Annotated[
-        Mode,
+        Mode | None,
         typer.Option(
-            help="What is searched: passages (naive), entities (local), relations (global), both (hybrid), all (mix); "  # noqa: E501
-            "along what is tied to the names in the question (walk); walk or mix, by the "
-            "question (auto)."
+            help=(
+                "What is searched: passages (naive), entities (local), relations (global), both "
+                "(hybrid), all (mix); along what is tied to the names in the question (walk); walk "
+                "or mix, by the question (auto). Without it DEFAULT_MODE of the service, auto."
+            )
         ),
-    ] = "mix",
+    ] = None,
     effort: Annotated[
         Effort,
         typer.Option(
@@ -81,11 +86,13 @@ def ask(
         from operations.target import select_target  # noqa: PLC0415
 
         tell_retries()
-        then: AsOf = {"as_of": as_of} if as_of else {}
+        options: AskOptions = {}
+        if mode:
+            options["mode"] = mode
+        if as_of:
+            options["as_of"] = as_of
         api = select_target(data).api
-        answer = asyncio.run(
-            ask_query_service(api, workspace, question, mode=mode, effort=effort, **then)
-        )
+        answer = asyncio.run(ask_query_service(api, workspace, question, effort=effort, **options))
         if as_json:
             print_json(answer.model_dump(exclude_unset=True))
         else:
@@ -97,15 +104,14 @@ async def ask_query_service(
     workspace: str,
     question: str,
     *,
-    mode: Mode,
     effort: Effort = "low",
-    **then: Unpack[AsOf],
+    **options: Unpack[AskOptions],
 ) -> "Answer":
     """Return the answer of the query service."""
     from operations.target import query_client  # noqa: PLC0415
 
     async with query_client(base, workspace) as client:
-        return await client.query(question, mode=mode, effort=effort, **then)
+        return await client.query(question, effort=effort, **options)
 
 
 def show_answer(answer: "Answer") -> None:
@@ -133,6 +139,8 @@ def show_answer(answer: "Answer") -> None:
             f"Round {number}: {search_round.new_passages} new passages, {search_round.tokens} "
             f"tokens{searches}{end_line}"
         )
+    if answer.mode_reason:
+        note(f"\nMode {answer.mode}: {line(answer.mode_reason)}")
     if (
         answer.references and not answer.llm_generated
     ):  # else nothing was found, with a model or without

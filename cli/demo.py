@@ -135,7 +135,7 @@ async def _run(demo: _Demo, state: StackState, stays: bool) -> bool:
     if not demo.as_json:
         show_outcome(outcome, documents.skipped)
         echo(f"\nQuestion: {demo.question}\n")
-    answer = await ask_query_service(state.api, demo.workspace, demo.question, mode="mix")
+    answer = await ask_query_service(state.api, demo.workspace, demo.question)
     failed_documents = [document for document in statuses if document.status != "processed"]
     if demo.as_json:
         shown_documents = [document.model_dump(exclude_unset=True) for document in statuses]

@@ -58,7 +58,8 @@ class SearchRound(ResponseModel):
 
 class Answer(ResponseModel):
     """The answer to a question. `response_time` in seconds. `truncated`: the model ended before the
-    answer's end. `prompt_truncated`: its context window was too small for its prompt.
+    answer's end. `prompt_truncated`: its context window was too small for its prompt. `mode` and
+    `mode_reason`: which mode `auto` chose, and why.
     """
 
     response: str
@@ -69,6 +70,8 @@ class Answer(ResponseModel):
     prompt_truncated: bool = False
     reasoning: str | None = None
     rounds: list[SearchRound] | None = None
+    mode: str | None = None
+    mode_reason: str | None = None
 
 
 class Piece(ResponseModel):
@@ -86,6 +89,8 @@ class Piece(ResponseModel):
     reset: bool | None = None
     references: list[Reference] | None = None
     rounds: list[SearchRound] | None = None
+    mode: str | None = None
+    mode_reason: str | None = None
     llm_generated: bool | None = None
     progress: str | None = None
     response_time: float | None = None

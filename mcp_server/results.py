@@ -81,11 +81,14 @@ class SearchResult(BaseModel):
     entities: list[Entity]
     relations: list[Relation]
     references: list[Reference] = Field(description="the files of the passages")
+    mode: str = Field(description="the mode that was searched in; `auto` has chosen it")
+    mode_reason: str = Field(default="", description="why `auto` chose it")
 
     @classmethod
     def of(cls, evidence: models.Evidence, passages: int, entities: int) -> Self:
         """Take at most so many passages, entities and relations."""
         data = evidence.data
+        info = evidence.metadata.get("processing_info") or evidence.metadata
         chunks = data.get("chunks", [])[:passages]
         used_ids = {chunk["reference_id"] for chunk in chunks}
         return cls(
@@ -96,6 +99,8 @@ class SearchResult(BaseModel):
                 for r in data.get("relationships", [])[:entities]
             ],
             references=[reference for reference in _references(data) if reference.id in used_ids],
+            mode=info.get("mode") or "",
+            mode_reason=info.get("mode_reason") or "",
         )
 
 
@@ -131,6 +136,9 @@ class Answer(BaseModel):
     prompt_truncated: bool = Field(
         default=False, description="true: the model read only a part of what was found"
     )
+    mode_reason: str = Field(
+        default="", description="which mode `auto` chose for the question, and why"
+    )
 
     @classmethod
     def of(cls, answer: models.Answer) -> Self:
@@ -156,6 +164,7 @@ class Answer(BaseModel):
             written_by_model=answer.llm_generated,
             truncated=answer.truncated,
             prompt_truncated=answer.prompt_truncated,
+            mode_reason=f"{answer.mode}: {answer.mode_reason}" if answer.mode_reason else "",
         )
 
 

@@ -5,7 +5,7 @@ can act on.
 import asyncio
 from collections.abc import Awaitable, Callable
 from functools import wraps
-from typing import Annotated, Any, Literal, ParamSpec, TypeVar
+from typing import Annotated, Any, Literal, ParamSpec, TypedDict, TypeVar
 
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
@@ -57,11 +57,14 @@ Question = Annotated[
     str, Field(min_length=3, max_length=8000, description="In plain words, one question at a time.")
 ]
 Mode = Annotated[
-    Literal["mix", "naive", "local", "global", "hybrid", "walk", "auto"],
+    Literal["auto", "mix", "naive", "local", "global", "hybrid", "walk"] | None,
     Field(
-        description="What is searched: everything (mix), passages only (naive), entities (local), relations (global), "  # noqa: E501
-        "both (hybrid); walk follows what is tied to the names in a question of several hops; "
-        "auto chooses."
+        description=(
+            "What is searched: everything (mix), passages only (naive), entities (local), "
+            "relations (global), both (hybrid); walk follows what is tied to the names in a "
+            "question of several hops; auto chooses between walk and mix, and says why. Leave it "
+            "out unless you have a reason: then it is what the server has, auto by default."
+        )
     ),
 ]
 
@@ -76,10 +79,16 @@ Effort = Annotated[
 ]
 
 
+class InMode(TypedDict, total=False):
+    """The mode of a question; without one the server's."""
+
+    mode: Literal["auto", "mix", "naive", "local", "global", "hybrid", "walk"]
+
+
 async def search(
     ctx: ToolContext,
     question: Question,
-    mode: Mode = "mix",
+    mode: Mode = None,
     max_passages: Annotated[int, Field(ge=1, le=50, description="Passages at most.")] = 8,
     max_entities: Annotated[
         int, Field(ge=1, le=100, description="Entities, and relations, at most.")
@@ -93,7 +102,11 @@ async def search(
     """
     async with _client(ctx).open() as client:
         response = await client.query_data(
-            question, mode=mode, effort=effort, chunk_top_k=max_passages, top_k=max_entities
+            question,
+            **_in_mode(mode),
+            effort=effort,
+            chunk_top_k=max_passages,
+            top_k=max_entities,
         )
     return SearchResult.of(response, max_passages, max_entities)
 
@@ -101,7 +114,7 @@ async def search(
 async def ask(
     ctx: ToolContext,
     question: Question,
-    mode: Mode = "mix",
+    mode: Mode = None,
     instructions: Annotated[
         str,
         Field(
@@ -118,7 +131,7 @@ async def ask(
     async with _client(ctx).open() as client:
         answer = await client.query(
             question,
-            mode=mode,
+            **_in_mode(mode),
             effort=effort,
             include_chunk_locations=True,
             user_prompt=instructions,
@@ -256,6 +269,10 @@ async def walk_graph(
             )
         )
     return Neighbourhood.of(part, max_relations)
+
+
+def _in_mode(mode: Mode) -> InMode:
+    return {"mode": mode} if mode else {}
 
 
 def _client(ctx: ToolContext) -> CallerClient:

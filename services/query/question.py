@@ -7,6 +7,10 @@ from services.query.status.scope import EVERYTHING, Scope
 
 Mode = Literal["local", "global", "hybrid", "mix", "naive", "walk", "auto", "bypass"]
 """How a question is answered; `auto` chooses `walk` or `mix` for each question."""
+SearchMode = Literal["local", "global", "hybrid", "mix", "naive", "walk", "auto"]
+"""A mode that searches the documents."""
+DEFAULT_MODE: SearchMode = "auto"
+"""The mode of a question that names none, where the setting DEFAULT_MODE is not set."""
 Effort = Literal["low", "medium", "high"]
 """How much is spent on finding what answers; `low` is one search."""
 ChunkPickMethod = Literal["VECTOR", "WEIGHT"]
@@ -84,7 +88,7 @@ class Question:
     """A question; its budgets are in tokens."""
 
     query: str
-    mode: Mode = "mix"
+    mode: Mode = DEFAULT_MODE
     top_k: int = 40
     chunk_top_k: int = 20
     max_entity_tokens: int = 6000

@@ -10,12 +10,15 @@ from knowledge.descriptions import SummaryLimits
 from runtime.errors import ConfigurationError
 from runtime.models.roles import SummarySettings
 from services.query.answering.port import EffortLimits
-from services.query.question import ChunkPickMethod
+from services.query.question import DEFAULT_MODE, ChunkPickMethod, SearchMode
 
 
 class QuerySettings(SummarySettings):
     """LightRAG's names and defaults."""
 
+    default_mode: SearchMode = Field(
+        default=DEFAULT_MODE, description="mode of a question that names none"
+    )
     top_k: int = Field(default=40, ge=1, le=1000)
     chunk_top_k: int = Field(default=20, ge=1, le=1000)
     max_entity_tokens: int = Field(default=6000, ge=1)

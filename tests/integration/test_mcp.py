@@ -81,6 +81,10 @@ async def test_documents_are_searched_and_asked(transport: str) -> None:
         assert (passage["file"], passage["document_id"]) == ("curie.txt", "curie")
         assert result["references"] == [{"id": passage["reference"], "file": "curie.txt"}]
         assert len(result["entities"]) == len(result["relations"]) == 1
+        reason = "The question names entities of the graph: radium."
+        assert (result["mode"], result["mode_reason"]) == ("walk", reason)
+        by_itself = await told(client, "ask", question="Who discovered radium?")
+        assert by_itself["mode_reason"] == f"walk: {reason}"
         answer = await told(client, "ask", question="Who discovered radium?", mode="naive")
         assert "Marie Curie discovered radium" in answer["answer"]
         assert (answer["found"], answer["written_by_model"]) == (True, False)
@@ -89,7 +93,14 @@ async def test_documents_are_searched_and_asked(transport: str) -> None:
         no_answer = await told(client, "ask", question="xyzzy plugh qwert?", mode="local")
         assert (no_answer["found"], no_answer["citations"]) == (False, [])
         nowhere = await told(client, "search", question="xyzzy plugh qwert?", mode="local")
-        assert nowhere == {"passages": [], "entities": [], "relations": [], "references": []}
+        assert nowhere == {
+            "passages": [],
+            "entities": [],
+            "relations": [],
+            "references": [],
+            "mode": "local",
+            "mode_reason": "",
+        }
 
 
 @each_transport

@@ -21,11 +21,15 @@ test("a shared question comes back with its mode and its comparison", () => {
   expect(parameters.fromAddress(params).mode).toBe("walk");
   expect(parameters.fromAddress(new URLSearchParams("mode=mix&compare=walk")).compare).toBe("walk");
   expect(parameters.fromAddress(new URLSearchParams("mode=mix&compare=mix")).compare).toBe("");
-  expect(parameters.fromAddress(new URLSearchParams("mode=nonsense")).mode).toBe("mix");
+  expect(parameters.fromAddress(new URLSearchParams("mode=nonsense")).mode).toBe("");
+});
+
+test("a question whose mode nobody chose leaves it to the server", () => {
+  expect(parameters.toQuestion("Who?", parameters.DEFAULTS)).toEqual({ query: "Who?", effort: "low" });
 });
 
 test("the comparison is the page's own and is not sent", () => {
-  const question = parameters.toQuestion("Who?", { ...parameters.DEFAULTS, compare: "walk" });
+  const question = parameters.toQuestion("Who?", { ...parameters.DEFAULTS, mode: "mix", compare: "walk" });
   expect(question).toEqual({ query: "Who?", mode: "mix", effort: "low" });
 });
 

@@ -25,6 +25,7 @@ from services.gateway.questions.models import (
     MAX_MODEL_INPUT,
     HistoryMessage,
     QueryRequest,
+    mode_choice,
     references_of,
 )
 from services.gateway.questions.routes import (
@@ -68,7 +69,10 @@ class Reply:
     """An answer being generated. `pieces` can be read once; the reader must close them."""
 
     pieces: AsyncGenerator[str]
-    references: list[dict[str, Any]]
+    sources: dict[str, Any]
+    """The fields beside the answer that say what it is from: `references`, and where `auto` has
+    chosen, `mode` and `mode_reason`.
+    """
     usage: AnswerUsage
 
     async def text(self) -> str:
@@ -135,7 +139,13 @@ async def answer_request(
     references = references_of(request, answer) or []
     return Reply(
         _pieces(request, answer, meter, note),
-        [reference.model_dump(include={"reference_id", "file_path"}) for reference in references],
+        {
+            "references": [
+                reference.model_dump(include={"reference_id", "file_path"})
+                for reference in references
+            ],
+            **mode_choice(answer.retrieval),
+        },
         meter,
     )
 

@@ -29,7 +29,8 @@ class ParsedMessage:
     """A message without its prefix. `context`: return the context instead of an answer."""
 
     query: str
-    mode: Mode = "mix"
+    mode: Mode | None = None
+    """None where the message names none."""
     context: bool = False
     instructions: str = ""
     """Instructions for the answering model."""
@@ -39,7 +40,7 @@ def parse_message(message: str) -> ParsedMessage:
     """Split a message into LightRAG's prefix and the question.
 
     Prefixes are `/local …`, `/context …`, `/localcontext …`, and with instructions `/local[…] …` or
-    `/[…] …`. A message without one has the mode `mix`.
+    `/[…] …`. A message without one names no mode.
     """
     match = _PREFIX.match(message)
     mode, context, instructions = match.groups() if match else (None, None, None)
@@ -50,7 +51,10 @@ def parse_message(message: str) -> ParsedMessage:
     ):
         return ParsedMessage(message)
     return ParsedMessage(
-        message[match.end() :], MODES[mode or "mix"], bool(context), (instructions or "").strip()
+        message[match.end() :],
+        MODES[mode] if mode else None,
+        bool(context),
+        (instructions or "").strip(),
     )
 
 

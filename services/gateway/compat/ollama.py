@@ -188,7 +188,7 @@ def _last_line(model: str, reply: Reply, part: dict[str, Any]) -> dict[str, Any]
         "prompt_eval_duration": first - meter.started_at,
         "eval_count": meter.answer_tokens,
         "eval_duration": now - first,
-        "references": reply.references,
+        **reply.sources,
     }
 
 

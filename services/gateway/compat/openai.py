@@ -52,7 +52,7 @@ STREAM_EXAMPLE = (
 
 @router.get(
     "/models",
-    responses=example_response({"object": "list", "data": [model_object("lightstream:mix")]}),
+    responses=example_response({"object": "list", "data": [model_object("lightstream")]}),
 )
 async def models(request: Request) -> dict[str, Any]:
     """Return the models that these credentials may use."""
@@ -108,7 +108,7 @@ async def complete(
             {"index": 0, "message": message, "finish_reason": _reason(reply), "logprobs": None}
         ],
         "usage": usage(reply.usage.prompt_tokens, reply.usage.answer_tokens),
-        "references": reply.references,
+        **reply.sources,
         **_warnings(body),
     }
 
@@ -128,7 +128,7 @@ def _events(body: ChatCompletionRequest, reply: Reply, path: str) -> Lines:
             yield chunk({"role": "assistant", "content": ""})
             async for piece in reply.pieces:
                 yield chunk({"content": piece})
-        yield chunk({}, _reason(reply), references=reply.references, **_warnings(body))
+        yield chunk({}, _reason(reply), **reply.sources, **_warnings(body))
         if body.with_usage:
             tokens = usage(reply.usage.prompt_tokens, reply.usage.answer_tokens)
             yield _event({**about, "choices": [], "usage": tokens})

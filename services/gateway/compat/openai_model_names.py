@@ -14,30 +14,37 @@ NAME = "lightstream"
 
 @dataclass(frozen=True)
 class Model:
-    """A mode and a workspace; "" means the workspace that the request names otherwise."""
+    """A mode and a workspace.
 
-    mode: Mode
+    None is the mode that the server has for questions without one; "" the workspace that the
+    request names otherwise.
+    """
+
+    mode: Mode | None
     workspace: str = ""
 
     @property
     def id(self) -> str:
         """Return the full name."""
-        return f"{NAME}:{self.mode}" + (f"@{self.workspace}" if self.workspace else "")
+        mode = f":{self.mode}" if self.mode else ""
+        return NAME + mode + (f"@{self.workspace}" if self.workspace else "")
 
 
 def parse_model(id: str) -> Model | None:
-    """Return the model of that name, None for an unknown one. Without a mode it is `mix`."""
+    """Return the model of that name, None for an unknown one."""
     name, at, workspace = id.partition("@")
     name, colon, mode = name.partition(":")
     if name != NAME or (at and not workspace):
         return None
-    parsed_mode = MODES.get(mode if colon else "mix")
-    return Model(parsed_mode, workspace) if parsed_mode else None
+    if colon and mode not in MODES:
+        return None
+    return Model(MODES[mode] if colon else None, workspace)
 
 
 def models_of(workspaces: Iterable[str]) -> list[Model]:
-    """Return a model for every mode in each of the workspaces."""
-    return [Model(mode, workspace) for workspace in workspaces for mode in MODES.values()]
+    """Return a model without a mode and for every mode in each of the workspaces."""
+    modes = (None, *MODES.values())
+    return [Model(mode, workspace) for workspace in workspaces for mode in modes]
 
 
 def available_models(workspaces: frozenset[str], default: str | None) -> list[Model]:

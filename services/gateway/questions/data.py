@@ -10,7 +10,7 @@ from contracts.ids import SEPARATOR
 from contracts.text import one_line
 from services.gateway.connection import while_connected
 from services.gateway.questions.dependencies import QuestionDeps
-from services.gateway.questions.models import QueryRequest
+from services.gateway.questions.models import QueryRequest, mode_choice
 from services.gateway.questions.routes import (
     QUERY_RESPONSES,
     place_of,
@@ -20,7 +20,6 @@ from services.gateway.questions.routes import (
 from services.gateway.reference.responses import DESCRIPTIONS, Problem, Responses
 from services.gateway.workspaces import Workspace
 from services.query.passage import Passage
-from services.query.question import Mode
 from services.query.questions.port import RetrievedData
 from services.query.retrieval.results import RetrievalResult
 
@@ -60,12 +59,12 @@ async def query_data(
     place = await place_of(body, deps, workspace, response, request)
     retrieving = deps.questions.retrieve(question_request(body, place))
     retrieved = await while_connected(reader_of_past(body, request), retrieving)
-    if not retrieved.retrieval and body.mode != "bypass":
-        return no_results(body.mode)
-    return response_data(body.mode, retrieved)
+    if not retrieved.retrieval and retrieved.mode != "bypass":
+        return no_results(retrieved)
+    return response_data(retrieved)
 
 
-def response_data(mode: Mode, retrieved: RetrievedData) -> QueryData:
+def response_data(retrieved: RetrievedData) -> QueryData:
     """Return the answer for a result that is not empty, with the tokens it takes of the budget."""
     retrieval = retrieved.retrieval
     return QueryData(
@@ -80,7 +79,7 @@ def response_data(mode: Mode, retrieved: RetrievedData) -> QueryData:
             ],
         },
         metadata={
-            "query_mode": mode,
+            "query_mode": retrieved.mode,
             "keywords": {
                 "high_level": retrieval.keywords.high,
                 "low_level": retrieval.keywords.low,
@@ -91,14 +90,18 @@ def response_data(mode: Mode, retrieved: RetrievedData) -> QueryData:
     )
 
 
-def no_results(mode: Mode) -> QueryData:
+def no_results(retrieved: RetrievedData) -> QueryData:
     """Return the answer for an empty result; clients read `failure_reason`."""
-    naive = mode == "naive"
+    naive = retrieved.mode == "naive"
     return QueryData(
         status="failure",
         message="No relevant document chunks found." if naive else "Query returned no results",
         data={},
-        metadata={"failure_reason": "no_results", "mode": mode},
+        metadata={
+            "failure_reason": "no_results",
+            "mode": retrieved.mode,
+            **mode_choice(retrieved.retrieval),
+        },
     )
 
 

@@ -25,6 +25,7 @@ from services.gateway.strict_model import StrictModel, Timestamp
 from services.query.answer import Answer
 from services.query.passage import Passage
 from services.query.question import Effort, Mode
+from services.query.retrieval.results import RetrievalResult
 from services.query.status.scope import Scope
 
 MAX_MODEL_INPUT = 131_072
@@ -91,7 +92,10 @@ class QueryRequest(StrictModel):
     """A question. Null stands for the server's default."""
 
     query: str = Field(max_length=65536, examples=["What does the merger do?"])
-    mode: Mode = "mix"
+    mode: Mode | None = Field(
+        default=None,
+        description="what is searched; without one the setting DEFAULT_MODE, which is `auto`",
+    )
     only_need_context: bool | None = None
     only_need_prompt: bool | None = None
     response_type: str | None = Field(
@@ -268,6 +272,13 @@ def rounds_of(answer: Answer) -> list[SearchRound] | None:
     )
 
 
+def mode_choice(retrieval: RetrievalResult) -> dict[str, str]:
+    """Return the fields `mode` and `mode_reason` where `auto` has chosen the mode, else none."""
+    if "mode_reason" not in retrieval.info:
+        return {}
+    return {name: retrieval.info[name] for name in ("mode", "mode_reason")}
+
+
 class QueryResponse(BaseModel):
     """An answer."""
 
@@ -299,4 +310,14 @@ class QueryResponse(BaseModel):
         default=None,
         description="with more than low effort",
         exclude_if=lambda rounds: rounds is None,
+    )
+    mode: Mode | None = Field(
+        default=None,
+        description="the mode that `auto` chose for this question",
+        exclude_if=lambda mode: mode is None,
+    )
+    mode_reason: str | None = Field(
+        default=None,
+        description="why `auto` chose it, in a sentence",
+        exclude_if=lambda reason: reason is None,
     )

@@ -16,6 +16,7 @@ from services.gateway.questions.dependencies import QuestionDependencies, Questi
 from services.gateway.questions.models import (
     QueryRequest,
     QueryResponse,
+    mode_choice,
     references_of,
     rounds_of,
 )
@@ -103,7 +104,7 @@ async def query(
     place = await place_of(body, deps, workspace, response, request)
     asking = deps.questions.ask(question_request(body, place))
     answer = await while_connected(reader_of_past(body, request), asking)
-    return QueryResponse(
+    fields = QueryResponse(
         response=answer.text,
         references=references_of(body, answer),
         response_time=round(time.monotonic() - started_at, 3),
@@ -113,6 +114,7 @@ async def query(
         reasoning=(answer.reasoning or None) if body.include_reasoning else None,
         rounds=rounds_of(answer),
     )
+    return fields.model_copy(update=mode_choice(answer.retrieval))
 
 
 @router.post(

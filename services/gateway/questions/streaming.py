@@ -12,7 +12,7 @@ from starlette.types import Send
 
 from runtime.models.port import AnswerPiece
 from services.gateway.errors import describe_error
-from services.gateway.questions.models import QueryRequest, references_of, rounds_of
+from services.gateway.questions.models import QueryRequest, mode_choice, references_of, rounds_of
 from services.query.answer import Answer
 from services.query.question import ProgressCallback, ignore_progress
 
@@ -122,6 +122,7 @@ async def _answer_lines(request: QueryRequest, answer: Answer) -> Lines:
     reference_fields: dict[str, Any] = (
         {"references": references} if request.include_references else {}
     )
+    reference_fields |= mode_choice(answer.retrieval)
     if (rounds := rounds_of(answer)) is not None:
         reference_fields["rounds"] = [search_round.model_dump() for search_round in rounds]
     if answer.pieces is None:

@@ -18,6 +18,7 @@ def configuration(
         "role_llm_config": {role: role_configuration(settings, role) for role in ROLES},
         "embedding_binding": "openai" if settings.has_embedding_endpoint else "offline",
         "embedding_model": embedding_model,
+        "default_mode": settings.default_mode,
         "enable_llm_cache": settings.enable_llm_cache,
         "enable_llm_cache_for_extract": True,
         "enable_rerank": reranks,

@@ -69,7 +69,8 @@ class LocalQuestions:
         dependencies, partitions = await self._searched(request.place)
         question = to_question(request, self.settings)
         retrieval = await retrieve_with_effort(question, partitions, dependencies)
-        return RetrievedData(retrieval, token_use(retrieval, question, dependencies.count_tokens))
+        tokens = token_use(retrieval, question, dependencies.count_tokens)
+        return RetrievedData(retrieval, tokens, question.mode)
 
     async def configuration(self, generation: int, /) -> Mapping[str, Any]:
         """See `Questions.configuration`."""
@@ -104,7 +105,7 @@ def to_question(request: QuestionRequest, settings: QuerySettings) -> Question:
     prefix = settings.prompt_prefix if request.has_prompt_prefix else ""
     return Question(
         request.query,
-        request.mode,
+        request.mode or settings.default_mode,
         **limits,
         keywords=Keywords(
             tuple(map(one_spelling, request.keywords.high)),

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from services.query.answer import Answer
 from services.query.partitions import Partitions
 from services.query.question import (
+    DEFAULT_MODE,
     NO_KEYWORDS,
     Effort,
     Keywords,
@@ -45,7 +46,7 @@ class QuestionRequest:
 
     query: str
     place: SearchPlace
-    mode: Mode
+    mode: Mode | None = None
     top_k: int | None = None
     chunk_top_k: int | None = None
     max_entity_tokens: int | None = None
@@ -67,10 +68,13 @@ class QuestionRequest:
 
 @dataclass(frozen=True)
 class RetrievedData:
-    """What a question retrieves, and the tokens it takes of the budget, by part of the context."""
+    """What a question retrieves, the tokens it takes of the budget, by part of the context, and the
+    mode that it was asked in.
+    """
 
     retrieval: RetrievalResult
     tokens: Mapping[str, Mapping[str, int]]
+    mode: Mode = DEFAULT_MODE
 
 
 class Questions(Protocol):

@@ -57,7 +57,14 @@ async def test_an_answer_has_its_text_its_references_and_its_time(api: httpx.Asy
     answer = await api.post("/query", json={"query": QUESTION})
     assert answer.status_code == 200
     body = answer.json()
-    assert set(body) == {"response", "references", "response_time", "llm_generated"}
+    assert set(body) == {
+        "response",
+        "references",
+        "response_time",
+        "llm_generated",
+        "mode",
+        "mode_reason",
+    }
     assert "Marie Curie discovered radium" in body["response"]
     assert body["references"][0] == {"reference_id": "1", "file_path": "curie.txt", "content": None}
     assert (type(body["response_time"]), body["llm_generated"]) == (float, False)

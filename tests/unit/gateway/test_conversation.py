@@ -44,7 +44,7 @@ turns = st.builds(Turn, st.sampled_from(["system", "user", "assistant"]), st.tex
         ("/bypass Who?", ParsedMessage("Who?", "bypass")),
         ("/walk Who?", ParsedMessage("Who?", "walk")),
         ("/auto Who?", ParsedMessage("Who?", "auto")),
-        ("/context Who?", ParsedMessage("Who?", "mix", context=True)),
+        ("/context Who?", ParsedMessage("Who?", context=True)),
         ("/localcontext Who?", ParsedMessage("Who?", "local", context=True)),
         ("/globalcontext Who?", ParsedMessage("Who?", "global", context=True)),
         ("/hybridcontext Who?", ParsedMessage("Who?", "hybrid", context=True)),
@@ -52,9 +52,9 @@ turns = st.builds(Turn, st.sampled_from(["system", "user", "assistant"]), st.tex
         ("/mixcontext Who?", ParsedMessage("Who?", "mix", context=True)),
         ("/local[use a table] Who?", ParsedMessage("Who?", "local", instructions="use a table")),
         ("/mix[use a table]Who?", ParsedMessage("Who?", "mix", instructions="use a table")),
-        ("/context[x] Who?", ParsedMessage("Who?", "mix", context=True, instructions="x")),
-        ("/[use a table] Who?", ParsedMessage("Who?", "mix", instructions="use a table")),
-        ("/[one\nline] Who?", ParsedMessage("Who?", "mix", instructions="one\nline")),
+        ("/context[x] Who?", ParsedMessage("Who?", context=True, instructions="x")),
+        ("/[use a table] Who?", ParsedMessage("Who?", instructions="use a table")),
+        ("/[one\nline] Who?", ParsedMessage("Who?", instructions="one\nline")),
         ("/local[] Who?", ParsedMessage("Who?", "local")),
         ("/local   Who?", ParsedMessage("Who?", "local")),
         ("/local\nWho?", ParsedMessage("Who?", "local")),
@@ -207,11 +207,12 @@ def test_a_list_that_we_made_is_taken_out_of_what_was_said_before(
 @pytest.mark.parametrize(
     ("id", "model"),
     [
-        ("lightstream", Model("mix")),
+        ("lightstream", Model(None)),
+        ("lightstream:mix", Model("mix")),
         ("lightstream:walk", Model("walk")),
         ("lightstream:walk@team", Model("walk", "team")),
-        ("lightstream@team", Model("mix", "team")),
-        ("lightstream@a@b", Model("mix", "a@b")),
+        ("lightstream@team", Model(None, "team")),
+        ("lightstream@a@b", Model(None, "a@b")),
         ("lightstream:", None),
         ("lightstream@", None),
         ("lightstream:fast", None),
@@ -227,7 +228,7 @@ def test_the_name_of_a_model_says_mode_and_workspace(id: str, model: Model | Non
 
 def test_every_model_that_is_offered_is_known_by_its_name() -> None:
     result = models_of(["", "a", "b.c"])
-    assert len(result) == 3 * len(MODES)
+    assert len(result) == 3 * (len(MODES) + 1)
     assert [parse_model(model.id) for model in result] == result
 
 

@@ -34,7 +34,9 @@ async def api(harness: QueryHarness) -> AsyncIterator[httpx.AsyncClient]:
 
 async def test_data_has_lightrags_shape(api: httpx.AsyncClient) -> None:
     body = (
-        await api.post("/query/data", json={"query": QUESTION, "ll_keywords": ["Radium"]})
+        await api.post(
+            "/query/data", json={"query": QUESTION, "mode": "mix", "ll_keywords": ["Radium"]}
+        )
     ).json()
     assert (body["status"], set(body["data"])) == (
         "success",

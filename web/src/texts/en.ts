@@ -219,6 +219,9 @@ export const en = {
     how: "How it was found",
     parameters: "Parameters",
     mode: "What is searched",
+    modeServer: "server’s mode",
+    modeServerHint: (mode: string) => `what the server has${mode && `: ${mode}`}`,
+    chosenMode: (mode: string) => `${mode}, chosen by the question`,
     modes: {
       auto: "chosen by the question",
       mix: "entities, relations and passages",

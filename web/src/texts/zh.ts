@@ -198,6 +198,9 @@ export const zh: Texts = {
     how: "如何找到",
     parameters: "参数",
     mode: "检索范围",
+    modeServer: "服务器默认",
+    modeServerHint: (mode) => `由服务器决定${mode && `：${mode}`}`,
+    chosenMode: (mode) => `${mode}，根据问题选择`,
     modes: {
       auto: "根据问题选择",
       mix: "实体、关系和段落",

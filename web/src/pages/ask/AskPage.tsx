@@ -2,6 +2,7 @@ import { MessageCircleQuestion, SendHorizontal, SlidersHorizontal, Trash2 } from
 import { type FormEvent, type KeyboardEvent, useEffect, useRef, useState, useSyncExternalStore } from "react";
 import { useSearchParams } from "react-router";
 import { useWorkspace } from "../../api/client";
+import { useConfiguration } from "../../api/configuration";
 import { useTexts } from "../../texts";
 import { Button, Select, TextInput } from "../../ui/controls";
 import { Empty } from "../../ui/notices";
@@ -19,6 +20,8 @@ const BUDGETS = [
 
 function ParameterPanel({ given, onChange }: { given: Parameters; onChange: (given: Parameters) => void }) {
   const texts = useTexts();
+  const serverMode = useConfiguration()?.default_mode ?? "";
+  const server = { id: "" as const, name: texts.ask.modeServer, hint: texts.ask.modeServerHint(serverMode) };
   const set = (change: Partial<Parameters>) => onChange({ ...given, ...change });
   return (
     <aside className="parameters" aria-label={texts.ask.parameters}>
@@ -26,7 +29,7 @@ function ParameterPanel({ given, onChange }: { given: Parameters; onChange: (giv
         label={texts.ask.mode}
         value={given.mode}
         onChange={(mode) => set({ mode })}
-        choices={MODES.map((id) => ({ id, name: id, hint: texts.ask.modes[id] }))}
+        choices={[server, ...MODES.map((id) => ({ id, name: id, hint: texts.ask.modes[id] }))]}
       />
       <Select
         label={texts.ask.compare}
@@ -88,6 +91,7 @@ function AskForm({ initial, onAsk }: { initial: string; onAsk: (query: string) =
 export default function AskPage() {
   const texts = useTexts();
   const workspace = useWorkspace();
+  const configuration = useConfiguration();
   const [params] = useSearchParams();
   const [given, setGiven] = useState(() => fromAddress(params));
   const [isOpen, setOpen] = useState(false);
@@ -104,6 +108,7 @@ export default function AskPage() {
     if (!given.compare) void begin(question, workspace);
     else void beginTwo(question, inMode(question, given.compare), workspace);
   };
+  const mode = given.mode || configuration?.default_mode || texts.ask.modeServer;
   const isWide = said.some((turn) => turn.pair > 0);
   return (
     <div className={["page ask", isOpen ? "with-panel" : "", isWide ? "wide" : ""].join(" ")}>
@@ -113,7 +118,7 @@ export default function AskPage() {
           <div className="add">
             {count > 0 && <Button look="quiet" icon={Trash2} label={texts.ask.forget} onPress={() => forget(workspace)} />}
             <Button icon={SlidersHorizontal} aria-expanded={isOpen} onPress={() => setOpen(!isOpen)}>
-              {given.compare ? `${given.mode} | ${given.compare}` : given.mode}
+              {given.compare ? `${mode} | ${given.compare}` : mode}
             </Button>
           </div>
         </header>

@@ -30,6 +30,12 @@ function Foot({ turn, isOpen, onToggle }: { turn: Turn; isOpen: boolean; onToggl
         {texts.ask.took(turn.seconds)}
         {turn.position > 0 && ` · ${texts.ask.asOf(format.moment(turn.position / 1000))}`}
         {!turn.byModel && ` · ${texts.ask.quotation}`}
+        {turn.modeReason && (
+          <>
+            {" · "}
+            <abbr title={turn.modeReason}>{texts.ask.chosenMode(turn.mode)}</abbr>
+          </>
+        )}
       </span>
     </footer>
   );
@@ -60,7 +66,7 @@ export function TurnView({ turn, isCompared = false }: { turn: Turn; isCompared?
   return (
     <article className="turn">
       <h2>
-        {turn.question.query} {isCompared && <span className="badge">{turn.question.mode}</span>}
+        {turn.question.query} {isCompared && <span className="badge">{turn.question.mode ?? texts.ask.modeServer}</span>}
       </h2>
       {turn.state === "asking" && turn.answer === "" && (
         <p className="step" role="status">

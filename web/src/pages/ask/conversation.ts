@@ -17,6 +17,9 @@ export interface Turn {
   /** Whether the model ended before the answer's end. */
   truncated: boolean;
   promptTruncated: boolean;
+  /** The mode that `auto` chose, and why; "" where it did not choose. */
+  mode: string;
+  modeReason: string;
   position: number;
   /** The same for two that are asked side by side; 0 for one alone. */
   pair: number;
@@ -93,7 +96,7 @@ export async function begin(asked: Question, workspace: string, pair = 0): Promi
   const question = said?.length ? { ...asked, conversation_history: said } : asked;
   lastId += 1;
   const id = lastId;
-  const turn: Turn = { id, workspace, question: asked, answer: "", references: [], state: "asking", step: "", error: null, seconds: 0, byModel: true, truncated: false, promptTruncated: false, position: 0, pair };
+  const turn: Turn = { id, workspace, question: asked, answer: "", references: [], state: "asking", step: "", error: null, seconds: 0, byModel: true, truncated: false, promptTruncated: false, mode: "", modeReason: "", position: 0, pair };
   turns.set([...turns.get(), turn]);
   const control = new AbortController();
   running.set(id, control);
@@ -109,6 +112,8 @@ export async function begin(asked: Question, workspace: string, pair = 0): Promi
         step: line.progress ?? turn.step,
         byModel: line.llm_generated ?? turn.byModel,
         truncated: line.truncated ?? turn.truncated,
+        mode: line.mode ?? turn.mode,
+        modeReason: line.mode_reason ?? turn.modeReason,
         promptTruncated: line.prompt_truncated ?? turn.promptTruncated,
       }));
     }

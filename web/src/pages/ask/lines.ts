@@ -7,6 +7,9 @@ export interface Line {
   references?: Schemas["Reference"][];
   llm_generated?: boolean;
   response_time?: number;
+  /** The mode that `auto` chose, and why. */
+  mode?: string;
+  mode_reason?: string;
   /** The model ended before the answer's end. */
   truncated?: boolean;
   /** The model read only a part of its prompt. */

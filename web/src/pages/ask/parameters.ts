@@ -4,7 +4,8 @@ export const MODES = ["auto", "mix", "walk", "hybrid", "local", "global", "naive
 export const EFFORTS = ["low", "medium", "high"] as const;
 
 export interface Parameters {
-  mode: (typeof MODES)[number];
+  /** "" for the mode that the server has for questions without one. */
+  mode: (typeof MODES)[number] | "";
   /** Another mode to ask as well, beside it; "" for none. */
   compare: (typeof MODES)[number] | "";
   effort: (typeof EFFORTS)[number];
@@ -17,7 +18,7 @@ export interface Parameters {
   user_prompt: string;
 }
 
-export const DEFAULTS: Parameters = { mode: "mix", compare: "", effort: "low", top_k: "", chunk_top_k: "", max_entity_tokens: "", max_relation_tokens: "", max_total_tokens: "", response_type: "", user_prompt: "" };
+export const DEFAULTS: Parameters = { mode: "", compare: "", effort: "low", top_k: "", chunk_top_k: "", max_entity_tokens: "", max_relation_tokens: "", max_total_tokens: "", response_type: "", user_prompt: "" };
 
 /** The parameters that an address holds, as far as they are any. */
 export function fromAddress(params: URLSearchParams): Parameters {
@@ -26,7 +27,7 @@ export function fromAddress(params: URLSearchParams): Parameters {
     const value = params.get(name);
     if (value !== null) Object.assign(given, { [name]: value });
   }
-  if (!MODES.includes(given.mode)) given.mode = DEFAULTS.mode;
+  if (given.mode && !MODES.includes(given.mode)) given.mode = DEFAULTS.mode;
   if (given.compare && (!MODES.includes(given.compare) || given.compare === given.mode)) given.compare = DEFAULTS.compare;
   if (!EFFORTS.includes(given.effort)) given.effort = DEFAULTS.effort;
   return given;
@@ -36,7 +37,7 @@ export function fromAddress(params: URLSearchParams): Parameters {
 export function toQuestion(query: string, given: Parameters): Question {
   const number = (text: string) => (Number(text) > 0 ? Number(text) : undefined);
   const all = {
-    mode: given.mode,
+    mode: given.mode || undefined,
     effort: given.effort,
     top_k: number(given.top_k),
     chunk_top_k: number(given.chunk_top_k),
