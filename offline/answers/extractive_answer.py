@@ -8,16 +8,28 @@ none. A passage with none of the names in the question answers nothing, nor does
 its numbers.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
+from offline.answers.asked_nouns import noun_agreement
+from offline.answers.definitions import definition_bonus
+from offline.answers.question_kinds import agreement
 from offline.answers.quotable_sentences import quotable
 from offline.answers.quotation import Candidate, candidates, quotation
-from offline.answers.relevance import agreement, lexical_scores, names, numbers, terms
+from offline.answers.relevance import (
+    SentenceTerms,
+    lexical_scores,
+    names,
+    numbers,
+    terms,
+    wanted_terms,
+)
+from offline.language.languages import CHINESE, ENGLISH, GERMAN, JAPANESE, language_of
 
 NO_MODEL = (
     "(No language model is configured: these sentences are quoted from the documents as they "
@@ -36,24 +48,64 @@ NO_MODEL_READ = (
 QUOTATIONS = 3
 """Most sentences that are chosen for an answer; each brings what it needs to be understood."""
 
-RELATIVE_SCORE = 0.75
+RELATIVE_SCORE = 0.55
 """Sentences below this share of the best score are not quoted."""
 
-LEAST_SCORE = 1.15
-"""Score below which no sentence answers; chosen with `benchmarks/answers.py`."""
+
+@dataclass(frozen=True)
+class Weights:
+    """How much words and meaning count in the score of a sentence."""
+
+    words: float
+    meaning: float
+    power: int
+    """Of the similarity: squared, a small one says nothing and a great one more."""
+    least_score: float
+    """Score below which no sentence answers."""
+
+    def score(self, words: float, similarity: float) -> float:
+        """Return the part of the score that words and meaning make."""
+        return self.words * words + self.meaning * max(0.0, similarity) ** self.power
+
+
+IN_ENGLISH = Weights(0.8, 2.0, 2, 1.06)
+IN_OTHER_LANGUAGES = Weights(1.0, 0.3, 1, 0.58)
+"""The embedding model of the embedded stack knows English alone. All are chosen with
+`benchmarks/answers.py` and `benchmarks/answers_kinds.py`.
+"""
 
 BEST_PASSAGE = 0.1
 """Bonus for sentences of the first passage; the second gets half, the third a third."""
 
-CANDIDATES = 16
+CANDIDATES = 20
 """Most sentences that are embedded for one answer, each in up to four readings of a few
 milliseconds.
 """
 
-UNRELATED = ("The weather is pleasant today.", "He put the box on the table.")
-"""Sentences whose similarity to a question is what the embedding model gives to texts that have
-nothing in common.
+PRESELECTED = 64
+"""Most sentences, those with most words of the question, that are looked at more closely."""
+
+FINALISTS = 8
+"""Most sentences that are compared in all their readings."""
+
+UNRELATED = {
+    ENGLISH: ("The weather is pleasant today.", "He put the box on the table."),
+    GERMAN: ("Das Wetter ist heute angenehm.", "Er stellte die Kiste auf den Tisch."),
+    "russian": ("Сегодня приятная погода.", "Он поставил коробку на стол."),
+    "french": ("Il fait beau aujourd'hui.", "Il a posé la boîte sur la table."),
+    "spanish": ("Hoy hace buen tiempo.", "Puso la caja sobre la mesa."),
+    "italian": ("Oggi il tempo è bello.", "Mise la scatola sul tavolo."),
+    "portuguese": ("Hoje o tempo está bom.", "Ele pôs a caixa em cima da mesa."),
+    "dutch": ("Het is vandaag mooi weer.", "Hij zette de doos op de tafel."),
+    CHINESE: ("今天天气很好。", "他把箱子放在桌子上。"),
+    JAPANESE: ("今日は天気がいいです。", "彼は箱を机の上に置いた。"),
+}
+"""Sentences whose similarity to a question in that language is what the embedding model gives to
+texts that have nothing in common.
 """
+
+_LABEL = re.compile(r"(?:\d{1,3}[.)])+\s+")
+"""The number of an item or a section, which answers nothing."""
 
 OVERVIEW = terms(
     "document text file page content topic subject theme summary summarize overview main "
@@ -79,6 +131,8 @@ class SourcePassage:
     reference: str
     text: str
     headings: tuple[str, ...] = ()
+    title: str = ""
+    """The name of its document."""
     begins_inside: bool = False
     """Whether it is not the first passage of its document, so may begin within a sentence."""
 
@@ -90,7 +144,8 @@ async def extractive_answer(
     are given best first.
     """
     scored = await scored_candidates(question, passages, embedder)
-    if not scored or (scored[0][0] < LEAST_SCORE and not terms(question) <= OVERVIEW):
+    weights = weights_for(question)
+    if not scored or (scored[0][0] < weights.least_score and not terms(question) <= OVERVIEW):
         return f"{NOT_SAID}\n\n{NO_MODEL_READ}"
     least = RELATIVE_SCORE * scored[0][0]
     best = [candidate for score, candidate in scored if score >= least][:QUOTATIONS]
@@ -100,31 +155,64 @@ async def extractive_answer(
 async def scored_candidates(
     question: str, passages: Sequence[SourcePassage], embedder: Embeds
 ) -> list[tuple[float, Candidate]]:
-    """Return the `CANDIDATES` sentences that share most words with the question, with their scores,
-    best first. Only these are embedded.
+    """Return the best sentences with their scores, best first.
+
+    The `CANDIDATES` that share most words with the question are embedded below what heads them; the
+    `FINALISTS` that are best then also alone and after what they go on from.
     """
-    sentences = _sentences(question, passages)
+    language = language_of(question)
+    weights = weights_for(question)
+    sentences = _sentences(question, passages, language)
     lexical = lexical_scores(
-        question,
-        [(terms(sentence.part.plain), terms(sentence.context)) for sentence in sentences],
+        wanted_terms(question, language),
+        [
+            SentenceTerms(
+                terms(f"{sentence.part.key} {sentence.part.plain}", language),
+                terms(sentence.context, language),
+            )
+            for sentence in sentences
+        ],
     )
-    order = sorted(range(len(sentences)), key=lambda i: (-lexical[i], sentences[i].passage, i))
-    order = order[:CANDIDATES]
+    nearest = sorted(range(len(sentences)), key=lambda i: (-lexical[i], sentences[i].passage, i))
+    scores = {
+        i: weights.score(lexical[i], 0.0) + _fitness(question, sentences[i], language)
+        for i in nearest[:PRESELECTED]
+    }
+    order = sorted(scores, key=lambda i: (-scores[i], sentences[i].passage, i))[:CANDIDATES]
     if not order:
         return []
-    similar = await _similarities(question, [sentences[i].readings for i in order], embedder)
-    scores = [
-        lexical[i]
-        + meaning
-        + agreement(question, sentences[i].part.plain)
-        + BEST_PASSAGE / (1 + sentences[i].passage)
-        for i, meaning in zip(order, similar, strict=True)
-    ]
-    ranked = sorted(zip(scores, order, strict=True), key=lambda pair: (-pair[0], pair[1]))
+    comparison = _Comparison(question, language, embedder)
+    first = await comparison.similarities([[sentences[i].below] for i in order])
+    rough = {
+        i: scores[i] + weights.score(0.0, meaning) for i, meaning in zip(order, first, strict=True)
+    }
+    finalists = sorted(order, key=lambda i: -rough[i])[:FINALISTS]
+    similar = await comparison.similarities([sentences[i].readings for i in finalists])
+    ranked = sorted(
+        (
+            (scores[i] + weights.score(0.0, meaning), i)
+            for i, meaning in zip(finalists, similar, strict=True)
+        ),
+        key=lambda pair: (-pair[0], pair[1]),
+    )
     return [(score, sentences[i]) for score, i in ranked]
 
 
-def _sentences(question: str, passages: Sequence[SourcePassage]) -> list[Candidate]:
+def weights_for(question: str) -> Weights:
+    """Return the weights for the language of a question."""
+    return IN_ENGLISH if language_of(question) == ENGLISH else IN_OTHER_LANGUAGES
+
+
+def _fitness(question: str, sentence: Candidate, language: str) -> float:
+    """Return what counts beside words and meaning: the kind of answer, definitions, the rank."""
+    text = _LABEL.sub("", sentence.part.plain)
+    kind = agreement(question, text, language)
+    noun = noun_agreement(question, f"{sentence.part.key} {text}", sentence.context, language)
+    defines = definition_bonus(question, sentence, language) if kind >= 0 else 0.0
+    return kind + noun + defines + BEST_PASSAGE / (1 + sentence.passage)
+
+
+def _sentences(question: str, passages: Sequence[SourcePassage], language: str) -> list[Candidate]:
     """Return the sentences that have the numbers of the question, of passages that have any of its
     names.
     """
@@ -134,7 +222,7 @@ def _sentences(question: str, passages: Sequence[SourcePassage]) -> list[Candida
             quotable(passage.text, passage.headings, begins_inside=passage.begins_inside),
         )
         for passage in passages
-        if _speaks_of(question, passage)
+        if _speaks_of(question, passage, language)
     )
     asked = numbers(question)
     return [
@@ -144,27 +232,45 @@ def _sentences(question: str, passages: Sequence[SourcePassage]) -> list[Candida
     ]
 
 
-async def _similarities(
-    question: str, readings: Sequence[Sequence[str]], embedder: Embeds
-) -> list[float]:
-    """Return for each sentence the mean cosine of the question to those two of its readings that
-    are most similar.
+class _Comparison:
+    """Compares a question with sentences by their embeddings, each text once."""
 
-    One alone would decide by chance, and all would let a heading that says nothing count against a
-    sentence. Cosines are scaled so that unrelated texts have 0 with every model.
+    def __init__(self, question: str, language: str, embedder: Embeds) -> None:
+        self._question = question
+        self._unrelated = UNRELATED.get(language, UNRELATED[ENGLISH])
+        self._embedder = embedder
+        self._cosines: dict[str, float] = {}
+        self._vector: Any = None
+
+    async def similarities(self, readings: Sequence[Sequence[str]]) -> list[float]:
+        """Return for each sentence the mean cosine of the question to those two of its readings
+        that are most similar.
+
+        One alone would decide by chance, and all would let a heading that says nothing count
+        against a sentence. Cosines are scaled so that unrelated texts have 0 with every model.
+        """
+        await self._embed([*self._unrelated, *chain.from_iterable(readings)])
+        unrelated = max(0.0, sum(self._cosines[text] for text in self._unrelated) / 2)
+        best = [sorted(self._cosines[text] for text in reading)[-2:] for reading in readings]
+        means = [sum(cosines) / len(cosines) for cosines in best]
+        return [(cosine - unrelated) / (1 - unrelated or 1.0) for cosine in means]
+
+    async def _embed(self, texts: Sequence[str]) -> None:
+        new = [text for text in dict.fromkeys(texts) if text not in self._cosines]
+        asked = [] if self._vector is not None else [self._question]
+        vectors = await self._embedder.embed([*asked, *new])
+        if asked:
+            self._vector = np.array(vectors[0])
+        if new:
+            cosines = np.array(vectors[len(asked) :]) @ self._vector
+            self._cosines.update(zip(new, cosines.tolist(), strict=True))
+
+
+def _speaks_of(question: str, passage: SourcePassage, language: str) -> bool:
+    """Return whether the passage, its headings or its title has any of the names in the question;
+    True for a question without names.
     """
-    texts = list(dict.fromkeys([*UNRELATED, *chain.from_iterable(readings)]))
-    vector, *vectors = await embedder.embed([question, *texts])
-    cosines = dict(zip(texts, (np.array(vectors) @ np.array(vector)).tolist(), strict=True))
-    unrelated = max(0.0, sum(cosines[text] for text in UNRELATED) / len(UNRELATED))
-    best = [sum(sorted(cosines[text] for text in reading)[-2:]) / 2 for reading in readings]
-    return [(cosine - unrelated) / (1 - unrelated or 1.0) for cosine in best]
-
-
-def _speaks_of(question: str, passage: SourcePassage) -> bool:
-    """Return whether the passage has any of the names in the question; True for a question without
-    names.
-    """
-    return not names(question) or not names(question).isdisjoint(
-        terms(f"{passage.text} {passage.headings}")
+    asked = names(question, language)
+    return not asked or not asked.isdisjoint(
+        terms(f"{passage.text} {passage.headings} {passage.title}", language)
     )

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from offline.answers.analysis_cache import cached_by_characters
+from offline.answers.layout import Section, sections
 from offline.language.sentences import Sentence, sentences
 
 _RULE = re.compile(r"\|(?:\s*:?-+:?\s*\|)+")
@@ -20,6 +21,7 @@ _BULLET = re.compile(r"(?:[-*+•·–]|\d{1,3}[.)]|[a-zA-Z][.)]|[ivx]{1,4}[.)])
 _ADDRESS = re.compile(r"\]\([^()\s]*\)")
 _BLANK_LINE = re.compile(r"\n[ \t]*\n")
 _WORD = re.compile(r"\w")
+_LETTER = re.compile(r"[^\W\d_]")
 _QUESTION = re.compile(r"[?？][\"”'’»)\]*_]*$")
 _PROSE_WORD = re.compile(r"[(\"“']?[^\W\d_]+(?:['’-][^\W\d_]+)*[.,;:!?)\"”']*")
 _BEGINNING = re.compile(r"[\W_]*(?:[^\W\d_a-z]|[A-Z])")
@@ -27,6 +29,7 @@ _HEADING_MARKS = " \t#=-~*_"
 MAX_CACHED = 4_000_000
 """Characters of the passages altogether whose parts are cached."""
 
+_LONGEST_LABEL = 12
 _LONGEST_TITLE = 12
 _PROSE = 0.8
 """Share of plain words from which indented lines are prose and not code."""
@@ -41,6 +44,10 @@ class Quotable:
     """The nearest heading above it."""
     title: str = ""
     """The headings above the passage, or the first one in it."""
+    key: str = ""
+    """The line of its own that heads it: an option, a headword of a dictionary."""
+    outer_keys: str = ""
+    """The lines that head the key."""
     lead: str = ""
     """Of a list item the sentence with a colon that announces the list, else the question right
     before it.
@@ -75,7 +82,8 @@ def quotable(
     Results are cached.
     """
     reader = _Reader(heading=headings[-1] if headings else "", title=" ".join(headings))
-    reader.read(text)
+    for section in sections(text):
+        reader.read_section(section)
     parts = reader.parts
     if begins_inside and parts and not parts[0].item and not _BEGINNING.match(parts[0].text):
         parts = parts[1:]
@@ -95,6 +103,20 @@ class _Reader:
     item: bool = False
     header: Sequence[str] = ()
     row: int = -1
+    section: Section = field(default_factory=lambda: Section(""))
+    label: str = ""
+    """A number that stands before the sentence that it belongs to."""
+
+    def read_section(self, section: Section) -> None:
+        """Read what stands below the same keys."""
+        if section.keys != self.section.keys or section.question != self.section.question:
+            self.block += 1
+            self.lead = ""
+            self.item = False
+            self.header = ()
+        self.section = section
+        self.row = -1
+        self.read(section.text)
 
     def read(self, text: str) -> None:
         fenced = "```" in text or "~~~" in text
@@ -144,6 +166,12 @@ class _Reader:
         self.block += 1
 
     def _take_sentence(self, text: str, *, apart: bool) -> None:
+        if not _LETTER.search(text) and len(text) <= _LONGEST_LABEL:
+            self.label = text
+            return
+        if self.label:
+            text = f"{self.label} {text}"
+            self.label = ""
         bullet = _BULLET.match(text) is not None
         if bullet != self.item and (bullet or apart):
             self.block += 1
@@ -153,7 +181,7 @@ class _Reader:
         if _QUESTION.search(text):
             self.question, self.question_block = text, self.block
             return
-        asked = self.question if self.block - self.question_block <= 1 else ""
+        asked = self.question if self.block - self.question_block <= 1 else self.section.question
         self._add(text, self.lead if self.item else asked)
         if not self.item:
             self.lead = text if text.endswith(":") else ""
@@ -169,7 +197,19 @@ class _Reader:
             self._add("; ".join(_named(self.header, _cells(line))))
 
     def _add(self, text: str, lead: str = "") -> None:
-        self.parts.append(Quotable(text, self.heading, self.title, lead, self.block, self.item))
+        *outer, key = self.section.keys or ("",)
+        self.parts.append(
+            Quotable(
+                text,
+                key or self.heading,
+                self.title,
+                key,
+                " ".join(outer),
+                lead,
+                self.block,
+                self.item,
+            )
+        )
 
 
 def _is_title(text: str) -> bool:

@@ -24,6 +24,8 @@ question.
 """
 
 _SHORTEST = 20
+_NUMBERED = re.compile(r"\d+(?:\.\d+)*\.?\s")
+"""The beginning of the heading of a section, which needs not be quoted."""
 _DEPENDENT = re.compile(
     r"(?:[\"“]?(?:It|This|That|These|Those|They|He|She|Such|Both|Then|There|Otherwise|However|Therefore)\b)"
 )
@@ -60,7 +62,14 @@ class Candidate:
         """What stands around it: the headings, the sentence that announces its list, the sentence
         before it.
         """
-        return f"{self.part.title} {self.part.heading} {self.part.lead} {self.before}"
+        part = self.part
+        return f"{part.title} {part.outer_keys} {part.heading} {part.lead} {self.before}"
+
+    @property
+    def below(self) -> str:
+        """The text below what heads it."""
+        part = self.part
+        return f"{part.heading}. {part.plain}" if part.heading else part.plain
 
     @property
     def readings(self) -> list[str]:
@@ -70,24 +79,30 @@ class Candidate:
         Also the question that stands above it, if one does: whoever asks that asks for this part.
         """
         part = self.part
-        below = f"{part.heading}. {part.plain}" if part.heading else part.plain
         after = f"{part.lead or self.before} {part.plain}".strip()[-LONGEST_READ:]
         asked = [text for text in (part.lead, part.heading) if text.endswith(("?", "？"))][:1]
-        return [part.plain, below, after, *asked]
+        return [part.plain, self.below, after, *asked]
 
 
 def candidates(passages: Iterable[tuple[str, Sequence[Quotable]]]) -> list[Candidate]:
     """Return the parts of these passages that may be quoted, each text once; a passage is given
     with its reference.
     """
-    by_text: dict[str, Candidate] = {}
+    by_text: dict[str, dict[str, Candidate]] = {}
     for rank, (reference, parts) in enumerate(passages):
         for place, part in enumerate(parts):
-            if (part.item or len(part.text) >= _SHORTEST or not part.text.isascii()) and len(
-                part.text
-            ) <= LONGEST:
-                by_text.setdefault(part.text.lower(), Candidate(parts, rank, place, reference))
-    return list(by_text.values())
+            if not _may_be_quoted(part):
+                continue
+            same = by_text.setdefault(part.text.lower(), {})
+            if part.key not in same and (part.key or not same):
+                same.pop("", None)  # a passage that begins below a key has the part without it
+                same[part.key] = Candidate(parts, rank, place, reference)
+    return [candidate for same in by_text.values() for candidate in same.values()]
+
+
+def _may_be_quoted(part: Quotable) -> bool:
+    is_long_enough = part.item or len(part.text) >= _SHORTEST or not part.text.isascii()
+    return (is_long_enough or bool(part.key)) and len(part.text) <= LONGEST
 
 
 def quotation(question: str, best: Sequence[Candidate]) -> str:
@@ -172,7 +187,12 @@ def _paragraph(parts: Sequence[Quotable], reference: str) -> str:
 
 
 def _joined(parts: Sequence[Quotable]) -> Iterator[str]:
+    """Yield the parts, each entry after the key that heads it."""
+    key = ""
     for number, part in enumerate(parts):
         if number:
-            yield "\n" if part.item or parts[number - 1].item else " "
+            yield "\n" if part.item or parts[number - 1].item or part.key != key else " "
+        if part.key and part.key != key and not _NUMBERED.match(part.key):
+            yield f"{part.key}: "
+        key = part.key
         yield part.text

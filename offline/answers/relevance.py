@@ -3,70 +3,92 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 from contracts.spelling import one_spelling
+from offline.language.languages import CHINESE_GRAMMAR, ENGLISH, GERMAN, stem_in, stop_words
 from offline.language.scripts import HAN
 from offline.language.stems import answer_stem
-from offline.language.stop_words import GRAMMAR_WORDS
 
 _WORD = re.compile(r"[^\W_]+")
 _HAN = re.compile(f"[{HAN}]")
 FEW = 200
 """So many sentences are assumed at least: fewer tell too little of how rare a word is."""
 
-AGREES = 0.1
-LACKS = -0.5
-LACKS_NAME = -0.1
-"""What is added to a score, by `agreement`. Who may also be "the keeper", so a missing name weighs
-little.
-"""
-
-_ASKS = re.compile(r"\b(?:who|whom|whose|where|when|which|what|why|how)\b", re.I)
-_ASKS_NUMBER = re.compile(
-    r"how (?:many|much|old|long|large|tall|deep|often|big|far|soon|high|wide|heavy|fast)\b", re.I
-)
-_ASKS_YEAR = re.compile(r"(?:which|what) year\b", re.I)
-_ASKS_TIME = re.compile(r"(?:when|(?:which|what) (?:year|day|month|date))\b", re.I)
-_ASKS_NAME = re.compile(r"(?:who|whom|whose|where)\b", re.I)
-_YEAR = re.compile(r"(?<!\d)\d{4}(?!\d)")
-_NUMBER = re.compile(
-    r"(?<![\w-])\d[\d.,:]*(?!\w)|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|"
-    r"thirty|forty|fifty|sixty|hundred|thousand|million|once|twice|half|daily|weekly|monthly|yearly)\b",
-    re.I,
-)
-_TIME = re.compile(
-    r"\d{4}|\d:\d\d|\b(?:january|february|march|april|may|june|july|august|september|october|november|december|"
-    r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|seconds?|minutes?|hours?|days?|weeks?|months?|years?|century|when|"
-    r"whenever|before|after|until|while|once|if)\b",
-    re.I,
-)
 _ALONE = re.compile(r"(?<![\w(.,])\d+(?![\w)]|[.,]\d)(?!\.\s)")
+RELATED = 0.6
+_SHORTEST_RELATED = 5
+"""Letters of a term that others may have in them: `speicher` in `speicherbedarf`."""
+
+_UNUSUAL_NAME = re.compile(r"\b\w*(?:\d|[a-zß-ÿ][A-ZÀ-Þ]|[A-Z]{2}|_)\w*")
+_SOURCE = re.compile(
+    r"\bhow (?:does|do|did) [\w .'’-]{2,40}? (?=define|describe|explain|call|understand)|"
+    r"\baccording to (?:[A-Z][\w.'’-]* ?){1,4}|"
+    r"\b(?:laut|nach Ansicht von) (?:[A-Z][\w.'’-]* ?){1,3}",
+    re.I,
+)
+"""The part of a question that names who says it."""
 _SMALL = re.compile(r"\b[a-z]{2}")
 _NAME = re.compile(r"(?<!^)\b[A-Z]\w+")
-_CAPITAL = re.compile(r"(?<!^)(?<![.!?:]\s)\b[A-Z][^\W\d_]+")
 
 
 @lru_cache(maxsize=1 << 14)
-def terms(text: str) -> frozenset[str]:
-    """Return the stems of the words except stopwords; Han characters one by one."""
+def terms(text: str, language: str = ENGLISH) -> frozenset[str]:
+    """Return the stems of the words except stopwords; Han characters one by one and in pairs."""
+    stopped = stop_words(language)
     result: set[str] = set()
     for word in _WORD.findall(one_spelling(text).lower()):
         if _HAN.search(word):
-            result.update(word)
-        elif word not in GRAMMAR_WORDS:
-            result.add(answer_stem(word))
+            result.update(_han_terms(word))
+        elif word not in stopped:
+            result.add(answer_stem(word) if language == ENGLISH else stem_in(language, word))
     return frozenset(result)
 
 
+def _han_terms(word: str) -> Iterator[str]:
+    """Yield the characters and the pairs of neighbours, without those that carry grammar."""
+    for run in CHINESE_GRAMMAR.split(word):
+        yield from run
+        yield from (left + right for left, right in pairwise(run))
+
+
+_ASKING_TERMS = terms("mean meaning define definition happen explain describe stand") | frozenset(
+    stem_in(language, word)
+    for language, words in (
+        (GERMAN, "bedeutet heißt passiert geschieht erklären beschreiben"),
+        ("russian", "значит означает называется происходит будет"),
+        ("french", "signifie veut dire appelle passe"),
+        ("spanish", "significa llama pasa ocurre"),
+    )
+    for word in words.split()
+)
+"""Terms of words that only ask."""
+
+
 @lru_cache(maxsize=1 << 10)
-def names(question: str) -> frozenset[str]:
+def wanted_terms(question: str, language: str = ENGLISH) -> frozenset[str]:
+    """Return the terms of a question, without the words that only ask and without its source; all
+    where nothing is left.
+    """
+    found = terms(_SOURCE.sub(" ", question), language)
+    return (found - _ASKING_TERMS) or found
+
+
+@lru_cache(maxsize=1 << 10)
+def names(question: str, language: str = ENGLISH) -> frozenset[str]:
     """Return the terms of the names in a question: of words with a capital but the first one.
 
-    None where every word has one, as in a title.
+    None where every word has one, as in a title. In German, where every noun has one, only words
+    with a digit or with a capital inside count. A name that the question gives as the source, as in
+    "How does Bierce define love?", is none: texts seldom name their authors.
     """
-    return terms(" ".join(_NAME.findall(question))) if _SMALL.search(question) else frozenset()
+    if not _SMALL.search(question):
+        return frozenset()
+    pattern = _UNUSUAL_NAME if language == GERMAN else _NAME
+    return terms(" ".join(pattern.findall(_SOURCE.sub(" ", question))), language)
 
 
 @lru_cache(maxsize=1 << 10)
@@ -77,47 +99,66 @@ def numbers(text: str) -> frozenset[str]:
     return frozenset(_ALONE.findall(text))
 
 
-def lexical_scores(
-    question: str, sentences: Sequence[tuple[frozenset[str], frozenset[str]]]
-) -> list[float]:
-    """Return for each sentence the share of the question's terms in it, 0 to 1; rare terms have a
+@dataclass(frozen=True, slots=True)
+class SentenceTerms:
+    """The terms of a sentence, and those of what stands around it, which count half."""
+
+    own: frozenset[str]
+    """Of the sentence and of the key that heads it."""
+    around: frozenset[str]
+
+
+def lexical_scores(wanted: frozenset[str], sentences: Sequence[SentenceTerms]) -> list[float]:
+    """Return for each sentence the share of the wanted terms in it, 0 to 1; rare terms have a
     greater weight.
 
-    A sentence is given as its own terms and those of what stands around it, which count half.
+    A term that is only related to one in the sentence, as `memory` is to `memories`, counts
+    `RELATED`.
     """
-    wanted = terms(question)
-    inside = [own & wanted for own, _ in sentences]
-    around = [(context & wanted) - own for (_, context), own in zip(sentences, inside, strict=True)]
-    # In a fixed order below: sums of floating-point numbers depend on it.
-    frequency = Counter(term for passage_terms in (*inside, *around) for term in passage_terms)
+    relatives = _relatives(wanted, sentences)
+    wanted_in_order = sorted(wanted)  # sums of floating-point numbers depend on the order
+    inside = [_shares(sentence.own, relatives) for sentence in sentences]
+    around = [_shares(sentence.around, relatives) for sentence in sentences]
+    frequency = Counter(term for shares in (*inside, *around) for term in shares)
     weight = {
         term: math.log(1 + max(FEW, len(sentences)) / (1 + frequency[term]))
-        for term in sorted(wanted)
+        for term in wanted_in_order
     }
     total = sum(weight.values()) or 1.0
     return [
-        sum(weight[term] * ((term in own) + (term in context) / 2) for term in weight) / total
+        sum(
+            weight[term] * max(own.get(term, 0.0), context.get(term, 0.0) / 2)
+            for term in wanted_in_order
+        )
+        / total
         for own, context in zip(inside, around, strict=True)
     ]
 
 
-def agreement(question: str, sentence: str) -> float:
-    """Return `AGREES` if the sentence has what the question asks for, and how much it loses if it
-    lacks that; else 0.
+def _shares(
+    sentence: frozenset[str], relatives: Mapping[str, Sequence[tuple[str, float]]]
+) -> dict[str, float]:
+    """Return how far a sentence has each of the wanted terms that it has at all."""
+    result: dict[str, float] = {}
+    for term in sentence & relatives.keys():
+        for wanted, share in relatives[term]:
+            result[wanted] = max(share, result.get(wanted, 0.0))
+    return result
 
-    Asked for may be a number, a time, a year or a name; a name that the question itself has does
-    not count. Questions of another form, or not in English, give 0. The first word that asks is
-    what counts: "What does it cost when a card is lost?" asks for no time.
-    """
-    if (first := _ASKS.search(question)) is None:
-        return 0.0
-    for asks, has in ((_ASKS_NUMBER, _NUMBER), (_ASKS_YEAR, _YEAR), (_ASKS_TIME, _TIME)):
-        if asks.match(question, first.start()):
-            return AGREES if has.search(sentence) else LACKS
-    if _ASKS_NAME.match(question, first.start()):
-        known = terms(question)
-        has_unknown_name = any(
-            answer_stem(name.lower()) not in known for name in _CAPITAL.findall(sentence)
-        )
-        return AGREES if has_unknown_name else LACKS_NAME
-    return 0.0
+
+def _relatives(
+    wanted: frozenset[str], sentences: Sequence[SentenceTerms]
+) -> dict[str, list[tuple[str, float]]]:
+    """Return for each term of the sentences the wanted terms that it is or is related to."""
+    vocabulary = {term for sentence in sentences for term in sentence.own | sentence.around}
+    result: dict[str, list[tuple[str, float]]] = {term: [(term, 1.0)] for term in wanted}
+    for word in wanted:
+        if len(word) < _SHORTEST_RELATED:
+            continue
+        beginning = word[: max(_SHORTEST_RELATED, len(word) - 2)]
+        for term in vocabulary:
+            if term != word and (
+                beginning in term or (len(term) >= _SHORTEST_RELATED and term in word)
+            ):
+                result.setdefault(term, []).append((word, RELATED))
+    return result

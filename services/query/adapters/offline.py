@@ -49,5 +49,9 @@ class ExtractiveAnswerGenerator:
 def source_passage(reference: str, passage: Passage) -> SourcePassage:
     """Return what may be quoted of a passage, under the id by which it is cited."""
     return SourcePassage(
-        reference, passage.content, passage.headings, begins_inside=passage.order > 0
+        reference,
+        passage.content,
+        passage.headings,
+        title=passage.file_path,
+        begins_inside=passage.order > 0,
     )

@@ -4,7 +4,13 @@ from collections.abc import Sequence
 
 import pytest
 
-from offline.answers.extractive_answer import SourcePassage, scored_candidates
+from offline.answers.extractive_answer import (
+    IN_ENGLISH,
+    NOT_SAID,
+    SourcePassage,
+    extractive_answer,
+    scored_candidates,
+)
 from offline.embeddings.lexical import LexicalEmbedder
 
 
@@ -71,4 +77,39 @@ async def test_meaning_is_the_mean_of_the_two_most_similar_readings() -> None:
     assert candidate.part.text == "Only guide ones may come in."
     # After its question and the question alone 0.9, below the heading 0.5, alone 0.1; and the first
     # passage 0.1.
-    assert score == pytest.approx(0.9 + 0.1)
+    assert score == pytest.approx(IN_ENGLISH.score(0.0, 0.9) + 0.1)
+
+
+async def test_names_in_the_title_of_the_document_count() -> None:
+    text = SourcePassage("1", "He plays the violin.", title="holmes-biography.txt")
+    assert len(await may_answer("What does Holmes play?", text)) == 1
+
+
+async def test_the_author_of_a_dictionary_need_not_stand_in_it() -> None:
+    entry = passage("APPLAUSE, n. The echo of a platitude.\n\nARENA, n. A place for statesmen.")
+    answer = await extractive_answer(
+        "How does Arthur Penn define applause?", [entry], LexicalEmbedder(64)
+    )
+    assert "APPLAUSE, n.: The echo of a platitude." in answer
+
+
+async def test_a_german_question_is_answered_though_its_nouns_have_capitals() -> None:
+    rules = passage(
+        "Hunde sind im Bad nicht erlaubt. Der Eintritt kostet für Kinder drei Euro. "
+        "Das Becken ist zwei Meter tief."
+    )
+    answer = await extractive_answer(
+        "Wie viel kostet der Eintritt ins Freibad für ein Kind?", [rules], LexicalEmbedder(64)
+    )
+    assert "Der Eintritt kostet für Kinder drei Euro." in answer
+
+
+async def test_a_russian_question_is_answered_and_refused() -> None:
+    rules = passage(
+        "Бассейн открыт с семи утра. Детский билет стоит сорок рублей. Собак не пускают."
+    )
+    embedder = LexicalEmbedder(64)
+    answer = await extractive_answer("Сколько стоит билет для детей?", [rules], embedder)
+    assert "Детский билет стоит сорок рублей." in answer
+    refusal = await extractive_answer("Как зовут директора бассейна?", [rules], embedder)
+    assert refusal.startswith(NOT_SAID)

@@ -1,0 +1,139 @@
+"""The set of many kinds: how often is an answer without a model right, by kind of document?
+
+python -m benchmarks.answers_kinds [--modes mix,naive] [--part choosing] [--show]
+"""
+
+import argparse
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from benchmarks.answers_set import DATA, plain
+from benchmarks.multihop_stores import LIVE, CachedEmbedder, filled
+from benchmarks.multihop_world import Document
+from contracts.values import Chunking
+from offline.answers.extractive_answer import NOT_SAID
+from runtime.models.minilm import MiniLmEmbedder
+from runtime.parsing.files import parse
+from services.query.adapters.offline import ExtractiveAnswerGenerator
+from services.query.answering.ask import NO_CONTEXT, ask
+from services.query.partitions import Partitions
+from services.query.question import Question
+
+KINDS = DATA / "kinds"
+CHUNKING = Chunking(size=1200, overlap=100)
+
+KEPT_APART = frozenset[str]()
+"""Documents of the kinds by which nothing was chosen."""
+
+
+@dataclass(frozen=True)
+class KindCase:
+    """A question about one document; without words the document does not answer it."""
+
+    file: str
+    question: str
+    words: str
+
+    @property
+    def part(self) -> str:
+        """Whether the kind was looked at while rules were made."""
+        return "kept apart" if self.file in KEPT_APART else "for choosing"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one question got in one mode."""
+
+    case: KindCase
+    mode: str
+    found: bool
+    answered: bool
+    right: bool
+    text: str
+
+
+def kind_cases() -> list[KindCase]:
+    """Return the questions, in the order of their file."""
+    lines = (KINDS / "questions.txt").read_text("utf-8").splitlines()
+    fields = [[field.strip() for field in line.split(" | ")] for line in lines]
+    return [
+        KindCase(file, question, "" if words == "-" else words) for file, question, words in fields
+    ]
+
+
+async def kind_documents() -> list[Document]:
+    """Return the documents as the command line reads them."""
+    paths = sorted((KINDS / "texts").iterdir())
+    return [Document(path.name, (await parse(path.read_bytes(), path.name)).text) for path in paths]
+
+
+def joined(text: str) -> str:
+    """Return the text as it is compared: without marks, with words whole that lines had cut."""
+    return plain(text.replace("‐\n", "").replace("‐ ", ""))
+
+
+async def outcomes(modes: Sequence[str], cases: Sequence[KindCase]) -> list[Outcome]:
+    """Ask the questions in these modes."""
+    embedder = CachedEmbedder(MiniLmEmbedder())
+    stores = await filled(await kind_documents(), embedder, CHUNKING)
+    deps = stores.deps(
+        embed=embedder.embed, min_score=0.2, answer_generator=ExtractiveAnswerGenerator(embedder)
+    )
+
+    async def asked(case: KindCase, mode: Any) -> Outcome:
+        answer = await ask(Question(case.question, mode), Partitions.of("w", LIVE), deps)
+        contents = " ".join(passage.content for _, passage in answer.retrieval.passages)
+        answered = not answer.text.startswith((NOT_SAID, NO_CONTEXT))
+        right = bool(case.words) and answered and joined(case.words) in joined(answer.text)
+        found = joined(case.words) in joined(contents)
+        return Outcome(case, mode, found, answered, right, answer.text)
+
+    return [await asked(case, mode) for mode in modes for case in cases]
+
+
+def table(results: Sequence[Outcome]) -> str:
+    """Return the shares by mode, part and document."""
+    lines = [
+        "| mode | part | document | passage found | right | false answers |",
+        "|---|---|---|---|---|---|",
+    ]
+    groups = dict.fromkeys((row.mode, row.case.part, row.case.file) for row in results)
+    totals = dict.fromkeys((mode, part, "all") for mode, part, _ in groups)
+    for mode, part, file in sorted(groups) + sorted(totals):
+        rows = [
+            row
+            for row in results
+            if (row.mode, row.case.part) == (mode, part) and file in (row.case.file, "all")
+        ]
+        yes = [row for row in rows if row.case.words]
+        no = [row for row in rows if not row.case.words]
+        lines.append(
+            f"| {mode} | {part} | {file} | {sum(row.found for row in yes)} of {len(yes)} "
+            f"| {sum(row.right for row in yes)} of {len(yes)} "
+            f"| {sum(row.answered for row in no)} of {len(no)} |"
+        )
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Run it and print the table."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--modes", default="mix")
+    parser.add_argument("--part", default="", help="choosing, or apart")
+    parser.add_argument("--show", action="store_true")
+    arguments = parser.parse_args()
+    cases = [case for case in kind_cases() if case.part.endswith(arguments.part)]
+    results = asyncio.run(outcomes(arguments.modes.split(","), cases))
+    for row in results:
+        wrong = not row.right if row.case.words else row.answered
+        if arguments.show and wrong:
+            print(f"- {row.mode} {row.case.file}: {row.case.question}\n  {row.text}\n")
+    print(table(results))
+
+
+if __name__ == "__main__":
+    main()

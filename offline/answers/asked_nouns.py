@@ -1,0 +1,101 @@
+"""What thing a question asks for by its name, as "which companies" or "how many judges", and
+whether a sentence speaks of it at all.
+"""
+
+import re
+from functools import lru_cache
+
+from offline.answers.relevance import terms
+from offline.language.languages import ENGLISH, GERMAN, stop_words
+
+LACKS_NOUN = -0.25
+"""What a sentence loses that, with what stands around it, does not name the thing asked for."""
+
+LACKS_COUNT = -0.3
+"""What a sentence loses that has no number beside the things whose number is asked for."""
+
+_WORD = re.compile(r"[^\W_][\w'’.-]*")
+_IN_SENTENCE = re.compile(r"[\w][\w.,:]*")
+_ASKS_WHICH = {
+    ENGLISH: re.compile(
+        r"\b(?:which|what)\s+(?:(?:is|are|was|were)\s+(?:the|a|an)\s+)?(?=\w)", re.I
+    ),
+    GERMAN: re.compile(r"\b(?:welche[rsnm]?|was für(?: eine?n?)?)\s+(?=\w)", re.I),
+    "russian": re.compile(r"\b(?:како[йем]|какая|какие|каких|какую)\s+(?=\w)", re.I),
+    "french": re.compile(
+        r"\bquel(?:le)?s?\s+(?:(?:est|sont)\s+(?:l[ea]s?\s+|l['’])?)?(?=\w)", re.I
+    ),
+    "spanish": re.compile(
+        r"\b(?:qué|cu[aá]l(?:es)?\s+(?:es|son)\s+(?:el|la|los|las))\s+(?=\w)", re.I
+    ),
+}
+_ASKS_COUNT = {
+    ENGLISH: re.compile(r"\bhow many\s+(?=\w)", re.I),
+    GERMAN: re.compile(r"\bwie ?viele\s+(?=\w)", re.I),
+    "french": re.compile(r"\bcombien d(?:e\s+|['’])(?=\w)", re.I),
+    "spanish": re.compile(r"\bcu[aá]nt[oa]s\s+(?=\w)", re.I),
+}
+_NUMBER = re.compile(
+    r"\d[\d.,:]*|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|"
+    r"thirty|forty|fifty|sixty|hundred|thousand|million|no|each|every|zwei|drei|vier|"
+    r"fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|fünfzehn|zwanzig|dreißig|hundert|tausend|"
+    r"une?|deux|trois|quatre|cinq|sept|huit|neuf|dix|douze|quinze|vingt|trente|cent|mille|"
+    r"una?|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|doce|quince|veinte|treinta|cien|mil",
+    re.I,
+)
+_MOST_WORDS = 2
+_BEFORE = 5
+_AFTER = 1
+"""Words between a number and what it counts."""
+
+
+def noun_agreement(question: str, sentence: str, context: str, language: str) -> float:
+    """Return 0, or what a sentence loses for lacking the thing that is asked for.
+
+    `context` is what stands around the sentence, with which it may share the thing.
+    """
+    if counted := _asked(question, language, counts=True):
+        return 0.0 if _counts(sentence, counted, language) else LACKS_COUNT
+    asked = _asked(question, language, counts=False)
+    if not asked:
+        return 0.0
+    wanted = terms(asked, language)
+    around = terms(f"{sentence} {context}", language)
+    lacking = [term for term in wanted if not _has(around, term)]
+    return LACKS_NOUN * len(lacking) / len(wanted)
+
+
+@lru_cache(maxsize=1 << 8)
+def _asked(question: str, language: str, *, counts: bool) -> str:
+    """Return the noun, with its adjectives, after the word that asks; empty if none follows."""
+    pattern = (_ASKS_COUNT if counts else _ASKS_WHICH).get(language)
+    match = pattern.search(question) if pattern else None
+    if match is None:
+        return ""
+    phrase: list[str] = []
+    for word in _WORD.findall(question[match.end() :])[:_MOST_WORDS]:
+        if word.lower() in stop_words(language):
+            break
+        phrase.append(word)
+    noun = phrase[-1:] if counts else phrase
+    return " ".join(noun) if terms(" ".join(noun), language) else ""
+
+
+def _counts(sentence: str, noun: str, language: str) -> bool:
+    """Return whether a number stands near the noun."""
+    wanted = terms(noun, language)
+    words = _IN_SENTENCE.findall(sentence)
+    for place, word in enumerate(words):
+        if any(_has(terms(word, language), term) for term in wanted):
+            near = words[max(0, place - _BEFORE) : place + _AFTER + 1]
+            if any(_NUMBER.fullmatch(other) for other in near):
+                return True
+    return False
+
+
+def _has(words: frozenset[str], term: str) -> bool:
+    return term in words or any(_is_related(word, term) for word in words)
+
+
+def _is_related(word: str, term: str) -> bool:
+    return len(term) > 4 and len(word) > 4 and (term[:5] == word[:5] or term in word)

@@ -1,0 +1,108 @@
+"""Which parts define what a question asks about: the entry that its key heads, or the sentence that
+begins with the term.
+"""
+
+import re
+from functools import lru_cache
+
+from offline.answers.quotation import Candidate
+from offline.language.languages import CHINESE
+
+DEFINES = 0.45
+"""Bonus for the first part of the entry that a question asks for, and for a sentence that begins
+with the term and says what it is.
+"""
+
+BELOW = 0.25
+"""Bonus for the other parts of that entry."""
+
+_DEFINITION = re.compile(
+    r"(?:how (?:does|do|did) .{2,40}? (?:define|describe|explain)|what(?:'s| is| are| was)?|"
+    r"who (?:is|are)|define|explain|was (?:ist|sind|bedeutet|heißt|"
+    r"macht|bewirkt|versteht man unter)|wer ist|wofür steht|что (?:такое|значит|означает)|"
+    r"кто (?:такой|такая|такие)|qu'est-ce qu(?:e|'une?)|que signifie|qué (?:es|son|significa)|"
+    r"quién es)\b\s*",
+    re.I,
+)
+_ADVERB = re.compile(
+    r"^(?:(?:does|do|did|is|are|the|an?|term|word|option|setting|meaning of|der begriff|das wort|"
+    r"die option|der|die|das|eine?[nr]?|слово|термин|une?|le mot|la|el|los|las)\s+)+",
+    re.I,
+)
+_END = re.compile(
+    r"(?:\s+(?:mean|means|stand for|do|does|defined|in this \w+|bedeuten))?\s*[?？.!]*$", re.I
+)
+_HAN_DEFINITION = re.compile(
+    "^(?:什么是|何谓|何为)(.+?)[?？]*$|^(.+?)(?:是什么(?:意思)?|指的?是什么|的定义)[?？]*$"
+)
+_QUOTES = "\"'“”‘’«»„`‚‹›「」《》"
+_IDENTIFIER = re.compile(
+    r"--?\w[\w-]+|\b\w*(?:[a-z][A-Z]|_|\d[A-Za-z])\w*(?:=|\(\))?|\b[A-Z]{3,}\b"
+)
+_ALIASES = re.compile(r"\s*(?:,|/|\bor\b|\boder\b)\s*")
+_ARGUMENT = re.compile(r"[=\[<({\s:].*$")
+_ARTICLE = re.compile(r"^(?:the|an?|der|die|das|le|la|les|el|los|las) ", re.I)
+_LINK = (
+    r"\s*(?:[—–:]|-\s|\(|，|：|是|指|"
+    r"(?:is|are|means|was|ist|sind|bedeutet|это|est|es|son|désigne)\b)"
+)
+
+
+def definition_bonus(question: str, candidate: Candidate, language: str) -> float:
+    """Return what is added to the score of a part for defining what the question asks about."""
+    key = candidate.part.key
+    asked = asked_term(question, language)
+    if key and (_heads(key, asked) or any(_heads(key, name) for name in _identifiers(question))):
+        is_first = not candidate.place or candidate.parts[candidate.place - 1].key != key
+        return DEFINES if is_first and asked else BELOW
+    if asked and _begins_with(candidate.part.plain, asked):
+        return DEFINES
+    return 0.0
+
+
+@lru_cache(maxsize=1 << 8)
+def asked_term(question: str, language: str) -> str:
+    """Return the term whose meaning a question asks for, in lower case; empty if it asks for
+    something else.
+    """
+    text = question.strip()
+    if language == CHINESE:
+        match = _HAN_DEFINITION.match(text)
+        return (match[1] or match[2]).strip(_QUOTES) if match else ""
+    match = _DEFINITION.match(text)
+    if match is None:
+        return ""
+    term = _END.sub("", _ADVERB.sub("", text[match.end() :])).strip(_QUOTES + " ")
+    return term.lower() if 0 < len(term.split()) <= 4 else ""
+
+
+@lru_cache(maxsize=1 << 8)
+def _identifiers(question: str) -> frozenset[str]:
+    """Return the names in a question that can be those of options and settings, in lower case."""
+    return frozenset(name.lower() for name in _IDENTIFIER.findall(question))
+
+
+@lru_cache(maxsize=1 << 12)
+def _names(key: str) -> frozenset[str]:
+    """Return the names that a key gives, in lower case: of `-k, --keep=FILE` -k and --keep."""
+    aliases = _ALIASES.split(key.lower().replace("**", "").replace("`", ""))
+    whole = _ARGUMENT.sub("", aliases[0]) if " " not in aliases[0].strip() else aliases[0]
+    short = [_ARGUMENT.sub("", alias) for alias in aliases if alias.startswith("-")]
+    bare = [name.rstrip("=") for name in (whole, aliases[0], *short)]
+    return frozenset(_ARTICLE.sub("", name.strip(_QUOTES + " .")) for name in bare if name)
+
+
+def _heads(key: str, term: str) -> bool:
+    return bool(term) and _ARTICLE.sub("", term.rstrip("=()")) in _names(key)
+
+
+@lru_cache(maxsize=1 << 8)
+def _beginning(term: str) -> re.Pattern[str]:
+    return re.compile(
+        rf"[\W_\d]*(?:(?:an?|the|der|die|das|eine?) )?{re.escape(term)}[\W_]{{0,3}}?{_LINK}", re.I
+    )
+
+
+def _begins_with(text: str, term: str) -> bool:
+    """Return whether a sentence begins with the term and goes on to say what it is."""
+    return _beginning(term).match(text) is not None

@@ -1,0 +1,214 @@
+"""The layout of a passage: which lines head which, as an entry of a dictionary heads its
+definition.
+
+A line heads those below it that are indented deeper: the name of an option in a manual page, the
+headword of a dictionary, the number and name of a section. A question that is marked as one heads
+its answer. Lines that a page break put there are left out, and words that a line break cut are made
+whole.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from offline.answers.page_breaks import without_page_breaks
+
+_LONGEST_KEY = 76
+_FARTHEST = 9
+"""Lines below a key, blank ones, within which its text begins."""
+_NARROWEST = 60
+"""Columns that lines may have at least before they count as full."""
+
+_FENCE = re.compile(r"\s*(?:```|~~~)")
+_BULLET = re.compile(r"(?:[-*+•·–]|\d{1,3}[.)]|[a-zA-Z][.)]|[ivx]{1,4}[.)])\s")
+_NUMBERED = re.compile(r"\d{1,3}\.\s+\S")
+_PROSE_END = re.compile(r"[.,;!?…。！？；，{(\\|\u2010\u00ad-]$")
+_PARTS_OF_SPEECH = (
+    r"(?:n|v|vt|vi|v\.[ti]|t\.v|i\.v|adj|adv|pron|prep|conj|interj|pp|pl|obs|abbr(?:ev)?)"
+)
+_HEADWORD = re.compile(rf"([^\W\d][^.,;:!?()\[\]|]{{0,40}}, (?:{_PARTS_OF_SPEECH}\.[,;]? ?)+)\s+")
+"""The beginning of an entry of a dictionary: `Applause, n. `."""
+_SPEECH_LINE = re.compile(rf"(?:/[^/]*/,?\s*)*(?:{_PARTS_OF_SPEECH}\.,?\s*)*$")
+"""A line that has the pronunciation and the part of speech alone."""
+_HANGING = re.compile(r"(\S(?:.{0,28}?\S)??)(\s{2,})(?=\S)")
+"""A key with two blanks or more before the text in its line."""
+_DEFINITION = re.compile(r":\s+(?=\S)")
+"""What begins a definition of Markdown, below its term."""
+_QUESTION = re.compile(r"(?:Q|Question|Frage|F|В|Вопрос|Pregunta|P|问|問|问题)\d*\s*[:：]\s*(?=\S)")
+_ANSWER = re.compile(r"(?:A|Answer|Antwort|О|Ответ|Respuesta|R|Réponse|答|回答)\d*\s*[:：]\s*")
+_CUT_WORD = re.compile("(?<=\\w)[\u2010\u00ad]\n[ \t]*")
+_LETTER = re.compile(r"[^\W\d_]")
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Lines below the same keys, without their common indent."""
+
+    text: str
+    keys: tuple[str, ...] = ()
+    """The lines that head it, the outermost first."""
+    question: str = ""
+    """The question that it answers."""
+
+
+def sections(text: str) -> list[Section]:
+    """Return the text in sections, in order. Time is linear in the text."""
+    lines = without_page_breaks(text).expandtabs().splitlines()
+    width = max([_NARROWEST, *(len(line.rstrip()) for line in lines if len(line) <= 100)])
+    return list(_Reader(lines, width).sections())
+
+
+@dataclass(slots=True)
+class _Reader:
+    lines: Sequence[str]
+    width: int
+    stack: list[tuple[float, str]] = field(default_factory=list[tuple[float, str]])
+    """Indents and keys of the lines that head the line that is read."""
+    question: str = ""
+    collected: list[str] = field(default_factory=list[str])
+    fenced: bool = False
+
+    def sections(self) -> Iterator[Section]:
+        number = 0
+        while number < len(self.lines):
+            line = self.lines[number]
+            if _FENCE.match(line):
+                self.fenced = not self.fenced
+            if self.fenced or not line.strip():
+                self.collected.append(line)
+                number += 1
+            elif _QUESTION.match(line.strip()):
+                yield from self._end()
+                number += self._read_question(number)
+            else:
+                yield from self._line(number, line)
+                number += 1
+        yield from self._end()
+
+    def _line(self, number: int, line: str) -> Iterator[Section]:
+        """Read a line that is neither blank nor a question."""
+        indent = _indent(line)
+        if self.stack and self.stack[-1][0] >= indent:
+            yield from self._end()
+            self._leave(indent)
+        text = line.strip()
+        head = _HEADWORD.match(text)
+        answer = _ANSWER.match(text) if self.question else None
+        if answer:
+            self._collect(indent, text, answer)
+        elif self._is_below_key(number) and _SPEECH_LINE.match(text):
+            top, key = self.stack.pop()
+            self.stack.append((top, f"{key} {text}"))
+        elif head:
+            yield from self._begin(indent - 0.5, head[1])
+            self._collect(indent, text, head)
+        elif hanging := self._hanging_key(number, text, indent):
+            yield from self._begin(indent, hanging[1])
+            self._collect(indent, text, hanging)
+        elif self._is_term(number, text, indent):
+            yield from self._begin(indent - 0.5, text)
+        elif definition := _DEFINITION.match(text):
+            self._collect(indent, text, definition)
+        elif self._is_key(number, text, indent):
+            yield from self._begin(indent, text.rstrip(":："))
+        else:
+            self.collected.append(line)
+
+    def _collect(self, indent: int, text: str, beginning: re.Match[str]) -> None:
+        """Collect what follows the beginning of a line, where it stands."""
+        self.collected.append(" " * (indent + beginning.end()) + text[beginning.end() :])
+
+    def _leave(self, indent: float) -> None:
+        while self.stack and self.stack[-1][0] >= indent:
+            self.stack.pop()
+
+    def _begin(self, indent: float, key: str) -> Iterator[Section]:
+        yield from self._end()
+        self._leave(indent)
+        self.stack.append((indent, key.strip()))
+
+    def _end(self) -> Iterator[Section]:
+        """Yield what was read since the last key."""
+        if any(line.strip() for line in self.collected):
+            keys = tuple(key for _, key in self.stack)
+            yield Section(_dedented(self.collected), keys, self.question)
+        self.collected.clear()
+
+    def _read_question(self, number: int) -> int:
+        """Read the paragraph of a question; return its lines."""
+        words: list[str] = []
+        for line in self.lines[number:]:
+            text = line.strip()
+            if not text or (words and _ANSWER.match(text)):
+                break
+            words.append(text if words else _QUESTION.sub("", text, count=1))
+        self.question = " ".join(words)
+        self._leave(_indent(self.lines[number]))
+        return len(words)
+
+    def _following(self, number: int) -> tuple[str, bool]:
+        """Return the next line that is not blank and whether a blank one stands before it."""
+        for distance, line in enumerate(self.lines[number + 1 : number + 1 + _FARTHEST]):
+            if line.strip():
+                return line, bool(distance)
+        return "", False
+
+    def _is_below_key(self, number: int) -> bool:
+        return not self.collected and bool(self.stack) and bool(self.lines[number - 1].strip())
+
+    def _begins_block(self, number: int) -> bool:
+        """Return whether a line stands after a blank one, or right below a key or an entry."""
+        above = self.lines[number - 1] if number else ""
+        return not above.strip() or not any(line.strip() for line in self.collected)
+
+    def _hanging_key(self, number: int, text: str, indent: int) -> re.Match[str] | None:
+        """Return the match of a key with its text in one line, the next lines below that text."""
+        head = _HANGING.match(text)
+        following, apart = self._following(number)
+        if head is None or not following or not _is_name(head[1]) or _BULLET.match(text):
+            return None
+        is_below = not apart and _indent(following) == indent + head.end()
+        beside = _HANGING.match(following.strip())
+        is_list = beside is not None and _indent(following) == indent and len(head[2]) > 2
+        return head if is_below or is_list else None
+
+    def _is_term(self, number: int, text: str, indent: int) -> bool:
+        """Return whether a definition of Markdown stands below a line."""
+        following, apart = self._following(number)
+        return (
+            _DEFINITION.match(following.strip()) is not None
+            and not apart
+            and _indent(following) == indent
+            and len(text) <= _LONGEST_KEY
+        )
+
+    def _is_key(self, number: int, text: str, indent: int) -> bool:
+        """Return whether a line heads the lines below it."""
+        following, apart = self._following(number)
+        below = _indent(following)
+        if len(text) > _LONGEST_KEY or not following:
+            return False
+        is_full = indent + len(text) + 1 + len(following.split()[0]) > self.width
+        if below <= indent or is_full or not self._begins_block(number):
+            return False
+        if _BULLET.match(text) and not (apart and _NUMBERED.match(text)):
+            return False
+        return _is_name(text) and not (apart and text.endswith((":", "：")))
+
+
+def _is_name(text: str) -> bool:
+    """Return whether a line can be the name of something: it does not end as a sentence does."""
+    if text.startswith(("|", ">", "#", "<", "{")) or _LETTER.search(text) is None:
+        return False
+    if text.endswith((":", "：")):
+        return len(text.split()) <= 3
+    return _PROSE_END.search(text) is None or _SPEECH_LINE.match(text) is not None
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _dedented(lines: Sequence[str]) -> str:
+    common = min((_indent(line) for line in lines if line.strip()), default=0)
+    return _CUT_WORD.sub("", "\n".join(line[common:].rstrip() for line in lines))

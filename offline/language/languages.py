@@ -1,0 +1,130 @@
+"""Which language a text is in, and the stems and stop words of that language.
+
+English has lists of its own (`stems`, `stop_words`), which were measured; the others are those of
+Snowball and of the package `stop-words`. A language is added by a line in `_LANGUAGES`.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from functools import cache, lru_cache
+from threading import Lock
+from typing import Any, Protocol, cast
+
+import Stemmer
+from stop_words import get_stop_words
+
+from offline.language.scripts import HAN, KANA
+from offline.language.stop_words import GRAMMAR_WORDS
+
+ENGLISH = "english"
+CHINESE = "chinese"
+JAPANESE = "japanese"
+GERMAN = "german"
+
+_LANGUAGES: Sequence[str] = (
+    "german",
+    "french",
+    "spanish",
+    "italian",
+    "portuguese",
+    "dutch",
+    "swedish",
+    "danish",
+    "norwegian",
+    "finnish",
+    "hungarian",
+    "romanian",
+    "turkish",
+    "catalan",
+    "polish",
+    "czech",
+    "russian",
+    "greek",
+    "arabic",
+)
+"""Languages that have stems and stop words, the more frequent first."""
+
+_WORD = re.compile(r"[^\W\d_]+")
+_HAN = re.compile(f"[{HAN}]")
+_KANA = re.compile(f"[{KANA}]")
+_READ = 400
+"""Words that are read of a text to tell its language."""
+
+CHINESE_GRAMMAR = re.compile(
+    "什么时候|为什么|怎么办|怎么样|怎么|怎样|什么|多少|哪些|哪一|哪里|哪儿|哪个|哪|几个|是否|能否|可以|"
+    "应该|必须|如果|但是|或者|以及|一个|有没有|[的了是在有和吗呢个会要能被把与及或也都不就还对从到为以于其这那它他她我你您们谁几吧啊呀着过给让]"
+)
+"""Words of grammar and of asking."""
+
+_lock = Lock()
+"""A stemmer may be used by a single thread at a time."""
+
+
+@lru_cache(maxsize=1 << 10)
+def language_of(text: str) -> str:
+    """Return the language whose words of grammar are most frequent in the text; English where
+    nothing tells.
+    """
+    if _KANA.search(text):
+        return JAPANESE
+    if _HAN.search(text):
+        return CHINESE
+    words = _WORD.findall(text.lower())[:_READ]
+    counts = Counter(language for word in words for language in _languages_by_word().get(word, ()))
+    if not counts:
+        return ENGLISH
+    most = max(counts.values())
+    best = [language for language, count in counts.items() if count == most]
+    return ENGLISH if ENGLISH in best else min(best, key=_LANGUAGES.index)
+
+
+@cache
+def _languages_by_word() -> dict[str, tuple[str, ...]]:
+    result: dict[str, tuple[str, ...]] = {}
+    for language in (ENGLISH, *_LANGUAGES):
+        for word in stop_words(language):
+            result[word] = (*result.get(word, ()), language)
+    return result
+
+
+@cache
+def stop_words(language: str) -> frozenset[str]:
+    """Return the words of grammar of a language, in lower case; none of an unknown one."""
+    if language == ENGLISH:
+        return GRAMMAR_WORDS
+    if language not in _LANGUAGES:
+        return frozenset()
+    return frozenset(get_stop_words(language)) | _ASKING.get(language, frozenset())
+
+
+_ASKING: dict[str, frozenset[str]] = {
+    "german": frozenset(
+        "wozu woraus womit wodurch wofür worin wieviel viel viele passiert geschieht".split()  # noqa: SIM905
+    ),
+    "russian": frozenset(
+        "сколько какой какая какие каком какого каких кто что где когда почему зачем ли".split()  # noqa: SIM905
+    ),
+}
+"""Words of questions that the package lacks."""
+
+
+class _Stems(Protocol):
+    def stemWord(self, word: str) -> str: ...  # noqa: N802  # the name in the library
+
+
+@cache
+def _stemmer(language: str) -> _Stems | None:
+    if language not in _LANGUAGES:
+        return None
+    return cast("_Stems", cast(Any, Stemmer).Stemmer(language))
+
+
+@lru_cache(maxsize=1 << 15)
+def stem_in(language: str, word: str) -> str:
+    """Return the stem of a word in lower case; the word itself in a language without stems."""
+    stemmer = _stemmer(language)
+    if stemmer is None:
+        return word
+    with _lock:
+        return stemmer.stemWord(word.replace("ё", "е"))

@@ -1,0 +1,106 @@
+"""Which lines of a passage head which."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from offline.answers.layout import Section, sections
+
+
+def keys(text: str) -> list[tuple[tuple[str, ...], str]]:
+    return [(section.keys, " ".join(section.text.split())) for section in sections(text)]
+
+
+def test_the_name_of_an_option_heads_the_lines_that_are_indented_below_it() -> None:
+    text = """OPTIONS
+       -q, --quiet
+           Print nothing.
+
+       timeout:n
+           Wait n seconds.  The default is 5.
+
+       Colour=
+              The colour of the sail.
+
+              It may be left out.
+
+FILES
+       /etc/sails
+"""
+    assert keys(text) == [
+        (("OPTIONS", "-q, --quiet"), "Print nothing."),
+        (("OPTIONS", "timeout:n"), "Wait n seconds. The default is 5."),
+        (("OPTIONS", "Colour="), "The colour of the sail. It may be left out."),
+        (("FILES",), "/etc/sails"),
+    ]
+
+
+def test_a_key_may_stand_in_the_first_line_of_its_text() -> None:
+    text = "    sail    A cloth that\n            catches wind.\n\n    mast    It holds the sail."
+    assert keys(text)[0] == (("sail",), "A cloth that catches wind.")
+
+
+def test_an_entry_of_a_dictionary_heads_its_paragraphs() -> None:
+    text = "SAIL, n. A cloth.\n\nIt catches wind.\n\nMAST, n. A pole.\n"
+    assert keys(text) == [
+        (("SAIL, n.",), "A cloth. It catches wind."),
+        (("MAST, n.",), "A pole."),
+    ]
+
+
+def test_pronunciation_and_part_of_speech_belong_to_the_headword() -> None:
+    text = "sail\n /seil/, n.\n\n    A cloth that catches wind.\n"
+    assert keys(text) == [(("sail /seil/, n.",), "A cloth that catches wind.")]
+
+
+def test_a_term_of_markdown_heads_its_definition() -> None:
+    assert keys("Sail\n: A cloth.\n\nMast\n: A pole.\n") == [
+        (("Sail",), "A cloth."),
+        (("Mast",), "A pole."),
+    ]
+
+
+def test_a_numbered_section_heads_its_indented_text() -> None:
+    text = "2. Sails\n\n        They are of cloth.\n\n2.1. Colours\n\n        They are red.\n"
+    assert keys(text) == [
+        (("2. Sails",), "They are of cloth."),
+        (("2.1. Colours",), "They are red."),
+    ]
+
+
+def test_a_question_that_is_marked_heads_all_its_answer() -> None:
+    text = (
+        "Q: May I sail? I am ten.\n   My brother is nine.\n\nA: Yes.\n\n   Bring a vest.\n\n"
+        "Frage: Und im Winter?\nAntwort: Nein.\n"
+    )
+    first, second = sections(text)
+    assert first.question == "May I sail? I am ten. My brother is nine."
+    assert first.text.split() == ["Yes.", "Bring", "a", "vest."]
+    assert (second.question, second.text) == ("Und im Winter?", "Nein.")
+
+
+def test_sentences_bullets_and_full_lines_are_no_keys() -> None:
+    wrapped = (
+        "The first line of this paragraph is less indented than the others, as in a\n"
+        "    list of books, and it is as long as they are, so it heads nothing here."
+    )
+    for text in (
+        "It rains.\n    We sail.",
+        "- sails\n  and masts",
+        "1. sails\n   and masts",
+        wrapped,
+    ):
+        assert [section.keys for section in sections(text)] == [()]
+
+
+def test_words_that_a_line_break_cut_are_whole() -> None:
+    assert sections("The configu\u2010\n    ration is soft-\nware.") == [
+        Section("The configuration is soft-\nware.")
+    ]
+
+
+@given(st.text(alphabet="ab:.-1 \n\t|=", max_size=200))
+def test_no_letter_is_lost(text: str) -> None:
+    read = "".join(
+        "".join((*section.keys, section.question, section.text)) for section in sections(text)
+    )
+    assert set("ab") & set(text) <= set(read) | set("ab") - set("".join(text.split()))
