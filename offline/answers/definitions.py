@@ -35,6 +35,8 @@ _END = re.compile(
 _HAN_DEFINITION = re.compile(
     "^(?:什么是|何谓|何为)(.+?)[?？]*$|^(.+?)(?:是什么(?:意思)?|指的?是什么|的定义)[?？]*$"
 )
+_LONGEST = 200
+"""Characters of a question that are read."""
 _QUOTES = "\"'“”‘’«»„`‚‹›「」《》"
 _IDENTIFIER = re.compile(
     r"--?\w[\w-]+|\b\w*(?:[a-z][A-Z]|_|\d[A-Za-z])\w*(?:=|\(\))?|\b[A-Z]{3,}\b"
@@ -65,7 +67,7 @@ def asked_term(question: str, language: str) -> str:
     """Return the term whose meaning a question asks for, in lower case; empty if it asks for
     something else.
     """
-    text = question.strip()
+    text = question.strip()[:_LONGEST]
     if language == CHINESE:
         match = _HAN_DEFINITION.match(text)
         return (match[1] or match[2]).strip(_QUOTES) if match else ""

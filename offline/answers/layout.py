@@ -66,6 +66,8 @@ class _Reader:
     """Indents and keys of the lines that head the line that is read."""
     question: str = ""
     collected: list[str] = field(default_factory=list[str])
+    has_text: bool = False
+    """Whether a line that is collected is not blank."""
     fenced: bool = False
 
     def sections(self) -> Iterator[Section]:
@@ -76,6 +78,7 @@ class _Reader:
                 self.fenced = not self.fenced
             if self.fenced or not line.strip():
                 self.collected.append(line)
+                self.has_text = self.has_text or bool(line.strip())
                 number += 1
             elif _QUESTION.match(line.strip()):
                 yield from self._end()
@@ -113,10 +116,12 @@ class _Reader:
             yield from self._begin(indent, text.rstrip(":："))
         else:
             self.collected.append(line)
+            self.has_text = True
 
     def _collect(self, indent: int, text: str, beginning: re.Match[str]) -> None:
         """Collect what follows the beginning of a line, where it stands."""
         self.collected.append(" " * (indent + beginning.end()) + text[beginning.end() :])
+        self.has_text = True
 
     def _leave(self, indent: float) -> None:
         while self.stack and self.stack[-1][0] >= indent:
@@ -129,10 +134,11 @@ class _Reader:
 
     def _end(self) -> Iterator[Section]:
         """Yield what was read since the last key."""
-        if any(line.strip() for line in self.collected):
+        if self.has_text:
             keys = tuple(key for _, key in self.stack)
             yield Section(_dedented(self.collected), keys, self.question)
         self.collected.clear()
+        self.has_text = False
 
     def _read_question(self, number: int) -> int:
         """Read the paragraph of a question; return its lines."""
@@ -159,7 +165,7 @@ class _Reader:
     def _begins_block(self, number: int) -> bool:
         """Return whether a line stands after a blank one, or right below a key or an entry."""
         above = self.lines[number - 1] if number else ""
-        return not above.strip() or not any(line.strip() for line in self.collected)
+        return not above.strip() or not self.has_text
 
     def _hanging_key(self, number: int, text: str, indent: int) -> re.Match[str] | None:
         """Return the match of a key with its text in one line, the next lines below that text."""

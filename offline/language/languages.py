@@ -110,7 +110,7 @@ _ASKING: dict[str, frozenset[str]] = {
 
 
 class _Stems(Protocol):
-    def stemWord(self, word: str) -> str: ...  # noqa: N802  # the name in the library
+    def stemWord(self, word: str) -> str: ...  # the name in the library
 
 
 @cache

@@ -15,10 +15,19 @@ from contracts import names as contract_names
 from contracts import spelling
 from contracts import text as contract_text
 from contracts.values import Chunking
-from offline.answers import keywords, quotable_sentences, quotation, relevance
+from offline.answers import (
+    asked_nouns,
+    definitions,
+    keywords,
+    layout,
+    question_kinds,
+    quotable_sentences,
+    quotation,
+    relevance,
+)
 from offline.embeddings import lexical
 from offline.extraction.extract import extract
-from offline.language import names, normal_forms, sentences, terms
+from offline.language import languages, names, normal_forms, sentences, terms
 from runtime.text import reasoning, token_boundaries
 from services.chunker.domain import document, headings, recursive, windows
 from services.extractor.domain import fence, grounding, json_rows, legacy_format, rows
@@ -86,12 +95,22 @@ def quotable(text: str) -> object:
 
 
 def agreement(text: str) -> None:
-    for question in ("how many?", "when?", "who?"):
-        relevance.agreement(question, text)
-    relevance.agreement(text, "a")
+    for question in ("how many?", "when?", "who?", "which version?"):
+        question_kinds.agreement(question, text)
+    question_kinds.agreement("Сколько?", text, "russian")
+    question_kinds.agreement(text, "a")
     relevance.numbers(text)
     relevance.names(text)
     relevance.terms(text)
+
+
+def thing_asked_for(text: str) -> None:
+    asked_nouns.noun_agreement("How many sails?", text, text, "english")
+    asked_nouns.noun_agreement(f"Which {text}", "a", "b", "english")
+    languages.language_of(text)
+    (sail,) = quotation.candidates([("1", quotable_sentences.quotable("Sail, n. A long cloth."))])
+    definitions.definition_bonus(f"What is {text}", sail, "english")
+    definitions.definition_bonus(text, sail, "chinese")
 
 
 def recent_turns(text: str) -> object:
@@ -139,6 +158,8 @@ READERS: dict[str, Callable[[str], object]] = {
     "readable": spelling.readable,
     "quotable sentences": quotable,
     "relevance": agreement,
+    "the thing asked for": thing_asked_for,
+    "layout": layout.sections,
     "keywords": keywords.keywords,
     "keywords of a model": lambda text: prompt.parse_keywords(f'{{"a": {text}}}'),
     "a follow-up": lambda text: follow_up.parse_follow_up(f'{{"searches": ["{text}'),
