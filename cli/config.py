@@ -71,19 +71,19 @@ def _check_compose(as_json: bool) -> None:
     """Say which variables of `.env` reach no container."""
     from operations.compose import dropped_variables  # noqa: PLC0415
 
-    dropped = dropped_variables(os.environ)
+    report = dropped_variables(os.environ)
     if as_json:
-        print_json(asdict(dropped))
+        print_json(asdict(report))
     else:
         hints = [
             f"{name}{f': here {meaning}' if meaning else ''}"
-            for name, meaning in dropped.mistakes.items()
+            for name, meaning in report.mistakes.items()
         ]
         _remark("nobody reads this variable of .env", hints, "red")
-        _remark("reaches no container", dropped.unused, "yellow")
-        if dropped.mistakes:
+        _remark("reaches no container", report.unused, "yellow")
+        if report.mistakes:
             echo("nothing is started: correct .env, or take these lines out of it")
-    if dropped.mistakes:
+    if report.mistakes:
         raise typer.Exit(1)
 
 

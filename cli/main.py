@@ -47,9 +47,9 @@ app = typer.Typer(
 )
 
 
-def print_version(asked: bool) -> None:
+def print_version(is_asked: bool) -> None:
     """Print the version and end, if it is asked for."""
-    if asked:
+    if is_asked:
         echo(f"lightstream {VERSION}")
         raise typer.Exit
 

@@ -221,8 +221,8 @@ def _undo_since(
         echo(f"{undone.sequence:>7}  {terminal.line(undone.description)}")
     for event in undoing.left:
         note(f"{event.sequence:>7}  stays: {terminal.line(event.reason)}")
-    done = "undone" if undoing.published else "to undo; nothing is published without --yes"
-    note(f"{len(undoing.undone)} events behind sequence {undoing.since} {done}")
+    outcome = "undone" if undoing.published else "to undo; nothing is published without --yes"
+    note(f"{len(undoing.undone)} events behind sequence {undoing.since} {outcome}")
 
 
 def _short(value: Any) -> str:

@@ -194,7 +194,7 @@ def provenance_of(place: str, row: Row, names: Names) -> Provenance | None:
 def _former(names: Iterable[Names], row: Row) -> list[Names]:
     """Return those names that the row does not say now, each once."""
     current_names = {tuple(statement[0]) for statement in row["said"]}
-    return [list(former) for former in sorted(set(map(tuple, names)) - current_names)]
+    return [list(former_names) for former_names in sorted(set(map(tuple, names)) - current_names)]
 
 
 @lru_cache(maxsize=16_384)  # a batch asks for each of its keys and chunks several times

@@ -52,7 +52,9 @@ class AccessMiddleware:
     """
 
     def __init__(self, app: ASGIApp, clients: CallerClients, *, strict: bool) -> None:
-        self._app, self._clients, self._strict = app, clients, strict
+        self._app = app
+        self._clients = clients
+        self._strict = strict
         self._admitted: dict[str, float] = {}
         """Until when a caller counts as admitted, by the hash of its headers."""
 

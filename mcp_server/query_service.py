@@ -38,7 +38,8 @@ class _CallerTransport(httpx.AsyncBaseTransport):
     """
 
     def __init__(self, pool: httpx.AsyncBaseTransport, headers: Mapping[str, str]) -> None:
-        self._pool, self._headers = pool, headers
+        self._pool = pool
+        self._headers = headers
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         request.headers.update(self._headers)

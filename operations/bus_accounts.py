@@ -206,7 +206,9 @@ def _takes(durable: Consumer) -> tuple[Grant, ...]:
     stream = durable.stream
     name = durable.name
     readable = dict.fromkeys((*durable.filters, subjects.of_type("StageFailed")))
-    others = tuple(other for other in CONSUMERS if service_of(other) != service_of(durable))
+    foreign_durables = tuple(
+        consumer for consumer in CONSUMERS if service_of(consumer) != service_of(durable)
+    )
     return (
         Grant(
             f"durable {name}",
@@ -225,13 +227,22 @@ def _takes(durable: Consumer) -> tuple[Grant, ...]:
                 "nobody's to change"
             ),
             (
-                *(f"{API}.CONSUMER.CREATE.{stream}.*.{wanted}" for wanted in readable),
+                *(
+                    f"{API}.CONSUMER.CREATE.{stream}.*.{filter_subject}"
+                    for filter_subject in readable
+                ),
                 f"{API}.CONSUMER.MSG.NEXT.{stream}.*",
                 f"$KV.{TURNS_BUCKET}.{name}.*",
             ),
             (
-                *(f"{API}.CONSUMER.CREATE.{any_.stream}.{any_.name}.>" for any_ in CONSUMERS),
-                *(f"{API}.CONSUMER.MSG.NEXT.{other.stream}.{other.name}" for other in others),
+                *(
+                    f"{API}.CONSUMER.CREATE.{consumer.stream}.{consumer.name}.>"
+                    for consumer in CONSUMERS
+                ),
+                *(
+                    f"{API}.CONSUMER.MSG.NEXT.{foreign_durable.stream}.{foreign_durable.name}"
+                    for foreign_durable in foreign_durables
+                ),
             ),
         ),
     )
@@ -248,8 +259,8 @@ def _service(name: Service) -> User:
     durables = (
         grant for durable in CONSUMERS if service_of(durable) == name for grant in _takes(durable)
     )
-    shared = (CHECKS_STREAMS, READS_GENERATIONS, READS_CHECKPOINTS)
-    grants = (_says(name), *durables, *shared, _discovery(name), *FURTHER[name])
+    shared_grants = (CHECKS_STREAMS, READS_GENERATIONS, READS_CHECKPOINTS)
+    grants = (_says(name), *durables, *shared_grants, _discovery(name), *FURTHER[name])
     return User(name, f"the {name} service" if name == "query" else f"the {name}", grants)
 
 
@@ -300,13 +311,13 @@ def publisher_of(name: str, workspaces: Iterable[str]) -> User:
         *(user.name for user in USERS),
     }:
         raise ValueError(f"{name!r} cannot be the name of a publisher")
-    own = tuple(workspaces)
+    own_workspaces = tuple(workspaces)
     says = (
         subjects.of_type_in(of, event)
-        for of in own
+        for of in own_workspaces
         for event in ("DocumentAdded", "DocumentDeleted")
     )
-    blobs = (subjects.blob(subjects.blob_place(of, "*"), "*") for of in own)
+    blobs = (subjects.blob(subjects.blob_place(of, "*"), "*") for of in own_workspaces)
     grants = (Grant("its events", tuple(says)), Grant("its long texts", tuple(blobs)))
     return User(name, "another system, of its own workspaces", grants)
 
@@ -356,7 +367,7 @@ def _exports(users: tuple[User, ...]) -> dict[str, list[str]]:
 
 
 def _account(user: User, grants: tuple[Grant, ...]) -> Iterator[str]:
-    exported: set[str] = set()
+    exported_subjects: set[str] = set()
     yield ""
     yield f"  # {user.why}"
     yield f"  {user.name} {{"
@@ -371,15 +382,17 @@ def _account(user: User, grants: tuple[Grant, ...]) -> Iterator[str]:
     for grant in grants:
         yield f"      # {grant.why}"
         for subject in grant.allowed:
-            if subject not in exported:
+            if subject not in exported_subjects:
                 target = f', to: "{imported(subject)}"' if imported(subject) != subject else ""
                 yield f'      {{ service: {{ account: {ACCOUNT}, subject: "{subject}" }}{target} }}'
-            exported.add(subject)
+            exported_subjects.add(subject)
     yield "    ]"
     yield "  }"
 
 
 if __name__ == "__main__":
     # Further publishers: name=workspace,workspace
-    named = (argument.partition("=") for argument in sys.argv[1:])
-    sys.stdout.write(configuration([publisher_of(name, of.split(",")) for name, _, of in named]))
+    arguments = (argument.partition("=") for argument in sys.argv[1:])
+    sys.stdout.write(
+        configuration([publisher_of(name, of.split(",")) for name, _, of in arguments])
+    )

@@ -28,7 +28,9 @@ class Pace:
             return step
         now = self.clock()
         if phase != self._phase:
-            self._phase, self._since, self._first = phase, now, done_count
+            self._phase = phase
+            self._since = now
+            self._first = done_count
         estimate: dict[str, Any] = {**step, "phase": phase, "done": done_count}
         if total:
             estimate["total"] = total

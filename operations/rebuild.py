@@ -172,7 +172,8 @@ class Rebuild:
             self.generations = self.generations.having(target, generation)
             if self.checkpoints:
                 await self.checkpoints.require_intact(target, generation)
-        self.initial_pointers, self.position = pointers, candidate.position
+        self.initial_pointers = pointers
+        self.position = candidate.position
         self.newer_events = [NewerEvent(**event) for event in candidate.newer]
         self.reminders = [Reminder(**event) for event in candidate.reminders]
         await self.catch_up()
@@ -254,7 +255,8 @@ class Rebuild:
         )
         with collecting_seldom():
             await load.run()
-        self.position, self.events = load.position, self.events + load.events
+        self.position = load.position
+        self.events += load.events
         self.skipped_count += load.skipped
         if self.parked_events:
             unsummarized_keys = self.replays.graph.unsummarized_keys

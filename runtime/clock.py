@@ -68,7 +68,8 @@ class ClockWatch:
     """
 
     def __init__(self, min_seconds: float = 2.0) -> None:
-        self._least, self._offset = min_seconds, time.time() - time.monotonic()
+        self._least = min_seconds
+        self._offset = time.time() - time.monotonic()
 
     def step(self) -> float:
         """Return by how many seconds the clock was set forward since the last call, negative for
@@ -77,7 +78,8 @@ class ClockWatch:
         Steps under `min_seconds` seconds are followed without a word: NTP makes them all day.
         """
         offset = time.time() - time.monotonic()
-        step, self._offset = offset - self._offset, offset
+        step = offset - self._offset
+        self._offset = offset
         return step if abs(step) >= self._least else 0.0
 
 
@@ -85,12 +87,15 @@ class SetBack:
     """Says whether the clock was set back within the last SETTLING seconds."""
 
     def __init__(self) -> None:
-        self._watch, self._step, self._until = ClockWatch(), 0.0, 0.0
+        self._watch = ClockWatch()
+        self._step = 0.0
+        self._until = 0.0
 
     def seconds(self) -> float:
         """Return by how many seconds the clock was set back just now; 0 if it was not."""
         if (step := self._watch.step()) < 0:
-            self._step, self._until = -step, time.monotonic() + SETTLING
+            self._step = -step
+            self._until = time.monotonic() + SETTLING
         return self._step if time.monotonic() < self._until else 0.0
 
 

@@ -25,8 +25,12 @@ class ClockSteps:
     """
 
     def __init__(self) -> None:
-        self._watch, self._steps, self._step = ClockWatch(), 0, 0.0
-        self._seen_at, self._set_to, self._settled = -math.inf, 0.0, -math.inf
+        self._watch = ClockWatch()
+        self._steps = 0
+        self._step = 0.0
+        self._seen_at = -math.inf
+        self._set_to = 0.0
+        self._settled = -math.inf
 
     async def run(self) -> None:
         """Look at the clock for ever."""
@@ -39,7 +43,9 @@ class ClockSteps:
         back; 0: not at all.
         """
         if step := self._watch.step():
-            self._steps, self._step, self._set_to = self._steps + 1, step, time.time()
+            self._steps += 1
+            self._step = step
+            self._set_to = time.time()
             self._seen_at = time.monotonic()
             if step < 0:
                 self._settled = self._seen_at

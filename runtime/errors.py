@@ -113,7 +113,8 @@ class NewerVersion(Retryable):
 
     def __init__(self, message: str, *, event_type: str = "", version: int = 0) -> None:
         super().__init__(message)
-        self.event_type, self.version = event_type, version
+        self.event_type = event_type
+        self.version = version
 
 
 class ModelChanged(Retryable):
@@ -155,7 +156,8 @@ class ModelRefused(Poison):
 
     def __init__(self, message: str, reason: Refusal, sentence: str = "") -> None:
         super().__init__(message)
-        self.reason, self.sentence = reason, sentence
+        self.reason = reason
+        self.sentence = sentence
 
 
 class Undecodable(Poison):

@@ -121,7 +121,8 @@ class Progress:
             return stall
         now = time.monotonic()
         if handled_count != self.handled_count or busy or not waiting:
-            self.handled_count, self.since = handled_count, now
+            self.handled_count = handled_count
+            self.since = now
         idle = now - self.since
         return (
             f"{waiting} messages wait and none was handled for {idle:.0f} s"

@@ -123,14 +123,14 @@ def starting(process: str, *groups: Settings) -> Generator[None]:
         raise SystemExit(1) from None
 
 
-async def until_it_answers(what: str, ping: Callable[[], Awaitable[None]], health: Health) -> None:
+async def until_it_answers(store: str, ping: Callable[[], Awaitable[None]], health: Health) -> None:
     """Wait for a store that is down: a service outlives its stores, and says what it waits for."""
 
     def again(error: Exception) -> bool:
         if not isinstance(error, Unavailable):
             return False
-        health.stage = f"waiting for {what}"
-        logger.warning("waiting", store=what, error=str(error))
+        health.stage = f"waiting for {store}"
+        logger.warning("waiting", store=store, error=str(error))
         return True
 
     await STARTING.retry(ping, again)
@@ -140,13 +140,13 @@ async def _serve(
     process: str,
     settings: Settings,
     build: Build,
-    given: Starlette | None,
+    application: Starlette | None,
     here: ControlSocket | None,
 ) -> None:
     health = Health(process)
     turn = asyncio.Event()
     # An application that is given has metrics of its own: it asks who reads them.
-    app = given or Starlette(routes=[exposition.route(health.readings)])
+    app = application or Starlette(routes=[exposition.route(health.readings)])
     app.router.routes[:0] = health.routes()
     server = Server(server_config(app, settings, host=settings.host, port=settings.port))
 
@@ -201,19 +201,19 @@ def _draining(
 
 
 async def _work(
-    process: str, settings: Settings, build: Build, health: Health, ready: Callable[[], None]
+    process: str, settings: Settings, build: Build, health: Health, on_ready: Callable[[], None]
 ) -> None:
     """Work until told to end. A bus that is silent or slow while the service starts is waited for,
     as stores are.
     """
-    begun = asyncio.Event()
+    beginning = asyncio.Event()
 
     def begin() -> None:
-        begun.set()
-        ready()
+        beginning.set()
+        on_ready()
 
     def again(error: Exception) -> bool:
-        if begun.is_set() or not isinstance(error, BUS_AWAY):
+        if beginning.is_set() or not isinstance(error, BUS_AWAY):
             return False
         health.stage = "waiting for the bus"
         logger.warning("waiting", store="the bus", error=f"{type(error).__name__}: {error}")
@@ -237,7 +237,7 @@ async def _refuse_another_topology(
 
 
 async def _working(
-    process: str, settings: Settings, build: Build, health: Health, ready: Callable[[], None]
+    process: str, settings: Settings, build: Build, health: Health, on_ready: Callable[[], None]
 ) -> None:
     writes = WriteStatus()
     async with open_broker(process, settings, health, writes) as broker:
@@ -250,29 +250,36 @@ async def _working(
         bus = await _bus(client, jetstream, health, writes)
         async with build(bus, health) as subscriptions, bus.integrity.watching(health):
             await _refuse_another_topology(jetstream, subscriptions)
-            gated = [_guarded(each, bus.integrity, health) for each in subscriptions]
+            guarded_subscriptions = [
+                _guarded(subscription, bus.integrity, health) for subscription in subscriptions
+            ]
             connection = replace(bus.subscribing, dead_letter_limit=settings.dead_letter_limit)
-            subscribed = [subscribe(broker, each, connection) for each in gated]
-            durables = [one.processor.durable for one in subscribed]
+            consumers = [
+                subscribe(broker, subscription, connection)
+                for subscription in guarded_subscriptions
+            ]
+            durables = [consumer.processor.durable for consumer in consumers]
             clock = ClockSteps()
             health.probes["clock"], health.notes["clock"] = clock.problem, clock.note
             health.readings.add("durables", partial(read_durables, jetstream, durables, writes))
-            for one in subscribed:
-                health.probes[one.processor.durable.name] = progress_probe(jetstream, one.processor)
-                health.notes[f"{one.processor.durable.name}: parked"] = one.parked.note
-                health.notes[f"{one.processor.durable.name}: tried again"] = (
-                    one.processor.reasons.note
+            for consumer in consumers:
+                health.probes[consumer.processor.durable.name] = progress_probe(
+                    jetstream, consumer.processor
+                )
+                health.notes[f"{consumer.processor.durable.name}: parked"] = consumer.parked.note
+                health.notes[f"{consumer.processor.durable.name}: tried again"] = (
+                    consumer.processor.reasons.note
                 )
             await broker.start()
             health.stage = None
             collect_seldom()
-            ready()
+            on_ready()
             logger.info("ready", durables=[subscription.durable for subscription in subscriptions])
             try:
                 async with asyncio.TaskGroup() as tasks:
-                    for one in subscribed:
-                        tasks.create_task(one.scheduler.run())
-                        tasks.create_task(one.parked.run())
+                    for consumer in consumers:
+                        tasks.create_task(consumer.scheduler.run())
+                        tasks.create_task(consumer.parked.run())
                     tasks.create_task(clock.run())
                     tasks.create_task(exposition.keep_reading(health.readings))
                     await asyncio.Event().wait()

@@ -78,14 +78,14 @@ class Subscribed:
 
 def subscribe(broker: NatsBroker, subscription: Subscription, bus: Connection) -> Subscribed:
     """Add the subscribers of one subscription to a broker that is not started yet."""
-    declared = declared_consumer(subscription.durable)
-    parked = NatsParkedEvents(bus.jetstream)
-    stage = cast(Stage, service_of(declared))
-    parking = ParkingPolicy(declared, parked)
+    consumer = declared_consumer(subscription.durable)
+    parked_events = NatsParkedEvents(bus.jetstream)
+    stage = cast(Stage, service_of(consumer))
+    parking = ParkingPolicy(consumer, parked_events)
     reasons = RetryReasons(public=stage == "query")
     processor = EventProcessor(
         stage,
-        declared,
+        consumer,
         subscription.handle,
         bus.log,
         bus.pointers,
@@ -93,15 +93,15 @@ def subscribe(broker: NatsBroker, subscription: Subscription, bus: Connection) -
         reasons=reasons,
         limit=DeadLetterLimit(bus.dead_letter_limit),
     )
-    lookahead = Lookahead(bus.jetstream, declared.stream, declared.filters)
+    lookahead = Lookahead(bus.jetstream, consumer.stream, consumer.filters)
     scheduler = FairScheduler(processor, lookahead, bus.claims, subscription.workers)
-    pull(broker, declared, scheduler.process, workers=subscription.workers)
+    pull(broker, consumer, scheduler.process, workers=subscription.workers)
     return Subscribed(
-        processor, scheduler, ParkedReader(processor, parked, slots=subscription.workers)
+        processor, scheduler, ParkedReader(processor, parked_events, slots=subscription.workers)
     )
 
 
-def pull(broker: NatsBroker, declared: Consumer, process: Process, *, workers: int = 1) -> None:
+def pull(broker: NatsBroker, consumer: Consumer, process: Process, *, workers: int = 1) -> None:
     """Let `process` take what the consumer delivers: `workers` batches at a time, each of at most
     one fetch.
     """
@@ -115,13 +115,13 @@ def pull(broker: NatsBroker, declared: Consumer, process: Process, *, workers: i
         # One fetch in flight per subscriber: `max_workers` would prefetch, and prefetched messages
         # time out.
         broker.subscriber(
-            declared.filters[0],
-            stream=JStream(declared.stream, declare=False),
-            durable=declared.name,
-            pull_sub=PullSub(declared.batch, FETCH_SECONDS),
+            consumer.filters[0],
+            stream=JStream(consumer.stream, declare=False),
+            durable=consumer.name,
+            pull_sub=PullSub(consumer.batch, FETCH_SECONDS),
             ack_policy=AckPolicy.MANUAL,
             decoder=raw,
-        )(_gather_fetch(process, declared.batch))
+        )(_gather_fetch(process, consumer.batch))
 
 
 def _gather_fetch(process: Process, size: int) -> Callable[[Msg], Awaitable[None]]:

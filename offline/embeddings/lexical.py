@@ -55,8 +55,8 @@ def vector(text: str, dimension: int) -> Sequence[float]:
     """Return the vector of one text: `dimension` numbers of length 1."""
     sums = [0.0] * dimension
     for feature, weight in _features(text):
-        hashed = zlib.crc32(feature.encode("utf-8", "surrogatepass"))
-        sums[(hashed >> 1) % dimension] += weight if hashed & 1 else -weight
+        checksum = zlib.crc32(feature.encode("utf-8", "surrogatepass"))
+        sums[(checksum >> 1) % dimension] += weight if checksum & 1 else -weight
     length = math.sqrt(sum(value * value for value in sums))
     if length == 0.0:
         return (1.0, *[0.0] * (dimension - 1))
@@ -66,16 +66,22 @@ def vector(text: str, dimension: int) -> Sequence[float]:
 def _features(text: str) -> Iterator[tuple[str, float]]:
     words = _words(unicodedata.normalize("NFKC", text).casefold())
     for word, count in Counter(words).items():
-        damped = 1.0 + math.log(count)
-        yield f"w {word}", damped * (_FREQUENT_WEIGHT if word in FREQUENT_WORDS else _WORD_WEIGHT)
+        count_weight = 1.0 + math.log(count)
+        yield (
+            f"w {word}",
+            count_weight * (_FREQUENT_WEIGHT if word in FREQUENT_WORDS else _WORD_WEIGHT),
+        )
         if word not in FREQUENT_WORDS and not _IS_HAN.match(word):
-            marked = f"<{word}>"
+            delimited_word = f"<{word}>"
             for size in (3, 4):
-                for start in range(len(marked) - size + 1):
-                    yield f"l {marked[start : start + size]}", damped * _LETTERS_WEIGHT
+                for start in range(len(delimited_word) - size + 1):
+                    yield (
+                        f"l {delimited_word[start : start + size]}",
+                        count_weight * _LETTERS_WEIGHT,
+                    )
     content = [word for word in words if word not in FREQUENT_WORDS]
-    for (left, right), count in Counter(pairwise(content)).items():
-        yield f"p {left} {right}", (1.0 + math.log(count)) * _PAIR_WEIGHT
+    for (first, second), count in Counter(pairwise(content)).items():
+        yield f"p {first} {second}", (1.0 + math.log(count)) * _PAIR_WEIGHT
 
 
 def _words(text: str) -> list[str]:
@@ -90,5 +96,5 @@ def _words(text: str) -> list[str]:
         elif len(word) == 1:
             words.append(word)
         else:
-            words += [left + right for left, right in pairwise(word)]
+            words += [first + second for first, second in pairwise(word)]
     return words

@@ -61,9 +61,9 @@ class MiniLm:
                 "attention_mask": np.ones_like(ids),
                 "token_type_ids": np.zeros_like(ids),
             }
-            given = {name: value for name, value in inputs.items() if name in self._inputs}
-            hidden: Any = self._session.run(["last_hidden_state"], given)[0]
-            total += hidden[0].sum(axis=0, dtype=np.float64)
+            graph_inputs = {name: value for name, value in inputs.items() if name in self._inputs}
+            hidden_state: Any = self._session.run(["last_hidden_state"], graph_inputs)[0]
+            total += hidden_state[0].sum(axis=0, dtype=np.float64)
         return tuple((total / np.linalg.norm(total)).tolist())
 
     def _windows(self, text: str) -> Iterator[list[int]]:

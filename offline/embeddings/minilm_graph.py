@@ -43,9 +43,9 @@ def weights_and_zeros(weights: NDArray[np.int8], *, signed: bool) -> tuple[Array
     columns = int(weights.shape[1])
     if signed:
         return weights, np.zeros(columns, np.int8)
-    shifted = (weights.astype(np.int16) + 128).astype(np.uint8)
+    shifted_weights = (weights.astype(np.int16) + 128).astype(np.uint8)
     zeros: NDArray[np.uint8] = np.full(columns, 128, np.uint8)
-    return shifted, zeros
+    return shifted_weights, zeros
 
 
 def _tensors(content: bytes) -> dict[str, Array]:
@@ -61,7 +61,8 @@ def _tensors(content: bytes) -> dict[str, Array]:
 
 class _Builder:
     def __init__(self, tensors: dict[str, Array], signed: bool) -> None:
-        self._tensors, self._signed = tensors, signed
+        self._tensors = tensors
+        self._signed = signed
         # In the order of the graph, six for each layer: query, key, value, output, and the two of
         # the feed-forward net.
         names = [name for name in tensors if name.startswith("val_") and name.endswith("_q")]
@@ -79,9 +80,9 @@ class _Builder:
         self._value(
             self._graph.output, "last_hidden_state", onnx.FLOAT, ["batch", "sequence", WIDTH]
         )
-        hidden = self._embedded()
+        hidden_state = self._embedded()
         for layer in range(LAYERS):
-            hidden = self._layer(layer, hidden)
+            hidden_state = self._layer(layer, hidden_state)
         return self._model.SerializeToString()
 
     def _embedded(self) -> str:
@@ -102,29 +103,33 @@ class _Builder:
             rows.append(self._node("Mul", [floats, parts[1]], f"{table}_rows"))
         kind = self._constant("kind", self._tensors[f"{prefix}.token_type_embeddings.weight"][0])
         words = self._node("Add", [rows[0], kind], "typed")
-        both = self._node("Add", [words, rows[1]], "placed")
+        words_and_positions = self._node("Add", [words, rows[1]], "placed")
         return self._node(
-            "LayerNormalization", [both, *self._norm(prefix)], "hidden_0", epsilon=EPSILON, axis=-1
+            "LayerNormalization",
+            [words_and_positions, *self._norm(prefix)],
+            "hidden_0",
+            epsilon=EPSILON,
+            axis=-1,
         )
 
-    def _layer(self, layer: int, hidden: str) -> str:
+    def _layer(self, layer: int, hidden_state: str) -> str:
         prefix = f"inner.encoder.layer.{layer}"
         query, key, value, out, wide, narrow = self._matrices[6 * layer : 6 * layer + 6]
-        joined = (
+        query_key_value = (
             np.concatenate([query[0], key[0], value[0]], 1),
             np.concatenate([query[1], key[1], value[1]], 1),
         )
         bias = np.concatenate(
             [self._tensors[f"{prefix}.attention.self.{x}.bias"] for x in ("query", "key", "value")]
         )
-        self._product(hidden, joined, bias, f"qkv_{layer}")
+        self._product(hidden_state, query_key_value, bias, f"qkv_{layer}")
         parts = [f"{name}_{layer}" for name in ("query", "key", "value")]
         self._node("Split", [f"qkv_{layer}"], *parts, axis=-1, num_outputs=3)
-        attended = self._node("MultiHeadAttention", parts, f"attended_{layer}", num_heads=HEADS)
+        attention = self._node("MultiHeadAttention", parts, f"attended_{layer}", num_heads=HEADS)
         output = self._product(
-            attended, out, self._tensors[f"{prefix}.attention.output.dense.bias"], f"out_{layer}"
+            attention, out, self._tensors[f"{prefix}.attention.output.dense.bias"], f"out_{layer}"
         )
-        middle = self._skip(output, hidden, f"{prefix}.attention.output", f"middle_{layer}")
+        middle = self._skip(output, hidden_state, f"{prefix}.attention.output", f"middle_{layer}")
         inner = self._product(
             middle, wide, self._tensors[f"{prefix}.intermediate.dense.bias"], f"wide_{layer}"
         )
@@ -132,25 +137,28 @@ class _Builder:
         output = self._product(
             active, narrow, self._tensors[f"{prefix}.output.dense.bias"], f"narrow_{layer}"
         )
-        last = layer == LAYERS - 1
+        is_last = layer == LAYERS - 1
         return self._skip(
             output,
             middle,
             f"{prefix}.output",
-            "last_hidden_state" if last else f"hidden_{layer + 1}",
+            "last_hidden_state" if is_last else f"hidden_{layer + 1}",
         )
 
-    def _product(self, left: str, right: tuple[Array, Array], bias: Array, result: str) -> str:
+    def _product(self, operand: str, matrix: tuple[Array, Array], bias: Array, result: str) -> str:
         """Multiply by a matrix of 8-bit integers with a scale for each column, and add the bias."""
-        weights, scales = right
+        weights, scales = matrix
         weights, zero = weights_and_zeros(weights, signed=self._signed)
         values = {"weights": weights, "scales": scales.reshape(-1), "zero": zero, "bias": bias}
         names = [self._constant(f"{result}_{name}", array) for name, array in values.items()]
-        return self._node("DynamicQuantizeMatMul", [left, *names], result)
+        return self._node("DynamicQuantizeMatMul", [operand, *names], result)
 
-    def _skip(self, new: str, old: str, prefix: str, result: str) -> str:
+    def _skip(self, output: str, residual: str, prefix: str, result: str) -> str:
         return self._node(
-            "SkipLayerNormalization", [new, old, *self._norm(prefix)], result, epsilon=EPSILON
+            "SkipLayerNormalization",
+            [output, residual, *self._norm(prefix)],
+            result,
+            epsilon=EPSILON,
         )
 
     def _norm(self, prefix: str) -> list[str]:

@@ -80,16 +80,16 @@ def _classes() -> dict[str, Any]:
         name=f"{_PACKAGE}.proto", package=_PACKAGE, syntax="proto2"
     )
     for message, fields in _MESSAGES.items():
-        declared = file.message_type.add(name=message)
+        message_type = file.message_type.add(name=message)
         for name, (number, kind) in fields.items():
-            repeated = kind.startswith("*")
-            plain = kind.removeprefix("*")
-            label = _KINDS.LABEL_REPEATED if repeated else _KINDS.LABEL_OPTIONAL
-            field = declared.field.add(name=name, number=number, label=label)
-            if plain in _PLAIN:
-                field.type = _PLAIN[plain]
+            is_repeated = kind.startswith("*")
+            kind_name = kind.removeprefix("*")
+            label = _KINDS.LABEL_REPEATED if is_repeated else _KINDS.LABEL_OPTIONAL
+            field = message_type.field.add(name=name, number=number, label=label)
+            if kind_name in _PLAIN:
+                field.type = _PLAIN[kind_name]
             else:
-                field.type, field.type_name = _KINDS.TYPE_MESSAGE, f".{_PACKAGE}.{plain}"
+                field.type, field.type_name = _KINDS.TYPE_MESSAGE, f".{_PACKAGE}.{kind_name}"
     pool = descriptor_pool.DescriptorPool()
     pool.Add(file)
     return {

@@ -103,7 +103,9 @@ def _becomes(code: int) -> str:
         if unicodedata.category(part) != "Mn"
     ]
     lower = "".join(f" {part} " if _is_punctuation(part) else part.lower() for part in bases)
-    return f" {lower} " if any(first <= code <= last for first, last in _IDEOGRAPHS) else lower
+    return (
+        f" {lower} " if any(lowest <= code <= highest for lowest, highest in _IDEOGRAPHS) else lower
+    )
 
 
 def _is_punctuation(character: str) -> bool:

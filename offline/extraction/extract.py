@@ -125,9 +125,9 @@ def _from_headings(
     for number, name in sorted(antecedents.items()):
         if name.text not in entities:
             description = bounded(plain(sentences[number].text), LONGEST_DESCRIPTION)
-            grounded = name.text in text
+            is_grounded = name.text in text
             yield ExtractedEntity(
-                name=name.text, type=guess(name), description=description, grounded=grounded
+                name=name.text, type=guess(name), description=description, grounded=is_grounded
             )
             return
 
@@ -137,9 +137,9 @@ def _entities(occurrences: Sequence[Name]) -> dict[str, _Entity]:
     it.
     """
     entities: dict[str, _Entity] = {}
-    full = _full_names(occurrences)
+    full_names = _full_names(occurrences)
     for name in occurrences:
-        key = full.get(name.text, name.text)
+        key = full_names.get(name.text, name.text)
         entities.setdefault(key, _Entity(key)).places.append(name)
     return entities
 
@@ -148,27 +148,32 @@ def _full_names(occurrences: Sequence[Name]) -> dict[str, str]:
     """Return full names by last name (`Curie`: `Marie Curie`), if the only such name occurs before
     the short one.
     """
-    longer: dict[str, dict[str, int]] = {}
+    starts_by_last_name: dict[str, dict[str, int]] = {}
     for name in occurrences:
-        last = name.text.split(" ")[-1]
-        if name.kind == "name" and last != name.text and " of " not in name.text and last.isalpha():
-            longer.setdefault(last, {}).setdefault(name.text, name.start)
+        last_name = name.text.split(" ")[-1]
+        if (
+            name.kind == "name"
+            and last_name != name.text
+            and " of " not in name.text
+            and last_name.isalpha()
+        ):
+            starts_by_last_name.setdefault(last_name, {}).setdefault(name.text, name.start)
     first = {name.text: name.start for name in reversed(occurrences)}
     return {
-        last: full
-        for last, candidates in longer.items()
+        last_name: full_name
+        for last_name, candidates in starts_by_last_name.items()
         if len(candidates) == 1
-        for full, start in candidates.items()
-        if start < first.get(last, -1)
+        for full_name, start in candidates.items()
+        if start < first.get(last_name, -1)
     }
 
 
 def _most_mentioned(entities: Mapping[str, _Entity]) -> dict[str, _Entity]:
     """Return the entities mentioned most, in order of first mention; of equals the earlier ones."""
-    ranked = sorted(
+    ranking = sorted(
         entities.values(), key=lambda entity: (-len(entity.places), entity.places[0].start)
     )
-    names = {entity.name for entity in ranked[:MOST_ENTITIES]}
+    names = {entity.name for entity in ranking[:MOST_ENTITIES]}
     return {name: entity for name, entity in entities.items() if name in names}
 
 
@@ -185,16 +190,16 @@ def _description(text: str, entity: _Entity, sentences: Sequence[Sentence]) -> s
     for place in entity.places:
         score = _score(text, place, sentences[place.sentence])
         scores[place.sentence] = max(score, scores.get(place.sentence, -9.0))
-    ranked = sorted(scores, key=lambda number: (-scores[number], number))
-    chosen = [ranked[0]]
-    for number in ranked[1:2]:
-        both = len(sentences[ranked[0]].text) + len(sentences[number].text) + 1
-        if both <= LONGEST_DESCRIPTION and scores[number] >= 0:
-            chosen.append(number)
-    if scores[ranked[0]] < _DEFINED:
-        chosen.sort()
+    ranking = sorted(scores, key=lambda number: (-scores[number], number))
+    numbers = [ranking[0]]
+    for number in ranking[1:2]:
+        length = len(sentences[ranking[0]].text) + len(sentences[number].text) + 1
+        if length <= LONGEST_DESCRIPTION and scores[number] >= 0:
+            numbers.append(number)
+    if scores[ranking[0]] < _DEFINED:
+        numbers.sort()
     return (
-        bounded(" ".join(plain(sentences[number].text) for number in chosen), LONGEST_DESCRIPTION)
+        bounded(" ".join(plain(sentences[number].text) for number in numbers), LONGEST_DESCRIPTION)
         or entity.name
     )
 
@@ -235,11 +240,11 @@ def _relations(
             [*([antecedents[number]] if number in antecedents else []), *places], names
         )
         subjects = mentions[:1]
-        for left, right in list(pairwise(mentions))[:PAIRS_PER_SENTENCE]:
-            tie_keywords = tie(text, left, right, sentences[number])
-            key = pair(names[subjects[-1].start], names[right.start])
+        for earlier, later in list(pairwise(mentions))[:PAIRS_PER_SENTENCE]:
+            tie_keywords = tie(text, earlier, later, sentences[number])
+            key = pair(names[subjects[-1].start], names[later.start])
             # What follows an alias or abbreviation relates to the entity itself.
-            subjects.append(subjects[-1] if tie_keywords[0] in (ALIAS, ABBREVIATION) else right)
+            subjects.append(subjects[-1] if tie_keywords[0] in (ALIAS, ABBREVIATION) else later)
             row = relations.setdefault(
                 key, _Relation([], bounded(plain(sentences[number].text), LONGEST_DESCRIPTION))
             )

@@ -40,32 +40,34 @@ def defines(text: str, name: Name, sentence: Sentence) -> bool:
     return _DEFINES.match(following) is not None or _DEFINES_HAN.match(following) is not None
 
 
-def tie(text: str, left: Name, right: Name, sentence: Sentence) -> list[str]:
+def tie(text: str, earlier: Name, later: Name, sentence: Sentence) -> list[str]:
     """Return keywords, at least one, for the relation of two names in a sentence, the most
     informative first.
     """
-    between = text[left.end : right.start]
+    between = text[earlier.end : later.start]
     if _ALSO.fullmatch(between):
         return [ALIAS]
-    if between.strip() in ("(", "（") and _abbreviates(left.text, right.text):
+    if between.strip() in ("(", "（") and _abbreviates(earlier.text, later.text):
         return [ABBREVIATION]
-    phrase = _predicate(words(text, left.end, right.start)) or _han_verb(
-        text, left, right, sentence
+    phrase = _predicate(words(text, earlier.end, later.start)) or _han_verb(
+        text, earlier, later, sentence
     )
     keywords = [phrase] if phrase else []
     if not keywords and not _BREAK.search(between):
-        keywords = _phrase_after(text, right, sentence)
-    if keywords and defines(text, left, sentence):
+        keywords = _phrase_after(text, later, sentence)
+    if keywords and defines(text, earlier, sentence):
         keywords.append(DEFINITION)
     return keywords or [TOGETHER]
 
 
-def _abbreviates(one: str, other: str) -> bool:
+def _abbreviates(name: str, other_name: str) -> bool:
     """Return whether one of them consists of the initials of the other."""
-    long, short = (one, other) if len(one) > len(other) else (other, one)
-    initials = "".join(word[0] for word in re.split(r"[\s\-&]+", long) if word)
+    long_name, short_name = (
+        (name, other_name) if len(name) > len(other_name) else (other_name, name)
+    )
+    initials = "".join(word[0] for word in re.split(r"[\s\-&]+", long_name) if word)
     capitals = "".join(letter for letter in initials if letter.isupper())
-    return len(short) > 1 and short.replace(".", "") in (capitals, initials.upper())
+    return len(short_name) > 1 and short_name.replace(".", "") in (capitals, initials.upper())
 
 
 def _predicate(between: Sequence[Word]) -> str:
@@ -84,21 +86,21 @@ def _predicate(between: Sequence[Word]) -> str:
     return " ".join(word.lower for word in phrase)
 
 
-def _han_verb(text: str, left: Name, right: Name, sentence: Sentence) -> str:
+def _han_verb(text: str, earlier: Name, later: Name, sentence: Sentence) -> str:
     """Return the Chinese verb between two names, else the one behind them in their clause, else an
     empty text.
     """
-    stop = _CLAUSE.search(text, right.end, sentence.end)
-    verb = HAN_VERBS.search(text, left.end, right.start) or HAN_VERBS.search(
-        text, right.end, stop.start() if stop else sentence.end
+    stop = _CLAUSE.search(text, later.end, sentence.end)
+    verb = HAN_VERBS.search(text, earlier.end, later.start) or HAN_VERBS.search(
+        text, later.end, stop.start() if stop else sentence.end
     )
     return verb[0] if verb else ""
 
 
-def _phrase_after(text: str, right: Name, sentence: Sentence) -> list[str]:
+def _phrase_after(text: str, later: Name, sentence: Sentence) -> list[str]:
     """Return the phrase behind the second of two names that stand side by side, if there is one."""
-    stop = re.compile(r"[,;:.()|]").search(text, right.end, sentence.end)
-    behind = words(text, right.end, stop.start() if stop else sentence.end)
+    stop = re.compile(r"[,;:.()|]").search(text, later.end, sentence.end)
+    behind = words(text, later.end, stop.start() if stop else sentence.end)
     phrase = _predicate([word for word in behind if word.shape != "proper"][:_LONGEST_PHRASE])
     return [phrase] if phrase else []
 

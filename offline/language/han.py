@@ -81,16 +81,16 @@ def han_names(text: str) -> list[HanName]:
     """
     if not _ANY.search(text):
         return []
-    marked = list(_marked(text))
-    taken = {name.start for name in marked}
+    quoted_names = list(_marked(text))
+    starts = {name.start for name in quoted_names}
     pieces = list(_pieces(text))
     counts = Counter(piece.text for piece in pieces)
     likely = [
         piece
         for piece in pieces
-        if piece.start not in taken and _likely(piece.text, counts[piece.text])
+        if piece.start not in starts and _likely(piece.text, counts[piece.text])
     ]
-    return sorted([*marked, *likely, *_katakana(text)], key=lambda name: name.start)
+    return sorted([*quoted_names, *likely, *_katakana(text)], key=lambda name: name.start)
 
 
 def _likely(piece: str, count: int) -> bool:
@@ -117,11 +117,13 @@ def _katakana(text: str) -> Iterator[HanName]:
 
 
 def _marked(text: str) -> Iterator[HanName]:
-    for quoted in _QUOTED.finditer(text):
-        group = quoted.lastindex or 1
-        inner = quoted[group].strip()
+    for quotation in _QUOTED.finditer(text):
+        group = quotation.lastindex or 1
+        inner = quotation[group].strip()
         if inner and _ANY.search(inner) and (group == 1 or not _CLAUSE.search(inner)):
-            yield HanName(inner, quoted.start(group) + quoted[group].index(inner), work=group == 1)
+            yield HanName(
+                inner, quotation.start(group) + quotation[group].index(inner), work=group == 1
+            )
     for alias in _ALIASED.finditer(text):
         yield HanName(alias[1], alias.start(1))
 

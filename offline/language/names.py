@@ -83,33 +83,38 @@ class _Run:
         return " ".join(word.text for word in self.words)
 
 
-def names(text: str, known: Iterable[str] = ()) -> list[Name]:
-    """Return every occurrence of a name, in order. `known`: words that are names even where a
+def names(text: str, known_words: Iterable[str] = ()) -> list[Name]:
+    """Return every occurrence of a name, in order. `known_words`: words that are names even where a
     sentence begins.
     """
-    return names_in(text, sentences(text), known)
+    return names_in(text, sentences(text), known_words)
 
 
-def names_in(text: str, in_sentences: Sequence[Sentence], known: Iterable[str] = ()) -> list[Name]:
+def names_in(
+    text: str, in_sentences: Sequence[Sentence], known_words: Iterable[str] = ()
+) -> list[Name]:
     """Return the same for a text whose sentences are known."""
-    masked = without_addresses(text)
+    masked_text = without_addresses(text)
     by_sentence = [
-        with_nicknames(masked, words_of_sentence(masked, s.start, s.end)) for s in in_sentences
+        with_nicknames(masked_text, words_of_sentence(masked_text, s.start, s.end))
+        for s in in_sentences
     ]
     runs = [
         run
         for number, (sentence, tokens) in enumerate(zip(in_sentences, by_sentence, strict=True))
-        for run in _runs(masked, sentence, tokens, number)
+        for run in _runs(masked_text, sentence, tokens, number)
     ]
     headings = {number for number, sentence in enumerate(in_sentences) if sentence.heading}
-    evidence = _evidence(by_sentence, [run for run in runs if run.sentence not in headings], known)
+    evidence = _evidence(
+        by_sentence, [run for run in runs if run.sentence not in headings], known_words
+    )
     parts = [part for run in runs for part in _apart_at_connector(run, evidence)]
     latin = [name for run in parts for name in _judged(run, evidence, run.sentence in headings)]
     titles = [
-        Name(masked[start:end], start, end, n, "work")
-        for n, start, end in quoted_titles(masked, in_sentences)
+        Name(masked_text[start:end], start, end, n, "work")
+        for n, start, end in quoted_titles(masked_text, in_sentences)
     ]
-    return list(_apart([*latin, *_han(masked, in_sentences), *titles]))
+    return list(_apart([*latin, *_han(masked_text, in_sentences), *titles]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,18 +130,20 @@ class _Evidence:
 
 
 def _evidence(
-    by_sentence: Sequence[Sequence[Word]], runs: Sequence[_Run], known: Iterable[str]
+    by_sentence: Sequence[Sequence[Word]], runs: Sequence[_Run], known_words: Iterable[str]
 ) -> _Evidence:
     lower = Counter(word.text for tokens in by_sentence for word in tokens if word.text.islower())
     german = sum(lower[word] for word in GERMAN) * 8 > lower.total()
-    named = frozenset(word.text for run in runs for word in run.words if word.shape == "proper")
+    proper_words = frozenset(
+        word.text for run in runs for word in run.words if word.shape == "proper"
+    )
     inside = frozenset(word.text for run in runs for word in run.words[run.initial :])
     keys = frozenset(run.key for run in runs if not run.initial)
     return _Evidence(
         german,
         frozenset(lower),
-        named | {run.key for run in runs},
-        inside | keys | frozenset(known),
+        proper_words | {run.key for run in runs},
+        inside | keys | frozenset(known_words),
     )
 
 
@@ -183,20 +190,20 @@ def _starts(text: str, sentence: Sentence, tokens: Sequence[Word]) -> frozenset[
     bare = [word for word in tokens if word.shape != "number"][:1]
     first = [word.start for word in bare if not _HAN.search(text, sentence.start, word.start)]
     inner = (
-        right.start
-        for left, right in pairwise(tokens)
-        if _STARTING.search(text, left.end, right.start)
+        later.start
+        for earlier, later in pairwise(tokens)
+        if _STARTING.search(text, earlier.end, later.start)
     )
     return frozenset([*first, *inner])
 
 
-def _is_subject(text: str, last: Word, following: Sequence[Word]) -> bool:
+def _is_subject(text: str, last_word: Word, following: Sequence[Word]) -> bool:
     """Return whether what follows a run says something of it: a verb form, an explanation, another
     name beside it.
     """
-    gap = text[last.end : following[0].start if following else last.end + 1].strip(" ")
-    if last.possessive or not following:
-        return last.possessive or _HAN.match(gap) is not None
+    gap = text[last_word.end : following[0].start if following else last_word.end + 1].strip(" ")
+    if last_word.possessive or not following:
+        return last_word.possessive or _HAN.match(gap) is not None
     word = following[0]
     if gap.startswith(("(", "'", "’")) or _HAN.match(gap):
         return True
@@ -222,19 +229,19 @@ def _continues(run: Sequence[Word], word: Word) -> bool:
     return word.shape == "number" and run[-1].shape == "proper" and len(word.text.split(".")[0]) < 3
 
 
-def _joins(text: str, left: Word, right: Word) -> bool:
+def _joins(text: str, earlier: Word, later: Word) -> bool:
     """Return whether what stands between two words lets them be one name."""
-    gap = text[left.end : right.start]
-    mark = gap.strip()
+    gap = text[earlier.end : later.start]
+    punctuation = gap.strip()
     if gap.count("\n") > 1 or len(gap) > 8:
         return False
-    if mark == ".":
+    if punctuation == ".":
         return (
-            is_abbreviated(left.text)
-            or left.lower in TITLES
-            or left.lower in {"jr", "sr", "st", "mt"}
+            is_abbreviated(earlier.text)
+            or earlier.lower in TITLES
+            or earlier.lower in {"jr", "sr", "st", "mt"}
         )
-    return not mark or (mark == "&" and len(gap) == 3)
+    return not punctuation or (punctuation == "&" and len(gap) == 3)
 
 
 def _trimmed(
@@ -274,10 +281,10 @@ def _apart_at_connector(run: _Run, evidence: _Evidence) -> list[_Run]:
             and word.shape == "connector"
             and " ".join(w.text for w in run.words[:place]) in evidence.named
         ):
-            rest = tuple(dropwhile(lambda other: other.shape != "proper", run.words[place:]))
+            remainder = tuple(dropwhile(lambda token: token.shape != "proper", run.words[place:]))
             return [
                 replace(run, words=run.words[:place]),
-                replace(run, words=rest, initial=False, title=""),
+                replace(run, words=remainder, initial=False, title=""),
             ]
     return [run]
 
@@ -338,11 +345,18 @@ def _is_emphasis(words: Sequence[Word], evidence: _Evidence) -> bool:
 
 def _text(words: Sequence[Word]) -> str:
     parts = [words[0].text.strip("_")]
-    for left, right in pairwise(words):
-        dotted = is_abbreviated(left.text) or left.lower in ABBREVIATIONS
-        gap = right.start - left.end
+    for earlier, later in pairwise(words):
+        has_full_stop = is_abbreviated(earlier.text) or earlier.lower in ABBREVIATIONS
+        gap = later.start - earlier.end
         parts.append(
-            (". " if dotted and gap > 1 else " & " if gap == 3 and not dotted else " ") + right.text
+            (
+                ". "
+                if has_full_stop and gap > 1
+                else " & "
+                if gap == 3 and not has_full_stop
+                else " "
+            )
+            + later.text
         )
     return _BLANKS.sub(" ", "".join(parts))
 

@@ -37,12 +37,12 @@ def quoted_titles(text: str, sentences: Sequence[Sentence]) -> Iterator[tuple[in
 
 
 def _is_title(tokens: Sequence[Word]) -> bool:
-    small = [word for word in tokens if not word.text[0].isupper()]
-    capitals = len(tokens) - len(small)
+    small_words = [word for word in tokens if not word.text[0].isupper()]
+    capitals = len(tokens) - len(small_words)
     ends = tokens[0].text[0].isupper() and (
         tokens[-1].text[0].isupper() or tokens[-1].shape == "number"
     )
-    grammar = all(word.shape in _SMALL or word.lower in PREPOSITIONS for word in small)
+    grammar = all(word.shape in _SMALL or word.lower in PREPOSITIONS for word in small_words)
     return ends and grammar and capitals > 1 and not all(word.shape == "code" for word in tokens)
 
 
@@ -54,10 +54,12 @@ def with_nicknames(text: str, tokens: Sequence[Word]) -> list[Word]:
     """
     result = list(tokens)
     for number in range(1, len(tokens) - 1):
-        left, word, right = tokens[number - 1 : number + 2]
-        if left.shape == word.shape == right.shape == "proper" and not left.possessive:
-            match = _NICKNAME.fullmatch(text, left.end, right.start)
+        before, word, after = tokens[number - 1 : number + 2]
+        if before.shape == word.shape == after.shape == "proper" and not before.possessive:
+            match = _NICKNAME.fullmatch(text, before.end, after.start)
             if match:
-                whole = text[left.end + 1 : right.start - 1]
-                result[number] = replace(word, text=whole, start=left.end + 1, end=right.start - 1)
+                nickname = text[before.end + 1 : after.start - 1]
+                result[number] = replace(
+                    word, text=nickname, start=before.end + 1, end=after.start - 1
+                )
     return result

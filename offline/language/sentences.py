@@ -66,7 +66,7 @@ class _Literal:
     sure: bool = False
     inside: int = -1
 
-    def takes(self, line: str, stripped: str, *, after_blank: bool) -> bool:
+    def takes(self, line: str, content: str, *, after_blank: bool) -> bool:
         """Return whether this line, which is not blank, is code; what it announces is
         remembered.
         """
@@ -75,11 +75,11 @@ class _Literal:
             if indent >= self.inside:
                 return True
             self.inside = -1
-        if 0 <= self.above < indent and after_blank and (self.sure or _SYMBOLS.search(stripped)):
+        if 0 <= self.above < indent and after_blank and (self.sure or _SYMBOLS.search(content)):
             self.inside = indent
             return True
         self.above, self.sure = (
-            (indent, stripped.endswith("::")) if stripped.endswith(":") else (-1, False)
+            (indent, content.endswith("::")) if content.endswith(":") else (-1, False)
         )
         return False
 
@@ -110,22 +110,22 @@ def _blocks(text: str) -> Iterator[_Block]:
     lines = text.splitlines(keepends=True)
     for number, line in enumerate(lines):
         end = offset + len(line)
-        stripped = line.strip()
-        fence = _FENCE.match(stripped)
-        code = bool(fence or inside or _CODE.match(stripped))
-        code = code or (bool(stripped) and literal.takes(line, stripped, after_blank=blank))
-        heading = blank and not code and _is_heading(stripped, lines[number + 1 : number + 3])
-        alone = code or heading or bool(_ALONE.match(stripped))
-        if alone or not stripped or _BULLET.match(stripped):
+        content = line.strip()
+        fence = _FENCE.match(content)
+        code = bool(fence or inside or _CODE.match(content))
+        code = code or (bool(content) and literal.takes(line, content, after_blank=blank))
+        heading = blank and not code and _is_heading(content, lines[number + 1 : number + 3])
+        stands_alone = code or heading or bool(_ALONE.match(content))
+        if stands_alone or not content or _BULLET.match(content):
             yield _Block(start, offset)
             start = offset
-        if alone:
+        if stands_alone:
             yield _Block(offset, end, code, heading)
             start = end
         if fence:
             inside = bool(fence[2].strip()) or not inside
         offset = end
-        blank = not stripped
+        blank = not content
     yield _Block(start, offset)
 
 
@@ -158,25 +158,25 @@ def _cuts(text: str, block: _Block) -> Iterator[tuple[int, int]]:
         yield block.start, block.end
         return
     start = block.start
-    for mark in _END.finditer(text, block.start, block.end):
-        if _ends(text, mark, start, block):
-            yield start, mark.end()
-            start = mark.end()
+    for end_mark in _END.finditer(text, block.start, block.end):
+        if _ends(text, end_mark, start, block):
+            yield start, end_mark.end()
+            start = end_mark.end()
     yield start, block.end
 
 
-def _ends(text: str, mark: re.Match[str], start: int, block: _Block) -> bool:
-    if mark[0][0] in FULL_STOPS:
+def _ends(text: str, end_mark: re.Match[str], start: int, block: _Block) -> bool:
+    if end_mark[0][0] in FULL_STOPS:
         return True
-    if mark.end() == block.end:
+    if end_mark.end() == block.end:
         return True
-    if not text[mark.end()].isspace():
+    if not text[end_mark.end()].isspace():
         return False
-    blanks = _BLANKS.match(text, mark.end(), block.end)
+    blanks = _BLANKS.match(text, end_mark.end(), block.end)
     following = text[blanks.end() : blanks.end() + 24] if blanks else ""
     if following[:1].islower():
         return False
-    return mark[0] != "." or not _abbreviates(text, mark.start(), start, following)
+    return end_mark[0] != "." or not _abbreviates(text, end_mark.start(), start, following)
 
 
 def _abbreviates(text: str, dot: int, start: int, following: str) -> bool:
@@ -207,7 +207,7 @@ def _bounded(text: str, spans: Iterator[tuple[int, int]]) -> Iterator[tuple[int,
 
 def _stripped(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     part = text[start:end]
-    left = len(part) - len(part.lstrip())
-    right = len(part.rstrip())
-    if left < right:
-        yield start + left, start + right
+    leading = len(part) - len(part.lstrip())
+    length = len(part.rstrip())
+    if leading < length:
+        yield start + leading, start + length

@@ -129,10 +129,10 @@ def answer_stem(word: str) -> str:
     word = _IRREGULAR.get(word, word)
     if word.endswith("ss"):
         return word
-    shortened = _without_ending(word, _ANSWER_ENDINGS, _SHORTEST_ANSWER_STEM)
-    if shortened == word and len(word) > 3 and word.endswith("s"):
+    stem = _without_ending(word, _ANSWER_ENDINGS, _SHORTEST_ANSWER_STEM)
+    if stem == word and len(word) > 3 and word.endswith("s"):
         return word[:-1]
-    return shortened
+    return stem
 
 
 def _without_ending(word: str, endings: Sequence[str], shortest: int) -> str:

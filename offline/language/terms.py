@@ -62,9 +62,9 @@ def words(text: str, start: int = 0, end: int | None = None) -> list[Word]:
     """Return the words between two offsets, in order. Han and kana are no words here."""
     terms: list[Word] = []
     for match in _WORD.finditer(text, start, len(text) if end is None else end):
-        whole = match[0]
-        possessive = _POSSESSIVE.search(whole)
-        bare = whole[: possessive.start()] if possessive else whole
+        token = match[0]
+        possessive = _POSSESSIVE.search(token)
+        bare = token[: possessive.start()] if possessive else token
         if bare:
             terms.append(
                 Word(
@@ -86,11 +86,11 @@ def words_of_sentence(text: str, start: int, end: int) -> list[Word]:
     many words with small letters as runs of Han; a Chinese one may name "The Beatles".
     """
     tokens = words(text, start, end)
-    small = [word.shape for word in tokens if word.text.islower()]
-    if "stop" not in small:
+    shapes = [word.shape for word in tokens if word.text.islower()]
+    if "stop" not in shapes:
         return tokens
     runs = [run for run in _HAN_RUN.finditer(text, start, end) if len(run[0]) <= LONGEST_HAN_WORD]
-    if not 0 < len(runs) <= len(small):
+    if not 0 < len(runs) <= len(shapes):
         return tokens
     names = [Word(run[0], run.start(), run.end(), "proper") for run in runs]
     return sorted([*tokens, *names], key=lambda word: word.start)

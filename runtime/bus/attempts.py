@@ -128,7 +128,7 @@ class Pace:
 
     def _refill(self) -> None:
         now = time.monotonic()
-        self._seconds_left, self._at = (
-            min(self.burst, self._seconds_left + (now - self._at) * self.per_second),
-            now,
+        self._seconds_left = min(
+            self.burst, self._seconds_left + (now - self._at) * self.per_second
         )
+        self._at = now

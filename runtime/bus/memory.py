@@ -308,7 +308,8 @@ class MemoryLiveGenerations:
     async def write(self, pointers: ProjectionGenerations, revision: int) -> None:
         if revision != self.revision:
             raise Unavailable("somebody else switched generations meanwhile; start again")
-        self.pointers, self.revision = dict(pointers), revision + 1
+        self.pointers = dict(pointers)
+        self.revision = revision + 1
 
     async def live(self, *projections: Projection) -> Generations:
         return Generations(**{name: pointer.live for name, pointer in self.pointers.items()})

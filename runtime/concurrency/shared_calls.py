@@ -22,7 +22,8 @@ class SharedCalls(Generic[K, T, R]):
     def __init__(
         self, request: Callable[[K, list[T]], Awaitable[Sequence[R]]], max_items: int
     ) -> None:
-        self._request, self._most = request, max_items
+        self._request = request
+        self._most = max_items
         self._waiting: dict[K, list[tuple[T, asyncio.Future[R]]]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 

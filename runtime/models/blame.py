@@ -25,7 +25,8 @@ class Blame:
     """Counts the failures of each text at one provider."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock, self._failures = clock, Attempts()
+        self._clock = clock
+        self._failures = Attempts()
         self._answered_at: float | None = None
 
     def answered(self, text: str = "") -> None:

@@ -71,8 +71,11 @@ class Failure(Exception):
         waits: bool = False,
     ) -> None:
         super().__init__(str(provider))
-        self.provider, self.text, self.tries = provider, text, tries
-        self.status, self.waits = status, waits
+        self.provider = provider
+        self.text = text
+        self.tries = tries
+        self.status = status
+        self.waits = waits
 
 
 @dataclass(frozen=True)

@@ -48,7 +48,8 @@ class JsonPosts:
     """
 
     def __init__(self, client: openai.AsyncOpenAI, connect: float) -> None:
-        self._client, self._connect = client, connect
+        self._client = client
+        self._connect = connect
         self._session: aiohttp.ClientSession | None = None
 
     async def post(self, route: str, body: Mapping[str, Any]) -> bytes:

@@ -71,7 +71,8 @@ class OpenAiChat:
         self._counted = RequestForms({"stream_options": {"include_usage": True}}, {})
         self._address = str(endpoint.client.base_url), model
         self._narrow_told = False
-        self._endpoint, self._kind = endpoint, CallKind("chat", model, endpoint.settings)
+        self._endpoint = endpoint
+        self._kind = CallKind("chat", model, endpoint.settings)
         endpoint.control = self._control
 
     async def complete(self, messages: Sequence[Message], *, json: bool = False) -> Completion:

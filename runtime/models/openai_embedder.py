@@ -120,7 +120,9 @@ class OpenAiEmbedder:
         self.dimension = dimension
         self._name = model
         self._texts = form.documents
-        self._endpoint, self._batch, self._cut = endpoint, batch, cut
+        self._endpoint = endpoint
+        self._batch = batch
+        self._cut = cut
         self._kind = CallKind("embeddings", model, endpoint.settings)
         # Of others it is not known whether they can shorten their vectors, and some refuse the
         # parameter.

@@ -82,12 +82,10 @@ class Endpoint:
         self._name = address.hostname or "the model endpoint"
         passwords = (key, address.password, unquote(address.password or ""))
         self.sender = Sender(self._name, settings, tuple(filter(None, passwords)))
-        self.settings, self._limiter, self._timeout, self._retries = (
-            settings,
-            limiter,
-            timeout,
-            retries,
-        )
+        self.settings = settings
+        self._limiter = limiter
+        self._timeout = timeout
+        self._retries = retries
         self.client = openai.AsyncOpenAI(
             base_url=base_url or None,
             api_key=key or "none",

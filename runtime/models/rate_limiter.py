@@ -48,8 +48,11 @@ IDLE_SECONDS = 2.0
 the bus seldom.
 """
 
-BUS_TIMEOUT, LOCAL_LIMITS_DURATION = 2.0, 5.0
-"""Seconds the bus has to answer, and for which a replica then uses its own part of the limits."""
+BUS_TIMEOUT = 2.0
+"""Seconds the bus has to answer."""
+
+LOCAL_LIMITS_DURATION = 5.0
+"""Seconds for which a replica uses its own part of the limits when the bus has not answered."""
 
 DEFAULT_PAUSE = 1.0
 """Seconds of the pause after a 429 without Retry-After."""
@@ -72,15 +75,16 @@ class RateLimiter:
         key: str = "",
         max_wait: float = math.inf,
     ) -> None:
-        self._limits, self._values, self._max_wait = limits, values, max_wait
-        self._name, self._counted = name, bool(limits.requests or limits.tokens)
+        self._limits = limits
+        self._values = values
+        self._max_wait = max_wait
+        self._name = name
+        self._counted = bool(limits.requests or limits.tokens)
         self.key = sha256(key or name)[:32]
         self._replica = uuid4().hex[:12]
-        self._admission, self._lock, self._call_ended = (
-            FairSemaphore(1),
-            asyncio.Lock(),
-            asyncio.Event(),
-        )
+        self._admission = FairSemaphore(1)
+        self._lock = asyncio.Lock()
+        self._call_ended = asyncio.Event()
         self._heartbeat_task: asyncio.Task[None] | None = None
         self._running = self._waiting = self._allowed = self._peak = 0
         # Of these only `_last_call` is of the machine's clock: others compare it with theirs.
@@ -133,7 +137,8 @@ class RateLimiter:
 
     async def close(self) -> None:
         """End this replica's lease. Repeats do nothing."""
-        task, self._heartbeat_task = self._heartbeat_task, None
+        task = self._heartbeat_task
+        self._heartbeat_task = None
         if task is None:
             return
         task.cancel()
@@ -171,7 +176,8 @@ class RateLimiter:
         paused.
         """
         async with self._lock:
-            now, probing = time.monotonic(), False
+            now = time.monotonic()
+            probing = False
             is_known = now - self._read_at < 2 * HEARTBEAT and not self._state.until
             has_all = 0 < self._limits.calls <= self._allowed
             if (
@@ -192,7 +198,8 @@ class RateLimiter:
                     )
                 if not self._has_turn(tokens):
                     return None
-            self._running, self._last_call = self._running + 1, time.time()
+            self._running += 1
+            self._last_call = time.time()
             self._peak = max(self._peak, self._running)
             return self._take_from_reservation(tokens, probing)
 
@@ -239,7 +246,9 @@ class RateLimiter:
         ends = time.monotonic() + (reservation.until - now if reservation else 0.0)
 
         def commit() -> bool:
-            self._allowed, self._reservation, self._corrections = share, reservation, {}
+            self._allowed = share
+            self._reservation = reservation
+            self._corrections = {}
             self._reserved_until = ends
             # Other replicas hold the rest: asking again at once would not change that.
             has_others_waiting = share < demand.running + demand.waiting
@@ -260,7 +269,9 @@ class RateLimiter:
         share = self._reconcile(state, limits.calls, demand, now, reservation)
 
         def commit() -> None:
-            self._allowed, self._corrections, self._peak = share, {}, self._running
+            self._allowed = share
+            self._corrections = {}
+            self._peak = self._running
             self._reservation = None if reservation else self._reservation
 
         return commit
@@ -370,13 +381,15 @@ class RateLimiter:
     ) -> Callable[[], T]:
         while True:
             state, revision = await read_state(values, self.key)
-            before, now = state.model_copy(deep=True), time.time()
+            before = state.model_copy(deep=True)
+            now = time.time()
             rules.cut_times(state, now)
             commit = change(state, self._limits, now)
             if state == before or await values.write(
                 self.key, state.model_dump_json().encode(), revision
             ):
-                self._state, self._read_at = state, time.monotonic()
+                self._state = state
+                self._read_at = time.monotonic()
                 return commit
             await asyncio.sleep(random.uniform(0, 0.01))  # noqa: S311
 

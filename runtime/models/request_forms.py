@@ -65,4 +65,5 @@ class RequestForms:
         """
         self._broken += is_broken
         if not is_broken or self._broken >= BROKEN_TWICE:
-            self._best, self.is_settled = place, True
+            self._best = place
+            self.is_settled = True

@@ -75,7 +75,10 @@ class Story:
         numbering: Numbering,
         omissions: Omissions,
     ) -> None:
-        self._parts, self._path, self._styles, self._numbering = parts, path, styles, numbering
+        self._parts = parts
+        self._path = path
+        self._styles = styles
+        self._numbering = numbering
         self._omissions = omissions
         self._relationships = parts.relationships(path)
         self._fields: list[_Field] = []

@@ -115,7 +115,7 @@ async def _without_binary_data(content: Content) -> Content:
             f"has no text in it ({'; '.join(clean.warnings)}): add a file that has some"
         )
     warnings = (*content.warnings, *clean.warnings)
-    return content._replace(text=clean.text, pages=clean.marks, warnings=warnings)
+    return content._replace(text=clean.text, pages=clean.offsets, warnings=warnings)
 
 
 def _read_in(encoding: Encoding | None) -> dict[str, Scalar]:

@@ -188,7 +188,8 @@ class OdfStory:
         self._note_count += 1
         number_of_note = self._note_count
         body = child(element, "note-body")
-        outside, self._after = self._after, []
+        outside = self._after
+        self._after = []
         words = self.on_one_line(body) if body is not None else ""
         self._after = [*outside, f"[^{number_of_note}]: {words}", *self._after]
         return f"[^{number_of_note}]"
@@ -232,7 +233,8 @@ class OdfStory:
         yield from self.blocks(chart)
 
     def _following(self) -> Iterator[str]:
-        following, self._after = self._after, []
+        following = self._after
+        self._after = []
         yield from following
 
 

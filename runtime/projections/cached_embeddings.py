@@ -34,9 +34,12 @@ class CachedEmbeddings:
     """
 
     def __init__(self, rows: Rows, embedder: Embedder, group: int = 80) -> None:
-        self._stored, self._rows = rows, WriteBehind(rows)
-        self._embedder, self._group = embedder, group
-        self.model, self.dimension = embedder.model, embedder.dimension
+        self._stored = rows
+        self._rows = WriteBehind(rows)
+        self._embedder = embedder
+        self._group = group
+        self.model = embedder.model
+        self.dimension = embedder.dimension
         self._locks = KeyLocks()
         self._with_older_keys: dict[str, bool] = {}
 

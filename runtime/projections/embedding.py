@@ -62,7 +62,9 @@ class GenerationEmbedders:
         *,
         max_wait: float = math.inf,
     ) -> None:
-        self._settings, self._limiters, self._max_wait = settings, limiters, max_wait
+        self._settings = settings
+        self._limiters = limiters
+        self._max_wait = max_wait
         self.configured = self._opened(open_embedder(settings, limiters, max_wait=max_wait))
         self._opened_so_far = {self.configured.model: self.configured}
         self._of: dict[int, EmbeddedVectors] = {}

@@ -220,7 +220,8 @@ class Integrity:
             self.jetstream, self.values, durables, reached_sequence, stored_mark
         )
         if evidence.accepted > self.accepted_count:
-            self.accepted_count, self.damage = evidence.accepted, ""
+            self.accepted_count = evidence.accepted
+            self.damage = ""
             self.writes.highest = evidence.reached_sequence = 0
         self.schema_record = await self._read_schema() or self.schema_record
         states = [

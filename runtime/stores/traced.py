@@ -39,7 +39,8 @@ class _Traced:
     """
 
     def __init__(self, store: object, attributes: dict[str, str]) -> None:
-        self._store, self._attributes = store, attributes
+        self._store = store
+        self._attributes = attributes
 
     def __getattr__(self, name: str) -> Any:
         attribute = getattr(self._store, name)

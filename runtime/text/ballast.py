@@ -102,16 +102,16 @@ class LeftOut:
         sentences: list[str] = []
         if count := self._inline.total():
             kinds = ", ".join(sorted(filter(None, self._inline))[:5])
-            what = "1 inline file" if count == 1 else f"{count:,} inline files"
+            subject = "1 inline file" if count == 1 else f"{count:,} inline files"
             of = f"{kinds}; " if kinds else ""
             sentences.append(
-                f"{what} ({of}{self._inline_bytes:,} bytes) {_were(count)} left out: only "
+                f"{subject} ({of}{self._inline_bytes:,} bytes) {_were(count)} left out: only "
                 "text is read"
             )
         if count := self._stretches:
-            what = "1 stretch" if count == 1 else f"{count:,} stretches"
+            subject = "1 stretch" if count == 1 else f"{count:,} stretches"
             sentences.append(
-                f"{what} of binary data ({self._bytes:,} bytes) {_were(count)} left out"
+                f"{subject} of binary data ({self._bytes:,} bytes) {_were(count)} left out"
             )
         return tuple(sentences)
 
@@ -121,29 +121,31 @@ def _were(count: int) -> str:
 
 
 class CleanText(NamedTuple):
-    """A text without binary data, where marks then stand in it, and sentences about what was left
-    out.
+    """A text without binary data, the offsets in it of places of the original, and sentences about
+    what was left out.
     """
 
     text: str
-    marks: tuple[int, ...]
+    offsets: tuple[int, ...]
     warnings: tuple[str, ...]
 
 
-def clean_text(text: str, marks: Sequence[int] = ()) -> CleanText:
-    """Return the text without its binary data. `marks` are ascending places in it."""
+def clean_text(text: str, offsets: Sequence[int] = ()) -> CleanText:
+    """Return the text without its binary data. `offsets` are ascending places in it."""
     left_out = LeftOut()
-    clean, removed = _removed(text, left_out)
-    return CleanText(clean, tuple(_moved(mark, removed) for mark in marks), left_out.sentences())
+    clean, stretches = _removed(text, left_out)
+    return CleanText(
+        clean, tuple(_moved(offset, stretches) for offset in offsets), left_out.sentences()
+    )
 
 
 def ballast_in(text: str) -> list[Ballast]:
     """Return the stretches of binary data in a text, in their order."""
-    found = sorted([*_inline_files(text), *_dumps(text), *_runs(text)])
+    stretches = sorted([*_inline_files(text), *_dumps(text), *_runs(text)])
     apart: list[Ballast] = []
-    for one in found:
-        if not apart or one.start >= apart[-1].end:
-            apart.append(one)
+    for stretch in stretches:
+        if not apart or stretch.start >= apart[-1].end:
+            apart.append(stretch)
     return apart
 
 
@@ -152,23 +154,26 @@ def without_ballast(
 ) -> Iterator[tuple[str, list[int]]]:
     """Yield a text that comes in pieces without its binary data, which `left_out` counts.
 
-    With each piece come marks: ascending places in the whole text, each in this piece or in a later
-    one. They are yielded with the piece they then belong to, as places in the text that is yielded.
+    With each piece come offsets: ascending places in the whole text, each in this piece or in a
+    later one. They are yielded with the piece they then belong to, as places in the text that is
+    yielded.
     """
     buffer = ""
-    marks = list[int]()
-    read = made = 0
-    for text, more in _and_end(pieces):
+    offsets = list[int]()
+    read_length = clean_length = 0
+    for text, new_offsets in _and_end(pieces):
         buffer += text or ""
-        marks += more
-        settled = len(buffer) if text is None else _settled(buffer)
-        clean, shifts = _removed(buffer[:settled], left_out)
-        here = [mark for mark in marks if text is None or mark < read + settled]
-        yield clean, [made + _moved(mark - read, shifts) for mark in here]
-        marks = marks[len(here) :]
-        buffer = buffer[settled:]
-        read = read + settled
-        made = made + len(clean)
+        offsets += new_offsets
+        settled_length = len(buffer) if text is None else _settled(buffer)
+        clean, shifts = _removed(buffer[:settled_length], left_out)
+        here = [
+            offset for offset in offsets if text is None or offset < read_length + settled_length
+        ]
+        yield clean, [clean_length + _moved(offset - read_length, shifts) for offset in here]
+        offsets = offsets[len(here) :]
+        buffer = buffer[settled_length:]
+        read_length += settled_length
+        clean_length += len(clean)
 
 
 def _and_end(
@@ -195,20 +200,20 @@ def _settled(buffer: str) -> int:
 
 
 def _removed(text: str, left_out: LeftOut) -> tuple[str, list[Ballast]]:
-    found = ballast_in(text)
+    stretches = ballast_in(text)
     parts: list[str] = []
     place = 0
-    for ballast in found:
+    for ballast in stretches:
         left_out.add(ballast)
         parts += (text[place : ballast.start], ballast.instead)
         place = ballast.end
-    return "".join([*parts, text[place:]]) if found else text, found
+    return "".join([*parts, text[place:]]) if stretches else text, stretches
 
 
-def _moved(place: int, removed: Sequence[Ballast]) -> int:
+def _moved(place: int, stretches: Sequence[Ballast]) -> int:
     """Return where a place of the text is once the stretches are gone."""
     shift = 0
-    for ballast in removed:
+    for ballast in stretches:
         if place < ballast.end:
             return min(place, ballast.start) - shift
         shift += ballast.end - ballast.start - len(ballast.instead)
@@ -280,8 +285,8 @@ def _are_lines(runs: Sequence[str]) -> bool:
 
 def _end_of_lines(text: str, end: int) -> int:
     """Return where lines of base64 end: behind a short last one, which is no word."""
-    last = _LAST_LINE.match(text, end)
-    return last.end() if last and not last[1].isalpha() else end
+    match = _LAST_LINE.match(text, end)
+    return match.end() if match and not match[1].isalpha() else end
 
 
 def _is_in_address(text: str, run: re.Match[str]) -> bool:
@@ -297,12 +302,12 @@ def _is_binary(run: str) -> bool:
         middle = len(run) // 2
         run = run[:_SAMPLE] + run[middle : middle + _SAMPLE] + run[-_SAMPLE:]
     classes = run.translate(_CLASSES)
-    small, capital, digits = (classes.count(letter) for letter in "lud")
-    if not digits or (small + capital) * 4 < len(run):
+    lower_case, capital, digits = (classes.count(letter) for letter in "lud")
+    if not digits or (lower_case + capital) * 4 < len(run):
         return False
     if _HEXADECIMAL.fullmatch(run):
         return True
     stretches = Counter(stretch[0] for stretch in _STRETCH.findall(classes))
-    if not small:  # base32
+    if not lower_case:  # base32
         return digits * 10 > len(run) and stretches["u"] * 8 > capital
-    return bool(capital) and small < stretches["l"] * _LONGEST_WORDS
+    return bool(capital) and lower_case < stretches["l"] * _LONGEST_WORDS

@@ -49,9 +49,9 @@ def split_reasoning(answer: str, *, truncated: bool = False) -> AnswerParts:
     """
     parts = ReasoningFilter(holds_text=True)
     before = parts.feed(answer)
-    rest = parts.end(truncated=truncated)
-    lacks_opening = before.lacks_opening or rest.lacks_opening
-    return AnswerParts(before.text + rest.text, before.reasoning + rest.reasoning, lacks_opening)
+    end = parts.end(truncated=truncated)
+    lacks_opening = before.lacks_opening or end.lacks_opening
+    return AnswerParts(before.text + end.text, before.reasoning + end.reasoning, lacks_opening)
 
 
 class ReasoningFilter:
@@ -96,7 +96,7 @@ class ReasoningFilter:
 
     def feed(self, piece: str) -> AnswerParts:
         """Take the next piece and return the parts that are certain so far."""
-        self._read(self._buffer + piece, last=False)
+        self._read(self._buffer + piece, is_last=False)
         return self._taken()
 
     def note_reasoning(self) -> None:
@@ -110,7 +110,7 @@ class ReasoningFilter:
         """Return the parts that were held back; nothing may be fed afterwards. `truncated`: the
         answer was cut.
         """
-        self._read(self._buffer, last=True)
+        self._read(self._buffer, is_last=True)
         if self._mode == "phrase":
             self._resolve(is_reasoning=truncated)
         elif self._mode == "pending":
@@ -120,7 +120,8 @@ class ReasoningFilter:
             self._resolve(is_reasoning=False)
         if self._after_inner is not None:
             self._mode = "text"
-            inner, self._after_inner = "".join(self._after_inner), None
+            inner = "".join(self._after_inner)
+            self._after_inner = None
             self._add(inner)
         self._holds_text = False
         return self._taken()
@@ -132,13 +133,14 @@ class ReasoningFilter:
             self._text = []
         reasoning = "".join(self._reasoning)
         self._reasoning = []
-        lacks_opening, self._lacks_opening = self._lacks_opening, False
+        lacks_opening = self._lacks_opening
+        self._lacks_opening = False
         return AnswerParts(text, reasoning, lacks_opening)
 
-    def _read(self, text: str, *, last: bool) -> None:
+    def _read(self, text: str, *, is_last: bool) -> None:
         at = 0
         if self._mode == "beginning":
-            if not last and MAYBE_BEGINNING.match(text) and len(text) <= LONGEST_MARK:
+            if not is_last and MAYBE_BEGINNING.match(text) and len(text) <= LONGEST_MARK:
                 self._buffer = text
                 return
             beginning = BEGINNING.match(text)
@@ -147,29 +149,29 @@ class ReasoningFilter:
                 self._wait(beginning[0], "phrase")
                 at = beginning.end()
         while at < len(text):
-            mark = MARK.search(text, at)
-            until = mark.start() if mark else self._certain_end(text, at, last)
+            match = MARK.search(text, at)
+            until = match.start() if match else self._certain_end(text, at, is_last)
             self._add(text[at:until])
             at = until
-            end = self._on_mark(mark, text, last) if mark else None
+            end = self._on_mark(match, text, is_last) if match else None
             if end is None:
                 break
             at = end
         self._buffer = text[at:]
 
-    def _certain_end(self, text: str, at: int, last: bool) -> int:
-        if last:
+    def _certain_end(self, text: str, at: int, is_last: bool) -> int:
+        if is_last:
             return len(text)
         if self._mode == "phrase":
             return max(at, len(text) - LONGEST_PHRASE)
         partial = PARTIAL.search(text, max(at, len(text) - LONGEST_MARK))
         return partial.start() if partial else len(text)
 
-    def _on_mark(self, mark: re.Match[str], text: str, last: bool) -> int | None:
+    def _on_mark(self, match: re.Match[str], text: str, is_last: bool) -> int | None:
         """Take a mark, and return where the text goes on behind it; None if more of it is
         needed.
         """
-        if not last and self._needs_more(mark, text):
+        if not is_last and self._needs_more(match, text):
             return None
         handle = {
             "text": self._in_text,
@@ -179,29 +181,29 @@ class ReasoningFilter:
             "pending": self._in_pending,
             "header": self._in_header,
         }[self._mode]
-        handle(mark, text)
-        return mark.end()
+        handle(match, text)
+        return match.end()
 
-    def _needs_more(self, mark: re.Match[str], text: str) -> bool:
+    def _needs_more(self, match: re.Match[str], text: str) -> bool:
         """Return whether what stands behind the mark decides what it means, and has not come
         yet.
         """
-        if mark.lastgroup in ("open", "close"):
-            behind = text_behind(mark, text)
+        if match.lastgroup in ("open", "close"):
+            behind = text_behind(match, text)
             return len(behind) < LOOK_AHEAD and not behind.strip()
-        return mark.end() == len(text) and mark.lastgroup in ("code", "phrase")
+        return match.end() == len(text) and match.lastgroup in ("code", "phrase")
 
-    def _in_text(self, mark: re.Match[str], text: str) -> None:
-        kind = mark.lastgroup
-        raw = mark[0]
+    def _in_text(self, match: re.Match[str], text: str) -> None:
+        kind = match.lastgroup
+        raw = match[0]
         if kind == "code":
             self._toggle_code(raw)
         if kind in ("newline", "code") or self._fence or self._span:
             self._add(raw)
         elif kind == "open":
-            self._on_open(raw, text_behind(mark, text))
+            self._on_open(raw, text_behind(match, text))
         elif kind == "close":
-            self._on_close(raw, text_behind(mark, text))
+            self._on_close(raw, text_behind(match, text))
         elif kind == "channel":
             self._on_channel(raw)
         elif kind == "wrapper" and self._is_wrapper(raw):
@@ -220,7 +222,9 @@ class ReasoningFilter:
 
     def _begin(self, mode: str) -> None:
         """Go on in this mode, now that a mark has told reasoning from text."""
-        self._mode, self._depth, self._thought_tail = mode, 1, ""
+        self._mode = mode
+        self._depth = 1
+        self._thought_tail = ""
         self._may_nest = not self._has_text
         self._has_reasoning = True
         self._holds_text = False
@@ -240,7 +244,8 @@ class ReasoningFilter:
         self._lacks_opening = self._has_text
         self._reasoning += self._text
         self._text = []
-        self._has_text, self._line = False, ""
+        self._has_text = False
+        self._line = ""
         self._begin("text")
         self._trims = self._unwraps = True
 
@@ -265,17 +270,19 @@ class ReasoningFilter:
             self._add(raw)
 
     def _wait(self, raw: str, mode: str) -> None:
-        self._mode, self._pending, self._pending_length = mode, [raw], 0
+        self._mode = mode
+        self._pending = [raw]
+        self._pending_length = 0
 
-    def _in_tag(self, mark: re.Match[str], text: str) -> None:
+    def _in_tag(self, match: re.Match[str], text: str) -> None:
         if (
-            mark.lastgroup == "open"
+            match.lastgroup == "open"
             and self._thought_tail.strip()
             and self._thought_tail.endswith("\n")
         ):
             self._depth += 1
-        if mark.lastgroup != "close" or is_quoted(mark, self._thought_tail, text):
-            self._add(mark[0])
+        if match.lastgroup != "close" or is_quoted(match, self._thought_tail, text):
+            self._add(match[0])
             return
         self._depth -= 1
         if self._depth:
@@ -283,11 +290,11 @@ class ReasoningFilter:
         else:
             self._leave()
 
-    def _in_phrase(self, mark: re.Match[str], text: str) -> None:
-        if mark.lastgroup == "phrase":
+    def _in_phrase(self, match: re.Match[str], text: str) -> None:
+        if match.lastgroup == "phrase":
             self._resolve(is_reasoning=True)
         else:
-            self._pending.append(mark[0])
+            self._pending.append(match[0])
 
     def _leave(self) -> None:
         if self._after_inner is not None:
@@ -297,20 +304,20 @@ class ReasoningFilter:
         self._unwraps = not self._has_text
         self._trims = not self._line or self._line[-1].isspace()
 
-    def _in_channel(self, mark: re.Match[str], text: str) -> None:
-        if mark.lastgroup != "channel":
-            self._add(mark[0])
-        elif mark[0].lower() in ("<|start|>", "<|channel|>"):
-            self._wait(mark[0], "header")
+    def _in_channel(self, match: re.Match[str], text: str) -> None:
+        if match.lastgroup != "channel":
+            self._add(match[0])
+        elif match[0].lower() in ("<|start|>", "<|channel|>"):
+            self._wait(match[0], "header")
         else:
             self._leave()
 
-    def _in_header(self, mark: re.Match[str], text: str) -> None:
-        if mark.lastgroup != "channel":
-            self._add(mark[0])
+    def _in_header(self, match: re.Match[str], text: str) -> None:
+        if match.lastgroup != "channel":
+            self._add(match[0])
             self._resolve(is_reasoning=False)
-        elif mark[0].lower() != "<|message|>":
-            self._pending.append(mark[0])
+        elif match[0].lower() != "<|message|>":
+            self._pending.append(match[0])
         else:
             self._enter_channel("".join(self._pending))
 
@@ -326,14 +333,14 @@ class ReasoningFilter:
         self._begin("text")
         self._trims = True
 
-    def _in_pending(self, mark: re.Match[str], text: str) -> None:
-        if mark.lastgroup != "close" or is_quoted(mark, self._pending[-1], text):
-            self._pending.append(mark[0])
+    def _in_pending(self, match: re.Match[str], text: str) -> None:
+        if match.lastgroup != "close" or is_quoted(match, self._pending[-1], text):
+            self._pending.append(match[0])
             return
         content = "".join(self._pending[1:])
         is_reasoning = reads_as_thought(content)
         if not is_reasoning:
-            self._pending.append(mark[0])
+            self._pending.append(match[0])
         self._resolve(is_reasoning=is_reasoning)
 
     def _resolve(self, *, is_reasoning: bool) -> None:

@@ -72,14 +72,14 @@ ROW_DELIMITER = "<|#|>"
 """What stands between the fields of a row that a model extracts."""
 
 
-def text_behind(mark: re.Match[str], text: str) -> str:
+def text_behind(match: re.Match[str], text: str) -> str:
     """Return the first characters behind a mark."""
-    return text[mark.end() : mark.end() + LOOK_AHEAD]
+    return text[match.end() : match.end() + LOOK_AHEAD]
 
 
-def is_quoted(mark: re.Match[str], before: str, text: str) -> bool:
+def is_quoted(match: re.Match[str], before: str, text: str) -> bool:
     """Return whether a closing tag stands in quotation marks, as reasoning may speak of it."""
-    behind = text[mark.end() : mark.end() + 1]
+    behind = text[match.end() : match.end() + 1]
     return behind in ("`", '"', "'") and before.endswith(behind)
 
 

@@ -47,7 +47,7 @@ def _last_border(text: str, start: int, end: int) -> int:
     step = 1_000
     while True:
         begin = max(start, end - step)
-        last = max((border.end() for border in _BORDER.finditer(text, begin, end)), default=0)
-        if last or begin == start:
-            return last or end
+        border_end = max((border.end() for border in _BORDER.finditer(text, begin, end)), default=0)
+        if border_end or begin == start:
+            return border_end or end
         step *= 10

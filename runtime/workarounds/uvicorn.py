@@ -65,7 +65,8 @@ class _WatchedFlow(FlowControl):
 
     def __init__(self, transport: asyncio.Transport, on_resumed: Callable[[float], None]) -> None:
         super().__init__(transport)
-        self._on_resumed, self._paused_at = on_resumed, 0.0
+        self._on_resumed = on_resumed
+        self._paused_at = 0.0
 
     def pause_reading(self) -> None:
         """See uvicorn."""
@@ -87,7 +88,8 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self._phase, self._requests = "idle", 0
+        self._phase = "idle"
+        self._requests = 0
         self._head_size = self._header_count = self._bytes_without_progress = 0
         self._body_ends = 0.0
         self._refusal: tuple[int, str] | None = None
@@ -156,7 +158,9 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         """See httptools."""
-        self._phase, self._head_size, self._header_count = "head", 0, 0
+        self._phase = "head"
+        self._head_size = 0
+        self._header_count = 0
         self._requests += 1
         super().on_message_begin()
 
@@ -182,7 +186,8 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         """See httptools."""
-        self._phase, self._bytes_without_progress = "body", 0
+        self._phase = "body"
+        self._bytes_without_progress = 0
         if len(self.pipeline) >= MAX_PIPELINED:
             self._reject(429, f"more than {MAX_PIPELINED} requests wait on one connection")
         super().on_headers_complete()
@@ -196,7 +201,8 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def on_message_complete(self) -> None:
         """See httptools."""
-        self._phase, self._bytes_without_progress = "idle", 0
+        self._phase = "idle"
+        self._bytes_without_progress = 0
         super().on_message_complete()
 
     def pause_writing(self) -> None:

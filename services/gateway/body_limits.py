@@ -51,7 +51,8 @@ class BodyLimitMiddleware:
     """Answers 413 to a request whose body is too large."""
 
     def __init__(self, app: ASGIApp, limits: BodyLimits) -> None:
-        self._app, self._limits = app, limits
+        self._app = app
+        self._limits = limits
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """See ASGI 3."""

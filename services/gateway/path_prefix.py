@@ -32,7 +32,9 @@ class PathPrefixMiddleware:
     """
 
     def __init__(self, app: ASGIApp, prefix: str, *, believes_proxies: bool) -> None:
-        self._app, self._prefix, self._believes_proxies = app, prefix, believes_proxies
+        self._app = app
+        self._prefix = prefix
+        self._believes_proxies = believes_proxies
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """See ASGI 3."""

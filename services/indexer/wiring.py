@@ -19,7 +19,9 @@ class GenerationHandlers:
     """
 
     def __init__(self, embedders: GenerationEmbedders, rows: Rows, batch: int) -> None:
-        self._embedders, self._rows, self._group = embedders, rows, CALLS_PER_GROUP * batch
+        self._embedders = embedders
+        self._rows = rows
+        self._group = CALLS_PER_GROUP * batch
         self._caches: dict[EmbeddingModel, CachedEmbeddings] = {}
 
     def handler(

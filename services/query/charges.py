@@ -68,7 +68,8 @@ class Charges:
         """Publish what was noted. What the log does not take is tried again the next time, under
         the same id.
         """
-        costs_by_payer, self._costs_by_payer = self._costs_by_payer, {}
+        costs_by_payer = self._costs_by_payer
+        self._costs_by_payer = {}
         for (workspace, actor), costs in costs_by_payer.items():
             event = QuestionsCharged(costs=tuple(cost for _, cost in sorted(costs.items())))
             self._unsent.append(

@@ -40,11 +40,9 @@ class StatusReplay:
     events = (Event,)
 
     def __init__(self, rows: Rows) -> None:
-        self._documents, self._passages, self._ledger = (
-            RowDocuments(rows),
-            RowPassages(rows),
-            RowLedger(rows),
-        )
+        self._documents = RowDocuments(rows)
+        self._passages = RowPassages(rows)
+        self._ledger = RowLedger(rows)
         self._states: dict[Partition, dict[str, DocumentStatus]] = defaultdict(dict)
 
     def handlers(self) -> list[ReplayHandler]:

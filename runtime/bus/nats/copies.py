@@ -201,7 +201,9 @@ class SequencedWriter:
 
     async def _confirm(self) -> None:
         """Wait until the stream has confirmed all that was sent."""
-        publications, self._under_way, self._bytes = self._under_way, [], 0
+        publications = self._under_way
+        self._under_way = []
+        self._bytes = 0
         try:
             async with asyncio.timeout(3 * REQUEST_TIMEOUT):
                 for sequence, future in publications:

@@ -29,7 +29,8 @@ class Lookahead:
     """Readers of the headers of one stream behind a sequence, one for each filter of a consumer."""
 
     def __init__(self, jetstream: JetStreamContext, stream: str, filters: Sequence[str]) -> None:
-        self._jetstream, self._stream = jetstream, stream
+        self._jetstream = jetstream
+        self._stream = stream
         self._readers: dict[str, Pull | None] = dict.fromkeys(filters)
         self._after = dict.fromkeys(filters, 0)
 

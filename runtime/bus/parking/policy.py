@@ -111,7 +111,9 @@ class ParkedMessage(StoredOriginal):
     async def _write(self, event: ParkedEvent) -> bool:
         now = time.monotonic()
         if revision := await self.parked_events.put(event, self.revision):
-            self.event, self.revision, self.claimed_at = event, revision, now
+            self.event = event
+            self.revision = revision
+            self.claimed_at = now
         return bool(revision)
 
 
@@ -127,7 +129,8 @@ class ParkingPolicy:
     def __post_init__(self) -> None:
         self._window = WindowShare(self.durable.max_ack_pending)
         self._succeeded = -SUCCESS
-        self._failing, self._began = False, time.monotonic()
+        self._failing = False
+        self._began = time.monotonic()
         self.recoveries = 0
         """How often messages were handled again after a time in which none was, while some
         failed.
@@ -137,7 +140,8 @@ class ParkingPolicy:
         """Note that the message was handled."""
         now = time.monotonic()
         self.recoveries += self._failing and now - max(self._succeeded, self._began) >= OUTAGE
-        self._succeeded, self._failing = now, False
+        self._succeeded = now
+        self._failing = False
         self.settled(message)
 
     def settled(self, message: Message) -> None:

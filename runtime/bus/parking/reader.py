@@ -55,11 +55,15 @@ class ParkedReader:
     """
 
     def __init__(self, edge: EventProcessor, parked_events: ParkedEvents, slots: int = 1) -> None:
-        self._processor, self._parked, self._slots = edge, parked_events, slots
+        self._processor = edge
+        self._parked = parked_events
+        self._slots = slots
         self._entries: dict[int, ParkedRecord] = {}
         self._unknown: set[int] = set()
         self._workspaces: dict[str, _Workspace] = {}
-        self._after, self._read_at, self._waits = 0, time.monotonic(), Waits()
+        self._after = 0
+        self._read_at = time.monotonic()
+        self._waits = Waits()
         self._recoveries = 0
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -105,8 +109,11 @@ class ParkedReader:
     async def look(self) -> None:
         """Read what has changed on the list. Raises `Unavailable`."""
         if time.monotonic() - self._read_at > ANEW and not self._tasks:
-            self._entries, self._unknown, self._workspaces = {}, set(), {}
-            self._after, self._read_at = 0, time.monotonic()
+            self._entries = {}
+            self._unknown = set()
+            self._workspaces = {}
+            self._after = 0
+            self._read_at = time.monotonic()
         while changes := await self._parked.changes(self._processor.durable.name, self._after):
             for entry in changes:
                 self._after = max(self._after, entry.revision)

@@ -13,7 +13,8 @@ class RowDocumentBounds:
     """`DocumentBounds` in a table of their own; the newest version wins."""
 
     def __init__(self, rows: Rows, table: str) -> None:
-        self._rows, self._table = rows, table
+        self._rows = rows
+        self._table = table
 
     async def put(
         self, partition: Partition, extents: Mapping[str, DocumentBounds]

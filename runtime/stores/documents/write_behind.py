@@ -32,7 +32,8 @@ class WriteBehind:
     """
 
     def __init__(self, rows: Rows, max_rows: int = MOST) -> None:
-        self._rows, self._most = rows, max_rows
+        self._rows = rows
+        self._most = max_rows
         self._kept: dict[Table, dict[str, Row]] = {}
         self._not_before = 0.0
         self._writing = asyncio.Lock()

@@ -27,7 +27,8 @@ class MemoryVectors:
     """
 
     def __init__(self, model: str, dimension: int, tables: Tables | None = None) -> None:
-        self.model, self.dimension = model, dimension
+        self.model = model
+        self.dimension = dimension
         self._tables: Tables = {} if tables is None else tables
 
     async def prepare(self, generation: int) -> None:

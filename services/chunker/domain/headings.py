@@ -61,10 +61,12 @@ class Outline:
             *lines, last_line = buffer[line_start - buffer_start :].split("\n")
             for line in lines:
                 self._line(None if in_long_line else line, line_start)
-                line_start = line_start + len(line) + 1
+                line_start += len(line) + 1
                 in_long_line = False
             if in_long_line or len(last_line) > _LONGEST_LINE:
-                line_start, in_long_line, self._title = line_start + len(last_line), True, None
+                line_start += len(last_line)
+                in_long_line = True
+                self._title = None
             end = self._title[0] if self._title else line_start
             yield buffer[: end - buffer_start]
             buffer = buffer[end - buffer_start :]
@@ -78,7 +80,8 @@ class Outline:
         """
         before = self._before
         title = self._title
-        self._before, self._title = "...", None
+        self._before = "..."
+        self._title = None
         if line is None or len(line) > _LONGEST_LINE:
             return
         self._before = line = line.rstrip()

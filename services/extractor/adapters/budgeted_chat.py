@@ -81,7 +81,8 @@ class BudgetedChat:
     """`Chat` that raises `BudgetSpent` instead of a call that the budget does not allow."""
 
     def __init__(self, chat: Chat, guard: BudgetGuard) -> None:
-        self._chat, self._guard = chat, guard
+        self._chat = chat
+        self._guard = guard
         self.model = chat.model
 
     async def complete(self, messages: Sequence[Message], *, json: bool = False) -> Completion:

@@ -19,7 +19,8 @@ class ExtractionCache:
     """
 
     def __init__(self, rows: Rows) -> None:
-        self._rows, self._locks = WriteBehind(rows), KeyLocks()
+        self._rows = WriteBehind(rows)
+        self._locks = KeyLocks()
 
     async def get(self, workspace: str, keys: Sequence[str]) -> dict[str, Extraction]:
         """See `Extractions.get`."""

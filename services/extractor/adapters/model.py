@@ -35,8 +35,11 @@ class ModelExtractor:
     """
 
     def __init__(self, chat: Chat, config: ExtractionConfig, count: Callable[[str], int]) -> None:
-        self._chat, self._config, self._count = chat, config, count
-        self._system, self._continue = system_prompt(config), continue_prompt(config)
+        self._chat = chat
+        self._config = config
+        self._count = count
+        self._system = system_prompt(config)
+        self._continue = continue_prompt(config)
         self._rowless = Attempts()
         self.model = chat.model
         self.draft_version = prompt_version(config, gleaning=False)

@@ -35,7 +35,9 @@ class RowCollector:
     def __init__(self, max_entities: int = 40, max_records: int = 100) -> None:
         self.entities: dict[str, ExtractedEntity] = {}
         self.relations: dict[tuple[str, str], ExtractedRelation] = {}
-        self._max_entities, self._max_records, self._bytes = max_entities, max_records, 0
+        self._max_entities = max_entities
+        self._max_records = max_records
+        self._bytes = 0
 
     def add_entity(self, name: str, kind: str, description: str) -> None:
         """Add an entity from the fields of a row, unless they are invalid or a limit is reached."""

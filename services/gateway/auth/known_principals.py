@@ -42,8 +42,8 @@ class KnownPrincipals:
         rights: dict[str, Any] | None = None
         if self.permissions is not None:
             rights = {
-                name: {"workspaces": sorted(granted.workspaces), "right": granted.access_right}
-                for name, granted in self.permissions.items()
+                name: {"workspaces": sorted(grant.workspaces), "right": grant.access_right}
+                for name, grant in self.permissions.items()
             }
         return json.dumps({"principals": rights, "places_key": self.places_key.hex()}).encode()
 
@@ -55,7 +55,7 @@ class KnownPrincipals:
         permissions = None
         if rights is not None:
             permissions = {
-                name: Permissions(frozenset(granted["workspaces"]), granted["right"])
-                for name, granted in rights.items()
+                name: Permissions(frozenset(grant["workspaces"]), grant["right"])
+                for name, grant in rights.items()
             }
         return cls(permissions, bytes.fromhex(fields["places_key"]))

@@ -85,7 +85,8 @@ class AuthMiddleware:
     """
 
     def __init__(self, app: ASGIApp, config: AuthConfig, public: tuple[str, ...] = ()) -> None:
-        self._app, self._config = app, config
+        self._app = app
+        self._config = config
         public_paths = (*PUBLIC_PATHS, *public)
         self._public_paths = (
             *public_paths,

@@ -69,7 +69,8 @@ class WebPage(StaticFiles):
 
     def __init__(self, folder: Path, path: str, entry: str) -> None:
         super().__init__(directory=folder)
-        self._path, self._entry = path, entry
+        self._path = path
+        self._entry = entry
         self._others = {name for name in ENTRIES.values() if name != entry}
 
     async def get_response(self, path: str, scope: Scope) -> Response:

@@ -42,8 +42,10 @@ class _FileWriter:
     """Writes the bytes of a file, hashes them, and calls `refuse_larger` with their number."""
 
     def __init__(self, content: BinaryIO, refuse_larger: Callable[[int], None]) -> None:
-        self._content, self._refuse_larger = content, refuse_larger
-        self.size, self._digest = 0, hashlib.sha256()
+        self._content = content
+        self._refuse_larger = refuse_larger
+        self.size = 0
+        self._digest = hashlib.sha256()
 
     def write(self, piece: memoryview) -> None:
         """Append these bytes. Raises what `refuse_larger` raises, and `Unavailable` when the disk
@@ -80,8 +82,12 @@ class _Form:
         self.file_name: str | None = None
         self.charset = ""
         self.encoding = bytearray()
-        self._file, self._read, self._parts, self._ended = file, 0, 0, False
-        self._header, self._headers = (bytearray(), bytearray()), dict[str, str]()
+        self._file = file
+        self._read = 0
+        self._parts = 0
+        self._ended = False
+        self._header = (bytearray(), bytearray())
+        self._headers = dict[str, str]()
         self._take: Callable[[memoryview], None] | None = None
         self._parser = MultipartParser(
             boundary.encode("latin-1"),

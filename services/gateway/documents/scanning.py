@@ -85,14 +85,16 @@ class Scan:
 
     def touch(self) -> None:
         """Update time and version after a change."""
-        self.updated_at, self.version = time.time(), self.version + 1
+        self.updated_at = time.time()
+        self.version += 1
 
 
 class Scans:
     """The scans of this process."""
 
     def __init__(self, folder: str, limits: ReadLimits) -> None:
-        self._folder, self._limits = Path(folder) if folder else None, limits
+        self._folder = Path(folder) if folder else None
+        self._limits = limits
         self._known: dict[str, tuple[Scan, asyncio.Task[None]]] = {}
 
     def start(self, publisher: DocumentPublisher) -> Scan:

@@ -126,7 +126,7 @@ async def undo_since(
     work = Undo(deps.log, workspace, principal.name, body.reason)
     since = await sequence_of(deps.past, workspace, body.since, places)
     undoing = await (plan_since(work, since) if body.dry_run else apply_since(work, since))
-    undone = [UndoResponse.of(planned) for planned in undoing.undoings]
+    undone = [UndoResponse.of(plan) for plan in undoing.undoings]
     return UndoSinceResponse(
         since=places.shown(undoing.since),
         published=not body.dry_run,

@@ -16,9 +16,9 @@ from services.gateway.webhooks.stored_values import replace_value
 KEY = "known.principals"
 
 
-async def publish_principals(values: SharedValues, known: KnownPrincipals) -> None:
+async def publish_principals(values: SharedValues, principals: KnownPrincipals) -> None:
     """Replace what the sender knows of principals. Raises `Unavailable`."""
-    await replace_value(values, KEY, known.encoded())
+    await replace_value(values, KEY, principals.encoded())
 
 
 @dataclass

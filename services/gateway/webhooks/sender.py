@@ -85,7 +85,8 @@ class Lease:
         # differ.
         if value and value != self.holder.encode():
             if revision != self.seen_revision:
-                self.seen_revision, self.seen_at = revision, now
+                self.seen_revision = revision
+                self.seen_at = now
             if now - self.seen_at < LEASE_EXPIRES:
                 return False
         is_held = await self.endpoints.values.write(key, self.holder.encode(), revision)

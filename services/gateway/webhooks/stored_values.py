@@ -5,7 +5,7 @@ from runtime.bus.port import SharedValues
 
 async def replace_value(values: SharedValues, key: str, value: bytes) -> None:
     """Store the value under the key; an empty one removes it. Raises `Unavailable`."""
-    written = False
-    while not written:
+    is_written = False
+    while not is_written:
         _, revision = await values.read(key)
-        written = await values.write(key, value, revision)
+        is_written = await values.write(key, value, revision)

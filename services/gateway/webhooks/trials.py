@@ -66,10 +66,10 @@ class OrderedTrials:
         key = PREFIX + endpoint.id
         order = {"id": uuid4().hex, "ordered_at": time.time()}
         await replace_value(self.values, key, json.dumps(order).encode())
-        waited = 0.0
-        while waited < ANSWER_SECONDS:
+        seconds = 0.0
+        while seconds < ANSWER_SECONDS:
             await self.sleep(POLL_SECONDS)
-            waited += POLL_SECONDS
+            seconds += POLL_SECONDS
             value, revision = await self.values.read(key)
             fields: dict[str, Any] = json.loads(value) if value else {}
             if fields.get("id") != order["id"]:

@@ -86,7 +86,9 @@ class StoredAnswers:
     """`AnswerCache` for the answers of one model."""
 
     def __init__(self, cache: RowCache, log: Log, model: str) -> None:
-        self._cache, self._log, self._model = cache, log, model
+        self._cache = cache
+        self._log = log
+        self._model = model
 
     async def entry_factory(
         self, question: Question, partitions: Sequence[Partition]

@@ -84,7 +84,8 @@ class HttpReranker:
         limiter: RateLimiter | None = None,
     ) -> None:
         self._shape = SHAPES[binding]
-        self._url, self.model = url or self._shape.url, model or self._shape.model
+        self._url = url or self._shape.url
+        self.model = model or self._shape.model
         if not self._url:
             raise ConfigurationError(
                 f"set RERANK_BINDING_HOST: RERANK_BINDING={binding} has no address of its own"

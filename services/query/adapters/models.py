@@ -41,7 +41,9 @@ class ModelKeywordExtractor:
     """
 
     def __init__(self, chat: Chat, language: str, cache: RowCache | None = None) -> None:
-        self._chat, self._language, self._cache = chat, language, cache
+        self._chat = chat
+        self._language = language
+        self._cache = cache
 
     async def extract(self, workspace: str, question: str) -> Keywords:
         """Return the keywords, with at most one call of the model."""
@@ -83,7 +85,8 @@ class ModelFollowUps:
     """`FollowUps` by a model. With a cache an equal prompt is paid for once."""
 
     def __init__(self, chat: Chat, cache: RowCache | None = None) -> None:
-        self._chat, self._cache = chat, cache
+        self._chat = chat
+        self._cache = cache
 
     async def reply(self, workspace: str, prompt: str) -> str:
         """See `FollowUps.reply`."""
@@ -165,7 +168,8 @@ class ModelReranker:
 
     def __init__(self, model: Reranker, cut: Callable[[str], str]) -> None:
         """`cut` shortens a text to what the model reads."""
-        self._model, self._cut = model, cut
+        self._model = model
+        self._cut = cut
 
     async def rerank(
         self, question: str, passages: Sequence[Passage], top_n: int

@@ -14,7 +14,8 @@ class NamedChat:
     """`Chat` by another one, whose errors have `model`."""
 
     def __init__(self, chat: Chat) -> None:
-        self._chat, self.model = chat, chat.model
+        self._chat = chat
+        self.model = chat.model
 
     async def complete(self, messages: Sequence[Message], *, json: bool = False) -> Completion:
         """See `Chat.complete`."""
@@ -37,7 +38,9 @@ class NamedEmbedder:
     """`Embedder` by another one, whose errors have `model`."""
 
     def __init__(self, embedder: Embedder) -> None:
-        self._embedder, self.model, self.dimension = embedder, embedder.model, embedder.dimension
+        self._embedder = embedder
+        self.model = embedder.model
+        self.dimension = embedder.dimension
 
     async def embed(self, texts: Sequence[str]) -> list[Vector]:
         """See `Embedder.embed`."""

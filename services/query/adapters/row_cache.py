@@ -17,8 +17,11 @@ class RowCache:
     """Rows of one table by cache key, per workspace."""
 
     def __init__(self, rows: Rows, table: str) -> None:
-        self._rows, self._table, self._locks = rows, table, KeyLocks()
-        self._behind, self._writes = WriteBehind(rows), set[asyncio.Task[None]]()
+        self._rows = rows
+        self._table = table
+        self._locks = KeyLocks()
+        self._behind = WriteBehind(rows)
+        self._writes = set[asyncio.Task[None]]()
 
     async def get(self, workspace: str, key: str) -> Row | None:
         """Return the row, or None."""

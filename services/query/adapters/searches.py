@@ -29,7 +29,8 @@ class ModelVectorSearches:
     """`VectorSearches` over the embedding models."""
 
     def __init__(self, embeddings: GenerationEmbedders, cache: ProjectionCache) -> None:
-        self._embeddings, self._cache = embeddings, cache
+        self._embeddings = embeddings
+        self._cache = cache
         self._by_model: dict[EmbeddingModel, ModelVectorSearch] = {}
         self.configured = self._by(embeddings.configured)
 

@@ -11,7 +11,8 @@ class CachedWordEmbedder:
     """Embeds short texts with an LRU cache of `max_texts` texts."""
 
     def __init__(self, embedder: Embedder, max_texts: int = 10_000) -> None:
-        self._embedder, self._most = embedder, max_texts
+        self._embedder = embedder
+        self._most = max_texts
         self._known: OrderedDict[str, array[float]] = OrderedDict()
 
     async def embed(self, texts: Sequence[str]) -> list[Vector]:

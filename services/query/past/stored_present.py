@@ -75,8 +75,8 @@ class _StoredRows:
         )
 
     def _has_contributions(self, chunk: str, version: int) -> bool:
-        stored = self.contributions.get(chunk)
-        return stored is not None and stored.version == version
+        stored_chunk = self.contributions.get(chunk)
+        return stored_chunk is not None and stored_chunk.version == version
 
 
 @dataclass(frozen=True)
@@ -167,8 +167,10 @@ async def _take(past: PresentPast, stored_rows: _StoredRows, documents: Sequence
         chunks = stored_rows.chunks.get(document["id"], {})
         await past.rows.put(Table("chunks", partition), chunks)
         for chunk in chunks.values():
-            stored = stored_rows.contributions[chunk["id"]]
-            record = ChunkRecord(stored.version, 0, stored.version, stored.contributions)
+            stored_chunk = stored_rows.contributions[chunk["id"]]
+            record = ChunkRecord(
+                stored_chunk.version, 0, stored_chunk.version, stored_chunk.contributions
+            )
             past.events.chunks[chunk["id"]].append(record)
         # Stores in memory never wait: other requests get their turn.
         await asyncio.sleep(0)

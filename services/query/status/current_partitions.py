@@ -39,7 +39,9 @@ class CurrentPartitions:
         positions: Positions,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._pointers, self._positions, self._clock = pointers, positions, clock
+        self._pointers = pointers
+        self._positions = positions
+        self._clock = clock
         self._cached: LRUCache[str, _Read] = LRUCache(MAX_CACHED)
 
     async def of(self, workspace: str) -> tuple[Partitions, int]:

@@ -38,7 +38,7 @@ def test_marks_move_with_what_stands_behind_the_data() -> None:
     text = f"one {BASE64} two ![lamp](data:image/png;base64,{BASE64}) three"
     clean = clean_text(text, [0, 10, text.index("two"), text.index("![") + 9, text.index("three")])
     assert clean.text == "one  two lamp three"
-    assert clean.marks == (
+    assert clean.offsets == (
         0,
         4,
         clean.text.index("two"),
@@ -67,7 +67,7 @@ def test_a_text_in_pieces_gives_the_same(size: int) -> None:
     ]
     parts = list(without_ballast(pieces, left_out))
     assert "".join(part for part, _ in parts) == clean.text
-    assert [mark for _, marks in parts for mark in marks] == list(clean.marks)
+    assert [mark for _, marks in parts for mark in marks] == list(clean.offsets)
     assert left_out.sentences() == clean.warnings
 
 

@@ -91,7 +91,8 @@ class SqliteFile:
         async with self._opening:
             if self._idle is not None:
                 self._idle.cancel()
-            connections, self._open = self._open or (), None
+            connections = self._open or ()
+            self._open = None
             for connection in connections:
                 await connection.close()
 
@@ -146,7 +147,8 @@ class _Connection:
     """A connection and the one thread that uses it."""
 
     def __init__(self, connection: sqlite3.Connection, thread: ThreadPoolExecutor) -> None:
-        self._connection, self._thread = connection, thread
+        self._connection = connection
+        self._thread = thread
 
     @classmethod
     async def opened(cls, path: Path, timeout: float) -> "_Connection":

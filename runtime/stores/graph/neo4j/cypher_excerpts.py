@@ -32,7 +32,8 @@ class Reader:
     """Reads excerpts; of the descriptions the first `longest` characters."""
 
     def __init__(self, transactions: Transactions, partition: dict[str, Any], longest: int) -> None:
-        self._found, self._longest = transactions.found, longest
+        self._found = transactions.found
+        self._longest = longest
         self._parameters = {**partition, "longest": 2 * longest}
 
     async def entities(self, names: Sequence[str]) -> list[Entity]:

@@ -47,7 +47,8 @@ class BoltGraph:
         self, uri: str, user: str, password: str, database: str = "neo4j", *, timeout: float = 30.0
     ) -> None:
         self._transactions = Transactions(uri, user, password, database, timeout)
-        self._query, self._read = self._transactions.query, self._transactions.read
+        self._query = self._transactions.query
+        self._read = self._transactions.read
         self._found = self._transactions.found
 
     async def prepare(self) -> None:

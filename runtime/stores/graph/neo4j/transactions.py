@@ -53,7 +53,8 @@ class Transactions:
     """
 
     def __init__(self, uri: str, user: str, password: str, database: str, timeout: float) -> None:
-        self._database, self._timeout = database, timeout
+        self._database = database
+        self._timeout = timeout
         if (
             uri.partition("://")[0] not in SCHEMES
         ):  # the driver would also take http, which has other rules

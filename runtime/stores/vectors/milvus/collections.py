@@ -87,8 +87,10 @@ class Collections:
             raise ConfigurationError(
                 f"Milvus index type {index_type!r} is not one of {', '.join(INDEXES)}"
             )
-        self.index_type, self.timeout = index_type, timeout
-        self._model, self._dimension = model, dimension
+        self.index_type = index_type
+        self.timeout = timeout
+        self._model = model
+        self._dimension = dimension
         # A connection of our own: a shared one outlives `close`, and the event loop that it belongs
         # to.
         self._connection: dict[str, Any] = {

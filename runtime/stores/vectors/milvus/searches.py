@@ -27,7 +27,8 @@ class Searches:
     """Searches over one connection. `timeout` is in seconds and bounds each call."""
 
     def __init__(self, collections: Collections, timeout: float) -> None:
-        self._collections, self._timeout = collections, timeout
+        self._collections = collections
+        self._timeout = timeout
         self._calls = SharedCalls(self._nearest_of_each, SEARCHES)
 
     async def nearest(

@@ -55,7 +55,8 @@ class MilvusVectors:
         token: str = "",
         timeout: float = 30,
     ) -> None:
-        self.model, self.dimension = model, dimension
+        self.model = model
+        self.dimension = dimension
         self._collections = Collections(
             uri,
             model=model,
