@@ -3,30 +3,19 @@ and values.
 """
 
 import asyncio
-from dataclasses import replace
 
 import pytest
 
 from contracts import subjects
 from contracts.events import DocumentAdded, DocumentDeleted
-from contracts.graph import PROJECTIONS, Generations
-from contracts.ids import sha256
 from contracts.topology import declared_stream
-from contracts.values import BlobRef
-from runtime.bus.codec import decode, encode
-from runtime.bus.encoded_text import BLOB_PART, EncodedText
-from runtime.bus.port import GenerationState, Message
-from runtime.errors import Poison, Unavailable
+from runtime.bus.codec import decode
+from runtime.bus.port import Message
+from runtime.errors import Poison
 from tests.support.buses import Bus, numbered
 from tests.support.events import added, sealed
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-
-
-def encoded_with(ref: BlobRef) -> tuple[bytes, str]:
-    """A document of workspace w with this reference, and its subject."""
-    envelope = sealed(DocumentAdded(document_id="d", blob=ref))
-    return encode(envelope), subjects.subject("w", "d", "DocumentAdded")
 
 
 async def filled(bus: Bus, *abouts: str) -> None:
@@ -328,140 +317,6 @@ async def test_the_largest_message_of_the_log_can_be_buried(bus: Bus) -> None:
     await bus.log.dead_letter(message, "chunker", "Poison: " + "long " * 200)
     ((data, _),) = await bus.dead()
     assert data[:1000] == message.data[:1000]
-
-
-@pytest.mark.parametrize(
-    "text", ["", "short", "ä" * 1_500_000, "x" * BLOB_PART, "x" * (BLOB_PART + 1)], ids=len
-)
-async def test_a_text_is_kept_under_its_hash(bus: Bus, text: str) -> None:
-    ref = await bus.blobs.put(EncodedText.of(text), "w")
-    size = len(text.encode())
-    parts = max(1, -(-size // BLOB_PART))
-    assert ref == BlobRef(sha256=sha256(text), size=size, parts=parts, place=f"w.{sha256(text)}")
-    assert await bus.blobs.get(ref) == text
-    assert b"".join(await bus.blobs.parts(ref)) == text.encode()
-
-
-async def test_a_text_of_one_workspace_is_not_among_those_of_another(bus: Bus) -> None:
-    first = await bus.blobs.put(EncodedText.of("text"), "w")
-    second = await bus.blobs.put(EncodedText.of("text"), "Team B")
-    assert first.key != second.key
-    assert [await bus.blobs.get(ref) for ref in (first, second)] == ["text", "text"]
-    with pytest.raises(Poison, match="not among those of the event's workspace"):
-        decode(*encoded_with(second))
-
-
-async def test_a_text_that_an_older_version_stored_under_its_hash_alone_is_read(bus: Bus) -> None:
-    ref = await bus.store_under_hash("older")
-    assert ref.place is None
-    assert await bus.blobs.get(ref) == "older"
-    envelope = decode(*encoded_with(ref))
-    assert isinstance(envelope.data, DocumentAdded)
-    assert envelope.data.blob == ref
-
-
-async def test_a_text_that_is_kept_twice_is_kept_once(bus: Bus) -> None:
-    text = "ä" * BLOB_PART
-    refs = [
-        await bus.blobs.put(EncodedText.of(text), "w"),
-        *await asyncio.gather(*(bus.blobs.put(EncodedText.of(text), "w") for _ in range(3))),
-    ]
-    assert len(set(refs)) == 1
-    assert await bus.blobs.get(refs[0]) == text
-
-
-async def test_a_text_of_which_a_part_is_missing_is_poison(bus: Bus) -> None:
-    ref = await bus.blobs.put(EncodedText.of("text"), "w")
-    with pytest.raises(Poison, match=f"part 1 of blob {ref.sha256}"):
-        await bus.blobs.get(ref.model_copy(update={"parts": 2}))
-    with pytest.raises(Poison, match="part 0"):
-        await bus.blobs.get(BlobRef(sha256=sha256("never put"), size=1, parts=1))
-
-
-async def test_a_text_cut_short_by_its_reference_is_poison(bus: Bus) -> None:
-    ref = await bus.blobs.put(EncodedText.of("x" * (BLOB_PART + 1)), "w")
-    with pytest.raises(Poison, match="hash"):
-        await bus.blobs.get(ref.model_copy(update={"parts": 1}))
-
-
-async def test_a_text_that_is_not_the_one_of_its_name_is_poison(bus: Bus) -> None:
-    ref = await bus.forge("what was said", "something else")
-    with pytest.raises(Poison, match="hash"):
-        await bus.blobs.get(ref)
-    with pytest.raises(Poison, match="does not have the hash of its name"):
-        await bus.blobs.parts(ref)
-
-
-@pytest.mark.parametrize("content", ["something else", ""])
-async def test_a_text_replaces_what_somebody_put_under_its_name(bus: Bus, content: str) -> None:
-    ref = await bus.forge("what was said", content)
-    assert await bus.blobs.put(EncodedText.of("what was said"), "w") == ref
-    assert await bus.blobs.get(ref) == "what was said"
-
-
-async def test_a_text_put_by_many_at_once_over_a_forged_one_stands(bus: Bus) -> None:
-    ref = await bus.forge("what was said", "something else")
-    await asyncio.gather(*(bus.blobs.put(EncodedText.of("what was said"), "w") for _ in range(8)))
-    assert await bus.blobs.get(ref) == "what was said"
-
-
-async def test_everything_is_in_its_first_generation_before_anybody_writes(bus: Bus) -> None:
-    pointers, _ = await bus.pointers.read()
-    assert pointers == {projection: GenerationState() for projection in PROJECTIONS}
-    assert await bus.pointers.live() == Generations()
-
-
-async def test_a_switch_is_seen_by_the_next_reader(bus: Bus) -> None:
-    pointers, revision = await bus.pointers.read()
-    graph = GenerationState(live=2, previous=1, highest=2)
-    await bus.pointers.write({**pointers, "graph": graph}, revision)
-    again, later = await bus.pointers.read()
-    assert again == {**pointers, "graph": graph}
-    assert later != revision
-    assert await bus.pointers.live() == Generations(graph=2)
-
-
-async def test_of_two_that_switch_at_the_same_time_one_is_told_to_start_again(bus: Bus) -> None:
-    pointers, first = await bus.pointers.read()
-    await bus.pointers.write({**pointers, "graph": GenerationState(live=2, highest=2)}, first)
-    with pytest.raises(Unavailable, match="start again"):
-        await bus.pointers.write({**pointers, "vectors": GenerationState(live=5, highest=5)}, first)
-    assert await bus.pointers.live() == Generations(graph=2)
-    pointers, second = await bus.pointers.read()
-    await bus.pointers.write({**pointers, "graph": replace(pointers["graph"], highest=3)}, second)
-    with pytest.raises(Unavailable):
-        await bus.pointers.write(pointers, second)
-
-
-async def test_what_a_reader_does_to_its_pointers_changes_nothing(bus: Bus) -> None:
-    pointers, _ = await bus.pointers.read()
-    pointers["graph"] = GenerationState(live=9)
-    assert await bus.pointers.live() == Generations()
-
-
-async def test_a_shared_value_is_replaced_only_by_who_saw_it_last(bus: Bus) -> None:
-    assert await bus.values.read("provider") == (b"", 0)
-    assert await bus.values.keys() == []
-    assert await bus.values.write("provider", b"one", 0)
-    assert not await bus.values.write("provider", b"another", 0)
-    value, revision = await bus.values.read("provider")
-    assert value == b"one"
-    assert await bus.values.write("other", b"", 0)
-    assert await bus.values.write("provider", b"two", revision)
-    assert not await bus.values.write("provider", b"three", revision)
-    assert (await bus.values.read("provider"))[0] == b"two"
-    assert await bus.values.keys() == ["other", "provider"]
-
-
-async def test_of_many_writers_at_once_none_is_lost(bus: Bus) -> None:
-    async def count() -> None:
-        while True:
-            value, revision = await bus.values.read("count")
-            if await bus.values.write("count", str(int(value or b"0") + 1).encode(), revision):
-                return
-
-    await asyncio.gather(*(count() for _ in range(20)))
-    assert (await bus.values.read("count"))[0] == b"20"
 
 
 async def test_a_decoded_event_of_the_log_is_the_one_that_was_published(bus: Bus) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 import time
 import uuid
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +17,8 @@ from embedded.processes import Process, free_port
 from embedded.servers import arcadedb
 from runtime.stores.graph.memory import MemoryGraph
 from runtime.stores.graph.neo4j.store import BoltGraph
-from runtime.stores.graph.port import Graph
+from runtime.stores.graph.port import Graph, RelationSummary
+from runtime.stores.graph.write_batches import sorted_ties
 from tests.support import neo4j_server
 from tests.support.shared_servers import Address, SharedServers
 from tests.support.waiting import PATIENCE
@@ -176,3 +177,16 @@ async def seconds(call: Awaitable[None]) -> float:
     start = time.perf_counter()
     await call
     return time.perf_counter() - start
+
+
+def tie(relation: Relation) -> RelationSummary:
+    """The relation in short."""
+    return RelationSummary(relation.source, relation.target, relation.weight)
+
+
+async def ties(
+    graph: Graph, partition: Partition, names: Collection[str], limit: int
+) -> list[RelationSummary]:
+    """Those of all the names, each once."""
+    result = await graph.relation_summaries(partition, names, limit=limit)
+    return sorted_ties(tie for summaries in result.values() for tie in summaries)

@@ -5,8 +5,12 @@ from typing import Any
 
 from fastapi import FastAPI
 
+from contracts.envelope import Envelope
+from contracts.events import Event
 from contracts.graph import Generations
+from contracts.topology import declared_consumer
 from offline.embeddings.lexical import LexicalEmbedder
+from runtime.bus.codec import decode
 from runtime.bus.feed.memory import MemoryEventFeed
 from runtime.bus.memory import (
     MemoryBlobs,
@@ -256,3 +260,10 @@ async def library_of_two() -> QueryHarness:
     await harness.index("curie", *CURIE, says=CURIE_SAYS)
     await harness.index("baker", *BAKER, says=BAKER_SAYS, version=1000)
     return harness
+
+
+async def projected(harness: QueryHarness) -> None:
+    """What the projection makes of everything in the log."""
+    for message in harness.consumer(declared_consumer("query-status")).fetch(1000):
+        envelope: Envelope[Event] = decode(message.data, message.subject)
+        await harness.project(Delivery(envelope, message.sequence, 1, message.published_at))

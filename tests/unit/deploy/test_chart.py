@@ -3,7 +3,6 @@ the services.
 """
 
 import json
-import os
 import re
 import subprocess
 import tomllib
@@ -21,15 +20,10 @@ from kubernetes_validate import utils
 from contracts.registry import service_of
 from contracts.topology import CONSUMERS
 from operations import bus_accounts
-from operations.settings import CommandSettings
 from runtime.broker import GRACE
-from runtime.bus.nats.addresses import TlsFiles, parse_bus_address
-from runtime.settings import secret_files
-from services.gateway.auth.settings import AccessSettings
-from services.gateway.settings import GatewaySettings
-from services.query.settings import QuerySettings
 from tests.architecture.sources import REPOSITORY, SERVICES
 from tests.support import chart
+from tests.support.chart_resources import container, containers, of_kind
 from tests.unit.deploy.test_compose_settings import read_by
 from tests.unit.deploy.test_deploy import ALL, OPENED_WITH, environment, opened
 
@@ -45,44 +39,6 @@ OFFERED_KEYS = {
 
 OF_OTHERS = {"ScaledObject", "PodMonitor"}
 """Kinds that come with KEDA and with the Prometheus operator."""
-
-
-def of_kind(case: str, *kinds: str) -> dict[str, dict[str, Any]]:
-    return {
-        resource["metadata"]["name"]: resource
-        for resource in chart.resources(case)
-        if resource["kind"] in kinds
-    }
-
-
-def pods(case: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Each pod that a render asks for, by the name of what asks for it."""
-    for name, resource in of_kind(case, "Deployment", "Job", "Pod").items():
-        yield (
-            name,
-            resource["spec"] if resource["kind"] == "Pod" else resource["spec"]["template"]["spec"],
-        )
-
-
-def containers(pod: dict[str, Any]) -> list[dict[str, Any]]:
-    return [*pod.get("initContainers", ()), *pod["containers"]]
-
-
-def container(component: str, case: str = "everything") -> dict[str, Any]:
-    result = of_kind(case, "Deployment")[f"kb-{component}"]
-    return result["spec"]["template"]["spec"]["containers"][0]
-
-
-def secrets(pod: dict[str, Any]) -> dict[str, tuple[str, str]]:
-    """The Secret and its key behind each file of secrets that a pod has."""
-    (volume,) = [entry["projected"] for entry in pod["volumes"] if entry["name"] == "secrets"]
-    assert volume["defaultMode"] == 0o440
-    sources = [source["secret"] for source in volume["sources"]]
-    return {
-        item["path"]: (source["name"], item["key"])
-        for source in sources
-        for item in source["items"]
-    }
 
 
 def over(defaults: Any, overrides: Any) -> Any:
@@ -218,110 +174,6 @@ def test_every_setting_of_a_service_can_be_given(service: str) -> None:
     assert missing_names <= {"HOST", "PORT", "MONGO_URI"}
 
 
-def test_each_program_is_a_user_of_the_bus_with_its_own_password() -> None:
-    users = {user.name for user in bus_accounts.USERS}
-    for name, pod in pods("everything"):
-        secret, user = secrets(pod)["nats_url"]
-        assert (secret, user in users) == ("lightstream-bus", True)
-        for pod_container in containers(pod):
-            env = {variable["name"]: variable["value"] for variable in pod_container["env"]}
-            narrow = pod_container["name"] in (*SERVICES, "webhooks")
-            assert user == (pod_container["name"] if narrow else "operator"), name
-            prefix = bus_accounts.IMPORTED_API if narrow else bus_accounts.API
-            assert env["NATS_API_PREFIX"] == prefix
-
-
-def test_a_bus_with_tls_is_reached_with_the_files_of_its_secret() -> None:
-    for _, pod in pods("everything"):
-        assert {"name": "bus", "secret": {"secretName": "bus-tls", "defaultMode": 0o440}} in pod[
-            "volumes"
-        ]
-        for pod_container in containers(pod):
-            assert {"name": "bus", "mountPath": "/run/bus", "readOnly": True} in pod_container[
-                "volumeMounts"
-            ]
-    assert not [
-        pod for _, pod in pods("default") if "bus" in {volume["name"] for volume in pod["volumes"]}
-    ]
-    # What values.yaml says of an address is one.
-    example = re.search(r"tls://…(\S+)", (chart.CHART / "values.yaml").read_text("utf-8"))
-    assert example
-    address = parse_bus_address(f"tls://chunker:k1@nats:4222{example[1]}")
-    assert address.tls == TlsFiles("/run/bus/ca.crt", "/run/bus/tls.crt", "/run/bus/tls.key")
-
-
-def test_only_the_query_service_is_shown_the_key_of_prometheus() -> None:
-    monitors = of_kind("everything", "PodMonitor")
-    (ends,) = monitors["kb-query"]["spec"]["podMetricsEndpoints"]
-    assert ends["authorization"] == {"credentials": {"name": "prometheus", "key": "key"}}
-    (ends,) = monitors["kb-workers"]["spec"]["podMetricsEndpoints"]
-    assert "authorization" not in ends
-    operators = {
-        name: monitor["spec"]["selector"]["matchExpressions"][0]["operator"]
-        for name, monitor in monitors.items()
-    }
-    assert operators == {"kb-query": "In", "kb-workers": "NotIn"}
-
-
-@pytest.mark.parametrize("case", chart.NAMES)
-def test_a_pod_can_write_nothing_but_its_scratch_and_has_no_right_in_the_cluster(case: str) -> None:
-    for name, pod in pods(case):
-        assert pod["automountServiceAccountToken"] is False, name
-        assert pod["securityContext"]["runAsNonRoot"]
-        assert pod["securityContext"]["runAsUser"] == 10001
-        assert pod["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
-        for pod_container in containers(pod):
-            rights = pod_container["securityContext"]
-            assert (rights["readOnlyRootFilesystem"], rights["allowPrivilegeEscalation"]) == (
-                True,
-                False,
-            )
-            assert rights["capabilities"] == {"drop": ["ALL"]}
-            assert {"requests", "limits"} <= set(pod_container["resources"])
-
-
-@pytest.mark.parametrize("case", chart.NAMES)
-def test_no_secret_is_made_or_stands_in_an_environment(case: str) -> None:
-    assert not of_kind(case, "Secret")
-    for name, pod in pods(case):
-        assert "secretKeyRef" not in str(pod), name
-        assert "secretRef" not in str(pod), name
-        for pod_container in containers(pod):
-            assert {
-                "name": "secrets",
-                "mountPath": "/run/lightstream",
-                "readOnly": True,
-            } in pod_container["volumeMounts"]
-            files = {
-                variable["name"]: variable["value"]
-                for variable in pod_container["env"]
-                if variable["value"].startswith("/run/lightstream/")
-            }
-            assert {Path(file).name for file in files.values()} == set(secrets(pod)), name
-
-
-@pytest.mark.parametrize("service", [*SERVICES, "operator"])
-def test_a_program_finds_each_secret_in_its_file(
-    service: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for file, (_, key) in secrets(dict(pods("everything"))[f"kb-{service}"]).items():
-        (tmp_path / file).write_text(f"{file} of {key}\n", "utf-8")
-    expected_secrets: dict[str, str] = {}
-    for entry in container(service)["env"]:
-        if entry["value"].startswith("/run/lightstream/"):
-            variable = entry["name"].removesuffix("_FILE")
-            file = Path(entry["value"]).name
-            monkeypatch.setenv(entry["name"], str(tmp_path / file))
-            expected_secrets[variable] = (tmp_path / file).read_text("utf-8").strip()
-    secrets_read: dict[str, str] = {}
-    for kind in (QuerySettings, GatewaySettings, AccessSettings, CommandSettings):
-        secrets_read |= {
-            secret_file.variable.removesuffix("_FILE"): secret_file.content
-            for secret_file in secret_files(kind, os.environ).values()
-        }
-    assert secrets_read == expected_secrets
-
-
 def test_a_service_is_asked_for_its_health_and_ends_in_good_order() -> None:
     for service in SERVICES:
         result = container(service)
@@ -368,48 +220,6 @@ def test_workers_are_scaled_by_the_lag_of_their_own_consumers() -> None:
     for name, deployment in of_kind("everything", "Deployment").items():
         has_replicas = name in ("kb-operator", "kb-webhooks")
         assert ("replicas" in deployment["spec"]) == has_replicas, "two would set it"
-
-
-def test_nothing_goes_in_or_out_but_what_a_program_needs() -> None:
-    policies = {
-        name.removeprefix("kb-"): policy["spec"]
-        for name, policy in of_kind("everything", "NetworkPolicy").items()
-    }
-    assert policies["deny"]["policyTypes"] == ["Ingress", "Egress"]
-    assert not {"ingress", "egress"} & set(policies["deny"])
-    with_models = {
-        name
-        for name, spec in policies.items()
-        if 443 in _ports(spec) and name not in ("deny", "all")
-    }
-    opens = {name for name in SERVICES if opened(name) & {"open_chat", "open_embedder"}}
-    assert with_models == opens | {"operator", "topology", "webhooks"}
-    # Receivers are elsewhere than models: the sender alone reaches them.
-    assert {name for name, spec in policies.items() if 8443 in _ports(spec)} == {"webhooks"}
-    assert "kb-lightstream-webhooks" not in of_kind("default", "NetworkPolicy")
-    assert "chunker" not in policies
-    assert {name for name, spec in policies.items() if "ingress" in spec} == {"all", "query"}
-
-
-def test_the_sender_of_webhooks_is_apart_where_it_is_enabled() -> None:
-    """Then the query service sends none, and the sender has neither credentials nor stores but
-    documents.
-    """
-    assert "kb-lightstream-webhooks" not in of_kind("default", "Deployment")
-    assert {"name": "WEBHOOK_SENDER", "value": "apart"} in container("query")["env"]
-    default = of_kind("default", "Deployment")["kb-lightstream-query"]
-    assert "WEBHOOK_SENDER" not in yaml.safe_dump(default)
-    assert container("webhooks")["command"] == [
-        "python",
-        "-m",
-        "lightstream_rag.services.gateway.webhooks.main",
-    ]
-    given_secrets = secrets(dict(pods("everything"))["kb-webhooks"])
-    assert set(given_secrets) == {"nats_url", "documents_url"}
-
-
-def _ports(spec: dict[str, Any]) -> set[int]:
-    return {port["port"] for rule in spec.get("egress", ()) for port in rule["ports"]}
 
 
 def test_streams_and_stores_are_prepared_before_anything_starts() -> None:

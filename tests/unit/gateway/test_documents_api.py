@@ -1,27 +1,22 @@
-"""The routes about documents over stores in memory: added once, deleted, tried again, and never
-refused as busy.
+"""The routes about documents over stores in memory: added once, tried again, and never refused as
+busy.
 """
 
-import asyncio
 import json
 from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 import pytest_asyncio
 
-from contracts.events import DocumentAdded, DocumentDeleted, Event
-from contracts.graph import Partition
+from contracts.events import DocumentAdded, Event
 from contracts.values import Chunking
 from runtime.bus.codec import decode
 from runtime.errors import Unavailable
-from runtime.stores.documents.port import Table
-from services.gateway.settings import GatewaySettings
 from tests.support.events import added, delivered, document, failed
-from tests.support.querying import QueryHarness, library_of_two
-from tests.unit.gateway.test_api import client, projected
+from tests.support.querying import QueryHarness, library_of_two, projected
+from tests.unit.gateway.test_api import client
 
 TEXT = {"text": "Port Elm has a lighthouse.", "file_source": "port.md"}
 
@@ -157,72 +152,6 @@ async def test_a_cutting_that_cannot_be_is_refused(
     assert (answer.status_code, harness.log.messages) == (422, [])
 
 
-async def test_deleting_publishes_what_is_known_and_says_deletion_started_of_anything(
-    api: httpx.AsyncClient, harness: QueryHarness
-) -> None:
-    await api.post("/documents/text", json={**TEXT, "file_source": "a.txt"})
-    known_id = "doc-a5e54d1fd7bb69a228ef0dcd2431367e"
-    unknown_id = "doc-nobody"
-    answer = await api.request(
-        "DELETE", "/documents/delete_document", json={"doc_ids": [known_id, unknown_id]}
-    )
-    body = answer.json()
-    assert (answer.status_code, body["status"], body["doc_id"]) == (
-        200,
-        "deletion_started",
-        f"{known_id}, {unknown_id}",
-    )
-    assert events(harness)[1:] == [DocumentDeleted(document_id=known_id)]
-
-
-@pytest.mark.parametrize("ids", [[], [""], [" "], ["a", "a"], ["a", " a"], ["x" * 513], "a", None])
-async def test_ids_that_cannot_be_are_refused(api: httpx.AsyncClient, ids: Any) -> None:
-    answer = await api.request("DELETE", "/documents/delete_document", json={"doc_ids": ids})
-    assert answer.status_code == 422
-
-
-async def test_clearing_deletes_every_document_those_the_projection_has_not_seen_too(
-    harness: QueryHarness,
-) -> None:
-    async with client(harness.app()) as api:
-        names = [f"{number}.txt" for number in range(40)]
-        await api.post("/documents/texts", json={"texts": names[:20], "file_sources": names[:20]})
-        await projected(harness)
-        await api.post("/documents/texts", json={"texts": names[20:], "file_sources": names[20:]})
-        await api.post("/documents/text", json=TEXT, headers={"X-Workspace": "other"})
-        answer = await api.request("DELETE", "/documents?confirm=w")
-        assert answer.json() == {"status": "success", "message": "40 documents are being deleted."}
-        assert (
-            await api.request("DELETE", "/documents", headers={"X-Workspace": "empty"})
-        ).status_code == 200
-    deletions = [event for event in events(harness) if isinstance(event, DocumentDeleted)]
-    assert len({event.document_id for event in deletions}) == len(deletions) == 40
-
-
-async def test_clearing_without_saying_so_deletes_nothing_and_says_how_much_it_would(
-    harness: QueryHarness, api: httpx.AsyncClient
-) -> None:
-    await api.post("/documents/texts", json={"texts": ["a", "b"], "file_sources": ["a", "b"]})
-    elsewhere = {"sec-fetch-site": "same-origin", "referer": "http://test/docs"}
-    for query, headers in (("", {}), ("?confirm=yes", {}), ("", elsewhere)):
-        refused = await api.request("DELETE", f"/documents{query}", headers=headers)
-        assert refused.status_code == 400
-        assert (
-            "every document of workspace 'w', 2 in all: DELETE /documents?confirm=w"
-            in refused.json()["detail"]
-        )
-    assert not [event for event in events(harness) if isinstance(event, DocumentDeleted)]
-
-
-async def test_lightrags_page_which_asks_by_itself_clears_without_a_confirmation(
-    harness: QueryHarness, api: httpx.AsyncClient
-) -> None:
-    await api.post("/documents/text", json=TEXT)
-    page = {"sec-fetch-site": "same-origin", "referer": "http://test/webui/"}
-    assert (await api.request("DELETE", "/documents", headers=page)).status_code == 200
-    assert [event for event in events(harness) if isinstance(event, DocumentDeleted)]
-
-
 async def test_failed_documents_are_added_again_once_for_each_failure(
     api: httpx.AsyncClient, harness: QueryHarness
 ) -> None:
@@ -235,24 +164,6 @@ async def test_failed_documents_are_added_again_once_for_each_failure(
         answer = await api.post("/documents/reprocess_failed")
         assert (answer.json()["status"], answer.json()["track_id"]) == ("reprocessing_started", "")
     assert texts(harness) == [TEXT["text"]] * 2
-
-
-async def test_caches_of_what_a_model_said_are_cleared_and_embeddings_stay(
-    api: httpx.AsyncClient, harness: QueryHarness
-) -> None:
-    for workspace in ("w", "other"):
-        for name in ("extractions", "keywords", "answers", "embeddings"):
-            await harness.rows.put(Table(name, Partition(workspace, 0)), {"key": {"value": 1}})
-    answer = await api.post("/documents/clear_cache", json={})
-    assert answer.json() == {"status": "success", "message": "Successfully cleared all cache"}
-    remaining = {
-        (workspace, name)
-        for workspace in ("w", "other")
-        for name in ("extractions", "keywords", "answers", "embeddings")
-        if await harness.rows.get(Table(name, Partition(workspace, 0)), ["key"])
-    }
-    foreign = {("other", name) for name in ("extractions", "keywords", "answers", "embeddings")}
-    assert remaining == {("w", "embeddings")} | foreign
 
 
 async def test_the_pipeline_is_busy_while_a_document_is_not_settled_and_nothing_is_refused_for_it(
@@ -317,118 +228,6 @@ async def test_a_full_log_is_503_with_the_time_to_wait(
     harness.log.publish = full  # type: ignore[method-assign]
     answer = await api.post("/documents/text", json=TEXT)
     assert (answer.status_code, answer.headers["retry-after"]) == (503, "30")
-
-
-async def test_a_scan_needs_a_folder(api: httpx.AsyncClient) -> None:
-    answer = await api.post("/documents/scan")
-    assert (answer.status_code, "INPUT_DIR" in answer.json()["detail"]) == (501, True)
-    assert (await api.get("/documents/scan/status/scan_nobody")).status_code == 404
-
-
-def scanning(harness: QueryHarness, inputs: Path) -> Any:
-    return client(harness.app(settings=GatewaySettings(workspace="w", input_dir=str(inputs))))
-
-
-async def test_a_scan_adds_what_is_read_and_says_what_is_not(
-    harness: QueryHarness, tmp_path: Path
-) -> None:
-    folder = tmp_path / "in" / "w"
-    outside = tmp_path / "outside.txt"
-    (folder / "deep" / ".git").mkdir(parents=True)
-    outside.write_text("secret")
-    for name in (
-        "a.txt",
-        "deep/a.txt",
-        ".hidden.txt",
-        "deep/.git/b.txt",
-        "picture.png",
-        "any.unheard",
-    ):
-        (folder / name).write_text(f"text of {name}")
-    (folder / "link.txt").symlink_to(outside)
-    (folder / "binary.txt").write_bytes(b"\x7fELF\0\1\2" * 50)
-    (folder / "short.txt").write_bytes("Müller".encode("cp1252"))
-    async with scanning(harness, tmp_path / "in") as api:
-        scan = (await api.post("/documents/scan")).json()
-        assert (scan["status"], scan["track_id"].startswith("scan_")) == (
-            "scanning_started",
-            True,
-        )
-        result = await ended(api, scan["track_id"])
-        assert (result["status"], result["counts"]["processed"], result["counts"]["error"]) == (
-            "completed",
-            4,
-            1,
-        )
-        assert result["samples"]["processed"]["items"] == [
-            "a.txt",
-            "any.unheard",
-            "deep/a.txt",
-            "short.txt",
-        ]
-        assert "binary.txt" in result["samples"]["error"]["items"][0]
-        assert "short.txt: read as" in result["samples"]["warning"]["items"][0]
-        again = await ended(api, (await api.post("/documents/scan")).json()["track_id"])
-        assert (again["counts"]["processed"], again["counts"]["unchanged"]) == (0, 4)
-        elsewhere = await api.get(
-            f"/documents/scan/status/{scan['track_id']}", headers={"X-Workspace": "other"}
-        )
-        assert elsewhere.status_code == 404
-    assert sorted(filter(None, texts(harness))) == [
-        "Müller",
-        "text of a.txt",
-        "text of any.unheard",
-        "text of deep/a.txt",
-    ]
-
-
-async def test_a_scan_reads_the_folder_of_its_workspace_only(
-    harness: QueryHarness, tmp_path: Path
-) -> None:
-    for name in ("w/a.txt", "other/b.txt", "loose.txt"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(f"text of {name}")
-    async with scanning(harness, tmp_path) as api:
-        result = await ended(api, (await api.post("/documents/scan")).json()["track_id"])
-        assert result["samples"]["processed"]["items"] == ["a.txt"]
-        refusal = await api.post("/documents/scan", headers={"X-Workspace": "third"})
-        assert refusal.status_code == 404
-        assert "no folder third: make it" in refusal.json()["detail"]
-    assert texts(harness) == ["text of w/a.txt"]
-
-
-async def test_a_workspace_has_one_scan_at_a_time_among_processes(
-    harness: QueryHarness, tmp_path: Path
-) -> None:
-    for workspace in ("w", "other"):
-        (tmp_path / workspace).mkdir()
-        for number in range(30):
-            (tmp_path / workspace / f"{number}.txt").write_text(f"text {number}")
-    async with scanning(harness, tmp_path) as api, scanning(harness, tmp_path) as neighbour:
-        first = (await api.post("/documents/scan")).json()
-        second = (await api.post("/documents/scan")).json()
-        elsewhere = (await neighbour.post("/documents/scan")).json()
-        foreign = (await api.post("/documents/scan", headers={"X-Workspace": "other"})).json()
-        assert (second["status"], second["track_id"]) == (
-            "scanning_skipped_pipeline_busy",
-            first["track_id"],
-        )
-        assert (elsewhere["status"], elsewhere["track_id"]) == (
-            "scanning_skipped_pipeline_busy",
-            "",
-        )
-        assert foreign["status"] == "scanning_started"
-        assert (await ended(api, first["track_id"]))["counts"]["processed"] == 30
-        assert (await neighbour.post("/documents/scan")).json()["status"] == "scanning_started"
-
-
-async def ended(api: httpx.AsyncClient, track_id: str) -> Any:
-    async with asyncio.timeout(20):
-        while True:
-            result = (await api.get(f"/documents/scan/status/{track_id}")).json()
-            if result["status"] != "running":
-                return result
-            await asyncio.sleep(0.02)
 
 
 @pytest.mark.parametrize(

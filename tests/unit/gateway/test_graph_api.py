@@ -1,58 +1,21 @@
-"""The routes about the graph over stores in memory, with the merger at work beside them."""
+"""The routes that edit the graph, over stores in memory, with the merger at work."""
 
-import asyncio
 import json
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import httpx
 import pytest
 import pytest_asyncio
 
-from contracts.envelope import Envelope
 from contracts.events import GraphEdited
-from contracts.graph import Entity, Partition, Relation
-from contracts.ids import pair
 from contracts.moments import microseconds
-from contracts.topology import declared_consumer
 from runtime.bus.codec import decode
-from runtime.bus.port import Delivery
-from services.gateway.graph.browsing import match_score
 from services.gateway.settings import GatewaySettings
-from services.merger.handler import on_graph_edited
 from tests.support.events import entity, relation
-from tests.support.merging import merge_dependencies
-from tests.support.querying import LIVE, QueryHarness, library_of_two
+from tests.support.graph_editing import merger
+from tests.support.querying import QueryHarness, library_of_two
 from tests.unit.gateway.test_api import client
-
-HERE = Partition("w", 1)
-
-
-@asynccontextmanager
-async def merger(harness: QueryHarness) -> AsyncIterator[None]:
-    """The merger takes edits as they come."""
-    consumer = harness.consumer(declared_consumer("merger-edits"))
-
-    async def work() -> None:
-        while True:
-            for message in consumer.fetch(64):
-                envelope: Envelope[Any] = decode(message.data, message.subject)
-                # Documents of the world stand at places up to a few thousand; edits come after
-                # them.
-                delivery = Delivery(envelope, message.sequence + 10_000, 1, message.published_at)
-                await on_graph_edited(
-                    [delivery], LIVE, dependencies=merge_dependencies(harness.rows, harness.graph)
-                )
-            await asyncio.sleep(0.005)
-
-    task = asyncio.create_task(work())
-    try:
-        yield
-    finally:
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task
 
 
 @pytest_asyncio.fixture
@@ -78,105 +41,6 @@ async def names(api: httpx.AsyncClient) -> list[str]:
 
 async def exists(api: httpx.AsyncClient, name: str) -> bool:
     return (await api.get("/graph/entity/exists", params={"name": name})).json()["exists"]
-
-
-async def test_names_are_listed_found_and_ranked(api: httpx.AsyncClient) -> None:
-    assert await names(api) == ["Baker", "Marie Curie", "Radium", "Watch"]
-    assert (await api.get("/graph/label/popular", params={"limit": 1})).json() == ["Radium"]
-    assert (await api.get("/graph/label/search", params={"q": "CURIE"})).json() == ["Marie Curie"]
-    assert (await api.get("/graph/label/search", params={"q": "a", "limit": 2})).json() == [
-        "Baker",
-        "Watch",
-    ]
-    assert (await api.get("/graph/label/search", params={"q": " "})).json() == []
-    assert (await exists(api, "Radium"), await exists(api, "radium")) == (True, False)
-    for route in ("label/list", "label/popular"):
-        assert (await api.get(f"/graph/{route}", headers={"X-Workspace": "empty"})).json() == []
-
-
-@pytest.mark.parametrize(
-    ("search", "name", "score"),
-    [
-        ("elm", "elm", 1000),
-        ("elm", "elmhaven", 500),
-        ("elm", "port elm", 142),
-        ("elm", "helm", 96),
-        ("elm", "oak", 0),
-    ],
-)
-def test_a_name_is_the_liker_the_nearer_its_beginning_the_text_stands(
-    search: str, name: str, score: int
-) -> None:
-    assert match_score(search, name) == score
-
-
-async def test_a_part_of_the_graph_has_nodes_and_edges_in_lightrag_s_shape(
-    api: httpx.AsyncClient,
-) -> None:
-    part = (await api.get("/graphs", params={"label": "Marie Curie", "max_depth": 1})).json()
-    assert [node["id"] for node in part["nodes"]] == ["Marie Curie", "Radium"]
-    node = part["nodes"][0]
-    edge = part["edges"][0]
-    assert (node["labels"], node["properties"]["entity_id"]) == (["Marie Curie"], "Marie Curie")
-    assert {"entity_type", "description", "source_id", "file_path", "created_at"} <= set(
-        node["properties"]
-    )
-    assert (edge["id"], edge["type"], edge["source"], edge["target"]) == (
-        "Marie Curie-Radium",
-        "DIRECTED",
-        "Marie Curie",
-        "Radium",
-    )
-    assert (edge["properties"]["keywords"], edge["properties"]["weight"]) == ("discovery", 1.0)
-    assert part["is_truncated"] is False
-    further = (await api.get("/graphs", params={"label": "Marie Curie", "max_depth": 2})).json()
-    assert [node["id"] for node in further["nodes"]] == ["Marie Curie", "Radium", "Watch"]
-    empty_graph = (await api.get("/graphs", params={"label": "nobody"})).json()
-    assert empty_graph == {"nodes": [], "edges": [], "is_truncated": False}
-    full_graph = (await api.get("/graphs", params={"label": "*"})).json()
-    assert (len(full_graph["nodes"]), len(full_graph["edges"]), full_graph["is_truncated"]) == (
-        4,
-        2,
-        False,
-    )
-
-
-async def test_a_part_of_the_graph_is_bounded_nearest_and_most_related_first(
-    harness: QueryHarness,
-) -> None:
-    ends = (
-        [("hub", f"spoke {n}") for n in range(9)]
-        + [("spoke 7", f"leaf {n}") for n in range(3)]
-        + [("spoke 5", "x")]
-    )
-    ends += [("spoke 1", "spoke 2")]
-    rows = [Relation(*pair(*end), 1, weight=1.0) for end in ends]
-    await harness.graph.put(
-        Partition("hubs", 1),
-        [Entity(name, 1) for name in {name for end in ends for name in end}],
-        rows,
-    )
-    async with client(
-        harness.app(settings=GatewaySettings(workspace="hubs", max_graph_nodes=5))
-    ) as api:
-        part = (await api.get("/graphs", params={"label": "hub", "max_nodes": 900})).json()
-        assert [node["id"] for node in part["nodes"]] == [
-            "hub",
-            "spoke 7",
-            "spoke 1",
-            "spoke 2",
-            "spoke 5",
-        ]
-        assert {edge["id"] for edge in part["edges"]} >= {"hub-spoke 1", "spoke 1-spoke 2"}
-        assert part["is_truncated"] is True
-        full_graph = (await api.get("/graphs", params={"label": "*", "max_nodes": 2})).json()
-        assert ([node["id"] for node in full_graph["nodes"]], full_graph["is_truncated"]) == (
-            ["hub", "spoke 7"],
-            True,
-        )
-    async with client(harness.app(settings=GatewaySettings(workspace="hubs"))) as api:
-        exact = (await api.get("/graphs", params={"label": "hub", "max_nodes": 14})).json()
-        assert (len(exact["nodes"]), len(exact["edges"]), exact["is_truncated"]) == (14, 14, False)
 
 
 async def test_an_entity_is_made_and_shown(api: httpx.AsyncClient, harness: QueryHarness) -> None:

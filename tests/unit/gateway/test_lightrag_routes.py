@@ -12,7 +12,7 @@ import pytest_asyncio
 from services.gateway.settings import GatewaySettings
 from tests.support.access import KEY, behind, client
 from tests.support.querying import QueryHarness
-from tests.unit.gateway.test_documents_api import ended
+from tests.unit.gateway.documents.test_scans import ended
 
 
 @pytest_asyncio.fixture

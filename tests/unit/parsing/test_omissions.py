@@ -16,7 +16,7 @@ from runtime.parsing import docx, epub, html, odt, pptx
 from runtime.parsing.files import parse
 from tests.support import office_files as office
 from tests.support.binary_data import BASE64
-from tests.support.word_files import drawing, p, word
+from tests.support.word_xml import drawing, p, word
 
 GIF = b"GIF89a\1\0\1\0\x80\0\0\0\0\0\xff\xff\xff!\xf9\4\1\0\0\0\0,\0\0\0\0\1\0\1\0\0\2\2D\1\0;"
 

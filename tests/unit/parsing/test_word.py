@@ -3,7 +3,8 @@
 import pytest
 
 from runtime.parsing import docx
-from tests.support.word_files import FEATURES, Feature, word
+from tests.support.word_files import FEATURES, Feature
+from tests.support.word_xml import word
 
 
 @pytest.mark.parametrize("name", FEATURES)

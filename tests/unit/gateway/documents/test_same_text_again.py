@@ -15,9 +15,9 @@ from publishing.draft import DocumentDraft, Submission
 from services.gateway.settings import GatewaySettings
 from tests.support.access import client
 from tests.support.events import delivered, document, failed
-from tests.support.querying import QueryHarness
+from tests.support.querying import QueryHarness, projected
+from tests.unit.gateway.documents.test_scans import ended
 from tests.unit.gateway.documents.test_uploads import send
-from tests.unit.gateway.test_documents_api import ended, projected
 
 TEXT = {"text": "Port Elm has a lighthouse.", "file_source": "port.md"}
 

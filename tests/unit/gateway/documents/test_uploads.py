@@ -17,8 +17,8 @@ from services.gateway.settings import GatewaySettings
 from tests.support import office_files as office
 from tests.support.encoded_texts import SAMPLES
 from tests.support.pdf_files import pdf
-from tests.support.querying import QueryHarness
-from tests.unit.gateway.test_api import client, projected
+from tests.support.querying import QueryHarness, projected
+from tests.unit.gateway.test_api import client
 
 PATH = "/documents/upload"
 BOUNDARY = "=-=edge=-="

@@ -11,8 +11,7 @@ import pytest_asyncio
 
 from tests.support.access import client
 from tests.support.binary_data import BASE64
-from tests.support.querying import QueryHarness
-from tests.unit.gateway.test_documents_api import projected
+from tests.support.querying import QueryHarness, projected
 
 INLINE = "1 inline file (image/png; 40,022 bytes) was left out: only text is read"
 

@@ -10,8 +10,8 @@ from contracts.graph import Entity, Partition, Relation
 from operations.event_lines import event_line
 from runtime.stores.graph.memory import MemoryGraph, Pair
 from tests.support.access import KEY, bearing, client, keyed, with_accounts
+from tests.support.graph_editing import merger
 from tests.support.querying import QueryHarness, library_of_two
-from tests.unit.gateway.test_graph_api import merger
 
 
 class RelationsComeLater(MemoryGraph):

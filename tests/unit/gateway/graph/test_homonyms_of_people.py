@@ -8,9 +8,9 @@ from contracts.graph import Generations
 from services.query.partitions import Partitions
 from services.query.retrieval.linking import link_entities
 from tests.support.events import entity, relation
+from tests.support.graph_editing import merger
 from tests.support.querying import QueryHarness
 from tests.unit.gateway.test_api import client
-from tests.unit.gateway.test_graph_api import merger
 
 PLANET = "Mercury (planet)"
 PARTITIONS = Partitions.of("w", Generations())
