@@ -45,8 +45,7 @@ TRUNCATED = "This answer is not whole: the language model ended at its length li
 
 NO_MODEL = (
     "To have answers written by a language model, set OPENAI_API_KEY (or LLM_BASE_URL, "
-    "LLM_MODEL and LLM_API_KEY)"
-    " and start the stack again."
+    "LLM_MODEL and LLM_API_KEY) and start the stack again."
 )
 
 

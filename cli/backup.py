@@ -172,8 +172,7 @@ def restore(
         else:
             echo(
                 f"{restored_stack.events} events up to sequence {restored_stack.last} and "
-                f"{restored_stack.texts} long texts "
-                f"are in {restored_stack.stack}"
+                f"{restored_stack.texts} long texts are in {restored_stack.stack}"
             )
             echo("the log is the backup's, event by event")
             if restored_stack.undigested:
@@ -216,7 +215,6 @@ def _line(verified_backup: "VerifiedBackup") -> str:
     texts = sum(len(manifest.blobs) for manifest in verified_backup.manifests)
     last_manifest = verified_backup.last
     return (
-        f"{verified_backup.messages} events up to sequence {last_manifest.last}, {texts} long "
-        "texts, of "
-        f"{last_manifest.taken_at}"
+        f"{verified_backup.messages} events up to sequence {last_manifest.last}, "
+        f"{texts} long texts, of {last_manifest.taken_at}"
     )

@@ -15,9 +15,9 @@ def workspaces_rebuilt(step: str, workspace: str) -> str:
     if workspace == WORKSPACE or step not in ("run", "start", "promote", "accept_loss"):
         return ""
     return (
-        f"a generation is of all workspaces, so all are made anew, not {workspace} alone: its "
-        "digests are compared. "
-        f"`lightstream rebuild check --workspace {workspace}` makes it alone, beside the live one"
+        f"a generation is of all workspaces, so all are made anew, not {workspace} alone: "
+        f"its digests are compared. `lightstream rebuild check --workspace {workspace}` makes it "
+        "alone, beside the live one"
     )
 
 

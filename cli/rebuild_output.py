@@ -116,8 +116,7 @@ def _print_comparison(comparison: dict[str, Any]) -> None:
     echo(f"{comparison['same_answers']} of {len(comparison['questions'])} answers are the same")
     echo(
         f"{comparison['overlap']:<5.2f} overlap@{comparison['k']} of "
-        f"{len(comparison['questions'])} "
-        "questions"
+        f"{len(comparison['questions'])} questions"
     )
 
 

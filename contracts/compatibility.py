@@ -31,10 +31,9 @@ def advice(event_type: str, version: int, changes: list[str]) -> str:
     readers = ", ".join(consuming_services(event_type))
     writers = ", ".join(PRODUCERS.get(event_type, ()))
     return (
-        f"{event_type} v{version} would break ({'; '.join(changes)}): make it version "
-        f"{version + 1}, with a step from "
-        f"{version} in contracts/upcast.py; deploy {readers} first, then what publishes it: "
-        f"{writers}"
+        f"{event_type} v{version} would break ({'; '.join(changes)}): "
+        f"make it version {version + 1}, with a step from {version} in contracts/upcast.py; "
+        f"deploy {readers} first, then what publishes it: {writers}"
     )
 
 

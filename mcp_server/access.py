@@ -30,8 +30,8 @@ ANONYMOUS: Mapping[str, str] = {}
 
 NO_AUTHENTICATION = (
     "the query service asks nobody for credentials, so this server would let everybody in: "
-    "set LIGHTRAG_API_KEY or "
-    "LIGHTSTREAM_API_KEYS for the query service, or LIGHTSTREAM_MCP_HOST=127.0.0.1 for this one"
+    "set LIGHTRAG_API_KEY or LIGHTSTREAM_API_KEYS for the query service, "
+    "or LIGHTSTREAM_MCP_HOST=127.0.0.1 for this one"
 )
 
 

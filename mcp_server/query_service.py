@@ -139,9 +139,8 @@ def _explained(error: LightstreamError) -> ServiceError:
     detail = error.detail[:LONGEST_DETAIL]
     if isinstance(error, AccessDenied):
         return ConfigurationError(
-            f"the query service refuses: {detail}. Repeating the call will not help: the user "
-            "must configure a key "
-            "that may do this in this workspace"
+            f"the query service refuses: {detail}. Repeating the call will not help: "
+            "the user must configure a key that may do this in this workspace"
         )
     if status in (429, 503):
         wait = error.retry_after

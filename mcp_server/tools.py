@@ -201,8 +201,7 @@ async def get_document(
     if not states:
         raise ToolError(
             f"there is no document {document!r}: list_documents lists the ids and file names; "
-            "one that was added "
-            "a moment ago is there as soon as it is read"
+            "one that was added a moment ago is there as soon as it is read"
         )
     return DocumentList(
         documents=[Document.of(state) for state in states[:MAX_DOCUMENTS]], total=len(states)

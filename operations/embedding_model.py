@@ -34,10 +34,9 @@ def with_embedding_model(settings: S, model: str, dimension: int) -> S:
         return settings
     if not can_embed(settings, name):
         raise ConfigurationError(
-            f"the services embed offline and could not search the vectors of {name}: set "
-            f"EMBEDDING_MODEL={name} and "
-            "EMBEDDING_BASE_URL or EMBEDDING_API_KEY for them, start them again, and then "
-            "give this command again"
+            f"the services embed offline and could not search the vectors of {name}: "
+            f"set EMBEDDING_MODEL={name} and EMBEDDING_BASE_URL or EMBEDDING_API_KEY for them, "
+            "start them again, and then give this command again"
         )
     if name == settings.embedding_model:
         dimension = dimension or settings.embedding_dim
@@ -59,11 +58,9 @@ def refuse_unrequested_change(
     old_setting = as_setting(before.name)
     new_setting = as_setting(now.name)
     raise ConfigurationError(
-        f"the live vectors were made by {before}, and these would be made by {now}: nothing "
-        "was changed. Say "
-        f"`--embedding-model {new_setting}` to go over to the latter, or `--embedding-model "
-        f"{old_setting}` to "
-        "keep the former"
+        f"the live vectors were made by {before}, and these would be made by {now}: "
+        f"nothing was changed. Say `--embedding-model {new_setting}` to go over to the latter, "
+        f"or `--embedding-model {old_setting}` to keep the former"
     )
 
 
@@ -98,8 +95,7 @@ async def refuse_unsearchable_model(target: Target, rebuild_model: EmbeddingMode
         return
     if configuration.get("embedding_binding") == "offline":
         raise ConfigurationError(
-            f"the query service at {target.api} embeds offline and could not search the "
-            f"vectors of {rebuild_model}: set "
-            f"EMBEDDING_MODEL={rebuild_model.name} and its endpoint for the services, start them "
-            "again, and then rebuild"
+            f"the query service at {target.api} embeds offline and could not search the vectors of "
+            f"{rebuild_model}: set EMBEDDING_MODEL={rebuild_model.name} and its endpoint for the "
+            "services, start them again, and then rebuild"
         )

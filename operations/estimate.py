@@ -28,9 +28,9 @@ and marks.
 """
 
 BASIS = (
-    "chunks are cut and prompts counted as in the services; answers are guessed from "
-    "{answers}; what is there already "
-    "or cached costs less, and long descriptions that are summarised cost more"
+    "chunks are cut and prompts counted as in the services; answers are guessed from {answers}; "
+    "what is there already or cached costs less, and long descriptions that are summarised cost "
+    "more"
 )
 
 

@@ -36,9 +36,9 @@ class _BoundedLog(NatsLog):
                 bytes_left -= sum(len(message.data) for message in messages)
                 if bytes_left < 0:
                     raise InvalidInput(
-                        f"the workspace has more than {MAX_BYTES >> 20} MiB of events by "
-                        "then, too much for memory:"
-                        " `lightstream rebuild check --to-seq` makes the digests in the stores"
+                        f"the workspace has more than {MAX_BYTES >> 20} MiB of events by then, "
+                        "too much for memory: `lightstream rebuild check --to-seq` makes the "
+                        "digests in the stores"
                     )
                 yield messages
 

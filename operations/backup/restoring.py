@@ -108,8 +108,7 @@ class Restore:
                     if expected_record is None or leaf(expected_record) != leaf(record):
                         raise InvalidInput(
                             "the log is not empty: it holds another event at sequence "
-                            f"{record.sequence} than the "
-                            "backup; restore into an empty stack"
+                            f"{record.sequence} than the backup; restore into an empty stack"
                         )
 
     async def _prove(self) -> None:

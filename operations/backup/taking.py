@@ -108,10 +108,9 @@ class Backup:
             state = (await self.jetstream.stream_info(LOG)).state
         if state.last_seq < self.manifest.last:
             raise LogDamaged(
-                f"the log ends at sequence {state.last_seq}, and the backup in {self.folder} "
-                f"at {self.manifest.last}: "
-                "the log lost events, or is another one; `lightstream restore` puts them into "
-                "an empty stack"
+                f"the log ends at sequence {state.last_seq}, and the backup in {self.folder} at "
+                f"{self.manifest.last}: the log lost events, or is another one; "
+                "`lightstream restore` puts them into an empty stack"
             )
         for part in self.manifest.events[::-1]:
             for backup_record in read_part(self.folder, part)[::-1]:

@@ -165,9 +165,8 @@ async def _let_go(bus: JetStreamContext, erasure: Erasure, report: Report) -> li
         while not await _is_handled(bus, last_newest):
             if asyncio.get_running_loop().time() > end:
                 raise Unavailable(
-                    "the services are still at work on what the log held before: see "
-                    "`lightstream doctor`, and start "
-                    "again"
+                    "the services are still at work on what the log held before: "
+                    "see `lightstream doctor`, and start again"
                 )
             await asyncio.sleep(PAUSE)
     report("no service works on the documents any more")

@@ -45,10 +45,9 @@ async def refuse_undeletable_log(bus: JetStreamContext) -> None:
         config = (await bus.stream_info(LOG)).config
     if config.deny_delete:
         raise ConfigurationError(
-            f"{LOG} was made by an older version, with deny_delete, which the server never "
-            "takes back: its messages "
-            "can be hidden, not erased. `lightstream backup` and `restore` into a new stack "
-            "make a log that can"
+            f"{LOG} was made by an older version, with deny_delete, "
+            "which the server never takes back: its messages can be hidden, not erased. "
+            "`lightstream backup` and `restore` into a new stack make a log that can"
         )
 
 

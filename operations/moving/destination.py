@@ -150,9 +150,9 @@ async def require_ours(stores: Stores, expected_mark: Mapping[str, str]) -> None
     }
     if nonempty := [store for store, has_rows in is_filled.items() if has_rows]:
         raise InvalidInput(
-            f"the other {' and '.join(nonempty)} already holds data, and not as a copy of "
-            "this log: "
-            "nothing was changed. Name empty ones (another database, for example)"
+            f"the other {' and '.join(nonempty)} already holds data, "
+            "and not as a copy of this log: nothing was changed. Name empty ones (another "
+            "database, for example)"
         )
 
 
@@ -172,9 +172,8 @@ def _refuse_another_bus(bus_url: str, target: Target) -> None:
     here = _server(target.settings.nats_url)
     if bus_url and _server(bus_url) != here:
         raise InvalidInput(
-            f"NATS_URL names another bus than {here}: the log stays where it is. A backup and "
-            "a restore move it, and "
-            "fill the stores there"
+            f"NATS_URL names another bus than {here}: the log stays where it is. "
+            "A backup and a restore move it, and fill the stores there"
         )
 
 

@@ -36,8 +36,7 @@ async def left_behind(values: SharedValues, present_addresses: Addresses) -> lis
     known_addresses: Sequence[Addresses] = json.loads(value) if value else []
     return [
         f"not reached: the stores {', '.join(stores.values())}, which this log has filled, too. "
-        "Empty them, or fill them "
-        "anew with `lightstream rebuild all --to ENV_FILE`"
+        "Empty them, or fill them anew with `lightstream rebuild all --to ENV_FILE`"
         for stores in known_addresses
         if dict(stores) != dict(present_addresses)
     ]

@@ -155,8 +155,8 @@ def _require_known_versions(work: Rebuild) -> None:
     if work.newer_events:
         raise ConfigurationError(
             f"{len(work.newer_events)} events of the log are of a version newer than this program, "
-            "the first at sequence "
-            f"{work.newer_events[0].sequence}: give this command with the newer program"
+            f"the first at sequence {work.newer_events[0].sequence}: "
+            "give this command with the newer program"
         )
 
 

@@ -47,9 +47,8 @@ class DeadLetterLimit:
         if self.max_letters and len(self._times) >= self.max_letters and self.pause is None:
             self.pause = StagePaused(
                 f"paused after {self.max_letters} dead letters within an hour (DEAD_LETTER_LIMIT), "
-                f"the last for {error:.200};"
-                " mend the cause and start the service again, then `lightstream retry "
-                "--failed --yes`"
+                f"the last for {error:.200}; mend the cause and start the service again, "
+                "then `lightstream retry --failed --yes`"
             )
             logger.error("stage paused", reason=str(self.pause))
 

@@ -171,9 +171,8 @@ async def refuse_newer(jetstream: JetStreamContext) -> None:
     version = _ours(metadata).get(VERSION_KEY, "")
     if version.isdecimal() and int(version) > VERSION:
         raise ConfigurationError(
-            f"the streams and consumers of the bus have version {version}, this program knows "
-            f"{VERSION}: "
-            "run the newer program, or a bus of its own"
+            f"the streams and consumers of the bus have version {version}, "
+            f"this program knows {VERSION}: run the newer program, or a bus of its own"
         )
 
 

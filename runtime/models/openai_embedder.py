@@ -319,9 +319,9 @@ class OpenAiEmbedder:
             ):
                 raise self._useless(
                     texts,
-                    f"{self.model} numbered its {count} vectors {places!s:.60}: nobody can "
-                    "tell which text each "
-                    "is of; set EMBEDDING_BATCH_NUM to 1 or choose another EMBEDDING_MODEL",
+                    f"{self.model} numbered its {count} vectors {places!s:.60}: "
+                    "nobody can tell which text each is of; set EMBEDDING_BATCH_NUM to 1 or choose "
+                    "another EMBEDDING_MODEL",
                 )
             entries.sort(key=lambda item: item["index"])
         return [
@@ -353,9 +353,8 @@ class OpenAiEmbedder:
         if not math.isfinite(length) or length == 0.0:
             raise self._useless(
                 [text],
-                f"{self.model} gave a vector that is "
-                f"{'zero' if length == 0.0 else 'not finite'}, which no search "
-                "can use: see what ails it, or choose another EMBEDDING_MODEL",
+                f"{self.model} gave a vector that is {'zero' if length == 0.0 else 'not finite'}, "
+                "which no search can use: see what ails it, or choose another EMBEDDING_MODEL",
             )
         return array("d", (numbers / length).tobytes())
 

@@ -155,7 +155,6 @@ def validated_encoding(name: str) -> str:
         )
         raise InvalidInput(
             f"{printable!r} is no encoding that is known: give one like utf-8, windows-1252, "
-            "iso-8859-2, koi8-r, "
-            "shift_jis, gb18030, or none to have it detected"
+            "iso-8859-2, koi8-r, shift_jis, gb18030, or none to have it detected"
         )
     return canonical

@@ -52,9 +52,9 @@ PDF = Kind("application/pdf", "pdf")
 RTF = Kind("application/rtf", "rtf")
 
 _PLAIN_SUFFIXES = (
-    ".log .conf .ini .properties .sql .bat .sh .c .h .cpp .hpp .py .java .ts .swift .go .rb "
-    ".php .scss .less "
-    ".cfg .toml .adoc .org .tsx .jsx .rs .cs .kt .scala .lua .pl .r .ps1 .srt .vtt .tf .proto"
+    ".log .conf .ini .properties .sql .bat .sh .c .h .cpp .hpp .py .java .ts .swift .go .rb .php "
+    ".scss .less .cfg .toml .adoc .org .tsx .jsx .rs .cs .kt .scala .lua .pl .r .ps1 .srt .vtt .tf "
+    ".proto"
 )
 
 KINDS: dict[str, Kind] = {

@@ -21,9 +21,8 @@ def validated_name(name: str) -> str:
     """
     if not is_on_one_line(name):
         raise InvalidInput(
-            f"{printable_name(name)}: not the name of a document: give one in UTF-8 on one "
-            "line, without control "
-            "characters and marks of direction"
+            f"{printable_name(name)}: not the name of a document: give one in UTF-8 on one line, "
+            "without control characters and marks of direction"
         )
     if len(name.encode()) > MAX_NAME:
         raise InvalidInput(
@@ -41,9 +40,8 @@ def validated_text(name: str) -> str:
     parts = name.split("/")
     if not is_on_one_line(name) or "\\" in name or not {"", ".", ".."}.isdisjoint(parts):
         raise InvalidInput(
-            f"{printable_name(name)}: not a plain file name: give one in UTF-8, without "
-            "backslashes, control "
-            "characters, '..' and a leading '/'"
+            f"{printable_name(name)}: not a plain file name: give one in UTF-8, "
+            "without backslashes, control characters, '..' and a leading '/'"
         )
     if len(name.encode()) > MAX_NAME or any(len(part.encode()) > MAX_PART for part in parts):
         raise InvalidInput(

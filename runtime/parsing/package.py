@@ -107,9 +107,9 @@ def _bounds(members: list[zipfile.ZipInfo], size: int) -> None:
         MAX_INFLATED, max(MODEST, MAX_RATIO * size)
     ):
         raise InvalidInput(
-            f"inflates to {inflated_size / 2**20:,.0f} MB in {len(members):,} parts, far more than "
-            "a document needs (a zip "
-            "bomb?): split it, or save it without its pictures"
+            f"inflates to {inflated_size / 2**20:,.0f} MB in {len(members):,} parts, "
+            "far more than a document needs (a zip bomb?): split it, "
+            "or save it without its pictures"
         )
 
 

@@ -11,9 +11,8 @@ MAX_LOOKED_AT = 4000
 """Characters of a page that are looked at."""
 
 _WORDS = (
-    "the of and to in is that for was with der die das und ist den mit von le la les et des "
-    "est une que el los las en "
-    "del por il di che per een het van og det att och na i w z do"
+    "the of and to in is that for was with der die das und ist den mit von le la les et des est "
+    "une que el los las en del por il di che per een het van og det att och na i w z do"
 )
 _COMMON = frozenset(_WORDS.split())
 """Words that stand in every text of some languages with Latin letters."""

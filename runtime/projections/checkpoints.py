@@ -143,9 +143,8 @@ async def write_note(
 def describe_loss(state: ProjectionState) -> str:
     """Return what is wrong with a projection."""
     return (
-        f"{state.watch.projection}: {' and '.join(state.lost)} lost what was in "
-        "there, or is an "
-        "older copy"
+        f"{state.watch.projection}: {' and '.join(state.lost)} lost what was in there, "
+        "or is an older copy"
     )
 
 

@@ -132,11 +132,10 @@ class GenerationEmbedders:
             )
         except ConfigurationError as error:
             raise ModelChanged(
-                f"the vectors of generation {generation} were made by {model}, the settings name "
-                f"{self.configured.model}, and this process cannot embed with the former "
-                f"({error}): run "
-                "`lightstream rebuild vectors --embedding-model …` with the latter, or go "
-                "back to the former"
+                f"the vectors of generation {generation} were made by {model}, "
+                f"the settings name {self.configured.model}, and this process cannot embed with "
+                f"the former ({error}): run `lightstream rebuild vectors --embedding-model …` with "
+                "the latter, or go back to the former"
             ) from None
         logger.warning(
             "the vectors were made by another model than the settings name; that one is used",

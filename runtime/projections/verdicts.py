@@ -9,9 +9,8 @@ from contracts.registry import SERVICES
 from runtime.bus.port import SharedValues
 
 RESTORE_HINT = (
-    "nothing is written to it now: `lightstream repair` restores what the archive or a backup "
-    "has; or go on with what "
-    "the log has: `lightstream rebuild all --accept-loss`"
+    "nothing is written to it now: `lightstream repair` restores what the archive or a backup has; "
+    "or go on with what the log has: `lightstream rebuild all --accept-loss`"
 )
 """What to do about a log that lost messages."""
 

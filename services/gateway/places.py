@@ -78,9 +78,9 @@ class Places:
             if (sequence := left_half << HALF | right_half) < MOST:
                 return sequence
         raise BadRequest(
-            f"{place} is no place of this workspace: give 0, for the beginning, or a number "
-            "that an answer had;"
-            " sequences of older versions are not taken from credentials of single workspaces"
+            f"{place} is no place of this workspace: give 0, for the beginning, "
+            "or a number that an answer had; sequences of older versions are not taken from "
+            "credentials of single workspaces"
         )
 
     def shown_in(self, answer: M, *names: str) -> M:

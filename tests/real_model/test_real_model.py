@@ -39,9 +39,9 @@ TEXTS = {
         "The Harbour Office of Port Elm pays Ada Marlow and Åsa Lind. Its head is José Marín."
     ),
     "log.md": "\n\n".join(
-        f"Day {day}: the ferry Ottilie left Port Elm {day % 7} minutes late, and Åsa Lind "
-        "wrote it into the log. "
-        f"Hector Vane counted {day * 3} barrels of herring at the quay of Saint Brannock."
+        f"Day {day}: the ferry Ottilie left Port Elm {day % 7} minutes late, "
+        f"and Åsa Lind wrote it into the log. Hector Vane counted {day * 3} barrels of herring at "
+        "the quay of Saint Brannock."
         for day in range(1, 11)
     ),
 }

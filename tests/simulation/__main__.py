@@ -67,8 +67,7 @@ def main() -> int:
         f"{seed_count} seeds, {failures} failed: {totals['events']} events, "
         f"{totals['kills']} kills, {totals['failed_calls']} failed calls, "
         f"{totals['repeats']} repeated deliveries, {totals['parked']} parked events, "
-        f"{totals['clock_steps']} steps of the clock, "
-        f"{time.process_time() - began:.1f} s of CPU"
+        f"{totals['clock_steps']} steps of the clock, {time.process_time() - began:.1f} s of CPU"
     )
     if seed_count < len(seeds) and not arguments.planted:
         arguments_left = f"--first {seeds[seed_count]} --seeds {len(seeds) - seed_count}"

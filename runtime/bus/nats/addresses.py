@@ -10,9 +10,9 @@ from urllib.parse import SplitResult, parse_qs, urlsplit
 from runtime.errors import ConfigurationError
 
 EXPECTED = (
-    "NATS_URL must be nats://user:password@host:4222, with further servers of the cluster "
-    "behind commas; or tls://…, of"
-    " all of them, with ?ca=FILE and &cert=FILE&key=FILE where they are needed"
+    "NATS_URL must be nats://user:password@host:4222, with further servers of the cluster behind "
+    "commas; or tls://…, of all of them, with ?ca=FILE and &cert=FILE&key=FILE where they are "
+    "needed"
 )
 
 TLS_FILES = {"ca", "cert", "key"}

@@ -112,10 +112,9 @@ class NatsBlobs:
             ServiceUnavailableError,
         ):  # nobody answers a call that this user is not granted
             raise Occupied(
-                f"KB_BLOBS holds other bytes under the name of this text ({subject}) and this "
-                "process may not remove "
-                "them: add the document with `lightstream add` and an account that may, or "
-                "purge that subject"
+                f"KB_BLOBS holds other bytes under the name of this text ({subject}) "
+                "and this process may not remove them: add the document with `lightstream add` and "
+                "an account that may, or purge that subject"
             ) from None
         except APIError:  # gone already
             return False

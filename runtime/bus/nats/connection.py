@@ -108,9 +108,8 @@ def _why_not(faults: Sequence[Exception]) -> str:
         return "the NATS server refuses the user or the password of NATS_URL"
     if tls_error := next((fault for fault in faults if isinstance(fault, ssl.SSLError)), None):
         return (
-            f"TLS with the servers of NATS_URL fails ({tls_error.reason or tls_error}): see "
-            "ca, cert "
-            "and key there"
+            f"TLS with the servers of NATS_URL fails ({tls_error.reason or tls_error}): see ca, "
+            "cert and key there"
         )
     return (
         "no NATS server answers at NATS_URL "
@@ -131,9 +130,9 @@ class translated:
         # An error that the client raises by itself has no code.
         if isinstance(error, APIError) and getattr(error, "err_code", None) == _OF_ANOTHER_ACCOUNT:
             raise ConfigurationError(
-                "the account of this user of NATS_URL has no JetStream of its own: set "
-                "NATS_API_PREFIX to the name"
-                " under which it imports that of the log, or use a user who may read the log"
+                "the account of this user of NATS_URL has no JetStream of its own: "
+                "set NATS_API_PREFIX to the name under which it imports that of the log, "
+                "or use a user who may read the log"
             ) from error
         if isinstance(error, (*SILENT, ServerError, ServiceUnavailableError)):
             raise Unavailable(f"the bus does not answer: {error!r}") from error

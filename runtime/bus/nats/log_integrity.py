@@ -28,9 +28,8 @@ ERASURES_KEY = "erasures"
 """How many sequences may hold no message, because an erasure removes what stood there."""
 
 REMEDY = (
-    "nothing is written to it now; restore what is lost with `lightstream repair`, or accept "
-    "the loss with "
-    "`lightstream rebuild all --accept-loss`"
+    "nothing is written to it now; restore what is lost with `lightstream repair`, "
+    "or accept the loss with `lightstream rebuild all --accept-loss`"
 )
 
 

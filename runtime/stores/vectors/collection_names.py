@@ -53,18 +53,17 @@ def model_changed(generation: int, before: str, now: str) -> ModelChanged:
     returns them.
     """
     return ModelChanged(
-        f"the vectors of generation {generation} were made by {before}, and this process "
-        f"embeds with {now}: "
-        "run `lightstream rebuild vectors --embedding-model …` to make them anew, or go back "
-        "to the former model"
+        f"the vectors of generation {generation} were made by {before}, "
+        f"and this process embeds with {now}: run "
+        "`lightstream rebuild vectors --embedding-model …` to make them anew, "
+        "or go back to the former model"
     )
 
 
 def outdated(generation: int) -> OutdatedVectors:
     """The error of a write to a generation whose ids are of an older format."""
     return OutdatedVectors(
-        f"the vectors of generation {generation} were written by an older version, which "
-        "named them otherwise: they "
-        "can be searched, and nothing is added; run `lightstream rebuild vectors` to make "
-        "them anew from the log"
+        f"the vectors of generation {generation} were written by an older version, "
+        "which named them otherwise: they can be searched, and nothing is added; "
+        "run `lightstream rebuild vectors` to make them anew from the log"
     )

@@ -104,9 +104,8 @@ def check_chunk_count(
         if count > max_chunks:
             raise Poison(
                 f"the text makes more than {max_chunks:,} chunks of {chunking.size} tokens: "
-                "choose larger "
-                "chunks (`chunking` of the document, CHUNK_SIZE), split the document, or "
-                "raise MAX_CHUNKS_PER_DOCUMENT"
+                "choose larger chunks (`chunking` of the document, CHUNK_SIZE), "
+                "split the document, or raise MAX_CHUNKS_PER_DOCUMENT"
             )
 
 

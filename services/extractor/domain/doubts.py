@@ -13,9 +13,8 @@ _LONGEST_NAME = 60
 
 
 NARROW = (
-    "the model read only a part of the passage or of its instructions: its context window is "
-    "too small, "
-    "raise it where the model is served"
+    "the model read only a part of the passage or of its instructions: "
+    "its context window is too small, raise it where the model is served"
 )
 
 

@@ -24,9 +24,8 @@ from services.gateway.places import PLAIN, Places
 from services.gateway.web_page import built_page
 
 CREDENTIALS_HINT = (
-    "set LIGHTRAG_API_KEY, LIGHTSTREAM_API_KEYS or AUTH_ACCOUNTS, or HOST=127.0.0.1; only "
-    "where something in front "
-    "asks for credentials, LIGHTSTREAM_ALLOW_OPEN=true"
+    "set LIGHTRAG_API_KEY, LIGHTSTREAM_API_KEYS or AUTH_ACCOUNTS, or HOST=127.0.0.1; "
+    "only where something in front asks for credentials, LIGHTSTREAM_ALLOW_OPEN=true"
 )
 
 RENEWAL_INTERVAL = 60.0

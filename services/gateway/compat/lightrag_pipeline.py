@@ -104,7 +104,6 @@ async def source_conflicts(
 async def repair_source_conflicts(body: RepairRequest) -> Done:
     """Answer 501: there are no conflicts to repair."""
     raise NotSupported(
-        "a name is claimed by one document only, so there is no conflict to repair; DELETE "
-        "/documents/delete_document "
-        "removes a document that is not wanted"
+        "a name is claimed by one document only, so there is no conflict to repair; "
+        "DELETE /documents/delete_document removes a document that is not wanted"
     )

@@ -122,9 +122,8 @@ class Scans:
         folder = self._folder / workspace
         if not folder.is_dir():
             raise NotFound(
-                f"INPUT_DIR has no folder {workspace}: make it and put the files of this "
-                "workspace there; files that "
-                "lie in INPUT_DIR itself belong to no workspace"
+                f"INPUT_DIR has no folder {workspace}: make it and put the files of this workspace "
+                "there; files that lie in INPUT_DIR itself belong to no workspace"
             )
         return folder
 

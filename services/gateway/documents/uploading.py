@@ -110,9 +110,8 @@ async def upload(
         added_document = await publish_draft(publisher, request, draft)
     except OtherText:
         raise Conflict(
-            f"there is another document of the name {name}: give replace=true to make this "
-            "its new version, "
-            "or give the file another name"
+            f"there is another document of the name {name}: give replace=true to make this its new "
+            "version, or give the file another name"
         ) from None
     return UploadResult(added_document, request, parsed_file.warnings)
 

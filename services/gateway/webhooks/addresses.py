@@ -98,9 +98,8 @@ async def resolved(url: str, allowed_networks: Sequence[Network]) -> list[Target
     """
     if not _PRINTABLE.fullmatch(url):
         raise AddressRefused(
-            "the address of the webhook is no URL: it has a line break, a space, a backslash "
-            "or another character"
-            " that must be written as %XX"
+            "the address of the webhook is no URL: it has a line break, a space, "
+            "a backslash or another character that must be written as %XX"
         )
     try:
         parts = urlsplit(url)

@@ -55,9 +55,8 @@ LEASE_EXPIRES = 60.0
 
 
 WITHOUT_CREDENTIALS = (
-    "the key or user who registered this webhook is gone or may not write in the workspace "
-    "any more:"
-    " somebody who may can enable it"
+    "the key or user who registered this webhook is gone or may not write in the workspace any "
+    "more: somebody who may can enable it"
 )
 
 

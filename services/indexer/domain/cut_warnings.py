@@ -19,10 +19,8 @@ def cut_warnings(event: ChunksCreated, cuts: Mapping[str, int], model: str) -> t
         return ()
     return document_warnings(
         [
-            f"{len(shortest)} of {len(texts)} chunks are longer than the embedding model "
-            f"{model} reads: "
-            f"searches by meaning know their beginnings only (at least {min(shortest)} "
-            "characters); "
-            "smaller chunks (CHUNK_SIZE) avoid that"
+            f"{len(shortest)} of {len(texts)} chunks are longer than the embedding model {model} "
+            f"reads: searches by meaning know their beginnings only (at least {min(shortest)} "
+            "characters); smaller chunks (CHUNK_SIZE) avoid that"
         ]
     )

@@ -24,9 +24,8 @@ NO_CONTEXT = "Sorry, nothing in the documents answers that question. [no-context
 """The answer to a question without any context; clients look for the marker at its end."""
 
 NEEDS_MODEL = (
-    "The mode bypass puts the question to a language model, and none is configured: set "
-    "LLM_BASE_URL or LLM_API_KEY, "
-    "or ask in another mode."
+    "The mode bypass puts the question to a language model, and none is configured: "
+    "set LLM_BASE_URL or LLM_API_KEY, or ask in another mode."
 )
 
 

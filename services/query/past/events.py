@@ -147,9 +147,8 @@ class WorkspaceEvents:
         if self.contributions > MAX_CONTRIBUTIONS:
             self.exceeded_at = sequence
             raise TooLarge(
-                f"chunks of workspace {self.workspace!r} say more than "
-                f"{MAX_CONTRIBUTIONS:,} things of entities and relations: "
-                "its past does not fit in memory"
+                f"chunks of workspace {self.workspace!r} say more than {MAX_CONTRIBUTIONS:,} "
+                "things of entities and relations: its past does not fit in memory"
             )
 
     def note(self, delivery: Delivery[Event]) -> None:

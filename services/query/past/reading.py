@@ -41,9 +41,8 @@ MAX_BYTES = 64 * 1024 * 1024
 
 def _too_large(workspace: str) -> TooLarge:
     return TooLarge(
-        f"workspace {workspace!r} has more than {MAX_BYTES >> 20} MiB of events by then: too "
-        "much to"
-        " answer from in memory; ask of an earlier moment, or of now without `as_of`"
+        f"workspace {workspace!r} has more than {MAX_BYTES >> 20} MiB of events by then: "
+        "too much to answer from in memory; ask of an earlier moment, or of now without `as_of`"
     )
 
 

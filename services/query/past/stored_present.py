@@ -231,7 +231,6 @@ class _LogReader:
 
 def _too_large(workspace: str, kind: str) -> TooLarge:
     return TooLarge(
-        f"the past of workspace {workspace!r} does not fit in memory: it has more than "
-        f"{kind}; ask of a later moment,"
-        " or of now without `as_of`"
+        f"the past of workspace {workspace!r} does not fit in memory: it has more than {kind}; "
+        "ask of a later moment, or of now without `as_of`"
     )

@@ -182,8 +182,7 @@ TOO_LONG: Mapping[str, Refusal] = {
     "ZZTPM413": _error(
         413,
         "Request too large for model `rows-1` on tokens per minute (TPM): Limit 6000, "
-        "Requested 6042, "
-        "please reduce your message size and try again.",
+        "Requested 6042, please reduce your message size and try again.",
         type="tokens",
         code="rate_limit_exceeded",
     ),

@@ -125,9 +125,8 @@ async def test_everything_lightrag_takes_is_read() -> None:
     """The list of LightRAG's DocumentManager."""
     suffixes = (
         ".txt .md .mdx .pdf .docx .pptx .xlsx .rtf .odt .tex .epub .html .htm .csv .json .xml "
-        ".yaml .yml .log .conf "
-        ".ini .properties .sql .bat .sh .c .h .cpp .hpp .py .java .js .ts .swift .go .rb .php "
-        ".css .scss .less"
+        ".yaml .yml .log .conf .ini .properties .sql .bat .sh .c .h .cpp .hpp .py .java .js .ts "
+        ".swift .go .rb .php .css .scss .less"
     )
     assert set(suffixes.split()) <= set(SUFFIXES)
 
