@@ -1,9 +1,12 @@
-"""The code's names say what they name: the share of vague ones never rises again."""
+"""The code's names say what they name, and a line says one thing: neither share rises again."""
 
 from pathlib import Path
 
+import pytest
+
 from benchmarks.code_shape import (
     Shape,
+    default_files,
     is_vague,
     product_folders,
     python_files,
@@ -13,10 +16,13 @@ from benchmarks.code_shape import (
 )
 from tests.architecture.sources import FLOORS, REPOSITORY
 
-MAX_VAGUE_PERCENT = 1.4
-"""The percentage of assigned names of the product that may be vague. Lower it with the names; never
-raise it.
+MAX_VAGUE_PERCENT = {"product": 0.9, "tests": 2.5}
+"""The percentage of assigned names that may be vague. Lower it with the names; never raise it. Most
+of the product's are fields of events, manifests and answers, whose names are a promise.
 """
+
+MAX_PACKED = {"product": 0.8, "tests": 1.8}
+"""How many assignments of 1,000 lines may give several names their values at once."""
 
 SOURCE = '''
 def f(first: int, *, one: int = 0) -> int:
@@ -31,13 +37,16 @@ if (size := f(1)) > 2:
 '''
 
 
-def test_vague_names_do_not_become_more() -> None:
-    product = shape_of(path for folder in product_folders() for path in python_files(folder))
-    most_common = product.vague_names.most_common(20)
-    assert product.names.total() > 10_000
-    assert product.vague_percent <= MAX_VAGUE_PERCENT, (
+@pytest.mark.parametrize("title", ["product", "tests"])
+def test_the_shape_gets_no_worse(title: str) -> None:
+    shape = shape_of(default_files()[title])
+    packed = 1000 * shape.packed_assignments / shape.lines
+    most_common = shape.vague_names.most_common(20)
+    assert shape.names.total() > 10_000
+    assert shape.vague_percent <= MAX_VAGUE_PERCENT[title], (
         f"more names are a pronoun, an adjective or a participle alone: {most_common}"
     )
+    assert packed <= MAX_PACKED[title], "write `a, b = x, y` one a line"
 
 
 def test_the_product_is_every_package_that_users_run() -> None:
