@@ -83,38 +83,33 @@ class _Run:
         return " ".join(word.text for word in self.words)
 
 
-def names(text: str, known_words: Iterable[str] = ()) -> list[Name]:
-    """Return every occurrence of a name, in order. `known_words`: words that are names even where a
+def names(text: str, nouns: Iterable[str] = ()) -> list[Name]:
+    """Return every occurrence of a name, in order. `nouns`: words that are names even where a
     sentence begins.
     """
-    return names_in(text, sentences(text), known_words)
+    return names_in(text, sentences(text), nouns)
 
 
-def names_in(
-    text: str, in_sentences: Sequence[Sentence], known_words: Iterable[str] = ()
-) -> list[Name]:
+def names_in(text: str, in_sentences: Sequence[Sentence], nouns: Iterable[str] = ()) -> list[Name]:
     """Return the same for a text whose sentences are known."""
-    masked_text = without_addresses(text)
+    prose = without_addresses(text)
     by_sentence = [
-        with_nicknames(masked_text, words_of_sentence(masked_text, s.start, s.end))
-        for s in in_sentences
+        with_nicknames(prose, words_of_sentence(prose, s.start, s.end)) for s in in_sentences
     ]
     runs = [
         run
         for number, (sentence, tokens) in enumerate(zip(in_sentences, by_sentence, strict=True))
-        for run in _runs(masked_text, sentence, tokens, number)
+        for run in _runs(prose, sentence, tokens, number)
     ]
     headings = {number for number, sentence in enumerate(in_sentences) if sentence.heading}
-    evidence = _evidence(
-        by_sentence, [run for run in runs if run.sentence not in headings], known_words
-    )
+    evidence = _evidence(by_sentence, [run for run in runs if run.sentence not in headings], nouns)
     parts = [part for run in runs for part in _apart_at_connector(run, evidence)]
     latin = [name for run in parts for name in _judged(run, evidence, run.sentence in headings)]
     titles = [
-        Name(masked_text[start:end], start, end, n, "work")
-        for n, start, end in quoted_titles(masked_text, in_sentences)
+        Name(prose[start:end], start, end, n, "work")
+        for n, start, end in quoted_titles(prose, in_sentences)
     ]
-    return list(_apart([*latin, *_han(masked_text, in_sentences), *titles]))
+    return list(_apart([*latin, *_han(prose, in_sentences), *titles]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,20 +125,18 @@ class _Evidence:
 
 
 def _evidence(
-    by_sentence: Sequence[Sequence[Word]], runs: Sequence[_Run], known_words: Iterable[str]
+    by_sentence: Sequence[Sequence[Word]], runs: Sequence[_Run], nouns: Iterable[str]
 ) -> _Evidence:
     lower = Counter(word.text for tokens in by_sentence for word in tokens if word.text.islower())
     german = sum(lower[word] for word in GERMAN) * 8 > lower.total()
-    proper_words = frozenset(
-        word.text for run in runs for word in run.words if word.shape == "proper"
-    )
+    forms = frozenset(word.text for run in runs for word in run.words if word.shape == "proper")
     inside = frozenset(word.text for run in runs for word in run.words[run.initial :])
     keys = frozenset(run.key for run in runs if not run.initial)
     return _Evidence(
         german,
         frozenset(lower),
-        proper_words | {run.key for run in runs},
-        inside | keys | frozenset(known_words),
+        forms | {run.key for run in runs},
+        inside | keys | frozenset(nouns),
     )
 
 
@@ -348,16 +341,12 @@ def _text(words: Sequence[Word]) -> str:
     for earlier, later in pairwise(words):
         has_full_stop = is_abbreviated(earlier.text) or earlier.lower in ABBREVIATIONS
         gap = later.start - earlier.end
-        parts.append(
-            (
-                ". "
-                if has_full_stop and gap > 1
-                else " & "
-                if gap == 3 and not has_full_stop
-                else " "
-            )
-            + later.text
-        )
+        separator = " "
+        if has_full_stop and gap > 1:
+            separator = ". "
+        elif gap == 3 and not has_full_stop:
+            separator = " & "
+        parts.append(separator + later.text)
     return _BLANKS.sub(" ", "".join(parts))
 
 

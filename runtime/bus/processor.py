@@ -179,7 +179,7 @@ class EventProcessor:
                 instruments.timed(instruments.handle, {DURABLE: self.durable.name}),
             ):
                 # Apart: a driver that cancels the task it runs in would end the worker, and nobody
-                # would notice.
+                # would notice (decision 6).
                 results = await run_isolated(self.handle(deliveries, await self.pointers.live()))
                 await self._results.publish(deliveries, results)
         except Exception as error:
@@ -192,6 +192,7 @@ class EventProcessor:
                 for message, _ in batch:
                     await self._retry_later(message, error)
                 return
+            # One by one: no event suffers for its neighbours (decision 6).
             for item in batch:
                 await self._handle_all([item])
             return
@@ -199,6 +200,8 @@ class EventProcessor:
             await self._done(message)
 
     async def _done(self, message: Message) -> None:
+        # After everything is published: a process that dies before this handles the event again,
+        # and its events have the same ids (decisions 4 and 6).
         await message.ack()
         self._count("done")
         self._forget(message)
@@ -227,7 +230,8 @@ class EventProcessor:
         return True
 
     async def _publish_what_is_true(self, delivery: Delivery[Event], error: Retryable) -> None:
-        # What cannot be published now is published when the event has come again.
+        # What cannot be published now is published when the event has come again, under the same
+        # id (decision 4).
         with suppress(Retryable):
             for event in error.events:
                 await self.log.publish(self._results.wrap(delivery, event))
@@ -258,7 +262,7 @@ class EventProcessor:
         """Count the failure, and return the seconds until the message is delivered again."""
         if isinstance(error, ProviderPaused):
             # It was not tried. It comes when the pause ends, however often it has come for nothing
-            # before.
+            # before (decision 15).
             return (error.retry_after or 0.0) + random.uniform(0.1, PAUSE_SPREAD)  # noqa: S311
         tries = self.attempts.add(message.sequence, _cause(error))
         return self.delay(tries, getattr(error, "retry_after", None))

@@ -74,7 +74,7 @@ class Results:
         """
         cause = delivery.envelope
         # An id of a foreign publisher is unique with its source only, and the log's window has one
-        # for all.
+        # for all (decision 113).
         origin = f"{cause.workspace}/{cause.data.aggregate_id}/{cause.source}/{cause.id}"
         return wrap(
             event,

@@ -63,8 +63,8 @@ def stream_config(stream: Stream, replicas: int = 1) -> StreamConfig:
         if stream.compressed and replicas == 1
         else StoreCompression.NONE,
         allow_msg_ttl=stream.message_ttl,
-        # Deletions are not denied: an erasure overwrites messages by them, and permissions say who
-        # may.
+        # Deletions are not denied: an erasure overwrites messages by them (decision 73), and
+        # permissions say who may (decision 43).
         deny_purge=False,
         allow_direct=True,
         # Set although they are the server's defaults: fields that are not set are not compared, and

@@ -37,16 +37,13 @@ from runtime.models.limits import Call, Demand, Limits, ProviderState, Reservati
 
 logger = structlog.get_logger(__name__)
 T = TypeVar("T")
+Change = Callable[[ProviderState, Limits, float], Callable[[], T]]
 
 HEARTBEAT = 0.5
-"""Seconds between two reads of the shared state while calls run or wait: a pause reaches every
-replica within that.
-"""
+"""Seconds between two reads of the shared state while calls run or wait: so late a pause is met."""
 
 IDLE_SECONDS = 2.0
-"""Seconds for which a replica holds its lease while no call runs: calls one after another then ask
-the bus seldom.
-"""
+"""Seconds a replica holds its lease without a call: calls in a row then ask the bus seldom."""
 
 BUS_TIMEOUT = 2.0
 """Seconds the bus has to answer."""
@@ -246,9 +243,7 @@ class RateLimiter:
         ends = time.monotonic() + (reservation.until - now if reservation else 0.0)
 
         def commit() -> bool:
-            self._allowed = share
-            self._reservation = reservation
-            self._corrections = {}
+            self._allowed, self._reservation, self._corrections = share, reservation, {}
             self._reserved_until = ends
             # Other replicas hold the rest: asking again at once would not change that.
             has_others_waiting = share < demand.running + demand.waiting
@@ -269,9 +264,7 @@ class RateLimiter:
         share = self._reconcile(state, limits.calls, demand, now, reservation)
 
         def commit() -> None:
-            self._allowed = share
-            self._corrections = {}
-            self._peak = self._running
+            self._allowed, self._corrections, self._peak = share, {}, self._running
             self._reservation = None if reservation else self._reservation
 
         return commit
@@ -351,7 +344,7 @@ class RateLimiter:
                 if self._replica not in self._state.shares:
                     return
 
-    async def _update(self, change: Callable[[ProviderState, Limits, float], Callable[[], T]]) -> T:
+    async def _update(self, change: Change[T]) -> T:
         """Change the shared state and commit the change once it is written. The caller holds
         `_lock`.
         """
@@ -374,22 +367,16 @@ class RateLimiter:
         self._read_at = time.monotonic()
         return commit()
 
-    async def _update_shared(
-        self,
-        values: SharedValues,
-        change: Callable[[ProviderState, Limits, float], Callable[[], T]],
-    ) -> Callable[[], T]:
+    async def _update_shared(self, values: SharedValues, change: Change[T]) -> Callable[[], T]:
         while True:
             state, revision = await read_state(values, self.key)
-            before = state.model_copy(deep=True)
-            now = time.time()
+            before, now = state.model_copy(deep=True), time.time()
             rules.cut_times(state, now)
             commit = change(state, self._limits, now)
             if state == before or await values.write(
                 self.key, state.model_dump_json().encode(), revision
             ):
-                self._state = state
-                self._read_at = time.monotonic()
+                self._state, self._read_at = state, time.monotonic()
                 return commit
             await asyncio.sleep(random.uniform(0, 0.01))  # noqa: S311
 

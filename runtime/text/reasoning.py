@@ -120,8 +120,7 @@ class ReasoningFilter:
             self._resolve(is_reasoning=False)
         if self._after_inner is not None:
             self._mode = "text"
-            inner = "".join(self._after_inner)
-            self._after_inner = None
+            inner, self._after_inner = "".join(self._after_inner), None
             self._add(inner)
         self._holds_text = False
         return self._taken()
@@ -133,8 +132,7 @@ class ReasoningFilter:
             self._text = []
         reasoning = "".join(self._reasoning)
         self._reasoning = []
-        lacks_opening = self._lacks_opening
-        self._lacks_opening = False
+        lacks_opening, self._lacks_opening = self._lacks_opening, False
         return AnswerParts(text, reasoning, lacks_opening)
 
     def _read(self, text: str, *, is_last: bool) -> None:

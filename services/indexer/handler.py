@@ -83,7 +83,7 @@ class _ChunkIndexer:
                 partition, [outdated_rows], self.vectors, self.embeddings
             )
             # Of an obsolete version, too: an earlier attempt may have written it while it was
-            # current.
+            # current (decision 12).
             await self._restore_newer_chunks(partition, chunk_events.values())
         await _remove_obsolete_chunks(partition, deliveries, self.vectors, self.extents)
         embedding = Embedding(outdated_rows, refusals, cuts)
@@ -125,8 +125,9 @@ class _ChunkIndexer:
         """Write the chunks of newer versions again that another replica may have written just
         before these.
 
-        The vector store compares nothing when it writes. The newer chunks are in the log before
-        anybody writes their vectors, so whoever writes older ones later finds them there.
+        The vector store compares nothing when it writes (decision 12). The newer chunks are in the
+        log before anybody writes their vectors, so whoever writes older ones later finds them
+        there.
         """
         documents = {event.document.id: event.document for event in chunk_events}
         for document in documents.values():
@@ -170,7 +171,7 @@ async def _remove_obsolete_chunks(
     """Remove rows behind the end of their document.
 
     Another replica may be writing an older version. Each replica does this after it has written, so
-    the last one sees all rows.
+    the last one sees all rows (decision 17).
     """
     documents: set[str] = set()
     for bounds in document_bounds(deliveries):
@@ -203,7 +204,8 @@ async def _remove_behind(
         if not rows:
             return
         obsolete = [row.id for row in rows if extent.is_obsolete_chunk(row.order, row.version)]
-        # A newer version may have been written under the same id meanwhile.
+        # A newer version may have been written under the same id meanwhile: ids of chunks have no
+        # version in them (decision 4).
         await vectors.delete(partition, "chunks", obsolete, before=extent.version)
         after = rows[-1].id
 

@@ -144,6 +144,8 @@ async def on_graph_edited(
         partition = Partition(workspace, generations.graph)
         new_edits = edits_in(deliveries)
         await dependencies.contributions.put_edits(partition, new_edits)
+        # All edits are read again, not only the new ones: an undo, or an edit of an earlier place
+        # in the log, changes what others mean (decision 18).
         edits = await dependencies.edits.current(partition, dependencies.contributions)
         keys_by_edit = await affected_keys(partition, new_edits, edits, dependencies.contributions)
         no_chunks: dict[Key, set[str]] = {}
@@ -207,6 +209,8 @@ def newest_contributions(
         of_event = contributions(event) if isinstance(event, EntitiesExtracted) else []
         for chunk in _chunks_of(event):
             newest_version, newest_rows = newest_by_chunk.get(chunk.id, (-1, []))
+            # Of one version a chunk may have failed and, tried again, been extracted after all:
+            # what it says counts, whichever event comes first (decision 29).
             if (version, bool(of_event)) > (newest_version, bool(newest_rows)):
                 newest_by_chunk[chunk.id] = (version, of_event)
     return newest_by_chunk
@@ -228,6 +232,7 @@ def summaries_by_hash(
     in the log.
     """
     summaries: dict[str, tuple[int, str]] = {}
+    # By their place in the log, not by arrival: a rebuild must keep the same one (decision 19).
     for delivery in sorted(deliveries, key=lambda delivery: delivery.sequence):
         summaries.setdefault(delivery.event.inputs_hash, (delivery.sequence, delivery.event.text))
     return summaries

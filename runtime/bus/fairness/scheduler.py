@@ -223,7 +223,8 @@ class FairScheduler:
             self._in_progress.update(claimed_sequences)
             await self._handle(turn, claimed_sequences)
         except Exception as error:
-            # Nothing is lost: a message that is not handled here is delivered in its order.
+            # Nothing is lost: a message that is not handled here is delivered in its order
+            # (decision 42).
             logger.warning(
                 "a turn was not taken", durable=self.processor.durable.name, error=repr(error)
             )

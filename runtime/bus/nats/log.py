@@ -179,7 +179,7 @@ class NatsLog:
                 self.writes.confirmed(stream)
                 return ack
             # A timeout says nothing about the outcome: only the same id makes trying again
-            # harmless.
+            # harmless (decision 4).
             if asyncio.get_running_loop().time() > end:
                 raise Unavailable(
                     f"{stream} did not confirm within {PUBLISH_PATIENCE:.0f} s: {fault!r}"

@@ -73,7 +73,7 @@ class Lookahead:
     ) -> list[NatsMessage]:
         reader = self._readers[filter]
         if reader is None or after > self._after[filter]:
-            # What ordinary delivery has passed meanwhile need not be looked at.
+            # What ordinary delivery has passed meanwhile need not be looked at (decision 42).
             self._after[filter] = max(after, self._after[filter])
             reader = await self._reopened(filter)
         try:

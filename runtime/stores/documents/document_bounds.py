@@ -30,7 +30,7 @@ class RowDocumentBounds:
 
         def newest(stored_rows: Mapping[str, Row]) -> dict[str, Row]:
             # Exactly what is replaced: of two who put bounds at once one must find those of the
-            # other.
+            # other (decision 17).
             before.update(stored_rows)
             return {
                 key: max(stored_rows.get(key, row), row, key=lambda candidate: candidate["version"])

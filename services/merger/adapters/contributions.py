@@ -68,7 +68,8 @@ class RowContributions:
     ) -> dict[str, set[ContributionId]]:
         """See `Contributions.apply_bounds`."""
         earlier_bounds = await self._bounds.put(partition, bounds)
-        # The first bounds of a document retract nothing: its contributions are of the same version.
+        # The first bounds of a document retract nothing: its contributions are of the same version
+        # (decision 17).
         documents = [
             document
             for document, of_document in bounds.items()
@@ -92,7 +93,7 @@ class RowContributions:
         """Retract the rows that the bounds of their document have made obsolete, and return these.
 
         Bounds are read after rows, and rows after bounds: whoever comes last sees both, and
-        retracts.
+        retracts (decision 17).
         """
         documents = {row["document_id"] for row in rows.values() if row["said"]}
         bounds = await self._bounds.get(partition, documents)
@@ -134,6 +135,8 @@ class RowContributions:
             notes[key_hash(key)] = History.note(hashes, summary_hashes.get(key, ()))
         if not notes and not rows:
             return {}
+        # In one change: whoever reads a number must find the notes of all that it counts, or a fold
+        # would stand without a chunk (decision 11).
         counters = await self._rows.append(_mentions(partition), notes, rows)
         return {key: _history(counters[key_hash(key)]) for key in chunks}
 
@@ -202,7 +205,7 @@ class RowContributions:
         rows = {_edit_key(edit.sequence): _edit_row(edit) for edit in edits}
         await self._rows.put(Table(EDITS_TABLE, partition), rows)
         # Counted after they are stored, and again when they come again: whoever reads the count
-        # reads the edits.
+        # reads the edits (decision 11).
         note = History.note(str(edit.sequence) for edit in edits)
         await self._rows.append(_mentions(partition), {EDITS_COUNTER: note}, {})
 
@@ -238,7 +241,7 @@ class RowSummaries:
     async def put(self, partition: Partition, summaries: Mapping[str, tuple[int, str]]) -> None:
         """See `Summaries.put`."""
         # Rows with a greater guard replace others, so the guard is the negative sequence: the
-        # earliest summary stays.
+        # earliest summary stays, and a rebuild has the same (decision 19).
         rows = {
             hash: {"text": text, "guard": -sequence} for hash, (sequence, text) in summaries.items()
         }

@@ -53,7 +53,8 @@ INDEXES = "SHOW INDEXES YIELD name RETURN name"
 PING = "RETURN 1 AS one"
 
 # `page` is set where the node is made: an index entry that begins as null is slow to mend on
-# ArcadeDB.
+# ArcadeDB. `lock` is set before the revision is read: it takes the write lock, without which two
+# writers both see the older revision and the lower one may stand in the end (decision 11).
 PUT_ENTITIES = """
 UNWIND $rows AS row
 MERGE (n:Ent {workspace: $workspace, generation: $generation, name: row.name})

@@ -94,7 +94,7 @@ def _joined(texts: tuple[str, ...] | tuple[tuple[str, ...], ...]) -> str:
 
 def _parted(texts: str) -> tuple[str, ...]:
     # Interned: a chunk and its file are named by some fifty entities and relations, which questions
-    # keep in memory.
+    # keep in memory (decision 25).
     return tuple(map(intern, orjson.loads(texts)))
 
 
