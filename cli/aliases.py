@@ -48,6 +48,7 @@ class Rule(StrEnum):
     TITLE = "title"
     ABBREVIATION = "abbreviation"
     SURNAME = "surname"
+    SAME = "same"
 
 
 class State(StrEnum):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from contracts.graph import Entity
 from runtime.batching import batched
 from runtime.stores.graph.port import Graph
-from services.gateway.graph.alias_rules import RULES, SYMMETRIC, Pair, definition, pairs
+from services.gateway.graph.alias_rules import RULES, SYMMETRIC, AliasRule, Pair, definition, pairs
 from services.gateway.graph.aliases import Alias, decided
 from services.query.partitions import Partitions
 from services.query.retrieval.port import EntityAliases
@@ -50,7 +50,11 @@ class AliasSources:
 
 
 async def proposals(
-    sources: AliasSources, partitions: Partitions, *, limit: int, rules: Collection[str] = RULES
+    sources: AliasSources,
+    partitions: Partitions,
+    *,
+    limit: int,
+    rules: Collection[AliasRule] = RULES,
 ) -> list[AliasProposal]:
     """Return at most `limit` undecided proposals of people, models and these rules, the surest
     first.
@@ -72,8 +76,8 @@ async def proposals(
     }
     candidates = [
         pair
-        for pair in pairs(typed_names)
-        if pair.rule in rules and frozenset((pair.name, pair.target)) not in known_pairs
+        for pair in pairs(typed_names, rules)
+        if frozenset((pair.name, pair.target)) not in known_pairs
     ][:MAX_PAIRS]
     entities = await _entities(
         sources.graph, partitions, {name for pair in candidates for name in pair[:2]}

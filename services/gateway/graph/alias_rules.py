@@ -8,7 +8,7 @@ of two spellings (`SYMMETRIC`) the caller chooses which is which.
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import combinations
 from typing import Literal, NamedTuple, get_args
@@ -17,20 +17,23 @@ from anyascii import anyascii
 
 from contracts.names import fold
 from offline.language.scripts import HAN_AND_KANA, HANGUL
+from services.gateway.graph.name_forms import (
+    MIN_LETTERS,
+    PROPER_TYPES,
+    UNTOLD_TYPES,
+    Named,
+    is_abbreviation,
+    singulars,
+)
+from services.gateway.graph.same_names import same_names
 
-AliasRule = Literal["spelling", "plural", "title", "abbreviation", "surname"]
+AliasRule = Literal["spelling", "plural", "title", "abbreviation", "surname", "same"]
 RULES: tuple[AliasRule, ...] = get_args(AliasRule)
 SYMMETRIC: frozenset[AliasRule] = frozenset({"spelling"})
 
 MAX_SPELLINGS = 8
 """Names of one spelling that are compared with each other; more of them are no names."""
-MIN_LETTERS = 3
-"""Letters and digits below which two spellings, or a surname, say too little."""
 
-_UNTOLD = frozenset({"", "other", "unknown"})
-"""Types that say nothing: such an entity may be of any other type."""
-_PROPER = frozenset({"person", "location", "geo", "place", "organization", "event"})
-"""Types whose names have no plural: Adam is not Adams."""
 _TITLES = frozenset(
     {
         "dr",
@@ -103,17 +106,9 @@ _LETTERS = str.maketrans(
 _UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa"})
 _BETWEEN_DIGITS = re.compile(r"(?<=\d)[^\w]+(?=\d)")
 _DROPPED = re.compile(r"[\s\-‐-―.'’´`_]+")
-_ABBREVIATION = re.compile(r"(?=(?:.*[A-Z]){2})[A-Z][A-Z0-9&]{1,7}")
 _BRACKETED = re.compile(r"(\S.*?) ?\(([^()]{2,12})\)")
 _NO_LETTER_CASE = re.compile(f"[{HAN_AND_KANA}{HANGUL}]")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
-
-
-class Named(NamedTuple):
-    """The name and the type of an entity."""
-
-    name: str
-    type: str
 
 
 class Pair(NamedTuple):
@@ -124,14 +119,15 @@ class Pair(NamedTuple):
     rule: AliasRule
 
 
-def pairs(entities: Iterable[tuple[str, str]]) -> list[Pair]:
-    """Return what the rules propose for these names and types, each pair of names once, in the
+def pairs(entities: Iterable[tuple[str, str]], rules: Collection[AliasRule] = RULES) -> list[Pair]:
+    """Return what these rules propose for these names and types, each pair of names once, in the
     order of `RULES`.
     """
     named_entities = [Named(name, type.lower()) for name, type in entities]
     pair_of: dict[frozenset[str], Pair] = {}
-    for rule in (_spellings, _plurals, _titles, _abbreviations, _surnames):
-        for pair in rule(named_entities):
+    finders = (_spellings, _plurals, _titles, _abbreviations, _surnames, _same_names)
+    for rule, find in zip(RULES, finders, strict=True):
+        for pair in find(named_entities) if rule in rules else ():
             pair_of.setdefault(frozenset((pair.name, pair.target)), pair)
     return list(pair_of.values())
 
@@ -163,7 +159,16 @@ def _plain(folded_name: str) -> str:
 
 
 def _compatible(entity: Named, candidate: Named) -> bool:
-    return entity.type == candidate.type or entity.type in _UNTOLD or candidate.type in _UNTOLD
+    return (
+        entity.type == candidate.type
+        or entity.type in UNTOLD_TYPES
+        or candidate.type in UNTOLD_TYPES
+    )
+
+
+def _same_names(entities: Sequence[Named]) -> Iterator[Pair]:
+    for name, target in same_names(entities):
+        yield Pair(name, target, "same")
 
 
 def _spellings(entities: Sequence[Named]) -> Iterator[Pair]:
@@ -182,35 +187,21 @@ def _differ_in_kind(entity: Named, candidate: Named) -> bool:
     """Return whether case tells two short or single words apart: IT and it; polish and Polish of
     unlike types.
     """
-    if _is_abbreviation(entity.name) != _is_abbreviation(candidate.name):
+    if is_abbreviation(entity.name) != is_abbreviation(candidate.name):
         return True
     same_but_case = entity.name.casefold() == candidate.name.casefold()
     return same_but_case and " " not in entity.name and entity.type != candidate.type
 
 
 def _plurals(entities: Sequence[Named]) -> Iterator[Pair]:
-    by_folded = {fold(entity.name): entity for entity in entities if entity.type not in _PROPER}
+    by_folded = {
+        fold(entity.name): entity for entity in entities if entity.type not in PROPER_TYPES
+    }
     for folded_name, entity in by_folded.items():
-        for singular in _singulars(folded_name):
+        for singular in singulars(folded_name):
             candidate = by_folded.get(singular)
             if candidate and _compatible(entity, candidate):
                 yield Pair(entity.name, candidate.name, "plural")
-
-
-def _singulars(folded_name: str) -> list[str]:
-    """Return the singulars that a name may be the plural of, its last word of at least four
-    letters.
-    """
-    if len(folded_name.rpartition(" ")[2]) < MIN_LETTERS + 2 or folded_name.endswith(
-        ("ss", "us", "is")
-    ):
-        return []
-    singulars = [folded_name[:-1]] if folded_name.endswith("s") else []
-    if folded_name.endswith(("ses", "xes", "zes", "ches", "shes")):
-        singulars.append(folded_name[:-2])
-    if folded_name.endswith("ies"):
-        singulars.append(folded_name[:-3] + "y")
-    return singulars
 
 
 def _titles(entities: Sequence[Named]) -> Iterator[Pair]:
@@ -248,7 +239,7 @@ def _abbreviations(entities: Sequence[Named]) -> Iterator[Pair]:
                     for name in (outer, inner)
                     if name in names
                 )
-        elif _is_abbreviation(entity.name):
+        elif is_abbreviation(entity.name):
             meanings = [
                 candidate
                 for candidate in by_initials.get(entity.name.replace(".", ""), ())
@@ -256,10 +247,6 @@ def _abbreviations(entities: Sequence[Named]) -> Iterator[Pair]:
             ]
             if len(meanings) == 1:
                 yield Pair(entity.name, meanings[0].name, "abbreviation")
-
-
-def _is_abbreviation(name: str) -> bool:
-    return _ABBREVIATION.fullmatch(name.replace(".", "")) is not None
 
 
 def _initials(name: str) -> set[str]:
@@ -279,7 +266,7 @@ def _surnames(entities: Sequence[Named]) -> Iterator[Pair]:
     by_surname: dict[str, list[Named]] = defaultdict(list)
     shorts: list[tuple[Named, str, str]] = []
     for entity in entities:
-        if entity.type != "person" and entity.type not in _UNTOLD:
+        if entity.type != "person" and entity.type not in UNTOLD_TYPES:
             continue
         words = fold(entity.name).split()
         has_title = words[0].rstrip(".") in _TITLES if words else False
