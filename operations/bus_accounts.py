@@ -19,41 +19,40 @@ from dataclasses import dataclass
 from contracts import subjects
 from contracts.registry import PRODUCERS, SERVICES, Producer, Service, service_of
 from contracts.topology import (
-    BUCKETS,
     CHECKPOINTS_BUCKET,
     CONSUMERS,
-    GENERATIONS_BUCKET,
-    LIMITS_BUCKET,
     LOG,
     PARKED_STREAM,
-    STREAMS,
     TURNS_BUCKET,
-    WEBHOOKS_BUCKET,
     Consumer,
+)
+from operations.bus_grants import (
+    API,
+    CHECKS_STREAMS,
+    FOLLOWS_LOG,
+    OPERATES,
+    READS_BLOBS,
+    READS_BUDGET,
+    READS_CHECKPOINTS,
+    READS_GENERATIONS,
+    READS_LIMITS,
+    READS_LOG,
+    READS_NEWEST_VERSION,
+    READS_PARKED,
+    SHARES_LIMITS,
+    SHARES_WEBHOOKS,
+    WRITES_BLOBS,
+    WRITES_OLDER_BLOBS,
+    Grant,
 )
 
 ACCOUNT = "lightstream"
 """The account of the bus in which the streams are."""
 
-API = "$JS.API"
-"""Prefix of the subjects of JetStream's API."""
-
 IMPORTED_API = "KB.API"
 """The same prefix for a user of another account, in which `$JS.API` is that account's own:
 NATS_API_PREFIX.
 """
-
-
-@dataclass(frozen=True)
-class Grant:
-    """Subjects that a user may publish to, with the reason.
-
-    `denied` stay forbidden although a wildcard of `allowed` has them.
-    """
-
-    why: str
-    allowed: tuple[str, ...]
-    denied: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -87,88 +86,6 @@ class User:
 def imported(subject: str) -> str:
     """Return the subject as users of other accounts know it."""
     return IMPORTED_API + subject.removeprefix(API) if subject.startswith(f"{API}.") else subject
-
-
-READS_GENERATIONS = Grant(
-    "which generation is live", (f"{API}.STREAM.MSG.GET.KV_{GENERATIONS_BUCKET}",)
-)
-SHARES_LIMITS = Grant(
-    "what all replicas together ask of a model's provider",
-    (f"$KV.{LIMITS_BUCKET}.*", f"{API}.STREAM.MSG.GET.KV_{LIMITS_BUCKET}"),
-)
-CHECKS_STREAMS = Grant(
-    "the comparison with contracts/topology.py, and where the log ends",
-    tuple(
-        f"{API}.STREAM.INFO.{name}"
-        for name in (
-            *(stream.name for stream in STREAMS),
-            *(f"KV_{bucket.name}" for bucket in BUCKETS),
-        )
-    ),
-)
-READS_CHECKPOINTS = Grant(
-    "what the log and the stores held, and what each service found",
-    (f"{API}.STREAM.MSG.GET.KV_{CHECKPOINTS_BUCKET}",),
-)
-READS_BLOBS = Grant(
-    "long texts, also those of older versions",
-    (f"{API}.DIRECT.GET.KB_BLOBS.blob.*.*.*", f"{API}.DIRECT.GET.KB_BLOBS.blob.*.*"),
-)
-WRITES_BLOBS = Grant(
-    "long texts, and a trial whether they are taken", ("blob.*.*.*", "blob.probe.*")
-)
-WRITES_OLDER_BLOBS = Grant(
-    "long texts, also as older clients name them", ("blob.*.*.*", "blob.*.*")
-)
-READS_LOG = Grant(
-    "any event by its place: the server cannot narrow this call",
-    (f"{API}.STREAM.MSG.GET.KB_EVENTS",),
-)
-
-FOLLOWS_LOG = Grant(
-    "readers of its own, of all events; durables are nobody's to change",
-    (f"{API}.CONSUMER.CREATE.{LOG}.*.{subjects.ALL}", f"{API}.CONSUMER.MSG.NEXT.{LOG}.*"),
-    (
-        *(f"{API}.CONSUMER.CREATE.{durable.stream}.{durable.name}.>" for durable in CONSUMERS),
-        *(f"{API}.CONSUMER.MSG.NEXT.{durable.stream}.{durable.name}" for durable in CONSUMERS),
-    ),
-)
-
-READS_NEWEST_VERSION = Grant(
-    "the newest version of a document that it can name, so that no work is paid for in vain",
-    tuple(
-        f"{API}.DIRECT.GET.KB_EVENTS.{subjects.of_type(name)}"
-        for name in ("DocumentAdded", "DocumentDeleted", "DocumentCancelled", "ChunksCreated")
-    ),
-)
-
-READS_BUDGET = Grant(
-    "the budget of a workspace", (f"{API}.DIRECT.GET.KB_EVENTS.{subjects.of_type('BudgetSet')}",)
-)
-
-
-SHARES_WEBHOOKS = Grant(
-    "webhooks: their addresses, their secrets and how far each is",
-    (f"$KV.{WEBHOOKS_BUCKET}.*.*", f"{API}.STREAM.MSG.GET.KV_{WEBHOOKS_BUCKET}"),
-)
-
-OPERATES = (
-    SHARES_WEBHOOKS,
-    Grant(
-        "dead letters, for operators who use the API",
-        (
-            f"{API}.CONSUMER.CREATE.KB_DEAD.*",
-            f"{API}.CONSUMER.MSG.NEXT.KB_DEAD.*",
-            f"{API}.STREAM.MSG.GET.KB_DEAD",
-            f"{API}.STREAM.MSG.DELETE.KB_DEAD",
-        ),
-    ),
-    Grant("orders for rebuilds, which it may not make itself", (subjects.REBUILDS,)),
-    Grant(
-        "how far every consumer is",
-        tuple(f"{API}.CONSUMER.INFO.{consumer.stream}.{consumer.name}" for consumer in CONSUMERS),
-    ),
-)
 
 
 def _notes(*keys: str) -> Grant:
@@ -255,6 +172,10 @@ def _discovery(name: str) -> Grant:
     )
 
 
+OF_ITS_WORK = ("StageFailed", "QuestionsCharged")
+"""Events that the query service says of its own work; the others it says for callers over HTTP."""
+
+
 def _service(name: Service) -> User:
     durables = (
         grant for durable in CONSUMERS if service_of(durable) == name for grant in _takes(durable)
@@ -288,6 +209,31 @@ USERS = (
                 "how far the status of documents is",
                 (f"{API}.CONSUMER.INFO.{LOG}.query-status",),
             ),
+        ),
+    ),
+    User(
+        "gateway",
+        "the HTTP API, where it is a process of its own: says what is asked for over HTTP",
+        (
+            _says(
+                "query",
+                *(
+                    name
+                    for name, producers in PRODUCERS.items()
+                    if "query" in producers and name not in OF_ITS_WORK
+                ),
+            ),
+            CHECKS_STREAMS,
+            READS_GENERATIONS,
+            READS_CHECKPOINTS,
+            _discovery("gateway"),
+            READS_LIMITS,
+            READS_BLOBS,
+            WRITES_BLOBS,
+            READS_LOG,
+            READS_PARKED,
+            FOLLOWS_LOG,
+            *OPERATES,
         ),
     ),
     User(

@@ -9,6 +9,7 @@ from operations.bus_accounts import USERS
 SERVERS = {
     "API_ADDRESS",
     "API_PORT",
+    "QUERY_REPLICAS",
     "GRAFANA_PORT",
     "NATS_IMAGE",
     "MONGO_IMAGE",

@@ -302,6 +302,7 @@ def test_operations_import_of_a_service_its_replay_handlers_wiring_and_settings_
     pattern = (
         r"services\.\w+\.(replay|settings|main|wiring)\b"
         r"|services\.gateway\.auth\.(settings|config)\b"
+        r"|services\.query\.questions\.settings\b"
     )
     assert {
         name for name in ours if name.startswith("services.") and not re.match(pattern, name)

@@ -142,7 +142,7 @@ class Deployment:
 
     def down(self, *, volumes: bool = False) -> None:
         """Stop and remove all containers and networks, and the volumes if told so."""
-        names = ("monitoring", "tools", "operator", "webhooks")
+        names = ("monitoring", "tools", "operator", "webhooks", "apart")
         profiles = [word for name in names for word in ("--profile", name)]
         self.compose(
             *profiles,

@@ -13,6 +13,7 @@ from services.gateway.auth.settings import AccessSettings
 from services.gateway.operations.dependencies import OperationDeps
 from services.gateway.operations.scope import WholeDeployment
 from services.gateway.settings import GatewaySettings, WebhookSettings
+from services.query.questions.settings import QuestionClientSettings
 from services.query.settings import QuerySettings
 
 router = APIRouter()
@@ -25,6 +26,10 @@ GROUPS: dict[str, type[Settings]] = {
     "webhooks": WebhookSettings,
     "access to the API": AccessSettings,
 }
+
+
+OF_ANSWERS = ("models of single roles", "the query service")
+"""Groups that only whoever answers questions reads."""
 
 
 class FindingModel(BaseModel):
@@ -80,7 +85,15 @@ async def settings(_: WholeDeployment) -> ShownSettings:
 
     Other services may be set otherwise; `lightstream config` shows the settings of all.
     """
-    shown_values = shown_settings(GROUPS, os.environ, {}, "")
+    shown_values = shown_settings(_groups(), os.environ, {}, "")
     return ShownSettings(
         settings=[Setting.model_validate(setting, from_attributes=True) for setting in shown_values]
     )
+
+
+def _groups() -> dict[str, type[Settings]]:
+    """Return the groups of settings that this process reads."""
+    if not QuestionClientSettings().questions_url:
+        return GROUPS
+    groups = {name: group for name, group in GROUPS.items() if name not in OF_ANSWERS}
+    return {**groups, "the query service apart": QuestionClientSettings}

@@ -20,7 +20,7 @@ def test_the_users_of_the_bus_are_those_of_the_contracts() -> None:
 
 def test_a_service_may_say_its_events_and_take_from_its_durables_and_may_change_neither() -> None:
     users = {user.name: user for user in bus_accounts.USERS}
-    assert {"operator", "publisher", "webhooks", *SERVICES} == set(users)
+    assert {"operator", "publisher", "webhooks", "gateway", *SERVICES} == set(users)
     events = [subject for subject in users["webhooks"].allowed if subject.startswith("kb.v1.")]
     assert events == [], "the sender of webhooks publishes none"
     for name in SERVICES:

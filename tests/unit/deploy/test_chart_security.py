@@ -163,5 +163,38 @@ def test_the_sender_of_webhooks_is_apart_where_it_is_enabled() -> None:
     assert set(given_secrets) == {"nats_url", "documents_url"}
 
 
+def test_the_gateway_is_apart_where_it_is_enabled() -> None:
+    """Then it has the keys of callers and none of a model, the query service the others, and only
+    the gateway reaches it.
+    """
+    assert "kb-lightstream-gateway" not in of_kind("default", "Deployment")
+    by_name = dict(pods("apart"))
+    commands = {
+        name: containers(by_name[name])[0]["command"][-1] for name in ("kb-gateway", "kb-query")
+    }
+    assert commands == {
+        "kb-gateway": "lightstream_rag.services.gateway.main",
+        "kb-query": "lightstream_rag.services.query.main",
+    }
+    shared = {"documents_url", "neo4j_password", "nats_url", "questions_key"}
+    assert set(secrets(by_name["kb-gateway"])) == shared | {"lightrag_api_key", "token_secret"}
+    assert set(secrets(by_name["kb-query"])) == shared | {"milvus_token", "llm_api_key"}
+    services = of_kind("apart", "Service")
+    assert {
+        name: service["spec"]["selector"]["app.kubernetes.io/component"]
+        for name, service in services.items()
+    } == {"kb-query": "gateway", "kb-questions": "query"}
+    policies = of_kind("apart", "NetworkPolicy")
+    (rule,) = policies["kb-query"]["spec"]["ingress"]
+    (peer,) = rule["from"]
+    assert peer["podSelector"]["matchLabels"]["app.kubernetes.io/component"] == "gateway"
+    assert _ports(policies["kb-gateway"]["spec"]) == {27017, 7687, 8443, 9621}
+    assert 8443 not in _ports(policies["kb-query"]["spec"])
+    monitors = of_kind("apart", "PodMonitor")
+    (chosen,) = monitors["kb-query"]["spec"]["selector"]["matchExpressions"]
+    assert chosen["values"] == ["gateway"]
+    assert "kb-gateway" in of_kind("apart", "PodDisruptionBudget")
+
+
 def _ports(spec: dict[str, Any]) -> set[int]:
     return {port["port"] for rule in spec.get("egress", ()) for port in rule["ports"]}

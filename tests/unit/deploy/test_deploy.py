@@ -18,7 +18,17 @@ from tests.architecture.sources import REPOSITORY, SERVICES
 TEXT = (REPOSITORY / "docker-compose.yml").read_text("utf-8")
 COMPOSE: dict[str, Any] = yaml.safe_load(TEXT)
 ALL: dict[str, dict[str, Any]] = COMPOSE["services"]
-OURS = (*SERVICES, "webhooks", "settings", "topology", "stores", "operator", "cli")
+OURS = (
+    *SERVICES,
+    "webhooks",
+    "gateway",
+    "questions",
+    "settings",
+    "topology",
+    "stores",
+    "operator",
+    "cli",
+)
 MONITORING = ("prometheus", "grafana")
 SERVERS = sorted(set(ALL) - set(OURS) - set(MONITORING))
 CLUSTER: dict[str, Any] = yaml.safe_load(
@@ -133,8 +143,11 @@ def test_a_program_of_ours_can_write_nothing_but_its_scratch(name: str) -> None:
 
 def test_only_the_api_is_published_and_that_to_this_machine() -> None:
     ports = {name: container["ports"] for name, container in ALL.items() if "ports" in container}
+    api = ["${API_ADDRESS:-127.0.0.1}:${API_PORT:-9621}:9621"]
     assert ports == {
-        "query": ["${API_ADDRESS:-127.0.0.1}:${API_PORT:-9621}:9621"],
+        # One of the two: QUERY_REPLICAS=0 goes with the profile of the other.
+        "query": api,
+        "gateway": api,
         "grafana": ["127.0.0.1:${GRAFANA_PORT:-3000}:3000"],
     }
     assert not [
@@ -170,6 +183,39 @@ def test_the_sender_of_webhooks_has_a_way_out_and_no_credentials_of_callers() ->
     )
     assert not settings & (other_settings | OPENED_WITH["open_embedder"])
     assert "WEBHOOK_SENDER" in settings_given("query")
+
+
+CALLERS = {"api_key", "api_keys", "auth_accounts", "token_secret"}
+MODEL_KEYS = {"llm_api_key", "keyword_llm_api_key", "query_llm_api_key", "rerank_api_key"} | {
+    "embedding_api_key"
+}
+
+
+def test_apart_the_gateway_has_the_secrets_of_callers_and_the_query_service_those_of_models() -> (
+    None
+):
+    gateway, questions, together = (
+        set(secrets_of(name).values()) for name in ("gateway", "questions", "query")
+    )
+    assert gateway & (CALLERS | MODEL_KEYS) == CALLERS
+    assert questions & (CALLERS | MODEL_KEYS) == MODEL_KEYS
+    assert gateway & questions == {"documents_url", "neo4j_password", "questions_key"} | {
+        "otlp_headers"
+    }
+    # Together they have what the one container has, and what they show each other.
+    assert gateway | questions == together | {"questions_key", "nats_url_gateway"}
+    assert not settings_given("gateway") & OPENED_WITH["open_chat"]
+    assert "LIGHTRAG_API_KEY_FILE" not in ALL["questions"]["environment"]
+    assert settings_given("gateway") | settings_given("questions") >= settings_given("query")
+
+
+def test_apart_the_gateway_stands_for_the_query_service() -> None:
+    assert {ALL[name]["profiles"][0] for name in ("gateway", "questions")} == {"apart"}
+    assert ALL["query"]["deploy"]["replicas"] == "${QUERY_REPLICAS:-1}"
+    assert ALL["gateway"]["networks"]["inside"] == {"aliases": ["query"]}
+    assert ALL["gateway"]["environment"]["QUESTIONS_URL"] == "http://questions:9621"
+    assert ALL["questions"]["command"][-1] == "lightstream_rag.services.query.main"
+    assert ALL["gateway"]["command"] == ALL["query"]["command"]
 
 
 @pytest.mark.parametrize("service", SERVICES)

@@ -69,10 +69,23 @@ indexer:
   consumers: [indexer-chunks, indexer-graph]
 query:
   user: query
+  {{- if .Values.gateway.enabled }}
+  command: [python, -m, lightstream_rag.services.query.main]
+  opens: [documents, graph, vectors, models, questions]
+  {{- else }}
   command: [python, -m, lightstream_rag.services.gateway.main]
   opens: [documents, graph, vectors, models, access]
+  {{- end }}
   keys: [LLM_API_KEY, KEYWORD_LLM_API_KEY, QUERY_LLM_API_KEY, RERANK_API_KEY, EMBEDDING_API_KEY]
   consumers: [query-status]
+{{- if .Values.gateway.enabled }}
+gateway:
+  user: gateway
+  command: [python, -m, lightstream_rag.services.gateway.main]
+  opens: [documents, graph, access, questions{{ if not .Values.webhooks.enabled }}, receivers{{ end }}]
+  keys: []
+  consumers: []
+{{- end }}
 webhooks:
   user: webhooks
   command: [python, -m, lightstream_rag.services.gateway.webhooks.main]
@@ -98,6 +111,11 @@ topology:
   opens: [documents, graph, vectors, models]
   keys: *all
   consumers: []
+{{- end -}}
+
+{{- /* The program that has the HTTP API. */ -}}
+{{- define "lightstream.api" -}}
+{{- ternary "gateway" "query" .Values.gateway.enabled -}}
 {{- end -}}
 
 {{- define "lightstream.settings" -}}
@@ -131,6 +149,9 @@ MILVUS_SERVICES_TOKEN: { secret: {{ $values.vectors.existingSecret }}, key: {{ $
 {{- end }}
 {{- end }}
 {{- end }}
+{{- if has "questions" $program.opens }}
+QUESTIONS_KEY: { secret: {{ $values.gateway.existingSecret }}, key: {{ $values.gateway.key }} }
+{{- end }}
 {{- if and (has "access" $program.opens) $values.access.existingSecret }}
 {{- range $name := $values.access.keys }}
 {{ $name }}: { secret: {{ $values.access.existingSecret }}, key: {{ $name }} }
@@ -161,7 +182,10 @@ MILVUS_SERVICES_TOKEN: { secret: {{ $values.vectors.existingSecret }}, key: {{ $
 - name: LIGHTSTREAM_API_URL
   value: {{ printf "http://%s-query:%d" (include "lightstream.fullname" .root) (int $values.service.port) | quote }}
 {{- end }}
-{{- if and $values.webhooks.enabled (eq .program.user "query") }}
+{{- if eq .program.user "gateway" }}
+- { name: QUESTIONS_URL, value: "http://{{ include "lightstream.fullname" .root }}-questions:9621" }
+{{- end }}
+{{- if and $values.webhooks.enabled (eq .program.user (include "lightstream.api" .root)) }}
 - { name: WEBHOOK_SENDER, value: apart }
 {{- end }}
 {{- with $values.extraEnv }}

@@ -1,0 +1,122 @@
+"""What users of the bus may do, each with its reason: subjects that they may publish to."""
+
+from dataclasses import dataclass
+
+from contracts import subjects
+from contracts.topology import (
+    BUCKETS,
+    CHECKPOINTS_BUCKET,
+    CONSUMERS,
+    GENERATIONS_BUCKET,
+    LIMITS_BUCKET,
+    LOG,
+    PARKED_STREAM,
+    STREAMS,
+    WEBHOOKS_BUCKET,
+)
+
+API = "$JS.API"
+"""Prefix of the subjects of JetStream's API."""
+
+
+@dataclass(frozen=True)
+class Grant:
+    """Subjects that a user may publish to, with the reason.
+
+    `denied` stay forbidden although a wildcard of `allowed` has them.
+    """
+
+    why: str
+    allowed: tuple[str, ...]
+    denied: tuple[str, ...] = ()
+
+
+READS_GENERATIONS = Grant(
+    "which generation is live", (f"{API}.STREAM.MSG.GET.KV_{GENERATIONS_BUCKET}",)
+)
+READS_LIMITS = Grant(
+    "what is known of the providers of models",
+    (f"{API}.STREAM.MSG.GET.KV_{LIMITS_BUCKET}",),
+)
+SHARES_LIMITS = Grant(
+    "what all replicas together ask of a model's provider",
+    (f"$KV.{LIMITS_BUCKET}.*", f"{API}.STREAM.MSG.GET.KV_{LIMITS_BUCKET}"),
+)
+CHECKS_STREAMS = Grant(
+    "the comparison with contracts/topology.py, and where the log ends",
+    tuple(
+        f"{API}.STREAM.INFO.{name}"
+        for name in (
+            *(stream.name for stream in STREAMS),
+            *(f"KV_{bucket.name}" for bucket in BUCKETS),
+        )
+    ),
+)
+READS_CHECKPOINTS = Grant(
+    "what the log and the stores held, and what each service found",
+    (f"{API}.STREAM.MSG.GET.KV_{CHECKPOINTS_BUCKET}",),
+)
+READS_BLOBS = Grant(
+    "long texts, also those of older versions",
+    (f"{API}.DIRECT.GET.KB_BLOBS.blob.*.*.*", f"{API}.DIRECT.GET.KB_BLOBS.blob.*.*"),
+)
+WRITES_BLOBS = Grant(
+    "long texts, and a trial whether they are taken", ("blob.*.*.*", "blob.probe.*")
+)
+WRITES_OLDER_BLOBS = Grant(
+    "long texts, also as older clients name them", ("blob.*.*.*", "blob.*.*")
+)
+READS_LOG = Grant(
+    "any event by its place: the server cannot narrow this call",
+    (f"{API}.STREAM.MSG.GET.KB_EVENTS",),
+)
+
+FOLLOWS_LOG = Grant(
+    "readers of its own, of all events; durables are nobody's to change",
+    (f"{API}.CONSUMER.CREATE.{LOG}.*.{subjects.ALL}", f"{API}.CONSUMER.MSG.NEXT.{LOG}.*"),
+    (
+        *(f"{API}.CONSUMER.CREATE.{durable.stream}.{durable.name}.>" for durable in CONSUMERS),
+        *(f"{API}.CONSUMER.MSG.NEXT.{durable.stream}.{durable.name}" for durable in CONSUMERS),
+    ),
+)
+
+READS_NEWEST_VERSION = Grant(
+    "the newest version of a document that it can name, so that no work is paid for in vain",
+    tuple(
+        f"{API}.DIRECT.GET.KB_EVENTS.{subjects.of_type(name)}"
+        for name in ("DocumentAdded", "DocumentDeleted", "DocumentCancelled", "ChunksCreated")
+    ),
+)
+
+READS_BUDGET = Grant(
+    "the budget of a workspace", (f"{API}.DIRECT.GET.KB_EVENTS.{subjects.of_type('BudgetSet')}",)
+)
+
+
+SHARES_WEBHOOKS = Grant(
+    "webhooks: their addresses, their secrets and how far each is",
+    (f"$KV.{WEBHOOKS_BUCKET}.*.*", f"{API}.STREAM.MSG.GET.KV_{WEBHOOKS_BUCKET}"),
+)
+
+OPERATES = (
+    SHARES_WEBHOOKS,
+    Grant(
+        "dead letters, for operators who use the API",
+        (
+            f"{API}.CONSUMER.CREATE.KB_DEAD.*",
+            f"{API}.CONSUMER.MSG.NEXT.KB_DEAD.*",
+            f"{API}.STREAM.MSG.GET.KB_DEAD",
+            f"{API}.STREAM.MSG.DELETE.KB_DEAD",
+        ),
+    ),
+    Grant("orders for rebuilds, which it may not make itself", (subjects.REBUILDS,)),
+    Grant(
+        "how far every consumer is",
+        tuple(f"{API}.CONSUMER.INFO.{consumer.stream}.{consumer.name}" for consumer in CONSUMERS),
+    ),
+)
+
+READS_PARKED = Grant(
+    "what is parked: records without text",
+    (f"{API}.STREAM.MSG.GET.{PARKED_STREAM}",),
+)
