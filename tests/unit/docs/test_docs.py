@@ -23,7 +23,7 @@ PAGES = sorted(
         *ROOT.glob("*.md"),
         *(page for folder in FOLDERS for page in (ROOT / folder).rglob("*.md")),
     ]
-    if "answers_data/texts" not in page.as_posix()
+    if not re.search(r"answers_data/(\w+/)?texts/", page.as_posix())
 )
 DECISIONS = [page for page in PAGES if page.parent.name == "decisions" and page.name != "README.md"]
 REFERENCE = re.compile(
