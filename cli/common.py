@@ -11,8 +11,9 @@ from typing import Annotated, Any
 import typer
 
 from cli import terminal
+from embedded.data_folder import NoStack
 from embedded.folder_errors import describe_folder_error
-from runtime.errors import InvalidInput, ServiceError
+from runtime.errors import InvalidInput, NotServing, ServiceError, Unavailable
 
 
 def workspace_name(name: str) -> str:
@@ -109,14 +110,12 @@ def show(result: dict[str, Any], indent: str = "") -> None:
 
 @contextmanager
 def errors(as_json: bool) -> Generator[None]:
-    """Turn an error of ours into its sentence and exit code: 2 for what the user gave, 1 for
-    anything else.
-    """
+    """Turn an error of ours into its sentence and exit code: see `exit_code`."""
     try:
         yield
     except ServiceError as error:
         _show_error(error, str(error), as_json)
-        raise typer.Exit(2 if isinstance(error, InvalidInput) else 1) from None
+        raise typer.Exit(exit_code(error)) from None
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
     except BrokenPipeError:
@@ -127,6 +126,16 @@ def errors(as_json: bool) -> Generator[None]:
     except OSError as error:
         _show_error(error, describe_folder_error(error), as_json)
         raise typer.Exit(1) from None
+
+
+def exit_code(error: ServiceError) -> int:
+    """Return the exit code of a command that ends with this error; docs/operations.md has the
+    table.
+    """
+    if isinstance(error, InvalidInput):
+        return 2
+    is_silent = isinstance(error, Unavailable) and not isinstance(error, NotServing)
+    return 3 if is_silent or isinstance(error, NoStack) else 1
 
 
 def _show_error(error: Exception, message: str, as_json: bool) -> None:

@@ -71,7 +71,7 @@ def delete(
     """Delete documents: graph, vectors and status become as if they had never been added.
 
     What people said of entities stays. The log keeps the events: `undo` takes a deletion back,
-    `erase` leaves nothing to take back. Ends with code 1 when one was not found.
+    `erase` leaves nothing to take back. Ends with code 2 when one was not found.
     """
     with errors(as_json):
         quiet_logs()
@@ -93,7 +93,7 @@ def delete(
                 note(f"  no document {name!r} in workspace {workspace}")
             if not yes:
                 note("nothing is deleted without --yes")
-        raise typer.Exit(1 if outcome.unknown else 0)
+        raise typer.Exit(2 if outcome.unknown else 0)
 
 
 async def _delete(stack: "Target", request: Deletion) -> DeleteOutcome:

@@ -25,10 +25,12 @@ from cli.common import (
 from cli.terminal import line
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from lightstream_rag.client import AsyncLightstream
     from lightstream_rag.failures import ParkedEvents
     from lightstream_rag.models import Document
-    from operations.documents import DocumentSelection
+    from operations.documents import DocumentSelection, LeftOutFile
     from operations.publishing import AddOutcome
     from operations.target import Target
 
@@ -114,7 +116,8 @@ async def _add(
     )
     if as_json:
         shown_documents = [document.model_dump(exclude_unset=True) for document in statuses]
-        print_json({**asdict(outcome), "skipped": documents.skipped, "documents": shown_documents})
+        skipped = [asdict(skipped_file) for skipped_file in documents.skipped]
+        print_json({**asdict(outcome), "skipped": skipped, "documents": shown_documents})
     else:
         show_outcome(outcome, documents.skipped)
         for document in statuses:
@@ -178,18 +181,18 @@ async def add_and_follow(
             return outcome, await progress.wait_for_documents(client, times, caught_up, show)
 
 
-def show_outcome(outcome: "AddOutcome", skipped_count: int) -> None:
+def show_outcome(outcome: "AddOutcome", skipped: "Sequence[LeftOutFile]") -> None:
     """Print how many documents were added, unchanged, refused or skipped, and why."""
     from runtime.parsing.encodings import SAY_ENCODING  # noqa: PLC0415
 
     parts = [f"{len(outcome.added)} added", f"{len(outcome.unchanged)} unchanged"]
     parts += [f"{len(outcome.refused)} refused"] if outcome.refused else []
-    parts += (
-        [f"{skipped_count} files skipped (hidden, or of a kind that is not read)"]
-        if skipped_count
-        else []
-    )
+    parts += [f"{len(skipped)} files skipped"] if skipped else []
     echo(", ".join(parts))
+    for skipped_file in skipped[:MAX_SHOWN]:
+        note(f"  skipped {line(skipped_file.name)}: {skipped_file.reason}")
+    if len(skipped) > MAX_SHOWN:
+        note(f"  … and {len(skipped) - MAX_SHOWN} more; --json names all")
     for refused_document in outcome.refused[:MAX_SHOWN]:
         note(f"  refused {line(refused_document.name)}: {line(refused_document.reason)}")
     if len(outcome.refused) > MAX_SHOWN:
@@ -226,7 +229,7 @@ def status(
 
 async def _one(base: str, id_or_path: str, as_json: bool, workspace: str) -> None:
     from operations.target import query_client  # noqa: PLC0415
-    from runtime.errors import ServiceError  # noqa: PLC0415
+    from runtime.errors import InvalidInput  # noqa: PLC0415
 
     async with query_client(base, workspace) as client:
         matches = [
@@ -235,7 +238,7 @@ async def _one(base: str, id_or_path: str, as_json: bool, workspace: str) -> Non
             if id_or_path in (document.id, document.file_path)
         ]
     if not matches:
-        raise ServiceError(f"no document {id_or_path!r} in workspace {workspace}")
+        raise InvalidInput(f"no document {id_or_path!r} in workspace {workspace}")
     fields = matches[0].model_dump(exclude_unset=True)
     if as_json:
         print_json(fields)

@@ -121,7 +121,7 @@ def remove(
             echo(f"{'removed' if yes else 'would remove'} {removed_id}")
         else:
             note("there is no webhook of that id")
-        raise typer.Exit(0 if removed_id else 1)
+        raise typer.Exit(0 if removed_id else 2)
 
 
 @app.command()

@@ -5,6 +5,7 @@ by its pid.
 """
 
 import asyncio
+import re
 import subprocess
 import sys
 import time
@@ -35,6 +36,12 @@ WAIT = 0.1
 
 ANOTHER_RUNS = 75
 """The exit code of a supervisor that finds the folder locked by another (EX_TEMPFAIL)."""
+
+CANNOT_START = "cannot start: "
+"""What a report begins with that says why there was no start."""
+
+REPORT_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
+"""What every report in the log begins with."""
 
 STOP_GRACE = 90.0
 """Seconds a stack may take to stop in good order."""
@@ -122,7 +129,7 @@ def _start_own(folder: DataFolder, report: Report, api: int | None) -> StackStat
     """Start a supervisor and wait for its stack. None when another process was faster."""
     log = folder.path / LOG
     with open_private(log) as output:
-        offset = output.tell()
+        start_offset = offset = output.tell()
         child = subprocess.Popen(  # noqa: S603
             [sys.executable, "-m", "embedded.daemon", str(folder.path), str(api or 0)],
             stdin=subprocess.DEVNULL,
@@ -141,7 +148,8 @@ def _start_own(folder: DataFolder, report: Report, api: int | None) -> StackStat
             return None
         if code is not None:
             raise ConfigurationError(
-                state.failure or f"the supervisor ended with code {code}; its log is {log}"
+                _refusal(log, start_offset)
+                or f"the supervisor ended with code {code}; its log is {log}"
             )
         if (
             state.phase == "ready"
@@ -184,15 +192,30 @@ def stop(folder: DataFolder) -> bool:
 
 
 def _relay(log: Path, offset: int, report: Report) -> int:
-    """Pass on what was logged behind byte `offset`, without the times, and return where it ends."""
+    """Pass on what was reported behind byte `offset`, without the times, and return where it ends.
+
+    The rest of the log is not passed on, nor why there was no start: see `_refusal`.
+    """
     with log.open("rb") as file:
         file.seek(offset)
         for line in file:
             if not line.endswith(b"\n"):
                 break
             offset += len(line)
-            report(line.decode("utf-8", "replace").partition(" ")[2].rstrip())
+            time_of_line, _, text = line.decode("utf-8", "replace").partition(" ")
+            if REPORT_TIME.fullmatch(time_of_line) and not text.startswith(CANNOT_START):
+                report(text.rstrip())
     return offset
+
+
+def _refusal(log: Path, offset: int) -> str:
+    """Return why the supervisor whose log begins at byte `offset` did not start; empty where it
+    does not say.
+    """
+    with log.open("rb") as file:
+        file.seek(offset)
+        text = file.read().decode("utf-8", "replace")
+    return text.partition(f"Z {CANNOT_START}")[2].strip()
 
 
 def main() -> None:
@@ -217,7 +240,7 @@ def main() -> None:
     except Busy:
         raise SystemExit(ANOTHER_RUNS) from None
     except (ConfigurationError, InvalidInput) as error:
-        report(f"cannot start: {error}")
+        report(f"{CANNOT_START}{error}")
         raise SystemExit(1) from None
 
 

@@ -34,8 +34,8 @@ def stack_environment(state: StackState) -> Mapping[str, str]:
 
 
 def settings_from(kind: type[S], environ: Mapping[str, str]) -> S:
-    """The settings that a process with these variables has. Raises ValidationError for values of no
-    use, ConfigurationError for a file of a secret that cannot be read.
+    """The settings that a process with these variables has. Raises ConfigurationError for values of
+    no use, and for a file of a secret that cannot be read.
     """
 
     class FromVariables(kind):

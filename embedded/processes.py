@@ -1,6 +1,7 @@
 """A child process: started, waited for until it really answers, stopped by its pid."""
 
 import asyncio
+import json
 import os
 import secrets
 import signal
@@ -76,6 +77,10 @@ def listening(port: int) -> bool:
         return client.connect_ex(("127.0.0.1", port)) == 0
 
 
+CANNOT_START = '"event": "cannot start"'
+"""What stands in the line of a service's log that says why it must not run."""
+
+
 @dataclass
 class Process:
     """One child process and how to know that it is ready. Its output goes to
@@ -128,11 +133,7 @@ class Process:
         end = asyncio.get_running_loop().time() + self.timeout
         while True:
             if self.child.returncode is not None:
-                sentence = f"{self.name} ended with code {self.child.returncode}"
-                known_cause = self.diagnosis()
-                raise ConfigurationError(
-                    f"{sentence}: {known_cause}" if known_cause else f"{sentence}:\n{self.tail()}"
-                )
+                raise ConfigurationError(self._why_it_ended(self.child.returncode))
             try:
                 async with asyncio.timeout(5.0):
                     return await self.probe()
@@ -144,6 +145,14 @@ class Process:
                         f"({error!r}):\n{self.tail()}"
                     ) from error
             await asyncio.sleep(0.05)
+
+    def _why_it_ended(self, code: int) -> str:
+        """Return the reason that it gave itself, in one line, or what is known of it otherwise."""
+        if reason := _logged_reason(self.tail(1)):
+            return f"{self.name} cannot start: {reason}"
+        sentence = f"{self.name} ended with code {code}"
+        known_cause = self.diagnosis()
+        return f"{sentence}: {known_cause}" if known_cause else f"{sentence}:\n{self.tail()}"
 
     async def start(self) -> None:
         """`spawn`, then `ready`."""
@@ -180,3 +189,14 @@ class Process:
         if not self.log.exists():
             return ""
         return "\n".join(self.log.read_text("utf-8", "replace").splitlines()[-lines:])
+
+
+def _logged_reason(line: str) -> str:
+    """Return why a service refuses to start, from the last line of its log; empty if it says
+    nothing of that.
+    """
+    if CANNOT_START not in line:
+        return ""
+    with suppress(ValueError, KeyError, TypeError):
+        return str(json.loads(line)["reason"])
+    return ""

@@ -6,8 +6,6 @@ import difflib
 import re
 from collections.abc import Iterator, Mapping
 
-from pydantic import ValidationError
-
 from embedded.operator_process import OrderSettings
 from operations import lightrag_options
 from operations.settings import CommandSettings
@@ -97,12 +95,7 @@ def faults(stack_settings: Mapping[str, str]) -> list[str]:
         try:
             group()
         except ConfigurationError as error:
-            messages.append(str(error))
-        except ValidationError as error:
-            messages += [
-                f"{'.'.join(map(str, fault['loc'])).upper()}: {fault['msg']}"
-                for fault in error.errors()
-            ]
+            messages += str(error).split("; ")
     try:
         auth_config(
             AccessSettings(host=stack_settings["HOST"])
@@ -111,9 +104,7 @@ def faults(stack_settings: Mapping[str, str]) -> list[str]:
         )
     except ConfigurationError as error:
         messages.append(str(error))
-    except ValidationError:
-        pass  # said above
-    return list(dict.fromkeys(line.removeprefix(": ") for line in messages))
+    return list(dict.fromkeys(messages))
 
 
 def contradictions() -> list[str]:
@@ -122,7 +113,7 @@ def contradictions() -> list[str]:
     for group in SETTINGS.values():
         try:
             contradictory += group().contradictions
-        except (ConfigurationError, ValidationError):
+        except ConfigurationError:
             continue
     return list(dict.fromkeys(contradictory))
 

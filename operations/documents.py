@@ -11,7 +11,7 @@ from contracts.ids import UNKNOWN_SOURCE, path_id
 from runtime.errors import InvalidInput
 from runtime.parsing.encodings import Hint
 from runtime.parsing.files import MAX_FILE_BYTES, Parsed, parse, refuse_larger
-from runtime.parsing.folders import is_document
+from runtime.parsing.folders import why_no_document
 from runtime.parsing.names import validated_text
 
 STANDARD_INPUT = "-"
@@ -36,13 +36,21 @@ class RefusedDocument:
     reason: str
 
 
+@dataclass(frozen=True)
+class LeftOutFile:
+    """A file of a folder that is no document, and why. `name`: its path inside the folder."""
+
+    name: str
+    reason: str
+
+
 @dataclass
 class DocumentSelection:
     """The documents at some paths, and what was refused or skipped there."""
 
     sources: list[DocumentSource] = field(default_factory=list[DocumentSource])
     refused: list[RefusedDocument] = field(default_factory=list[RefusedDocument])
-    skipped: int = 0
+    skipped: list[LeftOutFile] = field(default_factory=list[LeftOutFile])
     """Files of a folder that are hidden or of a kind that is not read."""
 
 
@@ -90,8 +98,8 @@ def find_documents(paths: Sequence[str], *, stdin_name: str = UNKNOWN_SOURCE) ->
 
 
 def _files(root: Path, documents: DocumentSelection) -> Iterator[Path]:
-    """The files below the folder, sorted by path, without hidden ones; counts what is skipped,
-    notes what is closed.
+    """The files below the folder, sorted by path, without hidden ones; notes what is skipped and
+    what is closed.
     """
 
     def closed(error: OSError) -> None:
@@ -102,12 +110,21 @@ def _files(root: Path, documents: DocumentSelection) -> Iterator[Path]:
     below: list[Path] = []
     for folder, folders, names in os.walk(root, onerror=closed):
         folders[:] = [name for name in folders if not name.startswith(".")]
-        known_files = [
-            name for name in names if not name.startswith(".") and is_document(Path(folder, name))
-        ]
-        documents.skipped += len(names) - len(known_files)
-        below += [Path(folder, name) for name in known_files]
+        for name in sorted(names):
+            path = Path(folder, name)
+            if reason := _why_skipped(path):
+                shown_name = path.relative_to(root).as_posix()
+                documents.skipped.append(LeftOutFile(shown_name, reason))
+            else:
+                below.append(path)
     yield from sorted(below, key=lambda path: path.relative_to(root).as_posix())
+
+
+def _why_skipped(path: Path) -> str:
+    """Return why a file of a folder is no document; empty for one that is."""
+    if path.name.startswith("."):
+        return "hidden"
+    return why_no_document(path)
 
 
 async def read_document(source: DocumentSource, encoding: str = "") -> Parsed:

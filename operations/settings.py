@@ -1,8 +1,7 @@
 """Settings of the command line."""
 
-from pydantic import AliasChoices, Field, SecretStr, ValidationError
+from pydantic import AliasChoices, Field, SecretStr
 
-from runtime.errors import ConfigurationError
 from runtime.settings import Settings
 
 
@@ -48,11 +47,5 @@ class CommandSettings(Settings):
 
 
 def read_settings() -> CommandSettings:
-    """Read the settings. Raises ConfigurationError, which names the unusable variables but not
-    their values.
-    """
-    try:
-        return CommandSettings()
-    except ValidationError as error:
-        names = ", ".join(str(fault["loc"][0]).upper() for fault in error.errors())
-        raise ConfigurationError(f"these variables cannot be used: {names}") from None
+    """Read the settings. Raises ConfigurationError."""
+    return CommandSettings()

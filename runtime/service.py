@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TypeVar
 
 import structlog
 import uvloop
@@ -46,9 +47,11 @@ from runtime.subscriptions import Connection, Subscription, subscribe
 from runtime.workarounds.faststream import fetch_by_one_request
 from runtime.workarounds.nats_py import tolerate_any_headers
 
-__all__ = ["Bus", "Subscription", "run", "starting", "until_it_answers"]
+__all__ = ["Bus", "Subscription", "read_settings", "run", "starting", "until_it_answers"]
 
 logger = structlog.get_logger(__name__)
+
+S = TypeVar("S", bound=Settings)
 
 STARTING = Backoff(first=0.2, longest=1.0)
 """While a service that starts waits for a store or the bus."""
@@ -102,6 +105,18 @@ def run(
             raise SystemExit(parent.run_workers(*address, processes, extra, settings.drain_seconds))
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             runner.run(_serve(process, settings, build, app, control))
+
+
+def read_settings(process: str, kind: type[S]) -> S:
+    """Return the settings of a process. Ends it with code 1, and the reason in its log, when they
+    cannot be used.
+    """
+    try:
+        return kind()
+    except ConfigurationError as error:
+        telemetry.configure(process, "INFO")
+        logger.error("cannot start", reason=str(error))
+        raise SystemExit(1) from None
 
 
 @contextmanager

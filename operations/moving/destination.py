@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from dotenv import dotenv_values
-from pydantic import SecretStr, ValidationError
+from pydantic import SecretStr
 
 from embedded.environment import settings_from
 from operations.digest import Stores
@@ -103,11 +103,8 @@ def _read_variables(file: Path) -> dict[str, str]:
 def _settings_of(file: Path, environ: Mapping[str, str]) -> Settings:
     try:
         return settings_from(Settings, environ)
-    except ValidationError as error:
-        variable_names = ", ".join(str(fault["loc"][0]).upper() for fault in error.errors())
-        raise ConfigurationError(
-            f"these variables of {file} cannot be used: {variable_names}"
-        ) from None
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{file}: {error}") from None
 
 
 def _addresses_to_name() -> list[tuple[str, ...]]:

@@ -12,8 +12,13 @@ _LOOKED_AT = 4096
 
 
 def is_document(path: Path) -> bool:
-    """Return whether the file is of a kind that is read, or text by what it begins with. Empty
-    files are not.
+    """Return whether the file is a document: see `why_no_document`."""
+    return not why_no_document(path)
+
+
+def why_no_document(path: Path) -> str:
+    """Return why a file is neither of a kind that is read nor text by what it begins with; empty
+    for one that is. An empty file is none.
 
     A file of a known kind that cannot be looked at is one: reading it says why it cannot be read.
     """
@@ -21,13 +26,17 @@ def is_document(path: Path) -> bool:
     try:
         refuse_kind(suffix)
         status = path.stat()
+        is_regular = stat.S_ISREG(status.st_mode)
+        if is_regular and not status.st_size:
+            return "empty"
         if suffix in KINDS:
-            return status.st_size > 0 or not stat.S_ISREG(status.st_mode)
-        if not stat.S_ISREG(status.st_mode) or not status.st_size:
-            return False
+            return ""
+        if not is_regular:
+            return "not a regular file"
         with path.open("rb") as file:
-            return looks_like_text(file.read(_LOOKED_AT))
-    except InvalidInput:
-        return False
-    except OSError:
-        return suffix in KINDS
+            is_text = looks_like_text(file.read(_LOOKED_AT))
+        return "" if is_text else "of a kind that is not read, and no text"
+    except InvalidInput as error:
+        return str(error).partition("; ")[0]  # what is read instead is said once, by the help
+    except OSError as error:
+        return "" if suffix in KINDS else f"cannot be read: {error.strerror}"

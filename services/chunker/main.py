@@ -10,14 +10,14 @@ from runtime.bus.document_versions import LogVersions
 from runtime.bus.processor import each
 from runtime.health import Health
 from runtime.models.open import open_tokenizer
-from runtime.service import Bus, Subscription, run
+from runtime.service import Bus, Subscription, read_settings, run
 from services.chunker.handler import DocumentLimits, on_document_added
 from services.chunker.settings import ChunkerSettings
 
 
 def main() -> None:
     """Run the service."""
-    settings = ChunkerSettings()
+    settings = read_settings("chunker", ChunkerSettings)
 
     @asynccontextmanager
     async def build(bus: Bus, _: Health) -> AsyncGenerator[Sequence[Subscription]]:

@@ -13,7 +13,7 @@ from runtime.costs.ledger import RowLedger
 from runtime.health import Health
 from runtime.models.open import open_chat, open_tokenizer
 from runtime.models.port import Chat
-from runtime.service import Bus, Subscription, run, until_it_answers
+from runtime.service import Bus, Subscription, read_settings, run, until_it_answers
 from runtime.stores.open import open_documents
 from services.extractor.adapters.budgeted_chat import BudgetedChat, BudgetGuard
 from services.extractor.adapters.extraction_cache import ExtractionCache
@@ -26,7 +26,7 @@ from services.extractor.wiring import extraction_config
 
 def main() -> None:
     """Run the service."""
-    settings = ExtractorSettings()
+    settings = read_settings("extractor", ExtractorSettings)
 
     @asynccontextmanager
     async def build(bus: Bus, health: Health) -> AsyncGenerator[Sequence[Subscription]]:

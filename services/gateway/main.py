@@ -14,7 +14,7 @@ from runtime.health import Health
 from runtime.metrics.bus_readings import read_audit, read_deployment
 from runtime.projections.audit_progress import AUDIT_NOTE, audit_note
 from runtime.projections.watched_pointers import WatchedPointers
-from runtime.service import Bus, Subscription, run, starting
+from runtime.service import Bus, Subscription, read_settings, run, starting
 from runtime.settings import Settings
 from runtime.stores.documents.port import Rows
 from services.gateway.answering import OpenAnswering, open_here
@@ -37,9 +37,9 @@ def main() -> None:
     """Run the gateway, with the query service in this process unless QUESTIONS_URL says where that
     is.
     """
-    settings = GatewaySettings()
-    access = AccessSettings()
-    client_settings = QuestionClientSettings()
+    settings = read_settings("gateway", GatewaySettings)
+    access = read_settings("gateway", AccessSettings)
+    client_settings = read_settings("gateway", QuestionClientSettings)
     if client_settings.questions_url:
         # Imported only here: by default nothing is asked over the wire.
         from services.gateway.answering_apart import opener_apart  # noqa: PLC0415
@@ -50,7 +50,7 @@ def main() -> None:
             opener = opener_apart(client_settings)
     else:
         process = "query"
-        question_settings = QuerySettings()
+        question_settings = read_settings("query", QuerySettings)
         app = closed(process, access, question_settings)
         opener = partial(open_here, question_settings)
     run(

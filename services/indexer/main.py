@@ -9,7 +9,7 @@ from functools import partial
 from runtime.bus.document_versions import LogVersions
 from runtime.health import Health
 from runtime.projections.embedding import GenerationEmbedders
-from runtime.service import Bus, Subscription, run, until_it_answers
+from runtime.service import Bus, Subscription, read_settings, run, until_it_answers
 from runtime.stores.documents.checkpoints import RowCheckpoints
 from runtime.stores.documents.document_bounds import RowDocumentBounds
 from runtime.stores.open import open_documents, open_graph
@@ -20,7 +20,7 @@ from services.indexer.wiring import GenerationHandlers
 
 def main() -> None:
     """Run the service."""
-    settings = IndexerSettings()
+    settings = read_settings("indexer", IndexerSettings)
 
     @asynccontextmanager
     async def build(bus: Bus, health: Health) -> AsyncGenerator[Sequence[Subscription]]:

@@ -13,7 +13,7 @@ from runtime.activity import waiting
 from runtime.health import Health
 from runtime.models.open import open_chat
 from runtime.models.port import Chat
-from runtime.service import Bus, Subscription, run, until_it_answers
+from runtime.service import Bus, Subscription, read_settings, run, until_it_answers
 from runtime.stores.documents.checkpoints import RowCheckpoints
 from runtime.stores.documents.port import Rows
 from runtime.stores.open import open_documents, open_graph
@@ -33,7 +33,7 @@ from services.merger.summarize import on_graph_merged
 
 def main() -> None:
     """Run the service."""
-    settings = MergerSettings()
+    settings = read_settings("merger", MergerSettings)
 
     @asynccontextmanager
     async def build(bus: Bus, health: Health) -> AsyncGenerator[Sequence[Subscription]]:

@@ -10,7 +10,7 @@ from starlette.applications import Starlette
 
 from runtime.health import Health
 from runtime.metrics import exposition
-from runtime.service import Bus, Subscription, run, starting
+from runtime.service import Bus, Subscription, read_settings, run, starting
 from services.query.question_service import open_question_service
 from services.query.questions.server import QuestionServer
 from services.query.questions.settings import QuestionServerSettings
@@ -18,7 +18,7 @@ from services.query.questions.settings import QuestionServerSettings
 
 def main() -> None:
     """Run the service."""
-    settings = QuestionServerSettings()
+    settings = read_settings("query", QuestionServerSettings)
     with starting("query", settings):
         server = QuestionServer(settings.required_key())
     app = Starlette(routes=[server.mount()])

@@ -12,7 +12,7 @@ from runtime.bus.nats.key_values import NatsSharedValues
 from runtime.concurrency.background import in_background
 from runtime.health import Health
 from runtime.projections.watched_pointers import WatchedPointers
-from runtime.service import Bus, Subscription, run, until_it_answers
+from runtime.service import Bus, Subscription, read_settings, run, until_it_answers
 from runtime.stores.documents.checkpoints import RowCheckpoints
 from runtime.stores.open import open_documents
 from services.gateway.settings import WebhookSettings
@@ -28,7 +28,7 @@ from services.query.adapters.documents import RowDocuments
 
 def main() -> None:
     """Run the sender."""
-    settings = WebhookSettings()
+    settings = read_settings("webhooks", WebhookSettings)
     run("webhooks", settings, partial(build, settings))
 
 

@@ -97,7 +97,7 @@ def test_the_status_of_all_and_of_one(stack: Stack) -> None:
     assert "1 documents in workspace default" in stack.run("status").stdout
     assert stack.json("status", "kestrel.txt")["status"] == "processed"
     missing = stack.run("status", "nothing.txt")
-    assert (missing.returncode, "no document 'nothing.txt'" in missing.stderr) == (1, True)
+    assert (missing.returncode, "no document 'nothing.txt'" in missing.stderr) == (2, True)
 
 
 def test_the_log_tells_the_whole_history_in_order(stack: Stack) -> None:
@@ -116,6 +116,33 @@ def test_the_log_tells_the_whole_history_in_order(stack: Stack) -> None:
     }
     later = stack.run("log", "--from", str(lines[-1]["sequence"]), "--json").stdout.splitlines()
     assert [json.loads(line)["sequence"] for line in later] == [lines[-1]["sequence"]]
+
+
+def test_the_last_events_and_those_behind_a_place_are_shown_with_names(stack: Stack) -> None:
+    lines = [json.loads(line) for line in stack.run("log", "--json").stdout.splitlines()]
+    assert {line["name"] for line in lines if line["type"] == "DocumentAdded"} >= {"kestrel.txt"}
+    sequences = [line["sequence"] for line in lines]
+    last = stack.run("log", "-n", "2", "--json").stdout.splitlines()
+    assert [json.loads(line)["sequence"] for line in last] == sequences[-2:]
+    behind = stack.run("log", "--since", str(sequences[-4]), "--json").stdout.splitlines()
+    assert [json.loads(line)["sequence"] for line in behind] == sequences[-3:]
+    assert "kestrel.txt" in stack.run("log", "-n", "1", "--document", "kestrel.txt").stdout
+
+
+@pytest.mark.parametrize(
+    "options", [("--document", "nothing.txt"), ("--since", "soon"), ("--since", "1", "--from", "2")]
+)
+def test_a_log_of_nothing_is_an_error_with_its_cause(stack: Stack, options: list[str]) -> None:
+    refused = stack.run("log", *options)
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert any(
+        sentence in refused.stderr
+        for sentence in (
+            "the log has nothing of a document 'nothing.txt' in workspace default",
+            "is not a sequence in the log, a time",
+            "give --since or --from, not both",
+        )
+    )
 
 
 def test_the_log_is_followed_until_ctrl_c(stack: Stack, tmp_path: Path) -> None:

@@ -174,7 +174,7 @@ def documents(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> dict[st
     for name, (data, _, _) in FILES.items():
         (folder / name).write_bytes(data)
     added = stack.json("add", str(folder), "--wait", "--workspace", WORKSPACE)
-    assert (len(added["added"]), added["refused"], added["skipped"]) == (len(FILES), [], 0)
+    assert (len(added["added"]), added["refused"], added["skipped"]) == (len(FILES), [], [])
     return {document["file_path"]: document for document in added["documents"]}
 
 

@@ -98,7 +98,7 @@ def test_a_deleted_document_can_be_added_again(stack: Stack, never: dict[str, An
 
 def test_deleting_what_is_not_there_says_so(stack: Stack) -> None:
     done = stack.run("delete", "nobody.txt")
-    assert (done.returncode, "no document 'nobody.txt'" in done.stderr) == (1, True)
+    assert (done.returncode, "no document 'nobody.txt'" in done.stderr) == (2, True)
 
 
 def test_an_alias_makes_one_entity_of_two_and_taken_back_leaves_no_trace(

@@ -186,7 +186,7 @@ def test_a_workspace_nobody_may_name_gets_no_document(
     stack: Stack, letters: list[DeadLetter]
 ) -> None:
     assert stack.counts("another")["all"] == 0
-    assert stack.run("status", "bad-workspace", "--workspace", WORKSPACE).returncode == 1
+    assert stack.run("status", "bad-workspace", "--workspace", WORKSPACE).returncode == 2
 
 
 def test_the_good_documents_between_them_are_processed(
@@ -367,6 +367,7 @@ def test_a_folder_without_any_known_file_is_refused(stack: Stack, tmp_path: Path
     assert done.returncode == 1
     assert "holds no file that is read: documents and text" in done.stderr
     assert "1 files skipped" in done.stdout
+    assert "skipped picture.png: files of kind .png are not read" in done.stderr
 
 
 def test_nothing_is_left_unacknowledged(stack: Stack, letters: list[DeadLetter]) -> None:
@@ -406,4 +407,4 @@ def test_an_event_of_newer_code_waits_and_holds_nobody_up(
         "version 99: newer than this code"
         in stack.run("log", "--document", "newer", "--workspace", WORKSPACE).stdout
     )
-    assert stack.run("status", "newer", "--workspace", WORKSPACE).returncode == 1
+    assert stack.run("status", "newer", "--workspace", WORKSPACE).returncode == 2

@@ -70,7 +70,7 @@ def test_the_version_is_that_of_the_project() -> None:
 @pytest.mark.parametrize("command", NEED_A_STACK)
 def test_a_command_without_its_stack_says_the_way_out(tmp_path: Path, command: str) -> None:
     result = run(app, [*command.split(), "--data", str(tmp_path / "none")])
-    assert result.exit_code == 1
+    assert result.exit_code == 3
     assert f"lightstream up --detach --data {tmp_path / 'none'}" in result.stderr
     assert result.stdout == ""
     assert not (tmp_path / "none").exists()
@@ -79,7 +79,7 @@ def test_a_command_without_its_stack_says_the_way_out(tmp_path: Path, command: s
 @pytest.mark.parametrize("command", NEED_A_STACK)
 def test_with_json_the_error_is_json(tmp_path: Path, command: str) -> None:
     result = run(app, [*command.split(), "--json", "--data", str(tmp_path)])
-    assert result.exit_code == 1
+    assert result.exit_code == 3
     assert json.loads(result.stdout)["error"]["type"] == "NoStack"
 
 

@@ -154,7 +154,7 @@ def test_of_a_deployment_the_line_goes_to_standard_error(
 
 def test_a_command_without_its_stack_leaves_nothing(tmp_path: Path) -> None:
     run = CliRunner().invoke(app, ["dead", "drop", "7", "--yes", "--data", str(tmp_path / "none")])
-    assert (run.exit_code, (tmp_path / "none").exists()) == (1, False)
+    assert (run.exit_code, (tmp_path / "none").exists()) == (3, False)
 
 
 def test_a_rebuild_says_that_it_is_of_all_workspaces() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from cli import common, terminal
 from cli.documents import show_outcome
-from operations.documents import RefusedDocument
+from operations.documents import LeftOutFile, RefusedDocument
 from operations.publishing import AddOutcome, TextWarning
 from runtime.errors import InvalidInput
 
@@ -34,7 +34,7 @@ def test_answers_errors_and_reports_are_harmless(capsys: pytest.CaptureFixture[s
         AddOutcome(
             refused=[RefusedDocument(HOSTILE, HOSTILE)], warnings=[TextWarning(HOSTILE, HOSTILE)]
         ),
-        0,
+        [LeftOutFile(HOSTILE, "hidden")],
     )
     with pytest.raises(BaseException, match="2"), common.errors(as_json=False):
         raise InvalidInput(HOSTILE)

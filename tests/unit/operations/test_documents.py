@@ -48,9 +48,11 @@ def test_a_folder_is_read_with_all_below_it_in_sorted_order(folder: Path) -> Non
         "a/z.txt",
         "b.md",
     ]
-    assert result.skipped == 3, (
+    assert len(result.skipped) == 3, (
         "a program, a picture and a hidden file; hidden folders are not looked into"
     )
+    assert all(skipped_file.reason for skipped_file in result.skipped)
+    assert "hidden" in {skipped_file.reason for skipped_file in result.skipped}
     assert result.refused == []
 
 

@@ -11,7 +11,7 @@ from runtime.errors import InvalidInput
 from runtime.parsing import content, files
 from runtime.parsing.content import MAX_TEXT, joined, paged
 from runtime.parsing.files import parse
-from runtime.parsing.folders import is_document
+from runtime.parsing.folders import is_document, why_no_document
 from runtime.parsing.kinds import KINDS, SUFFIXES, refuse_kind
 from runtime.parsing.names import validated_text
 from tests.support import office_files as office
@@ -274,3 +274,12 @@ def test_one_rule_says_which_files_of_a_folder_are_documents(tmp_path: Path) -> 
     (tmp_path / "gone.txt").symlink_to("nowhere")
     result = {path.name for path in tmp_path.iterdir() if is_document(path)}
     assert result == {"a.py", "b.unheard", "LICENSE", "c.pdf", "d.txt", "cut", "gone.txt"}
+    reasons = {path.name: why_no_document(path) for path in tmp_path.iterdir()}
+    assert {name: reason for name, reason in reasons.items() if reason} == {
+        "empty.txt": "empty",
+        "__init__.py": "empty",
+        "program": "of a kind that is not read, and no text",
+        "picture.png": reasons["picture.png"],
+        "e.unheard": "of a kind that is not read, and no text",
+    }
+    assert reasons["picture.png"].startswith("files of kind .png are not read: ")
