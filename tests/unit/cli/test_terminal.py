@@ -41,7 +41,7 @@ def test_answers_errors_and_reports_are_harmless(capsys: pytest.CaptureFixture[s
     out, err = capsys.readouterr()
     assert (out + err).replace("\n", "").replace("\t", "").isprintable()
     assert (
-        len([line for line in err.splitlines() if "forged" in line and line.startswith("  ")]) == 2
+        len([line for line in err.splitlines() if "forged" in line and line.startswith("  ")]) == 3
     )
 
 
