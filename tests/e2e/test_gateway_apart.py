@@ -4,6 +4,7 @@ docker-compose.yml: the key of the model is told to one, the keys of callers to 
 
 import asyncio
 import json
+import signal
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
@@ -150,7 +151,9 @@ async def test_a_question_is_answered_with_its_citations(apart: Apart) -> None:
 
 
 async def test_an_answer_comes_in_pieces_with_its_steps_before(apart: Apart) -> None:
-    answer = await apart.posted("/query/stream", query=f"{QUESTION} Why?", include_progress=True)
+    answer = await apart.posted(
+        "/query/stream", query=f"{QUESTION} Why?", mode="mix", include_progress=True
+    )
     lines = [json.loads(line) for line in answer.text.splitlines()]
     steps = [line["progress"] for line in lines if "progress" in line]
     assert steps[0] == "extracting_keywords" and steps[-1] == "generating_response"
@@ -234,4 +237,10 @@ async def test_while_the_query_service_is_away_documents_are_served_and_question
     assert (await apart.api.get("/documents/status_counts")).status_code == 200
     assert (await apart.api.get("/health")).json()["configuration"]["graph_storage"] == "bolt"
     await apart.query.start()
+    apart.query.signal(signal.SIGSTOP)
+    try:
+        shown = (await apart.api.get("/health")).json()["configuration"]
+        assert "llm_model" not in shown, "who hangs is not waited for"
+    finally:
+        apart.query.signal(signal.SIGCONT)
     assert (await apart.posted("/query", query=QUESTION)).json()["response"] == CITED

@@ -2,6 +2,7 @@
 show.
 """
 
+import asyncio
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Request
@@ -22,6 +23,9 @@ from services.query.errors import NotSupported
 from services.query.status.document_status import working
 
 router = APIRouter(tags=["system"])
+
+PATIENCE = 5.0
+"""Seconds in which whoever answers questions says how it is set; pages ask for it all the time."""
 
 AssetPart = Annotated[str, Path(max_length=256, examples=["logo"])]
 
@@ -112,8 +116,9 @@ async def configuration(
     left out while nobody answers questions.
     """
     try:
-        of_answers = await deps.questions.configuration(vectors_generation)
-    except Retryable:
+        async with asyncio.timeout(PATIENCE):
+            of_answers = await deps.questions.configuration(vectors_generation)
+    except (Retryable, TimeoutError):
         of_answers = {}
     return {
         **of_answers,
