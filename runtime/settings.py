@@ -18,7 +18,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 from runtime.costs.prices import Prices, parse_prices
 from runtime.errors import ConfigurationError
 from runtime.models.request_fields import merged_fields, parse_fields
-from runtime.variables import FILE, Given, file_content, is_secret, variables
+from runtime.variables import FILE, Given, faults, file_content, is_secret, variables
 
 
 class Settings(BaseSettings):
@@ -37,7 +37,7 @@ class Settings(BaseSettings):
         try:
             super().__init__(**values)
         except ValidationError as error:
-            raise ConfigurationError(_faults(type(self), error)) from None
+            raise ConfigurationError(faults(type(self), error)) from None
 
     nats_url: str = Field(default="nats://127.0.0.1:4222", description="the bus", repr=False)
     nats_api_prefix: str = Field(
@@ -354,27 +354,6 @@ def idle_secret_files(kind: type[Settings], environ: Mapping[str, str]) -> list[
         name for name in names if environ.get(name) and environ.get(f"{name}{FILE}")
     )
     return [f"{name}{FILE} has no effect: {name} is set" for name in doubly_set]
-
-
-def _faults(kind: type[Settings], error: ValidationError) -> str:
-    """Return what is wrong with which variables, in one line."""
-    sentences: list[str] = []
-    for fault in error.errors():
-        reason = fault["msg"].removeprefix("Value error, ").replace("Input should be", "must be")
-        place = [str(part) for part in fault["loc"]]
-        sentences.append(f"{_set_variable(kind, place[0])}: {reason}" if place else reason)
-    return "; ".join(sentences)
-
-
-def _set_variable(kind: type[Settings], name_or_variable: str) -> str:
-    """Return which variable of a setting is set in this process's environment, else that which
-    counts first.
-    """
-    for name, field in kind.model_fields.items():
-        names = variables(name, field)
-        if name_or_variable in (name, *names):
-            return next((variable for variable in names if variable in os.environ), names[0])
-    return name_or_variable.upper()
 
 
 class _SecretFiles(PydanticBaseSettingsSource):

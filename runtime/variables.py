@@ -2,11 +2,12 @@
 hold these.
 """
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple, get_args
 
-from pydantic import AliasChoices, SecretStr
+from pydantic import AliasChoices, BaseModel, SecretStr, ValidationError
 from pydantic.fields import FieldInfo
 
 from runtime.errors import ConfigurationError
@@ -54,3 +55,24 @@ def file_content(environ: Mapping[str, str], variable: str) -> str:
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
         raise ConfigurationError(f"{variable} names a file that cannot be read: {why}") from None
+
+
+def faults(kind: type[BaseModel], error: ValidationError) -> str:
+    """Return what is wrong with which variables, in one line."""
+    sentences: list[str] = []
+    for fault in error.errors():
+        reason = fault["msg"].removeprefix("Value error, ").replace("Input should be", "must be")
+        place = [str(part) for part in fault["loc"]]
+        sentences.append(f"{_set_variable(kind, place[0])}: {reason}" if place else reason)
+    return "; ".join(sentences)
+
+
+def _set_variable(kind: type[BaseModel], name_or_variable: str) -> str:
+    """Return which variable of a setting is set in this process's environment, else that which
+    counts first.
+    """
+    for name, field in kind.model_fields.items():
+        names = variables(name, field)
+        if name_or_variable in (name, *names):
+            return next((variable for variable in names if variable in os.environ), names[0])
+    return name_or_variable.upper()
