@@ -28,6 +28,9 @@ class Passage(BaseModel):
     reference: str = Field(description="id of the file in `references`")
     file: str
     document_id: str
+    order: int | None = Field(
+        description="its place in the document, from 0; read_passages reads what is around it"
+    )
     text: str
     headings: str = Field(description="the headings it stands under, outermost first")
     page: int | None
@@ -101,6 +104,60 @@ class SearchResult(BaseModel):
             references=[reference for reference in _references(data) if reference.id in used_ids],
             mode=info.get("mode") or "",
             mode_reason=info.get("mode_reason") or "",
+        )
+
+
+class DocumentChunk(BaseModel):
+    """A passage of a document, in its place."""
+
+    order: int
+    content: str
+    headings: list[str]
+    page: int | None
+
+
+class DocumentChunks(BaseModel):
+    """Passages of a document, as the query service gives them."""
+
+    document_id: str
+    file_path: str
+    chunk_count: int
+    chunks: list[DocumentChunk]
+
+
+class NeighbouringPassage(BaseModel):
+    """A passage of a document, word for word."""
+
+    order: int
+    text: str
+    headings: str = Field(description="the headings it stands under, outermost first")
+    page: int | None
+
+
+class Neighbours(BaseModel):
+    """Consecutive passages of a document."""
+
+    document_id: str
+    file: str
+    passages: list[NeighbouringPassage]
+    total: int = Field(description="how many passages the document has")
+
+    @classmethod
+    def of(cls, part: DocumentChunks) -> Self:
+        """Take a part of a document."""
+        return cls(
+            document_id=part.document_id,
+            file=part.file_path,
+            passages=[
+                NeighbouringPassage(
+                    order=chunk.order,
+                    text=chunk.content,
+                    headings=" > ".join(chunk.headings),
+                    page=chunk.page,
+                )
+                for chunk in part.chunks
+            ],
+            total=part.chunk_count,
         )
 
 
@@ -284,10 +341,17 @@ def _passage(chunk: Json) -> Passage:
         reference=chunk["reference_id"],
         file=chunk["file_path"],
         document_id=chunk["document_id"],
+        order=_order(chunk["chunk_id"]),
         text=chunk["content"],
         headings=headings if isinstance(headings, str) else " > ".join(headings),
         page=chunk.get("page"),
     )
+
+
+def _order(chunk_id: str) -> int | None:
+    """Return the place of a chunk in its document, None for one that a client has named itself."""
+    order = chunk_id.rpartition("-chunk-")[2]
+    return int(order) if order.isascii() and order.isdigit() else None
 
 
 def _references(data: Mapping[str, Sequence[Json]]) -> list[Reference]:

@@ -5,7 +5,7 @@ can act on.
 import asyncio
 from collections.abc import Awaitable, Callable
 from functools import wraps
-from typing import Annotated, Any, Literal, ParamSpec, TypedDict, TypeVar
+from typing import Annotated, Any, Literal, ParamSpec, TypeVar
 
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
@@ -17,10 +17,12 @@ from contracts.ids import ids_of_name
 from contracts.spelling import spellings
 from lightstream_rag.client import AsyncLightstream
 from lightstream_rag.models import AddedDocument
+from mcp_server.arguments import AsOf, At, Effort, Mode, Question, question_options
 from mcp_server.query_service import (
     CallerClient,
     CallerClients,
     document_by_id,
+    document_chunks,
     documents_of_track,
 )
 from mcp_server.results import (
@@ -31,6 +33,7 @@ from mcp_server.results import (
     DocumentPage,
     EntityNames,
     Neighbourhood,
+    Neighbours,
     SearchResult,
 )
 from runtime.errors import ServiceError
@@ -53,37 +56,6 @@ MAX_DOCUMENTS = 50
 
 ToolContext = Context[CallerClients, Any]
 
-Question = Annotated[
-    str, Field(min_length=3, max_length=8000, description="In plain words, one question at a time.")
-]
-Mode = Annotated[
-    Literal["auto", "mix", "naive", "local", "global", "hybrid", "walk"] | None,
-    Field(
-        description=(
-            "What is searched: everything (mix), passages only (naive), entities (local), "
-            "relations (global), both (hybrid); walk follows what is tied to the names in a "
-            "question of several hops; auto chooses between walk and mix, and says why. Leave it "
-            "out unless you have a reason: then it is what the server has, auto by default."
-        )
-    ),
-]
-
-Effort = Annotated[
-    Literal["low", "medium", "high"],
-    Field(
-        description=(
-            "low: one search; medium, high: several rounds for questions of several steps, slower "
-            "and dearer."
-        )
-    ),
-]
-
-
-class InMode(TypedDict, total=False):
-    """The mode of a question; without one the server's."""
-
-    mode: Literal["auto", "mix", "naive", "local", "global", "hybrid", "walk"]
-
 
 async def search(
     ctx: ToolContext,
@@ -94,6 +66,7 @@ async def search(
         int, Field(ge=1, le=100, description="Entities, and relations, at most.")
     ] = 10,
     effort: Effort = "low",
+    as_of: AsOf = "",
 ) -> SearchResult:
     """Find what the documents hold about a question: passages word for word with their files, and
     the entities and relations of the knowledge graph. No answer is written: use this to read the
@@ -103,7 +76,7 @@ async def search(
     async with _client(ctx).open() as client:
         response = await client.query_data(
             question,
-            **_in_mode(mode),
+            **question_options(mode, as_of),
             effort=effort,
             chunk_top_k=max_passages,
             top_k=max_entities,
@@ -123,6 +96,7 @@ async def ask(
         ),
     ] = "",
     effort: Effort = "low",
+    as_of: AsOf = "",
 ) -> Answer:
     """Get an answer from the documents with citations: `[1]` in the answer is the citation whose id
     is 1. With `found` false the documents hold nothing about it: say so, or put the question in
@@ -131,7 +105,7 @@ async def ask(
     async with _client(ctx).open() as client:
         answer = await client.query(
             question,
-            **_in_mode(mode),
+            **question_options(mode, as_of),
             effort=effort,
             include_chunk_locations=True,
             user_prompt=instructions,
@@ -208,6 +182,32 @@ async def get_document(
     )
 
 
+async def read_passages(
+    ctx: ToolContext,
+    document_id: Annotated[
+        str, Field(min_length=1, max_length=512, description="The id that a passage names.")
+    ],
+    order: Annotated[
+        int, Field(ge=0, le=10_000_000, description="The place of the passage; 0: the first.")
+    ],
+    before: Annotated[int, Field(ge=0, le=20, description="Passages before it.")] = 1,
+    after: Annotated[int, Field(ge=0, le=20, description="Passages after it.")] = 1,
+) -> Neighbours:
+    """Read on around a passage: the one at `order` in its document with those before and after it,
+    word for word and in order. Use it where a passage that search found begins or ends in the
+    middle of what you need.
+    """
+    first = max(0, order - before)
+    async with _client(ctx).open() as client:
+        part = await document_chunks(client, document_id, first, order + after + 1 - first)
+    if not part.chunks:
+        raise ToolError(
+            f"the document {document_id!r} has no passage {order}: it has {part.chunk_count}, "
+            "counted from 0"
+        )
+    return Neighbours.of(part)
+
+
 async def list_documents(
     ctx: ToolContext,
     page: Annotated[int, Field(ge=1, le=1_000_000)] = 1,
@@ -249,13 +249,15 @@ async def walk_graph(
     depth: Annotated[int, Field(ge=1, le=5, description="Steps away from it.")] = 1,
     max_entities: Annotated[int, Field(ge=1, le=200)] = 30,
     max_relations: Annotated[int, Field(ge=1, le=500)] = 60,
+    as_of: AsOf = "",
 ) -> Neighbourhood:
     """Look at the neighbourhood of an entity in the knowledge graph: the entities within `depth`
     steps, nearer ones first, and the relations between them, heavier ones first. `*` begins with
     the entities that have most relations.
     """
     async with _client(ctx).open() as client:
-        part = await client.subgraph(entity, depth, max_entities)
+        then: At = {"as_of": as_of} if as_of else {}
+        part = await client.subgraph(entity, depth, max_entities, **then)
         similar = [] if part.nodes else await _entity_names(client, entity, 5)
     if not part.nodes:
         names = ", ".join(map(repr, similar))
@@ -268,10 +270,6 @@ async def walk_graph(
             )
         )
     return Neighbourhood.of(part, max_relations)
-
-
-def _in_mode(mode: Mode) -> InMode:
-    return {"mode": mode} if mode else {}
 
 
 def _client(ctx: ToolContext) -> CallerClient:
@@ -360,6 +358,7 @@ def tools() -> list[Tool]:
         Tool.from_function(_with_tool_errors(ask), annotations=reads),
         Tool.from_function(_with_tool_errors(add_document), annotations=replaces),
         Tool.from_function(_with_tool_errors(get_document), annotations=reads),
+        Tool.from_function(_with_tool_errors(read_passages), annotations=reads),
         Tool.from_function(_with_tool_errors(list_documents), annotations=reads),
         Tool.from_function(_with_tool_errors(find_entities), annotations=reads),
         Tool.from_function(_with_tool_errors(walk_graph), annotations=reads),

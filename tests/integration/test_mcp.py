@@ -16,6 +16,7 @@ TOOLS = {
     "ask",
     "add_document",
     "get_document",
+    "read_passages",
     "list_documents",
     "find_entities",
     "walk_graph",
@@ -72,7 +73,12 @@ async def test_every_tool_says_what_it_takes_and_gives(transport: str) -> None:
 async def test_documents_are_searched_and_asked(transport: str) -> None:
     async with listening() as url, connected(transport, url) as client:
         result = await told(
-            client, "search", question="Who discovered radium?", max_passages=1, max_entities=1
+            client,
+            "search",
+            question="Who discovered radium?",
+            mode="mix",
+            max_passages=1,
+            max_entities=1,
         )
         (passage,) = result["passages"]
         assert (
@@ -81,8 +87,10 @@ async def test_documents_are_searched_and_asked(transport: str) -> None:
         assert (passage["file"], passage["document_id"]) == ("curie.txt", "curie")
         assert result["references"] == [{"id": passage["reference"], "file": "curie.txt"}]
         assert len(result["entities"]) == len(result["relations"]) == 1
+        assert (result["mode"], result["mode_reason"]) == ("mix", "")
         reason = "The question names entities of the graph: radium."
-        assert (result["mode"], result["mode_reason"]) == ("walk", reason)
+        by_itself = await told(client, "search", question="Who discovered radium?")
+        assert (by_itself["mode"], by_itself["mode_reason"]) == ("walk", reason)
         by_itself = await told(client, "ask", question="Who discovered radium?")
         assert by_itself["mode_reason"] == f"walk: {reason}"
         answer = await told(client, "ask", question="Who discovered radium?", mode="naive")
@@ -155,6 +163,42 @@ async def test_a_document_is_added_waited_for_and_inspected(transport: str) -> N
             document["id"] for document in listing_of_all["documents"]
         }
         assert listing_of_all["counts"]["all"] >= 3
+
+
+@each_transport
+async def test_what_stands_around_a_passage_is_read(transport: str) -> None:
+    async with listening() as url, connected(transport, url) as client:
+        found = await told(
+            client, "search", question="Who discovered radium?", mode="mix", max_passages=1
+        )
+        (passage,) = found["passages"]
+        assert (passage["document_id"], passage["order"]) == ("curie", 0)
+        around = await told(client, "read_passages", document_id="curie", order=0, before=3)
+        assert (around["file"], around["total"]) == ("curie.txt", len(around["passages"]))
+        assert around["passages"][0]["text"] == passage["text"]
+        assert [each["order"] for each in around["passages"]] == [*range(around["total"])]
+        far = await failure(client, "read_passages", document_id="curie", order=900)
+        assert "has no passage 900" in far
+        unknown = await failure(client, "read_passages", document_id="../health", order=0)
+        assert "no document" in unknown
+
+
+@each_transport
+async def test_a_question_is_asked_of_the_past(transport: str) -> None:
+    async with listening() as url, connected(transport, url) as client:
+        nothing = await told(
+            client, "search", question="Who discovered radium?", as_of="2001-01-01"
+        )
+        assert nothing["passages"] == []
+        answer = await told(client, "ask", question="Who discovered radium?", as_of="2001-01-01")
+        assert answer["found"] is False
+        assert (await told(client, "search", question="Who discovered radium?"))["passages"]
+        assert "Marie Curie" in await failure(
+            client, "walk_graph", entity="Marie Curie", as_of="2001-01-01"
+        )
+        assert "as_of" in await failure(
+            client, "search", question="Who discovered radium?", as_of="x" * 65
+        )
 
 
 @each_transport

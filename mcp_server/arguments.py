@@ -1,0 +1,63 @@
+"""Arguments that several tools take, with what they mean to a model."""
+
+from typing import Annotated, Literal, TypedDict
+
+from pydantic import Field
+
+Question = Annotated[
+    str, Field(min_length=3, max_length=8000, description="In plain words, one question at a time.")
+]
+Mode = Annotated[
+    Literal["auto", "mix", "naive", "local", "global", "hybrid", "walk"] | None,
+    Field(
+        description=(
+            "What is searched: everything (mix), passages only (naive), entities (local), "
+            "relations (global), both (hybrid); walk follows what is tied to the names in a "
+            "question of several hops; auto chooses between walk and mix, and says why. Leave it "
+            "out unless you have a reason: then it is what the server has, auto by default."
+        )
+    ),
+]
+
+Effort = Annotated[
+    Literal["low", "medium", "high"],
+    Field(
+        description=(
+            "low: one search; medium, high: several rounds for questions of several steps, slower "
+            "and dearer."
+        )
+    ),
+]
+
+AsOf = Annotated[
+    str,
+    Field(
+        max_length=64,
+        description=(
+            "Answer from what was there then: a sequence of the log, or a time such as "
+            "2026-03-01T12:00:00Z. Empty: as it is now."
+        ),
+    ),
+]
+
+
+class At(TypedDict, total=False):
+    """The past that a call is about."""
+
+    as_of: str
+
+
+class QuestionOptions(At, total=False):
+    """What a question may leave to the server: its mode, and the past that it is about."""
+
+    mode: Literal["auto", "mix", "naive", "local", "global", "hybrid", "walk"]
+
+
+def question_options(mode: Mode, as_of: str) -> QuestionOptions:
+    """Return those of the options that are given."""
+    options: QuestionOptions = {}
+    if mode:
+        options["mode"] = mode
+    if as_of:
+        options["as_of"] = as_of
+    return options
