@@ -115,9 +115,9 @@ async def test_documents_are_searched_and_asked(transport: str) -> None:
 async def test_a_document_is_added_waited_for_and_inspected(transport: str) -> None:
     steps: list[float] = []
 
-    async def progress(step: float, total: float | None, message: str | None) -> None:
+    async def progress(progress: float, total: float | None, message: str | None) -> None:
         assert total == 60
-        steps.append(step)
+        steps.append(progress)
 
     async with listening() as url, connected(transport, url) as client:
         document_fields = {

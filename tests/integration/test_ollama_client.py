@@ -20,10 +20,14 @@ from runtime.models.scripted import ScriptedChat
 from services.gateway.settings import GatewaySettings
 from services.query.adapters.models import ModelAnswerGenerator
 from services.query.answering.ask import NEEDS_MODEL, NO_CONTEXT
+from services.query.settings import QuerySettings
 from tests.support.access import KEY, READER, SEVERAL, behind
 from tests.support.openai_provider import serving
 from tests.support.querying import QueryHarness, library_of_two
 from tests.support.served import served
+
+MIXING = QuerySettings(default_mode="mix")
+"""As LightRAG has it: questions of this page name no mode."""
 
 MODEL = "lightrag:latest"
 QUESTION = {"role": "user", "content": "Who discovered radium?"}
@@ -41,7 +45,8 @@ async def ollama(
         {"answering": harness.deps(answer_generator=ModelAnswerGenerator(chat))} if chat else {}
     )
     changes |= {"settings": GatewaySettings(workspace="w", **settings)}
-    app = harness.app(behind(lightrag_api_key=KEY, lightstream_api_keys=SEVERAL), **changes)
+    access = behind(lightrag_api_key=KEY, lightstream_api_keys=SEVERAL)
+    app = harness.app(access, question_settings=MIXING, **changes)
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     async with served(app) as base, AsyncClient(base, headers=headers) as client:
         yield client
@@ -119,9 +124,10 @@ async def test_a_stream_comes_in_pieces_and_ends_with_what_it_took() -> None:
 async def test_the_synchronous_client_gets_the_same() -> None:
     harness = await library_of_two()
     app = harness.app(
+        question_settings=MIXING,
         answering=harness.deps(
             answer_generator=ModelAnswerGenerator(ScriptedChat(["Yes.", "Yes."]))
-        )
+        ),
     )
     async with served(app) as base:
 
@@ -256,7 +262,7 @@ async def test_a_wrong_key_a_missing_one_and_a_foreign_workspace_are_refused() -
             await client.list()
         assert error.value.status_code == 403
     harness = await library_of_two()
-    app = harness.app(behind(lightstream_api_keys=SEVERAL))
+    app = harness.app(behind(lightstream_api_keys=SEVERAL), question_settings=MIXING)
     foreign = {"Authorization": f"Bearer {READER}", "X-Workspace": "v"}
     async with served(app) as base, AsyncClient(base, headers=foreign) as client:
         with pytest.raises(ResponseError, match="not for this workspace") as error:
@@ -281,7 +287,7 @@ async def test_a_model_that_breaks_off_is_told_in_the_stream_and_before_it_by_th
 async def test_a_body_is_json_whatever_it_is_called() -> None:
     harness = await library_of_two()
     async with (
-        served(harness.app()) as base,
+        served(harness.app(question_settings=MIXING)) as base,
         httpx.AsyncClient(base_url=base, trust_env=False) as client,
     ):
         body = (

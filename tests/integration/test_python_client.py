@@ -193,7 +193,7 @@ async def test_an_answer_comes_in_pieces(kind: Kind) -> None:
         chat = provider.chat("good")
         app = harness.app(answering=harness.deps(answer_generator=ModelAnswerGenerator(chat)))
         async with served(app) as url, client(kind, url) as api:
-            pieces = await api.streamed("Who discovered radium?", include_progress=True)
+            pieces = await api.streamed("Who discovered radium?", mode="mix", include_progress=True)
         await chat.close()
     assert "".join(piece.response for piece in pieces) == "the whole answer"
     assert [reference.file_path for piece in pieces for reference in piece.references or ()] == [

@@ -54,7 +54,7 @@ async def api(provider: Provider, model: str) -> AsyncIterator[int]:
 async def asked(port: int, **body: object) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     """A socket on which the question was put."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=4096)
-    data = json.dumps({"query": "Who discovered radium?", **body}).encode()
+    data = json.dumps({"query": "Who discovered radium?", "mode": "mix", **body}).encode()
     head = (
         "POST /query/stream HTTP/1.1\r\nHost: api\r\nContent-Type: "
         f"application/json\r\nContent-Length: {len(data)}"

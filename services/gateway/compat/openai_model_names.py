@@ -42,9 +42,8 @@ def parse_model(id: str) -> Model | None:
 
 
 def models_of(workspaces: Iterable[str]) -> list[Model]:
-    """Return a model without a mode and for every mode in each of the workspaces."""
-    modes = (None, *MODES.values())
-    return [Model(mode, workspace) for workspace in workspaces for mode in modes]
+    """Return a model for every mode in each of the workspaces."""
+    return [Model(mode, workspace) for workspace in workspaces for mode in MODES.values()]
 
 
 def available_models(workspaces: frozenset[str], default: str | None) -> list[Model]:

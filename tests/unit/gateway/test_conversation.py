@@ -228,7 +228,7 @@ def test_the_name_of_a_model_says_mode_and_workspace(id: str, model: Model | Non
 
 def test_every_model_that_is_offered_is_known_by_its_name() -> None:
     result = models_of(["", "a", "b.c"])
-    assert len(result) == 3 * (len(MODES) + 1)
+    assert len(result) == 3 * len(MODES)
     assert [parse_model(model.id) for model in result] == result
 
 
