@@ -83,7 +83,7 @@ class HeldChat(ScriptedChat):
 @pytest.mark.parametrize("mode", ["local", "global", "hybrid", "mix", "naive", "walk", "auto"])
 async def test_answers_and_what_they_rest_on_are_the_same(mode: Any, harness: QueryHarness) -> None:
     local = local_questions(harness)
-    asked = question(
+    first_question = question(
         mode=mode,
         scope=Scope(document_ids=("curie", "baker"), file_path_prefix=""),
         keywords=Keywords(("discovery",), ("Radium",)),
@@ -91,14 +91,17 @@ async def test_answers_and_what_they_rest_on_are_the_same(mode: Any, harness: Qu
         effort="medium",
     )
     async with questions_by("remote", local) as remote:
-        here, there = await local.ask(asked), await remote.ask(asked)
+        here, there = await local.ask(first_question), await remote.ask(first_question)
         assert (there.text, there.by_model) == (here.text, here.by_model)
         assert dict(there.retrieval.references) == dict(here.retrieval.references) != {}
         assert list(there.retrieval.passages) == list(here.retrieval.passages) != []
         assert list(there.retrieval.entities) == list(here.retrieval.entities)
         assert list(there.retrieval.relations) == list(here.retrieval.relations)
         assert there.retrieval.keywords == here.retrieval.keywords
-        data_here, data_there = await local.retrieve(asked), await remote.retrieve(asked)
+        data_here, data_there = (
+            await local.retrieve(first_question),
+            await remote.retrieve(first_question),
+        )
         assert data_there.tokens == data_here.tokens
         assert list(data_there.retrieval.passages) == list(data_here.retrieval.passages)
         assert data_there.retrieval.info["rounds"][0]["ended"]
@@ -111,10 +114,10 @@ async def test_a_model_answers_in_pieces_that_keep_every_character(
 ) -> None:
     generator = ModelAnswerGenerator(ScriptedChat([ANSWER, ANSWER]))
     async with questions_by(way, local_questions(harness, answer_generator=generator)) as asking:
-        streamed = await asking.ask(question(is_streamed=True))
-        assert streamed.pieces is not None and streamed.by_model
-        assert streamed.retrieval.references == {"curie.txt": "1"}
-        text = await text_of(streamed)
+        answer = await asking.ask(question(is_streamed=True))
+        assert answer.pieces is not None and answer.by_model
+        assert answer.retrieval.references == {"curie.txt": "1"}
+        text = await text_of(answer)
         assert text == "Marie Curie [1] discovered it.\u2028She was awarded for it."
         assert (await asking.ask(question())).text == text
 
@@ -175,12 +178,12 @@ async def test_an_error_has_its_kind_its_sentence_and_its_fields(
 
     async with questions_by(way, local_questions(harness, embed=refuse)) as asking:
         for attempt in (asking.ask(question()), asking.retrieve(question())):
-            with pytest.raises(type(error)) as raised:
+            with pytest.raises(type(error)) as caught_error:
                 await attempt
-            assert type(raised.value) is type(error)
-            assert (str(raised.value), raised.value.model) == (str(error), error.model)
+            assert type(caught_error.value) is type(error)
+            assert (str(caught_error.value), caught_error.value.model) == (str(error), error.model)
             for name in ("retry_after", "sentence", "reason"):
-                assert getattr(raised.value, name, None) == getattr(error, name, None)
+                assert getattr(caught_error.value, name, None) == getattr(error, name, None)
 
 
 @either_way

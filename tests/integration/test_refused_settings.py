@@ -19,24 +19,24 @@ def test_a_variable_that_every_service_reads_is_named_before_anything_starts(
     tmp_path: Path, variable: str, reason: str
 ) -> None:
     stack = Stack(tmp_path / "data", {variable: "hunter2"})
-    refused = stack.run("up", "--detach")
-    assert refused.returncode == 1
-    assert refused.stderr.startswith(f"error: {reason}")
-    assert len(refused.stderr.splitlines()) == 1
-    assert "hunter2" not in refused.stderr, "a value may be a secret"
+    process = stack.run("up", "--detach")
+    assert process.returncode == 1
+    assert process.stderr.startswith(f"error: {reason}")
+    assert len(process.stderr.splitlines()) == 1
+    assert "hunter2" not in process.stderr, "a value may be a secret"
 
 
 def test_the_reason_of_a_service_is_the_last_line_and_no_later_start_repeats_it(
     tmp_path: Path,
 ) -> None:
     folder = tmp_path / "data"
-    refused = Stack(folder, {"CHUNK_SIZE": "-5"}).run("up", "--detach")
-    assert refused.returncode == 1
-    assert refused.stderr.splitlines()[-1] == (
+    process = Stack(folder, {"CHUNK_SIZE": "-5"}).run("up", "--detach")
+    assert process.returncode == 1
+    assert process.stderr.splitlines()[-1] == (
         "error: chunker cannot start: CHUNK_SIZE: must be greater than or equal to 1"
     )
-    assert "Traceback" not in refused.stderr
-    assert refused.stderr.count("CHUNK_SIZE") == 1
+    assert "Traceback" not in process.stderr
+    assert process.stderr.count("CHUNK_SIZE") == 1
     later = Stack(folder, {"EMBEDDING_DIM": "wide"}).run("up", "--detach")
     assert (later.returncode, "CHUNK_SIZE" in later.stderr) == (1, False)
     assert "EMBEDDING_DIM" in later.stderr

@@ -33,11 +33,11 @@ def behind(**settings: Any) -> AuthConfig:
 
 def with_accounts(**settings: Any) -> AuthConfig:
     """A configuration with two users, ada and bob, of whom bob may only read the workspace w."""
-    given = {
+    accounts = {
         "auth_accounts": f"ada:{PASSWORD},bob:{HASHED}",
         "lightstream_account_rights": "bob:w:read",
     }
-    return behind(**{**given, "token_secret": SECRET, **settings})
+    return behind(**{**accounts, "token_secret": SECRET, **settings})
 
 
 def client(app: FastAPI, address: str = "127.0.0.1", **headers: str) -> httpx.AsyncClient:
@@ -60,7 +60,7 @@ def forged(
     secret: str = SECRET, algorithm: str = "HS256", headers: Any = None, **claims: Any
 ) -> str:
     """A token as it should not be; a claim of None is left out."""
-    usual = {
+    default_claims = {
         "sub": "ada",
         "iat": 1_700_000_000,
         "exp": 4_000_000_000,
@@ -68,5 +68,7 @@ def forged(
         "role": "user",
         "metadata": {"auth_mode": "enabled", "mark": ""},
     }
-    given = {name: value for name, value in {**usual, **claims}.items() if value is not None}
-    return jwt.encode(given, secret, algorithm, headers=headers)
+    token_claims = {
+        name: value for name, value in {**default_claims, **claims}.items() if value is not None
+    }
+    return jwt.encode(token_claims, secret, algorithm, headers=headers)

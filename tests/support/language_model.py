@@ -115,30 +115,30 @@ class LanguageModel:
         return {"object": "list", "model": EMBEDDING_MODEL, "data": rows, "usage": USAGE}
 
     def _completion(self, body: dict[str, Any]) -> dict[str, Any]:
-        asked = "\n".join(message["content"] for message in body["messages"])
+        prompt = "\n".join(message["content"] for message in body["messages"])
         passage = _passage(body["messages"])
-        if "<|#|>" in asked and len(body["messages"]) == 4:
+        if "<|#|>" in prompt and len(body["messages"]) == 4:
             self.calls["glean"] += 1
-            said = _more_rows(passage)
-        elif "<|#|>" in asked:
+            reply = _more_rows(passage)
+        elif "<|#|>" in prompt:
             self.calls["extract"] += 1
-            said = self._rows(passage)
-        elif "Make one description" in asked:
+            reply = self._rows(passage)
+        elif "Make one description" in prompt:
             self.calls["summary"] += 1
-            lines = asked.rpartition("as JSON:\n")[2].splitlines()
-            said = f"{len(lines)} passages in one, {_short(asked)}."
-        elif "high_level_keywords" in asked:
+            lines = prompt.rpartition("as JSON:\n")[2].splitlines()
+            reply = f"{len(lines)} passages in one, {_short(prompt)}."
+        elif "high_level_keywords" in prompt:
             self.calls["keywords"] += 1
-            names = _NAME.findall(asked.rpartition("Question:")[2])
-            said = json.dumps({"high_level_keywords": ["seafaring"], "low_level_keywords": names})
+            names = _NAME.findall(prompt.rpartition("Question:")[2])
+            reply = json.dumps({"high_level_keywords": ["seafaring"], "low_level_keywords": names})
         else:
             self.calls["answer"] += 1
-            said = self.reply
+            reply = self.reply
         reason = "content_filter" if self.filtered in passage else "stop"
         choice = {
             "index": 0,
             "finish_reason": reason,
-            "message": {"role": "assistant", "content": said},
+            "message": {"role": "assistant", "content": reply},
         }
         return {
             "id": "1",
@@ -174,9 +174,10 @@ class LanguageModel:
     def _rows(self, passage: str) -> str:
         self.passages[passage] += 1
         names = list(dict.fromkeys(_NAME.findall(passage)))
-        more = f" That was log {_short(passage)}." if self.varied else ""
+        log_sentence = f" That was log {_short(passage)}." if self.varied else ""
         rows = [
-            f"entity<|#|>{name}<|#|>Person<|#|>{name} is named in a log.{more}" for name in names
+            f"entity<|#|>{name}<|#|>Person<|#|>{name} is named in a log.{log_sentence}"
+            for name in names
         ]
         rows += [
             f"relation<|#|>{a}<|#|>{b}<|#|>trade<|#|>{a} had to do with {b}."

@@ -55,9 +55,9 @@ async def test_nobody_is_answered_without_the_key() -> None:
 
 async def test_a_service_that_starts_is_asked_again_later() -> None:
     async with asked_over_the_wire(question_server(None)) as remote:
-        with pytest.raises(Unavailable) as raised:
+        with pytest.raises(Unavailable) as error:
             await remote.configuration(1)
-    assert raised.value.retry_after == 2
+    assert error.value.retry_after == 2
 
 
 async def test_nothing_is_answered_from_a_store_that_has_lost_data() -> None:
@@ -96,18 +96,18 @@ async def test_models_are_paid_for_the_workspace_and_in_the_name_of_who_asks() -
 
 
 async def test_the_trace_of_a_request_goes_on_behind_the_wire() -> None:
-    seen: list[str | None] = []
+    traceparents: list[str | None] = []
     harness = await library_of_two()
 
     async def embed(texts: Sequence[str]) -> Any:
-        seen.append(telemetry.traceparent_for())
+        traceparents.append(telemetry.traceparent_for())
         return await harness.embedder.embed(texts)
 
     server = question_server(local_questions(harness, embed=embed))
     async with asked_over_the_wire(server) as remote:
         with telemetry.server_span("POST /query", None) as trace:
             await remote.retrieve(question(mode="naive"))
-    assert seen and {(parent or "")[3:35] for parent in seen} == {trace}
+    assert traceparents and {(parent or "")[3:35] for parent in traceparents} == {trace}
 
 
 async def test_a_fault_tells_its_id_and_nothing_of_what_happened() -> None:
@@ -142,8 +142,8 @@ async def test_a_question_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_errors_and_fields_of_a_newer_version_are_read_as_what_is_known() -> None:
-    newer = b'{"message":"x","kinds":["VectorsAway","StoreBehind","Unavailable"],"since":3}'
-    error = wire.read_value(newer, wire.WIRE_ERROR).error()
+    body = b'{"message":"x","kinds":["VectorsAway","StoreBehind","Unavailable"],"since":3}'
+    error = wire.read_value(body, wire.WIRE_ERROR).error()
     assert type(error) is StoreBehind and str(error) == "x"
 
 
@@ -175,13 +175,13 @@ async def test_a_service_that_is_silent_is_given_up() -> None:
 
 
 async def test_what_is_not_read_holds_the_model_back() -> None:
-    made = 0
+    calls = 0
 
     class Fast(ScriptedChat):
         async def stream(self, messages: Sequence[Message]) -> AsyncGenerator[AnswerPiece]:
-            nonlocal made
+            nonlocal calls
             for _ in range(4000):
-                made += 1
+                calls += 1
                 yield AnswerPiece("word " * 2000)
                 await asyncio.sleep(0)
 
@@ -192,10 +192,10 @@ async def test_what_is_not_read_holds_the_model_back() -> None:
         async with aclosing(answer.pieces):
             await anext(answer.pieces)
             before = -1
-            while before != made:
-                before = made
+            while before != calls:
+                before = calls
                 await asyncio.sleep(0.3)
-            assert made < 3000, "what two sockets hold, of 40 MB"
+            assert calls < 3000, "what two sockets hold, of 40 MB"
 
 
 class Restarting:
