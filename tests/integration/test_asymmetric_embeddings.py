@@ -5,10 +5,9 @@ request.
 import json
 
 import pytest
-from pydantic import ValidationError
 
 from contracts.graph import EmbeddingModel
-from runtime.errors import ServiceError
+from runtime.errors import ConfigurationError, ServiceError
 from runtime.models.cut_texts import noted_cuts
 from runtime.models.open import (
     as_setting,
@@ -95,7 +94,7 @@ async def test_a_prefix_does_not_count_as_what_is_left_of_a_text_that_is_cut() -
 
 
 def test_a_body_that_is_no_json_object_is_refused() -> None:
-    with pytest.raises(ValidationError, match="embedding_query_extra_body"):
+    with pytest.raises(ConfigurationError, match="EMBEDDING_QUERY_EXTRA_BODY"):
         Settings(embedding_query_extra_body="[1]")
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import httpx
 import pytest
-from pydantic import ValidationError
 
+from runtime.errors import ConfigurationError
 from services.gateway.auth.settings import AccessSettings
 from services.gateway.settings import GatewaySettings
 from tests.support.access import KEY, behind
@@ -115,5 +115,5 @@ async def test_a_forged_prefix_leads_nowhere(forged_prefix: str) -> None:
 
 @pytest.mark.parametrize("prefix", ["/a b", "/a/../b", "/a?b", "https://a"])
 def test_a_prefix_that_is_no_path_is_refused(prefix: str) -> None:
-    with pytest.raises(ValidationError, match="give a path"):
+    with pytest.raises(ConfigurationError, match="give a path"):
         AccessSettings(lightrag_api_prefix=prefix)

@@ -8,6 +8,7 @@ import pytest
 import pytest_asyncio
 from structlog.testing import capture_logs
 
+from runtime.errors import ConfigurationError
 from services.gateway.auth.settings import AccessSettings
 from services.query.settings import QuerySettings
 from tests.support.access import (
@@ -196,7 +197,7 @@ def test_settings_never_show_a_secret(monkeypatch: pytest.MonkeyPatch) -> None:
     text = repr(AccessSettings()) + str(AccessSettings()) + repr(QuerySettings())
     assert CANARY not in text
     monkeypatch.setenv("JWT_ALGORITHM", CANARY)
-    with pytest.raises(ValueError, match="jwt_algorithm") as error:
+    with pytest.raises(ConfigurationError, match="JWT_ALGORITHM") as error:
         AccessSettings()
     assert CANARY not in str(error.value)
 

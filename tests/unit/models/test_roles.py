@@ -1,10 +1,10 @@
 """Which language model serves which role, with which key, and what is counted together."""
 
 import pytest
-from pydantic import ValidationError
 
 from operations.doctor.machine import language_models
 from runtime.bus.memory import MemorySharedValues
+from runtime.errors import ConfigurationError
 from runtime.models.limits import Limits
 from runtime.models.open import open_chat
 from runtime.models.port import Message
@@ -212,5 +212,5 @@ def test_fields_that_cannot_be_sent_are_refused(
     monkeypatch: pytest.MonkeyPatch, name: str, text: str
 ) -> None:
     monkeypatch.setenv(name, text)
-    with pytest.raises(ValidationError):
+    with pytest.raises(ConfigurationError, match=f"^{name}: "):
         RoleSettings()

@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
+from runtime.errors import ConfigurationError
 from runtime.http_server import Server, server_config
 from runtime.settings import Settings
 
@@ -61,7 +62,7 @@ async def test_a_dealt_connection_is_bounded_too() -> None:
 
 @pytest.mark.parametrize("addresses", ["localhost", "10.0.0.0/99", "1.2.3.4,proxy"])
 def test_what_is_no_address_is_refused(addresses: str) -> None:
-    with pytest.raises(ValueError, match="addresses or networks"):
+    with pytest.raises(ConfigurationError, match="FORWARDED_ALLOW_IPS: give addresses or networks"):
         Settings(forwarded_allow_ips=addresses)
 
 
