@@ -24,7 +24,18 @@ from services.query.question import Question
 KINDS = DATA / "kinds"
 CHUNKING = Chunking(size=1200, overlap=100)
 
-KEPT_APART = frozenset[str]()
+KEPT_APART = frozenset(
+    (
+        "pep-0001.rst",
+        "glossary.md",
+        "NEWS.txt",
+        "limits.html",
+        "freibad.md",
+        "alquiler.txt",
+        "保修.md",
+        "музей.txt",
+    )
+)
 """Documents of the kinds by which nothing was chosen."""
 
 

@@ -8,10 +8,10 @@ from functools import lru_cache
 from offline.answers.relevance import terms
 from offline.language.languages import ENGLISH, GERMAN, stop_words
 
-LACKS_NOUN = -0.25
+LACKS_NOUN = -0.3
 """What a sentence loses that, with what stands around it, does not name the thing asked for."""
 
-LACKS_COUNT = -0.3
+LACKS_COUNT = -0.7
 """What a sentence loses that has no number beside the things whose number is asked for."""
 
 _WORD = re.compile(r"[^\W_][\w'’.-]*")
@@ -33,14 +33,18 @@ _ASKS_COUNT = {
     ENGLISH: re.compile(r"\bhow many\s+(?=\w)", re.I),
     GERMAN: re.compile(r"\bwie ?viele\s+(?=\w)", re.I),
     "french": re.compile(r"\bcombien d(?:e\s+|['’])(?=\w)", re.I),
+    "russian": re.compile(r"\bсколько\s+(?!\w*(?:[еиюя]т|ть|ся|ла|ло)\b)(?=\w)", re.I),
     "spanish": re.compile(r"\bcu[aá]nt[oa]s\s+(?=\w)", re.I),
 }
+"""In Russian the word may ask for a price or a time too, with a verb after it."""
 _NUMBER = re.compile(
     r"\d[\d.,:]*|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|"
     r"thirty|forty|fifty|sixty|hundred|thousand|million|no|each|every|zwei|drei|vier|"
     r"fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|fünfzehn|zwanzig|dreißig|hundert|tausend|"
     r"une?|deux|trois|quatre|cinq|sept|huit|neuf|dix|douze|quinze|vingt|trente|cent|mille|"
-    r"una?|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|doce|quince|veinte|treinta|cien|mil",
+    r"una?|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|doce|quince|veinte|treinta|cien|mil|"
+    r"дв[аеух]\w*|три|тр[её]х|четыр\w+|пят\w+|шест\w+|сем[ьи]\w*|восем\w+|девят\w+|десят\w+|"
+    r"\w+надцат\w+|сорок\w*|сто|тысяч\w*",
     re.I,
 )
 _MOST_WORDS = 2

@@ -18,8 +18,9 @@ import numpy as np
 
 from offline.answers.asked_nouns import noun_agreement
 from offline.answers.definitions import definition_bonus
+from offline.answers.passage_ends import completed, without_cut_sentence
 from offline.answers.question_kinds import agreement
-from offline.answers.quotable_sentences import quotable
+from offline.answers.quotable_sentences import Quotable, quotable
 from offline.answers.quotation import Candidate, candidates, quotation
 from offline.answers.relevance import (
     SentenceTerms,
@@ -27,6 +28,7 @@ from offline.answers.relevance import (
     names,
     numbers,
     terms,
+    versions,
     wanted_terms,
 )
 from offline.language.languages import CHINESE, ENGLISH, GERMAN, JAPANESE, language_of
@@ -133,6 +135,10 @@ class SourcePassage:
     headings: tuple[str, ...] = ()
     title: str = ""
     """The name of its document."""
+    following: str = ""
+    """What follows it in its document, as far as that is known."""
+    ends_inside: bool = False
+    """Whether its document goes on, so that its last sentence may be cut."""
     begins_inside: bool = False
     """Whether it is not the first passage of its document, so may begin within a sentence."""
 
@@ -167,7 +173,7 @@ async def scored_candidates(
         wanted_terms(question, language),
         [
             SentenceTerms(
-                terms(f"{sentence.part.key} {sentence.part.plain}", language),
+                terms(f"{sentence.keys} {sentence.part.plain}", language),
                 terms(sentence.context, language),
             )
             for sentence in sentences
@@ -217,10 +223,7 @@ def _sentences(question: str, passages: Sequence[SourcePassage], language: str) 
     names.
     """
     sources = (
-        (
-            passage.reference,
-            quotable(passage.text, passage.headings, begins_inside=passage.begins_inside),
-        )
+        (passage.reference, _parts(passage))
         for passage in passages
         if _speaks_of(question, passage, language)
     )
@@ -230,6 +233,15 @@ def _sentences(question: str, passages: Sequence[SourcePassage], language: str) 
         for candidate in candidates(sources)
         if asked <= numbers(f"{candidate.part.plain} {candidate.context}")
     ]
+
+
+def _parts(passage: SourcePassage) -> Sequence[Quotable]:
+    """Return the quotable parts of a passage, none of them cut by its ends."""
+    text = completed(passage.text, passage.following)
+    parts = quotable(text, passage.headings, begins_inside=passage.begins_inside)
+    if passage.ends_inside and text == passage.text:
+        return without_cut_sentence(parts)
+    return parts
 
 
 class _Comparison:
@@ -267,10 +279,12 @@ class _Comparison:
 
 
 def _speaks_of(question: str, passage: SourcePassage, language: str) -> bool:
-    """Return whether the passage, its headings or its title has any of the names in the question;
-    True for a question without names.
+    """Return whether the passage, its headings or its title has any of the names in the question,
+    and the passage its versions; True for a question without names.
     """
     asked = names(question, language)
+    if not versions(question) <= versions(f"{passage.text} {passage.headings}"):
+        return False
     return not asked or not asked.isdisjoint(
         terms(f"{passage.text} {passage.headings} {passage.title}", language)
     )

@@ -11,10 +11,10 @@ from offline.language.stems import answer_stem
 
 AGREES = 0.1
 LACKS = -0.5
-LACKS_YEAR = -1.0
+LACKS_WHOLLY = -1.0
 LACKS_NAME = -0.1
 """What is added to a score, by `agreement`. Who may also be "the keeper", so a missing name weighs
-little; a year has no other form.
+little; a year and the name of somebody have no other form.
 """
 
 _ASKS = re.compile(r"\b(?:who|whom|whose|where|when|which|what|why|how)\b", re.I)
@@ -122,6 +122,13 @@ _ASKS_VERSION = re.compile(
 _VERSION = re.compile(r"\d+\.\d+|versi[oó]n\w* \d|верси\w+ \d|版本\s?\d", re.I)
 _ASKS_NAME = re.compile(r"(?:who|whom|whose|where)\b", re.I)
 _ASKS_OWN_NAME = re.compile(r"\bкак (?:зовут|его зовут)|comment s.appelle|c[oó]mo se llama", re.I)
+_ASKS_GERMAN_NAME = re.compile(r"\bwie hei(?:ß|ss)(?:t|en)\b", re.I)
+_GERMAN_NAME = re.compile(r"\b(?:hei(?:ß|ss)(?:t|en)|namens|genannt|nennt|Name|Herr|Frau)\b")
+_REFERS = re.compile(
+    r"(?:see(?: also)?|compare|cf\.|siehe(?: auch)?|vgl\.|voir(?: aussi)?|véase|см\.|参见)\s", re.I
+)
+"""The beginning of a sentence that only says where to read on."""
+_ASKS_UNIT = re.compile("(?:多少|几)(瓦|升|米|公里|公斤|千克|克|伏|度)")
 
 
 def agreement(question: str, sentence: str, language: str = ENGLISH) -> float:
@@ -133,13 +140,22 @@ def agreement(question: str, sentence: str, language: str = ENGLISH) -> float:
     rules here, give 0. In English the first word that asks is what counts: "What does it cost when
     a card is lost?" asks for no time.
     """
-    for asks, has in ((_ASKS_PHONE, _PHONE), (_ASKS_VERSION, _VERSION)):
+    if _REFERS.match(sentence):
+        return LACKS
+    if (unit := _ASKS_UNIT.search(question)) and unit[1] not in sentence:
+        return LACKS
+    for asks, has in (
+        (_ASKS_PHONE, _PHONE),
+        (_ASKS_VERSION, _VERSION),
+    ):
         if asks.search(question):
             return AGREES if has.search(sentence) else LACKS
     if language == ENGLISH:
         return _agreement_in_english(question, sentence)
+    if _ASKS_GERMAN_NAME.search(question):
+        return AGREES if _GERMAN_NAME.search(sentence) else LACKS_WHOLLY
     if _ASKS_OWN_NAME.search(question):
-        return AGREES if _unknown_name(question, sentence) else LACKS
+        return AGREES if _unknown_name(question, sentence) else LACKS_WHOLLY
     kinds = _BY_LANGUAGE.get(language)
     for asks, has in _wanted(kinds, language) if kinds else ():
         if asks.search(question):
@@ -150,7 +166,7 @@ def agreement(question: str, sentence: str, language: str = ENGLISH) -> float:
 def _found(has: re.Pattern[str], sentence: str) -> float:
     if has.search(sentence):
         return AGREES
-    return LACKS_YEAR if has in (_YEAR, _HAN_YEAR) else LACKS
+    return LACKS_WHOLLY if has in (_YEAR, _HAN_YEAR) else LACKS
 
 
 def _agreement_in_english(question: str, sentence: str) -> float:

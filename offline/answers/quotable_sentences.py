@@ -17,7 +17,7 @@ from offline.language.sentences import Sentence, sentences
 
 _RULE = re.compile(r"\|(?:\s*:?-+:?\s*\|)+")
 _BAR = re.compile(r"(?<!\\)\|")
-_BULLET = re.compile(r"(?:[-*+•·–]|\d{1,3}[.)]|[a-zA-Z][.)]|[ivx]{1,4}[.)])\s")
+BULLET = re.compile(r"(?:[-*+•·–]|\d{1,3}[.)]|[a-zA-Z][.)]|[ivx]{1,4}[.)])\s")
 _ADDRESS = re.compile(r"\]\([^()\s]*\)")
 _BLANK_LINE = re.compile(r"\n[ \t]*\n")
 _WORD = re.compile(r"\w")
@@ -56,6 +56,8 @@ class Quotable:
     """Number of its paragraph, list or row in the passage."""
     item: bool = False
     """Whether it belongs to an item of a list."""
+    is_row: bool = False
+    """Whether it is a row of a table."""
 
     @cached_property
     def plain(self) -> str:
@@ -172,7 +174,7 @@ class _Reader:
         if self.label:
             text = f"{self.label} {text}"
             self.label = ""
-        bullet = _BULLET.match(text) is not None
+        bullet = BULLET.match(text) is not None
         if bullet != self.item and (bullet or apart):
             self.block += 1
             self.item = bullet
@@ -194,9 +196,9 @@ class _Reader:
         if _RULE.fullmatch(rest.partition("\n")[0].strip()):
             self.header = _cells(line)
         elif self.header and not _RULE.fullmatch(line.strip()):
-            self._add("; ".join(_named(self.header, _cells(line))))
+            self._add("; ".join(_named(self.header, _cells(line))), is_row=True)
 
-    def _add(self, text: str, lead: str = "") -> None:
+    def _add(self, text: str, lead: str = "", *, is_row: bool = False) -> None:
         *outer, key = self.section.keys or ("",)
         self.parts.append(
             Quotable(
@@ -208,6 +210,7 @@ class _Reader:
                 lead,
                 self.block,
                 self.item,
+                is_row,
             )
         )
 
@@ -220,7 +223,7 @@ def _is_title(text: str) -> bool:
     return (
         1 < len(words) <= _LONGEST_TITLE
         and (text[-1].isalnum() or text[-1] in _HEADING_MARKS)
-        and not _BULLET.match(text)
+        and not BULLET.match(text)
         and all(word[0].isupper() or word[0].isdigit() for word in words)
     )
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from offline.answers.quotable_sentences import Quotable
+from offline.answers.quotable_sentences import BULLET, Quotable
 from offline.answers.relevance import terms
 
 LONGEST = 1_200
@@ -24,6 +24,7 @@ question.
 """
 
 _SHORTEST = 20
+_ASKED = re.compile("[?？]$")
 _NUMBERED = re.compile(r"\d+(?:\.\d+)*\.?\s")
 """The beginning of the heading of a section, which needs not be quoted."""
 _DEPENDENT = re.compile(
@@ -66,6 +67,13 @@ class Candidate:
         return f"{part.title} {part.outer_keys} {part.heading} {part.lead} {self.before}"
 
     @property
+    def keys(self) -> str:
+        """What it is looked up by: the key that heads it and the question that it answers."""
+        part = self.part
+        asked = next((text for text in (part.lead, part.heading) if _ASKED.search(text)), "")
+        return f"{part.key} {asked}"
+
+    @property
     def below(self) -> str:
         """The text below what heads it."""
         part = self.part
@@ -80,7 +88,7 @@ class Candidate:
         """
         part = self.part
         after = f"{part.lead or self.before} {part.plain}".strip()[-LONGEST_READ:]
-        asked = [text for text in (part.lead, part.heading) if text.endswith(("?", "？"))][:1]
+        asked = [text for text in (part.lead, part.heading) if _ASKED.search(text)][:1]
         return [part.plain, self.below, after, *asked]
 
 
@@ -97,7 +105,18 @@ def candidates(passages: Iterable[tuple[str, Sequence[Quotable]]]) -> list[Candi
             if part.key not in same and (part.key or not same):
                 same.pop("", None)  # a passage that begins below a key has the part without it
                 same[part.key] = Candidate(parts, rank, place, reference)
-    return [candidate for same in by_text.values() for candidate in same.values()]
+    found = [candidate for same in by_text.values() for candidate in same.values()]
+    return [candidate for candidate in found if not _is_cut(candidate, found)]
+
+
+def _is_cut(candidate: Candidate, others: Sequence[Candidate]) -> bool:
+    """Return whether a sentence that begins a passage is the end of one in another passage."""
+    if candidate.place:
+        return False
+    text = candidate.part.text
+    return any(
+        other.part.text.endswith(text) and len(other.part.text) > len(text) for other in others
+    )
 
 
 def _may_be_quoted(part: Quotable) -> bool:
@@ -143,6 +162,8 @@ def _with_context(question: str, candidate: Candidate, *, first: bool) -> set[in
     part = candidate.part
     result = {place}
     if part.item:
+        if first:
+            result.update(_rest_of_item(parts, place))
         members = [at for at, other in enumerate(parts) if other.block == part.block]
         if (
             _asks_list(question, part)
@@ -169,6 +190,16 @@ def _with_context(question: str, candidate: Candidate, *, first: bool) -> set[in
     ):
         result.add(following)
     return result
+
+
+def _rest_of_item(parts: Sequence[Quotable], place: int) -> Iterable[int]:
+    """Return the place of the sentence after one, if it is short and of the same item of a list."""
+    following = place + 1
+    if following == len(parts):
+        return ()
+    part = parts[following]
+    is_same = part.item and part.block == parts[place].block and not BULLET.match(part.text)
+    return (following,) if is_same and len(part.text) <= LONGEST_FOLLOWING else ()
 
 
 def _asks_list(question: str, part: Quotable) -> bool:

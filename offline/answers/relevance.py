@@ -19,6 +19,7 @@ FEW = 200
 """So many sentences are assumed at least: fewer tell too little of how rare a word is."""
 
 _ALONE = re.compile(r"(?<![\w(.,])\d+(?![\w)]|[.,]\d)(?!\.\s)")
+_VERSION = re.compile(r"(?<![\w.])\d+(?:\.\d+){2,}(?![\w.]*\w)")
 RELATED = 0.6
 _SHORTEST_RELATED = 5
 """Letters of a term that others may have in them: `speicher` in `speicherbedarf`."""
@@ -97,6 +98,11 @@ def numbers(text: str) -> frozenset[str]:
     only.
     """
     return frozenset(_ALONE.findall(text))
+
+
+def versions(text: str) -> frozenset[str]:
+    """Return the numbers of versions in a text, as 5.4.1."""
+    return frozenset(_VERSION.findall(text))
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,6 +57,9 @@ CHINESE_GRAMMAR = re.compile(
 )
 """Words of grammar and of asking."""
 
+_TELLING = {"¿": "spanish", "¡": "spanish", "ß": "german"}
+"""Marks that a single one of these languages has."""
+
 _lock = Lock()
 """A stemmer may be used by a single thread at a time."""
 
@@ -70,6 +73,9 @@ def language_of(text: str) -> str:
         return JAPANESE
     if _HAN.search(text):
         return CHINESE
+    for mark, language in _TELLING.items():
+        if mark in text:
+            return language
     words = _WORD.findall(text.lower())[:_READ]
     counts = Counter(language for word in words for language in _languages_by_word().get(word, ()))
     if not counts:

@@ -3,6 +3,7 @@ questions.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from offline.answers.extractive_answer import Embeds, SourcePassage, extractive_answer
 from offline.answers.keywords import keywords
@@ -42,8 +43,45 @@ class ExtractiveAnswerGenerator:
 
     async def answer(self, prompt: Prompt, passages: Sequence[tuple[str, Passage]]) -> Completion:
         """Return the best sentences with their references; at most 16 are embedded."""
-        sources = [source_passage(reference, passage) for reference, passage in passages]
+        sources = source_passages(passages)
         return Completion(await extractive_answer(prompt.query, sources, self._embedder))
+
+
+FULL = 0.9
+"""Share of the tokens of the longest passage from which a passage counts as full: its document may
+go on.
+"""
+
+FULL_TOKENS = 300
+"""Tokens that a full passage has at least."""
+
+
+def source_passages(passages: Sequence[tuple[str, Passage]]) -> list[SourcePassage]:
+    """Return what may be quoted, each passage with what follows it where that was found too."""
+    by_place = {(passage.document_id, passage.order): passage for _, passage in passages}
+    longest = max((passage.tokens for _, passage in passages), default=0)
+    result: list[SourcePassage] = []
+    for reference, passage in passages:
+        following = by_place.get((passage.document_id, passage.order + 1))
+        is_full = passage.tokens >= max(FULL_TOKENS, FULL * longest)
+        source = source_passage(reference, passage)
+        result.append(
+            replace(
+                source,
+                following=_continuation(passage, following) if following else "",
+                ends_inside=following is not None or is_full,
+            )
+        )
+    return result
+
+
+def _continuation(passage: Passage, following: Passage) -> str:
+    """Return the part of the next passage that this one lacks; nothing where the places of both are
+    not known.
+    """
+    if passage.end is None or following.start is None or following.start > passage.end:
+        return ""
+    return following.content[passage.end - following.start :]
 
 
 def source_passage(reference: str, passage: Passage) -> SourcePassage:

@@ -28,4 +28,7 @@ def test_other_languages() -> None:
     assert noun_agreement("Welche Firmen haben es?", "Sie segelt nie.", "", "german") < 0
     assert noun_agreement("Welche Firmen haben es?", "Zwei Firmen.", "", "german") == 0
     assert noun_agreement("Wie viele Masten hat sie?", "Sie hat 3 Masten.", "", "german") == 0
+    assert noun_agreement("Сколько мачт у неё?", "У неё мачта.", "", "russian") < 0
+    assert noun_agreement("Сколько мачт у неё?", "У неё три мачты.", "", "russian") == 0
+    assert noun_agreement("Сколько стоит билет?", "Билет: сорок рублей.", "", "russian") == 0
     assert noun_agreement("哪些船？", "没有。", "", "chinese") == 0

@@ -113,3 +113,9 @@ async def test_a_russian_question_is_answered_and_refused() -> None:
     assert "Детский билет стоит сорок рублей." in answer
     refusal = await extractive_answer("Как зовут директора бассейна?", [rules], embedder)
     assert refusal.startswith(NOT_SAID)
+
+
+async def test_a_passage_without_the_version_of_the_question_answers_nothing() -> None:
+    notes = passage("Version 5.4.0 has threads. It was released in winter.")
+    assert await may_answer("Who released version 5.4.1?", notes) == []
+    assert await may_answer("Who released version 5.4.0?", notes) != []

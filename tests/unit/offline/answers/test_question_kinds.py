@@ -2,7 +2,7 @@
 
 import pytest
 
-from offline.answers.question_kinds import AGREES, LACKS, LACKS_NAME, LACKS_YEAR, agreement
+from offline.answers.question_kinds import AGREES, LACKS, LACKS_NAME, LACKS_WHOLLY, agreement
 
 
 @pytest.mark.parametrize(
@@ -13,7 +13,7 @@ from offline.answers.question_kinds import AGREES, LACKS, LACKS_NAME, LACKS_YEAR
         ("How many people work at 18F?", "Nobody at 18F knows.", LACKS),
         ("When did it open?", "It opened on 4 May 1974.", AGREES),
         ("When did it open?", "It opened with a speech.", LACKS),
-        ("In which year did it open?", "It opened in spring of that year.", LACKS_YEAR),
+        ("In which year did it open?", "It opened in spring of that year.", LACKS_WHOLLY),
         ("In which year did it open?", "It opened in 1974.", AGREES),
         ("Who built it?", "It was built by Ilse Brandt.", AGREES),
         ("What does a card cost when one is lost?", "A new card is cheap.", 0.0),
@@ -23,6 +23,7 @@ from offline.answers.question_kinds import AGREES, LACKS, LACKS_NAME, LACKS_YEAR
         ("Which version has threads?", "Threads split the data.", LACKS),
         ("What is the telephone number?", "Call 030 123 456.", AGREES),
         ("What is the telephone number?", "Choose a number of 4 digits.", LACKS),
+        ("What is a hub?", "See also {hub}.", LACKS),
         ("What is a hub?", "A hub is large.", 0),
     ],
 )
@@ -36,16 +37,20 @@ def test_the_kind_of_answer_agrees_or_not(question: str, sentence: str, expected
         ("german", "Wie viele Zimmer gibt es?", "Es gibt zwölf Zimmer.", AGREES),
         ("german", "Wie viele Zimmer gibt es?", "Die Zimmer sind klein.", LACKS),
         ("german", "In welchem Jahr wurde es gebaut?", "Es wurde 1903 gebaut.", AGREES),
-        ("german", "In welchem Jahr wurde es gebaut?", "Gebaut hat es die Stadt.", LACKS_YEAR),
+        ("german", "In welchem Jahr wurde es gebaut?", "Gebaut hat es die Stadt.", LACKS_WHOLLY),
         ("german", "Wann öffnet das Bad?", "Das Bad öffnet um 8 Uhr.", AGREES),
         ("russian", "Сколько стоит билет?", "Билет стоит сорок рублей.", AGREES),
         ("russian", "Сколько стоит билет?", "Билет продаёт кассир.", LACKS),
-        ("russian", "В каком году построен мост?", "Мост построен из камня.", LACKS_YEAR),
-        ("russian", "Как зовут сторожа?", "Сторож живёт рядом.", LACKS),
+        ("russian", "В каком году построен мост?", "Мост построен из камня.", LACKS_WHOLLY),
+        ("russian", "Как зовут сторожа?", "Сторож живёт рядом.", LACKS_WHOLLY),
+        ("russian", "Как зовут сторожа?", "Сторожа зовут Иван.", AGREES),
+        ("german", "Wie heißt der Wärter?", "Der Wärter wohnt nebenan.", LACKS_WHOLLY),
+        ("german", "Wie heißt der Wärter?", "Der Wärter heißt Karl.", AGREES),
+        ("chinese", "水箱能装几升？", "水箱很大，每天加水。", LACKS),
         ("french", "Combien coûte le billet ?", "Le billet coûte douze euros.", AGREES),
         ("spanish", "¿Cuándo abre el museo?", "El museo es antiguo.", LACKS),
         ("chinese", "门票多少钱？", "门票二十元。", AGREES),
-        ("chinese", "哪一年建成？", "未成年人须由监护人陪同。", LACKS_YEAR),
+        ("chinese", "哪一年建成？", "未成年人须由监护人陪同。", LACKS_WHOLLY),
         ("finnish", "Kuinka monta?", "Ei mitään.", 0.0),
     ],
 )

@@ -123,3 +123,16 @@ def test_what_comes_before_is_cut_and_never_the_sentence() -> None:
     _, _, after = readings(f"{'A long and winding tale ' * 40}of the sea. {own}", "pilot")
     assert len(after) == LONGEST_READ
     assert after.endswith(f"of the sea. {own}")
+
+
+def test_a_sentence_that_the_beginning_of_a_passage_cuts_is_left_out() -> None:
+    whole = quotable("The PEP editors may reject a proposal. They are quite lenient about it.")
+    cut = quotable("EP editors may reject a proposal. They are quite lenient about it.")
+    texts = [candidate.part.text for candidate in candidates([("1", cut), ("1", whole)])]
+    assert texts == ["They are quite lenient about it.", "The PEP editors may reject a proposal."]
+
+
+def test_the_second_sentence_of_an_item_comes_with_the_first() -> None:
+    parts = quotable("- **ATO** - Authority to Operate. It is a sign-off.\n- **Dev** - A coder.")
+    answer = quotation("What is an ATO?", candidates([("1", parts)])[:1])
+    assert answer == "- **ATO** - Authority to Operate.\nIt is a sign-off. [1]"
