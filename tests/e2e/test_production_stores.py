@@ -12,7 +12,6 @@ import pytest
 import pytest_asyncio
 from grpc import RpcError
 from neo4j import AsyncGraphDatabase
-from pydantic import SecretStr
 from pymilvus import MilvusClient
 from pymilvus.exceptions import MilvusException
 
@@ -24,8 +23,7 @@ from embedded.servers import arcadedb, milvus_lite
 from operations.moving.copied_tables import empty
 from operations.projections import open_as_is
 from runtime.settings import Settings
-from runtime.stores.documents.port import INDEXES, Table
-from runtime.stores.open import open_graph, open_vectors
+from runtime.stores.documents.port import Table
 from runtime.stores.vectors.milvus.accounts import make_account
 from services.query.question import Mode
 from tests.support import real_texts
@@ -33,6 +31,7 @@ from tests.support.corpus import documents
 from tests.support.milvus_server import ROOT
 from tests.support.nats_server import until
 from tests.support.production import SERVICES_OF_MILVUS, Deployment, deployment
+from tests.support.production_contents import lose_graph_and_vectors, settings_of, stores_with
 from tests.support.stack import running
 from tests.support.stored_bytes import files_with
 
@@ -174,28 +173,12 @@ async def test_a_question_is_answered_with_its_source(
 async def test_what_is_lost_is_rebuilt_from_the_log(
     production: Deployment, digest: dict[str, Any]
 ) -> None:
-    await _lose_the_graph_and_the_vectors(production)
+    await lose_graph_and_vectors(production)
     assert await production.json("digest") != digest
     done = await production.json("rebuild", "all")
     assert done["digests"]["status"]["same"]
     assert done["language_model_calls"] == 0
     assert await production.json("digest") == digest
-
-
-async def _lose_the_graph_and_the_vectors(production: Deployment) -> None:
-    settings = Settings(
-        neo4j_uri=production.env["NEO4J_URI"],
-        milvus_uri=production.env["MILVUS_URI"],
-        milvus_token=SecretStr(production.env["MILVUS_TOKEN"]),
-        milvus_index_type="HNSW",
-    )
-    graph, vectors = open_graph(settings), open_vectors(settings, model="lexical", dimension=1)
-    for partition in await graph.partitions():
-        await graph.drop(partition)
-    for generation in await vectors.generations():
-        await vectors.drop(generation)
-    await graph.close()
-    await vectors.close()
 
 
 async def test_what_the_stores_lack_is_named_and_made(
@@ -287,46 +270,13 @@ async def test_what_was_erased_is_in_no_store_and_nothing_else_is_missing(
     )
     await production.json("add", str(tmp_path), "--wait")
     await production.run("ask", "Who sold the Kestrel?")
-    assert len(await _stores_with(production, CANARY)) == 3
+    assert len(await stores_with(production, CANARY)) == 3
     done = await production.json("erase", "secret.txt", "--yes", "--reason", "asked for")
     assert done["erased"][0]["counts"]["blobs"] == 1
-    assert await _stores_with(production, CANARY) == []
+    assert await stores_with(production, CANARY) == []
     await production.run("erase", "secret.txt", "--yes")
     assert files_with(production.folder / "bus", b"Zephyrine") == []
     assert await production.json("digest") == digest
-
-
-async def _stores_with(production: Deployment, word: str) -> list[str]:
-    """The stores of which a row, an entity, a relation or a vector has this word, whatever it
-    belongs to.
-    """
-    async with open_as_is(_settings(production)) as opened:
-        rows = opened.stores.rows
-        tables = [
-            Table(name, partition) for name in INDEXES for partition in await rows.partitions(name)
-        ]
-        found = {
-            "documents": [
-                pair for table in tables for pair in await rows.scan(table, limit=100_000)
-            ]
-        }
-    async with AsyncGraphDatabase.driver(production.env["NEO4J_URI"]) as driver:
-        nodes = await driver.execute_query("MATCH (n) RETURN properties(n)")
-        found["graph"] = [
-            *nodes.records,
-            *(await driver.execute_query("MATCH ()-[r]->() RETURN properties(r)")).records,
-        ]
-    client: Any = MilvusClient(production.env["MILVUS_URI"], token=ROOT)
-    asked = {"filter": "", "limit": 16_000, "output_fields": ["*"]}
-    found["vectors"] = [
-        row for name in client.list_collections() for row in client.query(name, **asked)
-    ]
-    client.close()
-    return [store for store, rows in found.items() if any(word in str(row).lower() for row in rows)]
-
-
-def _settings(production: Deployment) -> Settings:
-    return settings_from(Settings, {"EMBEDDING_MODEL": "lexical", **production.env})
 
 
 STORE_VARIABLES = (
@@ -406,7 +356,7 @@ async def test_the_stack_moves_to_the_embedded_stores_and_back_to_the_servers(
 
     back = _file(tmp_path, servers)
     await production.stop_services()
-    async with open_as_is(_settings(production).model_copy(update=_values(servers))) as opened:
+    async with open_as_is(settings_of(production).model_copy(update=_values(servers))) as opened:
         await empty(opened.stores)
         await opened.stores.rows.put(
             Table("answers", Partition("other", 0)), {"a": {"text": "of somebody else"}}
