@@ -1,6 +1,7 @@
 """Attacks on the HTTP API: other tenants' things, odd input, malformed bodies."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -218,7 +219,8 @@ async def test_s23_a_broken_part_is_told_by_an_id_alone(harness: QueryHarness) -
             raise RuntimeError(f"hunter22 {KEY} /srv/app/file.py")
 
     for documents, status in ((Broken(), 503), (Buggy(), 500)):
-        app = harness.app(behind(lightrag_api_key=KEY), documents=documents)
+        projections = replace(harness.projections(), documents=documents)
+        app = harness.app(behind(lightrag_api_key=KEY), projections=projections)
         with capture_logs():
             async with keyed(app, KEY) as api:
                 answer = await api.get("/documents/status_counts")

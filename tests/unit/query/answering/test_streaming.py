@@ -32,7 +32,8 @@ async def posted(
     deps = harness.deps(**({"answer_generator": ModelAnswerGenerator(chat)} if chat else {}))
     transport = httpx.ASGITransport(harness.app(answering=deps), raise_app_exceptions=False)
     async with httpx.AsyncClient(transport=transport, base_url="http://api") as api:
-        return await api.post("/query/stream", json={"query": QUESTION, **body}, headers=headers)
+        question = {"query": QUESTION, "mode": "mix", **body}
+        return await api.post("/query/stream", json=question, headers=headers)
 
 
 async def lines(harness: QueryHarness, chat: Any = None, **body: Any) -> list[dict[str, Any]]:
