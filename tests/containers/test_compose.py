@@ -35,6 +35,13 @@ TEXTS = [
 MEMORY = {"m": 1 << 20, "g": 1 << 30}
 
 
+def secrets_of(installation: Deployment, service: str) -> set[str]:
+    """The names of the secrets that a container sees."""
+    script = "import os, json; print(json.dumps(os.listdir('/run/secrets')))"
+    listing = installation.engine.run("exec", container(service), "python", "-c", script).stdout
+    return set(json.loads(listing))
+
+
 async def test_documents_go_in_and_a_question_is_answered(installation: Deployment) -> None:
     for number, text in enumerate(TEXTS):
         await add(installation, text, f"{number}.txt")
@@ -72,16 +79,12 @@ async def test_a_container_sees_the_secrets_that_it_reads_and_none_is_in_an_envi
     for name in (*installation.buses, *STORES, *SERVICES, *JOBS):
         inspection = installation.engine.run("inspect", container(name)).stdout
         assert not [password for password in passwords if password in inspection], name
-    script = "import os, json; print(json.dumps(sorted(os.listdir('/run/secrets'))))"
     for name in SERVICES:
-        secrets_seen = json.loads(
-            installation.engine.run("exec", container(name), "python", "-c", script).stdout
-        )
-        secrets_given = [
+        secrets_given = {
             secret if isinstance(secret, str) else secret["target"]
             for secret in installation.described[name]["secrets"]
-        ]
-        assert secrets_seen == sorted(secrets_given), name
+        }
+        assert secrets_of(installation, name) == secrets_given, name
 
 
 async def test_the_sender_of_webhooks_runs_apart_and_sees_no_credentials_of_callers(
@@ -89,10 +92,28 @@ async def test_the_sender_of_webhooks_runs_apart_and_sees_no_credentials_of_call
 ) -> None:
     """It is healthy once the query service has told it who may use webhooks."""
     await installation.start("webhooks", profile="webhooks")
-    script = "import os, json; print(json.dumps(sorted(os.listdir('/run/secrets'))))"
-    listing = installation.engine.run("exec", container("webhooks"), "python", "-c", script).stdout
-    assert json.loads(listing) == ["documents_url", "nats_url", "otlp_headers"]
+    assert secrets_of(installation, "webhooks") == {"documents_url", "nats_url", "otlp_headers"}
     assert installation.command("webhooks", "list").returncode == 0
+
+
+async def test_gateway_and_query_service_run_apart_each_with_its_own_secrets(
+    installation: Deployment,
+) -> None:
+    """The two containers take the place of the one that is both."""
+    installation.engine.run("stop", container("query"))
+    await installation.start("questions", "gateway", profile="apart")
+    assert "Ada Marlow" in await answer(installation)
+    models_keys = {"llm_api_key", "query_llm_api_key", "embedding_api_key", "rerank_api_key"}
+    callers_keys = {"api_key", "api_keys", "auth_accounts", "token_secret"}
+    gateway_secrets = secrets_of(installation, "gateway")
+    question_secrets = secrets_of(installation, "questions")
+    assert (callers_keys <= gateway_secrets, models_keys & gateway_secrets) == (True, set())
+    assert (models_keys <= question_secrets, callers_keys & question_secrets) == (True, set())
+    assert installation.command("status").returncode == 0
+    for name in ("gateway", "questions"):
+        installation.engine.run("stop", container(name))
+    installation.engine.run("start", container("query"))
+    await installation.healthy("query")
 
 
 async def test_what_is_killed_comes_back_and_goes_on(installation: Deployment) -> None:

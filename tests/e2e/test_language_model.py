@@ -93,7 +93,7 @@ def test_a_refused_key_holds_documents_up_and_fails_none(
     assert re.search(REFUSED, cause.splitlines()[0]), shown
     assert WRONG_KEY not in shown
     with stack.client() as client:
-        answer = client.post("/query", json={"query": "Who is Ada Marlow?"})
+        answer = client.post("/query", json={"query": "Who is Ada Marlow?", "mode": "mix"})
     assert answer.status_code == 503
     assert WRONG_KEY not in answer.text
 
@@ -175,12 +175,12 @@ def test_events_say_which_model_and_prompt_and_what_it_cost(
 
 
 def test_the_model_answers(loaded: dict[str, Any], stack: Stack, model: LanguageModel) -> None:
-    answer = stack.json("ask", "What did Ada Marlow do in Port Elm?")
+    answer = stack.json("ask", "What did Ada Marlow do in Port Elm?", "--mode", "mix")
     assert answer["response"] == ANSWER
     assert answer["llm_generated"] is True
     assert {reference["file_path"] for reference in answer["references"]} <= (TEXTS | COPIES).keys()
     assert (model.calls["keywords"], model.calls["answer"]) == (1, 1)
-    shown = stack.run("ask", "What did Ada Marlow do in Port Elm?").stdout
+    shown = stack.run("ask", "What did Ada Marlow do in Port Elm?", "--mode", "mix").stdout
     assert ANSWER in shown
     assert "[1] " in shown
     # Nothing has happened in between, so the second time costs nothing.

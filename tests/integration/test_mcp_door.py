@@ -103,7 +103,7 @@ async def test_beyond_this_machine_it_starts_only_before_a_service_that_asks_for
         code, message = await ended(forked_command, url, "--port", "0", **beyond)
         assert (code, "asks nobody for credentials" in message) == (1, True)
     code, message = await ended(forked_command, "http://127.0.0.1:1", "--port", "0", **beyond)
-    assert (code, "does not answer" in message) == (1, True)
+    assert (code, "does not answer" in message) == (3, True)
     async with (
         listening(behind(lightstream_api_keys=SEVERAL)) as url,
         serving(url, LIGHTSTREAM_MCP_NAMES="books.example", **beyond) as address,
