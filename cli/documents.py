@@ -40,6 +40,10 @@ MAX_SHOWN = 20
 """Unfinished documents `status` lists, and refusals `add` does."""
 
 
+MAX_NAMES = 5
+"""Files that are named of those that `add` skips for one reason; --json names all."""
+
+
 def add(
     paths: Annotated[
         list[str], typer.Argument(metavar="PATH…", help="Files, folders, or - for standard input.")
@@ -189,10 +193,12 @@ def show_outcome(outcome: "AddOutcome", skipped: "Sequence[LeftOutFile]") -> Non
     parts += [f"{len(outcome.refused)} refused"] if outcome.refused else []
     parts += [f"{len(skipped)} files skipped"] if skipped else []
     echo(", ".join(parts))
-    for skipped_file in skipped[:MAX_SHOWN]:
-        note(f"  skipped {line(skipped_file.name)}: {skipped_file.reason}")
-    if len(skipped) > MAX_SHOWN:
-        note(f"  … and {len(skipped) - MAX_SHOWN} more; --json names all")
+    for reason in dict.fromkeys(skipped_file.reason for skipped_file in skipped):
+        names = [
+            line(skipped_file.name) for skipped_file in skipped if skipped_file.reason == reason
+        ]
+        others = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
+        note(f"  skipped {', '.join(names[:MAX_NAMES])}{others}: {reason}")
     for refused_document in outcome.refused[:MAX_SHOWN]:
         note(f"  refused {line(refused_document.name)}: {line(refused_document.reason)}")
     if len(outcome.refused) > MAX_SHOWN:
