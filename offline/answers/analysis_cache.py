@@ -12,11 +12,11 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def cached_by_characters(
-    most: int, *, key: Callable[..., Hashable], characters: Callable[[Any], int]
+    max_characters: int, *, key: Callable[..., Hashable], characters: Callable[[Any], int]
 ) -> Callable[[F], F]:
     """Return a decorator that keeps the results used last, of `most` characters together.
 
     `characters` counts those of a result; `key` gets the arguments of the call.
     """
-    cache = LRUCache[Hashable, Any](most, getsizeof=characters)
+    cache = LRUCache[Hashable, Any](max_characters, getsizeof=characters)
     return cast("Callable[[F], F]", cached(cache, key=key, lock=Lock()))

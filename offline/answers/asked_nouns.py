@@ -58,15 +58,15 @@ def noun_agreement(question: str, sentence: str, context: str, language: str) ->
 
     `context` is what stands around the sentence, with which it may share the thing.
     """
-    if counted := _asked(question, language, counts=True):
-        return 0.0 if _counts(sentence, counted, language) else LACKS_COUNT
-    asked = _asked(question, language, counts=False)
-    if not asked:
+    if counted_noun := _asked(question, language, counts=True):
+        return 0.0 if _counts(sentence, counted_noun, language) else LACKS_COUNT
+    asked_noun = _asked(question, language, counts=False)
+    if not asked_noun:
         return 0.0
-    wanted = terms(asked, language)
+    noun_terms = terms(asked_noun, language)
     around = terms(f"{sentence} {context}", language)
-    lacking = [term for term in wanted if not _has(around, term)]
-    return LACKS_NOUN * len(lacking) / len(wanted)
+    lacking_terms = [term for term in noun_terms if not _has(around, term)]
+    return LACKS_NOUN * len(lacking_terms) / len(noun_terms)
 
 
 @lru_cache(maxsize=1 << 8)
@@ -87,12 +87,12 @@ def _asked(question: str, language: str, *, counts: bool) -> str:
 
 def _counts(sentence: str, noun: str, language: str) -> bool:
     """Return whether a number stands near the noun."""
-    wanted = terms(noun, language)
+    noun_terms = terms(noun, language)
     words = _IN_SENTENCE.findall(sentence)
     for place, word in enumerate(words):
-        if any(_has(terms(word, language), term) for term in wanted):
+        if any(_has(terms(word, language), term) for term in noun_terms):
             near = words[max(0, place - _BEFORE) : place + _AFTER + 1]
-            if any(_NUMBER.fullmatch(other) for other in near):
+            if any(_NUMBER.fullmatch(neighbour) for neighbour in near):
                 return True
     return False
 

@@ -53,11 +53,11 @@ _LINK = (
 def definition_bonus(question: str, candidate: Candidate, language: str) -> float:
     """Return what is added to the score of a part for defining what the question asks about."""
     key = candidate.part.key
-    asked = asked_term(question, language)
-    if key and (_heads(key, asked) or any(_heads(key, name) for name in _identifiers(question))):
+    term = asked_term(question, language)
+    if key and (_heads(key, term) or any(_heads(key, name) for name in _identifiers(question))):
         is_first = not candidate.place or candidate.parts[candidate.place - 1].key != key
-        return DEFINES if is_first and asked else BELOW
-    if asked and _begins_with(candidate.part.plain, asked):
+        return DEFINES if is_first and term else BELOW
+    if term and _begins_with(candidate.part.plain, term):
         return DEFINES
     return 0.0
 
@@ -88,10 +88,10 @@ def _identifiers(question: str) -> frozenset[str]:
 def _names(key: str) -> frozenset[str]:
     """Return the names that a key gives, in lower case: of `-k, --keep=FILE` -k and --keep."""
     aliases = _ALIASES.split(key.lower().replace("**", "").replace("`", ""))
-    whole = _ARGUMENT.sub("", aliases[0]) if " " not in aliases[0].strip() else aliases[0]
-    short = [_ARGUMENT.sub("", alias) for alias in aliases if alias.startswith("-")]
-    bare = [name.rstrip("=") for name in (whole, aliases[0], *short)]
-    return frozenset(_ARTICLE.sub("", name.strip(_QUOTES + " .")) for name in bare if name)
+    whole_name = _ARGUMENT.sub("", aliases[0]) if " " not in aliases[0].strip() else aliases[0]
+    short_names = [_ARGUMENT.sub("", alias) for alias in aliases if alias.startswith("-")]
+    bare_names = [name.rstrip("=") for name in (whole_name, aliases[0], *short_names)]
+    return frozenset(_ARTICLE.sub("", name.strip(_QUOTES + " .")) for name in bare_names if name)
 
 
 def _heads(key: str, term: str) -> bool:

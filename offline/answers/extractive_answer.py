@@ -149,12 +149,12 @@ async def extractive_answer(
     """Return the best sentences with their references, or that the documents do not say; passages
     are given best first.
     """
-    scored = await scored_candidates(question, passages, embedder)
+    ranking = await scored_candidates(question, passages, embedder)
     weights = weights_for(question)
-    if not scored or (scored[0][0] < weights.least_score and not terms(question) <= OVERVIEW):
+    if not ranking or (ranking[0][0] < weights.least_score and not terms(question) <= OVERVIEW):
         return f"{NOT_SAID}\n\n{NO_MODEL_READ}"
-    least = RELATIVE_SCORE * scored[0][0]
-    best = [candidate for score, candidate in scored if score >= least][:QUOTATIONS]
+    least_score = RELATIVE_SCORE * ranking[0][0]
+    best = [candidate for score, candidate in ranking if score >= least_score][:QUOTATIONS]
     return f"{quotation(question, best)}\n\n{NO_MODEL}"
 
 
@@ -188,20 +188,21 @@ async def scored_candidates(
     if not order:
         return []
     comparison = _Comparison(question, language, embedder)
-    first = await comparison.similarities([[sentences[i].below] for i in order])
+    first_similarities = await comparison.similarities([[sentences[i].below] for i in order])
     rough = {
-        i: scores[i] + weights.score(0.0, meaning) for i, meaning in zip(order, first, strict=True)
+        i: scores[i] + weights.score(0.0, meaning)
+        for i, meaning in zip(order, first_similarities, strict=True)
     }
     finalists = sorted(order, key=lambda i: -rough[i])[:FINALISTS]
-    similar = await comparison.similarities([sentences[i].readings for i in finalists])
-    ranked = sorted(
+    final_similarities = await comparison.similarities([sentences[i].readings for i in finalists])
+    ranking = sorted(
         (
             (scores[i] + weights.score(0.0, meaning), i)
-            for i, meaning in zip(finalists, similar, strict=True)
+            for i, meaning in zip(finalists, final_similarities, strict=True)
         ),
         key=lambda pair: (-pair[0], pair[1]),
     )
-    return [(score, sentences[i]) for score, i in ranked]
+    return [(score, sentences[i]) for score, i in ranking]
 
 
 def weights_for(question: str) -> Weights:
@@ -227,11 +228,11 @@ def _sentences(question: str, passages: Sequence[SourcePassage], language: str) 
         for passage in passages
         if _speaks_of(question, passage, language)
     )
-    asked = numbers(question)
+    question_numbers = numbers(question)
     return [
         candidate
         for candidate in candidates(sources)
-        if asked <= numbers(f"{candidate.part.plain} {candidate.context}")
+        if question_numbers <= numbers(f"{candidate.part.plain} {candidate.context}")
     ]
 
 
@@ -262,29 +263,31 @@ class _Comparison:
         against a sentence. Cosines are scaled so that unrelated texts have 0 with every model.
         """
         await self._embed([*self._unrelated, *chain.from_iterable(readings)])
-        unrelated = max(0.0, sum(self._cosines[text] for text in self._unrelated) / 2)
-        best = [sorted(self._cosines[text] for text in reading)[-2:] for reading in readings]
-        means = [sum(cosines) / len(cosines) for cosines in best]
-        return [(cosine - unrelated) / (1 - unrelated or 1.0) for cosine in means]
+        base_similarity = max(0.0, sum(self._cosines[text] for text in self._unrelated) / 2)
+        best_cosines = [
+            sorted(self._cosines[text] for text in reading)[-2:] for reading in readings
+        ]
+        means = [sum(cosines) / len(cosines) for cosines in best_cosines]
+        return [(cosine - base_similarity) / (1 - base_similarity or 1.0) for cosine in means]
 
     async def _embed(self, texts: Sequence[str]) -> None:
-        new = [text for text in dict.fromkeys(texts) if text not in self._cosines]
-        asked = [] if self._vector is not None else [self._question]
-        vectors = await self._embedder.embed([*asked, *new])
-        if asked:
+        new_texts = [text for text in dict.fromkeys(texts) if text not in self._cosines]
+        unembedded_questions = [] if self._vector is not None else [self._question]
+        vectors = await self._embedder.embed([*unembedded_questions, *new_texts])
+        if unembedded_questions:
             self._vector = np.array(vectors[0])
-        if new:
-            cosines = np.array(vectors[len(asked) :]) @ self._vector
-            self._cosines.update(zip(new, cosines.tolist(), strict=True))
+        if new_texts:
+            cosines = np.array(vectors[len(unembedded_questions) :]) @ self._vector
+            self._cosines.update(zip(new_texts, cosines.tolist(), strict=True))
 
 
 def _speaks_of(question: str, passage: SourcePassage, language: str) -> bool:
     """Return whether the passage, its headings or its title has any of the names in the question,
     and the passage its versions; True for a question without names.
     """
-    asked = names(question, language)
+    question_names = names(question, language)
     if not versions(question) <= versions(f"{passage.text} {passage.headings}"):
         return False
-    return not asked or not asked.isdisjoint(
+    return not question_names or not question_names.isdisjoint(
         terms(f"{passage.text} {passage.headings} {passage.title}", language)
     )

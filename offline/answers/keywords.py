@@ -30,12 +30,12 @@ def keywords(question: str) -> tuple[list[str], list[str]]:
     if not theme:
         return [], []
     question_names = names(question)
-    masked = without_addresses(question)
+    text = without_addresses(question)
     in_names = {offset for name in question_names for offset in range(name.start, name.end)}
-    content = [word for word in words(masked) if word.start not in in_names and _is_keyword(word)]
-    han = [run.text for run in runs(masked) if run.start not in in_names]
+    content = [word for word in words(text) if word.start not in in_names and _is_keyword(word)]
+    han = [run.text for run in runs(text) if run.start not in in_names]
     low = [*(name.text for name in question_names), *han, *(word.lower for word in content)]
-    phrases = [phrase for phrase in _phrases(masked, content) if " " in phrase]
+    phrases = [phrase for phrase in _phrases(text, content) if " " in phrase]
     return _distinct(phrases) or [theme.rstrip("?？!！。. ") or theme], _distinct(low)
 
 

@@ -30,15 +30,17 @@ def without_page_breaks(text: str) -> str:
     if not _may_have(text):
         return text
     lines = text.replace("\f", "\n\n").split("\n")
-    repeated = Counter(_shape(line) for line in lines if _COLUMNS.search(line))
-    kept: list[str] = []
+    counts_by_shape = Counter(_shape(line) for line in lines if _COLUMNS.search(line))
+    body_lines: list[str] = []
     for number, line in enumerate(lines):
-        if _is_furniture(line) or (repeated[_shape(line)] > 1 and _stands_apart(lines, number)):
+        if _is_furniture(line) or (
+            counts_by_shape[_shape(line)] > 1 and _stands_apart(lines, number)
+        ):
             continue
         if _NUMBER_ALONE.fullmatch(line.strip()) and _stands_apart(lines, number):
             continue
-        kept.append(line)
-    return "\n".join(kept)
+        body_lines.append(line)
+    return "\n".join(body_lines)
 
 
 def _may_have(text: str) -> bool:

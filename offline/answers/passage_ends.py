@@ -31,5 +31,5 @@ def without_cut_sentence(parts: Sequence[Quotable]) -> Sequence[Quotable]:
     """Return the parts without the last, where that is a sentence of prose without an end."""
     if not parts or parts[-1].item or parts[-1].is_row or _END.search(parts[-1].text):
         return parts
-    ended = sum(_END.search(part.text) is not None for part in parts)
-    return parts[:-1] if ended >= _FEW else parts
+    ended_count = sum(_END.search(part.text) is not None for part in parts)
+    return parts[:-1] if ended_count >= _FEW else parts

@@ -193,5 +193,7 @@ def _unknown_name(question: str, sentence: str) -> bool:
     """Return whether the sentence has a word with a capital, but the first, that the question
     lacks.
     """
-    known = {answer_stem(word) for word in _WORD.findall(question.lower())}
-    return any(answer_stem(name.lower()) not in known for name in _CAPITAL.findall(sentence))
+    question_stems = {answer_stem(word) for word in _WORD.findall(question.lower())}
+    return any(
+        answer_stem(name.lower()) not in question_stems for name in _CAPITAL.findall(sentence)
+    )

@@ -121,12 +121,12 @@ class _Reader:
         self.read(section.text)
 
     def read(self, text: str) -> None:
-        fenced = "```" in text or "~~~" in text
+        has_fence = "```" in text or "~~~" in text
         end = 0
         code: list[str] = []
         for sentence in sentences(text):
             if sentence.code:
-                code += [] if fenced else [sentence.text]
+                code += [] if has_fence else [sentence.text]
                 continue
             self._end_code(code)
             self._take(
@@ -147,11 +147,11 @@ class _Reader:
 
     def _take(self, text: str, sentence: Sentence, *, apart: bool) -> None:
         start = text.rfind("\n", 0, sentence.start) + 1
-        line, _, rest = text[start:].partition("\n")
+        line, _, lines_below = text[start:].partition("\n")
         if sentence.heading:
             self._begin_section(sentence.text)
         elif line.startswith("|") or line.rstrip().endswith("|"):
-            self._take_row(start, line, rest)
+            self._take_row(start, line, lines_below)
         elif _is_title(sentence.text):
             self._begin_section(sentence.text)
         elif _WORD.search(sentence.text):
@@ -183,17 +183,17 @@ class _Reader:
         if _QUESTION.search(text):
             self.question, self.question_block = text, self.block
             return
-        asked = self.question if self.block - self.question_block <= 1 else self.section.question
-        self._add(text, self.lead if self.item else asked)
+        question = self.question if self.block - self.question_block <= 1 else self.section.question
+        self._add(text, self.lead if self.item else question)
         if not self.item:
             self.lead = text if text.endswith(":") else ""
 
-    def _take_row(self, start: int, line: str, rest: str) -> None:
+    def _take_row(self, start: int, line: str, lines_below: str) -> None:
         if start == self.row:  # a row may hold several sentences
             return
         self.row, self.item = start, False
         self.block += 1
-        if _RULE.fullmatch(rest.partition("\n")[0].strip()):
+        if _RULE.fullmatch(lines_below.partition("\n")[0].strip()):
             self.header = _cells(line)
         elif self.header and not _RULE.fullmatch(line.strip()):
             self._add("; ".join(_named(self.header, _cells(line))), is_row=True)

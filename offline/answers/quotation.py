@@ -70,8 +70,8 @@ class Candidate:
     def keys(self) -> str:
         """What it is looked up by: the key that heads it and the question that it answers."""
         part = self.part
-        asked = next((text for text in (part.lead, part.heading) if _ASKED.search(text)), "")
-        return f"{part.key} {asked}"
+        question = next((text for text in (part.lead, part.heading) if _ASKED.search(text)), "")
+        return f"{part.key} {question}"
 
     @property
     def below(self) -> str:
@@ -88,8 +88,8 @@ class Candidate:
         """
         part = self.part
         after = f"{part.lead or self.before} {part.plain}".strip()[-LONGEST_READ:]
-        asked = [text for text in (part.lead, part.heading) if _ASKED.search(text)][:1]
-        return [part.plain, self.below, after, *asked]
+        questions = [text for text in (part.lead, part.heading) if _ASKED.search(text)][:1]
+        return [part.plain, self.below, after, *questions]
 
 
 def candidates(passages: Iterable[tuple[str, Sequence[Quotable]]]) -> list[Candidate]:
@@ -101,21 +101,22 @@ def candidates(passages: Iterable[tuple[str, Sequence[Quotable]]]) -> list[Candi
         for place, part in enumerate(parts):
             if not _may_be_quoted(part):
                 continue
-            same = by_text.setdefault(part.text.lower(), {})
-            if part.key not in same and (part.key or not same):
-                same.pop("", None)  # a passage that begins below a key has the part without it
-                same[part.key] = Candidate(parts, rank, place, reference)
-    found = [candidate for same in by_text.values() for candidate in same.values()]
-    return [candidate for candidate in found if not _is_cut(candidate, found)]
+            by_key = by_text.setdefault(part.text.lower(), {})
+            if part.key not in by_key and (part.key or not by_key):
+                by_key.pop("", None)  # a passage that begins below a key has the part without it
+                by_key[part.key] = Candidate(parts, rank, place, reference)
+    all_candidates = [candidate for by_key in by_text.values() for candidate in by_key.values()]
+    return [candidate for candidate in all_candidates if not _is_cut(candidate, all_candidates)]
 
 
-def _is_cut(candidate: Candidate, others: Sequence[Candidate]) -> bool:
+def _is_cut(candidate: Candidate, all_candidates: Sequence[Candidate]) -> bool:
     """Return whether a sentence that begins a passage is the end of one in another passage."""
     if candidate.place:
         return False
     text = candidate.part.text
     return any(
-        other.part.text.endswith(text) and len(other.part.text) > len(text) for other in others
+        sentence.part.text.endswith(text) and len(sentence.part.text) > len(text)
+        for sentence in all_candidates
     )
 
 
@@ -138,20 +139,24 @@ def quotation(question: str, best: Sequence[Candidate]) -> str:
         places.setdefault(candidate.passage, set()).update(
             _with_context(question, candidate, first=not number)
         )
-    quoted: set[str] = set()
+    quoted_texts: set[str] = set()
     groups = [
-        (holders[passage], _unquoted(holders[passage].parts, at, quoted))
+        (holders[passage], _unquoted(holders[passage].parts, at, quoted_texts))
         for passage, at in places.items()
     ]
     return "\n\n".join(_paragraph(parts, holder.reference) for holder, parts in groups if parts)
 
 
-def _unquoted(parts: Sequence[Quotable], places: Iterable[int], quoted: set[str]) -> list[Quotable]:
+def _unquoted(
+    parts: Sequence[Quotable], places: Iterable[int], quoted_texts: set[str]
+) -> list[Quotable]:
     """Return the parts at these places in order, without those whose text was quoted; note the rest
-    in `quoted`.
+    in `quoted_texts`.
     """
-    result = [parts[place] for place in sorted(places) if parts[place].text.lower() not in quoted]
-    quoted.update(part.text.lower() for part in result)
+    result = [
+        parts[place] for place in sorted(places) if parts[place].text.lower() not in quoted_texts
+    ]
+    quoted_texts.update(part.text.lower() for part in result)
     return result
 
 
@@ -164,7 +169,7 @@ def _with_context(question: str, candidate: Candidate, *, first: bool) -> set[in
     if part.item:
         if first:
             result.update(_rest_of_item(parts, place))
-        members = [at for at, other in enumerate(parts) if other.block == part.block]
+        members = [at for at, neighbour in enumerate(parts) if neighbour.block == part.block]
         if (
             _asks_list(question, part)
             and sum(len(parts[at].text) for at in members) <= LONGEST_LIST
@@ -179,7 +184,9 @@ def _with_context(question: str, candidate: Candidate, *, first: bool) -> set[in
     if following == len(parts):
         return result
     if part.text.endswith(":") and parts[following].item:
-        members = [at for at, other in enumerate(parts) if other.block == parts[following].block]
+        members = [
+            at for at, neighbour in enumerate(parts) if neighbour.block == parts[following].block
+        ]
         result.update(
             members if sum(len(parts[at].text) for at in members) <= LONGEST_LIST else members[:1]
         )
@@ -206,10 +213,10 @@ def _asks_list(question: str, part: Quotable) -> bool:
     """Return whether a question is about the whole list: by its form, or by words that only the
     list's title has.
     """
-    wanted = terms(question)
+    question_terms = terms(question)
     return bool(_ASKS_LIST.search(question)) or len(
-        wanted & terms(f"{part.heading} {part.lead}")
-    ) > len(wanted & terms(part.text))
+        question_terms & terms(f"{part.heading} {part.lead}")
+    ) > len(question_terms & terms(part.text))
 
 
 def _paragraph(parts: Sequence[Quotable], reference: str) -> str:

@@ -39,12 +39,12 @@ _NAME = re.compile(r"(?<!^)\b[A-Z]\w+")
 @lru_cache(maxsize=1 << 14)
 def terms(text: str, language: str = ENGLISH) -> frozenset[str]:
     """Return the stems of the words except stopwords; Han characters one by one and in pairs."""
-    stopped = stop_words(language)
+    unimportant_words = stop_words(language)
     result: set[str] = set()
     for word in _WORD.findall(one_spelling(text).lower()):
         if _HAN.search(word):
             result.update(_han_terms(word))
-        elif word not in stopped:
+        elif word not in unimportant_words:
             result.add(answer_stem(word) if language == ENGLISH else stem_in(language, word))
     return frozenset(result)
 
@@ -53,7 +53,7 @@ def _han_terms(word: str) -> Iterator[str]:
     """Yield the characters and the pairs of neighbours, without those that carry grammar."""
     for run in CHINESE_GRAMMAR.split(word):
         yield from run
-        yield from (left + right for left, right in pairwise(run))
+        yield from (first + second for first, second in pairwise(run))
 
 
 _ASKING_TERMS = terms("mean meaning define definition happen explain describe stand") | frozenset(
@@ -74,8 +74,8 @@ def wanted_terms(question: str, language: str = ENGLISH) -> frozenset[str]:
     """Return the terms of a question, without the words that only ask and without its source; all
     where nothing is left.
     """
-    found = terms(_SOURCE.sub(" ", question), language)
-    return (found - _ASKING_TERMS) or found
+    question_terms = terms(_SOURCE.sub(" ", question), language)
+    return (question_terms - _ASKING_TERMS) or question_terms
 
 
 @lru_cache(maxsize=1 << 10)
@@ -114,15 +114,17 @@ class SentenceTerms:
     around: frozenset[str]
 
 
-def lexical_scores(wanted: frozenset[str], sentences: Sequence[SentenceTerms]) -> list[float]:
+def lexical_scores(
+    question_terms: frozenset[str], sentences: Sequence[SentenceTerms]
+) -> list[float]:
     """Return for each sentence the share of the wanted terms in it, 0 to 1; rare terms have a
     greater weight.
 
     A term that is only related to one in the sentence, as `memory` is to `memories`, counts
     `RELATED`.
     """
-    relatives = _relatives(wanted, sentences)
-    wanted_in_order = sorted(wanted)  # sums of floating-point numbers depend on the order
+    relatives = _relatives(question_terms, sentences)
+    wanted_in_order = sorted(question_terms)  # sums of floating-point numbers depend on the order
     inside = [_shares(sentence.own, relatives) for sentence in sentences]
     around = [_shares(sentence.around, relatives) for sentence in sentences]
     frequency = Counter(term for shares in (*inside, *around) for term in shares)
@@ -133,11 +135,11 @@ def lexical_scores(wanted: frozenset[str], sentences: Sequence[SentenceTerms]) -
     total = sum(weight.values()) or 1.0
     return [
         sum(
-            weight[term] * max(own.get(term, 0.0), context.get(term, 0.0) / 2)
+            weight[term] * max(sentence_shares.get(term, 0.0), context_shares.get(term, 0.0) / 2)
             for term in wanted_in_order
         )
         / total
-        for own, context in zip(inside, around, strict=True)
+        for sentence_shares, context_shares in zip(inside, around, strict=True)
     ]
 
 
@@ -147,18 +149,18 @@ def _shares(
     """Return how far a sentence has each of the wanted terms that it has at all."""
     result: dict[str, float] = {}
     for term in sentence & relatives.keys():
-        for wanted, share in relatives[term]:
-            result[wanted] = max(share, result.get(wanted, 0.0))
+        for wanted_term, share in relatives[term]:
+            result[wanted_term] = max(share, result.get(wanted_term, 0.0))
     return result
 
 
 def _relatives(
-    wanted: frozenset[str], sentences: Sequence[SentenceTerms]
+    question_terms: frozenset[str], sentences: Sequence[SentenceTerms]
 ) -> dict[str, list[tuple[str, float]]]:
     """Return for each term of the sentences the wanted terms that it is or is related to."""
     vocabulary = {term for sentence in sentences for term in sentence.own | sentence.around}
-    result: dict[str, list[tuple[str, float]]] = {term: [(term, 1.0)] for term in wanted}
-    for word in wanted:
+    result: dict[str, list[tuple[str, float]]] = {term: [(term, 1.0)] for term in question_terms}
+    for word in question_terms:
         if len(word) < _SHORTEST_RELATED:
             continue
         beginning = word[: max(_SHORTEST_RELATED, len(word) - 2)]

@@ -73,15 +73,15 @@ def language_of(text: str) -> str:
         return JAPANESE
     if _HAN.search(text):
         return CHINESE
-    for mark, language in _TELLING.items():
-        if mark in text:
+    for letter, language in _TELLING.items():
+        if letter in text:
             return language
     words = _WORD.findall(text.lower())[:_READ]
     counts = Counter(language for word in words for language in _languages_by_word().get(word, ()))
     if not counts:
         return ENGLISH
-    most = max(counts.values())
-    best = [language for language, count in counts.items() if count == most]
+    max_count = max(counts.values())
+    best = [language for language, count in counts.items() if count == max_count]
     return ENGLISH if ENGLISH in best else min(best, key=_LANGUAGES.index)
 
 
