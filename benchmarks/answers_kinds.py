@@ -93,15 +93,15 @@ async def outcomes(modes: Sequence[str], cases: Sequence[KindCase]) -> list[Outc
         embed=embedder.embed, min_score=0.2, answer_generator=ExtractiveAnswerGenerator(embedder)
     )
 
-    async def asked(case: KindCase, mode: Any) -> Outcome:
+    async def outcome(case: KindCase, mode: Any) -> Outcome:
         answer = await ask(Question(case.question, mode), Partitions.of("w", LIVE), deps)
         contents = " ".join(passage.content for _, passage in answer.retrieval.passages)
-        answered = not answer.text.startswith((NOT_SAID, NO_CONTEXT))
-        right = bool(case.words) and answered and joined(case.words) in joined(answer.text)
-        found = joined(case.words) in joined(contents)
-        return Outcome(case, mode, found, answered, right, answer.text)
+        is_answered = not answer.text.startswith((NOT_SAID, NO_CONTEXT))
+        is_right = bool(case.words) and is_answered and joined(case.words) in joined(answer.text)
+        is_found = joined(case.words) in joined(contents)
+        return Outcome(case, mode, is_found, is_answered, is_right, answer.text)
 
-    return [await asked(case, mode) for mode in modes for case in cases]
+    return [await outcome(case, mode) for mode in modes for case in cases]
 
 
 def table(results: Sequence[Outcome]) -> str:

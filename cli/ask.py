@@ -1,7 +1,7 @@
 """`ask`: a question, its answer, and where the answer is from."""
 
 import asyncio
-from typing import TYPE_CHECKING, Annotated, Literal, TypedDict, Unpack
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -26,16 +26,6 @@ if TYPE_CHECKING:
 
 Mode = Literal["auto", "mix", "hybrid", "local", "global", "naive", "walk"]
 Effort = Literal["low", "medium", "high"]
-
-
-class AskOptions(TypedDict, total=False):
-    """What a question may leave to the server: its mode, and the place in the log that it is about,
-    which is else the present.
-    """
-
-    mode: Mode
-    as_of: str
-
 
 PROMPT_TRUNCATED = (
     "The language model read only a part of what was found: its context window is too small; raise "
@@ -85,13 +75,12 @@ def ask(
         from operations.target import select_target  # noqa: PLC0415
 
         tell_retries()
-        options: AskOptions = {}
-        if mode:
-            options["mode"] = mode
-        if as_of:
-            options["as_of"] = as_of
         api = select_target(data).api
-        answer = asyncio.run(ask_query_service(api, workspace, question, effort=effort, **options))
+        answer = asyncio.run(
+            ask_query_service(
+                api, workspace, question, mode=mode, effort=effort, as_of=as_of or None
+            )
+        )
         if as_json:
             print_json(answer.model_dump(exclude_unset=True))
         else:
@@ -103,14 +92,17 @@ async def ask_query_service(
     workspace: str,
     question: str,
     *,
+    mode: Mode | None = None,
     effort: Effort = "low",
-    **options: Unpack[AskOptions],
+    as_of: str | None = None,
 ) -> "Answer":
-    """Return the answer of the query service."""
+    """Return the answer of the query service: in its own mode where none is given, and from the
+    present without a place in the log.
+    """
     from operations.target import query_client  # noqa: PLC0415
 
     async with query_client(base, workspace) as client:
-        return await client.query(question, effort=effort, **options)
+        return await client.query(question, mode=mode, effort=effort, as_of=as_of)
 
 
 def show_answer(answer: "Answer") -> None:

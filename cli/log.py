@@ -84,7 +84,7 @@ async def _log(url: str, query: LogQuery, as_json: bool) -> None:
 
 async def _lines(url: str, query: LogQuery) -> AsyncGenerator["EventLine"]:
     from embedded.supervisor import on_stop_signal  # noqa: PLC0415
-    from operations.event_lines import (  # noqa: PLC0415  # noqa: PLC0415
+    from operations.event_lines import (  # noqa: PLC0415
         DocumentNames,
         event_line,
         last_messages,

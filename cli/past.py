@@ -201,7 +201,7 @@ def undo(
 async def _undo_each(
     sequences: Sequence[int], reason: str, yes: bool, client: "AsyncLightstream"
 ) -> "list[Undoing]":
-    """Undo all of them, or none: what cannot be undone is found before the first is."""
+    """Undo them in this order. What cannot be undone is found before the first is."""
     plans = [await client.undo(sequence, dry_run=True) for sequence in sequences]
     if not yes:
         return plans

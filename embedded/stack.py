@@ -71,8 +71,8 @@ async def run_stack(
         state.password, state.bus_password = (
             password or new_password() for password in (state.password, state.bus_password)
         )
-        state.models = configured_models()
         try:
+            _note_models(state)
             async with _run_with_ports(folder, state, report, api):
                 yield state
         except OSError as error:
@@ -81,6 +81,17 @@ async def run_stack(
         finally:
             state.supervisor = None
             _enter_phase("failed" if state.failure else "stopped", folder, state)
+
+
+def _note_models(state: StackState) -> None:
+    """Note the models that are asked for. Raises ConfigurationError, and notes it as the failure of
+    this start.
+    """
+    try:
+        state.models = configured_models()
+    except ConfigurationError as error:
+        state.failure = str(error)
+        raise
 
 
 def configured_models() -> dict[str, str]:

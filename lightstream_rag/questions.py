@@ -36,9 +36,9 @@ class Filter(TypedDict, total=False):
 
 
 class QueryOptions(TypedDict, total=False):
-    """The settings of a question; the page of the HTTP API explains each."""
+    """The settings of a question; the page of the HTTP API explains each. None: as if left out."""
 
-    mode: Mode
+    mode: Mode | None
     effort: Effort
     only_need_context: bool
     only_need_prompt: bool
@@ -60,7 +60,7 @@ class QueryOptions(TypedDict, total=False):
     include_progress: bool
     include_reasoning: bool
     min_position: int
-    as_of: str
+    as_of: str | None
     filter: Filter
 
 

@@ -1,6 +1,6 @@
 """Arguments that several tools take, with what they mean to a model."""
 
-from typing import Annotated, Literal, TypedDict
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -39,25 +39,3 @@ AsOf = Annotated[
         ),
     ),
 ]
-
-
-class At(TypedDict, total=False):
-    """The past that a call is about."""
-
-    as_of: str
-
-
-class QuestionOptions(At, total=False):
-    """What a question may leave to the server: its mode, and the past that it is about."""
-
-    mode: Literal["auto", "mix", "naive", "local", "global", "hybrid", "walk"]
-
-
-def question_options(mode: Mode, as_of: str) -> QuestionOptions:
-    """Return those of the options that are given."""
-    options: QuestionOptions = {}
-    if mode:
-        options["mode"] = mode
-    if as_of:
-        options["as_of"] = as_of
-    return options

@@ -17,7 +17,7 @@ from contracts.ids import ids_of_name
 from contracts.spelling import spellings
 from lightstream_rag.client import AsyncLightstream
 from lightstream_rag.models import AddedDocument
-from mcp_server.arguments import AsOf, At, Effort, Mode, Question, question_options
+from mcp_server.arguments import AsOf, Effort, Mode, Question
 from mcp_server.query_service import (
     CallerClient,
     CallerClients,
@@ -76,7 +76,8 @@ async def search(
     async with _client(ctx).open() as client:
         response = await client.query_data(
             question,
-            **question_options(mode, as_of),
+            mode=mode,
+            as_of=as_of or None,
             effort=effort,
             chunk_top_k=max_passages,
             top_k=max_entities,
@@ -105,7 +106,8 @@ async def ask(
     async with _client(ctx).open() as client:
         answer = await client.query(
             question,
-            **question_options(mode, as_of),
+            mode=mode,
+            as_of=as_of or None,
             effort=effort,
             include_chunk_locations=True,
             user_prompt=instructions,
@@ -256,8 +258,7 @@ async def walk_graph(
     the entities that have most relations.
     """
     async with _client(ctx).open() as client:
-        then: At = {"as_of": as_of} if as_of else {}
-        part = await client.subgraph(entity, depth, max_entities, **then)
+        part = await client.subgraph(entity, depth, max_entities, as_of=as_of or None)
         similar = [] if part.nodes else await _entity_names(client, entity, 5)
     if not part.nodes:
         names = ", ".join(map(repr, similar))

@@ -1,4 +1,5 @@
-"""All lists of stop words. There are three, because each is bound to what was made with it.
+"""Our own lists of stop words, all of English or with it; `languages` has those of other languages.
+There are three, because each is bound to what was made with it.
 
 Another word in `GRAMMAR_WORDS` changes which names are found, so what is extracted of a passage;
 in `STOPWORDS` the index of walks and the table of similar words; in `FREQUENT_WORDS` the vectors

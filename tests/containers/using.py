@@ -10,7 +10,8 @@ import httpx
 from tests.containers.deployment import Deployment
 from tests.support.nats_server import until
 
-ATTACKS = Path(__file__).parent / "attacks.py"
+SCRIPTS = [Path(__file__).parent / name for name in ("attacks.py", "attempts.py")]
+"""The attacks, and what they try, mounted side by side."""
 
 
 def client(installation: Deployment, key: str = "") -> httpx.AsyncClient:
@@ -70,7 +71,7 @@ def attack(installation: Deployment, network: str, kind: str, credentials: str =
     """
     file = installation.folder / f"credentials-{kind}"
     file.write_text(credentials)
-    files = [f"{ATTACKS}:/attacks.py", f"{file}:/credentials"]
+    files = [*(f"{script}:/{script.name}" for script in SCRIPTS), f"{file}:/credentials"]
     attempts = json.loads(
         installation.beside(network, "python", "/attacks.py", kind, files=files).splitlines()[-1]
     )

@@ -1,5 +1,5 @@
-"""What the suites of several ports share: the bus, the document store and the graph store, in
-memory and on servers.
+"""What the suites of several ports share: the bus and the three stores, in memory and on
+servers.
 """
 
 from collections.abc import AsyncIterator
@@ -10,12 +10,14 @@ import pytest_asyncio
 from contracts.graph import Partition
 from runtime.stores.documents.port import Rows, Table
 from runtime.stores.graph.port import Graph
+from runtime.stores.vectors.port import Vectors
 from tests.support.buses import Bus, memory_bus, nats_bus
 from tests.support.graph_stores import GraphStore, fresh_partition, graph_store
 from tests.support.nats_accounts import nats_account
 from tests.support.nats_server import connected
 from tests.support.rows import STORES, Opener, document_store, new_table
 from tests.support.shared_servers import SharedServers
+from tests.support.vector_stores import VectorStore, vector_store
 
 
 @pytest.fixture(scope="module", params=["memory", "nats"])
@@ -80,6 +82,24 @@ async def graph_server(
 def graph(graph_server: GraphStore) -> Graph:
     """A client of the graph store under test."""
     return graph_server.client
+
+
+@pytest_asyncio.fixture(
+    scope="module", loop_scope="module", params=["memory", "milvus-lite", "milvus"]
+)
+async def vector_server(
+    request: pytest.FixtureRequest, shared_servers: SharedServers
+) -> AsyncIterator[VectorStore]:
+    """The vector store under test, with generation 1 prepared, kept for a module."""
+    async with vector_store(request.param, shared_servers) as store:
+        await store.client.prepare(1)
+        yield store
+
+
+@pytest.fixture
+def vectors(vector_server: VectorStore) -> Vectors:
+    """A client of the vector store under test."""
+    return vector_server.client
 
 
 @pytest.fixture

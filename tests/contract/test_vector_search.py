@@ -2,52 +2,23 @@
 
 import asyncio
 import math
-from collections.abc import AsyncIterator
 from dataclasses import replace
 
 import pytest
-import pytest_asyncio
 
 from contracts.graph import Partition
 from contracts.ids import chunk_vector_id
 from runtime.stores.vectors.port import Vectors
-from tests.support.shared_servers import SharedServers
 from tests.support.vector_stores import (
     DIMENSION,
     VectorStore,
-    fresh_partition,
     row,
-    vector_store,
 )
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-
 EAST = (1.0, 0.0)
-
-
 NORTH = (0.0, 1.0)
-
-
-@pytest_asyncio.fixture(
-    scope="module", loop_scope="module", params=["memory", "milvus-lite", "milvus"]
-)
-async def store(
-    request: pytest.FixtureRequest, shared_servers: SharedServers
-) -> AsyncIterator[VectorStore]:
-    async with vector_store(request.param, shared_servers) as running:
-        await running.client.prepare(1)
-        yield running
-
-
-@pytest.fixture
-def vectors(store: VectorStore) -> Vectors:
-    return store.client
-
-
-@pytest.fixture
-def partition() -> Partition:
-    return fresh_partition()
 
 
 async def test_the_best_come_first_with_their_cosine_similarity(
@@ -184,10 +155,10 @@ async def test_equal_ones_come_by_id_also_where_the_list_ends(
 
 
 async def test_a_write_is_found_by_every_reader_when_it_returns(
-    store: VectorStore, partition: Partition
+    vector_server: VectorStore, partition: Partition
 ) -> None:
-    writer = store.client
-    reader = store.another()
+    writer = vector_server.client
+    reader = vector_server.another()
     for n in range(12):
         direction = row("q", math.cos(n), math.sin(n)).vector
         await writer.put(

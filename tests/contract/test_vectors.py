@@ -4,51 +4,26 @@ Milvus server.
 
 import asyncio
 import math
-from collections.abc import AsyncIterator
 from dataclasses import replace
 
 import numpy as np
 import pytest
-import pytest_asyncio
 
 from contracts.graph import VECTOR_KINDS, Hit, Partition
 from runtime.errors import Poison
 from runtime.stores.vectors.port import RowVersion, Vectors
-from tests.support.shared_servers import SharedServers
 from tests.support.vector_stores import (
     DIMENSION,
     VectorStore,
     fresh_partition,
     ids,
     row,
-    vector_store,
 )
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 EAST = (1.0, 0.0)
 NORTH = (0.0, 1.0)
-
-
-@pytest_asyncio.fixture(
-    scope="module", loop_scope="module", params=["memory", "milvus-lite", "milvus"]
-)
-async def store(
-    request: pytest.FixtureRequest, shared_servers: SharedServers
-) -> AsyncIterator[VectorStore]:
-    async with vector_store(request.param, shared_servers) as running:
-        await running.client.prepare(1)
-        yield running
-
-
-@pytest.fixture
-def vectors(store: VectorStore) -> Vectors:
-    return store.client
-
-
-@pytest.fixture
-def partition() -> Partition:
-    return fresh_partition()
 
 
 async def test_the_store_answers_and_preparing_again_changes_nothing(
@@ -313,9 +288,9 @@ async def test_kinds_with_the_same_ids_do_not_see_each_other(
 
 
 async def test_clients_that_write_the_same_rows_at_the_same_time_write_them_once(
-    store: VectorStore, partition: Partition
+    vector_server: VectorStore, partition: Partition
 ) -> None:
-    clients = [store.client, store.another(), store.another()]
+    clients = [vector_server.client, vector_server.another(), vector_server.another()]
     rows = [row(f"row-{n}", float(n + 1), 1.0) for n in range(700)]
     for _ in range(3):
         await asyncio.gather(

@@ -48,7 +48,7 @@ from tests.support.vector_stores import (
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-servers_only = pytest.mark.parametrize("store", ["milvus-lite", "milvus"], indirect=True)
+servers_only = pytest.mark.parametrize("vector_server", ["milvus-lite", "milvus"], indirect=True)
 
 OTHER_MODEL = "example/嵌入器-large"
 
@@ -56,22 +56,12 @@ OTHER_MODEL = "example/嵌入器-large"
 @pytest_asyncio.fixture(
     scope="module", loop_scope="module", params=["memory", "milvus-lite", "milvus"]
 )
-async def store(
+async def vector_server(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[VectorStore]:
     async with own_vector_store(request.param, tmp_path_factory.mktemp("vectors")) as running:
         await running.client.prepare(1)
         yield running
-
-
-@pytest.fixture
-def vectors(store: VectorStore) -> Vectors:
-    return store.client
-
-
-@pytest.fixture
-def partition() -> Partition:
-    return fresh_partition()
 
 
 async def test_what_a_generation_lacks_is_named_until_it_is_prepared(vectors: Vectors) -> None:
@@ -98,17 +88,17 @@ async def test_reading_a_generation_that_nobody_made_finds_nothing_and_makes_not
 
 
 async def test_generations_are_made_on_need_kept_apart_and_dropped_whole(
-    store: VectorStore, partition: Partition
+    vector_server: VectorStore, partition: Partition
 ) -> None:
-    vectors = store.client
-    other_model = store.another(OTHER_MODEL, 16)
+    vectors = vector_server.client
+    other_model = vector_server.another(OTHER_MODEL, 16)
     await other_model.prepare(41)
     there = replace(partition, generation=42)
     await vectors.put(partition, "chunks", [row("a", text="old")])
     await asyncio.gather(
         *(
             client.put(there, "chunks", [row("a", text="new")])
-            for client in (vectors, store.another())
+            for client in (vectors, vector_server.another())
         )
     )
     assert {1, 41, 42} <= await vectors.generations()
@@ -122,10 +112,10 @@ async def test_generations_are_made_on_need_kept_apart_and_dropped_whole(
 
 
 async def test_a_client_finds_out_that_another_one_dropped_the_generation(
-    store: VectorStore, partition: Partition
+    vector_server: VectorStore, partition: Partition
 ) -> None:
-    vectors = store.client
-    other_client = store.another()
+    vectors = vector_server.client
+    other_client = vector_server.another()
     there = replace(partition, generation=51)
     await vectors.put(there, "chunks", [row("a"), row("b")])
     await other_client.drop(51)
@@ -138,10 +128,10 @@ async def test_a_client_finds_out_that_another_one_dropped_the_generation(
 
 
 async def test_the_model_that_filled_a_generation_is_told_to_every_client(
-    store: VectorStore,
+    vector_server: VectorStore,
 ) -> None:
-    vectors = store.client
-    other_model = store.another(OTHER_MODEL, 16)
+    vectors = vector_server.client
+    other_model = vector_server.another(OTHER_MODEL, 16)
     assert await vectors.model_of(908) is None
     await other_model.prepare(908)
     for client in (vectors, other_model):
@@ -153,10 +143,10 @@ async def test_the_model_that_filled_a_generation_is_told_to_every_client(
 
 @pytest.mark.parametrize(("model", "dimension"), [(OTHER_MODEL, DIMENSION), (MODEL, 16)])
 async def test_a_generation_that_another_model_filled_is_refused(
-    store: VectorStore, partition: Partition, model: str, dimension: int
+    vector_server: VectorStore, partition: Partition, model: str, dimension: int
 ) -> None:
-    await store.client.put(partition, "chunks", [row("a")])
-    vectors = store.another(model, dimension)
+    await vector_server.client.put(partition, "chunks", [row("a")])
+    vectors = vector_server.another(model, dimension)
     fitting = VectorRow("b", "text", "hash", vector=(1.0,) * dimension)
     calls: list[Callable[[], Awaitable[Any]]] = [
         lambda: vectors.prepare(1),
@@ -174,18 +164,18 @@ async def test_a_generation_that_another_model_filled_is_refused(
         assert f"{model} ({dimension}" in str(refusal.value)
     await vectors.ping()
     assert 1 in await vectors.generations()
-    assert await ids(store.client, partition) == ["a"]
+    assert await ids(vector_server.client, partition) == ["a"]
 
 
 @servers_only
 async def test_a_generation_with_ids_of_an_older_format_can_be_searched_and_not_written(
-    store: VectorStore, partition: Partition, monkeypatch: pytest.MonkeyPatch
+    vector_server: VectorStore, partition: Partition, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     there = replace(partition, generation=62)
-    vectors = store.another()
+    vectors = vector_server.another()
     with monkeypatch.context() as patch:
         patch.setattr(collections, "VECTOR_FORMAT", 1)
-        await store.another().put(there, "relations", [row("rel-old", names=("A", "B"))])
+        await vector_server.another().put(there, "relations", [row("rel-old", names=("A", "B"))])
     assert [
         hit.names for hit in await vectors.search(there, "relations", row("q").vector, top_k=1)
     ] == [("A", "B")]
@@ -212,7 +202,9 @@ async def test_a_generation_with_ids_of_an_older_format_can_be_searched_and_not_
     await vectors.drop(62)
 
 
-async def test_relations_whose_names_join_to_one_text_are_both_found(store: VectorStore) -> None:
+async def test_relations_whose_names_join_to_one_text_are_both_found(
+    vector_server: VectorStore,
+) -> None:
     generations = Generations(graph=1, vectors=63)
     graph = MemoryGraph()
     embeddings = CachedEmbeddings(MemoryRows(), LexicalEmbedder(DIMENSION))
@@ -226,24 +218,25 @@ async def test_relations_whose_names_join_to_one_text_are_both_found(store: Vect
     )
     for _ in range(2):
         await index_graph(
-            "joined", GraphKeys(set(), pairs), generations, graph, store.client, embeddings
+            "joined", GraphKeys(set(), pairs), generations, graph, vector_server.client, embeddings
         )
-    assert {row.names for row in await store.client.scan(partition, "relations")} == pairs
-    await store.client.drop(63)
+    assert {row.names for row in await vector_server.client.scan(partition, "relations")} == pairs
+    await vector_server.client.drop(63)
 
 
 @servers_only
 async def test_a_collection_whose_maker_died_halfway_is_finished(
-    store: VectorStore, partition: Partition
+    vector_server: VectorStore, partition: Partition
 ) -> None:
     there = replace(partition, generation=61)
     name = collection_name(61, "chunks", MODEL, DIMENSION)
-    await asyncio.to_thread(make_half, store.uri, name)
-    await store.client.put(there, "chunks", [row("a")])
+    await asyncio.to_thread(make_half, vector_server.uri, name)
+    await vector_server.client.put(there, "chunks", [row("a")])
     assert [
-        hit.id for hit in await store.another().search(there, "chunks", row("q").vector, top_k=1)
+        hit.id
+        for hit in await vector_server.another().search(there, "chunks", row("q").vector, top_k=1)
     ] == ["a"]
-    await store.client.drop(61)
+    await vector_server.client.drop(61)
 
 
 def make_half(uri: str, name: str) -> None:
@@ -264,11 +257,11 @@ def make_half(uri: str, name: str) -> None:
 
 @servers_only
 async def test_a_server_that_freezes_is_unavailable_in_time_and_found_again(
-    store: VectorStore, partition: Partition
+    vector_server: VectorStore, partition: Partition
 ) -> None:
-    vectors = store.another(timeout=2.0)
+    vectors = vector_server.another(timeout=2.0)
     await vectors.put(partition, "chunks", [row("a")])
-    freeze(store.server.pid)
+    freeze(vector_server.server.pid)
     try:
         start = time.monotonic()
         questions = [
@@ -277,25 +270,25 @@ async def test_a_server_that_freezes_is_unavailable_in_time_and_found_again(
             vectors.ping(),
         ]
         answers = await asyncio.gather(
-            *questions, store.another(timeout=2.0).ping(), return_exceptions=True
+            *questions, vector_server.another(timeout=2.0).ping(), return_exceptions=True
         )
         assert [type(answer) for answer in answers] == [Unavailable] * 4
         assert time.monotonic() - start < 8.0
     finally:
-        store.server.signal(signal.SIGCONT)
+        vector_server.server.signal(signal.SIGCONT)
     await eventually(lambda: vectors.put(partition, "chunks", [row("b")]))
     assert sorted(await vectors.get(partition, "chunks", ["a", "b"])) == ["a", "b"]
 
 
 @servers_only
 async def test_a_server_that_was_killed_comes_back_with_all_that_it_acknowledged(
-    store: VectorStore, partition: Partition
+    vector_server: VectorStore, partition: Partition
 ) -> None:
-    vectors = store.client
+    vectors = vector_server.client
     rows = [row(f"row-{n:04d}", n / 1024, 1.0) for n in range(1_200)]
     await vectors.put(partition, "chunks", rows)
     await vectors.delete(partition, "chunks", ["row-0000"])
-    await store.server.kill()
+    await vector_server.server.kill()
     for call in (
         vectors.ping,
         lambda: vectors.put(partition, "chunks", [row("a")]),
@@ -303,9 +296,9 @@ async def test_a_server_that_was_killed_comes_back_with_all_that_it_acknowledged
     ):
         with pytest.raises(Unavailable):
             await call()
-    await store.server.start()
+    await vector_server.server.start()
     assert await eventually(lambda: vectors.count(partition, "chunks")) == 1_199
-    assert await eventually(lambda: store.another().count(partition, "chunks")) == 1_199
+    assert await eventually(lambda: vector_server.another().count(partition, "chunks")) == 1_199
     await vectors.put(partition, "chunks", [rows[0]])
     result = await vectors.get(
         partition, "chunks", [vector_row.id for vector_row in rows], vectors=True

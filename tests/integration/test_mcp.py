@@ -168,10 +168,10 @@ async def test_a_document_is_added_waited_for_and_inspected(transport: str) -> N
 @each_transport
 async def test_what_stands_around_a_passage_is_read(transport: str) -> None:
     async with listening() as url, connected(transport, url) as client:
-        found = await told(
+        answer = await told(
             client, "search", question="Who discovered radium?", mode="mix", max_passages=1
         )
-        (passage,) = found["passages"]
+        (passage,) = answer["passages"]
         assert (passage["document_id"], passage["order"]) == ("curie", 0)
         around = await told(client, "read_passages", document_id="curie", order=0, before=3)
         assert (around["file"], around["total"]) == ("curie.txt", len(around["passages"]))

@@ -40,3 +40,4 @@ def test_the_reason_of_a_service_is_the_last_line_and_no_later_start_repeats_it(
     later = Stack(folder, {"EMBEDDING_DIM": "wide"}).run("up", "--detach")
     assert (later.returncode, "CHUNK_SIZE" in later.stderr) == (1, False)
     assert "EMBEDDING_DIM" in later.stderr
+    assert "the last start failed: EMBEDDING_DIM" in Stack(folder).run("doctor").stdout

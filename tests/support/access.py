@@ -15,6 +15,9 @@ KEY = "k-everything-0123456789"
 READER = "k-reader-0123456789abc"
 WRITER = "k-writer-0123456789abc"
 NOBODY = "k-nobody-0123456789abc"
+COUNTS = "/documents/status_counts"
+"""A route that everybody may read who may read anything."""
+
 SECRET = "a secret of more than thirty-two characters"
 PASSWORD = "correct horse"
 HASHED = "{bcrypt}$2b$04$jBOIa9G9V0IuWmiqLuTNoOywWC2OKkQd0If1rshlpH6qmFOv8gJNy"
@@ -72,3 +75,9 @@ def forged(
         name: value for name, value in {**default_claims, **claims}.items() if value is not None
     }
     return jwt.encode(token_claims, secret, algorithm, headers=headers)
+
+
+async def get(api: httpx.AsyncClient, path: str = COUNTS, **headers: str) -> tuple[int, Any]:
+    """The status of an answer, and its detail where it is a refusal."""
+    answer = await api.get(path, headers=headers)
+    return answer.status_code, answer.json().get("detail")

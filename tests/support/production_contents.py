@@ -41,24 +41,26 @@ async def stores_with(production: Deployment, word: str) -> list[str]:
         tables = [
             Table(name, partition) for name in INDEXES for partition in await rows.partitions(name)
         ]
-        found = {
+        contents = {
             "documents": [
                 pair for table in tables for pair in await rows.scan(table, limit=100_000)
             ]
         }
     async with AsyncGraphDatabase.driver(production.env["NEO4J_URI"]) as driver:
         nodes = await driver.execute_query("MATCH (n) RETURN properties(n)")
-        found["graph"] = [
+        contents["graph"] = [
             *nodes.records,
             *(await driver.execute_query("MATCH ()-[r]->() RETURN properties(r)")).records,
         ]
     client: Any = MilvusClient(production.env["MILVUS_URI"], token=ROOT)
     asked = {"filter": "", "limit": 16_000, "output_fields": ["*"]}
-    found["vectors"] = [
+    contents["vectors"] = [
         row for name in client.list_collections() for row in client.query(name, **asked)
     ]
     client.close()
-    return [store for store, rows in found.items() if any(word in str(row).lower() for row in rows)]
+    return [
+        store for store, rows in contents.items() if any(word in str(row).lower() for row in rows)
+    ]
 
 
 def settings_of(production: Deployment) -> Settings:

@@ -6,7 +6,7 @@ from typing import Any
 from fastapi import FastAPI
 
 from contracts.envelope import Envelope
-from contracts.events import Event
+from contracts.events import DocumentAdded, Event
 from contracts.graph import Generations
 from contracts.topology import declared_consumer
 from offline.embeddings.lexical import LexicalEmbedder
@@ -267,3 +267,13 @@ async def projected(harness: QueryHarness) -> None:
     for message in harness.consumer(declared_consumer("query-status")).fetch(1000):
         envelope: Envelope[Event] = decode(message.data, message.subject)
         await harness.project(Delivery(envelope, message.sequence, 1, message.published_at))
+
+
+def events(harness: QueryHarness) -> list[Event]:
+    """What was published, in its order."""
+    return [decode(message.data, message.subject).data for message in harness.log.messages]
+
+
+def texts(harness: QueryHarness) -> list[str | None]:
+    """The texts of the documents that were added, in their order."""
+    return [event.text for event in events(harness) if isinstance(event, DocumentAdded)]

@@ -32,8 +32,8 @@ def place(workspace: str = "w", sequence: int | None = None) -> SearchPlace:
 
 def question(query: str = "Who discovered radium?", **fields: Any) -> QuestionRequest:
     """A question of mode mix, with these fields."""
-    given: dict[str, Any] = {"query": query, "place": place(), "mode": "mix", **fields}
-    return QuestionRequest(**given)
+    fields_given: dict[str, Any] = {"query": query, "place": place(), "mode": "mix", **fields}
+    return QuestionRequest(**fields_given)
 
 
 def local_questions(harness: QueryHarness, **changes: Any) -> LocalQuestions:

@@ -2,7 +2,6 @@
 events.
 """
 
-import asyncio
 from collections.abc import Awaitable, Callable, Collection
 
 from contracts import subjects
@@ -10,9 +9,9 @@ from contracts.events import RetryRequested
 from contracts.graph import Partition
 from publishing.documents import Added, cancel_document, delete_document, reprocess_document
 from publishing.retries import request_retry
-from runtime.batching import batched
 from runtime.bus.codec import decode
 from runtime.bus.port import Log, Message
+from runtime.concurrency.bounded_gathering import gather_bounded
 from runtime.errors import ServiceError
 from services.query.errors import BadRequest
 from services.query.event_source import SOURCE
@@ -143,7 +142,5 @@ async def _publish_each(ids: Collection[str], publish: Callable[[str], Awaitable
     """Call `publish` for each id, `PARALLEL_EVENTS` at a time, and return how many calls returned a
     value.
     """
-    count = 0
-    for batch in batched(sorted(ids), PARALLEL_EVENTS):
-        count += sum(result is not None for result in await asyncio.gather(*map(publish, batch)))
-    return count
+    results = await gather_bounded(publish, sorted(ids), at_once=PARALLEL_EVENTS)
+    return sum(result is not None for result in results)

@@ -1,5 +1,6 @@
 """Takes back an edit of the graph or a deletion, by publishing the event that compensates it."""
 
+from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 
@@ -7,7 +8,7 @@ from contracts import subjects
 from contracts.events import DocumentAdded, DocumentDeleted, Event, GraphEdited
 from contracts.moments import microseconds
 from contracts.values import ALIAS_OPERATIONS
-from knowledge.edit import edit_of, standing_edits, undone_edits
+from knowledge.edit import Edit, edit_of, standing_edits, undone_edits
 from publishing.documents import restore_document
 from publishing.graph_edits import edit_graph
 from runtime.bus.codec import decode
@@ -15,6 +16,9 @@ from runtime.bus.port import Log, Message
 from runtime.errors import ServiceError
 from services.query.errors import BadRequest, Conflict, NotFound
 from services.query.event_source import SOURCE
+
+JOINING = ("accept_alias", "merge_entities")
+"""Operations that give an entity further names."""
 
 
 @dataclass(frozen=True)
@@ -47,8 +51,9 @@ class Undo:
         replaced.
         """
         match await self._event_at(sequence):
-            case GraphEdited() as event:
-                return await self._undone_edit(sequence, event)
+            case GraphEdited():
+                edits = await self.edits(sequence - 1)
+                return self.plan_edit(edits[0], edits)
             case DocumentDeleted() as event:
                 return await self._restored(sequence, event.document_id, was_deleted=True)
             case DocumentAdded() as event:
@@ -103,34 +108,40 @@ class Undo:
             raise NotFound(f"workspace {self.workspace!r} has no event at sequence {sequence}")
         return _decoded(message)
 
-    async def _undone_edit(self, sequence: int, event: GraphEdited) -> Undoing:
-        if event.operation == "undo_alias":
+    async def edits(self, after: int = 0) -> list[Edit]:
+        """Return the edits of the graph behind a sequence, in the order of the log. Raises
+        BadRequest where one cannot be read.
+        """
+        edits: list[Edit] = []
+        for message in await self._history(None, "GraphEdited", after):
+            event = _decoded(message)
+            if isinstance(event, GraphEdited):
+                edits.append(edit_of(message.sequence, microseconds(message.published_at), event))
+        return edits
+
+    def plan_edit(self, edit: Edit, edits: Sequence[Edit]) -> Undoing:
+        """Return what would be published to take back an edit; `edits` are all from that one on.
+
+        Raises BadRequest and Conflict as `plan` does.
+        """
+        if edit.operation == "undo_alias":
             raise BadRequest("the undoing of an alias is not undone: decide on the alias again")
-        edits = [
-            edit_of(place, microseconds(at), edit)
-            for place, at, edit in [
-                (message.sequence, message.published_at, _decoded(message))
-                for message in await self._history(event.aggregate_id, "GraphEdited", sequence - 1)
-            ]
-            if isinstance(edit, GraphEdited)
-        ]
+        sequence = edit.sequence
         by = undone_edits(edits).get(sequence)
-        summary = f"{event.operation.replace('_', ' ')} {', '.join(map(repr, event.names))}"
-        standing = {edit.sequence for edit in standing_edits(edits)}
-        if by or (
-            event.operation in ("accept_alias", "merge_entities") and sequence not in standing
-        ):
+        summary = f"{edit.operation.replace('_', ' ')} {', '.join(map(repr, edit.names))}"
+        standing_sequences = {edit.sequence for edit in standing_edits(edits)}
+        if by or (edit.operation in JOINING and sequence not in standing_sequences):
             raise Conflict(
                 f"sequence {sequence} ({summary}) is undone already{f', by {by}' if by else ''}"
             )
-        alias = event.operation in (*ALIAS_OPERATIONS, "merge_entities")
+        is_alias = edit.operation in (*ALIAS_OPERATIONS, *JOINING)
         compensating = GraphEdited(
-            operation="undo_alias" if alias else "undo_edit",
-            names=event.names,
-            target=event.target,
+            operation="undo_alias" if is_alias else "undo_edit",
+            names=edit.names,
+            target=edit.target,
             editor=self.principal,
             evidence=self.reason,
-            undoes=None if alias else sequence,
+            undoes=None if is_alias else sequence,
         )
         return Undoing(sequence, "GraphEdited", f"undo: {summary}", compensating)
 
@@ -166,7 +177,7 @@ class Undo:
             event,
         )
 
-    async def _history(self, about: str, event_type: str, after: int = 0) -> list[Message]:
+    async def _history(self, about: str | None, event_type: str, after: int = 0) -> list[Message]:
         async with aclosing(self.log.history(self.workspace, about, event_type, after)) as messages:
             return [message async for message in messages]
 

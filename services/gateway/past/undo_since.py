@@ -1,18 +1,16 @@
 """Takes back all that people did in a workspace behind a place of its log, as one act."""
 
-import asyncio
 import hashlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import TypeVar
 
-from contracts.events import DocumentAdded, DocumentDeleted, Event, GraphEdited
-from contracts.values import ALIAS_OPERATIONS
-from runtime.batching import batched
+from contracts.events import DocumentAdded, DocumentDeleted, Event
+from knowledge.edit import Edit, standing_edits
 from runtime.bus.codec import decode
+from runtime.concurrency.bounded_gathering import gather_bounded
 from runtime.errors import ServiceError
-from services.gateway.past.undo import Undo, Undoing
+from services.gateway.past.undo import JOINING, Undo, Undoing
 from services.query.errors import BadRequest, Conflict, TooLarge
 
 MAX_EVENTS = 5000
@@ -21,8 +19,8 @@ MAX_EVENTS = 5000
 PARALLEL_EVENTS = 16
 """Events that are planned or published at the same time."""
 
-A = TypeVar("A")
-R = TypeVar("R")
+Alias = tuple[str, str | None]
+"""Another name, and the entity that it means."""
 
 
 @dataclass(frozen=True)
@@ -59,18 +57,16 @@ async def plan_since(undo: Undo, since: int) -> CommonUndoing:
 
     What is taken back already needs nothing; a document that was not there at that place stays, and
     so does what cannot be undone. Raises TooLarge for more than `MAX_EVENTS` events of a type,
-    Unavailable.
+    BadRequest for an edit that cannot be read, Unavailable.
     """
 
     async def plan_document(change: DocumentChange) -> Undoing | Remainder | None:
         return await _planned_document(undo, since, change)
 
-    async def plan_edit(sequence: int) -> Undoing | Remainder | None:
-        return await _planned_edit(undo, sequence)
-
+    changes = await _document_changes(undo, since)
     plans = [
-        *await _gathered(plan_edit, await _edits_to_undo(undo, since)),
-        *await _gathered(plan_document, await _document_changes(undo, since)),
+        *_planned_edits(undo, since, await undo.edits()),
+        *await gather_bounded(plan_document, changes, at_once=PARALLEL_EVENTS),
     ]
     plans.sort(key=lambda plan: plan.sequence if plan else 0, reverse=True)
     return CommonUndoing(
@@ -86,31 +82,49 @@ async def apply_since(undo: Undo, since: int) -> CommonUndoing:
     Raises what it raises; after an outage in between, a repetition publishes what is missing.
     """
     plan = await plan_since(undo, since)
-    undoings = await _gathered(undo.publish, plan.undoings)
+    undoings = await gather_bounded(undo.publish, plan.undoings, at_once=PARALLEL_EVENTS)
     return CommonUndoing(since, tuple(undoings), plan.remainders)
 
 
-async def _edits_to_undo(undo: Undo, since: int) -> list[int]:
-    """Return the sequences of edits behind the place, without undoings of other edits behind it."""
-    edits = [
-        (sequence, event)
-        async for sequence, event in _events(undo, "GraphEdited", since)
-        if isinstance(event, GraphEdited)
-    ]
-    decided_aliases = {
-        (name, edit.target)
-        for _, edit in edits
-        if edit.operation in (*ALIAS_OPERATIONS, "merge_entities")
-        and edit.operation != "undo_alias"
-        for name in edit.names
-    }
+def _planned_edits(
+    undo: Undo, since: int, edits: Sequence[Edit]
+) -> list[Undoing | Remainder | None]:
+    """Return what takes back each edit behind the place, None where nothing has to. An alias that
+    was in force at the place stays so, or is named if it is not any more.
+    """
+    older_edits = [edit for edit in edits if edit.sequence <= since]
+    newer_edits = edits[len(older_edits) :]
+    if len(newer_edits) > MAX_EVENTS:
+        raise _too_many("GraphEdited", since)
+    aliases_then = _aliases(older_edits)
+    lost_aliases = aliases_then - _aliases(edits)
 
-    def undoes_newer(edit: GraphEdited) -> bool:
-        if edit.operation == "undo_alias":
-            return all((name, edit.target) in decided_aliases for name in edit.names)
-        return (edit.undoes or 0) > since
+    def planned(edit: Edit) -> Undoing | Remainder | None:
+        aliases = _aliases_of(edit)
+        if edit.operation in ("undo_alias", "reject_alias") and aliases & lost_aliases:
+            names = ", ".join(repr(name) for name, _ in sorted(aliases & lost_aliases, key=str))
+            reason = f"{names} meant {edit.target!r} then: accept the alias again"
+            return Remainder(edit.sequence, "GraphEdited", reason)
+        is_in_force_since_then = edit.operation in JOINING and aliases <= aliases_then
+        undoes_newer = edit.undoes > since
+        if edit.operation == "undo_alias" or is_in_force_since_then or undoes_newer:
+            return None
+        try:
+            return undo.plan_edit(edit, newer_edits)
+        except Conflict:
+            return None
 
-    return [sequence for sequence, edit in edits if not undoes_newer(edit)]
+    return [planned(edit) for edit in newer_edits]
+
+
+def _aliases(edits: Sequence[Edit]) -> set[Alias]:
+    """Return the other names of entities that are in force after these edits."""
+    joining_edits = [edit for edit in standing_edits(edits) if edit.operation in JOINING]
+    return {alias for edit in joining_edits for alias in _aliases_of(edit)}
+
+
+def _aliases_of(edit: Edit) -> set[Alias]:
+    return {(name, edit.target) for name in edit.names}
 
 
 async def _document_changes(undo: Undo, since: int) -> list[DocumentChange]:
@@ -127,16 +141,6 @@ async def _document_changes(undo: Undo, since: int) -> list[DocumentChange]:
             if addition is None or addition.sequence < sequence:
                 changes[event.document_id] = DocumentChange(sequence, event.document_id)
     return list(changes.values())
-
-
-async def _planned_edit(undo: Undo, sequence: int) -> Undoing | Remainder | None:
-    """Return what takes an edit back; None for one that is taken back already."""
-    try:
-        return await undo.plan(sequence)
-    except Conflict:
-        return None
-    except BadRequest as error:
-        return Remainder(sequence, "GraphEdited", str(error))
 
 
 async def _planned_document(
@@ -178,10 +182,7 @@ async def _events(undo: Undo, event_type: str, since: int) -> AsyncIterator[tupl
         async for message in messages:
             count += 1
             if count > MAX_EVENTS:
-                raise TooLarge(
-                    f"more than {MAX_EVENTS} events of type {event_type} stand behind sequence "
-                    f"{since}: name a later place"
-                )
+                raise _too_many(event_type, since)
             try:
                 event = decode(message.data, message.subject, message.headers).data
             except ServiceError:
@@ -189,9 +190,8 @@ async def _events(undo: Undo, event_type: str, since: int) -> AsyncIterator[tupl
             yield message.sequence, event
 
 
-async def _gathered(act: Callable[[A], Awaitable[R]], arguments: Sequence[A]) -> list[R]:
-    """Return what the calls return, in order, `PARALLEL_EVENTS` of them at a time."""
-    results: list[R] = []
-    for batch in batched(arguments, PARALLEL_EVENTS):
-        results += await asyncio.gather(*map(act, batch))
-    return results
+def _too_many(event_type: str, since: int) -> TooLarge:
+    return TooLarge(
+        f"more than {MAX_EVENTS} events of type {event_type} stand behind sequence {since}: "
+        "name a later place"
+    )

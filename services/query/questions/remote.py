@@ -66,15 +66,7 @@ class RemoteQuestions:
         # What yielded the head goes on with the pieces, so that closing them closes the
         # connection, though none was read.
         pieces = cast("AsyncGenerator[AnswerPiece]", parts) if head.is_streamed else None
-        return Answer(
-            text=head.text,
-            retrieval=head.retrieval,
-            by_model=head.by_model,
-            pieces=pieces,
-            truncated=head.truncated,
-            reasoning=head.reasoning,
-            prompt_truncated=head.prompt_truncated,
-        )
+        return head.with_pieces(pieces)
 
     async def retrieve(self, request: QuestionRequest, /) -> RetrievedData:
         """See `Questions.retrieve`."""
@@ -94,10 +86,10 @@ class RemoteQuestions:
     async def _value(self, operation: str, name: str, body: bytes) -> bytes:
         """Return the one value of this name that is answered."""
         async with aclosing(self._values(operation, body)) as values:
-            named = [value async for line_name, value in values if line_name == name]
-        if not named:
+            matches = [value async for line_name, value in values if line_name == name]
+        if not matches:
             raise Unavailable("the query service sent no answer")
-        return named[0]
+        return matches[0]
 
     async def _values(self, operation: str, body: bytes) -> Values:
         """Yield what the lines of an answer say. Raises the error that the other side sends, and
@@ -151,12 +143,12 @@ async def _lines(response: httpx2.Response) -> AsyncGenerator[bytes]:
     buffer = bytearray()
     async with aclosing(response.aiter_raw()) as parts:
         async for part in parts:
-            searched = len(buffer)
+            search_start = len(buffer)
             buffer += part
-            while (end := buffer.find(b"\n", searched)) >= 0:
+            while (end := buffer.find(b"\n", search_start)) >= 0:
                 text = bytes(buffer[:end])
                 del buffer[: end + 1]
-                searched = 0
+                search_start = 0
                 if text:
                     yield text
 

@@ -71,15 +71,15 @@ class QuestionServer:
                     self.charges.note(bill)
 
     async def _response(self, request: Request, stack: ExitStack) -> Response:
-        shown = request.headers.get("authorization", "").encode()
-        if not hmac.compare_digest(shown, self._authorization):
+        authorization = request.headers.get("authorization", "").encode()
+        if not hmac.compare_digest(authorization, self._authorization):
             return JSONResponse({"detail": "this is not the key of this service"}, 401)
         if self.questions is None:
             return JSONResponse({"detail": "the service is starting"}, 503, {"Retry-After": "2"})
         try:
             lines = await self._lines(self.questions, request, stack)
         except ServiceError as error:
-            lines = _one(wire.error_line(error, ""))
+            lines = _single(wire.error_line(error, ""))
         return LinesResponse(_whole(lines))
 
     async def _lines(self, questions: Questions, request: Request, stack: ExitStack) -> Lines:
@@ -87,9 +87,9 @@ class QuestionServer:
         body = await _body(request)
         operation = request.url.path.removeprefix(f"{wire.PREFIX}/")
         if operation == "configuration":
-            generation = wire.asked(body, wire.ASKED_CONFIGURATION).generation
+            generation = wire.read_request(body, wire.ASKED_CONFIGURATION).generation
             return _configuration(questions, generation)
-        question: AskedQuestion = wire.asked(body, wire.ASKED)
+        question: AskedQuestion = wire.read_request(body, wire.ASKED)
         if question.actor:
             stack.enter_context(acting_as(question.actor))
         place = question.request.place
@@ -186,7 +186,7 @@ async def _configuration(questions: Questions, generation: int) -> Lines:
     yield wire.line("configuration", await questions.configuration(generation))
 
 
-async def _one(line: bytes) -> Lines:
+async def _single(line: bytes) -> Lines:
     yield line
 
 

@@ -4,6 +4,7 @@ What a reader does not know it ignores, and what it lacks has its default: the g
 service may be of neighbouring versions. A blank line says that the answer is being worked on.
 """
 
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
@@ -74,6 +75,18 @@ class AnswerHead:
             reasoning=answer.reasoning,
             prompt_truncated=answer.prompt_truncated,
             is_streamed=answer.pieces is not None,
+        )
+
+    def with_pieces(self, pieces: AsyncGenerator[AnswerPiece] | None) -> Answer:
+        """Return the answer, with the pieces that follow its head."""
+        return Answer(
+            text=self.text,
+            retrieval=self.retrieval,
+            by_model=self.by_model,
+            pieces=pieces,
+            truncated=self.truncated,
+            reasoning=self.reasoning,
+            prompt_truncated=self.prompt_truncated,
         )
 
 
@@ -180,7 +193,7 @@ def error_line(error: Exception, id: str) -> bytes:
     return line("error", WireError(f"the query service failed (error_id: {id})"), WIRE_ERROR)
 
 
-def asked(data: bytes, adapter: TypeAdapter[T]) -> T:
+def read_request(data: bytes, adapter: TypeAdapter[T]) -> T:
     """Return what is asked. Raises InvalidInput where its form is another one."""
     try:
         return adapter.validate_json(data)

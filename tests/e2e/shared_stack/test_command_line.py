@@ -122,8 +122,8 @@ def test_the_last_events_and_those_behind_a_place_are_shown_with_names(stack: St
     lines = [json.loads(line) for line in stack.run("log", "--json").stdout.splitlines()]
     assert {line["name"] for line in lines if line["type"] == "DocumentAdded"} >= {"kestrel.txt"}
     sequences = [line["sequence"] for line in lines]
-    last = stack.run("log", "-n", "2", "--json").stdout.splitlines()
-    assert [json.loads(line)["sequence"] for line in last] == sequences[-2:]
+    last_lines = stack.run("log", "-n", "2", "--json").stdout.splitlines()
+    assert [json.loads(line)["sequence"] for line in last_lines] == sequences[-2:]
     behind = stack.run("log", "--since", str(sequences[-4]), "--json").stdout.splitlines()
     assert [json.loads(line)["sequence"] for line in behind] == sequences[-3:]
     assert "kestrel.txt" in stack.run("log", "-n", "1", "--document", "kestrel.txt").stdout

@@ -32,9 +32,8 @@ def scraping(stack: Stack, folder: Path) -> Generator[httpx.Client]:
         "evaluation_interval": "1s",
     }
     config["rule_files"] = [str(DEPLOY / "prometheus" / name) for name in config["rule_files"]]
-    # Of a query service apart from the gateway there is none here.
+    # The third asks the name server for a query service apart, of which there is none here.
     workers, query, _ = config["scrape_configs"]
-    config["scrape_configs"] = [workers, query]
     del query["authorization"]  # the stack is open
     for job, names in ((workers, ("chunker", "extractor", "merger", "indexer")), (query, ("api",))):
         job["static_configs"] = [

@@ -7,7 +7,6 @@ from typing import Any
 
 import httpx
 import pytest
-import pytest_asyncio
 from fastapi import FastAPI
 
 from runtime.errors import Poison, Unavailable
@@ -20,7 +19,7 @@ from services.gateway.body_limits import (
     BodyLimits,
 )
 from services.gateway.settings import GatewaySettings
-from tests.support.querying import QueryHarness, library_of_two
+from tests.support.querying import QueryHarness
 
 QUESTION = "Who discovered radium?"
 
@@ -28,17 +27,6 @@ QUESTION = "Who discovered radium?"
 def client(app: FastAPI) -> httpx.AsyncClient:
     transport = httpx.ASGITransport(app, raise_app_exceptions=False)
     return httpx.AsyncClient(transport=transport, base_url="http://api")
-
-
-@pytest_asyncio.fixture
-async def harness() -> QueryHarness:
-    return await library_of_two()
-
-
-@pytest_asyncio.fixture
-async def api(harness: QueryHarness) -> AsyncIterator[httpx.AsyncClient]:
-    async with client(harness.app()) as api:
-        yield api
 
 
 async def test_an_answer_has_its_text_its_references_and_its_time(api: httpx.AsyncClient) -> None:

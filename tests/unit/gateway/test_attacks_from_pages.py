@@ -1,24 +1,18 @@
 """Attacks by web pages: of other origins, and by what a browser would run."""
 
 import pytest
-import pytest_asyncio
 
 from tests.support.access import (
     KEY,
     behind,
     client,
 )
-from tests.support.querying import QueryHarness, library_of_two
+from tests.support.querying import QueryHarness
 
 QUESTION = {"query": "Who discovered radium?"}
 
 
 EVIL = "https://evil.example"
-
-
-@pytest_asyncio.fixture
-async def harness() -> QueryHarness:
-    return await library_of_two()
 
 
 @pytest.mark.parametrize(

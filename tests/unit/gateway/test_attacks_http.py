@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-import pytest_asyncio
 from structlog.testing import capture_logs
 
 from runtime.errors import Unavailable
@@ -19,14 +18,9 @@ from tests.support.access import (
     keyed,
 )
 from tests.support.described_routes import described_routes
-from tests.support.querying import QueryHarness, library_of_two
+from tests.support.querying import QueryHarness
 
 QUESTION = {"query": "Who discovered radium?"}
-
-
-@pytest_asyncio.fixture
-async def harness() -> QueryHarness:
-    return await library_of_two()
 
 
 async def test_s03_what_a_foreign_key_asks_for_is_as_if_it_were_not_there(

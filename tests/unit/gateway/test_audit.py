@@ -5,7 +5,6 @@ from typing import Any
 
 import httpx
 import pytest
-import pytest_asyncio
 from structlog.testing import capture_logs
 
 from runtime.errors import ConfigurationError
@@ -22,16 +21,11 @@ from tests.support.access import (
     keyed,
     with_accounts,
 )
-from tests.support.querying import QueryHarness, library_of_two
+from tests.support.querying import QueryHarness
 
 TEXT = {"text": "Port Elm has a lighthouse.", "file_source": "port.md"}
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 CANARY = "canary-9f31c7e2a4"
-
-
-@pytest_asyncio.fixture
-async def harness() -> QueryHarness:
-    return await library_of_two()
 
 
 def audits(lines: list[Any]) -> list[dict[str, Any]]:

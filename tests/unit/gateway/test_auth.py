@@ -9,13 +9,13 @@ from typing import Any
 import httpx
 import jwt
 import pytest
-import pytest_asyncio
 from fastapi import FastAPI
 
 from runtime.errors import ConfigurationError
 from services.gateway.auth.credentials import ISSUER
 from services.gateway.auth.rate_limits import Lockout
 from tests.support.access import (
+    COUNTS,
     HASHED,
     KEY,
     PASSWORD,
@@ -27,23 +27,13 @@ from tests.support.access import (
     behind,
     client,
     forged,
+    get,
     keyed,
     with_accounts,
 )
-from tests.support.querying import QueryHarness, library_of_two
+from tests.support.querying import QueryHarness
 
-COUNTS = "/documents/status_counts"
 TEXT = {"text": "Port Elm has a lighthouse."}
-
-
-@pytest_asyncio.fixture
-async def harness() -> QueryHarness:
-    return await library_of_two()
-
-
-async def get(api: httpx.AsyncClient, path: str = COUNTS, **headers: str) -> tuple[int, Any]:
-    answer = await api.get(path, headers=headers)
-    return answer.status_code, answer.json().get("detail")
 
 
 async def token_of(app: FastAPI, user: str = "ada", password: str = PASSWORD) -> str:

@@ -4,33 +4,21 @@ from typing import Any
 
 import httpx
 import pytest
-import pytest_asyncio
 
 from tests.support.access import (
+    COUNTS,
     NOBODY,
     READER,
     SEVERAL,
     WRITER,
     behind,
     client,
+    get,
     keyed,
 )
-from tests.support.querying import QueryHarness, library_of_two
-
-COUNTS = "/documents/status_counts"
-
+from tests.support.querying import QueryHarness
 
 TEXT = {"text": "Port Elm has a lighthouse."}
-
-
-@pytest_asyncio.fixture
-async def harness() -> QueryHarness:
-    return await library_of_two()
-
-
-async def get(api: httpx.AsyncClient, path: str = COUNTS, **headers: str) -> tuple[int, Any]:
-    answer = await api.get(path, headers=headers)
-    return answer.status_code, answer.json().get("detail")
 
 
 async def test_a_key_is_held_to_its_workspaces_and_its_right(harness: QueryHarness) -> None:

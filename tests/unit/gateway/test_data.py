@@ -14,15 +14,10 @@ from runtime.bus.memory import MemoryLog
 from services.gateway.settings import GatewaySettings
 from services.query.status.positions import CACHE_SECONDS, LogPositions
 from tests.support.events import added, delivered
-from tests.support.querying import QueryHarness, library_of_two
+from tests.support.querying import QueryHarness
 
 QUESTION = "Who discovered radium?"
 SPACE = Partition("w", 1)
-
-
-@pytest_asyncio.fixture
-async def harness() -> QueryHarness:
-    return await library_of_two()
 
 
 @pytest_asyncio.fixture

@@ -10,7 +10,6 @@ from functools import partial
 from typing import Any, get_args
 
 import pytest
-import pytest_asyncio
 
 from contracts import subjects
 from contracts.events import EVENTS, Event
@@ -25,16 +24,11 @@ from services.gateway.feeds.streams import EventStreams
 from services.gateway.settings import GatewaySettings
 from tests.support.access import READER, SEVERAL, behind, client, keyed
 from tests.support.events import added, chunked, document, extracted, sealed
-from tests.support.querying import QueryHarness, library_of_two
+from tests.support.querying import QueryHarness
 from tests.support.waiting import PATIENCE
 
 TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 CANARY = "canary-9f31c7e2a4"
-
-
-@pytest_asyncio.fixture
-async def harness() -> QueryHarness:
-    return await library_of_two()
 
 
 async def logged(

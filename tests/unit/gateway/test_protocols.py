@@ -6,7 +6,6 @@ from typing import Any
 
 import httpx
 import pytest
-import pytest_asyncio
 from fastapi import FastAPI
 
 from runtime.bus.memory import MemoryBlobs
@@ -17,16 +16,11 @@ from services.gateway.errors import error_response
 from services.query.retrieval.caches import token_counts
 from services.query.retrieval.caches.token_counts import cached_token_counter
 from tests.support.access import KEY, WRITER, behind, client, keyed
-from tests.support.querying import QueryHarness, library_of_two
+from tests.support.querying import QueryHarness
 
 PROTOCOLS = ("/api/", "/v1/")
 QUESTION = {"role": "user", "content": "Who discovered radium?"}
 DETAILS = {"parent_model": "", "format": "gguf", "quantization_level": "Q4_0"}
-
-
-@pytest_asyncio.fixture
-async def harness() -> QueryHarness:
-    return await library_of_two()
 
 
 def routes(app: FastAPI) -> dict[tuple[str, str], dict[str, Any]]:

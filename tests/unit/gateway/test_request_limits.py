@@ -4,7 +4,6 @@ from typing import Any
 
 import httpx
 import pytest
-import pytest_asyncio
 
 from tests.support.access import (
     KEY,
@@ -16,14 +15,9 @@ from tests.support.access import (
     keyed,
     with_accounts,
 )
-from tests.support.querying import QueryHarness, library_of_two
+from tests.support.querying import QueryHarness
 
 QUESTION = {"query": "Who discovered radium?"}
-
-
-@pytest_asyncio.fixture
-async def harness() -> QueryHarness:
-    return await library_of_two()
 
 
 async def test_requests_are_limited_for_each_credential_and_for_strangers_by_address() -> None:

@@ -1,30 +1,18 @@
 """What may stand in a question over HTTP, and what becomes of it."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
-import pytest_asyncio
 
 from runtime.errors import ConfigurationError
 from services.query.answering.ask import NEEDS_MODEL
 from services.query.passage import Passage
 from services.query.settings import QuerySettings
-from tests.support.querying import QueryHarness, library_of_two
+from tests.support.querying import QueryHarness
 from tests.unit.gateway.test_api import QUESTION, client
-
-
-@pytest_asyncio.fixture
-async def harness() -> QueryHarness:
-    return await library_of_two()
-
-
-@pytest_asyncio.fixture
-async def api(harness: QueryHarness) -> AsyncIterator[httpx.AsyncClient]:
-    async with client(harness.app()) as api:
-        yield api
 
 
 async def test_what_is_null_or_unknown_in_a_request_is_as_if_it_were_not_there(

@@ -1,7 +1,6 @@
 """Texts added over HTTP, and the documents of a workspace in pages and counts."""
 
 import re
-from collections.abc import AsyncIterator
 from typing import Any
 
 import httpx
@@ -11,18 +10,11 @@ import pytest_asyncio
 from contracts.events import DocumentAdded
 from runtime.bus.codec import decode
 from tests.support.querying import QueryHarness, library_of_two, projected
-from tests.unit.gateway.test_api import client
 
 
 @pytest_asyncio.fixture
 async def harness() -> QueryHarness:
     return await library_of_two()
-
-
-@pytest_asyncio.fixture
-async def api(harness: QueryHarness) -> AsyncIterator[httpx.AsyncClient]:
-    async with client(harness.app()) as api:
-        yield api
 
 
 async def test_a_text_is_in_the_log_when_the_answer_comes(

@@ -1,35 +1,17 @@
 """Documents deleted over HTTP, one by one and all of a workspace."""
 
-from collections.abc import AsyncIterator
 from typing import Any
 
 import httpx
 import pytest
-import pytest_asyncio
 
-from contracts.events import DocumentDeleted, Event
+from contracts.events import DocumentDeleted
 from contracts.graph import Partition
-from runtime.bus.codec import decode
 from runtime.stores.documents.port import Table
-from tests.support.querying import QueryHarness, projected
+from tests.support.querying import QueryHarness, events, projected
 from tests.unit.gateway.test_api import client
 
 TEXT = {"text": "Port Elm has a lighthouse.", "file_source": "port.md"}
-
-
-@pytest_asyncio.fixture
-async def harness() -> QueryHarness:
-    return QueryHarness()
-
-
-@pytest_asyncio.fixture
-async def api(harness: QueryHarness) -> AsyncIterator[httpx.AsyncClient]:
-    async with client(harness.app()) as api:
-        yield api
-
-
-def events(harness: QueryHarness) -> list[Event]:
-    return [decode(message.data, message.subject).data for message in harness.log.messages]
 
 
 async def test_deleting_publishes_what_is_known_and_says_deletion_started_of_anything(

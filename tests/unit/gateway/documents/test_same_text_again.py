@@ -2,13 +2,10 @@
 comes to an end.
 """
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import httpx
-import pytest
-import pytest_asyncio
 
 from publishing.documents import add_document
 from publishing.draft import DocumentDraft, Submission
@@ -20,17 +17,6 @@ from tests.unit.gateway.documents.test_scans import ended
 from tests.unit.gateway.documents.test_uploads import send
 
 TEXT = {"text": "Port Elm has a lighthouse.", "file_source": "port.md"}
-
-
-@pytest.fixture
-def harness() -> QueryHarness:
-    return QueryHarness()
-
-
-@pytest_asyncio.fixture
-async def api(harness: QueryHarness) -> AsyncIterator[httpx.AsyncClient]:
-    async with client(harness.app()) as api:
-        yield api
 
 
 async def tracked(api: httpx.AsyncClient, answer: dict[str, Any]) -> list[str]:

@@ -1,37 +1,14 @@
 """Scans of a folder over HTTP: one at a time, of the workspace's own folder."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import httpx
-import pytest_asyncio
 
-from contracts.events import DocumentAdded, Event
-from runtime.bus.codec import decode
 from services.gateway.settings import GatewaySettings
-from tests.support.querying import QueryHarness
+from tests.support.querying import QueryHarness, texts
 from tests.unit.gateway.test_api import client
-
-
-@pytest_asyncio.fixture
-async def harness() -> QueryHarness:
-    return QueryHarness()
-
-
-@pytest_asyncio.fixture
-async def api(harness: QueryHarness) -> AsyncIterator[httpx.AsyncClient]:
-    async with client(harness.app()) as api:
-        yield api
-
-
-def events(harness: QueryHarness) -> list[Event]:
-    return [decode(message.data, message.subject).data for message in harness.log.messages]
-
-
-def texts(harness: QueryHarness) -> list[str | None]:
-    return [event.text for event in events(harness) if isinstance(event, DocumentAdded)]
 
 
 async def test_a_scan_needs_a_folder(api: httpx.AsyncClient) -> None:

@@ -8,7 +8,6 @@ from typing import Any
 
 import httpx
 import pytest
-import pytest_asyncio
 
 from contracts.events import DocumentAdded
 from contracts.ids import md5
@@ -22,17 +21,6 @@ from tests.unit.gateway.test_api import client
 
 PATH = "/documents/upload"
 BOUNDARY = "=-=edge=-="
-
-
-@pytest_asyncio.fixture
-async def harness() -> QueryHarness:
-    return QueryHarness()
-
-
-@pytest_asyncio.fixture
-async def api(harness: QueryHarness) -> AsyncIterator[httpx.AsyncClient]:
-    async with client(harness.app()) as api:
-        yield api
 
 
 async def send(

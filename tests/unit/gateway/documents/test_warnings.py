@@ -2,29 +2,14 @@
 new version.
 """
 
-from collections.abc import AsyncIterator
 from typing import Any
 
 import httpx
-import pytest
-import pytest_asyncio
 
-from tests.support.access import client
 from tests.support.binary_data import BASE64
 from tests.support.querying import QueryHarness, projected
 
 INLINE = "1 inline file (image/png; 40,022 bytes) was left out: only text is read"
-
-
-@pytest.fixture
-def harness() -> QueryHarness:
-    return QueryHarness()
-
-
-@pytest_asyncio.fixture
-async def api(harness: QueryHarness) -> AsyncIterator[httpx.AsyncClient]:
-    async with client(harness.app()) as api:
-        yield api
 
 
 async def state(api: httpx.AsyncClient, id: str) -> dict[str, Any]:

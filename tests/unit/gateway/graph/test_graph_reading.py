@@ -1,29 +1,14 @@
 """The graph read over HTTP: names by likeness, and parts in LightRAG's shape."""
 
-from collections.abc import AsyncIterator
-
 import httpx
 import pytest
-import pytest_asyncio
 
 from contracts.graph import Entity, Partition, Relation
 from contracts.ids import pair
 from services.gateway.graph.browsing import match_score
 from services.gateway.settings import GatewaySettings
-from tests.support.graph_editing import merger
-from tests.support.querying import QueryHarness, library_of_two
+from tests.support.querying import QueryHarness
 from tests.unit.gateway.test_api import client
-
-
-@pytest_asyncio.fixture
-async def harness() -> QueryHarness:
-    return await library_of_two()
-
-
-@pytest_asyncio.fixture
-async def api(harness: QueryHarness) -> AsyncIterator[httpx.AsyncClient]:
-    async with merger(harness), client(harness.app()) as api:
-        yield api
 
 
 async def names(api: httpx.AsyncClient) -> list[str]:

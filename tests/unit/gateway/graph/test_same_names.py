@@ -13,10 +13,10 @@ from contracts.events import GraphEdited
 from services.gateway.graph.name_forms import Named
 from services.gateway.graph.same_names import same_names
 from tests.support.events import delivered, document, entity, extracted, relation
+from tests.support.graph_editing import merger
 from tests.support.merging import Merger
 from tests.support.querying import QueryHarness
 from tests.unit.gateway.test_api import client
-from tests.unit.gateway.test_graph_api import merger
 from tests.unit.merger.test_any_order import Log, picture
 
 PRIMES = ("prime numbers", "Prime Number", "The Prime Numbers", "PRIME NUMBERS")

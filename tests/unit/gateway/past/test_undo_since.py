@@ -104,7 +104,16 @@ async def test_documents_get_the_text_that_they_had_at_the_place(desk: Desk) -> 
     assert len(undoing.undoings) == 2
 
 
+async def test_an_alias_that_was_in_force_stays_so_where_it_was_accepted_again(desk: Desk) -> None:
+    place = await desk.edit("accept_alias", "A. M.", target="Ada")
+    await desk.edit("undo_alias", "A. M.", target="Ada")
+    await desk.edit("accept_alias", "A. M.", target="Ada")
+    undoing = await plan_since(desk.undo, place)
+    assert (undoing.undoings, undoing.remainders) == ((), ())
+
+
 async def test_what_is_new_since_then_stays_and_is_named(desk: Desk) -> None:
+    await desk.edit("accept_alias", "A. M.", target="Ada")
     place = await desk.publish(added("old", "text"))
     addition = await desk.publish(added("new", "text"))
     await desk.publish(added("gone again", "text"))

@@ -1,32 +1,18 @@
 """The routes that edit the graph, over stores in memory, with the merger at work."""
 
 import json
-from collections.abc import AsyncIterator
 from typing import Any
 
 import httpx
 import pytest
-import pytest_asyncio
 
 from contracts.events import GraphEdited
 from contracts.moments import microseconds
 from runtime.bus.codec import decode
 from services.gateway.settings import GatewaySettings
 from tests.support.events import entity, relation
-from tests.support.graph_editing import merger
-from tests.support.querying import QueryHarness, library_of_two
+from tests.support.querying import QueryHarness
 from tests.unit.gateway.test_api import client
-
-
-@pytest_asyncio.fixture
-async def harness() -> QueryHarness:
-    return await library_of_two()
-
-
-@pytest_asyncio.fixture
-async def api(harness: QueryHarness) -> AsyncIterator[httpx.AsyncClient]:
-    async with merger(harness), client(harness.app()) as api:
-        yield api
 
 
 async def edit(api: httpx.AsyncClient, name: str, data: Any, **options: bool) -> httpx.Response:

@@ -3,41 +3,19 @@ busy.
 """
 
 import json
-from collections.abc import AsyncIterator
 from typing import Any
 
 import httpx
 import pytest
-import pytest_asyncio
 
-from contracts.events import DocumentAdded, Event
+from contracts.events import DocumentAdded
 from contracts.values import Chunking
-from runtime.bus.codec import decode
 from runtime.errors import Unavailable
 from tests.support.events import added, delivered, document, failed
-from tests.support.querying import QueryHarness, library_of_two, projected
+from tests.support.querying import QueryHarness, events, library_of_two, projected, texts
 from tests.unit.gateway.test_api import client
 
 TEXT = {"text": "Port Elm has a lighthouse.", "file_source": "port.md"}
-
-
-@pytest_asyncio.fixture
-async def harness() -> QueryHarness:
-    return QueryHarness()
-
-
-@pytest_asyncio.fixture
-async def api(harness: QueryHarness) -> AsyncIterator[httpx.AsyncClient]:
-    async with client(harness.app()) as api:
-        yield api
-
-
-def events(harness: QueryHarness) -> list[Event]:
-    return [decode(message.data, message.subject).data for message in harness.log.messages]
-
-
-def texts(harness: QueryHarness) -> list[str | None]:
-    return [event.text for event in events(harness) if isinstance(event, DocumentAdded)]
 
 
 async def add(api: httpx.AsyncClient, path: str, body: Any, key: str) -> httpx.Response:
