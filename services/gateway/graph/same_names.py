@@ -35,11 +35,21 @@ def same_names(entities: Iterable[Named]) -> Iterator[tuple[str, str]]:
 
     What it yields depends on the set of entities alone. Joined, none of them is yielded again.
     """
+    left = sorted(set(entities))
+    targets: dict[str, str] = {}
+    # `The number` that has become `numbers` leaves that plural without its singular, and so the
+    # same as names that it was not the same as before.
+    while joined := dict(_joined_at_once(left)):
+        targets = {name: joined.get(target, target) for name, target in targets.items()} | joined
+        left = [entity for entity in left if entity.name not in joined]
+    yield from sorted(targets.items())
+
+
+def _joined_at_once(entities: Sequence[Named]) -> Iterator[tuple[str, str]]:
     groups: defaultdict[tuple[str, bool], list[Named]] = defaultdict(list)
-    keys = _keys(sorted(set(entities)))
-    for entity, key in keys.items():
+    for entity, key in _keys(entities).items():
         groups[key, is_abbreviation(_without_article(entity.name))].append(entity)
-    for (key, _), group in sorted(groups.items()):
+    for (key, _), group in groups.items():
         for same_group in _of_one_kind(group):
             first, *others = sorted(same_group, key=lambda entity: _rank(entity.name, key))
             yield from ((other.name, first.name) for other in others)

@@ -68,6 +68,12 @@ def test_what_may_mean_two_things_stays_apart(names: list[tuple[str, str]]) -> N
     assert list(same_names(Named(*each) for each in names)) == []
 
 
+def test_a_plural_that_loses_its_singular_is_joined_once_more() -> None:
+    entities = [Named("numbers", "method"), Named("The number", "method")]
+    entities.append(Named("The numbers", "other"))
+    assert list(same_names(entities)) == [("The number", "numbers"), ("The numbers", "numbers")]
+
+
 word = st.sampled_from(["prime", "number", "numbers", "Prime", "Number", "PRIME", "C", "C++", "us"])
 
 
