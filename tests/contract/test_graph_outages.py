@@ -69,6 +69,7 @@ async def transact(
         await asyncio.sleep(random.random() * 0.05)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("store", ["neo4j"], indirect=True)
 async def test_a_guard_that_takes_no_lock_first_loses_writes(store: GraphStore) -> None:
     """Why our statements set `lock` before they read the revision. ArcadeDB loses, too, but

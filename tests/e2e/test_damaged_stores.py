@@ -43,6 +43,7 @@ def halve(file: Path) -> None:
     os.truncate(file, file.stat().st_size // 2)
 
 
+@pytest.mark.nightly
 def test_a_rebuild_goes_on_when_its_servers_are_started_again(
     stack: Stack, before: dict[str, Any]
 ) -> None:

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.support.stack import Stack, running, until
 
 WORD = b"Harbourmistress"
@@ -26,6 +28,7 @@ def problems_told(stack: Stack) -> dict[str, str]:
         return client.get("/health/ready").json().get("problems", {})
 
 
+@pytest.mark.nightly  # what it finds: tests/integration/test_rolling_audit.py
 def test_a_flipped_bit_of_the_log_is_found_by_the_background_audit_and_told(tmp_path: Path) -> None:
     with running(tmp_path / "data") as stack:
         stack.add(TEXTS | DAMAGED)

@@ -174,6 +174,7 @@ def make_outdated(stack: Stack) -> None:
     asyncio.run(change())
 
 
+@pytest.mark.nightly
 def test_vectors_with_ids_of_an_older_version_are_searched_and_wait_for_a_rebuild(
     stack: Stack,
 ) -> None:

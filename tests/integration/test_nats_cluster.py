@@ -7,6 +7,7 @@ Nor by a backup of it that is restored into another cluster.
 from contextlib import suppress
 from pathlib import Path
 
+import pytest
 from nats.errors import Error as NatsError
 from nats.js.errors import APIError
 
@@ -29,6 +30,7 @@ async def documents(log: NatsLog) -> list[Message]:
     return [m async for page in log.read() for m in page if m.subject.endswith(".DocumentAdded")]
 
 
+@pytest.mark.nightly  # the leader alone: tests/integration/test_deployed_cluster.py
 async def test_the_leader_is_killed_and_a_disk_is_lost_while_documents_flow(tmp_path: Path) -> None:
     """`make cluster` does the same fifty times."""
     async with trial(tmp_path) as running:

@@ -11,6 +11,8 @@ import pytest
 from tests.support import real_texts
 from tests.support.stack import Stack, unacknowledged, until
 
+pytestmark = pytest.mark.nightly
+
 VICTIMS = ("chunker", "nats-server", "extractor", "merger", "indexer", "query")
 
 

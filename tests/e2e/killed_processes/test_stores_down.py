@@ -14,6 +14,8 @@ from tests.support.corpus import documents
 from tests.support.freezing import freeze
 from tests.support.stack import Stack, unacknowledged, until
 
+pytestmark = pytest.mark.nightly  # one service: tests/integration/test_service.py
+
 COUNT = 20
 QUESTION = {"query": "Who is Ada Marlow?"}
 

@@ -14,7 +14,8 @@ AWAY = {
 }
 
 
-@pytest.mark.parametrize("away", ["bus", pytest.param("models", marks=pytest.mark.nightly)])
+@pytest.mark.nightly
+@pytest.mark.parametrize("away", AWAY)
 def test_documents_wait_for_bus_and_models_that_are_away(
     calm: tuple[Machine, Mapping[str, Any]], away: str
 ) -> None:

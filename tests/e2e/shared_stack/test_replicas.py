@@ -12,6 +12,8 @@ from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
+import pytest
+
 from contracts.events import Stage
 from embedded.data_folder import DataFolder
 from embedded.forking import fork_server
@@ -94,6 +96,7 @@ async def _again(stack: Stack, name: Stage, before: int) -> bool:
     return True
 
 
+@pytest.mark.nightly  # two workers of a service: tests/integration/test_workers.py
 async def test_all_are_restarted_under_load_and_say_what_one_of_each_says(
     stack: Stack, tmp_path: Path
 ) -> None:
