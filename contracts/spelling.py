@@ -49,9 +49,14 @@ def one_spelling(text: str) -> str:
     """
     if text.isascii():
         return text
-    text = _JOINERS.sub("", _UNSEEN.sub("", text))
+    text = _UNSEEN.sub("", text)
+    # These two look behind every character, so a text is first asked for what they are about.
+    if "\u200c" in text or "\u200d" in text:
+        text = _JOINERS.sub("", text)
     text = _HYPHENS.sub("-", _BLANKS.sub(" ", unicodedata.normalize("NFC", text)))
-    return _APOSTROPHES.sub("'", text)
+    if "\u2019" in text or "\u02bc" in text:
+        text = _APOSTROPHES.sub("'", text)
+    return text
 
 
 def readable(text: str) -> str:

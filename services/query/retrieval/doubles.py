@@ -2,11 +2,15 @@
 names.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from contracts.spelling import one_spelling
 from services.query.passage import Passage
+
+SIGNS = "0123456789.,\u3001\u3002\uff0c"
+"""Characters that no spelling changes: digits, and the full stops and commas of most scripts."""
 
 
 class DistinctPassages(NamedTuple):
@@ -18,13 +22,25 @@ class DistinctPassages(NamedTuple):
 
 def distinct_passages(passages: Iterable[Passage]) -> DistinctPassages:
     """Return the passages, of those that say the same below the same headings the first."""
-    first: dict[tuple[str, ...], Passage] = {}
+    signs = [(passage, _signs(passage)) for passage in passages]
+    frequencies = Counter(signs_of_passage for _, signs_of_passage in signs)
+    first: dict[Hashable, Passage] = {}
     doubles: dict[str, list[Passage]] = {}
-    for passage in passages:
-        first_passage = first.setdefault(_key(passage), passage)
+    for passage, signs_of_passage in signs:
+        # Bringing a text into one spelling costs most, and few have the signs of another.
+        is_alone = frequencies[signs_of_passage] == 1
+        key = passage.id if is_alone else _key(passage)
+        first_passage = first.setdefault(key, passage)
         if first_passage.id != passage.id:
             doubles.setdefault(first_passage.id, []).append(passage)
     return DistinctPassages(list(first.values()), doubles)
+
+
+def _signs(passage: Passage) -> tuple[int, ...]:
+    """Return how often each of `SIGNS` stands in the passage; passages that say the same have the
+    same numbers.
+    """
+    return tuple(map(passage.content.count, SIGNS))
 
 
 def _key(passage: Passage) -> tuple[str, ...]:

@@ -5,9 +5,12 @@ from collections.abc import AsyncIterator
 import httpx
 import pytest
 import pytest_asyncio
+from hypothesis import given
+from hypothesis import strategies as st
 
+from contracts.spelling import one_spelling
 from services.query.passage import Passage
-from services.query.retrieval.doubles import distinct_passages
+from services.query.retrieval.doubles import SIGNS, distinct_passages
 from tests.support.querying import CURIE, CURIE_SAYS, QueryHarness, library_of_two
 
 QUESTION = "Who discovered radium?"
@@ -93,3 +96,30 @@ def test_the_same_sentence_below_other_headings_is_no_double() -> None:
     assert {
         id: [passage.id for passage in doubles] for id, doubles in distinct.doubles.items()
     } == {"0": ["2"]}
+
+
+@given(
+    st.text(st.sampled_from("a e1.,\u0301\u0338\u00ad\u200b\u00a0\u2019\u3002\uff0c\u200d\u0663;<"))
+)
+def test_signs_of_a_passage_are_those_of_every_spelling(text: str) -> None:
+    compared = " ".join(one_spelling(text).split())
+    assert [text.count(sign) for sign in SIGNS] == [compared.count(sign) for sign in SIGNS]
+
+
+def test_only_passages_with_the_same_signs_are_brought_into_one_spelling(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    spelt = list[str]()
+
+    def spelling(text: str) -> str:
+        spelt.append(text)
+        return one_spelling(text)
+
+    monkeypatch.setattr("services.query.retrieval.doubles.one_spelling", spelling)
+    texts = [f"In {1900 + number} the house was built." for number in range(20)]
+    texts.append("In 1900 the\u00a0house was built.")
+    passages = [Passage(str(number), "d", number, text, "f") for number, text in enumerate(texts)]
+    distinct = distinct_passages(passages)
+    assert [passage.id for passage in distinct.passages] == [str(number) for number in range(20)]
+    assert [double.id for double in distinct.doubles["0"]] == ["20"]
+    assert 2 <= len(spelt) < 10
