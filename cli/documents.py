@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from lightstream_rag.client import AsyncLightstream
     from lightstream_rag.failures import ParkedEvents
     from lightstream_rag.models import Document
+    from operations.adding import AddOutcome
     from operations.documents import DocumentSelection, LeftOutFile
-    from operations.publishing import AddOutcome
     from operations.target import Target
 
 # `--help` answers at once: parsers and drivers are loaded by the command that needs them.
@@ -156,13 +156,14 @@ async def add_and_follow(
     in the log.
     """
     from cli.bars import progress_bars  # noqa: PLC0415
-    from operations import progress, publishing  # noqa: PLC0415
+    from operations import adding, progress  # noqa: PLC0415
+    from operations.command_bus import connect_bus  # noqa: PLC0415
     from operations.target import query_client  # noqa: PLC0415
 
     track = f"insert_{uuid.uuid4()}"
     total = len(documents.sources)
     async with (
-        publishing.connect_bus(stack.settings.nats_url) as bus,
+        connect_bus(stack.settings.nats_url) as bus,
         query_client(stack.api, workspace) as client,
     ):
         with progress_bars(is_hidden=is_hidden) as show:
@@ -172,7 +173,7 @@ async def add_and_follow(
                 names.append(name)
                 show([progress.Stage("added", len(names), total)])
 
-            outcome = await publishing.add_documents(
+            outcome = await adding.add_documents(
                 bus, workspace, documents.sources, track_id=track, on_done=done, encoding=encoding
             )
             outcome.refused[:0] = documents.refused
@@ -180,7 +181,7 @@ async def add_and_follow(
                 return outcome, []
 
             async def caught_up() -> bool:
-                return await publishing.is_in_status(bus, workspace, outcome.last_sequence)
+                return await adding.is_in_status(bus, workspace, outcome.last_sequence)
 
             return outcome, await progress.wait_for_documents(client, times, caught_up, show)
 

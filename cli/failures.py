@@ -93,7 +93,7 @@ async def _retry(
 
     Returns the file names of documents, too, by id.
     """
-    from operations.publishing import SOURCE, connect_bus  # noqa: PLC0415
+    from operations.command_bus import SOURCE, connect_bus  # noqa: PLC0415
     from operations.target import query_client, select_target  # noqa: PLC0415
     from publishing.retries import named_ids, plan_retries, request_retries  # noqa: PLC0415
     from runtime.bus.nats.log import NatsLog  # noqa: PLC0415
@@ -174,7 +174,7 @@ def redrive(
     Ends with code 1 when a letter stays because its document has a newer version, or was deleted.
     """
     with errors(as_json):
-        from operations.publishing import SOURCE  # noqa: PLC0415
+        from operations.command_bus import SOURCE  # noqa: PLC0415
         from publishing import redriving  # noqa: PLC0415
         from runtime.bus.dead_letters import whole_letter  # noqa: PLC0415
         from runtime.bus.nats.log import NatsLog  # noqa: PLC0415
@@ -262,7 +262,7 @@ def _fields(letter: "DeadLetter") -> dict[str, Any]:
 
 def _on_bus(data: Data, work: "Callable[[NatsDeadLetters], Awaitable[T]]") -> T:
     """Return what `work` does with the dead letters of the stack."""
-    from operations.publishing import connect_bus  # noqa: PLC0415
+    from operations.command_bus import connect_bus  # noqa: PLC0415
     from operations.target import select_target  # noqa: PLC0415
     from runtime.bus.nats.dead_letters import NatsDeadLetters  # noqa: PLC0415
 

@@ -84,6 +84,7 @@ async def _log(url: str, query: LogQuery, as_json: bool) -> None:
 
 async def _lines(url: str, query: LogQuery) -> AsyncGenerator["EventLine"]:
     from embedded.supervisor import on_stop_signal  # noqa: PLC0415
+    from operations.command_bus import connect_bus  # noqa: PLC0415
     from operations.event_lines import (  # noqa: PLC0415
         DocumentNames,
         event_line,
@@ -92,7 +93,6 @@ async def _lines(url: str, query: LogQuery) -> AsyncGenerator["EventLine"]:
         place_before,
         subjects_of,
     )
-    from operations.publishing import connect_bus  # noqa: PLC0415
     from runtime.bus.nats.log import NatsLog  # noqa: PLC0415
 
     subjects = subjects_of(query.workspace, query.document)

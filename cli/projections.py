@@ -68,7 +68,7 @@ def list_(data: Data = DATA, as_json: Json = False) -> None:
 
 
 async def _states(data: Data) -> "ProjectionStates":
-    from operations.publishing import connect_bus  # noqa: PLC0415
+    from operations.command_bus import connect_bus  # noqa: PLC0415
     from operations.target import select_target  # noqa: PLC0415
     from runtime.projections.progress import read_states  # noqa: PLC0415
 

@@ -313,7 +313,7 @@ def _end(data: Data, point: str) -> int:
     """Return the sequence of the log at which a rebuild is to stop. Raises InvalidInput where there
     is none.
     """
-    from operations.publishing import connect_bus  # noqa: PLC0415
+    from operations.command_bus import connect_bus  # noqa: PLC0415
     from operations.target import select_target  # noqa: PLC0415
     from runtime.bus.nats.log import NatsLog  # noqa: PLC0415
     from runtime.bus.points import sequence_at  # noqa: PLC0415
@@ -344,7 +344,7 @@ def _work(
 ) -> "Callable[[Target], dict[str, Any]]":
     """Return what the step does to a stack."""
     from operations import projections  # noqa: PLC0415
-    from operations.publishing import connect_bus  # noqa: PLC0415
+    from operations.command_bus import connect_bus  # noqa: PLC0415
     from runtime.projections import rebuild_candidate  # noqa: PLC0415
 
     report = ignore if as_json else Progress()

@@ -80,7 +80,7 @@ def _of_stack(data: Data) -> str:
 async def _run(url: str, replicas: int | None, *, change: bool) -> list[str]:
     from nats.js.errors import APIError  # noqa: PLC0415
 
-    from operations.publishing import connect_bus  # noqa: PLC0415
+    from operations.command_bus import connect_bus  # noqa: PLC0415
     from runtime.bus import topology  # noqa: PLC0415
     from runtime.bus.nats.connection import translated  # noqa: PLC0415
     from runtime.errors import ServiceError  # noqa: PLC0415

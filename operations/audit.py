@@ -15,7 +15,7 @@ from nats.js import JetStreamContext
 from contracts import subjects
 from contracts.topology import CHECKPOINTS_BUCKET, CONSUMERS, LOG
 from operations import checkpoints
-from operations.publishing import connect_bus
+from operations.command_bus import connect_bus
 from runtime.bus.chain import Link, joint_hash
 from runtime.bus.nats import log_integrity
 from runtime.bus.nats.copies import read_records

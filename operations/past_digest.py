@@ -6,8 +6,8 @@ from typing import Any
 
 from contracts.graph import PROJECTIONS
 from offline.embeddings.lexical import LexicalEmbedder
+from operations.command_bus import connect_bus
 from operations.digest import Stores
-from operations.publishing import connect_bus
 from operations.rebuild import Rebuild
 from operations.target import Target
 from runtime.bus.memory import MemoryLiveGenerations, MemoryLog

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Mapping
 
 from nats.errors import Error as NatsError
 
-from operations.publishing import connect_bus
+from operations.command_bus import connect_bus
 from runtime import bus_examination
 from runtime.errors import ServiceError
 from runtime.findings import Finding

@@ -22,6 +22,7 @@ from contracts.ids import ids_of_name
 from contracts.spelling import spellings
 from contracts.topology import CHECKPOINTS_BUCKET, CONSUMERS, LOG
 from operations import projections
+from operations.command_bus import SOURCE, connect_bus
 from operations.empty_stores import empty_stores
 from operations.erasure.caches import empty_caches, remove_from_archive, sweep_embeddings
 from operations.erasure.files import clean_files
@@ -37,7 +38,6 @@ from operations.erasure.removal import (
 from operations.moving.destination import addresses
 from operations.moving.filled_stores import left_behind
 from operations.projections import RebuildRequest, open_prepared
-from operations.publishing import SOURCE, connect_bus
 from operations.target import Target
 from publishing.documents import delete_document
 from runtime.bus.actor import local_actor

@@ -18,8 +18,8 @@ from contracts.envelope import Envelope, wrap
 from contracts.events import DocumentErased, ErasedEvent, Event
 from contracts.ids import event_id
 from contracts.topology import CHECKPOINTS_BUCKET, LOG, PARKED_STREAM
+from operations.command_bus import SOURCE
 from operations.erasure.plan import ErasurePlan
-from operations.publishing import SOURCE
 from runtime.batching import batched
 from runtime.bus.lineage import command_lineage
 from runtime.bus.nats.connection import translated

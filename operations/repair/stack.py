@@ -11,7 +11,7 @@ from embedded.data_folder import DataFolder
 from embedded.environment import settings_from
 from operations.backup.stack import bus_of_folder, make_projections
 from operations.backup.verifying import VerifiedBackup, verify
-from operations.publishing import connect_bus
+from operations.command_bus import connect_bus
 from operations.repair.log import plan_repair, replace_log, write_repaired
 from operations.repair.sources import ArchiveSource, BackupSource
 from operations.target import named_by_environment, select_target, target_of_environment

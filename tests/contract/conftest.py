@@ -12,9 +12,10 @@ from runtime.stores.documents.port import Rows, Table
 from runtime.stores.graph.port import Graph
 from runtime.stores.vectors.port import Vectors
 from tests.support.buses import Bus, memory_bus, nats_bus
-from tests.support.graph_stores import GraphStore, fresh_partition, graph_store
+from tests.support.graph_stores import GraphStore, graph_store
 from tests.support.nats_accounts import nats_account
 from tests.support.nats_server import connected
+from tests.support.partitions import fresh_partition
 from tests.support.rows import STORES, Opener, document_store, new_table
 from tests.support.shared_servers import SharedServers
 from tests.support.vector_stores import VectorStore, vector_store

@@ -22,11 +22,11 @@ from tests.support.freezing import freeze
 from tests.support.graph_stores import (
     GraphStore,
     entity,
-    fresh_partition,
     own_graph_store,
     relation,
     until,
 )
+from tests.support.partitions import fresh_partition
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

@@ -12,11 +12,11 @@ from tests.support.graph_stores import (
     entity,
     every_entity,
     every_relation,
-    fresh_partition,
     relation,
     tie,
     ties,
 )
+from tests.support.partitions import fresh_partition
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

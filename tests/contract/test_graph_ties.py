@@ -10,12 +10,12 @@ from contracts.ids import pair
 from runtime.stores.graph.port import MOST_SOURCES, Graph, Neighbourhood, Node, RelationSummary
 from tests.support.graph_stores import (
     entity,
-    fresh_partition,
     relation,
     seconds,
     tie,
     ties,
 )
+from tests.support.partitions import fresh_partition
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

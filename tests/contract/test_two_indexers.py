@@ -18,7 +18,8 @@ from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.graph.port import Graph
 from runtime.stores.vectors.port import Vectors
 from services.indexer.graph_index import GraphKeys, index_graph
-from tests.support.graph_stores import fresh_partition, graph_store
+from tests.support.graph_stores import graph_store
+from tests.support.partitions import fresh_partition
 from tests.support.shared_servers import SharedServers
 from tests.support.vector_stores import DIMENSION, MODEL, vector_store
 

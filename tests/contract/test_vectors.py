@@ -12,10 +12,10 @@ import pytest
 from contracts.graph import VECTOR_KINDS, Hit, Partition
 from runtime.errors import Poison
 from runtime.stores.vectors.port import RowVersion, Vectors
+from tests.support.partitions import fresh_partition
 from tests.support.vector_stores import (
     DIMENSION,
     VectorStore,
-    fresh_partition,
     ids,
     row,
 )

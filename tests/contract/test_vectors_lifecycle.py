@@ -36,11 +36,11 @@ from runtime.stores.vectors.milvus.collections import NotServed, translated
 from runtime.stores.vectors.port import Vectors
 from services.indexer.graph_index import GraphKeys, index_graph
 from tests.support.freezing import freeze
+from tests.support.partitions import fresh_partition
 from tests.support.vector_stores import (
     DIMENSION,
     MODEL,
     VectorStore,
-    fresh_partition,
     ids,
     own_vector_store,
     row,

@@ -14,7 +14,7 @@ from nats.js import JetStreamContext
 from contracts import subjects
 from contracts.topology import CHECKPOINTS_BUCKET, declared_stream
 from operations.audit import Findings, audit_log
-from operations.publishing import connect_bus
+from operations.command_bus import connect_bus
 from runtime.bus import topology
 from runtime.bus.nats.copies import SequencedWriter, create_empty, read_records
 from runtime.bus.nats.key_values import NatsLiveGenerations, NatsSharedValues

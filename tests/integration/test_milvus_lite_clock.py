@@ -19,8 +19,9 @@ from embedded.servers.milvus_lite_times import CLOCK_SET_BACK, date_rows_to_now
 from runtime import clock as clocks
 from runtime.errors import Unavailable
 from runtime.stores.vectors.milvus.store import MilvusVectors
+from tests.support.partitions import fresh_partition
 from tests.support.stepped_clock import SteppedClock, has_compiler, stepped_clock
-from tests.support.vector_stores import DIMENSION, MODEL, fresh_partition, ids, row
+from tests.support.vector_stores import DIMENSION, MODEL, ids, row
 
 pytestmark = pytest.mark.skipif(
     not has_compiler(), reason="no C compiler to make a clock that can be set"

@@ -16,15 +16,17 @@ from embedded.processes import Process, free_port, listening
 from embedded.servers.milvus_lite import DATABASE, milvus_lite, uri
 from runtime.errors import ConfigurationError, Unavailable
 from runtime.stores.vectors.milvus.store import MilvusVectors
+from tests.support.partitions import fresh_partition
 from tests.support.servers import missing
-from tests.support.vector_stores import fresh_partition, row
+from tests.support.vector_stores import row
 
 ROOT = Path(__file__).resolve().parents[2]
 
 SEARCH = """
 import asyncio, sys
 from runtime.stores.vectors.milvus.store import MilvusVectors
-from tests.support.vector_stores import fresh_partition, row
+from tests.support.vector_stores import row
+from tests.support.partitions import fresh_partition
 
 async def main():
     vectors, partition = MilvusVectors(sys.argv[1], model="m", dimension=8, timeout=20.0), fresh_partition()

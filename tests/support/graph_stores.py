@@ -113,11 +113,6 @@ async def _connected(
     return GraphStore(client, clients, process, **address)
 
 
-def fresh_partition(generation: int = 1) -> Partition:
-    """A space that no other test has used."""
-    return Partition(f"test-{uuid.uuid4().hex[:12]}", generation)
-
-
 def entity(name: str, revision: int = 1, **fields: Any) -> Entity:
     """An entity whose every field says which revision it is of."""
     values: dict[str, Any] = {

@@ -1,6 +1,5 @@
 """The vector stores that the contract suite runs over, and rows to put into them."""
 
-import uuid
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
@@ -110,11 +109,6 @@ def _server(name: str, folder: Path) -> tuple[Process, Address]:
         return milvus_lite(folder, port=port), {"uri": uri(port)}
     except ConfigurationError as error:
         missing(str(error))
-
-
-def fresh_partition(generation: int = 1) -> Partition:
-    """A space that no other test has used: making collections is slow, so tests share them."""
-    return Partition(f"test-{uuid.uuid4().hex[:12]}", generation)
 
 
 def row(id: str, *direction: float, text: str = "some text", **fields: Any) -> VectorRow:

@@ -7,8 +7,8 @@ import pytest
 
 from cli import common, terminal
 from cli.documents import show_outcome
+from operations.adding import AddOutcome, TextWarning
 from operations.documents import LeftOutFile, RefusedDocument
-from operations.publishing import AddOutcome, TextWarning
 from runtime.errors import InvalidInput
 
 HOSTILE = "a\x1b[31m\x07\x9b2J\u202e\udfff\r\tb\nforged"

@@ -2,26 +2,22 @@
 on.
 """
 
-from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
 from nats.js import JetStreamContext
 
+from operations.command_bus import SOURCE
 from operations.documents import DocumentSource, RefusedDocument, read_document
 from publishing.documents import add_document
 from publishing.draft import DocumentDraft, Submission
 from runtime.bus.nats.blobs import NatsBlobs
-from runtime.bus.nats.connection import connected
 from runtime.bus.nats.log import NatsLog
 from runtime.errors import InvalidInput, Unavailable
 from runtime.parsing.files import Parsed
 from runtime.parsing.names import printable_name
 from runtime.retries import Backoff
-
-SOURCE = "/lightstream/cli"
-"""`source` of the events the command line publishes."""
 
 STATUS_DURABLE = "query-status"
 
@@ -69,13 +65,6 @@ class AddOutcome:
     def last_sequence(self) -> int:
         """Return the highest log sequence among them."""
         return max((document.sequence for document in (*self.added, *self.unchanged)), default=0)
-
-
-@asynccontextmanager
-async def connect_bus(url: str) -> AsyncGenerator[JetStreamContext]:
-    """The bus, for one command."""
-    async with connected(url, name="lightstream-cli") as client:
-        yield client.jetstream()
 
 
 async def add_documents(

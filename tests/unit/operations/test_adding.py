@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from operations import publishing
+from operations import adding
+from operations.adding import AddOutcome, add_documents
 from operations.documents import DocumentSource
-from operations.publishing import AddOutcome, add_documents
 from publishing.documents import Added
 from runtime.errors import Unavailable
 from runtime.retries import Backoff
@@ -27,8 +27,8 @@ class FailingPublisher:
 
 
 async def add(publisher: FailingPublisher, folder: Path, patch: pytest.MonkeyPatch) -> AddOutcome:
-    patch.setattr(publishing, "add_document", publisher)
-    patch.setattr(publishing, "BUS_RETURNS", Backoff(first=0.001, longest=0.001))
+    patch.setattr(adding, "add_document", publisher)
+    patch.setattr(adding, "BUS_RETURNS", Backoff(first=0.001, longest=0.001))
     file = folder / "a.txt"
     file.write_text("text", "utf-8")
     bus: Any = None
@@ -49,7 +49,7 @@ async def test_a_document_is_added_again_when_the_bus_was_away(
 
 @pytest.mark.parametrize(
     ("error", "calls"),
-    [(Unavailable("gone"), publishing.BUS_TRIES), (Unavailable("full", retry_after=30.0), 1)],
+    [(Unavailable("gone"), adding.BUS_TRIES), (Unavailable("full", retry_after=30.0), 1)],
 )
 async def test_a_bus_that_stays_away_and_a_full_log_end_the_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Unavailable, calls: int
