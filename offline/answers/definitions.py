@@ -44,6 +44,8 @@ _IDENTIFIER = re.compile(
 _ALIASES = re.compile(r"\s*(?:,|/|\bor\b|\boder\b)\s*")
 _ARGUMENT = re.compile(r"[=\[<({\s:].*$")
 _ARTICLE = re.compile(r"^(?:the|an?|der|die|das|le|la|les|el|los|las) ", re.I)
+_LONGEST_NAME = 4
+"""Words of a name after the first of a key."""
 _LINK = (
     r"\s*(?:[—–:]|-\s|\(|，|：|是|指|"
     r"(?:is|are|means|was|ist|sind|bedeutet|это|est|es|son|désigne)\b)"
@@ -88,10 +90,15 @@ def _identifiers(question: str) -> frozenset[str]:
 def _names(key: str) -> frozenset[str]:
     """Return the names that a key gives, in lower case: of `-k, --keep=FILE` -k and --keep."""
     aliases = _ALIASES.split(key.lower().replace("**", "").replace("`", ""))
-    whole_name = _ARGUMENT.sub("", aliases[0]) if " " not in aliases[0].strip() else aliases[0]
-    short_names = [_ARGUMENT.sub("", alias) for alias in aliases if alias.startswith("-")]
-    bare_names = [name.rstrip("=") for name in (whole_name, aliases[0], *short_names)]
+    whole_names = [alias for alias in aliases if len(alias.split()) <= _LONGEST_NAME]
+    short_names = [_ARGUMENT.sub("", alias) for alias in aliases if _is_short(alias)]
+    bare_names = [name.rstrip("=") for name in (aliases[0], *whole_names, *short_names)]
     return frozenset(_ARTICLE.sub("", name.strip(_QUOTES + " .")) for name in bare_names if name)
+
+
+def _is_short(alias: str) -> bool:
+    """Return whether a name can have an argument after it, which is none of its words."""
+    return alias.startswith("-") or " " not in alias.strip()
 
 
 def _heads(key: str, term: str) -> bool:

@@ -16,6 +16,10 @@ from offline.answers.page_breaks import without_page_breaks
 _LONGEST_KEY = 76
 _FARTHEST = 9
 """Lines below a key, blank ones, within which its text begins."""
+_TERM_ABOVE = 0.25
+"""How far the term of a definition of Markdown stands out, whose definition is as far in."""
+_MOST_TERMS = 4
+"""Terms, one below the other, that a definition of Markdown may have."""
 _NARROWEST = 60
 """Columns that lines may have at least before they count as full."""
 
@@ -36,6 +40,7 @@ _DEFINITION = re.compile(r":\s+(?=\S)")
 """What begins a definition of Markdown, below its term."""
 _QUESTION = re.compile(r"(?:Q|Question|Frage|F|В|Вопрос|Pregunta|P|问|問|问题)\d*\s*[:：]\s*(?=\S)")
 _ANSWER = re.compile(r"(?:A|Answer|Antwort|О|Ответ|Respuesta|R|Réponse|答|回答)\d*\s*[:：]\s*")
+_LINK = re.compile(r"\[([^\[\]\n]*)\]\([^()\s]*\)")
 _CUT_WORD = re.compile("(?<=\\w)[\u2010\u00ad]\n[ \t]*")
 _LETTER = re.compile(r"[^\W\d_]")
 
@@ -95,6 +100,9 @@ class _Reader:
             yield from self._end()
             self._leave(indent)
         text = line.strip()
+        if self._ends_definition(number, text, indent):
+            yield from self._end()
+            self.stack.pop()
         head = _HEADWORD.match(text)
         answer = _ANSWER.match(text) if self.question else None
         if answer:
@@ -109,7 +117,7 @@ class _Reader:
             yield from self._begin(indent, hanging[1])
             self._collect(indent, text, hanging)
         elif self._is_term(number, text, indent):
-            yield from self._begin(indent - 0.5, text)
+            yield from self._begin_term(number, indent - _TERM_ABOVE, text)
         elif definition := _DEFINITION.match(text):
             self._collect(indent, text, definition)
         elif self._is_key(number, text, indent):
@@ -130,7 +138,22 @@ class _Reader:
     def _begin(self, indent: float, key: str) -> Iterator[Section]:
         yield from self._end()
         self._leave(indent)
-        self.stack.append((indent, key.strip()))
+        self.stack.append((indent, _LINK.sub(r"\1", key).strip()))
+
+    def _begin_term(self, number: int, indent: float, term: str) -> Iterator[Section]:
+        """Begin what a term heads, together with the terms right above it."""
+        if self._is_below_key(number) and self.stack[-1][0] == indent:
+            term = f"{self.stack.pop()[1]}, {term}"
+        yield from self._begin(indent, term)
+
+    def _ends_definition(self, number: int, text: str, indent: int) -> bool:
+        """Return whether a paragraph is as far out as the term whose definition stands above."""
+        return (
+            bool(self.stack)
+            and self.stack[-1][0] == indent - _TERM_ABOVE
+            and not self.lines[number - 1].strip()
+            and not _DEFINITION.match(text)
+        )
 
     def _end(self) -> Iterator[Section]:
         """Yield what was read since the last key."""
@@ -179,14 +202,15 @@ class _Reader:
         return head if is_below or is_list else None
 
     def _is_term(self, number: int, text: str, indent: int) -> bool:
-        """Return whether a definition of Markdown stands below a line."""
-        following, apart = self._following(number)
-        return (
-            _DEFINITION.match(following.strip()) is not None
-            and not apart
-            and _indent(following) == indent
-            and len(text) <= _LONGEST_KEY
-        )
+        """Return whether a definition of Markdown stands below a line, or below other terms."""
+        if len(text) > _LONGEST_KEY or _DEFINITION.match(text):
+            return False
+        for line in self.lines[number + 1 : number + 1 + _MOST_TERMS]:
+            if not line.strip() or _indent(line) != indent or len(line) > _LONGEST_KEY:
+                return False
+            if _DEFINITION.match(line.strip()):
+                return True
+        return False
 
     def _is_key(self, number: int, text: str, indent: int) -> bool:
         """Return whether a line heads the lines below it."""

@@ -8,6 +8,7 @@ from html_to_markdown.exceptions import ConversionError
 
 from runtime.errors import InvalidInput
 from runtime.parsing.content import Content, joined
+from runtime.parsing.definition_lists import definitions_as_markdown, mark_definitions
 from runtime.parsing.drawings import alternative_text
 from runtime.parsing.omissions import EMBEDDED, MEDIA, PICTURE, Omission, Omissions
 
@@ -57,7 +58,7 @@ def page_text(source: str, omissions: Omissions) -> str:
         omissions.add(kind, sum(1 for _ in pattern.finditer(source)))
     source, templates = _TEMPLATE.subn("", source)
     omissions.add(HIDDEN, templates)
-    source = _PICTURE.sub(described, source)
+    source = mark_definitions(_PICTURE.sub(described, source))
     try:
         markdown = (
             convert(source, ConversionOptions(extract_metadata=False, skip_images=True)).content
@@ -65,4 +66,4 @@ def page_text(source: str, omissions: Omissions) -> str:
         )
     except ConversionError as error:
         raise InvalidInput(f"not readable as HTML: {error}: save it anew in a browser") from None
-    return markdown.strip()
+    return definitions_as_markdown(markdown).strip()

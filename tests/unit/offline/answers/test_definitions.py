@@ -40,6 +40,12 @@ def test_the_first_part_of_an_entry_defines_and_the_others_belong_to_it() -> Non
     assert bonuses("What is the sail of a mast?", text) == [0.0, 0.0, 0.0]
 
 
+def test_each_term_of_a_definition_is_looked_up() -> None:
+    text = "keel\nbackbone\n: A long beam of the best oak."
+    assert bonuses("What is a backbone?", text) == [DEFINES]
+    assert bonuses("What is a keel?", text) == [DEFINES]
+
+
 def test_an_option_that_a_question_names_is_looked_up() -> None:
     text = (
         "-k, --keep=FILE\n    Do not delete the files that are read.\n\n"

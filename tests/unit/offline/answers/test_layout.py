@@ -104,3 +104,16 @@ def test_no_letter_is_lost(text: str) -> None:
         "".join((*section.keys, section.question, section.text)) for section in sections(text)
     )
     assert set("ab") & set(text) <= set(read) | set("ab") - set("".join(text.split()))
+
+
+def test_terms_one_below_the_other_head_their_definition_together() -> None:
+    text = "keel\nbackbone\n: A long beam.\n\n  Of oak.\n\nmast\n: A pole.\n\nThe rest."
+    assert keys(text) == [
+        (("keel, backbone",), "A long beam. Of oak."),
+        (("mast",), "A pole."),
+        ((), "The rest."),
+    ]
+
+
+def test_a_key_is_named_without_the_address_of_its_link() -> None:
+    assert keys("[keel](ships.html#keel)\n: A long beam.") == [(("keel",), "A long beam.")]
