@@ -1,8 +1,9 @@
-"""Fills new generations from the log, in bulk: read once in large groups, fold every document and
-key once.
+"""Fills new generations from the log, in bulk: read it in large groups, fold every document and key
+once.
 
 Nobody else writes these generations yet. What enters the log meanwhile is not in them: the rebuild
-handles it later.
+handles it later. Graph and vectors read the ends of documents first, so that nothing is made of
+chunks that a later event takes back.
 """
 
 import asyncio
@@ -11,6 +12,7 @@ from collections.abc import (
     AsyncGenerator,
     Awaitable,
     Callable,
+    Collection,
     Coroutine,
     Iterable,
     Mapping,
@@ -22,13 +24,14 @@ from functools import partial
 from typing import Any, TypeVar
 
 from contracts import subjects
-from contracts.events import EVENTS, Event
+from contracts.events import EVENTS, ChunksCreated, DocumentDeleted, Event
 from contracts.graph import Entity, Generations, Partition, Projection, Relation
 from operations.digest import Stores
 from operations.retries import retry_outages
+from runtime.bus.codec import decode
 from runtime.bus.port import Delivery, Log, Message
-from runtime.errors import Poison
-from runtime.replay import BulkReplay
+from runtime.errors import NewerVersion, Poison
+from runtime.replay import BoundedReplay, BulkReplay
 from services.extractor.replay import ExtractionReplay
 from services.indexer.replay import VectorReplay
 from services.merger.replay import GraphReplay
@@ -40,6 +43,9 @@ PAGE = 500
 GROUP_EVENTS = 2000
 GROUP_BYTES = 8 * 1024 * 1024
 """Messages, or bytes of them, that are handled together, while the next ones are fetched."""
+
+BOUNDS = (ChunksCreated, DocumentDeleted)
+"""The types of the events that tell the bounds of documents."""
 
 Report = Callable[[dict[str, Any]], None]
 T = TypeVar("T")
@@ -63,11 +69,16 @@ class Replays:
         }
         return [replay for target in targets for replay in replays[target]]
 
+    def bounded(self, targets: Sequence[Projection]) -> list[BoundedReplay]:
+        """Return those of these projections that learn the bounds of documents first."""
+        replays: Mapping[Projection, BoundedReplay] = {"graph": self.graph, "vectors": self.vectors}
+        return [replays[target] for target in targets if target in replays]
+
 
 @dataclass
 class BulkLoad:
-    """One pass over the log, to its end or to `until`. `decode` returns None for what no projection
-    has.
+    """Fills generations from the log, to its present end or to `until`. `decode` returns None for
+    what no projection has.
     """
 
     log: Log
@@ -91,6 +102,10 @@ class BulkLoad:
     """Entities and relations that were written."""
     skipped: int = 0
     """Events, entities and relations that can never be handled."""
+    bounds_position: int = 0
+    """Sequence up to which the bounds of documents are read."""
+    has_graph: bool = False
+    """Whether entities and relations were written, which later events may take back."""
 
     async def run(self) -> None:
         """Fill the generations. What a killed run leaves is of no use."""
@@ -98,16 +113,13 @@ class BulkLoad:
         end = min(end, self.until or end)
         replays = self.replays.of(self.targets)
         types = {event for replay in replays for event in replay.events}
-        names = [name for name, event in EVENTS.items() if issubclass(event, tuple(types))]
-        filters = (
-            [subjects.ALL] if Event in types else [subjects.of_type(name) for name in sorted(names)]
-        )
-        if self.workspace is not None:
-            filters = [
-                subjects.narrowed(filter, subjects.token(self.workspace)) for filter in filters
-            ]
+        if bounded_replays := self.replays.bounded(self.targets):
+            await retry_outages(
+                partial(self._read_bounds, bounded_replays, end),
+                progress=lambda: self.bounds_position,
+            )
         await retry_outages(
-            partial(self._read, filters, replays, end), progress=lambda: self.position
+            partial(self._read, self._filters(types), replays, end), progress=lambda: self.position
         )
         self._advance(max(self.position, end))
         await _all(retry_outages(partial(replay.finish, self.generations)) for replay in replays)
@@ -116,22 +128,51 @@ class BulkLoad:
         elif "vectors" in self.targets:
             await self._write_all(self.replays.vectors.pages(self.generations))
 
-    async def _read(self, filters: Sequence[str], replays: Sequence[BulkReplay], end: int) -> None:
-        await _with_next(self._groups(filters), lambda group: self._take(group, replays, end))
+    def _filters(self, types: Collection[type[Event]]) -> list[str]:
+        """Return the filters of events of these types, in the workspace that is read."""
+        names = [name for name, event in EVENTS.items() if issubclass(event, tuple(types))]
+        filters = (
+            [subjects.ALL] if Event in types else [subjects.of_type(name) for name in sorted(names)]
+        )
+        if self.workspace is None:
+            return filters
+        return [subjects.narrowed(filter, subjects.token(self.workspace)) for filter in filters]
 
-    async def _groups(self, filters: Sequence[str]) -> AsyncGenerator[list[Message]]:
+    async def _read_bounds(self, replays: Sequence[BoundedReplay], end: int) -> None:
+        """Give the replays the bounds of all documents, as the log has them at `end`."""
+        await _with_next(
+            self._groups(self._filters(BOUNDS), self.bounds_position, end),
+            lambda group: self._take_bounds(group, replays),
+        )
+
+    async def _take_bounds(
+        self, messages: Sequence[Message], replays: Sequence[BoundedReplay]
+    ) -> None:
+        began = time.monotonic()
+        deliveries = _readable(messages)
+        await _all(
+            retry_outages(partial(replay.take_bounds, deliveries, self.generations))
+            for replay in replays
+        )
+        self.bounds_position = messages[-1].sequence
+        await self._rest(len(messages), began)
+
+    async def _read(self, filters: Sequence[str], replays: Sequence[BulkReplay], end: int) -> None:
+        # Not beyond the end to which the bounds are known.
+        await _with_next(
+            self._groups(filters, self.position, end),
+            lambda group: self._take(group, replays, end),
+        )
+
+    async def _groups(
+        self, filters: Sequence[str], after: int, end: int
+    ) -> AsyncGenerator[list[Message]]:
         max_events = min(GROUP_EVENTS, self.events_per_second or GROUP_EVENTS)
         group: list[Message] = []
         size = 0
-        async with aclosing(
-            self.log.read(self.position, filters, page=min(PAGE, max_events))
-        ) as pages:
+        async with aclosing(self.log.read(after, filters, page=min(PAGE, max_events))) as pages:
             async for messages in pages:
-                matching_messages = [
-                    message
-                    for message in messages
-                    if message.sequence <= (self.until or message.sequence)
-                ]
+                matching_messages = [message for message in messages if message.sequence <= end]
                 group += matching_messages
                 size += sum(len(message.data) for message in matching_messages)
                 if len(matching_messages) < len(messages):
@@ -162,9 +203,13 @@ class BulkLoad:
         self._advance(messages[-1].sequence)
         self.events -= len(messages) - len(deliveries)
         self.report({"events": self.events, "position": self.position, "end": end})
+        await self._rest(len(messages), began)
+
+    async def _rest(self, count: int, began: float) -> None:
+        """Wait as long as so many events, begun at that time, are to take."""
         if self.events_per_second:
             await asyncio.sleep(
-                max(0.0, len(messages) / self.events_per_second - (time.monotonic() - began))
+                max(0.0, count / self.events_per_second - (time.monotonic() - began))
             )
 
     def _advance(self, position: int) -> None:
@@ -188,11 +233,17 @@ class BulkLoad:
 
     async def _folded(self) -> AsyncGenerator[tuple[str, list[Entity], list[Relation]]]:
         graph = self.replays.graph
+        has_graph = self.has_graph
         await retry_outages(partial(graph.finish, self.generations))
         for changes in graph.pages():
+            self.has_graph = True
             entities, relations = await retry_outages(
                 partial(graph.fold, changes, self.generations)
             )
+            if not has_graph:
+                # Nothing is there that a tombstone would have to replace.
+                entities = [entity for entity in entities if not entity.is_gone]
+                relations = [relation for relation in relations if not relation.is_gone]
             yield changes.workspace, entities, relations
 
     async def _write_all(
@@ -257,6 +308,18 @@ async def _all(calls: Iterable[Awaitable[object]]) -> None:
     for result in await asyncio.gather(*calls, return_exceptions=True):
         if isinstance(result, BaseException):
             raise result
+
+
+def _readable(messages: Sequence[Message]) -> list[Delivery[Event]]:
+    """Return the messages that this program can read; the others are counted where they are
+    taken.
+    """
+    deliveries: list[Delivery[Event]] = []
+    for message in messages:
+        with suppress(Poison, NewerVersion):
+            envelope = decode(message.data, message.subject, message.headers)
+            deliveries.append(Delivery(envelope, message.sequence, 1, message.published_at))
+    return deliveries
 
 
 def _halves(items: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:

@@ -1,7 +1,8 @@
 """What a rebuild runs of a service: without publishing and without paying a model.
 
-The log is read once in bulk, into a generation that nobody else writes: a `BulkReplay` takes large
-batches, and writes once what they add up to. What enters the log meanwhile goes through a
+The log is read in bulk, into a generation that nobody else writes: a `BulkReplay` takes large
+batches, and writes once what they add up to. A `BoundedReplay` learns before which documents the
+log ends with, so it makes nothing of the others. What enters the log meanwhile goes through a
 `ReplayHandler`, as it does in the service.
 """
 
@@ -53,4 +54,14 @@ class BulkReplay(Protocol):
 
     async def finish(self, generations: Generations) -> None:
         """Write what is not written yet; repeats change nothing."""
+        ...
+
+
+class BoundedReplay(BulkReplay, Protocol):
+    """A `BulkReplay` that makes nothing of chunks which their document no longer has."""
+
+    async def take_bounds(self, batch: Sequence[Delivery[Any]], generations: Generations) -> None:
+        """Store the bounds of documents that these ChunksCreated and DocumentDeleted tell; repeats
+        change nothing. All of the log that `take` gets comes here first.
+        """
         ...

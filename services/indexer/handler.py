@@ -76,7 +76,7 @@ class _ChunkIndexer:
         partition = Partition(workspace, self.generation)
         chunk_events = _chunks_created(deliveries)
         events_to_embed = await self._wanted(workspace, chunk_events)
-        rows = _rows_of(events_to_embed.values())
+        rows = chunk_rows(events_to_embed.values())
         outdated_rows = await find_outdated(partition, "chunks", rows, self.vectors)
         with billed_calls() as bill, noted_cuts() as cuts:
             refusals = await embed_and_put(
@@ -134,7 +134,7 @@ class _ChunkIndexer:
             newest_document = document
             while parts := await self.versions.newer_chunks(partition.workspace, newest_document):
                 newest_document = parts[0].document
-                rows = _rows_of(parts)
+                rows = chunk_rows(parts)
                 outdated_rows = await find_outdated(partition, "chunks", rows, self.vectors)
                 await embed_and_put(partition, [outdated_rows], self.vectors, self.embeddings)
 
@@ -280,7 +280,7 @@ def _graph_indexed(
     return events
 
 
-def _rows_of(events: Iterable[ChunksCreated]) -> dict[str, VectorRow]:
+def chunk_rows(events: Iterable[ChunksCreated]) -> dict[str, VectorRow]:
     """Return the rows of the chunks by their ids; of several versions of a document those of the
     newest.
     """

@@ -10,6 +10,7 @@ from contracts.graph import Entity, Generations, Partition, Relation
 from contracts.ids import entity_vector_id, relation_vector_id
 from knowledge.vector_rows import entity_row, relation_row
 from runtime.batching import batched
+from runtime.bus.batches import by_workspace, document_bounds
 from runtime.bus.port import Delivery
 from runtime.models.port import Embedder
 from runtime.projections.cached_embeddings import CachedEmbeddings
@@ -19,8 +20,8 @@ from runtime.stores.documents.port import Rows
 from runtime.stores.graph.port import Graph
 from runtime.stores.vectors.port import Vectors
 from services.indexer.graph_index import GraphKeys, index_graph
-from services.indexer.handler import on_chunks
-from services.indexer.vector_updates import Outdated, embed_and_put
+from services.indexer.handler import chunk_rows, on_chunks
+from services.indexer.vector_updates import Outdated, embed_and_put, find_outdated
 
 BATCH_SIZE = 1000
 """Entities and relations that are indexed at a time."""
@@ -47,20 +48,46 @@ class VectorReplay:
     def __post_init__(self) -> None:
         self._embeddings = CachedEmbeddings(self.rows, self.embedder)
 
+        self._bounds = RowDocumentBounds(self.rows, "vector_extents")
         self._on_chunks = partial(
-            on_chunks,
-            vectors=self.vectors,
-            embeddings=self._embeddings,
-            extents=RowDocumentBounds(self.rows, "vector_extents"),
+            on_chunks, vectors=self.vectors, embeddings=self._embeddings, extents=self._bounds
         )
 
     def handlers(self) -> list[ReplayHandler]:
         """Return the handlers for events about chunks."""
         return [ReplayHandler(self.events, self._on_chunks)]
 
+    async def take_bounds(self, batch: Sequence[Delivery[Any]], generations: Generations) -> None:
+        """See `BoundedReplay.take_bounds`."""
+        for workspace, deliveries in by_workspace(batch).items():
+            partition = Partition(workspace, generations.vectors)
+            for bounds in document_bounds(deliveries):
+                await self._bounds.put(partition, bounds)
+
     async def take(self, batch: Sequence[Delivery[Any]], generations: Generations) -> None:
-        """See `BulkReplay.take`."""
-        await self._on_chunks(batch, generations)
+        """See `BulkReplay.take`. Chunks of versions that the log has a newer one of, or that are
+        deleted, are not embedded.
+        """
+        for workspace, deliveries in by_workspace(batch).items():
+            partition = Partition(workspace, generations.vectors)
+            rows = chunk_rows(await self._newest(partition, deliveries))
+            outdated_rows = await find_outdated(partition, "chunks", rows, self.vectors)
+            await embed_and_put(partition, [outdated_rows], self.vectors, self._embeddings)
+
+    async def _newest(
+        self, partition: Partition, deliveries: Sequence[Delivery[Any]]
+    ) -> list[ChunksCreated]:
+        """Return those of the ChunksCreated that are of the newest version of their document."""
+        events = [
+            delivery.event for delivery in deliveries if isinstance(delivery.event, ChunksCreated)
+        ]
+        bounds = await self._bounds.get(partition, {event.document.id for event in events})
+        newest: list[ChunksCreated] = []
+        for event in events:
+            of_document = bounds.get(event.document.id)
+            if of_document is None or event.document.version >= of_document.version:
+                newest.append(event)
+        return newest
 
     async def finish(self, generations: Generations) -> None:
         """See `BulkReplay.finish`: every batch is written when it is taken. The rest comes by

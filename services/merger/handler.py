@@ -60,7 +60,7 @@ async def on_entities_extracted(
             event = delivery.event
             document = event.document.id if event.document else ""
             originals: set[Key] = set()
-            for chunk in _chunks_of(event):
+            for chunk in chunks_of(event):
                 originals |= keys_by_chunk[chunk.id]
             keys = _canonical_keys(originals, document, edits)
             if isinstance(event, EntitiesExtracted):
@@ -207,7 +207,7 @@ def newest_contributions(
         event = delivery.event
         version = event.document.version if event.document else 0
         of_event = contributions(event) if isinstance(event, EntitiesExtracted) else []
-        for chunk in _chunks_of(event):
+        for chunk in chunks_of(event):
             newest_version, newest_rows = newest_by_chunk.get(chunk.id, (-1, []))
             # Of one version a chunk may have failed and, tried again, been extracted after all:
             # what it says counts, whichever event comes first (decision 29).
@@ -216,7 +216,7 @@ def newest_contributions(
     return newest_by_chunk
 
 
-def _chunks_of(event: EntitiesExtracted | StageFailed) -> Sequence[ChunkRef]:
+def chunks_of(event: EntitiesExtracted | StageFailed) -> Sequence[ChunkRef]:
     """Return the chunks whose contributions the event decides; none for a failure of another
     kind.
     """

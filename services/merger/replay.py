@@ -4,7 +4,6 @@ from collections import defaultdict
 from collections.abc import Collection, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import chain
 from typing import Any
 
 from contracts.events import (
@@ -22,12 +21,14 @@ from runtime.batching import batched
 from runtime.bus.batches import by_workspace, document_bounds
 from runtime.bus.port import Delivery
 from runtime.replay import ReplayHandler
+from runtime.stores.documents.document_bounds import RowDocumentBounds
 from runtime.stores.documents.port import Rows
 from runtime.stores.graph.port import Graph
-from services.merger.adapters.contributions import RowContributions, RowSummaries
+from services.merger.adapters.contributions import BOUNDS_TABLE, RowContributions, RowSummaries
 from services.merger.aggregate_cache import AggregateCache
 from services.merger.handler import (
     affected_keys,
+    chunks_of,
     edits_in,
     newest_contributions,
     on_description_summarized,
@@ -103,6 +104,7 @@ class GraphReplay:
         self._dependencies = MergeDependencies(
             RowContributions(rows), RowSummaries(rows), graph, settings.limits, AggregateCache()
         )
+        self._bounds = RowDocumentBounds(rows, BOUNDS_TABLE)
         self._changes: dict[str, _Changes] = defaultdict(_Changes)
         """By workspace."""
         self.unsummarized_keys: dict[str, set[Key]] = defaultdict(set)
@@ -133,8 +135,17 @@ class GraphReplay:
             ReplayHandler((GraphEdited,), partial(on_graph_edited, dependencies=dependencies)),
         ]
 
+    async def take_bounds(self, batch: Sequence[Delivery[Any]], generations: Generations) -> None:
+        """See `BoundedReplay.take_bounds`."""
+        for workspace, deliveries in by_workspace(batch).items():
+            partition = Partition(workspace, generations.graph)
+            for bounds in document_bounds(deliveries):
+                await self._bounds.put(partition, bounds)
+
     async def take(self, batch: Sequence[Delivery[Any]], generations: Generations) -> None:
-        """See `BulkReplay.take`."""
+        """See `BulkReplay.take`. What chunks said that their document no longer has is not
+        stored.
+        """
         contributions = self._dependencies.contributions
         summaries = self._dependencies.summaries
         for workspace, deliveries in by_workspace(batch).items():
@@ -143,16 +154,14 @@ class GraphReplay:
             by_type: dict[type, list[Delivery[Any]]] = defaultdict(list)
             for delivery in deliveries:
                 by_type[type(delivery.event)].append(delivery)
-            extractions = by_type[EntitiesExtracted] + by_type[StageFailed]
+            extractions = await self._of_present_chunks(
+                partition, by_type[EntitiesExtracted] + by_type[StageFailed]
+            )
             keys_by_chunk = await contributions.replace(
                 partition, newest_contributions(extractions)
             )
             for chunk, keys in keys_by_chunk.items():
                 changes.note(chunk, keys)
-            for bounds in document_bounds(by_type[ChunksCreated] + by_type[DocumentDeleted]):
-                ids_by_document = await contributions.apply_bounds(partition, bounds)
-                for key, chunk in chain.from_iterable(ids_by_document.values()):
-                    changes.note(chunk, [key])
             await summaries.put(partition, summaries_by_hash(by_type[DescriptionSummarized]))
             for delivery in by_type[DescriptionSummarized]:
                 changes.summary_hashes[delivery.event.key].add(delivery.event.inputs_hash)
@@ -160,6 +169,25 @@ class GraphReplay:
             if edits:
                 await contributions.put_edits(partition, edits)
                 changes.edits += edits
+
+    async def _of_present_chunks(
+        self, partition: Partition, deliveries: Sequence[Delivery[Any]]
+    ) -> list[Delivery[Any]]:
+        """Return the deliveries about a chunk that is within the bounds of its document."""
+        documents = {
+            delivery.event.document.id for delivery in deliveries if delivery.event.document
+        }
+        bounds = await self._bounds.get(partition, documents)
+        present: list[Delivery[Any]] = []
+        for delivery in deliveries:
+            document = delivery.event.document
+            of_document = bounds.get(document.id) if document else None
+            if of_document is None or not all(
+                of_document.is_obsolete_chunk(chunk.order, document.version)
+                for chunk in chunks_of(delivery.event)
+            ):
+                present.append(delivery)
+        return present
 
     async def finish(self, generations: Generations) -> None:
         """Add what edits may have changed to what is to be folded. `pages` and `fold` do the

@@ -32,6 +32,9 @@ from services.merger.adapters.contribution_rows import contributions_in, row_of
 from services.merger.domain.history import History
 from services.merger.port import ContributionId
 
+BOUNDS_TABLE = "graph_extents"
+"""Table of the bounds of documents, as the graph has them."""
+
 _PAGE = 1000
 _CHUNKS = 500
 """Chunks whose contributions are read at once: a hub has many, and most of what they say is of
@@ -46,7 +49,7 @@ class RowContributions:
 
     def __init__(self, rows: Rows) -> None:
         self._rows = rows
-        self._bounds = RowDocumentBounds(rows, "graph_extents")
+        self._bounds = RowDocumentBounds(rows, BOUNDS_TABLE)
 
     async def replace(
         self, partition: Partition, contributions: Mapping[str, tuple[int, Sequence[Contribution]]]

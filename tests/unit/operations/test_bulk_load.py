@@ -126,6 +126,8 @@ async def digests(of: Stores, generations: Generations) -> dict[tuple[str, Proje
 
 
 TOTAL = len(EVENTS.read_text("utf-8").splitlines())
+BOUNDS = 8
+"""Events that tell the bounds of documents: seven ChunksCreated, one DocumentDeleted."""
 
 
 @pytest.mark.parametrize("first", [0, 1, TOTAL // 4, TOTAL // 2, 3 * TOTAL // 4, TOTAL - 1, TOTAL])
