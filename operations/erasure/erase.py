@@ -125,16 +125,18 @@ async def _plans(bus: JetStreamContext, erasure: Erasure) -> list[ErasurePlan]:
     for name in erasure.documents:
         for id in (*spellings(name), *ids_of_name(name)):
             erasure_plan = await plan_erasure(bus, erasure.workspace, id)
-            if erasure_plan.history.leaves or erasure_plan.history.unfinished:
+            if erasure_plan.history.leaves or erasure_plan.history.tombstones:
                 plans[id] = erasure_plan
                 break
-            if erasure_plan.history.tombstones:
-                raise InvalidInput(
-                    f"{name!r} is erased already: `lightstream log --document` has the "
-                    "receipt's hash"
-                )
         else:
             raise InvalidInput(f"no document {name!r} in workspace {erasure.workspace}")
+    # Beside one that is not finished, an erased document may be of the same erasure, which was
+    # killed between the two: it has its receipt again.
+    if all(erasure_plan.history.is_erased for erasure_plan in plans.values()):
+        names = ", ".join(repr(name) for name in erasure.documents)
+        raise InvalidInput(
+            f"{names} is erased already: `lightstream log --document` has the receipt's hash"
+        )
     return list(plans.values())
 
 
@@ -148,9 +150,10 @@ async def _let_go(bus: JetStreamContext, erasure: Erasure, report: Report) -> li
     plans = await _plans(bus, erasure)
     last_newest = 0
     for erasure_plan in plans:
-        await delete_document(
-            NatsLog(bus), workspace=erasure.workspace, id=erasure_plan.history.id, source=SOURCE
-        )
+        if not erasure_plan.history.is_erased:
+            await delete_document(
+                NatsLog(bus), workspace=erasure.workspace, id=erasure_plan.history.id, source=SOURCE
+            )
     end = asyncio.get_running_loop().time() + PATIENCE
     while True:
         newest_sequence = max(

@@ -67,6 +67,11 @@ class DocumentHistory:
         """Return whether an erasure of it began and was not finished."""
         return bool(self.tombstones) and self.tombstones[-1].receipt is None
 
+    @property
+    def is_erased(self) -> bool:
+        """Return whether an erasure of it was finished, and nothing of it came later."""
+        return bool(self.tombstones) and not self.unfinished and not self.leaves
+
 
 @dataclass(frozen=True)
 class ErasurePlan:

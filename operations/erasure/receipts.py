@@ -69,9 +69,17 @@ def make_receipt(
 ) -> Receipt:
     """Return the receipt of the erasure that these tombstones began: all since the receipt before
     it.
+
+    One whose receipt was published, and then nobody was given it, has another one of the same.
     """
+    last_listing = max(number for number, tombstone in enumerate(tombstones) if tombstone.erased)
     since = max(
-        (number + 1 for number, tombstone in enumerate(tombstones) if tombstone.receipt), default=0
+        (
+            number + 1
+            for number, tombstone in enumerate(tombstones[:last_listing])
+            if tombstone.receipt
+        ),
+        default=0,
     )
     own_tombstones = tombstones[since:]
     events = {

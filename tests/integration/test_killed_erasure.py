@@ -2,11 +2,12 @@
 killed.
 """
 
-from collections.abc import AsyncGenerator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from nats.js import JetStreamContext
@@ -28,6 +29,7 @@ from runtime.bus.nats.blobs import NatsBlobs
 from runtime.bus.nats.log import NatsLog
 from runtime.bus.nats.parked import NatsParkedEvents
 from runtime.bus.parking.port import ParkedEvent
+from runtime.errors import InvalidInput
 from runtime.settings import Settings
 from runtime.stores.documents.port import INDEXES, Table
 from runtime.stores.documents.sqlite.store import SqliteRows
@@ -206,53 +208,93 @@ async def _fill(stack: Stack) -> None:
     await rows.close()
 
 
+class Whole(NamedTuple):
+    """An erasure that nobody killed: its receipts, the number of its writes, what was left."""
+
+    receipts: list[Receipt]
+    writes: int
+    content: dict[str, Any]
+
+
+@asynccontextmanager
+async def filled(
+    shared_servers: SharedServers, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> AsyncGenerator[Stack]:
+    """A stack on a bus of its own."""
+    await asyncio.to_thread(folder.mkdir)
+    async with (
+        nats_account(shared_servers) as server,
+        opened(server, folder, monkeypatch) as stack,
+    ):
+        yield stack
+
+
+async def erased(stack: Stack, killer: Killer) -> Whole:
+    """Erase without a kill."""
+    killer.begin(0, behind=False)
+    receipts = await stack.erase()
+    return Whole(receipts, killer.count, await stack.content())
+
+
+def events_of(receipts: Sequence[Receipt]) -> list[set[int]]:
+    return [set(receipt.events) for receipt in receipts]
+
+
+@pytest.fixture
+def killer(monkeypatch: pytest.MonkeyPatch) -> Killer:
+    killer = Killer()
+    for owner, names in WRITES:
+        for name in names:
+            monkeypatch.setattr(owner, name, killer.wrapped(getattr(owner, name)))
+    return killer
+
+
 async def test_an_erasure_that_is_killed_again_and_again_ends_as_one_that_nobody_killed(
-    shared_servers: SharedServers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    shared_servers: SharedServers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, killer: Killer
 ) -> None:
     """Each start comes one write further than the one before; every other one dies with that write
     done.
     """
-    async with AsyncExitStack() as stack_of_servers:
-        killer = Killer()
-        for owner, names in WRITES:
-            for name in names:
-                monkeypatch.setattr(owner, name, killer.wrapped(getattr(owner, name)))
-        (tmp_path / "whole").mkdir()
-        server = await stack_of_servers.enter_async_context(nats_account(shared_servers))
-        async with opened(server, tmp_path / "whole", monkeypatch) as stack:
-            killer.begin(0, behind=False)
-            receipts = await stack.erase()
-            writes = killer.count
-            expected_content = await stack.content()
-        assert (
-            expected_content["KB_BLOBS"]
-            == expected_content["KB_DEAD"]
-            == expected_content["KB_PARKED"]
-            == []
-        )
-        assert not [
-            subject
-            for _, subject in expected_content["KB_EVENTS"]
-            if ".w.a." in subject or ".w.long." in subject
-        ]
-        assert (expected_content["answers"], expected_content["archive"]) == ({}, {})
+    async with filled(shared_servers, tmp_path / "whole", monkeypatch) as stack:
+        whole = await erased(stack, killer)
+    for name in ("KB_BLOBS", "KB_DEAD", "KB_PARKED"):
+        assert whole.content[name] == []
+    assert not [
+        subject
+        for _, subject in whole.content["KB_EVENTS"]
+        if ".w.a." in subject or ".w.long." in subject
+    ]
+    assert (whole.content["answers"], whole.content["archive"]) == ({}, {})
 
-        (tmp_path / "killed").mkdir()
-        server = await stack_of_servers.enter_async_context(nats_account(shared_servers))
-        async with opened(server, tmp_path / "killed", monkeypatch) as stack:
-            at = 0
-            deaths = 0
-            outcome = None
-            while outcome is None:
-                at += 1 + at // 10
-                killer.begin(at, behind=bool(deaths % 2))
-                try:
-                    outcome = await stack.erase()
-                except Killed:
-                    deaths += 1
-                    killer.begin(0, behind=False)
-            assert deaths > 20, f"of {writes} writes"
-            assert await stack.content() == expected_content
-        assert [set(receipt.events) for receipt in outcome] == [
-            set(receipt.events) for receipt in receipts
-        ]
+    async with filled(shared_servers, tmp_path / "killed", monkeypatch) as stack:
+        at = 0
+        deaths = 0
+        outcome = None
+        while outcome is None:
+            at += 1 + at // 10
+            killer.begin(at, behind=bool(deaths % 2))
+            try:
+                outcome = await stack.erase()
+            except Killed:
+                deaths += 1
+                killer.begin(0, behind=False)
+            except InvalidInput as error:  # the one before died behind its very last write
+                assert "is erased already" in str(error)
+                outcome = whole.receipts
+        assert deaths > 20, f"of {whole.writes} writes"
+        assert await stack.content() == whole.content
+    assert events_of(outcome) == events_of(whole.receipts)
+
+
+async def test_an_erasure_that_is_killed_between_two_receipts_gives_both_when_it_is_begun_again(
+    shared_servers: SharedServers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, killer: Killer
+) -> None:
+    async with filled(shared_servers, tmp_path / "whole", monkeypatch) as stack:
+        whole = await erased(stack, killer)
+    async with filled(shared_servers, tmp_path / "killed", monkeypatch) as stack:
+        killer.begin(whole.writes, behind=False)  # the last write is the second receipt
+        with pytest.raises(Killed):
+            await stack.erase()
+        killer.begin(0, behind=False)
+        assert events_of(await stack.erase()) == events_of(whole.receipts)
+        assert await stack.content() == whole.content
