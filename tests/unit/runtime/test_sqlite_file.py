@@ -1,17 +1,20 @@
-"""The SQLite file of the documents: what a vector takes in it, and what is left of its WAL when
-nobody writes.
+"""The SQLite file of the documents: what a vector takes in it, what is left of its WAL when nobody
+writes, and how many commits writes take.
 """
 
 import asyncio
 import os
+import sqlite3
+from collections.abc import AsyncGenerator, Awaitable, Mapping
 from pathlib import Path
 
 import pytest
 
 from contracts.graph import Partition
 from contracts.ids import sha256
-from runtime.stores.documents.port import Table
-from runtime.stores.documents.sqlite import file
+from runtime.errors import Unavailable
+from runtime.stores.documents.port import Row, Table
+from runtime.stores.documents.sqlite import commits, file
 from runtime.stores.documents.sqlite.store import SqliteRows
 
 TABLE = Table("embeddings", Partition("default", 0))
@@ -107,3 +110,86 @@ async def test_a_change_of_one_field_writes_no_other_index(tmp_path: Path) -> No
     assert dict(await rows.find(documents, {"status": "processed"})) == after
     assert len(await rows.find(documents, {"status": "pending"})) == 480
     await rows.close()
+
+
+def commits_in(wal: Path) -> int:
+    """The commits that a WAL holds since it was last begun anew: frames with the size of the
+    file.
+    """
+    data = wal.read_bytes()
+    salt = data[16:24]
+    count = 0
+    for start in range(32, len(data) - file.PAGE_BYTES, 24 + file.PAGE_BYTES):
+        is_valid = data[start + 8 : start + 16] == salt
+        count += is_valid and int.from_bytes(data[start + 4 : start + 8], "big") > 0
+    return count
+
+
+@pytest.fixture
+async def rows(tmp_path: Path) -> AsyncGenerator[SqliteRows]:
+    rows = SqliteRows(tmp_path / "rows.sqlite")
+    await rows.prepare()
+    yield rows
+    await rows.close()
+
+
+async def test_writes_of_several_tasks_that_wait_are_committed_together(
+    rows: SqliteRows, tmp_path: Path
+) -> None:
+    wal = tmp_path / "rows.sqlite-wal"
+    before = commits_in(wal)
+    await asyncio.gather(*(rows.put(TABLE, {f"k{n}": {"f32": b"1"}}) for n in range(40)))
+    assert commits_in(wal) - before == 40 // commits.MOST_TOGETHER
+    for n in range(3):
+        await rows.put(TABLE, {f"alone{n}": {"f32": b"1"}})
+    assert commits_in(wal) - before == 40 // commits.MOST_TOGETHER + 3
+    assert len(await rows.scan(TABLE, limit=100)) == 43
+
+
+async def test_a_write_that_fails_takes_none_of_its_neighbours_with_it(rows: SqliteRows) -> None:
+    def fail(stored_rows: Mapping[str, Row]) -> Mapping[str, Row]:
+        raise ValueError(f"of {len(stored_rows)} rows")
+
+    def add(number: int) -> Awaitable[object]:
+        return rows.put(TABLE, {f"k{number}": {"f32": b"1"}})
+
+    results = await asyncio.gather(
+        add(1), rows.update(TABLE, ["a"], fail), add(2), return_exceptions=True
+    )
+    assert [type(result) for result in results] == [type(None), ValueError, type(None)]
+    assert [key for key, _ in await rows.scan(TABLE, limit=9)] == ["k1", "k2"]
+
+
+async def test_a_transaction_that_sqlite_takes_back_fails_for_all_of_its_writes(
+    rows: SqliteRows,
+) -> None:
+    """As on a full disk, after which nothing of it may be written either."""
+
+    def roll_back(connection: sqlite3.Connection) -> None:
+        connection.execute("ROLLBACK")
+        raise sqlite3.OperationalError("database or disk is full")
+
+    sqlite_file = rows._file  # pyright: ignore[reportPrivateUsage]
+    results = await asyncio.gather(
+        rows.put(TABLE, {"before": {"f32": b"1"}}),
+        sqlite_file.transact(roll_back),
+        rows.put(TABLE, {"behind": {"f32": b"1"}}),
+        return_exceptions=True,
+    )
+    assert [type(result) for result in results] == [Unavailable] * 3
+    assert await rows.scan(TABLE, limit=9) == []
+    await rows.put(TABLE, {"again": {"f32": b"1"}})
+
+
+async def test_a_task_that_gives_up_before_its_turn_writes_nothing(rows: SqliteRows) -> None:
+    writing = rows._file._writing  # pyright: ignore[reportPrivateUsage]
+    async with writing:
+        first = asyncio.create_task(rows.put(TABLE, {"first": {"f32": b"1"}}))
+        cancelled = asyncio.create_task(rows.put(TABLE, {"cancelled": {"f32": b"1"}}))
+        for _ in range(20):
+            await asyncio.sleep(0)
+        cancelled.cancel()
+        await asyncio.gather(cancelled, return_exceptions=True)
+    await first
+    assert cancelled.cancelled()
+    assert [key for key, _ in await rows.scan(TABLE, limit=9)] == ["first"]

@@ -3,21 +3,23 @@ transactions and errors.
 
 One connection writes, another reads, each in a thread of its own, so that no reader waits for a
 writer. Every transaction is one step of the writing thread: it begins and ends there, so a caller
-that is cancelled leaves none open and a busy event loop never holds up the other processes.
+that is cancelled leaves none open and a busy event loop never holds up the other processes. Writes
+of several tasks that wait share one (`commits.py`).
 """
 
 import asyncio
 import math
 import sqlite3
 import time
-from collections.abc import AsyncGenerator, Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 from runtime.errors import ConfigurationError, Unavailable
+from runtime.stores.documents.sqlite.commits import GroupCommits, Outcome, Work, transaction
 
 Parameters = tuple[Any, ...]
 T = TypeVar("T")
@@ -63,6 +65,7 @@ class SqliteFile:
         self._timeout = timeout
         self._opening = asyncio.Lock()
         self._writing = asyncio.Lock()
+        self._commits = GroupCommits(self._writing, self._commit)
         self._open: tuple[_Connection, _Connection] | None = None
         self._idle: asyncio.Task[None] | None = None
 
@@ -75,13 +78,15 @@ class SqliteFile:
             )
 
     async def transact(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Run `work` in one whole transaction, in the writing thread, and return what it
-        returns.
+        """Run `work` inside of one transaction, in the writing thread, and return what it returns
+        once that is committed.
         """
         with _translated(self._path):
             _, writer = await self._connections()
-            async with self._turn():
-                result = await writer.run(lambda connection: _transaction(connection, work))
+            try:
+                result = await self._commits.run(work, self._timeout)
+            except TimeoutError as error:
+                raise Unavailable(f"{self._path.name} was busy for {self._timeout} s") from error
         if self._idle is None:
             self._idle = asyncio.create_task(self._empty_wal_when_idle(writer))
         return result
@@ -95,6 +100,10 @@ class SqliteFile:
             self._open = None
             for connection in connections:
                 await connection.close()
+
+    async def _commit(self, works: Sequence[Work]) -> list[Outcome]:
+        _, writer = await self._connections()
+        return await writer.run(partial(transaction, works=works))
 
     async def _connections(self) -> tuple["_Connection", "_Connection"]:
         """Return the reading and the writing connection."""
@@ -128,19 +137,6 @@ class SqliteFile:
             if wal.stat().st_size > LARGE:
                 async with self._writing:
                     await writer.run(partial(_empty_wal, timeout=self._timeout))
-
-    @asynccontextmanager
-    async def _turn(self) -> AsyncGenerator[None, None]:
-        """Hold the right to write, one task at a time, so that a waiting task can give up."""
-        try:
-            async with asyncio.timeout(self._timeout):
-                await self._writing.acquire()
-        except TimeoutError as error:
-            raise Unavailable(f"{self._path.name} was busy for {self._timeout} s") from error
-        try:
-            yield
-        finally:
-            self._writing.release()
 
 
 class _Connection:
@@ -226,19 +222,6 @@ def _seconds_since_write(wal: Path) -> float:
         return time.time() - wal.stat().st_mtime
     except OSError:
         return math.inf
-
-
-def _transaction(connection: sqlite3.Connection, work: Callable[[sqlite3.Connection], T]) -> T:
-    # IMMEDIATE waits for its turn at the beginning; a reader that turns writer later would be
-    # refused at once.
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        result = work(connection)
-        connection.execute("COMMIT")
-        return result
-    finally:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
 
 
 @contextmanager
