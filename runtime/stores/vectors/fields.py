@@ -20,6 +20,7 @@ from contracts.graph import Hit, VectorRow
 from contracts.ids import chunk_vector_prefix
 from runtime.batching import batched, batched_by_bytes
 from runtime.errors import Poison
+from runtime.stores.vectors.port import VectorPage
 
 Fields = dict[str, Any]
 """Fields of one row by name, as the server returns them."""
@@ -181,9 +182,26 @@ def id_of(key: str) -> str:
     return key.partition("-")[2]
 
 
-def hit(key: str, fields: Mapping[str, Any], similarity: float) -> Hit:
-    """Return the hit of one result of a search."""
-    return Hit(id_of(key), names_of(fields), rounded_score(similarity))
+def hits(
+    keys: Iterable[str], fields: Mapping[str, Sequence[str]], similarities: Iterable[float]
+) -> list[Hit]:
+    """Return the hits of a search from the columns of its rows."""
+    return [
+        Hit(id_of(key), tuple(orjson.loads(names)), rounded_score(similarity))
+        for key, names, similarity in zip(keys, fields.get("names", ()), similarities, strict=True)
+    ]
+
+
+def vector_page(
+    ids: Sequence[str], names: Sequence[str], vectors: NDArray[np.float32]
+) -> VectorPage:
+    """Return the page of these rows, by id, from their columns."""
+    order = sorted(range(len(ids)), key=ids.__getitem__)
+    return VectorPage(
+        [ids[row] for row in order],
+        [tuple(orjson.loads(names[row])) for row in order],
+        vectors[order],
+    )
 
 
 def without_vector(row: VectorRow) -> VectorRow:

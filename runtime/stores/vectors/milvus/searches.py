@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from contracts.graph import Partition, VectorKind
 from runtime.concurrency.shared_calls import SharedCalls
 from runtime.stores.vectors.milvus.collections import Collections
+from runtime.workarounds.pymilvus import Nearest, nearest_columns
 
 SEARCHES = 16
 """Searches of one call."""
@@ -39,31 +40,30 @@ class Searches:
         limit: int,
         condition: str,
         output_fields: Sequence[str],
-    ) -> list[Any]:
-        """Return the `limit` nearest rows of the client, each with `id` (the key), `entity` and
-        `distance`.
-        """
+    ) -> Nearest:
+        """Return the `limit` nearest rows."""
         return await self._calls.ask(
             _Alike(partition.generation, kind, limit, condition, tuple(output_fields)), vector
         )
 
-    async def _nearest_of_each(self, of: _Alike, vectors: list[list[float]]) -> list[list[Any]]:
+    async def _nearest_of_each(self, of: _Alike, vectors: list[list[float]]) -> list[Nearest]:
         """Return the nearest rows of each vector, by one call: four together cost half of what four
         calls do.
         """
         breadth = {"ef": max(128, of.limit)} if self._collections.index_type == "HNSW" else {}
 
-        async def search(client: Any, name: str) -> list[list[Any]]:
-            answer = await client.search(
+        async def search(client: Any, name: str) -> list[Nearest]:
+            return await nearest_columns(
+                client,
                 name,
                 vectors,
-                filter=of.condition,
+                expression=of.condition,
                 limit=of.limit,
                 output_fields=[*of.output_fields],
-                search_params={"params": breadth},
+                param={"params": breadth},
                 consistency_level="Bounded",
                 timeout=self._timeout,
             )
-            return [list(hits) for hits in answer]
 
-        return await self._collections.use(of.generation, of.kind, search) or [[] for _ in vectors]
+        answer = await self._collections.use(of.generation, of.kind, search)
+        return answer or [Nearest((), (), {}) for _ in vectors]

@@ -23,7 +23,7 @@ from runtime.stores.vectors.collection_names import collection_name, outdated, p
 from runtime.stores.vectors.milvus.collections import Collections
 from runtime.stores.vectors.milvus.searches import Searches
 from runtime.stores.vectors.port import RowVersion, VectorPage
-from runtime.workarounds.pymilvus import DataType, upsert_columns
+from runtime.workarounds.pymilvus import DataType, query_columns, upsert_columns
 
 MOST_HITS = 16_384
 """The server's limit of one search."""
@@ -153,9 +153,7 @@ class MilvusVectors:
             answer = await self._searches.nearest(
                 partition, kind, direction, limit, condition, stored.HIT_FIELDS
             )
-            candidates = stored.ranked(
-                stored.hit(hit.id, hit.entity, hit.distance) for hit in answer
-            )
+            candidates = stored.ranked(stored.hits(answer.keys, answer.fields, answer.similarities))
             hits = stored.only_documents(candidates, documents)
             certain = len(hits) > top_k and hits[top_k - 1].score != candidates[-1].score
             if certain or len(candidates) < limit or limit == MOST_HITS:
@@ -171,10 +169,11 @@ class MilvusVectors:
         direction = stored.single_precision(vector, self.dimension, "the question")
         scores: dict[str, float] = {}
         for condition in stored.id_filters(partition.workspace, ids):
-            hits = await self._searches.nearest(
+            nearest = await self._searches.nearest(
                 partition, kind, direction.tolist(), stored.READ_ROWS, condition, ()
             )
-            scores |= {stored.id_of(hit.id): stored.rounded_score(hit.distance) for hit in hits}
+            for key, similarity in zip(nearest.keys, nearest.similarities, strict=True):
+                scores[stored.id_of(key)] = stored.rounded_score(similarity)
         rows_left = await self.get(
             partition, kind, [id for id in ids if id not in scores], vectors=True
         )
@@ -218,16 +217,24 @@ class MilvusVectors:
     async def scan_vectors(
         self, partition: Partition, kind: VectorKind, after: str = "", limit: int = 1000
     ) -> VectorPage:
-        """See `Vectors`. Raises Poison when `after` is neither an id nor empty."""
-        rows = await self._after(
-            partition, kind, after, limit, stored.PLACED_VECTOR, strict_float32=True
-        )
-        vectors = np.array([row["vector"] for row in rows], np.float32).reshape(
-            len(rows), self.dimension
-        )
-        return VectorPage(
-            [row["id"] for row in rows], [stored.names_of(row) for row in rows], vectors
-        )
+        """See `Vectors`. At most 16,384 rows. Raises Poison when `after` is neither an id nor
+        empty.
+        """
+        condition = stored.after_filter(partition.workspace, after)
+        options = {
+            "consistency_level": "Bounded",
+            "timeout": self._timeout,
+            "limit": min(limit, MOST_HITS),
+        }
+
+        async def query(client: Any, name: str) -> dict[str, Any]:
+            return await query_columns(client, name, condition, [*stored.PLACED_VECTOR], **options)
+
+        columns = await self._collections.use(partition.generation, kind, query)
+        if not columns:
+            return VectorPage([], [], np.empty((0, self.dimension), np.float32))
+        vectors = columns["vector"].reshape(-1, self.dimension)
+        return stored.vector_page(columns["id"], columns["names"], vectors)
 
     async def count(self, partition: Partition, kind: VectorKind) -> int:
         """See `Vectors`."""

@@ -1,8 +1,9 @@
-"""Caches all vectors of a kind that fit, once questions have searched them often enough: no further
-search is a call.
+"""Caches all vectors of a kind where they are few, once questions have searched them often enough:
+no further search is a call.
 
-Of what a search among some thousands of vectors costs, most is the call. Reading them all costs
-about as much as a search for every thirty of them.
+Of what a search among some thousands of vectors costs, most is the call, and reading them all costs
+about as much as a search for every thirty of them. Among more of them the store searches: comparing
+all costs more than its call, and reading them would make the first questions pay for thousands.
 """
 
 import asyncio
@@ -24,11 +25,11 @@ logger = structlog.get_logger(__name__)
 KIND = ("all vectors",)
 
 MIN_SEARCHES = 3
-"""Searches of a kind before all of its vectors are read: a process is soon as fast as it will
-be.
-"""
+"""Searches of a kind before its vectors are counted."""
 ROWS_PER_SEARCH = 30
-"""Rows whose reading costs as much as a search."""
+"""Rows whose reading costs as much as a search: all of a kind are read after as many searches."""
+MAX_ROWS = 10_000
+"""Vectors of a kind that are cached at most."""
 PAGE_SIZE = 250
 """Rows that are read at once; questions are answered in between."""
 QUIET_SECONDS = 10.0
@@ -80,7 +81,6 @@ class WholeVectors:
         misses.searches += 1
         is_due = misses.searches >= misses.due or self._is_quiet(partition, misses)
         if is_due and misses.attempt is None and self._cache.is_current(partition):
-            misses.searches = 0
             misses.attempt = asyncio.create_task(self._attempt(partition, kind, misses))
 
     async def close(self) -> None:
@@ -98,11 +98,19 @@ class WholeVectors:
     async def _attempt(self, partition: Partition, kind: VectorKind, misses: _Misses) -> None:
         clock = self._cache.clock
         try:
+            existing_rows = await self._vectors.count(partition, kind)
+            misses.due = max(MIN_SEARCHES, existing_rows / ROWS_PER_SEARCH)
+            is_paid = misses.searches >= misses.due or self._is_quiet(partition, misses)
+            if existing_rows <= MAX_ROWS and not is_paid:
+                return
+            misses.searches = 0
+            misses.not_before = math.inf
+            if existing_rows > MAX_ROWS:
+                return
             async with self._cache.projection_lock:
                 started_at = clock()
                 rows = await self._load(partition, kind)
             misses.due = max(MIN_SEARCHES, rows / ROWS_PER_SEARCH)
-            misses.not_before = math.inf
             if rows < math.inf:
                 now = clock()
                 misses.not_before = now + PAUSE_RATIO * (now - started_at)
@@ -119,8 +127,7 @@ class WholeVectors:
         """
         since = self._cache.invalidations(partition)
         dimension = self._vectors.dimension
-        max_bytes = self._cache.max_bytes * CACHE_SHARE
-        free_bytes = max_bytes
+        free_bytes = self._cache.max_bytes * CACHE_SHARE
         ids: list[str] = []
         names: list[tuple[str, ...]] = []
         pages = [packed(np.empty((0, dimension), np.float32))]
@@ -137,9 +144,6 @@ class WholeVectors:
                 return math.inf
             if self._cache.invalidations(partition) != since:
                 return len(ids)
-        vectors = np.concatenate(pages)
-        if len(ids) * (4 * dimension + OVERHEAD) <= max_bytes:
-            vectors = vectors.astype(np.float32)  # compared faster, as long as there is room
-        matrix = VectorMatrix(ids, names, vectors)
+        matrix = VectorMatrix(ids, names, np.concatenate(pages))
         self._cache.store_unless_changed(partition, since, KIND, {kind: matrix})
         return len(ids)

@@ -137,7 +137,7 @@ async def harness() -> Harness:
 
 
 async def test_after_some_searches_no_question_is_a_search_of_the_store(harness: Harness) -> None:
-    assert await harness.asked(6) == [True] * 3 + [False] * 3
+    assert await harness.asked(7) == [True] * 4 + [False] * 3
     assert [await harness.ask(top_k=top_k) for top_k in (0, 1, 2, 13, 14, 39, 40, 41, 100)] == [
         False
     ] * 9
@@ -145,10 +145,28 @@ async def test_after_some_searches_no_question_is_a_search_of_the_store(harness:
     assert await harness.ask("relations")
 
 
+async def test_the_first_questions_do_not_pay_for_reading_many_vectors(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(whole_vectors, "ROWS_PER_SEARCH", 2)
+    await harness.asked(19)
+    assert harness.vectors.calls["scan"] == 0
+    # Reading forty costs as much as twenty searches.
+    assert await harness.asked(3) == [True, False, False]
+
+
+async def test_among_many_vectors_the_store_searches_for_every_question(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(whole_vectors, "MAX_ROWS", len(NAMES) - 1)
+    assert await harness.asked(30) == [True] * 30
+    assert harness.vectors.calls["scan"] == 0
+
+
 async def test_what_changed_is_searched_by_the_store_until_that_cost_as_much_as_reading(
     harness: Harness,
 ) -> None:
-    await harness.asked(3)
+    await harness.asked(4)
     await harness.put("entities", NAMES)
     assert await harness.asked(6) == [True] * 4 + [False] * 2
     # Passages are no entities.
@@ -161,7 +179,7 @@ async def test_after_a_change_they_are_read_again_once_things_rest(harness: Harn
         harness.now += 2.0
 
     harness.vectors.meanwhile = take_a_while
-    await harness.asked(3)
+    await harness.asked(4)
     harness.now += 3600.0
     await harness.put("entities", NAMES)
     assert await harness.asked(2) == [True] * 2
@@ -198,7 +216,7 @@ async def test_one_kind_is_read_at_a_time(harness: Harness) -> None:
     await harness.put("relations", NAMES)
     await harness.put("chunks", NAMES)
     await harness.cache.refresh(SPACE)
-    for kind in ("entities", "relations", "chunks") * 3:
+    for kind in ("entities", "relations", "chunks") * 4:
         await harness.reader.search(SPACE, kind, some_vectors(2)[0], top_k=3)
     await harness.ask()  # which waits for what is being read
     assert not any([await harness.ask(kind) for kind in ("chunks", "relations", "entities")])
@@ -212,7 +230,7 @@ async def test_a_change_while_they_are_read_is_seen(harness: Harness) -> None:
         await harness.cache.refresh(SPACE)
 
     harness.vectors.meanwhile = change
-    assert await harness.asked(6) == [True] * 6
+    assert await harness.asked(8) == [True] * 8
     assert harness.vectors.meanwhile is None
     assert await harness.asked(2) == [False] * 2
 
@@ -222,14 +240,14 @@ async def test_questions_about_some_documents_are_searches_of_the_store(harness:
     # They would gain nothing from reading all vectors.
     assert await harness.asked(4, kind="chunks", documents=NAMES[:5]) == [True] * 4
     assert harness.vectors.calls["scan"] == 0
-    await harness.asked(4, kind="chunks")
+    await harness.asked(5, kind="chunks")
     assert await harness.asked(2, kind="chunks", documents=NAMES[:5]) == [True] * 2
     assert not await harness.ask("chunks")
 
 
 async def test_passages_are_compared_without_the_store(harness: Harness) -> None:
     await harness.put("chunks", NAMES)
-    await harness.asked(3, kind="chunks")
+    await harness.asked(4, kind="chunks")
     vector = RANDOM.normal(size=DIMENSION).tolist()
     chunks = {chunk_vector_id(name, 0): chunk_id(name, 0) for name in (*NAMES[:9], "none")}
     likeness = await harness.reader.similarities(SPACE, chunks.values(), vector)
@@ -246,13 +264,12 @@ async def test_too_many_vectors_are_read_once_and_never_cached() -> None:
     assert await Harness(max_bytes=0).asked(5) == [True] * 5
 
 
-@pytest.mark.parametrize(("max_bytes", "precision"), [(86_000, np.float32), (84_000, np.float16)])
-async def test_many_vectors_are_cached_in_half_precision(max_bytes: int, precision: type) -> None:
-    harness = Harness(max_bytes)
+async def test_vectors_are_cached_in_half_precision() -> None:
+    harness = Harness(84_000)
     await harness.put("entities", NAMES)
-    assert await harness.asked(9) == [True] * 3 + [False] * 6
+    assert await harness.asked(9) == [True] * 4 + [False] * 5
     matrix = harness.cache.cached(SPACE, whole_vectors.KIND, "entities")
-    numbers = DIMENSION * np.dtype(precision).itemsize
+    numbers = DIMENSION * np.dtype(np.float16).itemsize
     assert isinstance(matrix, VectorMatrix) and matrix.size == len(NAMES) * (numbers + OVERHEAD)
 
 
