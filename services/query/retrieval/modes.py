@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from contracts.graph import Entity, Hit, Relation, VectorKind
 from runtime.models.port import Vector
+from runtime.stores.graph.port import RelationSummary
 from services.query.context.layout import (
     count_context_tokens,
     count_entity,
@@ -33,6 +34,11 @@ QueryText = Literal["query", "low", "high"]
 
 MAX_RELATIONS = 2000
 """Limit of relations read per entity: as many as the store gives."""
+
+FEWEST_RELATION_TOKENS = 4
+"""Tokens that the line of a relation has at least, and much fewer than any has: as many relations
+as a budget may hold are ranked.
+"""
 
 MAX_COMPARED = 1000
 """Chunks of entities and relations that are compared with the question. Of more the nearest are
@@ -57,6 +63,9 @@ class GraphKeys:
 
     names: Sequence[str] = ()
     pairs: Sequence[tuple[str, str]] = ()
+    """As many of the relations as a budget may hold."""
+    relations_found: int = 0
+    """The number of all relations."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +97,7 @@ async def search_by_mode(
         _search(question, "relations", vectors.get("high"), partitions, deps),
         _search(question, "chunks", by_question, partitions, deps, documents),
     )
-    keys = await _graph_keys(entity_hits, relation_hits, partitions, deps)
+    keys = await _graph_keys(question, entity_hits, relation_hits, partitions, deps)
     context = await _restrict(
         await _read_within_budgets(question, keys, partitions, deps), documents, partitions, deps
     )
@@ -144,6 +153,7 @@ async def _search(
 
 
 async def _graph_keys(
+    question: Question,
     entities: Sequence[Hit],
     relations: Sequence[Hit],
     partitions: Partitions,
@@ -154,24 +164,29 @@ async def _graph_keys(
     """
     names = [hit.names[0] for hit in entities]
     pairs = [(hit.names[0], hit.names[1]) for hit in relations]
-    at_entities = await _relations_of(names, partitions, deps) if names else []
+    summaries, degrees = await _relations_of(names, partitions, deps)
+    most = max(1, question.max_relation_tokens // FEWEST_RELATION_TOKENS)
+    at_entities = rank_relations(summaries, degrees, most)
     return GraphKeys(
         interleave(names, [name for ends in pairs for name in ends], key=lambda name: name),
         interleave(at_entities, pairs, key=lambda ends: ends),
+        len({summary.key for summary in summaries}.union(pairs)),
     )
 
 
 async def _relations_of(
     names: Sequence[str], partitions: Partitions, deps: RetrievalDependencies
-) -> list[tuple[str, str]]:
-    """Return the relations at these entities, those between the best connected ends first."""
+) -> tuple[Sequence[RelationSummary], Mapping[str, int]]:
+    """Return the relations at these entities, and how many relations each of their ends has."""
+    if not names:
+        return [], {}
     by_name = await deps.graph_reader.relation_summaries(
         partitions.graph, names, limit=MAX_RELATIONS
     )
     summaries = [summary for group in by_name.values() for summary in group]
     ends = dict.fromkeys(name for summary in summaries for name in summary.key)
     degrees = await deps.graph_reader.degrees(partitions.graph, ends) if ends else {}
-    return [summary.key for summary in rank_relations(summaries, degrees)]
+    return summaries, degrees
 
 
 async def _read_within_budgets(
@@ -277,7 +292,7 @@ def _processing_info(
         return {"total_chunks_found": len(direct_hits)}
     return {
         "total_entities_found": len(keys.names),
-        "total_relations_found": len(keys.pairs),
+        "total_relations_found": keys.relations_found,
         "entities_after_truncation": len(context.entities),
         "relations_after_truncation": len(context.relations),
         "merged_chunks_count": len(chunk_ids),

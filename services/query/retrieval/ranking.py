@@ -7,9 +7,12 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from itertools import zip_longest
 from typing import TypeVar
 
+import numpy as np
+
 from runtime.stores.graph.port import RelationSummary
 
 T = TypeVar("T")
+Pair = tuple[str, str]
 
 
 def interleave(*lists: Iterable[T], key: Callable[[T], Hashable]) -> list[T]:
@@ -35,17 +38,34 @@ def _distinct(items: Iterable[T], key: Callable[[T], Hashable]) -> Iterable[T]:
 
 
 def rank_relations(
-    summaries: Iterable[RelationSummary], degrees: Mapping[str, int]
-) -> list[RelationSummary]:
-    """Return the relations by the degrees of their two ends together, then by weight, both
-    descending, then by name.
+    summaries: Iterable[RelationSummary], degrees: Mapping[str, int], limit: int
+) -> list[Pair]:
+    """Return the first `limit` relations by the degrees of their two ends together, then by weight,
+    both descending, then by name.
     """
-    by_key = {summary.key: summary for summary in summaries}
-    return sorted(
-        by_key.values(),
-        key=lambda relation: (
-            -degrees.get(relation.source, 0) - degrees.get(relation.target, 0),
-            -relation.weight,
-            relation.key,
-        ),
+    weights = {(summary.source, summary.target): summary.weight for summary in summaries}
+    degree = degrees.get
+    ranks = [
+        (-degree(source, 0) - degree(target, 0), -weight, (source, target))
+        for (source, target), weight in _best_connected(weights, degrees, limit).items()
+    ]
+    ranks.sort()
+    return [pair for _, _, pair in ranks[:limit]]
+
+
+def _best_connected(
+    weights: Mapping[Pair, float], degrees: Mapping[str, int], limit: int
+) -> Mapping[Pair, float]:
+    """Return the relations that may be among the first `limit`: at hubs there are thousands more,
+    which are not worth sorting.
+    """
+    if limit < 1 or len(weights) <= limit:
+        return weights
+    degree = degrees.get
+    pairs = list(weights)
+    sums = np.fromiter(
+        (degree(source, 0) + degree(target, 0) for source, target in pairs), np.int64, len(pairs)
     )
+    last = len(pairs) - limit
+    least = np.partition(sums, last)[last]
+    return {pairs[row]: weights[pairs[row]] for row in np.flatnonzero(sums >= least).tolist()}

@@ -56,14 +56,27 @@ def tie(source: str, target: str, weight: float = 1.0) -> RelationSummary:
 def test_relations_rank_by_the_degrees_of_their_ends_then_by_weight_then_by_name() -> None:
     ties = [tie("x", "y", 9.0), tie("c", "hub", 1.0), tie("a", "hub", 2.0), tie("b", "hub", 2.0)]
     degrees = {"hub": 9, "a": 1, "b": 1, "c": 1, "x": 4, "y": 4}
-    ranking = rank_relations(ties, degrees)
-    assert [r.key for r in ranking] == [("a", "hub"), ("b", "hub"), ("c", "hub"), ("x", "y")]
+    ranking = rank_relations(ties, degrees, 9)
+    assert ranking == [("a", "hub"), ("b", "hub"), ("c", "hub"), ("x", "y")]
     assert (
-        rank_relations([*ties, *ties], degrees)
-        == rank_relations(reversed(ties), degrees)
+        rank_relations([*ties, *ties], degrees, 9)
+        == rank_relations(reversed(ties), degrees, 9)
         == ranking
     )
-    assert rank_relations(ties, {**degrees, "y": 7})[0].key == ("x", "y")
+    assert rank_relations(ties, {**degrees, "y": 7}, 9)[0] == ("x", "y")
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from("abcdef"), st.sampled_from("uvwxyz"), st.integers(1, 3))),
+    st.dictionaries(st.sampled_from("abcdefuvwxyz"), st.integers(0, 4)),
+    st.integers(0, 40),
+)
+def test_the_first_relations_are_those_of_the_whole_ranking(
+    rows: list[tuple[str, str, int]], degrees: dict[str, int], limit: int
+) -> None:
+    ties = [tie(source, target, float(weight)) for source, target, weight in rows]
+    everything = rank_relations(ties, degrees, len(ties) + 1)
+    assert rank_relations(ties, degrees, limit) == everything[:limit]
 
 
 def test_likeness_takes_half_of_the_quota_of_all_objects() -> None:
