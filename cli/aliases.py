@@ -2,7 +2,6 @@
 without a trace.
 """
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from enum import StrEnum
 from functools import partial
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
+from cli.client import call_query_service
 from cli.common import (
     DATA,
     WORKSPACE,
@@ -21,7 +21,6 @@ from cli.common import (
     errors,
     note,
     print_json,
-    quiet_logs,
 )
 
 if TYPE_CHECKING:
@@ -80,7 +79,7 @@ def list_(
 ) -> None:
     """Show what was decided last about each name and entity."""
     with errors(as_json):
-        aliases = _ask(
+        aliases = call_query_service(
             data, workspace, lambda client: client.aliases(state.value if state else None)
         )
         if as_json:
@@ -117,9 +116,11 @@ def propose(
         rules = [rule_name.value for rule_name in rule or ()]
         if accept and not rules:
             raise typer.BadParameter("--accept needs --rule: say which rules are to be trusted")
-        proposals = _ask(data, workspace, lambda client: client.alias_proposals(limit, rules=rules))
+        proposals = call_query_service(
+            data, workspace, lambda client: client.alias_proposals(limit, rules=rules)
+        )
         for proposal in proposals if accept else ():
-            _ask(data, workspace, partial(_accept_proposal, proposal, reason))
+            call_query_service(data, workspace, partial(_accept_proposal, proposal, reason))
         if as_json:
             print_json([proposal.model_dump() for proposal in proposals])
             return
@@ -233,7 +234,7 @@ def _show_decided(
 ) -> None:
     """Print what is decided now about the name, which `action` would change."""
     with errors(as_json):
-        decided_aliases = _ask(data, workspace, lambda client: client.aliases())
+        decided_aliases = call_query_service(data, workspace, lambda client: client.aliases())
         state = next(
             (
                 alias.state
@@ -265,20 +266,8 @@ def _decide(
     act: "Callable[[AsyncLightstream], Awaitable[AliasDecision]]",
 ) -> None:
     with errors(as_json):
-        decision = _ask(data, workspace, act)
+        decision = call_query_service(data, workspace, act)
         if as_json:
             print_json(decision.model_dump())
         else:
             echo(decision.message)
-
-
-def _ask(data: Data, workspace: str, act: "Callable[[AsyncLightstream], Awaitable[T]]") -> T:
-    """Run one call against the query service of the stack."""
-    from operations.target import query_client, select_target  # noqa: PLC0415
-
-    async def run() -> T:
-        async with query_client(select_target(data).api, workspace) as client:
-            return await act(client)
-
-    quiet_logs()
-    return asyncio.run(run())

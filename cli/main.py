@@ -24,6 +24,7 @@ from cli import (
     projections,
     rebuild,
     repair,
+    search,
     stack,
     stores,
     topology,
@@ -72,6 +73,9 @@ app.command()(documents.add)
 app.command()(deletion.delete)
 app.command()(erasure.erase)
 app.command()(ask.ask)
+app.command()(search.find)
+app.command()(search.read)
+app.command()(search.paths)
 app.command()(documents.status)
 app.command()(log.log)
 app.command()(past.history)

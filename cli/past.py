@@ -2,14 +2,14 @@
 back.
 """
 
-import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from cli import terminal
+from cli.client import call_query_service
 from cli.common import (
     DATA,
     WORKSPACE,
@@ -22,7 +22,6 @@ from cli.common import (
     errors,
     note,
     print_json,
-    quiet_logs,
 )
 from runtime.errors import InvalidInput
 
@@ -31,8 +30,6 @@ if TYPE_CHECKING:
     from lightstream_rag.past import Difference, EntityEvent, Undoing
 
 # `--help` answers at once: the client is loaded by the command that needs it.
-
-T = TypeVar("T")
 
 Place = "a sequence of the log, a time such as 2026-03-01T12:00:00Z (UTC without a zone), or now"
 WIDTH = 100
@@ -58,7 +55,7 @@ def history(
     it still counts.
     """
     with errors(as_json):
-        changes = _ask(
+        changes = call_query_service(
             data,
             workspace,
             lambda client: client.entity_history(entity, at=at, after=after, limit=limit),
@@ -115,7 +112,7 @@ def diff(
     the log.
     """
     with errors(as_json):
-        difference = _ask(
+        difference = call_query_service(
             data,
             workspace,
             lambda client: client.diff(before, after, document=document, limit=limit),
@@ -186,7 +183,9 @@ def undo(
         if since:
             _undo_since(since, yes, reason, data, as_json, workspace)
             return
-        undoings = _ask(data, workspace, partial(_undo_each, sequences or (), reason, yes))
+        undoings = call_query_service(
+            data, workspace, partial(_undo_each, sequences or (), reason, yes)
+        )
         if as_json:
             answers = [undoing.model_dump() for undoing in undoings]
             print_json(answers[0] if len(answers) == 1 else answers)
@@ -211,7 +210,7 @@ async def _undo_each(
 def _undo_since(
     since: str, yes: bool, reason: str, data: Data, as_json: bool, workspace: str
 ) -> None:
-    undoing = _ask(
+    undoing = call_query_service(
         data, workspace, lambda client: client.undo_since(since, reason=reason, dry_run=not yes)
     )
     if as_json:
@@ -228,15 +227,3 @@ def _undo_since(
 def _short(value: Any) -> str:
     text = "nothing" if value is None else str(value)
     return terminal.line(text if len(text) <= WIDTH else f"{text[: WIDTH - 1]}…")
-
-
-def _ask(data: Data, workspace: str, act: "Callable[[AsyncLightstream], Awaitable[T]]") -> T:
-    """Run one call against the query service of the stack."""
-    from operations.target import query_client, select_target  # noqa: PLC0415
-
-    async def run() -> T:
-        async with query_client(select_target(data).api, workspace) as client:
-            return await act(client)
-
-    quiet_logs()
-    return asyncio.run(run())

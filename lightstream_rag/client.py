@@ -1,8 +1,8 @@
 """The Python clients of Lightstream: a synchronous one (`Lightstream`) and one for asyncio
 (`AsyncLightstream`).
 
-Both have the same methods. `questions`, `documents`, `failures`, `graph`, `past` and `access`
-define what a method sends and returns; this module sends it.
+Both have the same methods. `questions`, `search`, `documents`, `failures`, `graph`, `past` and
+`access` define what a method sends and returns; this module sends it.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from functools import wraps
 from inspect import Parameter, signature
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar, Unpack, get_args
 
-from lightstream_rag import access, documents, failures, graph, past, questions
+from lightstream_rag import access, documents, failures, graph, past, questions, search
 from lightstream_rag.connection import (
     Connection,
     ConnectionOptions,
@@ -172,6 +172,9 @@ class Lightstream:
     query = _sync_method(questions.query)
     query_stream = _sync_stream(questions.query_stream)
     query_data = _sync_method(questions.query_data)
+    search_passages = _sync_method(search.search_passages)
+    passages_around = _sync_method(search.passages_around)
+    entity_paths = _sync_method(search.entity_paths)
     add_text = _sync_method(documents.add_text)
     add_texts = _sync_method(documents.add_texts)
     upload = _sync_method(documents.upload)
@@ -283,6 +286,9 @@ class AsyncLightstream:
     query = _async_method(questions.query)
     query_stream = _async_stream(questions.query_stream)
     query_data = _async_method(questions.query_data)
+    search_passages = _async_method(search.search_passages)
+    passages_around = _async_method(search.passages_around)
+    entity_paths = _async_method(search.entity_paths)
     add_text = _async_method(documents.add_text)
     add_texts = _async_method(documents.add_texts)
     upload = _async_method(documents.upload)

@@ -23,9 +23,12 @@ def popular_entities(limit: int = 300) -> Flow[list[str]]:
     return get("/graph/label/popular", _names, limit=limit)
 
 
-def search_entities(text: str, limit: int = 50) -> Flow[list[str]]:
-    """Return the names that contain a text, the most similar first, at most 100."""
-    return get("/graph/label/search", _names, q=text, limit=limit)
+def search_entities(text: str, limit: int = 50, *, as_of: str | None = None) -> Flow[list[str]]:
+    """Return the names that contain a text, the most similar first, at most 100. `as_of`: a
+    sequence of the log or a time, for the names as they were then.
+    """
+    then = {"as_of": as_of} if as_of else {}
+    return get("/graph/label/search", _names, q=text, limit=limit, **then)
 
 
 def entity_exists(name: str) -> Flow[bool]:

@@ -29,6 +29,22 @@ Effort = Annotated[
     ),
 ]
 
+Keywords = Annotated[
+    list[Annotated[str, Field(min_length=1, max_length=200)]],
+    Field(
+        min_length=1,
+        max_length=10,
+        description=(
+            "Words or phrases as they are written in the documents, such as a name, a code or an "
+            "error message; passages with any of them are found."
+        ),
+    ),
+]
+
+EntityName = Annotated[
+    str, Field(min_length=1, max_length=512, description="Its exact name; see find_entities.")
+]
+
 AsOf = Annotated[
     str,
     Field(

@@ -5,13 +5,11 @@ caller's headers.
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from urllib.parse import quote
 
 from lightstream_rag.client import AsyncLightstream
 from lightstream_rag.errors import AccessDenied, LightstreamError, NotFound
 from lightstream_rag.flows import get, parse_as
 from lightstream_rag.models import Document
-from mcp_server.results import DocumentChunks
 from runtime.errors import ConfigurationError, InvalidInput, ServiceError, Unavailable
 from runtime.workarounds.httpx import httpx
 
@@ -123,16 +121,6 @@ async def document_by_id(client: AsyncLightstream, id: str) -> Document | None:
         return await client.run(get("/documents/by_id", parse_as(Document), doc_id=id))
     except NotFound:
         return None
-
-
-async def document_chunks(
-    client: AsyncLightstream, id: str, first: int, count: int
-) -> DocumentChunks:
-    """Return so many chunks of a document from the `first` on, those that there are. Raises
-    NotFound.
-    """
-    path = f"/documents/{quote(id, safe='')}/chunks"
-    return await client.run(get(path, parse_as(DocumentChunks), after=first - 1, limit=count))
 
 
 async def documents_of_track(client: AsyncLightstream, track_id: str) -> list[Document]:

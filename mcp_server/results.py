@@ -107,60 +107,6 @@ class SearchResult(BaseModel):
         )
 
 
-class DocumentChunk(BaseModel):
-    """A passage of a document, in its place."""
-
-    order: int
-    content: str
-    headings: list[str]
-    page: int | None
-
-
-class DocumentChunks(BaseModel):
-    """Passages of a document, as the query service gives them."""
-
-    document_id: str
-    file_path: str
-    chunk_count: int
-    chunks: list[DocumentChunk]
-
-
-class NeighbouringPassage(BaseModel):
-    """A passage of a document, word for word."""
-
-    order: int
-    text: str
-    headings: str = Field(description="the headings it stands under, outermost first")
-    page: int | None
-
-
-class Neighbours(BaseModel):
-    """Consecutive passages of a document."""
-
-    document_id: str
-    file: str
-    passages: list[NeighbouringPassage]
-    total: int = Field(description="how many passages the document has")
-
-    @classmethod
-    def of(cls, part: DocumentChunks) -> Self:
-        """Take a part of a document."""
-        return cls(
-            document_id=part.document_id,
-            file=part.file_path,
-            passages=[
-                NeighbouringPassage(
-                    order=chunk.order,
-                    text=chunk.content,
-                    headings=" > ".join(chunk.headings),
-                    page=chunk.page,
-                )
-                for chunk in part.chunks
-            ],
-            total=part.chunk_count,
-        )
-
-
 class Place(BaseModel):
     """The document and the page of a passage."""
 

@@ -5,9 +5,8 @@ can act on.
 import asyncio
 from collections.abc import Awaitable, Callable
 from functools import wraps
-from typing import Annotated, Any, Literal, ParamSpec, TypeVar
+from typing import Annotated, Literal, ParamSpec, TypeVar
 
-from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.mcpserver.tools import Tool
 from mcp_types import ToolAnnotations
@@ -17,12 +16,11 @@ from contracts.ids import ids_of_name
 from contracts.spelling import spellings
 from lightstream_rag.client import AsyncLightstream
 from lightstream_rag.models import AddedDocument
-from mcp_server.arguments import AsOf, Effort, Mode, Question
+from mcp_server.arguments import AsOf, Effort, EntityName, Mode, Question
+from mcp_server.context import ToolContext, caller_client
+from mcp_server.exact_tools import find_paths, find_text, read_passages
 from mcp_server.query_service import (
-    CallerClient,
-    CallerClients,
     document_by_id,
-    document_chunks,
     documents_of_track,
 )
 from mcp_server.results import (
@@ -33,7 +31,6 @@ from mcp_server.results import (
     DocumentPage,
     EntityNames,
     Neighbourhood,
-    Neighbours,
     SearchResult,
 )
 from runtime.errors import ServiceError
@@ -54,9 +51,6 @@ MAX_DOCUMENTS = 50
 """Documents of one track id that get_document returns."""
 
 
-ToolContext = Context[CallerClients, Any]
-
-
 async def search(
     ctx: ToolContext,
     question: Question,
@@ -73,7 +67,7 @@ async def search(
     sources and to answer yourself, and `ask` to get a finished answer. Cite a passage by the file
     it is from.
     """
-    async with _client(ctx).open() as client:
+    async with caller_client(ctx).open() as client:
         response = await client.query_data(
             question,
             mode=mode,
@@ -103,7 +97,7 @@ async def ask(
     is 1. With `found` false the documents hold nothing about it: say so, or put the question in
     other words.
     """
-    async with _client(ctx).open() as client:
+    async with caller_client(ctx).open() as client:
         answer = await client.query(
             question,
             mode=mode,
@@ -139,7 +133,7 @@ async def add_document(
     processing goes on, and get_document with the `document_id` or the `track_id` tells how far it
     is.
     """
-    async with _client(ctx).open() as client:
+    async with caller_client(ctx).open() as client:
         result = await client.add_text(text, file_name)
         (document,) = result.documents
         state = await _wait(ctx, client, document, wait_seconds) if wait_seconds else None
@@ -169,7 +163,7 @@ async def get_document(
     """Tell how far a document is: status, what each step has done of its chunks, why it failed, and
     how it begins. A track_id of several texts gives several documents.
     """
-    async with _client(ctx).open() as client:
+    async with caller_client(ctx).open() as client:
         for id in dict.fromkeys((*spellings(document), *ids_of_name(document))):
             if state := await document_by_id(client, id):
                 return DocumentList(documents=[Document.of(state)], total=1)
@@ -184,32 +178,6 @@ async def get_document(
     )
 
 
-async def read_passages(
-    ctx: ToolContext,
-    document_id: Annotated[
-        str, Field(min_length=1, max_length=512, description="The id that a passage names.")
-    ],
-    order: Annotated[
-        int, Field(ge=0, le=10_000_000, description="The place of the passage; 0: the first.")
-    ],
-    before: Annotated[int, Field(ge=0, le=20, description="Passages before it.")] = 1,
-    after: Annotated[int, Field(ge=0, le=20, description="Passages after it.")] = 1,
-) -> Neighbours:
-    """Read on around a passage: the one at `order` in its document with those before and after it,
-    word for word and in order. Use it where a passage that search found begins or ends in the
-    middle of what you need.
-    """
-    first = max(0, order - before)
-    async with _client(ctx).open() as client:
-        part = await document_chunks(client, document_id, first, order + after + 1 - first)
-    if not part.chunks:
-        raise ToolError(
-            f"the document {document_id!r} has no passage {order}: it has {part.chunk_count}, "
-            "counted from 0"
-        )
-    return Neighbours.of(part)
-
-
 async def list_documents(
     ctx: ToolContext,
     page: Annotated[int, Field(ge=1, le=1_000_000)] = 1,
@@ -220,7 +188,7 @@ async def list_documents(
     ] = None,
 ) -> DocumentPage:
     """List the documents, the newest change first, and count them by status."""
-    async with _client(ctx).open() as client:
+    async with caller_client(ctx).open() as client:
         page_of = await client.list_documents(
             page, page_size, status_filters=[status] if status else []
         )
@@ -237,17 +205,20 @@ async def find_entities(
         ),
     ] = "",
     limit: Annotated[int, Field(ge=1, le=100)] = 20,
+    as_of: AsOf = "",
 ) -> EntityNames:
-    """Find the exact names of entities of the knowledge graph, which walk_graph needs."""
-    async with _client(ctx).open() as client:
-        return EntityNames(names=await _entity_names(client, text, limit))
+    """Find the exact names of entities of the knowledge graph, which walk_graph and find_paths
+    need. `as_of` needs a text.
+    """
+    if as_of and not text.strip():
+        raise ToolError("as_of needs a text: name a part of the names")
+    async with caller_client(ctx).open() as client:
+        return EntityNames(names=await _entity_names(client, text, limit, as_of))
 
 
 async def walk_graph(
     ctx: ToolContext,
-    entity: Annotated[
-        str, Field(min_length=1, max_length=512, description="Its exact name; see find_entities.")
-    ],
+    entity: EntityName,
     depth: Annotated[int, Field(ge=1, le=5, description="Steps away from it.")] = 1,
     max_entities: Annotated[int, Field(ge=1, le=200)] = 30,
     max_relations: Annotated[int, Field(ge=1, le=500)] = 60,
@@ -257,9 +228,9 @@ async def walk_graph(
     steps, nearer ones first, and the relations between them, heavier ones first. `*` begins with
     the entities that have most relations.
     """
-    async with _client(ctx).open() as client:
+    async with caller_client(ctx).open() as client:
         part = await client.subgraph(entity, depth, max_entities, as_of=as_of or None)
-        similar = [] if part.nodes else await _entity_names(client, entity, 5)
+        similar = [] if part.nodes else await _entity_names(client, entity, 5, as_of)
     if not part.nodes:
         names = ", ".join(map(repr, similar))
         raise ToolError(
@@ -273,16 +244,14 @@ async def walk_graph(
     return Neighbourhood.of(part, max_relations)
 
 
-def _client(ctx: ToolContext) -> CallerClient:
-    return ctx.request_context.lifespan_context.for_caller(ctx.headers)
-
-
-async def _entity_names(client: AsyncLightstream, text: str, limit: int) -> list[str]:
+async def _entity_names(client: AsyncLightstream, text: str, limit: int, as_of: str) -> list[str]:
     """Return names of entities: those that hold a text, or without one those with the most
     relations.
     """
     return await (
-        client.search_entities(text, limit) if text.strip() else client.popular_entities(limit)
+        client.search_entities(text, limit, as_of=as_of or None)
+        if text.strip()
+        else client.popular_entities(limit)
     )
 
 
@@ -359,9 +328,11 @@ def tools() -> list[Tool]:
         Tool.from_function(_with_tool_errors(ask), annotations=reads),
         Tool.from_function(_with_tool_errors(add_document), annotations=replaces),
         Tool.from_function(_with_tool_errors(get_document), annotations=reads),
+        Tool.from_function(_with_tool_errors(find_text), annotations=reads),
         Tool.from_function(_with_tool_errors(read_passages), annotations=reads),
         Tool.from_function(_with_tool_errors(list_documents), annotations=reads),
         Tool.from_function(_with_tool_errors(find_entities), annotations=reads),
         Tool.from_function(_with_tool_errors(walk_graph), annotations=reads),
+        Tool.from_function(_with_tool_errors(find_paths), annotations=reads),
     ]
     return [_strict(tool) for tool in registered_tools]

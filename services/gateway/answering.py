@@ -10,6 +10,8 @@ from runtime.stores.documents.port import Rows
 from services.gateway.questions.dependencies import CountTokens
 from services.gateway.wiring import Projections
 from services.query.charges import Charges
+from services.query.past.documents import MemoryPastDocuments
+from services.query.past.port import PastDocuments
 from services.query.past.reading import Past
 from services.query.question_service import open_question_service
 from services.query.questions.port import Questions
@@ -26,6 +28,7 @@ class Answering:
     questions: Questions
     projections: Projections
     past: Past
+    past_documents: PastDocuments
     count_tokens: CountTokens
     rows: Rows
     charges: Charges | None = None
@@ -52,6 +55,7 @@ async def open_here(settings: QuerySettings, bus: Bus, health: Health) -> AsyncG
                 caches=dependencies.caches,
             ),
             past=service.questions.past,
+            past_documents=MemoryPastDocuments(bus.log, service.questions.past),
             count_tokens=dependencies.count_tokens,
             rows=service.rows,
             charges=service.charges,

@@ -23,6 +23,7 @@ from services.query.adapters.aliases import RowAliases
 from services.query.adapters.contributions import RowContributions
 from services.query.adapters.documents import RowDocuments, RowModelResultCaches, RowPassages
 from services.query.adapters.provenance import RowProvenance
+from services.query.past.documents import MemoryPastDocuments
 from services.query.past.reading import Past
 from services.query.past.stored_present import StoredPresent
 from services.query.questions.remote import RemoteQuestions
@@ -56,10 +57,12 @@ async def open_apart(
         pointers = WatchedPointers(bus.pointers, bus.integrity)
         present = StoredPresent(bus.log, rows, RowContributions(rows), pointers)
         limits = SummaryLimits(settings.force_llm_summary_on_merge, settings.summary_max_tokens)
+        past = Past(bus.log, limits, present)
         yield Answering(
             questions=questions,
             projections=_projections(rows, graph),
-            past=Past(bus.log, limits, present),
+            past=past,
+            past_documents=MemoryPastDocuments(bus.log, past),
             count_tokens=open_tokenizer().count,
             rows=rows,
         )

@@ -31,6 +31,7 @@ from services.gateway.errors import describe_error, error_response
 from services.gateway.feeds import routes as feeds
 from services.gateway.graph import alias_routes as aliases
 from services.gateway.graph import past_routes as graph_past
+from services.gateway.graph import path_routes as graph_paths
 from services.gateway.graph import provenance_routes as provenance
 from services.gateway.graph import routes as graph
 from services.gateway.operations import (
@@ -58,6 +59,7 @@ from services.gateway.reference import pages
 from services.gateway.reference.examples import with_examples
 from services.gateway.reference.responses import COMMON_CODES, error_responses
 from services.gateway.request_metrics import RequestMetrics
+from services.gateway.search import routes as search
 from services.gateway.system import routes as system
 from services.gateway.web_page import PUBLIC_PATHS as OWN_PAGE_PATHS
 from services.gateway.web_page import add_web_page
@@ -143,7 +145,7 @@ def _routes() -> tuple[BaseRoute, ...]:
     object returned here.
     """
     root_router = APIRouter(dependencies=SECURITY_SCHEMES, responses=error_responses(*COMMON_CODES))
-    of_graph = (graph, aliases, graph_past, provenance)
+    of_graph = (graph, aliases, graph_past, graph_paths, provenance)
     for routes in (
         questions,
         data,
@@ -151,6 +153,7 @@ def _routes() -> tuple[BaseRoute, ...]:
         lightrag_pipeline,
         feeds,
         *of_graph,
+        search,
         system,
         login,
         ollama,

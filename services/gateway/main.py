@@ -90,6 +90,7 @@ async def build(
             questions=answering.questions,
             count_tokens=answering.count_tokens,
             past=answering.past,
+            past_documents=answering.past_documents,
             operations=operations_on(bus, health),
             webhooks=webhooks,
             charges=answering.charges,

@@ -44,6 +44,7 @@ from services.gateway.operations.dependencies import (
 from services.gateway.operations.rebuilding import Rebuilds
 from services.gateway.past.dependencies import PastDependencies
 from services.gateway.questions.dependencies import CountTokens, QuestionDependencies
+from services.gateway.search.dependencies import SearchDependencies
 from services.gateway.settings import GatewaySettings, WebhookSettings
 from services.gateway.system.dependencies import SystemDependencies
 from services.gateway.webhooks.delivery import Webhooks
@@ -56,6 +57,7 @@ from services.gateway.webhooks.trials import OrderedTrials, OwnTrials, Trials
 from services.gateway.workspaces import DefaultWorkspace
 from services.query.answering.port import ModelResultCaches
 from services.query.charges import Charges
+from services.query.past.port import PastDocuments
 from services.query.past.reading import Past
 from services.query.questions.port import Questions
 from services.query.retrieval.port import EntityAliases, ProvenanceReader
@@ -91,6 +93,7 @@ class Parts:
     questions: Questions
     count_tokens: CountTokens
     past: Past
+    past_documents: PastDocuments
     operations: Operations
     webhooks: Webhooks
     charges: Charges | None = None
@@ -107,6 +110,7 @@ class Parts:
             self._feeds(),
             self._graph(current),
             self._questions(current),
+            self._search(),
             PastDependencies(self.log, self.past),
             SystemDependencies(self.settings, self.questions, self.pointers, documents),
             WebhookDependencies(self.webhooks, self._trials(), self.log, self.feed),
@@ -157,6 +161,15 @@ class Parts:
             aliases=self.projections.aliases,
             max_nodes=self.settings.max_graph_nodes,
             edit_timeout=self.settings.edit_timeout,
+        )
+
+    def _search(self) -> SearchDependencies:
+        return SearchDependencies(
+            pointers=self.pointers,
+            documents=self.projections.documents,
+            passages=self.projections.passages,
+            graph=self.projections.graph,
+            past_documents=self.past_documents,
         )
 
     def _questions(self, current: CurrentPartitions) -> QuestionDependencies:

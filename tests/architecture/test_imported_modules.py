@@ -65,7 +65,7 @@ def test_help_imports_what_prints_it() -> None:
     modules = imported(help_of)
     assert "cli.ask" in modules
     assert modules & NOT_IN_COMMANDS == set()
-    assert len(modules) <= 420
+    assert len(modules) <= 421
 
 
 def test_the_supervisor_imports_no_driver() -> None:
@@ -84,7 +84,7 @@ def test_a_command_that_asks_the_query_service_loads_no_bus() -> None:
         "rich",
     }
     assert modules & (DRIVERS | bus_or_command_line) == set()
-    assert len(modules) <= 420
+    assert len(modules) <= 421
 
 
 def test_a_command_that_starts_or_stops_a_stack_in_the_background_imports_nothing_of_one() -> None:
@@ -95,7 +95,7 @@ def test_a_command_that_starts_or_stops_a_stack_in_the_background_imports_nothin
 
 @pytest.mark.parametrize(
     ("service", "most"),
-    [("chunker", 1026), ("extractor", 1070), ("merger", 1043), ("indexer", 1116), ("query", 1681)],
+    [("chunker", 1026), ("extractor", 1070), ("merger", 1043), ("indexer", 1116), ("query", 1692)],
 )
 def test_a_service_imports_no_driver_before_its_settings_ask_for_one(
     service: str, most: int

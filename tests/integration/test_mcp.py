@@ -9,6 +9,7 @@ from mcp import Client
 from mcp_types import CallToolResult, TextContent
 
 from tests.support.access import READER, SEVERAL, behind
+from tests.support.logged_library import BEFORE_THE_FERRY, logged_library
 from tests.support.mcp_servers import connected, listening, over_http, serving
 
 TOOLS = {
@@ -20,6 +21,8 @@ TOOLS = {
     "list_documents",
     "find_entities",
     "walk_graph",
+    "find_text",
+    "find_paths",
 }
 each_transport = pytest.mark.parametrize("transport", ["stdio", "http"])
 
@@ -61,7 +64,7 @@ async def test_every_tool_says_what_it_takes_and_gives(transport: str) -> None:
             assert tool.output_schema
             assert tool.input_schema["additionalProperties"] is False
             for name, field in tool.input_schema["properties"].items():
-                limits = {"maxLength", "maximum", "enum", "anyOf"} & field.keys()
+                limits = {"maxLength", "maximum", "maxItems", "enum", "anyOf"} & field.keys()
                 assert limits, f"{tool.name}.{name} has no limit"
             assert tool.annotations
             assert tool.annotations.read_only_hint is (tool.name != "add_document")
@@ -199,6 +202,93 @@ async def test_a_question_is_asked_of_the_past(transport: str) -> None:
         assert "as_of" in await failure(
             client, "search", question="Who discovered radium?", as_of="x" * 65
         )
+
+
+@each_transport
+async def test_a_past_with_content_is_searched_asked_and_read(transport: str) -> None:
+    then = {"as_of": BEFORE_THE_FERRY}
+    question = "Who leads the Harbour Office?"
+    async with (
+        listening(harness=await logged_library()) as url,
+        connected(transport, url) as client,
+    ):
+        now = await told(client, "search", question="What calls at the lighthouse?", mode="naive")
+        assert {passage["file"] for passage in now["passages"]} == {"harbour.txt", "ferry.txt"}
+        for mode in ("naive", "mix", "walk"):
+            past = await told(client, "search", question=question, mode=mode, **then)
+            assert {passage["file"] for passage in past["passages"]} == {"harbour.txt"}
+            assert {"Ferry"}.isdisjoint(entity["name"] for entity in past["entities"])
+        answer = await told(client, "ask", question=question, **then)
+        assert "Ada Marlow leads the Harbour Office" in answer["answer"]
+        assert [citation["file"] for citation in answer["citations"]] == ["harbour.txt"]
+        about_ferry = await told(client, "ask", question="Who does the ferry belong to?", **then)
+        assert "belongs to Ada" not in about_ferry["answer"]
+        assert (
+            "belongs to Ada"
+            in (await told(client, "ask", question="Who does the ferry belong to?"))["answer"]
+        )
+        near = await told(client, "walk_graph", entity="Ada Marlow", **then)
+        assert {entity["name"] for entity in near["entities"]} == {"Ada Marlow", "Harbour Office"}
+        assert "Names that hold it" not in await failure(
+            client, "walk_graph", entity="Ferry", **then
+        )
+
+
+@each_transport
+async def test_what_is_written_to_the_letter_is_found_and_read(transport: str) -> None:
+    then = {"as_of": BEFORE_THE_FERRY}
+    async with (
+        listening(harness=await logged_library()) as url,
+        connected(transport, url) as client,
+    ):
+        matches = await told(client, "find_text", keywords=["lighthouse", "harbour office"])
+        assert [(each["document_id"], each["order"]) for each in matches["passages"]] == [
+            ("harbour", 1),
+            ("ferry", 0),
+            ("harbour", 0),
+        ]
+        assert matches["names"] == ["Lighthouse", "Harbour Office"]
+        first = await told(client, "find_text", keywords=["the"], max_passages=1)
+        assert (first["total"], first["next_offset"]) == (3, 1)
+        one = await told(
+            client, "find_text", keywords=["lighthouse"], documents=["ferry"], max_passages=1
+        )
+        assert [each["file"] for each in one["passages"]] == ["ferry.txt"]
+        past = await told(client, "find_text", keywords=["lighthouse"], **then)
+        assert [each["file"] for each in past["passages"]] == ["harbour.txt"]
+        around = await told(client, "read_passages", document_id="harbour", order=1, **then)
+        assert [each["order"] for each in around["passages"]] == [0, 1]
+        assert "no document" in await failure(
+            client, "read_passages", document_id="ferry", order=0, **then
+        )
+        assert "no document 'x'" in await failure(
+            client, "find_text", keywords=["a"], documents=["x"]
+        )
+        assert "keywords" in await failure(client, "find_text", keywords=[])
+
+
+@each_transport
+async def test_two_entities_are_connected_by_paths(transport: str) -> None:
+    async with (
+        listening(harness=await logged_library()) as url,
+        connected(transport, url) as client,
+    ):
+        ends = {"source": "Ada Marlow", "target": "Lighthouse"}
+        found = await told(client, "find_paths", **ends)
+        assert [path["entities"] for path in found["paths"]] == [
+            ["Ada Marlow", "Ferry", "Lighthouse"],
+            ["Ada Marlow", "Harbour Office", "Lighthouse"],
+        ]
+        first = found["paths"][0]["relations"][0]
+        assert (first["description"], first["files"]) == ("It belongs to her", ["ferry.txt"])
+        then = await told(client, "find_paths", **ends, as_of=BEFORE_THE_FERRY)
+        assert [path["entities"][1] for path in then["paths"]] == ["Harbour Office"]
+        names = await told(client, "find_entities", text="r", as_of=BEFORE_THE_FERRY)
+        assert names["names"] == ["Ada Marlow", "Harbour Office"]
+        assert "'Ada Marlow'" in await failure(
+            client, "find_paths", source="Ada", target="Lighthouse"
+        )
+        assert "needs a text" in await failure(client, "find_entities", as_of="3")
 
 
 @each_transport

@@ -25,11 +25,13 @@ from tests.support.querying import QueryHarness, library_of_two
 
 
 @asynccontextmanager
-async def listening(config: AuthConfig | None = None) -> AsyncGenerator[str]:
-    """The address of a query service with two documents, that takes others in and makes them
-    searchable.
+async def listening(
+    config: AuthConfig | None = None, harness: QueryHarness | None = None
+) -> AsyncGenerator[str]:
+    """The address of a query service with two documents, or those of a harness, that takes others
+    in and makes them searchable.
     """
-    harness = await library_of_two()
+    harness = harness or await library_of_two()
     server = uvicorn.Server(
         uvicorn.Config(
             harness.app(config),

@@ -7,7 +7,7 @@ from knowledge.descriptions import SummaryLimits
 from runtime.bus.port import Log
 from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.documents.port import Rows, Table
-from services.query.past.answers import MemoryPastAnswers
+from services.query.past.documents import read_documents
 from services.query.past.reading import Past
 from services.query.past.state import state_at
 from services.query.past.stored_present import StoredPresent
@@ -27,7 +27,7 @@ async def assert_same_past(present: StoredPresent, log: Log, workspace: str, seq
     assert state.contributions == expected.contributions, sequence
     assert state.edits == expected.edits, sequence
     rows = MemoryRows()
-    await MemoryPastAnswers(log, MemoryRows()).read_documents(workspace, sequence, rows)
+    await read_documents(log, workspace, sequence, rows)
     assert await _rows_of(past.rows, workspace) == await _rows_of(rows, workspace), sequence
 
 

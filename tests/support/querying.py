@@ -47,6 +47,7 @@ from services.query.adapters.provenance import RowProvenance
 from services.query.answering.dependencies import QueryDependencies
 from services.query.charges import Charges
 from services.query.past.answers import MemoryPastAnswers
+from services.query.past.documents import MemoryPastDocuments
 from services.query.past.reading import Past
 from services.query.questions.local import LocalQuestions
 from services.query.retrieval.caches.cached_graph import CachedGraph
@@ -213,6 +214,7 @@ class QueryHarness:
             ),
             "count_tokens": answering.count_tokens,
             "past": past,
+            "past_documents": MemoryPastDocuments(self.log, past),
             "operations": self.operations,
             "webhooks": Webhooks(Endpoints(MemorySharedValues()), HttpPoster()),
             "charges": Charges(self.log),

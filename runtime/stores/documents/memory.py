@@ -4,6 +4,7 @@ or with another.
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping
+from heapq import nsmallest
 
 from contracts.graph import Partition
 from runtime.stores.documents import schema
@@ -123,7 +124,9 @@ class MemoryRows:
 
     async def scan(self, table: Table, after: str = "", limit: int = 1000) -> list[tuple[str, Row]]:
         """One page, by key."""
-        return [(key, row) for key, row in self._rows(table) if key > after][: max(limit, 0)]
+        bodies = self._of(table)
+        keys = nsmallest(max(limit, 0), (key for key in bodies if key > after))
+        return [(key, decode(bodies[key])) for key in keys]
 
     async def under(self, table: Table, prefixes: Collection[str]) -> list[tuple[str, Row]]:
         """Look at all keys."""

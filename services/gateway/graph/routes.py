@@ -4,7 +4,6 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 
-from runtime.bus.points import FORM
 from services.gateway.auth.permissions import Principal
 from services.gateway.graph import browsing, editing
 from services.gateway.graph.dependencies import GraphDeps
@@ -31,7 +30,7 @@ from services.gateway.graph.models import (
     operation_summary,
     parse_values,
 )
-from services.gateway.past.reader import WorkspacePast
+from services.gateway.graph.reading import GraphAsOf
 from services.gateway.reference.links import ENTITY, ENTITY_NAMES, RELATION
 from services.gateway.reference.responses import Responses, error_responses
 from services.gateway.workspaces import Workspace
@@ -69,19 +68,18 @@ async def popular(
 
 @router.get("/graph/label/search")
 async def search(
-    deps: GraphDeps,
-    workspace: Workspace,
+    then: GraphAsOf,
     q: Annotated[str, Query(max_length=512, examples=["elm"])],
     limit: Annotated[int, Query(ge=1, le=100)] = 50,
 ) -> list[str]:
     """Return the names that contain a text, the most similar first."""
-    return await browsing.search(deps.graph, await deps.partition(workspace), q, limit)
+    return await browsing.search(then.graph, then.partition, q, limit)
 
 
 @router.get("/graphs", operation_id="graphs")
 async def graphs(
     deps: GraphDeps,
-    past: WorkspacePast,
+    then: GraphAsOf,
     label: Annotated[
         str,
         Query(
@@ -93,20 +91,13 @@ async def graphs(
     ],
     max_depth: Annotated[int, Query(ge=1, le=100)] = 3,
     max_nodes: Annotated[int, Query(ge=1)] = 1000,
-    as_of: Annotated[
-        str | None, Query(max_length=64, description=f"the graph as it was then: {FORM}")
-    ] = None,
 ) -> Subgraph:
     """Return the entities around a name and the relations between them, at most MAX_GRAPH_NODES
     entities.
     """
     limit = min(max_nodes, deps.max_nodes)
-    if as_of is None:
-        graph = deps.graph
-        partition = await deps.partition(past.workspace)
-    else:
-        graph, partition = await past.graph(await past.point(as_of))
-    return Subgraph.of(await browsing.neighbourhood(graph, partition, label, max_depth, limit))
+    part = await browsing.neighbourhood(then.graph, then.partition, label, max_depth, limit)
+    return Subgraph.of(part)
 
 
 @router.get("/graph/entity/exists", operation_id="entity_exists")

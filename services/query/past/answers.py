@@ -4,21 +4,17 @@ in memory.
 
 import asyncio
 from collections.abc import Collection, Sequence
-from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 
 from cachetools import TTLCache
 
-from contracts.events import Event
 from contracts.graph import Partition, Provenance, VectorKind, VectorRow
 from contracts.ids import chunk_vector_id, pair, sha256
 from knowledge.contributions import Contribution, Key
 from knowledge.vector_rows import entity_row, relation_row
 from runtime.batching import batched
-from runtime.bus.codec import decode
 from runtime.bus.memory import MemoryLog
-from runtime.bus.port import Delivery, Log
-from runtime.errors import NewerVersion, Poison
+from runtime.bus.port import Log
 from runtime.models.port import Vector
 from runtime.projections.cached_embeddings import CachedEmbeddings
 from runtime.stores.documents.memory import MemoryRows
@@ -29,12 +25,11 @@ from services.query.answering.dependencies import QueryDependencies
 from services.query.errors import TooLarge
 from services.query.partitions import Partitions
 from services.query.past import reading
+from services.query.past.documents import read_documents
 from services.query.past.reading import KEPT_SECONDS, Past
-from services.query.past.sizes import ANY_TYPE
 from services.query.past.state import REVISION, PastState
 from services.query.past.stored_present import GENERATIONS
 from services.query.past.turns import PastTurns
-from services.query.replay import StatusReplay
 from services.query.retrieval.caches.cached_graph import CachedGraph
 from services.query.retrieval.caches.cached_vectors import CachedVectors
 from services.query.retrieval.caches.invalidation import ProjectionCache
@@ -52,9 +47,8 @@ of small vectors.
 MAX_KEPT = 2
 """Pasts that are kept for further questions."""
 
-EVENTS_AT_ONCE = 50
 TEXTS_AT_ONCE = 200
-"""Events that are handled, and texts that are embedded, before other requests get their turn."""
+"""Texts that are embedded before other requests get their turn."""
 
 
 @dataclass
@@ -197,28 +191,8 @@ class MemoryPastAnswers:
             return state, present_state.rows
         (state,) = await past.states(workspace, sequence)
         rows = MemoryRows()
-        await self.read_documents(workspace, sequence, rows)
+        await read_documents(self.log, workspace, sequence, rows)
         return state, rows
-
-    async def read_documents(self, workspace: str, sequence: int, rows: Rows) -> None:
-        """Fill the rows of documents and chunks from the log, as the status projection does."""
-        replay = StatusReplay(rows)
-        batch: list[Delivery[Event]] = []
-        async with aclosing(self.log.history(workspace, None, ANY_TYPE)) as messages:
-            async for message in messages:
-                if message.sequence > sequence:
-                    break
-                try:
-                    envelope = decode(message.data, message.subject, message.headers)
-                except (NewerVersion, Poison):
-                    continue
-                batch.append(Delivery(envelope, message.sequence, 1, message.published_at))
-                if len(batch) == EVENTS_AT_ONCE:
-                    await replay.take(batch, GENERATIONS)
-                    batch = []
-                    await asyncio.sleep(0)
-        await replay.take(batch, GENERATIONS)
-        await replay.finish(GENERATIONS)
 
     async def _index(
         self,

@@ -1,0 +1,28 @@
+"""Runs one call of a command against the query service of the stack."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from cli.common import quiet_logs
+
+if TYPE_CHECKING:
+    from lightstream_rag.client import AsyncLightstream
+
+T = TypeVar("T")
+
+
+def call_query_service(
+    data: Path | None, workspace: str, act: "Callable[[AsyncLightstream], Awaitable[T]]"
+) -> T:
+    """Return what the call gives. Raises errors of `lightstream_rag.errors`, and NoStack."""
+    # `--help` answers at once: the client is loaded by the command that needs it.
+    from operations.target import query_client, select_target  # noqa: PLC0415
+
+    async def run() -> T:
+        async with query_client(select_target(data).api, workspace) as client:
+            return await act(client)
+
+    quiet_logs()
+    return asyncio.run(run())

@@ -1,0 +1,1 @@
+"""Exact search of passages and names, and reading on around a passage."""

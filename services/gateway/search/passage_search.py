@@ -1,0 +1,182 @@
+"""Searches the passages and the names of a workspace for keywords, within bounds."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Collection, Iterable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+
+from contracts.graph import Partition
+from contracts.ids import chunk_id, ids_of_name
+from contracts.spelling import spellings
+from runtime.batching import batched
+from runtime.stores.graph.port import Graph
+from services.gateway.search.keywords import Counts, Keyword, count_keywords, snippets
+from services.query.errors import NotFound
+from services.query.passage import Passage
+from services.query.past.port import StoredDocuments
+from services.query.status.document_status import STATUSES, DocumentStatus
+
+MAX_PASSAGES = 100_000
+"""Passages that one search reads; what lies behind them is not searched, and the answer says so."""
+
+MAX_NAMES = 200_000
+"""Names that one search reads."""
+
+READ_AT_ONCE = 200
+"""Passages that are read and searched before other requests get their turn."""
+
+
+@dataclass(frozen=True)
+class PassageMatch:
+    """A passage that has some of the keywords, and what stands around them."""
+
+    passage: Passage
+    counts: Counts
+    snippets: list[str]
+
+
+@dataclass(frozen=True)
+class PassageMatches:
+    """A page of the passages that have keywords: those with most of them first, then those that
+    have them most often. `total` counts all; `passages_read`: of how many.
+    """
+
+    matches: list[PassageMatch]
+    total: int
+    passages_read: int
+    is_truncated: bool
+    """True when the workspace has more passages than one search reads."""
+
+
+@dataclass(frozen=True)
+class NameMatches:
+    """Names and types of entities that have keywords, those with most of them first, then the
+    shorter. `total` counts all that were found.
+    """
+
+    names: list[tuple[str, str]]
+    total: int
+    is_truncated: bool
+
+
+@dataclass(frozen=True, order=True)
+class _Rank:
+    """The place of a match in the order of all; the passage itself is read again for its page."""
+
+    fewest: int
+    rarest: int
+    file_path: str
+    document_id: str
+    order: int
+    id: str
+
+
+async def search_passages(
+    stored: StoredDocuments,
+    keywords: Sequence[Keyword],
+    document_ids: Collection[str] | None,
+    *,
+    offset: int,
+    limit: int,
+) -> PassageMatches:
+    """Return the passages that have any of the keywords, of these documents or of all (None)."""
+    ranks: list[_Rank] = []
+    passages_read = 0
+    pages = _all_pages(stored) if document_ids is None else _pages_of(stored, document_ids)
+    is_truncated = False
+    async with aclosing(pages):
+        async for page in pages:
+            if passages_read + len(page) > MAX_PASSAGES:
+                is_truncated = True
+                break
+            passages_read += len(page)
+            ranks += await asyncio.to_thread(_ranks, keywords, page)
+    ranks.sort()
+    ids = [rank.id for rank in ranks[offset : offset + limit]]
+    passages = await stored.passages.get(stored.partition, ids)
+    matches = [_match(keywords, passages[id]) for id in ids if id in passages]
+    return PassageMatches(matches, len(ranks), passages_read, is_truncated)
+
+
+async def search_names(
+    graph: Graph, partition: Partition, keywords: Sequence[Keyword], limit: int
+) -> NameMatches:
+    """Return the names of entities that have any of the keywords."""
+    ranks: list[tuple[int, int, str, str]] = []
+    names_read = 0
+    after = ""
+    while names_read < MAX_NAMES and (page := await graph.scan_names(partition, after)):
+        names_read += len(page)
+        after = page[-1][0]
+        for name, type in page:
+            counts = count_keywords(keywords, name)
+            if counts.total:
+                ranks.append((-counts.distinct, len(name), name, type))
+    ranks.sort()
+    names = [(name, type) for _, _, name, type in ranks[:limit]]
+    return NameMatches(names, len(ranks), names_read >= MAX_NAMES)
+
+
+async def document_ids(stored: StoredDocuments, names: Iterable[str]) -> list[str]:
+    """Return the ids of documents that are named by id or file name. Raises NotFound for one that
+    is not there.
+    """
+    ids: dict[str, None] = {}
+    for name in names:
+        status = await document_named(stored, name)
+        ids[status.id] = None
+    return list(ids)
+
+
+async def document_named(stored: StoredDocuments, name: str) -> DocumentStatus:
+    """Return the state of a document by its id or file name. Raises NotFound."""
+    candidates = list(dict.fromkeys((*spellings(name), *ids_of_name(name))))
+    statuses = await stored.documents.get(stored.partition, candidates)
+    for id in candidates:
+        if id in statuses and statuses[id][0].status in STATUSES:
+            return statuses[id][0]
+    raise NotFound(
+        f"there is no document {name!r}: give its id or its file name as the list of documents "
+        "has them"
+    )
+
+
+async def _all_pages(stored: StoredDocuments) -> AsyncGenerator[list[Passage]]:
+    after = ""
+    while page := await stored.passages.page(stored.partition, after, READ_AT_ONCE):
+        yield list(page.values())
+        after = list(page)[-1]
+
+
+async def _pages_of(
+    stored: StoredDocuments, document_ids: Collection[str]
+) -> AsyncGenerator[list[Passage]]:
+    statuses = await stored.documents.get(stored.partition, document_ids)
+    for id, (status, _) in statuses.items():
+        chunk_ids = [chunk_id(id, order) for order in range(status.chunk_count)]
+        for batch in batched(chunk_ids, READ_AT_ONCE):
+            passages = await stored.passages.get(stored.partition, batch)
+            yield list(passages.values())
+
+
+def _ranks(keywords: Sequence[Keyword], passages: Iterable[Passage]) -> list[_Rank]:
+    ranks: list[_Rank] = []
+    for passage in passages:
+        counts = count_keywords(keywords, passage.content)
+        if counts.total:
+            ranks.append(
+                _Rank(
+                    -counts.distinct,
+                    -counts.total,
+                    passage.file_path,
+                    passage.document_id,
+                    passage.order,
+                    passage.id,
+                )
+            )
+    return ranks
+
+
+def _match(keywords: Sequence[Keyword], passage: Passage) -> PassageMatch:
+    text = passage.content
+    return PassageMatch(passage, count_keywords(keywords, text), snippets(keywords, text))
