@@ -4,6 +4,7 @@ import { createRoot } from "react-dom/client";
 import { ApiError } from "./api/client";
 import { connected } from "./api/connection";
 import { App } from "./app";
+import { keepPageOnDrop } from "./pages/documents/DropArea";
 import { show } from "./shell/preferences";
 import "./styles/base.css";
 import "./styles/controls.css";
@@ -15,6 +16,7 @@ import "./styles/log.css";
 import "./styles/operations.css";
 
 show();
+keepPageOnDrop();
 
 const queries = new QueryClient({
   defaultOptions: {

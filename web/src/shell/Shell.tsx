@@ -7,11 +7,14 @@ import { connected } from "../api/connection";
 import { useLiveEvents } from "../api/live";
 import { usePrincipal } from "../api/principal";
 import { credentials, signOut } from "../api/session";
+import { DropArea } from "../pages/documents/DropArea";
+import { UploadNotice } from "../pages/documents/UploadList";
 import { useTexts } from "../texts";
 import { CrashGuard } from "../ui/CrashGuard";
 import { Button } from "../ui/controls";
 import { Loading, Notice } from "../ui/notices";
 import { LanguageMenu, ThemeMenu } from "./PreferenceMenus";
+import { useShortcuts } from "./useShortcuts";
 import { WorkspaceMenu } from "./WorkspaceMenu";
 
 const PAGES = [
@@ -43,6 +46,7 @@ export function Shell({ title }: { title: string }) {
   const isConnected = useSyncExternalStore(connected.subscribe, connected.get);
   const { pathname } = useLocation();
   useLiveEvents();
+  useShortcuts();
   // A page that asks for nothing by itself would never learn that the server is there again.
   useQuery({ queryKey: ["ping"], queryFn: async () => data(await api().GET("/auth-status")), enabled: !isConnected, refetchInterval: 3_000, gcTime: 0 });
   return (
@@ -79,6 +83,8 @@ export function Shell({ title }: { title: string }) {
         </div>
       </header>
       {!isConnected && <Notice kind="warning">{texts.common.lost}</Notice>}
+      <DropArea />
+      {!/^\/[^/]+\/documents/.test(pathname) && <UploadNotice />}
       <main tabIndex={-1}>
         <CrashGuard key={pathname}>
           <Suspense fallback={<Loading />}>

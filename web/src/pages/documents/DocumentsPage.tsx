@@ -1,6 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { FileText, RotateCw, Search, Trash2 } from "lucide-react";
 import { useEffect, useState } from "react";
+import { Link } from "react-router";
 import { useApi, useWorkspace } from "../../api/client";
 import { useMayWrite } from "../../api/principal";
 import { useTexts } from "../../texts";
@@ -12,7 +13,6 @@ import { Empty, Failure, Loading } from "../../ui/notices";
 import { AddMenu } from "./AddMenu";
 import { Deleted } from "./Deleted";
 import { DocumentTable } from "./DocumentTable";
-import { DropArea } from "./DropArea";
 import { Erasure } from "./Erasure";
 import { FirstVisit } from "./FirstVisit";
 import { ModelNotice } from "./ModelNotice";
@@ -136,9 +136,12 @@ export function DocumentsPage() {
 
   const isEmpty = documents.data !== undefined && counted(counts, "all") === 0;
   return (
-    <DropArea isEnabled={mayWrite}>
+    <div className="page">
       <header className="title">
         <h1>{texts.documents.title}</h1>
+        <Link className="button quiet" to={`/${workspace}/bin`}>
+          <Trash2 size={16} aria-hidden /> {texts.documents.bin}
+        </Link>
         {mayWrite && <AddMenu />}
       </header>
       <UploadList />
@@ -174,6 +177,6 @@ export function DocumentsPage() {
           onSelectAll={(on) => selectAll.mutate(on)}
         />
       )}
-    </DropArea>
+    </div>
   );
 }

@@ -1,10 +1,12 @@
 import { CircleCheck, CirclePause, CircleX, CopyCheck, LoaderCircle, Play, RotateCw, X } from "lucide-react";
-import { useEffect, useSyncExternalStore } from "react";
+import { useEffect, useState, useSyncExternalStore } from "react";
+import { Link } from "react-router";
 import { useWorkspace } from "../../api/client";
 import { usePrincipal } from "../../api/principal";
 import { useTexts } from "../../texts";
 import { Button } from "../../ui/controls";
-import { clearSettled, resumeAll, takeUpKept, tryAgain, type Upload, type UploadState, uploads } from "./uploads";
+import { Notice } from "../../ui/notices";
+import { clearSettled, dismiss, resumeAll, takeUpKept, tryAgain, type Upload, type UploadState, uploads } from "./uploads";
 
 const ICONS = {
   waiting: LoaderCircle,
@@ -40,27 +42,53 @@ function UploadRow({ upload }: { upload: Upload }) {
       </span>
       {message && <span className="message">{message}</span>}
       {upload.state === "failed" && (
-        <Button look="quiet" icon={RotateCw} onPress={() => tryAgain(upload, upload.conflict)}>
-          {upload.conflict ? texts.documents.replace : texts.common.retry}
-        </Button>
+        <span className="tools">
+          <Button look="quiet" icon={RotateCw} onPress={() => tryAgain(upload, upload.conflict)}>
+            {upload.conflict ? texts.documents.replace : texts.common.retry}
+          </Button>
+          <Button look="quiet" icon={X} label={texts.documents.dismiss(upload.path)} onPress={() => dismiss(upload.id)} />
+        </span>
       )}
     </li>
+  );
+}
+
+function useUploads(): Upload[] {
+  const workspace = useWorkspace();
+  return useSyncExternalStore(uploads.subscribe, uploads.get).filter((upload) => upload.workspace === workspace);
+}
+
+const IS_DONE: ReadonlySet<UploadState> = new Set(["added", "duplicated"]);
+
+/** How far the files are that were dropped on pages that do not list them. */
+export function UploadNotice() {
+  const texts = useTexts();
+  const workspace = useWorkspace();
+  const [last] = useState(() => Math.max(0, ...uploads.get().map(({ id }) => id)));
+  const all = useUploads().filter(({ id }) => id > last);
+  if (all.length === 0) return null;
+  const done = all.filter(({ state }) => IS_DONE.has(state)).length;
+  const refused = all.filter(({ state }) => state === "failed").length;
+  return (
+    <Notice kind={refused > 0 ? "warning" : "info"}>
+      <span>{texts.documents.uploadsDone(done, all.length)}</span>
+      {refused > 0 && <span>{texts.documents.uploadsRefused(refused)}</span>}
+      <Link to={`/${workspace}/documents`}>{texts.documents.uploads}</Link>
+      <Button look="quiet" icon={X} label={texts.documents.clearUploads} onPress={clearSettled} />
+    </Notice>
   );
 }
 
 /** The files that were given, how far each is, and why one was not taken. `only`: those of this document's name. */
 export function UploadList({ only = "" }: { only?: string }) {
   const texts = useTexts();
-  const workspace = useWorkspace();
   const { name: principal } = usePrincipal();
-  const all = useSyncExternalStore(uploads.subscribe, uploads.get).filter(
-    (upload) => upload.workspace === workspace && (only === "" || upload.name === only),
-  );
+  const all = useUploads().filter((upload) => only === "" || upload.name === only);
   useEffect(() => void takeUpKept(principal), [principal]);
   if (all.length === 0) return null;
   const isPaused = all.some(({ state }) => state === "paused");
   const shown = [...all].sort((one, other) => ORDER[one.state] - ORDER[other.state]).slice(0, LISTED);
-  const done = all.filter((upload) => upload.state === "added" || upload.state === "duplicated").length;
+  const done = all.filter(({ state }) => IS_DONE.has(state)).length;
   return (
     <section className="uploads" aria-label={texts.documents.uploads}>
       <header>

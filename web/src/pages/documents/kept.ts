@@ -1,4 +1,4 @@
-/** Files that are still to be sent, kept in the browser so that a list outlives the page. */
+/** Files that are still to be sent or were refused, kept in the browser so that a list outlives the page. */
 
 export interface Kept {
   id: number;
@@ -9,6 +9,8 @@ export interface Kept {
   /** The principal whose list it is in: another person in the same browser does not see it. */
   owner: string;
   conflict: boolean;
+  /** Why the server did not take it; without it the file is still to be sent. */
+  refusal?: string;
 }
 
 const NAME = "lightstream";
@@ -43,7 +45,7 @@ async function withStore<T>(mode: IDBTransactionMode, work: (store: IDBObjectSto
 
 /** Keeps the files. A browser that has no room or may keep nothing does without: then a list ends with its page. */
 export async function keepFiles(files: readonly Kept[]): Promise<void> {
-  const kept = files.map(({ id, name, path, file, workspace, owner, conflict }): Kept => ({ id, name, path, file, workspace, owner, conflict }));
+  const kept = files.map(({ id, name, path, file, workspace, owner, conflict, refusal = "" }): Kept => ({ id, name, path, file, workspace, owner, conflict, refusal }));
   await withStore("readwrite", async (store) => {
     await Promise.all(kept.map((one) => answer(store.put(one))));
   }).catch(() => undefined);

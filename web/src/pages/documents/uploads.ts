@@ -67,7 +67,9 @@ export async function takeUpKept(principal: string): Promise<void> {
   uploads.set(uploads.get().filter((upload) => upload.owner === principal));
   const kept = (await keptFiles()).filter((one) => one.owner === principal && one.owner === owner);
   const known = new Set(uploads.get().map(({ id }) => id));
-  const missing = kept.filter(({ id }) => !known.has(id)).map((one): Upload => ({ ...one, ...fresh, state: "paused" }));
+  const missing = kept
+    .filter(({ id }) => !known.has(id))
+    .map(({ refusal = "", ...file }): Upload => ({ ...file, ...fresh, state: refusal ? "failed" : "paused", message: refusal }));
   if (missing.length > 0) uploads.set([...missing, ...uploads.get()]);
 }
 
@@ -89,7 +91,14 @@ connected.subscribe(() => {
 
 export function tryAgain(upload: Upload, replace = false): void {
   change(upload.id, { ...fresh, conflict: replace });
+  void keepFiles([{ ...upload, conflict: replace }]);
   startNext();
+}
+
+/** Takes a row out of the list. */
+export function dismiss(id: number): void {
+  uploads.set(uploads.get().filter((upload) => upload.id !== id));
+  void forgetFiles([id]);
 }
 
 export function clearSettled(): void {
@@ -104,9 +113,10 @@ function change(id: number, values: Partial<Upload>): void {
   uploads.set(uploads.get().map((upload) => (upload.id === id ? { ...upload, ...values } : upload)));
 }
 
-function fail(id: number, message: string, conflict: boolean): void {
-  change(id, { state: "failed", message, conflict });
-  void forgetFiles([id]);
+/** What was refused stays in the list until somebody dismisses it, also when the page is loaded anew. */
+function fail(upload: Upload, message: string, conflict: boolean): void {
+  change(upload.id, { state: "failed", message, conflict });
+  if (message) void keepFiles([{ ...upload, conflict, refusal: message }]);
 }
 
 function startNext(): void {
@@ -135,7 +145,7 @@ async function run(upload: Upload): Promise<void> {
     const isInterrupted = !(error instanceof ApiError) || error.status === 401;
     const conflict = error instanceof ApiError && error.status === 409;
     if (isInterrupted && upload.breaks + 1 < MOST_BREAKS) change(upload.id, { state: "paused", sent: 0, conflict: replace, breaks: upload.breaks + 1 });
-    else fail(upload.id, isInterrupted ? "" : error.message, conflict);
+    else fail(upload, isInterrupted ? "" : error.message, conflict);
   } finally {
     startNext();
   }
