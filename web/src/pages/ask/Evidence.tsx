@@ -9,7 +9,7 @@ import { walkAddress, walksOf } from "./walks";
 interface Found {
   entities?: { entity_name: string; entity_type: string; description: string }[];
   relationships?: { src_id: string; tgt_id: string; description: string; keywords: string; weight: number }[];
-  chunks?: { chunk_id: string; file_path: string; content: string; reference_id: string }[];
+  chunks?: { chunk_id: string; file_path: string; content: string }[];
 }
 
 /** Descriptions of several documents stand one after the other, with a mark between them. */
@@ -35,8 +35,10 @@ function Section({ title, count, tokens, children }: SectionProps) {
   );
 }
 
-/** What a question finds, before a model writes anything: entities, relations, passages, and how they were found. */
-export function Evidence({ question }: { question: Question }) {
+type EvidenceProps = { question: Question; numbers: ReadonlyMap<string, number | undefined> };
+
+/** What a question finds, before a model writes anything: entities, relations, passages, and how they were found. `numbers`: of the files that the answer cites. */
+export function Evidence({ question, numbers }: EvidenceProps) {
   const texts = useTexts();
   const api = useApi();
   const workspace = useWorkspace();
@@ -72,10 +74,11 @@ export function Evidence({ question }: { question: Question }) {
         ))}
       </Section>
       <Section title={texts.ask.passages} count={chunks.length} tokens={budget.passages}>
-        {chunks.map(({ chunk_id, file_path, content, reference_id }) => (
+        {chunks.map(({ chunk_id, file_path, content }) => (
           <li key={chunk_id}>
             <Link to={`/${workspace}/documents/${encodeURIComponent(chunk_id.replace(/-chunk-\d+$/, ""))}?chunk=${encodeURIComponent(chunk_id)}`}>
-              [{reference_id}] {file_path}
+              {numbers.has(file_path) && `[${numbers.get(file_path)}] `}
+              {file_path}
             </Link>
             <p>{content}</p>
           </li>

@@ -1,47 +1,88 @@
 import { FileText } from "lucide-react";
+import { useLayoutEffect, useMemo, useRef } from "react";
 import { Link } from "react-router";
 import { useWorkspace } from "../../api/client";
 import { useTexts } from "../../texts";
 import { Dialog } from "../../ui/dialogs";
+import { isMarkdown, type Part, Prose } from "../../ui/Prose";
+import type { Citation } from "./AnswerText";
+import { citedParts, type Range, toAddress } from "./sentences";
 import type { Reference } from "./stream";
 
-/** The passages of a source, each with the way to its place in the document. */
-export function SourceDialog({ reference, onClose }: { reference: Reference | undefined; onClose: () => void }) {
+export type Numbers = ReadonlyMap<string, number>;
+
+const marks = (ranges: readonly Range[]): Part[] => ranges.map(({ start, end }) => ({ start, end, look: "cited" }));
+
+function Passages({ reference, claim }: { reference: Reference; claim: string }) {
   const texts = useTexts();
   const workspace = useWorkspace();
+  const list = useRef<HTMLOListElement>(null);
+  const passages = reference.content;
+  const cited = useMemo(() => citedParts(claim, passages ?? []), [claim, passages]);
+  const parts = useMemo(() => cited.map(marks), [cited]);
+  // After the dialog is drawn, which is where a browser puts the focus first.
+  useLayoutEffect(() => {
+    const frame = requestAnimationFrame(() => list.current?.querySelector("mark")?.scrollIntoView({ block: "center" }));
+    return () => cancelAnimationFrame(frame);
+  }, []);
   return (
-    <Dialog title={reference ? `[${reference.reference_id}] ${reference.file_path}` : ""} isOpen={reference !== undefined} onClose={onClose} wide>
-      <ol className="passages">
-        {(reference?.chunks ?? []).map((place, index) => (
+    <ol className="passages" ref={list}>
+      {(reference.chunks ?? []).map((place, index) => {
+        const mark = toAddress(cited[index] ?? []);
+        return (
           <li key={place.chunk_id}>
             <header>
               {place.page !== null && <span>{texts.document.pageNumber(place.page)}</span>}
               {place.start !== null && place.end !== null && <span>{texts.ask.place(place.start, place.end)}</span>}
-              <Link to={`/${workspace}/documents/${encodeURIComponent(place.document_id)}?chunk=${encodeURIComponent(place.chunk_id)}`}>
+              <Link
+                to={`/${workspace}/documents/${encodeURIComponent(place.document_id)}?chunk=${encodeURIComponent(place.chunk_id)}${mark && `&mark=${mark}`}`}
+              >
                 {texts.ask.inDocument}
               </Link>
             </header>
-            <blockquote>{reference?.content?.[index]}</blockquote>
+            <div className="passage">
+              <Prose text={passages?.[index] ?? ""} parts={parts[index] ?? []} isPlain={!isMarkdown(reference.file_path)} />
+            </div>
           </li>
-        ))}
-      </ol>
+        );
+      })}
+    </ol>
+  );
+}
+
+type SourceDialogProps = { references: Reference[]; citation: Citation | undefined; numbers: Numbers; onClose: () => void };
+
+/** The passages of a source with what they are cited for, each with the way to its place in the document. */
+export function SourceDialog({ references, citation, numbers, onClose }: SourceDialogProps) {
+  const texts = useTexts();
+  const reference = references.find(({ reference_id }) => reference_id === citation?.id);
+  const title = reference ? `[${numbers.get(reference.reference_id)}] ${reference.file_path}` : "";
+  return (
+    <Dialog title={title} isOpen={reference !== undefined} onClose={onClose} wide>
+      {reference?.also_in && <p className="hint">{texts.ask.alsoIn(reference.also_in.join(", "))}</p>}
+      {reference && <Passages reference={reference} claim={citation?.claim ?? ""} />}
     </Dialog>
   );
 }
 
-export function SourceList({ references, onCite }: { references: Reference[]; onCite: (id: string) => void }) {
+type SourceListProps = { references: Reference[]; numbers: Numbers; onCite: (citation: Citation) => void };
+
+export function SourceList({ references, numbers, onCite }: SourceListProps) {
   const texts = useTexts();
   if (references.length === 0) return null;
+  const numberOf = ({ reference_id }: Reference) => numbers.get(reference_id) ?? 0;
   return (
     <ul className="sources" aria-label={texts.ask.sources}>
-      {references.map((reference) => (
-        <li key={reference.reference_id}>
-          <button type="button" className="chip" onClick={() => onCite(reference.reference_id)}>
-            <FileText size={13} aria-hidden /> {reference.reference_id} · {reference.file_path}
-            {reference.also_in && <span className="hint"> ({texts.ask.alsoIn(reference.also_in.join(", "))})</span>}
-          </button>
-        </li>
-      ))}
+      {[...references]
+        .sort((one, other) => numberOf(one) - numberOf(other))
+        .map((reference) => (
+          <li key={reference.reference_id}>
+            <button type="button" className="chip" onClick={() => onCite({ id: reference.reference_id, claim: "" })}>
+              <FileText size={13} aria-hidden /> {numberOf(reference)} · {reference.file_path}
+              {reference.also_in && <span className="hint"> ({texts.ask.alsoIn(reference.also_in.join(", "))})</span>}
+            </button>
+          </li>
+        ))}
     </ul>
   );
 }

@@ -1,11 +1,12 @@
 import { Link2, RotateCw, ScanSearch, Square } from "lucide-react";
-import { useState, useSyncExternalStore } from "react";
+import { useMemo, useState, useSyncExternalStore } from "react";
 import { liveEvents } from "../../api/live";
 import { useTexts } from "../../texts";
 import { Button, CopyButton } from "../../ui/controls";
 import { useFormat } from "../../ui/format";
 import { Failure, Notice } from "../../ui/notices";
-import { AnswerText } from "./AnswerText";
+import { AnswerText, type Citation } from "./AnswerText";
+import { linkCitations } from "./citations";
 import { again, asMarkdown, begin, changesSince, stop, type Turn } from "./conversation";
 import { Evidence } from "./Evidence";
 import { address } from "./parameters";
@@ -57,24 +58,31 @@ function Newer({ turn }: { turn: Turn }) {
   );
 }
 
+function Step({ step }: { step: string }) {
+  const texts = useTexts();
+  return (
+    <p className="step" role="status">
+      {texts.ask.steps[step] ?? texts.ask.searching}
+    </p>
+  );
+}
+
 /** A question and its answer, while it is written and afterwards. */
 export function TurnView({ turn, isCompared = false }: { turn: Turn; isCompared?: boolean }) {
   const texts = useTexts();
-  const [cited, setCited] = useState("");
+  const [cited, setCited] = useState<Citation | undefined>(undefined);
   const [isOpen, setOpen] = useState(false);
-  const reference = turn.references.find((one) => one.reference_id === cited);
+  const { answer: text, references } = turn;
+  const answer = useMemo(() => linkCitations(text, references.map(({ reference_id }) => reference_id)), [text, references]);
   return (
     <article className="turn">
       <h2>
         {turn.question.query} {isCompared && <span className="badge">{turn.question.mode ?? texts.ask.modeServer}</span>}
       </h2>
-      {turn.state === "asking" && turn.answer === "" && (
-        <p className="step" role="status">
-          {texts.ask.steps[turn.step] ?? texts.ask.searching}
-        </p>
-      )}
+      {turn.question.filter && <p className="hint">{texts.ask.filtered}</p>}
+      {turn.state === "asking" && turn.answer === "" && <Step step={turn.step} />}
       {turn.answer && (
-        <AnswerText answer={turn.answer} references={turn.references} onCite={setCited} />
+        <AnswerText answer={answer} references={references} onCite={setCited} />
       )}
       {turn.state === "asking" && (
         <Button icon={Square} onPress={() => stop(turn.id)}>
@@ -86,10 +94,10 @@ export function TurnView({ turn, isCompared = false }: { turn: Turn; isCompared?
       {turn.promptTruncated && <Notice>{texts.ask.promptTruncated}</Notice>}
       {turn.state === "stopped" && <Notice>{texts.ask.stopped}</Notice>}
       {turn.state === "failed" && <Failure error={turn.error} retry={() => again(turn)} />}
-      {turn.state !== "asking" && <SourceList references={turn.references} onCite={setCited} />}
+      {turn.state !== "asking" && <SourceList references={references} numbers={answer.numbers} onCite={setCited} />}
       {turn.state !== "asking" && <Foot turn={turn} isOpen={isOpen} onToggle={() => setOpen(!isOpen)} />}
-      {isOpen && <Evidence question={turn.question} />}
-      <SourceDialog reference={reference} onClose={() => setCited("")} />
+      {isOpen && <Evidence question={turn.question} numbers={new Map(references.map(({ file_path, reference_id }) => [file_path, answer.numbers.get(reference_id)]))} />}
+      <SourceDialog references={references} citation={cited} numbers={answer.numbers} onClose={() => setCited(undefined)} />
     </article>
   );
 }

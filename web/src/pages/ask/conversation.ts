@@ -1,5 +1,6 @@
 import { onSignOut } from "../../api/session";
 import { createStore } from "../../ui/store";
+import { linkCitations, renumbered } from "./citations";
 import { ask, type Question, type Reference } from "./stream";
 
 export interface Turn {
@@ -150,6 +151,9 @@ export function forget(workspace: string): void {
 
 /** The answer with its sources, as it can be put into another document. */
 export function asMarkdown({ question, answer, references }: Turn): string {
-  const sources = references.map((reference) => `- [${reference.reference_id}] ${reference.file_path}`);
-  return [`**${question.query}**`, "", answer, ...(sources.length ? ["", ...sources] : [])].join("\n");
+  const ids = references.map(({ reference_id }) => reference_id);
+  const { numbers } = linkCitations(answer, ids);
+  const files = new Map(references.map(({ reference_id, file_path }) => [reference_id, file_path]));
+  const sources = [...numbers].map(([id, number]) => `- [${number}] ${files.get(id)}`);
+  return [`**${question.query}**`, "", renumbered(answer, ids), ...(sources.length ? ["", ...sources] : [])].join("\n");
 }

@@ -1,14 +1,18 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { useEffect, useRef } from "react";
+import { CodeXml } from "lucide-react";
+import { useEffect, useMemo, useRef, useState } from "react";
 import { Link } from "react-router";
 import { data, type Schemas, useApi, useWorkspace } from "../../api/client";
 import { useTexts } from "../../texts";
 import { Button } from "../../ui/controls";
 import { Failure, Loading, Notice } from "../../ui/notices";
+import { isMarkdown, type Part, Prose } from "../../ui/Prose";
+import { fromAddress, type Range } from "../ask/sentences";
 
 type Chunk = Schemas["DocumentChunk"];
 
 const PER_PAGE = 50;
+const NO_MARKS: readonly Range[] = [];
 
 /** The order of a chunk, which its id ends with; -1 for none. */
 const orderOf = (id: string) => Number(/-chunk-(\d+)$/.exec(id)?.[1] ?? -1);
@@ -19,14 +23,23 @@ function overlap(chunk: Chunk, before: Chunk | undefined): number {
   return Math.max(0, Math.min(before.end - chunk.start, [...chunk.content].length));
 }
 
-function ChunkView({ chunk, before, isCited }: { chunk: Chunk; before: Chunk | undefined; isCited: boolean }) {
+type ChunkViewProps = { chunk: Chunk; before: Chunk | undefined; isCited: boolean; marks: readonly Range[]; isPlain: boolean };
+
+function ChunkView({ chunk, before, isCited, marks, isPlain }: ChunkViewProps) {
   const texts = useTexts();
   const workspace = useWorkspace();
   const place = useRef<HTMLLIElement>(null);
   const shared = overlap(chunk, before);
-  const letters = [...chunk.content];
+  const parts = useMemo((): Part[] => {
+    const cited = marks.map(({ start, end }): Part => ({ start, end, look: "cited" }));
+    const end = [...chunk.content].slice(0, shared).join("").length;
+    return shared > 0 ? [...cited, { start: 0, end, look: "shared" }] : cited;
+  }, [marks, shared, chunk.content]);
   useEffect(() => {
-    if (isCited) place.current?.scrollIntoView({ block: "start" });
+    if (!isCited) return;
+    const mark = place.current?.querySelector("mark");
+    if (mark) mark.scrollIntoView({ block: "center" });
+    else place.current?.scrollIntoView({ block: "start" });
   }, [isCited]);
   return (
     <li ref={place} className={isCited ? "chunk cited" : "chunk"} id={chunk.id}>
@@ -36,9 +49,8 @@ function ChunkView({ chunk, before, isCited }: { chunk: Chunk; before: Chunk | u
         <span>{texts.document.tokens(chunk.tokens)}</span>
         {isCited && <span className="badge processed">{texts.document.cited}</span>}
       </header>
-      <div className="text">
-        {shared > 0 && <span className="shared" title={texts.document.overlap}>{letters.slice(0, shared).join("")}</span>}
-        {letters.slice(shared).join("")}
+      <div className="text" title={shared > 0 ? texts.document.overlap : undefined}>
+        <Prose text={chunk.content} parts={parts} isPlain={isPlain} />
       </div>
       {chunk.entities.length > 0 && (
         <ul className="names" aria-label={texts.ask.entities}>
@@ -66,10 +78,12 @@ function ChunkView({ chunk, before, isCited }: { chunk: Chunk; before: Chunk | u
   );
 }
 
-/** The text of a document with the chunks it was cut into, and the names that each of them gave. */
-export function Chunks({ id, cited }: { id: string; cited: string }) {
+/** The text of a document with the chunks it was cut into, what of it is cited, and the names that each of them gave. */
+export function Chunks({ id, name, cited, mark }: { id: string; name: string; cited: string; mark: string }) {
   const texts = useTexts();
   const api = useApi();
+  const [isRaw, setRaw] = useState(false);
+  const marks = useMemo(() => fromAddress(mark), [mark]);
   const wanted = orderOf(cited);
   const chunks = useInfiniteQuery({
     queryKey: [useWorkspace(), "chunks", id],
@@ -92,11 +106,17 @@ export function Chunks({ id, cited }: { id: string; cited: string }) {
   if (chunks.isPending) return <Loading />;
   if (chunks.error) return <Failure error={chunks.error} retry={() => void chunks.refetch()} />;
   if (all.length === 0) return <Notice>{texts.document.noText}</Notice>;
+  const hasForm = isMarkdown(name);
   return (
     <>
+      {hasForm && (
+        <Button look="quiet" icon={CodeXml} aria-pressed={isRaw} onPress={() => setRaw(!isRaw)} className="raw">
+          {texts.document.raw}
+        </Button>
+      )}
       <ol className="chunks">
         {all.map((chunk, index) => (
-          <ChunkView key={chunk.id} chunk={chunk} before={all[index - 1]} isCited={chunk.order === wanted} />
+          <ChunkView key={chunk.id} chunk={chunk} before={all[index - 1]} isCited={chunk.order === wanted} marks={chunk.order === wanted ? marks : NO_MARKS} isPlain={isRaw || !hasForm} />
         ))}
       </ol>
       {hasNextPage && (

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { ArrowLeft } from "lucide-react";
+import { ArrowLeft, MessageCircleQuestion } from "lucide-react";
 import { Tab, TabList, TabPanel, Tabs } from "react-aria-components";
 import { Link, useParams, useSearchParams } from "react-router";
 import { ApiError, data, useApi, useWorkspace } from "../../api/client";
@@ -127,6 +127,9 @@ export default function DocumentPage() {
           <header className="title">
             <h1>{document.file_path}</h1>
             <StatusBadge status={document.status} />
+            <Link className="button quiet" to={`/${workspace}/ask?documents=${encodeURIComponent(id)}`}>
+              <MessageCircleQuestion size={16} aria-hidden /> {texts.document.askAbout}
+            </Link>
           </header>
           {mayWrite && <DocumentActions document={document} />}
           <UploadList only={document.file_path} />
@@ -141,7 +144,7 @@ export default function DocumentPage() {
               <Tab id="details">{texts.document.details}</Tab>
             </TabList>
             <TabPanel id="text">
-              <Chunks id={id} cited={params.get("chunk") ?? ""} />
+              <Chunks id={id} name={document.file_path} cited={params.get("chunk") ?? ""} mark={params.get("mark") ?? ""} />
             </TabPanel>
             <TabPanel id="events">
               <Timeline id={id} />
