@@ -15,6 +15,8 @@ import { Failure, Loading } from "./ui/notices";
 const AskPage = patient(() => import("./pages/ask/AskPage"));
 // By far the largest: it is loaded when somebody looks at it.
 const GraphPage = lazy(() => import("./pages/graph/GraphPage"));
+const BinPage = patient(() => import("./pages/documents/BinPage"));
+const NamesPage = patient(() => import("./pages/graph/NamesPage"));
 const LogPage = patient(() => import("./pages/log/LogPage"));
 const OperationsPage = patient(() => import("./pages/operations/OperationsPage"));
 const DocumentPage = patient(() => import("./pages/document/DocumentPage"));
@@ -32,9 +34,11 @@ function routes(title: string, workspace: string) {
       children: [
         { index: true, element: <Navigate to="documents" replace /> },
         { path: "documents", element: <DocumentsPage /> },
+        { path: "bin", element: <BinPage /> },
         { path: "documents/:document", element: <DocumentPage /> },
         { path: "ask", element: <AskPage /> },
         { path: "graph", element: <GraphPage /> },
+        { path: "graph/names", element: <NamesPage /> },
         { path: "log", element: <LogPage /> },
         { path: "operations", element: <OperationsPage /> },
         { path: "*", element: <NotFound /> },

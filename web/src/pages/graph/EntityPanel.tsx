@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { CirclePlus, Ellipsis, Expand, Pencil, Split, Trash2, X } from "lucide-react";
+import { CirclePlus, Combine, Ellipsis, Expand, Pencil, Split, Trash2, X } from "lucide-react";
 import { useState } from "react";
 import { data, useApi, useWorkspace } from "../../api/client";
 import { useMayWrite } from "../../api/principal";
@@ -8,6 +8,7 @@ import { Button } from "../../ui/controls";
 import { Failure, Loading } from "../../ui/notices";
 import { UndoButton } from "../log/UndoButton";
 import { EditDialog, RemoveDialog } from "./EditDialogs";
+import { MergeDialog } from "./MergeDialog";
 import { Origin } from "./Origin";
 import { RelationDialog } from "./RelationDialog";
 import { SplitDialog } from "./SplitDialog";
@@ -96,7 +97,7 @@ type PanelProps = {
 export function EntityPanel({ facts, graph, onSelect, onExpand, onChanged, isPast }: PanelProps) {
   const texts = useTexts();
   const mayWrite = useMayWrite() && !isPast;
-  const [dialog, setDialog] = useState<"" | "edit" | "split" | "remove">("");
+  const [dialog, setDialog] = useState<"" | "edit" | "merge" | "split" | "remove">("");
   const [isHistory, setHistory] = useState(false);
   const [relation, setRelation] = useState<EdgeFacts | null | undefined>(undefined);
   const relations = graph.hasNode(facts.name) ? graph.mapEdges(facts.name, (_, { facts: edge }) => edge) : [];
@@ -112,6 +113,7 @@ export function EntityPanel({ facts, graph, onSelect, onExpand, onChanged, isPas
           {texts.graph.expand}
         </Button>
         {mayWrite && <Button look="quiet" icon={Pencil} label={texts.graph.edit} onPress={() => setDialog("edit")} />}
+        {mayWrite && <Button look="quiet" icon={Combine} label={texts.graph.mergeOne} onPress={() => setDialog("merge")} />}
         {mayWrite && <Button look="quiet" icon={Split} label={texts.graph.split} onPress={() => setDialog("split")} />}
         {mayWrite && <Button look="quiet" icon={Trash2} label={texts.graph.remove} onPress={() => setDialog("remove")} />}
       </div>
@@ -125,6 +127,7 @@ export function EntityPanel({ facts, graph, onSelect, onExpand, onChanged, isPas
         {isHistory && <History facts={facts} onUndone={mayWrite ? () => onChanged(facts.name) : undefined} />}
       </details>
       {dialog === "edit" && <EditDialog facts={facts} onClose={() => setDialog("")} onChanged={onChanged} />}
+      {dialog === "merge" && <MergeDialog name={facts.name} onClose={() => setDialog("")} onChanged={onChanged} />}
       {dialog === "split" && <SplitDialog name={facts.name} onClose={() => setDialog("")} onChanged={onChanged} />}
       {dialog === "remove" && (
         <RemoveDialog name={facts.name} onClose={() => setDialog("")} onChanged={() => onChanged("")} />

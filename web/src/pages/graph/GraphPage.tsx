@@ -1,6 +1,7 @@
-import { CirclePlus, List, Share2, X } from "lucide-react";
+import { CirclePlus, Combine, List, Share2, X } from "lucide-react";
 import { lazy, Suspense, useEffect, useMemo, useRef, useState } from "react";
-import { useSearchParams } from "react-router";
+import { Link, useSearchParams } from "react-router";
+import { useWorkspace } from "../../api/client";
 import { useMayWrite } from "../../api/principal";
 import { useTexts } from "../../texts";
 import { Button } from "../../ui/controls";
@@ -83,6 +84,7 @@ function useWalk(hops: string[], load: (label: string, depth: number, nodes: num
 /** The graph: found by name, opened by click, corrected, and seen as it was. */
 export default function GraphPage() {
   const texts = useTexts();
+  const workspace = useWorkspace();
   const mayWrite = useMayWrite();
   const [params, setParams] = useSearchParams();
   const [asOf, setAsOf] = useState("");
@@ -132,6 +134,9 @@ export default function GraphPage() {
         <div className="tools">
           <Size graph={graph} isLoading={isLoading} isTruncated={isTruncated} />
           <ExportMenu graph={graph} picture={() => picture.current()} />
+          <Link className="button quiet" to={`/${workspace}/graph/names`}>
+            <Combine size={16} aria-hidden /> {texts.graph.namesLink}
+          </Link>
           <Button look="quiet" icon={List} label={texts.graph.list} aria-pressed={isList} onPress={() => setList(!isList)} />
           {mayWrite && !asOf && !since && <Button look="quiet" icon={CirclePlus} label={texts.graph.create} onPress={() => setCreating(true)} />}
         </div>
