@@ -69,6 +69,9 @@ def graph(opened: OwnPage, page: Page) -> None:
 
 def log(opened: OwnPage, page: Page) -> None:
     page.get_by_role("link", name="Log", exact=True).click()
+    expect(page.get_by_role("main").get_by_role("link", name=SCRIPT)).to_be_visible()
+    assert opened.serious() == []
+    page.get_by_role("tab", name="All events").click()
     page.get_by_role("button", name=re.compile("DocumentAdded")).first.click()
     expect(page.locator("pre").get_by_text('"specversion"')).to_be_visible()
     assert opened.serious() == []

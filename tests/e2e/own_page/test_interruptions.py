@@ -69,6 +69,7 @@ def test_a_dead_letter_is_tried_again_once_its_cause_is_mended(
         page = opened.page
         expect(page.get_by_role("button", name="Failed 1")).to_be_visible()
         page.get_by_role("link", name="Log", exact=True).click()
+        page.get_by_role("tab", name="All events").click()
         letters = page.locator("section.letters")
         expect(letters.get_by_text("is not in KB_BLOBS")).to_be_visible()
         aside(lambda: asyncio.run(mend()))

@@ -210,6 +210,7 @@ def test_an_entity_is_found_and_described_anew(filled: OwnPage, opened: OwnPage)
     assert page.locator("canvas").count() > 0
     assert opened.serious() == []
     page.get_by_role("link", name="Log", exact=True).click()
+    page.get_by_role("tab", name="All events").click()
     expect(page.get_by_role("button", name=re.compile("GraphEdited")).first).to_be_visible()
     assert opened.serious() == []
     page.get_by_role("link", name="Documents", exact=True).click()
@@ -284,6 +285,7 @@ def test_settings_tell_their_source_and_no_secret(filled: OwnPage, opened: OwnPa
     ).to_be_visible()
     assert opened.serious() == []
     page.get_by_role("link", name="Log", exact=True).click()
+    page.get_by_role("tab", name="All events").click()
     expect(page.get_by_text("chunker").first).to_be_visible()
     assert opened.serious() == []
     page.get_by_role("link", name="Documents", exact=True).click()

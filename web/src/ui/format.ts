@@ -15,6 +15,7 @@ export function useFormat() {
     const compact = new Intl.NumberFormat(language, { notation: "compact", maximumFractionDigits: 1 });
     const moment = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "medium" });
     const clock = new Intl.DateTimeFormat(language, { hour: "2-digit", minute: "2-digit", second: "2-digit", fractionalSecondDigits: 1, hourCycle: "h23" });
+    const minute = new Intl.DateTimeFormat(language, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
     const day = new Intl.DateTimeFormat(language, { dateStyle: "medium" });
     const relative = new Intl.RelativeTimeFormat(language, { numeric: "auto", style: "short" });
     return {
@@ -22,6 +23,8 @@ export function useFormat() {
       compact: (value: number) => compact.format(value),
       moment: (when: string | number) => moment.format(new Date(when)),
       clock: (when: string | number) => clock.format(new Date(when)),
+      minute: (when: string | number) => minute.format(new Date(when)),
+      day: (when: string | number) => day.format(new Date(when)),
       /** `5 min. ago`; a date for what is older than a week. */
       ago(when: string | number): string {
         const seconds = (new Date(when).getTime() - Date.now()) / 1000;

@@ -3,6 +3,7 @@ import { ChevronRight } from "lucide-react";
 import { useState } from "react";
 import { Link } from "react-router";
 import { data, useApi, useWorkspace } from "../../api/client";
+import { useDocumentName } from "../../api/documentNames";
 import type { LogEvent } from "../../api/live";
 import { useMayWrite } from "../../api/principal";
 import { useTexts } from "../../texts";
@@ -52,14 +53,20 @@ function EventRow({ event, withDocument }: { event: LogEvent; withDocument: bool
   const mayWrite = useMayWrite();
   const [isOpen, setOpen] = useState(false);
   const facts = useFacts(event);
+  const name = useDocumentName(withDocument ? event.document : "");
+  const isOld = new Date(event.time).toDateString() !== new Date().toDateString();
   return (
     <li className={`event ${event.type}`}>
       <button type="button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
         <ChevronRight size={14} aria-hidden className={isOpen ? "open" : ""} />
         <span className="type">{event.type}</span>
-        <span className="said">{event.text}</span>
+        <span className="said">
+          {name && !event.text.startsWith(name) && <strong>{name} </strong>}
+          {event.text}
+        </span>
         <span className="facts-of">{facts.join(" · ")}</span>
         <time dateTime={String(event.time)} title={format.moment(event.time)}>
+          {isOld && `${format.day(event.time)} `}
           {format.clock(event.time)}
         </time>
       </button>
