@@ -28,6 +28,21 @@ test("a question whose mode nobody chose leaves it to the server", () => {
   expect(parameters.toQuestion("Who?", parameters.DEFAULTS)).toEqual({ query: "Who?", effort: "low" });
 });
 
+test("a question about some documents is asked and shared with its filter", () => {
+  const given = { ...parameters.DEFAULTS, documents: "doc-1, doc-2", tags: "minutes", from: "2026-03-01", until: "2026-03-31" };
+  const question = parameters.toQuestion("Who?", given);
+  expect(question.filter).toEqual({
+    document_ids: ["doc-1", "doc-2"],
+    tags: ["minutes"],
+    added_from: new Date(2026, 2, 1).toISOString(),
+    added_before: new Date(2026, 3, 1).toISOString(),
+  });
+  const shared = parameters.address("default", question);
+  const { documents, tags, from, until } = parameters.fromAddress(new URLSearchParams(shared.split("?")[1]));
+  expect({ documents, tags, from, until }).toEqual({ documents: "doc-1,doc-2", tags: "minutes", from: "2026-03-01", until: "2026-03-31" });
+  expect(parameters.toQuestion("Who?", { ...given, documents: " ,", tags: "", from: "tomorrow", until: "" })).not.toHaveProperty("filter");
+});
+
 test("the comparison is the page's own and is not sent", () => {
   const question = parameters.toQuestion("Who?", { ...parameters.DEFAULTS, mode: "mix", compare: "walk" });
   expect(question).toEqual({ query: "Who?", mode: "mix", effort: "low" });

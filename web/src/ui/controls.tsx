@@ -83,7 +83,7 @@ type TextProps = {
   label: string;
   value: string;
   onChange: (value: string) => void;
-  type?: "text" | "password";
+  type?: "text" | "password" | "date";
   rows?: number;
   name?: string;
   hint?: string;

@@ -1,16 +1,22 @@
-import { MessageCircleQuestion, SendHorizontal, SlidersHorizontal, Trash2 } from "lucide-react";
-import { type FormEvent, type KeyboardEvent, useEffect, useRef, useState, useSyncExternalStore } from "react";
+import { FilterX, MessageCircleQuestion, SendHorizontal, SlidersHorizontal, Trash2 } from "lucide-react";
+import { type FormEvent, type KeyboardEvent, useRef, useState, useSyncExternalStore } from "react";
 import { useSearchParams } from "react-router";
 import { useWorkspace } from "../../api/client";
 import { useConfiguration } from "../../api/configuration";
 import { useTexts } from "../../texts";
 import { Button, Select, TextInput } from "../../ui/controls";
+import { useFollowing } from "../../ui/following";
 import { Empty } from "../../ui/notices";
 import { ModelNotice } from "../documents/ModelNotice";
 import { begin, beginTwo, forget, sideBySide, turns } from "./conversation";
+import { ofFilter, toFilter } from "./documentFilter";
+import { FilterFields } from "./FilterFields";
 import { EFFORTS, fromAddress, MODES, type Parameters, toQuestion } from "./parameters";
 import { TurnView } from "./TurnView";
 import { inMode } from "./walks";
+
+/** No filter: all documents. */
+const EVERYTHING = ofFilter(undefined);
 
 const BUDGETS = [
   ["max_entity_tokens", "entities"],
@@ -49,6 +55,7 @@ function ParameterPanel({ given, onChange }: { given: Parameters; onChange: (giv
         <TextInput key={name} label={texts.ask.tokens[part]} value={given[name]} onChange={(value) => set({ [name]: value })} placeholder={texts.ask.server} />
       ))}
       <TextInput label={texts.ask.form} value={given.response_type} onChange={(response_type) => set({ response_type })} placeholder={texts.ask.formExample} />
+      <FilterFields given={given} onChange={set} />
       <TextInput label={texts.ask.instructions} value={given.user_prompt} onChange={(user_prompt) => set({ user_prompt })} rows={3} />
     </aside>
   );
@@ -89,19 +96,21 @@ function AskForm({ initial, onAsk }: { initial: string; onAsk: (query: string) =
 
 /** Questions and answers. */
 export default function AskPage() {
-  const texts = useTexts();
   const workspace = useWorkspace();
+  // Documents that questions are about belong to one workspace.
+  return <Conversation key={workspace} workspace={workspace} />;
+}
+
+function Conversation({ workspace }: { workspace: string }) {
+  const texts = useTexts();
   const configuration = useConfiguration();
   const [params] = useSearchParams();
   const [given, setGiven] = useState(() => fromAddress(params));
   const [isOpen, setOpen] = useState(false);
   const said = useSyncExternalStore(turns.subscribe, turns.get).filter((turn) => turn.workspace === workspace);
-  const end = useRef<HTMLDivElement>(null);
+  const talk = useRef<HTMLDivElement>(null);
   const count = said.length;
-
-  useEffect(() => {
-    if (count > 0) end.current?.scrollIntoView({ block: "nearest" });
-  }, [count]);
+  useFollowing(talk, said.some(({ state }) => state === "asking"));
 
   const ask = (query: string) => {
     const question = toQuestion(query, given);
@@ -109,14 +118,20 @@ export default function AskPage() {
     else void beginTwo(question, inMode(question, given.compare), workspace);
   };
   const mode = given.mode || configuration?.default_mode || texts.ask.modeServer;
+  const isFiltered = toFilter(given) !== undefined;
   const isWide = said.some((turn) => turn.pair > 0);
   return (
     <div className={["page ask", isOpen ? "with-panel" : "", isWide ? "wide" : ""].join(" ")}>
-      <div className="talk">
+      <div ref={talk} className="talk">
         <header className="title">
           <h1>{texts.ask.title}</h1>
           <div className="add">
             {count > 0 && <Button look="quiet" icon={Trash2} label={texts.ask.forget} onPress={() => forget(workspace)} />}
+            {isFiltered && (
+              <Button look="quiet" icon={FilterX} onPress={() => setGiven({ ...given, ...EVERYTHING })}>
+                {texts.ask.everything}
+              </Button>
+            )}
             <Button icon={SlidersHorizontal} aria-expanded={isOpen} onPress={() => setOpen(!isOpen)}>
               {given.compare ? `${mode} | ${given.compare}` : mode}
             </Button>
@@ -135,7 +150,6 @@ export default function AskPage() {
             ))}
           </div>
         ))}
-        <div ref={end} />
         <AskForm initial={params.get("q") ?? ""} onAsk={ask} />
       </div>
       {isOpen && <ParameterPanel given={given} onChange={setGiven} />}

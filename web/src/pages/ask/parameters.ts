@@ -1,9 +1,10 @@
+import { type DocumentFilter, ofFilter, toFilter } from "./documentFilter";
 import type { Question } from "./stream";
 
 export const MODES = ["auto", "mix", "walk", "hybrid", "local", "global", "naive", "bypass"] as const;
 export const EFFORTS = ["low", "medium", "high"] as const;
 
-export interface Parameters {
+export interface Parameters extends DocumentFilter {
   /** "" for the mode that the server has for questions without one. */
   mode: (typeof MODES)[number] | "";
   /** Another mode to ask as well, beside it; "" for none. */
@@ -18,7 +19,7 @@ export interface Parameters {
   user_prompt: string;
 }
 
-export const DEFAULTS: Parameters = { mode: "", compare: "", effort: "low", top_k: "", chunk_top_k: "", max_entity_tokens: "", max_relation_tokens: "", max_total_tokens: "", response_type: "", user_prompt: "" };
+export const DEFAULTS: Parameters = { mode: "", compare: "", effort: "low", top_k: "", chunk_top_k: "", max_entity_tokens: "", max_relation_tokens: "", max_total_tokens: "", response_type: "", user_prompt: "", documents: "", tags: "", from: "", until: "" };
 
 /** The parameters that an address holds, as far as they are any. */
 export function fromAddress(params: URLSearchParams): Parameters {
@@ -46,14 +47,15 @@ export function toQuestion(query: string, given: Parameters): Question {
     max_total_tokens: number(given.max_total_tokens),
     response_type: given.response_type.trim() || undefined,
     user_prompt: given.user_prompt.trim() || undefined,
+    filter: toFilter(given),
   };
   return { query, ...Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)) };
 }
 
 /** An address that leads to the page with this question. It stands behind the `#`, so no server sees it. */
 export function address(workspace: string, question: Question): string {
-  const { query, ...rest } = question;
-  const given = Object.entries(rest).filter(([name]) => name in DEFAULTS);
+  const { query, filter, ...rest } = question;
+  const given = Object.entries({ ...rest, ...ofFilter(filter) }).filter(([name, value]) => name in DEFAULTS && value !== "");
   const values = new URLSearchParams({ q: query, ...Object.fromEntries(given.map(([name, value]) => [name, String(value)])) });
   return `${location.href.split("#")[0]}#/${workspace}/ask?${values}`;
 }
