@@ -24,10 +24,12 @@ SWAGGER_PAGE = """<!DOCTYPE html>
 <head>
 <meta charset="utf-8">
 <title>Lightstream: HTTP API</title>
+<meta name="viewport" content="width=device-width">
 <link rel="stylesheet" href="docs/swagger-ui.css">
+<link rel="stylesheet" href="docs/contrast.css">
 </head>
 <body>
-<div id="page"></div>
+<main id="page"></main>
 <script src="docs/swagger-ui-bundle.js"></script>
 <script src="docs/start.js"></script>
 </body>
@@ -35,11 +37,47 @@ SWAGGER_PAGE = """<!DOCTYPE html>
 """
 
 # The validator is off, because it sends the schema to another server; keys stay in the memory of
-# the page.
-SWAGGER_SCRIPT = """SwaggerUIBundle({
-  url: "openapi.json", dom_id: "#page", deepLinking: true, validatorUrl: null, persistAuthorization: false
+# the page. A summary is a button: the link that Swagger UI puts into it could not be reached by
+# itself. Its colours of examples cannot be told from their background by everybody.
+SWAGGER_SCRIPT = """const plainSummaries = (system) => ({
+  components: {
+    DeepLink: ({ text }) => system.React.createElement("span", null, text),
+  },
 });
-"""  # noqa: E501
+SwaggerUIBundle({
+  url: "openapi.json", dom_id: "#page", deepLinking: true, validatorUrl: null,
+  persistAuthorization: false, syntaxHighlight: false, plugins: [plainSummaries],
+});
+"""
+
+CONTRAST = """
+.swagger-ui .info .title small { background: #4a515d; }
+.swagger-ui .info .title small.version-stamp { background: #3d6b00; }
+.swagger-ui .info a, .swagger-ui .info .url, .swagger-ui a { color: #1f5fa8; }
+.swagger-ui .btn.authorize { border-color: #1a7a4c; color: #1a7a4c; }
+.swagger-ui .btn.authorize svg { fill: #1a7a4c; }
+.swagger-ui .btn.execute { background: #1f5fa8; border-color: #1f5fa8; }
+.swagger-ui .btn.cancel { border-color: #b3261e; color: #b3261e; }
+.swagger-ui .opblock.opblock-get .opblock-summary-method { background: #1f5fa8; }
+.swagger-ui .opblock.opblock-post .opblock-summary-method { background: #1a7a4c; }
+.swagger-ui .opblock.opblock-put .opblock-summary-method { background: #8a5a00; }
+.swagger-ui .opblock.opblock-delete .opblock-summary-method { background: #b3261e; }
+.swagger-ui .opblock.opblock-patch .opblock-summary-method { background: #12625c; }
+.swagger-ui .opblock.opblock-head .opblock-summary-method { background: #7a1fa8; }
+.swagger-ui .parameter__in, .swagger-ui .parameter__type, .swagger-ui .prop-format,
+.swagger-ui .parameter__extension, .swagger-ui .response-control-media-type__accept-message,
+.swagger-ui .renderedMarkdown p, .swagger-ui .parameter__deprecated { color: #3b4151; }
+.swagger-ui .parameter__name.required span, .swagger-ui .parameter__name.required::after {
+  color: #b3261e;
+}
+.swagger-ui .microlight, .swagger-ui pre.example, .swagger-ui .highlight-code > .microlight {
+  overflow: visible !important;
+  white-space: pre-wrap !important;
+  overflow-wrap: anywhere;
+}
+.swagger-ui .opblock-summary-path { max-width: 100%; overflow-wrap: anywhere; }
+"""
+"""Colours of Swagger UI with a contrast of 4.5 at least, and examples that need no scrolling."""
 
 REDOC_POLICY = f"{SWAGGER_POLICY}; worker-src blob:"
 """The policy of ReDoc, which searches in a web worker that it creates from a blob."""
@@ -82,6 +120,12 @@ async def start() -> Response:
     script.
     """
     return Response(SWAGGER_SCRIPT, media_type="text/javascript")
+
+
+@router.get("/docs/contrast.css")
+async def contrast() -> Response:
+    """Return the colours that go before those of Swagger UI."""
+    return Response(CONTRAST, media_type="text/css")
 
 
 @router.get("/docs/{name}")
