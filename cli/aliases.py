@@ -2,7 +2,7 @@
 without a trace.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, TypeVar
@@ -119,8 +119,9 @@ def propose(
         proposals = call_query_service(
             data, workspace, lambda client: client.alias_proposals(limit, rules=rules)
         )
-        for proposal in proposals if accept else ():
-            call_query_service(data, workspace, partial(_accept_proposal, proposal, reason))
+        if accept:
+            proposals = without_chains(proposals)
+            call_query_service(data, workspace, partial(_accept_all, proposals, reason))
         if as_json:
             print_json([proposal.model_dump() for proposal in proposals])
             return
@@ -250,13 +251,31 @@ def _show_decided(
         note("nothing is decided without --yes")
 
 
-async def _accept_proposal(
-    proposal: "AliasProposal", reason: str, client: "AsyncLightstream"
+def without_chains(proposals: "Sequence[AliasProposal]") -> "list[AliasProposal]":
+    """Return the proposals so that all can be accepted in this order: each means the entity that
+    those before it have left. What they have decided already is left out.
+    """
+    joined: dict[str, str] = {}
+    acceptable: list[AliasProposal] = []
+    for proposal in proposals:
+        entity = proposal.entity
+        while entity in joined:
+            entity = joined[entity]
+        if proposal.name in joined or proposal.name == entity:
+            continue
+        joined[proposal.name] = entity
+        acceptable.append(proposal.model_copy(update={"entity": entity}))
+    return acceptable
+
+
+async def _accept_all(
+    proposals: "Sequence[AliasProposal]", reason: str, client: "AsyncLightstream"
 ) -> None:
-    evidence = "; ".join(filter(None, (proposal.evidence, reason)))
-    await client.accept_alias(
-        [proposal.name], proposal.entity, proposed_by=proposal.proposed_by, evidence=evidence
-    )
+    for proposal in proposals:
+        evidence = "; ".join(filter(None, (proposal.evidence, reason)))
+        await client.accept_alias(
+            [proposal.name], proposal.entity, proposed_by=proposal.proposed_by, evidence=evidence
+        )
 
 
 def _decide(

@@ -34,6 +34,8 @@ HITS = _rate("lightstream_cache_lookups_total", "cache", 'outcome="hit"')
 HANDLED, REQUESTS = "lightstream_events_handled_total", "http_server_request_duration_seconds"
 STAGES = "lightstream_query_seconds"
 OURS = 'job=~"lightstream.*"'
+PROCESS = "{{job}} {{instance}}"
+"""The instances of `lightstream-questions` are addresses, which say nothing by themselves."""
 
 ROWS: dict[str, list[Panel]] = {
     "Now": [
@@ -184,9 +186,9 @@ ROWS: dict[str, list[Panel]] = {
         (
             "CPU",
             "percentunit",
-            {"{{instance}}": "rate(process_cpu_seconds_total{" + OURS + "}[$__rate_interval])"},
+            {PROCESS: "rate(process_cpu_seconds_total{" + OURS + "}[$__rate_interval])"},
         ),
-        ("Memory", "bytes", {"{{instance}}": "process_resident_memory_bytes{" + OURS + "}"}),
+        ("Memory", "bytes", {PROCESS: "process_resident_memory_bytes{" + OURS + "}"}),
     ],
 }
 

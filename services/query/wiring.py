@@ -159,7 +159,7 @@ async def open_comparison(
         charged_to(workspace, log),
         open_answering(settings, log, UNSHARED_LIMITERS, _unwatched) as dependencies,
     ):
-        yield partial(compare_answers, dependencies)
+        yield partial(compare_answers, dependencies, mode=settings.default_mode)
 
 
 def _unwatched(*_: object) -> AbstractAsyncContextManager[None]:

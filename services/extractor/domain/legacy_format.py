@@ -9,16 +9,22 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+_WHOLE = r"(?:(?<=[\"'”])[<|>](?=<\|#?\|?>))?<\|#?\|{0,2}>(?:[<|>](?=[ \t]*[\"'“]))?"
+"""A delimiter, which may have a mark too many between it and a quotation mark."""
+_SLIP = r"(?<![<|#>])(?!##)[<|#>]{2,4}(?![<|#>])"
+"""Marks of a delimiter of which some were lost, doubled or exchanged."""
 _BEGIN = re.compile(
     r"\([ \t]*[\"'“”]?(entity|relationship|relation|content_keywords)[\"'“”]?"
-    r"\s*(<\|#?\|{0,2}>|<\||\|>)",
+    rf"\s*({_WHOLE}|{_SLIP}|(?<=[\"'”])[<|>](?![<|#>]))",
     re.IGNORECASE,
 )
-_DELIMITER = re.compile(r"<\|#?\|?>")
+_DELIMITER = re.compile(_WHOLE)
 _MISSPELT = re.compile(
-    r"<\|#?\|?>|(?<=[\"'”])[ \t]*[<|#>]{1,4}(?=[ \t]*(?:[\"'“]|-?\d+(?:\.\d+)?\s*\Z))"
+    rf"{_WHOLE}|(?<=[\"'”])[ \t]*[<|#>]{{1,4}}(?=[ \t]*(?:[\"'“]|-?\d+(?:\.\d+)?\s*\Z))|{_SLIP}"
 )
-"""A delimiter, or what is left of one between a quotation mark and another one or a last number."""
+"""A delimiter, or what is left of one: any mark between a quotation mark and another one or a last
+number, elsewhere more than one.
+"""
 _NUMBER = re.compile(r"[\"'“]?-?\d+(?:\.\d+)?[\"'”]?")
 _END = re.compile(r"##|\)[ \t]*(?:\n|\Z)|\n(?=[^\w\n(]{0,4}(?:entity|relation))", re.IGNORECASE)
 
@@ -72,7 +78,7 @@ def legacy_rows(text: str) -> Iterator[tuple[list[str], str]]:
         fields = record.fields()
         strength = ""
         if record.kind != "entity" and len(fields) in (4, 5) and not _is_todays(record):
-            strength = fields[4] if len(fields) == 5 else ""
+            strength = fields[4].lstrip("<|> ") if len(fields) == 5 else ""
             fields = [fields[0], fields[1], fields[3], fields[2]]
         yield [record.kind, *fields], strength
 

@@ -7,7 +7,7 @@ from contracts.graph import Generations
 from services.query.answering.ask import ask
 from services.query.answering.dependencies import QueryDependencies
 from services.query.partitions import Partitions
-from services.query.question import Output, Question
+from services.query.question import DEFAULT_MODE, Output, Question, SearchMode
 
 SHOWN = 500
 """Characters of an answer that are reported."""
@@ -32,26 +32,29 @@ async def compare_answers(
     workspace: str,
     live: Generations,
     new_generations: Generations,
+    *,
+    mode: SearchMode = DEFAULT_MODE,
 ) -> ComparedAnswers:
-    """Return what either side answers. A model is asked once where both sides give it the same to
-    read.
+    """Return what either side answers in this mode. A model is asked once where both sides give it
+    the same to read.
     """
+    asked = Question(question, mode=mode)
     sides = Partitions.of(workspace, live), Partitions.of(workspace, new_generations)
-    prompts = [await _answered(dependencies, question, side, "prompt") for side in sides]
-    before = await _answered(dependencies, question, sides[0], "answer")
+    prompts = [await _answered(dependencies, asked, side, "prompt") for side in sides]
+    before = await _answered(dependencies, asked, sides[0], "answer")
     after = (
         before
         if prompts[0] == prompts[1]
-        else await _answered(dependencies, question, sides[1], "answer")
+        else await _answered(dependencies, asked, sides[1], "answer")
     )
     return ComparedAnswers(before == after, _shortened(before), _shortened(after))
 
 
 async def _answered(
-    dependencies: QueryDependencies, question: str, partitions: Partitions, output: Output
+    dependencies: QueryDependencies, question: Question, partitions: Partitions, output: Output
 ) -> str:
     async with dependencies.for_generation(partitions.vectors.generation) as of_generation:
-        return (await ask(Question(question), partitions, of_generation, output=output)).text
+        return (await ask(question, partitions, of_generation, output=output)).text
 
 
 def _shortened(text: str) -> str:

@@ -145,3 +145,15 @@ def test_prometheus_scrapes_each_service_of_docker_compose() -> None:
     assert {target.partition(":")[0] for target in targets} == set(get_args(Stage))
     assert {target.partition(":")[2] for target in targets} == {port[1]}
     assert apart == [{"names": ["questions"], "type": "A", "port": int(port[1])}]
+
+
+def test_the_page_names_each_job_and_the_dashboard_tells_processes_of_jobs_apart() -> None:
+    config = yaml.safe_load((PROMETHEUS / "prometheus.yml").read_text("utf-8"))
+    page = (ROOT / "docs/observability.md").read_text("utf-8")
+    jobs = [job["job_name"] for job in config["scrape_configs"]]
+    assert "lightstream-questions" in jobs
+    assert [job for job in jobs if f"`{job}`" not in page] == []
+    targets = [target for panel in DASHBOARD["panels"] for target in panel.get("targets", ())]
+    of_processes = [target for target in targets if "process_" in target["expr"]]
+    assert len(of_processes) == 2
+    assert all("{{job}}" in target["legendFormat"] for target in of_processes)

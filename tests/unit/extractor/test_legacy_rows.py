@@ -52,6 +52,47 @@ def test_a_delimiter_of_the_older_form_may_lose_a_part_behind_a_quotation_mark(
     assert (relation.description, relation.keywords) == ("Zoe sails from Elm", ("sea", "trade"))
 
 
+def slips() -> set[str]:
+    """The delimiter with one of its marks lost, exchanged or written twice."""
+    whole = "<|>"
+    lost = {whole[:place] + whole[place + 1 :] for place in range(3)}
+    exchanged = {whole[:place] + mark + whole[place + 1 :] for place in range(3) for mark in "<|>"}
+    doubled = {whole[:place] + mark + whole[place:] for place in range(4) for mark in "<|>"}
+    return (lost | exchanged | doubled) - {whole}
+
+
+ENTITY_ROW = '("entity"<|>"Zoe"<|>"person"<|>"A sailor")'
+
+
+@pytest.mark.parametrize("slip", sorted(slips()))
+@pytest.mark.parametrize("place", range(5))
+@pytest.mark.parametrize("row", [ENTITY_ROW, OLDER_TIE.replace("Elm<", '"Elm"<')])
+def test_no_slip_of_one_mark_at_any_delimiter_loses_a_row(row: str, place: int, slip: str) -> None:
+    parts = row.split("<|>")
+    if place >= len(parts) - 1:
+        return
+    slipped = slip.join(("<|>".join(parts[: place + 1]), "<|>".join(parts[place + 1 :])))
+    assert parse_rows(slipped)[:2] == parse_rows(row)[:2]
+    beside = f"{slipped}##{OLDER}"
+    assert names(beside)[-2:] == ["Zoe", "Elm"]
+
+
+@pytest.mark.parametrize("slip", ["|>", "<|", "<>", "||>", "<||"])
+def test_a_row_without_quotation_marks_is_read_past_a_slip(slip: str) -> None:
+    for row in (ENTITY_ROW, OLDER_TIE):
+        plain = row.replace('"', "")
+        for place in range(plain.count("<|>")):
+            parts = plain.split("<|>")
+            slipped = slip.join(("<|>".join(parts[: place + 1]), "<|>".join(parts[place + 1 :])))
+            assert parse_rows(slipped)[:2] == parse_rows(plain)[:2], slipped
+
+
+@pytest.mark.parametrize("text", ["<5 % of it", "> 60", "a || b, x >> y", "#1 of all", "<>"])
+def test_marks_inside_of_a_text_stay(text: str) -> None:
+    for row in (f'("entity"<|>"Zoe"<|>"person"<|>"{text}")', f"(entity<|>Zoe<|>person<|>{text})"):
+        assert [entity.description for entity in parse_rows(row)[0]] == [text]
+
+
 @pytest.mark.parametrize(
     ("strength", "weight"),
     [("0.5", 0.5), ('"9"', 9.0), ("1e9", 1.0), ("999", 100.0), ("0", 1.0), ("-3", 1.0), ("", 1.0)],
