@@ -2,7 +2,7 @@
 
     YARDSTICK_DATA=FOLDER python -m benchmarks.queries [--documents 200] [--asked 100] [--modes
         naive,mix,walk] [--at-once 1,8] [--stores embedded production] [--peer-python PYTHON]
-        [--workers 1] [--profile SERVICE] [--set NAME=VALUE]
+        [--workers 1] [--warming 16] [--profile SERVICE] [--set NAME=VALUE]
 
 Indexes the first N documents of the yardstick with its mock model, then asks `POST /query/data`
 over HTTP: retrieval only, each question new, its keywords extracted by the mock model. One side
@@ -12,8 +12,8 @@ own HTTP server is asked the same; it has no `walk`.
 `--asked` questions for each mode and each number of clients; `--workers`: WORKERS of our query
 service. Prints tables in Markdown: latency and questions a second of each side, and the share of
 questions whose passage is among the chunks returned; then milliseconds of CPU a question by
-process. Those to warm up are not counted. What indexing took is printed first, as
-`benchmarks.index` does.
+process. Those to warm up are not counted; with `--warming 0` a row has the first questions of a
+process. What indexing took is printed first, as `benchmarks.index` does.
 """
 
 import argparse
@@ -36,8 +36,8 @@ from benchmarks.yardstick.documents import Question, documents, questions
 MODES = ("naive", "local", "global", "hybrid", "mix", "walk")
 OURS_ALONE = ("walk",)
 WARMING = 16
-"""Questions asked before each row for every process that answers: Python's and the drivers' first
-calls are slower.
+"""Questions asked before each row for every process that answers, unless `--warming` says
+otherwise: Python's and the drivers' first calls are slower.
 """
 WARMERS = 8
 """Connections that these are asked over, so that each process is asked."""
@@ -71,13 +71,18 @@ class Task:
     asked: int
     rows: Sequence[Row]
     workers: int
+    warming: int
 
 
 def main() -> None:
     """Run the sides and print their tables."""
     given = arguments().parse_args()
     task = Task(
-        given.documents, given.asked, list(product(given.modes, given.at_once)), given.workers
+        given.documents,
+        given.asked,
+        list(product(given.modes, given.at_once)),
+        given.workers,
+        given.warming,
     )
     results: dict[str, dict[Row, Figures]] = {}
     for name in given_sides(given):
@@ -112,6 +117,7 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("--at-once", type=numbers, default="1,8")
     add_sides(parser)
     parser.add_argument("--workers", type=int, default=1, help="processes of the query service")
+    parser.add_argument("--warming", type=int, default=WARMING, help="questions before each row")
     return parser
 
 
@@ -123,7 +129,7 @@ def settings(name: str, task: Task, given: Sequence[tuple[str, str]]) -> dict[st
 def rows(name: str, side: Opened, task: Task) -> dict[Row, Figures]:
     """Every row that this side has, each with questions that were not asked before."""
     wanted = [row for row in task.rows if not (name in PEERS and row[0] in OURS_ALONE)]
-    warming = WARMING * task.workers
+    warming = task.warming * task.workers
     enough = len(task.rows) * (task.asked + warming)
     fresh = iter(questions(documents(task.documents), enough))
     results: dict[Row, Figures] = {}

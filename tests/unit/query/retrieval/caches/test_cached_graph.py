@@ -176,6 +176,15 @@ async def test_after_very_many_changes_everything_is_read_again(harness: Harness
     assert harness.graph.read == ["a", "b", "a", "b"]
 
 
+async def test_a_batch_of_documents_costs_what_it_changed_alone(harness: Harness) -> None:
+    await harness.put("a", "b")
+    await harness.descriptions_of("a", "b")
+    for _ in range(MAX_EVENTS - 1):
+        await harness.put("a")
+    assert await harness.descriptions_of("a", "b") == [f"a {MAX_EVENTS}", "b 1"]
+    assert harness.graph.read == ["a", "b", "a"]
+
+
 async def test_what_changes_while_it_is_read_is_not_kept(harness: Harness) -> None:
     await harness.put("a")
 
