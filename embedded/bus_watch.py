@@ -120,7 +120,10 @@ def _has_room(folder: Path) -> bool:
 async def _reports_silence(client: httpx.AsyncClient, port: int) -> bool:
     try:
         return HEALTH_PART in (
-            (await client.get(f"http://127.0.0.1:{port}/health/ready")).json().get("problems") or {}
+            (await client.get(f"http://127.0.0.1:{port}/health/ready?part={HEALTH_PART}"))
+            .json()
+            .get("problems")
+            or {}
         )
     except (httpx.HTTPError, ValueError, AttributeError):
         return False

@@ -157,7 +157,7 @@ class Audit:
             self.jetstream, self.values, names, 0, log_mark
         )
         try:
-            damage = await evidence.damage(self.jetstream, hashes=True)
+            damage = await evidence.damage(self.jetstream, self.values, hashes=True)
         except ServiceError as error:
             damage = f"the last event that was seen cannot be read: {error}"
         if damage:

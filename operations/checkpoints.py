@@ -128,7 +128,7 @@ async def require_loss(jetstream: JetStreamContext, rows: Rows) -> str:
     evidence.claims.append(
         ("the document store", await newest_version(rows, (await pointers.live()).status))
     )
-    if damage := await evidence.damage(jetstream, hashes=True):
+    if damage := await evidence.damage(jetstream, values, hashes=True):
         return damage
     raise InvalidInput("the log has lost nothing that is known of: there is no loss to accept")
 

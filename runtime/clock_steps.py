@@ -9,11 +9,14 @@ from datetime import UTC, datetime
 
 import structlog
 
-from runtime.clock import INTERVAL, SETTLING, ClockWatch, described_step
+from runtime.clock import SETTLING, ClockWatch, described_step
 from runtime.metrics import instruments
 from runtime.semantic_conventions import DIRECTION
 
 logger = structlog.get_logger(__name__)
+
+INTERVAL = 2.0
+"""Seconds between two looks for the log; whoever asks for health looks at that moment."""
 
 SHOWN = 24 * 3600.0
 """Seconds for which a step is told to operators."""

@@ -58,6 +58,10 @@ class Health:
     async def _read_readiness(self) -> None:
         instruments.ready_gauge.set(0 if await self.problems() else 1, {SERVICE: self.service})
 
+    async def problems_of(self, part: str) -> dict[str, str]:
+        """Return what keeps this part from being ready; nothing for a part that is not there."""
+        return await _run_probes({part: self.probes[part]} if part in self.probes else {})
+
     async def problems(self) -> dict[str, str]:
         """Return, by part, what keeps the process from being ready."""
         messages = await _run_probes(self.probes)
@@ -66,15 +70,16 @@ class Health:
 
     def routes(self) -> list[Route]:
         """Return the routes `/health/live` (200) and `/health/ready` (200, or 503 with the
-        problems).
+        problems; of one part with `?part=`, which asks no other).
         """
 
         async def live(_: Request) -> JSONResponse:
             return JSONResponse({"service": self.service})
 
-        async def ready(_: Request) -> JSONResponse:
-            problems = await self.problems()
-            notes = await _run_probes(self.notes)
+        async def ready(request: Request) -> JSONResponse:
+            part = request.query_params.get("part")
+            problems = await (self.problems_of(part) if part else self.problems())
+            notes = await _run_probes({} if part else self.notes)
             body = {
                 "service": self.service,
                 "problems": problems,

@@ -46,6 +46,10 @@ def http_limits(settings: Settings) -> HttpLimits:
     )
 
 
+DATE_SECONDS = 1.0
+"""Seconds for which an answer has the same Date header."""
+
+
 class Server(uvicorn.Server):
     """uvicorn without its signal handlers, which would end the process before the event handlers
     have finished.
@@ -54,6 +58,19 @@ class Server(uvicorn.Server):
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
         self.opening: set[asyncio.Task[None]] = set()
+        self._end_signal = asyncio.Event()
+
+    def end(self) -> None:
+        """End the server after the answers that are under way."""
+        self.should_exit = True
+        self._end_signal.set()
+
+    async def main_loop(self) -> None:
+        """Renew the Date header until `end` is called, without uvicorn's ten looks a second."""
+        while not await self.on_tick(0):
+            with suppress(TimeoutError):
+                async with asyncio.timeout(DATE_SECONDS):
+                    await self._end_signal.wait()
 
     def drain(self) -> None:
         """Close every connection after its next answer, from now on: a client that is told so sends

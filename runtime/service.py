@@ -166,7 +166,7 @@ async def _serve(
     server = Server(server_config(app, settings, host=settings.host, port=settings.port))
 
     def stop() -> None:
-        server.should_exit = True
+        server.end()
         health.stopping.set()
         turn.set()
 

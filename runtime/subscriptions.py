@@ -27,8 +27,11 @@ from runtime.bus.port import Handler, LiveGenerations, Log, SharedValues
 from runtime.bus.processor import EventProcessor
 from runtime.bus.retry_reasons import RetryReasons
 
-FETCH_SECONDS = 5.0
-"""Seconds that a fetch waits for a first message; it ends with all that are there then."""
+FETCH_SECONDS = 10.0
+"""Seconds that a fetch waits for a first message; it ends with all that are there then.
+
+A quiet consumer costs the bus one request in that time.
+"""
 
 BATCHES_PER_SECOND = 4.0
 BATCHES_AT_ONCE = 16.0

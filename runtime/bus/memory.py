@@ -3,7 +3,7 @@
 import asyncio
 import hashlib
 import time
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from uuid import uuid4
@@ -336,3 +336,6 @@ class MemorySharedValues:
 
     async def keys(self) -> list[str]:
         return sorted(self.values)
+
+    async def state(self) -> Hashable:
+        return self.writes

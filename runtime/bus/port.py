@@ -2,7 +2,7 @@
 message.
 """
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Generic, Literal, Protocol, TypeVar
@@ -356,4 +356,8 @@ class SharedValues(Protocol):
 
     async def keys(self) -> list[str]:
         """Return the keys that have a value. Raises `Unavailable`."""
+        ...
+
+    async def state(self) -> Hashable:
+        """Return what is another one after each write of any process. Raises `Unavailable`."""
         ...

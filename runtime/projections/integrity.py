@@ -5,20 +5,16 @@ Both are told on the health page and, for the other services and the command lin
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
-from uuid import uuid4
 
 import structlog
 from nats.errors import Error as NatsError
 from nats.js import JetStreamContext
-from nats.js.errors import APIError
 
-from contracts import subjects
 from contracts.graph import PROJECTIONS, Generations, Projection
-from contracts.topology import LOG
 from runtime.activity import waiting
 from runtime.bus.nats import log_integrity
 from runtime.bus.nats.log_integrity import Evidence
@@ -29,7 +25,9 @@ from runtime.errors import Retryable, ServiceError, StoreBehind, Unavailable
 from runtime.health import Health
 from runtime.projections import checkpoints
 from runtime.projections.checkpoints import ProjectionState, WatchedProjection
+from runtime.projections.remembered_values import RememberedValues
 from runtime.projections.verdicts import FINDERS, Verdict, read_verdict, write_verdict
+from runtime.projections.write_probe import WriteProbe
 from runtime.stores.documents import schema
 from runtime.stores.documents.checkpoints import newest_version, read_mark, write_mark
 from runtime.stores.documents.port import Rows
@@ -45,13 +43,6 @@ INTERVAL_OF_DOUBT = 1.0
 """The same while a store is lost, or nobody could look at the log since the bus was away: nothing
 is answered, or written, before a look succeeds.
 """
-
-PROBE_TIMEOUT = 3.0
-PROBES: dict[str, Callable[[str], str]] = {
-    LOG: lambda _: subjects.PROBE,
-    "KB_BLOBS": lambda id: f"blob.probe.{id}",
-}
-"""Where it is tried whether a stream takes anything again, by stream."""
 
 
 @dataclass
@@ -80,7 +71,12 @@ class Integrity:
     accepted_count: int = 0
     looked_in: int = -1
     """How often the connection had been lost when the last check ended."""
-    probe: str = ""
+    evidence: Evidence | None = None
+    """That of the last check, unless the connection was lost since."""
+
+    def __post_init__(self) -> None:
+        self.known_values = RememberedValues(self.values)
+        self.probe = WriteProbe(self.jetstream, self.writes)
 
     def watch(
         self,
@@ -216,8 +212,14 @@ class Integrity:
         reached_sequence = self.writes.highest
         stored_mark = await self._kept_mark()
         durables = [durable for watch in self.watches for durable in watch.durables]
+        await self.known_values.refresh()
         evidence = await log_integrity.collect_evidence(
-            self.jetstream, self.values, durables, reached_sequence, stored_mark
+            self.jetstream,
+            self.known_values,
+            durables,
+            reached_sequence,
+            stored_mark,
+            self.evidence if absences == self.looked_in else None,
         )
         if evidence.accepted > self.accepted_count:
             self.accepted_count = evidence.accepted
@@ -233,9 +235,9 @@ class Integrity:
             await self._add_versions(evidence)
         # What was found once stays found until the loss is accepted: new events may hide it by now.
         self.damage = self.damage or await evidence.damage(
-            self.jetstream, hashes=self.mark_store is not None
+            self.jetstream, self.values, hashes=self.mark_store is not None
         )
-        await write_verdict(self.values, self.stage, Verdict(self.damage, {**self.behind}))
+        await write_verdict(self.known_values, self.stage, Verdict(self.damage, {**self.behind}))
         self._refuse(self.damage or await self._damage_of_others())
         if not self.writes.refusal:
             self.writes.seen_sequence = evidence.start.last_sequence
@@ -243,9 +245,10 @@ class Integrity:
             await self._keep(evidence, states)
         self.first_look.set()
         self.looked_in = absences
+        self.evidence = evidence
         if absences == self.writes.absences:
             self.writes.log_check.set()
-            await self._try()
+            await self.probe.run()
 
     async def _kept_mark(self) -> LogMark | None:
         try:
@@ -260,7 +263,7 @@ class Integrity:
         was_unconfirmed = watch.projection in self.unconfirmed_projections
         self.unconfirmed_projections.discard(watch.projection)
         try:
-            state = await checkpoints.live_state(watch, self.pointers, self.values)
+            state = await checkpoints.live_state(watch, self.pointers, self.known_values)
             if state.lost and was_unconfirmed:
                 await self._owe_what_was_made_from(watch)
         except Retryable as error:
@@ -335,7 +338,9 @@ class Integrity:
     async def _damage_of_others(self) -> str:
         """Return the damage that another service found; empty when none did."""
         for stage in FINDERS:
-            if stage != self.stage and (damage := (await read_verdict(self.values, stage))[0].log):
+            if stage != self.stage and (
+                damage := (await read_verdict(self.known_values, stage))[0].log
+            ):
                 return damage
         return ""
 
@@ -346,7 +351,7 @@ class Integrity:
                 position = min(evidence.floors[durable] for durable in state.watch.durables)
                 with suppress(Retryable):
                     await checkpoints.advance(
-                        state, self.values, Checkpoint(position, evidence.start.created_at)
+                        state, self.known_values, Checkpoint(position, evidence.start.created_at)
                     )
         if self.mark_store is not None and evidence.start.last_sequence:
             before = max(
@@ -360,33 +365,9 @@ class Integrity:
                 log_mark = await log_integrity.mark_of(
                     self.jetstream, evidence.start, self.accepted_count
                 )
-                await log_integrity.note_mark(self.values, log_mark, evidence.revision)
+                await log_integrity.note_mark(self.known_values, log_mark, evidence.revision)
                 with suppress(Unavailable):
                     await write_mark(self.mark_store, log_mark)
-
-    async def _try(self) -> None:
-        """Write a trifle to each stream that did not answer to its last write, to see whether it
-        takes anything.
-        """
-        if self.writes.refusal:
-            return
-        for name in [name for name in self.writes.unconfirmed_writes if name in PROBES]:
-            self.probe = self.probe or uuid4().hex
-            try:
-                subject, headers = (
-                    PROBES[name](self.probe),
-                    {"Nats-Msg-Id": f"probe:{name}:{self.probe}"},
-                )
-                await self.jetstream.publish(
-                    subject, b"", stream=name, timeout=PROBE_TIMEOUT, headers=headers
-                )
-            except APIError:
-                self.writes.confirmed(name)  # a refusal is an answer
-            except NatsError:
-                return
-            else:
-                self.writes.confirmed(name)
-        self.probe = ""
 
     async def _refusal(self) -> str | None:
         return self.writes.refusal or None

@@ -3,7 +3,7 @@ while.
 """
 
 import json
-from collections.abc import Generator
+from collections.abc import Generator, Hashable
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -102,6 +102,11 @@ class NatsSharedValues:
         return sorted(
             subject.removeprefix(f"$KV.{self.name}.") for subject in info.state.subjects or {}
         )
+
+    async def state(self) -> Hashable:
+        with translated(), _as_unavailable():
+            info = await first_answer(lambda: self.jetstream.stream_info(f"KV_{self.name}"))
+        return info.created, info.state.last_seq, info.state.messages
 
 
 async def _bucket(jetstream: JetStreamContext, name: str) -> KeyValue:

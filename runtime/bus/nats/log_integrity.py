@@ -138,7 +138,6 @@ class Evidence:
     reached_sequence: int
     log_marks: list[LogMark]
     revision: int
-    values: SharedValues
     floors: dict[str, int] = field(default_factory=dict[str, int])
     claims: list[tuple[str, int]] = field(default_factory=list[tuple[str, int]])
     checkpoints: list[tuple[str, Checkpoint]] = field(default_factory=list[tuple[str, Checkpoint]])
@@ -148,28 +147,40 @@ class Evidence:
         """Return how many losses an operator has accepted."""
         return max((log_mark.accepted for log_mark in self.log_marks), default=0)
 
-    async def damage(self, jetstream: JetStreamContext, *, hashes: bool) -> str:
+    async def damage(
+        self, jetstream: JetStreamContext, values: SharedValues, *, hashes: bool
+    ) -> str:
         """Return how the log contradicts the evidence; empty when it does not."""
-        end = await observe(jetstream)
-        # Read after the end: whoever erases notes it before.
-        erased_count, _ = await self.values.read(ERASURES_KEY) if end.missing_count else (b"", 0)
-        reasons = [difference(end, log_mark, int(erased_count or 0)) for log_mark in self.log_marks]
+        if self._contradiction(self.start, 0):
+            # The log may have grown, or lost what an erasure removes, since the evidence began.
+            end = await observe(jetstream)
+            # Read after the end: whoever erases notes it before.
+            erased_count, _ = await values.read(ERASURES_KEY)
+            if reason := self._contradiction(end, int(erased_count or 0)):
+                return reason
+        for log_mark in self.log_marks if hashes else ():
+            if (
+                log_mark.sha256
+                and (now := await hash_at(jetstream, log_mark.sequence))
+                and now != log_mark.sha256
+            ):
+                return f"another message stands at sequence {log_mark.sequence} than before"
+        return ""
+
+    def _contradiction(self, state: LogState, erased_count: int) -> str:
+        """Return how the log in this state contradicts the evidence; empty when it does not."""
+        reasons = [difference(state, log_mark, erased_count) for log_mark in self.log_marks]
+        if state.last_sequence < self.reached_sequence:
+            reasons.append(_ends(state, self.reached_sequence))
+        reasons += [_beyond(state, claimant, sequence) for claimant, sequence in self.claims]
         reasons += [
-            _ends(end, self.reached_sequence) if end.last_sequence < self.reached_sequence else ""
+            _contradicted(state, store, checkpoint) for store, checkpoint in self.checkpoints
         ]
-        reasons += [_beyond(end, claimant, sequence) for claimant, sequence in self.claims]
-        reasons += [_contradicted(end, store, checkpoint) for store, checkpoint in self.checkpoints]
-        if hashes and not any(reasons):
-            for log_mark in self.log_marks:
-                if (
-                    log_mark.sha256
-                    and (now := await hash_at(jetstream, log_mark.sequence))
-                    and now != log_mark.sha256
-                ):
-                    reasons.append(
-                        f"another message stands at sequence {log_mark.sequence} than before"
-                    )
         return next(filter(None, reasons), "")
+
+    def is_settled(self, durable: str, state: LogState) -> bool:
+        """Return whether the durable had handled everything of a log in this state."""
+        return self.start == state and self.floors.get(durable) == state.last_sequence
 
 
 async def collect_evidence(
@@ -178,9 +189,12 @@ async def collect_evidence(
     durables: Iterable[str],
     reached_sequence: int,
     stored_mark: LogMark | None,
+    previous: Evidence | None = None,
 ) -> Evidence:
     """Read the evidence on the bus, and add the mark that is kept outside of it. Raises
     `Unavailable`.
+
+    A durable that had handled all of this log by the `previous` evidence is not asked again.
     """
     start = await observe(jetstream)
     noted_mark, revision = await read_noted_mark(values)
@@ -191,19 +205,25 @@ async def collect_evidence(
         reached_sequence,
         [log_mark for log_mark in known_marks if log_mark.accepted == newest_acceptance],
         revision,
-        values,
     )
     for name in durables:
-        with translated():
-            info = await first_answer(partial(jetstream.consumer_info, LOG, name))
-        floor = info.ack_floor.stream_seq if info.ack_floor else 0
-        evidence.claims.append(
-            (f"durable {name}", max(floor, info.delivered.stream_seq if info.delivered else 0))
-        )
-        evidence.floors[name] = (
-            floor if info.num_pending or info.num_ack_pending else start.last_sequence
-        )
+        if previous and previous.is_settled(name, start):
+            evidence.floors[name] = start.last_sequence
+        else:
+            await _add_durable(jetstream, evidence, name)
     return evidence
+
+
+async def _add_durable(jetstream: JetStreamContext, evidence: Evidence, name: str) -> None:
+    """Ask a durable how far it is. Raises `Unavailable`."""
+    with translated():
+        info = await first_answer(partial(jetstream.consumer_info, LOG, name))
+    floor = info.ack_floor.stream_seq if info.ack_floor else 0
+    evidence.claims.append(
+        (f"durable {name}", max(floor, info.delivered.stream_seq if info.delivered else 0))
+    )
+    is_done = not (info.num_pending or info.num_ack_pending)
+    evidence.floors[name] = evidence.start.last_sequence if is_done else floor
 
 
 def _beyond(end: LogState, claimant: str, sequence: int) -> str:

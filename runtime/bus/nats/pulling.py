@@ -28,6 +28,9 @@ After that the connection was lost meanwhile, or the account imports JetStream's
 a message without headers and data for the end of one, and lets nothing through behind it.
 """
 
+CONNECTION_SECONDS = 5.0
+"""Seconds until a reader that waits sees that its connection was lost and is back."""
+
 _ENDED = frozenset({StatusCode.NO_MESSAGES, StatusCode.REQUEST_TIMEOUT})
 """How the server says that it has given all that is there, or that nothing came in time."""
 
@@ -57,7 +60,7 @@ class Pull:
         if self._messages:  # which came when their own fetch had ended
             return self._taken(max_messages)
         await self.ask(max_messages, seconds, no_wait=True)
-        await _waited(self._begin_signal, seconds + ANSWER_SECONDS)
+        await self._begun(seconds + ANSWER_SECONDS)
         received_count = 0
         while len(self._messages) > received_count and not self._end_signal.is_set():
             received_count = len(self._messages)
@@ -85,6 +88,18 @@ class Pull:
         """
         await _waited(self._end_signal, seconds)
         return self._answered()
+
+    async def _begun(self, seconds: float) -> None:
+        """Return when the answer begins, the seconds are over, or the connection was lost: the
+        server has forgotten the request then.
+        """
+        end = asyncio.get_running_loop().time() + seconds
+        connection_count = self.client.stats["reconnects"]
+        while not self._begin_signal.is_set():
+            seconds_left = end - asyncio.get_running_loop().time()
+            if seconds_left <= 0 or self.client.stats["reconnects"] != connection_count:
+                return
+            await _waited(self._begin_signal, min(CONNECTION_SECONDS, seconds_left))
 
     def _answered(self) -> list[Msg]:
         if self._refusal and not self._messages:

@@ -7,6 +7,7 @@ at all succeeds the trouble is likely everybody's: then only a few a second are 
 window costs nothing and moving a whole backlog would.
 """
 
+import asyncio
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -135,6 +136,8 @@ class ParkingPolicy:
         """How often messages were handled again after a time in which none was, while some
         failed.
         """
+        self.parked_signal = asyncio.Event()
+        """Set when this process puts an event on the list."""
 
     def succeeded(self, message: Message) -> None:
         """Note that the message was handled."""
@@ -170,6 +173,7 @@ class ParkingPolicy:
                 await self.parked_events.put(
                     event
                 )  # where a record stands already, that one goes on
+                self.parked_signal.set()
                 await message.ack()
         except Retryable as silent:
             logger.warning(

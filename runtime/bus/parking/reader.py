@@ -10,6 +10,7 @@ import asyncio
 import heapq
 import time
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import structlog
@@ -23,7 +24,12 @@ from runtime.clock import Waits
 logger = structlog.get_logger(__name__)
 
 PAUSE = 1.0
-"""Seconds between two looks at the list."""
+"""Seconds between two looks at the list while something is on it."""
+
+QUIET_PAUSE = 10.0
+"""The same while nothing is on it. What this process parks is looked at at once; what another one
+parks is that one's to try, unless it ends.
+"""
 
 FIRST_HOLD = 1.0
 LONGEST_HOLD = 15.0
@@ -234,11 +240,17 @@ class ParkedReader:
         ]
 
     async def _rest(self) -> None:
-        """Wait until a slot is free again, or some time has passed."""
+        """Wait until a slot is free again, something is parked, or some time has passed."""
+        policy = self._processor.parking
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=PAUSE, return_when=asyncio.FIRST_COMPLETED)
-        else:
+        elif self._entries or self._unknown or policy is None:
             await asyncio.sleep(PAUSE)
+        else:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(QUIET_PAUSE):
+                    await policy.parked_signal.wait()
+            policy.parked_signal.clear()
 
 
 def _place(entry: ParkedRecord) -> tuple[int, int]:

@@ -10,10 +10,10 @@ from starlette.testclient import TestClient
 from runtime.health import Health
 
 
-def ready(health: Health) -> tuple[int, dict[str, Any]]:
+def ready(health: Health, query: str = "") -> tuple[int, dict[str, Any]]:
     """Return status and body of the page."""
     with TestClient(Starlette(routes=list(health.routes()))) as client:
-        answer = client.get("/health/ready")
+        answer = client.get(f"/health/ready{query}")
         return answer.status_code, answer.json()
 
 
@@ -47,3 +47,25 @@ def test_a_part_that_cannot_be_examined_is_a_problem_and_hides_no_other() -> Non
         "stores": "it could not be examined (KeyError)",
         "log": "the log is damaged",
     }
+
+
+def test_whoever_asks_for_a_part_has_no_other_examined() -> None:
+    health = Health("merger", stage="starting")
+    examined_parts = list[str]()
+
+    async def log() -> str | None:
+        examined_parts.append("log")
+        return "the log is damaged"
+
+    async def publishes() -> str | None:
+        examined_parts.append("publishes")
+        return "nothing is confirmed"
+
+    health.probes |= {"log": log, "publishes": publishes}
+    health.notes["log"] = log
+    assert ready(health, "?part=publishes") == (
+        503,
+        {"service": "merger", "problems": {"publishes": "nothing is confirmed"}},
+    )
+    assert ready(health, "?part=nothing") == (200, {"service": "merger", "problems": {}})
+    assert examined_parts == ["publishes"]

@@ -74,3 +74,32 @@ def test_a_trust_in_everybody_is_said_aloud() -> None:
     assert (
         Settings(forwarded_allow_ips=" 10.0.0.0/8 , ::1,").forwarded_allow_ips == "10.0.0.0/8,::1"
     )
+
+
+async def test_a_server_ends_when_it_is_told_to_and_not_at_its_next_look(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("runtime.http_server.DATE_SECONDS", 600.0)
+    server = Server(server_config(tells_the_client, Settings(), host="127.0.0.1", port=0))
+    serving = asyncio.create_task(server.serve())
+    async with asyncio.timeout(20):
+        while not server.started:
+            await asyncio.sleep(0.01)
+        server.end()
+        await serving
+    assert not server.servers or not any(each.is_serving() for each in server.servers)
+
+
+async def test_answers_have_the_date_of_their_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("runtime.http_server.DATE_SECONDS", 0.01)
+    server = Server(server_config(tells_the_client, Settings(), host="127.0.0.1", port=0))
+    serving = asyncio.create_task(server.serve())
+    dates = set[bytes]()
+    async with asyncio.timeout(20):
+        while len(dates - {b""}) < 2:
+            await asyncio.sleep(0.01)
+            dates |= {
+                value for name, value in server.server_state.default_headers if name == b"date"
+            }
+        server.end()
+        await serving
