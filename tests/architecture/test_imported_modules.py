@@ -107,6 +107,24 @@ def test_a_service_imports_no_driver_before_its_settings_ask_for_one(
     assert len(modules) <= most
 
 
+def test_what_the_services_are_forked_from_loads_the_drivers_and_not_what_these_do_not_need() -> (
+    None
+):
+    services = [f"services.{name}.main" for name in ("chunker", "merger", "indexer", "gateway")]
+    stores = {
+        "DOCUMENTS_URL": "sqlite:///documents.db",
+        "NEO4J_URI": "bolt://127.0.0.1:1",
+        "MILVUS_URI": "http://127.0.0.1:1",
+    }
+    modules = imported(
+        f"import os\nos.environ.update({stores})\n"
+        f"from embedded.fork_server import preload\npreload({services})"
+    )
+    assert modules > {"neo4j", "pymilvus", "tiktoken", "onnxruntime"}
+    assert modules & {"pandas", "motor", "openai", "aiohttp.client", "mcp"} == set()
+    assert len(modules) <= 2300
+
+
 def test_every_benchmark_can_be_imported() -> None:
     names = {shown(path).removesuffix(".py").replace("/", ".") for path in modules("benchmarks")}
     assert names > IN_THE_PEERS_ENVIRONMENT

@@ -35,6 +35,7 @@ def public_values(of: object) -> list[Any]:
     [
         pytest.param("import nats", "aiohttp.client", id="the_client_of_the_bus"),
         pytest.param("import pymilvus", "pandas", id="the_client_of_milvus"),
+        pytest.param("import neo4j", "pandas", id="the_driver_of_the_graph"),
         pytest.param("import httpx", "httpx._main", id="the_http_library"),
     ],
 )
@@ -49,6 +50,7 @@ def test_a_library_alone_imports_what_nobody_uses(statement: str, module: str) -
             "import runtime.workarounds.nats_py", "aiohttp.client", id="the_client_of_the_bus"
         ),
         pytest.param("import runtime.workarounds.pymilvus", "pandas", id="the_client_of_milvus"),
+        pytest.param("import runtime.workarounds.neo4j", "pandas", id="the_driver_of_the_graph"),
         pytest.param("import runtime.workarounds.httpx", "httpx._main", id="the_http_library"),
     ],
 )

@@ -7,8 +7,6 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any
 
-from neo4j import AsyncManagedTransaction
-
 from contracts.graph import Entity, Partition, Relation
 from runtime.batching import batched
 from runtime.stores.graph.neo4j import cypher, cypher_checkpoints, cypher_excerpts, mapping
@@ -27,6 +25,7 @@ from runtime.stores.graph.write_batches import (
     sorted_ties,
 )
 from runtime.stores.port import Checkpoint
+from runtime.workarounds.neo4j import AsyncManagedTransaction
 
 Pair = tuple[str, str]
 

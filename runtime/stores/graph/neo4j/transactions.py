@@ -6,8 +6,14 @@ import contextlib
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
-from neo4j import AsyncDriver, AsyncGraphDatabase, AsyncManagedTransaction, AsyncResult
-from neo4j.exceptions import (
+from runtime.concurrency.isolated import run_with_timeout
+from runtime.errors import ConfigurationError, Unavailable
+from runtime.retries import Backoff
+from runtime.workarounds.neo4j import (
+    AsyncDriver,
+    AsyncGraphDatabase,
+    AsyncManagedTransaction,
+    AsyncResult,
     AuthError,
     ClientError,
     ConstraintError,
@@ -16,11 +22,7 @@ from neo4j.exceptions import (
     ServiceUnavailable,
     SessionExpired,
 )
-from neo4j.exceptions import ConfigurationError as DriverConfigurationError
-
-from runtime.concurrency.isolated import run_with_timeout
-from runtime.errors import ConfigurationError, Unavailable
-from runtime.retries import Backoff
+from runtime.workarounds.neo4j import ConfigurationError as DriverConfigurationError
 
 T = TypeVar("T")
 Records = list[dict[str, Any]]
