@@ -6,6 +6,7 @@ import typer
 
 from cli.common import print_json
 from cli.main import app
+from runtime.workarounds.typer import import_help
 
 _UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 """What typer raises for a wrong option or argument; it exports only this descendant."""
@@ -13,6 +14,8 @@ _UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 
 def main() -> None:
     """Entry point. Exit codes: 0 success, 1 it did not succeed, 2 wrong usage, 130 interrupted."""
+    if {"--help", "-h"} & {*sys.argv} or len(sys.argv) == 1:
+        import_help()
     if "--json" not in sys.argv:
         app()
     try:

@@ -36,6 +36,8 @@ _JVM_ARGS = (
     # A commit is on the disk before it is acknowledged; the server's default is not.
     "-Darcadedb.txWalFlush=2",
     "-XX:+UseSerialGC",
+    # By itself it begins with a 64th of the machine's memory, all of which its first use fills.
+    "-Xms32m",
     "-XX:TieredStopAtLevel=1",
 )
 CLASSES_VARIABLE = "ARCADEDB_CLASSES"

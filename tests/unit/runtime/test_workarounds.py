@@ -19,6 +19,8 @@ from runtime.bus.nats.message_ids import publisher_key
 from runtime.workarounds.nats_py import api_subject, connection_of
 from runtime.workarounds.openpyxl import ReadOnlyWorksheet, part_of
 
+IMPORT_HELP = "from runtime.workarounds.typer import import_help; import_help()"
+
 
 def loaded(statement: str, module: str) -> bool:
     """Whether a new process has this module after the statement, without any code of ours."""
@@ -36,6 +38,9 @@ def public_values(of: object) -> list[Any]:
         pytest.param("import nats", "aiohttp.client", id="the_client_of_the_bus"),
         pytest.param("import pymilvus", "pandas", id="the_client_of_milvus"),
         pytest.param("import neo4j", "pandas", id="the_driver_of_the_graph"),
+        pytest.param("import typer.rich_utils", "markdown_it", id="the_help_of_commands"),
+        pytest.param("import typer.rich_utils", "pygments", id="tracebacks_of_commands"),
+        pytest.param("import typer.rich_utils", "attr", id="attrs_for_rich"),
         pytest.param("import httpx", "httpx._main", id="the_http_library"),
     ],
 )
@@ -51,11 +56,22 @@ def test_a_library_alone_imports_what_nobody_uses(statement: str, module: str) -
         ),
         pytest.param("import runtime.workarounds.pymilvus", "pandas", id="the_client_of_milvus"),
         pytest.param("import runtime.workarounds.neo4j", "pandas", id="the_driver_of_the_graph"),
+        pytest.param(IMPORT_HELP, "markdown_it", id="the_help_of_commands"),
+        pytest.param(IMPORT_HELP, "pygments", id="tracebacks_of_commands"),
+        pytest.param(IMPORT_HELP, "attr", id="attrs_for_rich"),
         pytest.param("import runtime.workarounds.httpx", "httpx._main", id="the_http_library"),
     ],
 )
 def test_with_the_workaround_it_does_not(statement: str, module: str) -> None:
     assert not loaded(statement, module)
+
+
+def test_what_help_was_printed_without_can_be_imported_afterwards() -> None:
+    statements = (
+        f"{IMPORT_HELP}; import attr; from rich.markdown import Markdown; "
+        "from rich.traceback import Traceback; Markdown('# a'); Traceback.from_exception; attr.ib"
+    )
+    assert loaded(statements, "markdown_it")
 
 
 def test_a_jetstream_context_says_neither_its_connection_nor_its_prefix() -> None:
