@@ -45,13 +45,17 @@ class Keyword:
         """
         pieces = one_spelling(text).split()
         runs = re.findall(r"\w+", " ".join(pieces))
-        body = r"\s+".join("".join(map(_character, piece)) for piece in pieces)
-        start = rf"(?<![{_word_characters()}])" if _needs_border(pieces[0][0]) else ""
+        characters = [list(map(_character, piece)) for piece in pieces]
+        first = characters[0][0]
+        if _needs_border(pieces[0][0]):
+            # Behind the character, which the library finds ten times as fast as what is before it.
+            characters[0][0] = rf"{first}(?<![{_word_characters()}]{first})"
         end = rf"(?![{_word_characters()}])" if _needs_border(pieces[-1][-1]) else ""
+        body = r"\s+".join(map("".join, characters))
         return cls(
             text,
             max(runs, key=len, default="").casefold(),
-            re.compile(f"{start}{body}{end}", re.IGNORECASE),
+            re.compile(f"{body}{end}", re.IGNORECASE),
         )
 
 

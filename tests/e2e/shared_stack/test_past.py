@@ -20,6 +20,25 @@ def place(stack: Stack) -> int:
     return stack.json("diff", "0", *HERE)["to_sequence"]
 
 
+def find_and_read(stack: Stack, before: int) -> None:
+    """Find a name to the letter, read its passage, and see how two entities are connected: now, and
+    before the letters came.
+    """
+    files = [each["file_path"] for each in stack.json("find", "ada marlow", *HERE)["passages"]]
+    assert sorted(files) == ["letters.txt", "light.txt"]
+    shown = stack.run("find", "Ada Marlow", *HERE)
+    assert "letters.txt" in shown.stdout and "Ada Marlow" in shown.stdout
+    then = stack.json("find", "Ada Marlow", "--as-of", str(before), *HERE)["passages"]
+    assert [each["file_path"] for each in then] == ["light.txt"]
+    chunk = then[0]["chunk_id"]
+    assert "Ada Marlow" in stack.run("read", chunk, "--as-of", str(before), *HERE).stdout
+    ends = ("paths", "Ada Marlow", "Celia Stone")
+    assert stack.json(*ends, *HERE)["length"] in (1, 2, 3, 4)
+    assert "Ada Marlow" in stack.run(*ends, *HERE).stdout
+    refused = stack.run(*ends, "--as-of", str(before), *HERE)
+    assert refused.returncode == 2 and "Celia Stone" in refused.stderr
+
+
 def test_what_was_done_is_shown_and_taken_back(stack: Stack) -> None:
     stack.add(FIRST, WORKSPACE)
     assert stack.settled(1, WORKSPACE)["processed"] == 1
@@ -47,6 +66,8 @@ def test_what_was_done_is_shown_and_taken_back(stack: Stack) -> None:
     }
     assert sources <= {"light.txt"}
     assert "letters.txt" in {one["file_path"] for one in stack.json(*question)["references"]}
+
+    find_and_read(stack, before)
 
     digest = stack.digest(WORKSPACE)
     with stack.service(WORKSPACE) as service:
