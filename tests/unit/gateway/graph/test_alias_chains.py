@@ -1,5 +1,7 @@
 """All proposals of a rule are accepted one after the other, whatever an earlier one has joined."""
 
+from typing import Any
+
 import httpx
 
 from cli.aliases import without_chains
@@ -21,7 +23,7 @@ async def three_spellings() -> QueryHarness:
     """The first spelling stands in most passages, the last in fewest."""
     harness = QueryHarness()
     passages = [name for number, name in enumerate(SPELLINGS) for _ in range(3 - number)]
-    says = [([entity(name, "location", f"{name} is a port")], []) for name in passages]
+    says: Any = [([entity(name, "location", f"{name} is a port")], []) for name in passages]
     texts = [f"{name} is a port, passage {number}." for number, name in enumerate(passages)]
     await harness.index("port", *texts, says=says)
     return harness
