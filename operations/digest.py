@@ -25,6 +25,7 @@ from contracts.ids import sha256
 from runtime.stores.documents.port import Row, Rows, Table
 from runtime.stores.graph.port import Graph
 from runtime.stores.vectors.port import Vectors
+from services.query.adapters.documents import WORDS_FIELD
 from services.query.replay import REMOVED
 
 T = TypeVar("T")
@@ -88,7 +89,7 @@ async def _status(partition: Partition, stores: Stores) -> AsyncGenerator[tuple[
             "documents",
             [_without_places(row, field_names) for _, row in rows if row["status"] != REMOVED],
         )
-    left_out = {"version"}
+    left_out = {"version", WORDS_FIELD}
     async for rows in _paged(
         "", lambda after: stores.rows.scan(Table("chunks", partition), after, PAGE), _key
     ):

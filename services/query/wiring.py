@@ -95,7 +95,7 @@ async def open_answering(
         async with wait_for_stores(sources.rows, sources.graph, embeddings):
             yield dependencies
     finally:
-        await _close(sources.names, sources.indexes, sources.reader, searches)
+        await _close(sources.names, sources.reader, searches)
         await _close(keywords, embeddings, sources.graph, sources.rows)
         await _close(models.chat, models.keyword_chat, models.reranker)
 
@@ -134,7 +134,7 @@ def _dependencies(
         answer_generator=_answer_generator(chat, models.embeddings.configured.embedder),
         embed=configured_search.embed,
         entity_names=sources.names,
-        passage_indexes=sources.indexes,
+        passage_reader=sources.passages,
         count_tokens=cached_token_counter(open_tokenizer().count),
         reranker=passage_reranker(models.reranker, settings),
         min_score=settings.cosine_threshold,

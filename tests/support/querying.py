@@ -54,7 +54,6 @@ from services.query.retrieval.caches.cached_graph import CachedGraph
 from services.query.retrieval.caches.cached_vectors import CachedVectors
 from services.query.retrieval.caches.invalidation import ProjectionCache
 from services.query.retrieval.caches.name_indexes import NameIndexes
-from services.query.retrieval.caches.passage_indexes import PassageIndexCache
 from services.query.settings import QuerySettings
 from services.query.status.positions import LogPositions
 from services.query.status.projection import on_events
@@ -184,7 +183,7 @@ class QueryHarness:
             caches=RowModelResultCaches(self.rows),
             ledger=self.ledger,
             entity_names=self.names,
-            passage_indexes=PassageIndexCache(self.passages, self.documents),
+            passage_reader=self.passages,
             keyword_extractor=OfflineKeywordExtractor(),
             answer_generator=ExtractiveAnswerGenerator(self.embedder),
             embed=self.embedder.embed,

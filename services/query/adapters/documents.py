@@ -11,6 +11,12 @@ from contracts.subjects import token
 from contracts.text import one_line
 from runtime.stores.documents.port import Containing, Row, Rows, Table, Where
 from services.query.passage import Passage
+from services.query.retrieval.passage_index.passage_words import (
+    PassageWords,
+    decoded,
+    encoded,
+    words_of,
+)
 from services.query.status.document_status import (
     LEAVING,
     SETTLED,
@@ -29,6 +35,10 @@ _OLDEST = 100
 publishers differ.
 """
 
+WORDS_FIELD = "words"
+"""Of a chunk's row: its words, as a walk reads them. They follow from the other fields, so no
+digest has them.
+"""
 PASSAGE_FIELDS = tuple(field.name for field in fields(Passage))
 STATUS_FIELDS = tuple(field.name for field in fields(DocumentStatus))
 FAILURE_FIELDS = tuple(field.name for field in fields(Failure))
@@ -130,7 +140,7 @@ class RowPassages:
         """See `Passages.put`."""
         # Of two versions in one batch the newer is written, whatever their order.
         rows = {
-            token(passage.id): {**vars(passage), "headings": list(passage.headings)}
+            token(passage.id): _passage_row(passage)
             for passage in sorted(passages, key=lambda passage: passage.version)
         }
         await self._rows.put_newer(Table("chunks", partition), rows, "version")
@@ -139,6 +149,13 @@ class RowPassages:
         """See `Passages.get`."""
         rows = await self._rows.get(Table("chunks", partition), [token(id) for id in ids])
         return {row["id"]: _passage(row) for row in rows.values()}
+
+    async def words(self, partition: Partition, ids: Collection[str]) -> list[PassageWords]:
+        """See `PassageReader.words`. Rows of older programs have no words: these are read out of
+        the text.
+        """
+        rows = await self._rows.get(Table("chunks", partition), [token(id) for id in ids])
+        return [_passage_words(row) for row in rows.values()]
 
     async def page(self, partition: Partition, after: str, limit: int) -> dict[str, Passage]:
         """See `Passages.page`."""
@@ -182,6 +199,32 @@ def _passage(row: Row) -> Passage:
     # A publisher may set any file path, even one with line breaks.
     values["file_path"] = one_line(values["file_path"])
     return Passage(**values)
+
+
+def _passage_row(passage: Passage) -> Row:
+    words = words_of(passage)
+    return {
+        **vars(passage),
+        "headings": list(passage.headings),
+        WORDS_FIELD: {
+            "forms": " ".join(words.forms),
+            "marks": encoded(words.marks),
+            "titles": list(words.titles),
+        },
+    }
+
+
+def _passage_words(row: Row) -> PassageWords:
+    if WORDS_FIELD not in row:
+        return words_of(_passage(row))
+    stored = row[WORDS_FIELD]
+    return PassageWords(
+        id=row["id"],
+        document_id=row["document_id"],
+        forms=stored["forms"].split(),
+        marks=decoded(stored["marks"]),
+        titles=stored["titles"],
+    )
 
 
 def _documents(partition: Partition) -> Table:

@@ -9,7 +9,6 @@ from services.query.adapters.documents import RowDocuments, RowPassages
 from services.query.retrieval.caches.cached_graph import CachedGraph
 from services.query.retrieval.caches.invalidation import ProjectionCache
 from services.query.retrieval.caches.name_indexes import NameIndexes
-from services.query.retrieval.caches.passage_indexes import PassageIndexCache
 
 
 class Sources(NamedTuple):
@@ -23,7 +22,6 @@ class Sources(NamedTuple):
     cache: ProjectionCache
     reader: CachedGraph
     names: NameIndexes
-    indexes: PassageIndexCache
 
 
 def cached_sources(rows: Rows, graph: Graph, cache: ProjectionCache) -> Sources:
@@ -33,5 +31,4 @@ def cached_sources(rows: Rows, graph: Graph, cache: ProjectionCache) -> Sources:
     aliases = RowAliases(rows)
     reader = CachedGraph(graph, cache)
     names = NameIndexes(graph, documents, aliases)
-    indexes = PassageIndexCache(passages, documents)
-    return Sources(rows, graph, documents, passages, aliases, cache, reader, names, indexes)
+    return Sources(rows, graph, documents, passages, aliases, cache, reader, names)

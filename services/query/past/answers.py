@@ -34,7 +34,6 @@ from services.query.retrieval.caches.cached_graph import CachedGraph
 from services.query.retrieval.caches.cached_vectors import CachedVectors
 from services.query.retrieval.caches.invalidation import ProjectionCache
 from services.query.retrieval.caches.name_indexes import NameIndexes
-from services.query.retrieval.caches.passage_indexes import PassageIndexCache
 from services.query.retrieval.dependencies import EmbedTexts
 from services.query.retrieval.port import AliasEdit
 
@@ -177,7 +176,7 @@ class MemoryPastAnswers:
             provenance=PastProvenance(state),
             aliases=aliases,
             entity_names=NameIndexes(graph, documents, aliases),
-            passage_indexes=PassageIndexCache(passages, documents),
+            passage_reader=passages,
             answer_cache=None,
             vector_searches=None,
         )

@@ -28,7 +28,7 @@ from services.query.retrieval.port import (
     EntityNames,
     GraphReader,
     KeywordExtractor,
-    PassageIndexes,
+    PassageReader,
     PassageReranker,
     ProvenanceReader,
     VectorReader,
@@ -107,7 +107,7 @@ class RetrievalDependencies:
     embed: EmbedTexts
     count_tokens: TokenCounter
     entity_names: EntityNames
-    passage_indexes: PassageIndexes
+    passage_reader: PassageReader
     reranker: PassageReranker | None = None
     min_score: float = 0.2
     min_rerank_score: float = 0.0

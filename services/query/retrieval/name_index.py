@@ -104,6 +104,14 @@ class NameIndex:
         """
         return self._longest.get(first, 0)
 
+    def places_of_names(self, forms: Sequence[str]) -> list[int]:
+        """Return where a name or a surname may begin among the words of a text."""
+        return [
+            place
+            for place, form in enumerate(forms)
+            if form in self._longest or form in self._by_last
+        ]
+
     def by_name(self, form: str) -> tuple[str, ...]:
         """Return the entities with this normal form, else reading; none if more than
         `MAX_ENTITIES_PER_NAME`.

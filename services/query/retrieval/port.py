@@ -21,7 +21,7 @@ from services.query.partitions import Partitions
 from services.query.passage import Passage
 from services.query.question import Keywords
 from services.query.retrieval.name_index import NameIndex
-from services.query.retrieval.passage_index.index import PassageIndex
+from services.query.retrieval.passage_index.passage_words import PassageWords
 
 
 class CacheInvalidation(Protocol):
@@ -181,13 +181,11 @@ class EntityNames(Protocol):
         ...
 
 
-class PassageIndexes(Protocol):
-    """Indexes of all passages of each workspace, for the mode `walk`."""
+class PassageReader(Protocol):
+    """Reads the words of passages, as they are stored beside them, for the mode `walk`."""
 
-    async def of(self, partitions: Partitions, names: NameIndex) -> PassageIndex | None:
-        """Return the index of this workspace by these names, which may be seconds old.
-
-        None if the workspace has too many passages, or the index is not ready yet. Raises
+    async def words(self, partition: Partition, ids: Collection[str]) -> list[PassageWords]:
+        """Return the words of the existing passages among `ids`, each once. Raises
         `Unavailable`.
         """
         ...

@@ -106,7 +106,7 @@ def _seeds(index: PassageIndex, links: Sequence[Link]) -> dict[int, float]:
         for name in link.names:
             entity = index.entities.get(name)
             if entity is not None:
-                rarity = 1 / max(1.0, float(np.log(1 + index.passage_counts[entity])))
+                rarity = 1 / max(1.0, float(np.log(1 + index.supports[entity])))
                 seeds[entity] = rarity / len(link.names)
         for passage in link.passages:
             mention = defining_mention(index, passage)

@@ -1,42 +1,94 @@
-"""The passages around the linked entities, for workspaces whose passages are not indexed."""
+"""The passages around the names of a question: those of the linked entities and those most like
+the question, and those of the entities that these name.
 
+It is bounded, whatever the size of the workspace, and takes three reads: the words of the first
+passages, the entities that these name, and the words of the others.
+"""
+
+import asyncio
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from contracts.graph import Hit
 from runtime.stores.graph.port import Neighbourhood
 from services.query.partitions import Partitions
-from services.query.passage import Passage
 from services.query.retrieval.dependencies import RetrievalDependencies
+from services.query.retrieval.name_index import NameIndex
+from services.query.retrieval.passage_index.passage_words import PassageWords
+from services.query.retrieval.passage_index.sentences import named_entities
+from services.query.retrieval.provenance import restrict_neighbourhood
+from services.query.retrieval.scoping import DocumentIds
 
 MAX_RELATIONS = 40
 """Relations read per entity, the heaviest first: it bounds the cost of a hub."""
+MAX_OF_LINKED = 20
+"""Passages of each linked entity."""
+MAX_HITS = 30
+"""Passages similar to the question."""
+MAX_FIRST = 100
+"""Passages of the linked entities and most like the question altogether."""
+MAX_OF_ENTITY = 8
+"""Passages of each entity that the first passages name."""
 MAX_READ = 300
 """Passages that are read for one question."""
-MAX_OF_LINKED = 40
-"""Passages of each linked entity."""
-MAX_OF_NEIGHBOURS = 3
-"""Passages of each other entity."""
-MAX_HITS = 50
-"""Passages similar to the question."""
 
 
-async def read_passages(
-    around: Neighbourhood, hits: Sequence[Hit], partitions: Partitions, deps: RetrievalDependencies
-) -> Sequence[Passage]:
-    """Return the passages of the linked entities, of their neighbours, and those most similar to
-    the question.
+@dataclass(frozen=True)
+class NearPassages:
+    """The passages around the names of a question."""
 
-    `around` are the linked entities with their neighbours. Ids are derived from documents, so what
-    `around` and `hits` leave out is not read.
+    passages: Sequence[PassageWords]
+    """In the order of their ids."""
+    supports: Mapping[str, int]
+    """How many passages of the workspace name each entity of these."""
+
+
+async def read_neighbourhood(
+    around: Neighbourhood,
+    hits: Sequence[Hit],
+    names: NameIndex,
+    partitions: Partitions,
+    deps: RetrievalDependencies,
+    documents: DocumentIds,
+) -> NearPassages:
+    """Return the words of the passages around the linked entities.
+
+    `around` are the linked entities with their neighbours, and `hits` the passages most similar to
+    the question, both restricted to `documents`. Raises `Unavailable`.
     """
-    of_linked: list[str] = []
-    of_neighbours: list[str] = []
+    first_ids = _first_passages(around, hits)
+    first = await deps.passage_reader.words(partitions.status, first_ids)
+    entities = await asyncio.to_thread(named_entities, first, names)
+    # Without relations a read returns the entities themselves.
+    named = await deps.graph_reader.neighbourhood(partitions.graph, entities, limit=0)
+    if documents is not None:
+        named = restrict_neighbourhood(named, documents, {})
+    reached = dict.fromkeys(
+        id for name in entities if name in named.nodes for id in _sources(named, name)
+    )
+    other_ids = [id for id in reached if id not in set(first_ids)]
+    others = await deps.passage_reader.words(
+        partitions.status, other_ids[: MAX_READ - len(first_ids)]
+    )
+    nodes = {**around.nodes, **named.nodes}
+    return NearPassages(
+        passages=sorted([*first, *others], key=lambda passage: passage.id),
+        supports={name: node.support for name, node in nodes.items()},
+    )
+
+
+def _first_passages(around: Neighbourhood, hits: Sequence[Hit]) -> list[str]:
+    """Return the ids of the passages of the linked entities, and of those most similar to the
+    question.
+    """
+    ids: dict[str, None] = {}
     for name, node in around.nodes.items():
         if name in around.degrees:
-            of_linked += node.source_ids[:MAX_OF_LINKED]
-        else:
-            of_neighbours += node.source_ids[:MAX_OF_NEIGHBOURS]
+            ids |= dict.fromkeys(node.source_ids[:MAX_OF_LINKED])
     similar = [hit.names[0] for hit in hits[:MAX_HITS]]
-    ids = list(dict.fromkeys([*of_linked, *similar, *of_neighbours]))[:MAX_READ]
-    passages: Mapping[str, Passage] = await deps.passages.get(partitions.status, ids)
-    return list(passages.values())
+    linked = list(ids)[: MAX_FIRST - len(similar)]
+    return list(dict.fromkeys([*linked, *similar]))
+
+
+def _sources(named: Neighbourhood, name: str) -> Sequence[str]:
+    return named.nodes[name].source_ids[:MAX_OF_ENTITY]

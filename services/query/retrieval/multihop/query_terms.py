@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from offline.language.normal_forms import Word, words
 from offline.language.stems import stem
 from services.query.retrieval.linking import Link
+from services.query.retrieval.multihop.similar_words import similar_words
 
 MAX_TERMS = 32
 """Terms of a question that a walk looks for, the first ones."""
@@ -29,6 +30,15 @@ class QueryTerms:
         stems = dict.fromkeys(stem(word.form) for word in outside_names)
         all_stems = dict.fromkeys(stem(word.form) for word in content_words)
         return cls(list(stems)[:MAX_TERMS], list(all_stems)[: 2 * MAX_TERMS])
+
+
+def question_vocabulary(question: str) -> set[str]:
+    """Return the stems that a walk may look for in passages: those of the question, and of words of
+    about the same meaning.
+    """
+    stems = {stem(word.form) for word in words(question)}
+    similar = {other for form in stems for other in similar_words(form)}
+    return stems | similar
 
 
 def _is_in_name(word: Word, links: Sequence[Link]) -> bool:

@@ -159,8 +159,8 @@ def _passages(
 def _rarity(index: PassageIndex, name: str) -> float:
     """Return 1 for a name in one passage, less for one in many."""
     entity = index.entities.get(name, -1)
-    passage_count = float(index.passage_counts[entity]) if entity >= 0 else 1.0
-    return math.log(1 + len(index) / passage_count) / math.log(1 + max(1, len(index)))
+    support = float(index.supports[entity]) if entity >= 0 else 1.0
+    return math.log(1 + len(index) / support) / math.log(1 + max(1, len(index)))
 
 
 def without_homonyms(index: PassageIndex, links: Sequence[Link], allowed: Floats) -> Floats:

@@ -29,14 +29,18 @@ from services.query.retrieval.multihop.evidence import Evidence, gather_evidence
 from services.query.retrieval.multihop.link_question import link_question
 from services.query.retrieval.multihop.name_paths import by_first_steps, by_name_paths, name_paths
 from services.query.retrieval.multihop.neighbour_ranking import by_neighbourhood
-from services.query.retrieval.multihop.neighbourhood import MAX_RELATIONS, read_passages
+from services.query.retrieval.multihop.neighbourhood import (
+    MAX_RELATIONS,
+    NearPassages,
+    read_neighbourhood,
+)
 from services.query.retrieval.multihop.path_search import (
     NO_MENTION,
     Path,
     passage_values,
     search_paths,
 )
-from services.query.retrieval.multihop.query_terms import QueryTerms
+from services.query.retrieval.multihop.query_terms import QueryTerms, question_vocabulary
 from services.query.retrieval.multihop.ranking_weights import ranking_weights
 from services.query.retrieval.multihop.starts import (
     name_fragments,
@@ -47,9 +51,9 @@ from services.query.retrieval.multihop.starts import (
     without_homonyms,
 )
 from services.query.retrieval.multihop.walk_context import Trail, graph_context, processing_info
+from services.query.retrieval.name_index import NameIndex
 from services.query.retrieval.passage_index.index import IndexBuilder, PassageIndex
 from services.query.retrieval.provenance import restrict_neighbourhood
-from services.query.retrieval.ranking import interleave
 from services.query.retrieval.results import SearchResult
 from services.query.retrieval.scoping import MAX_PROVENANCE, DocumentIds
 
@@ -57,10 +61,6 @@ MAX_HITS = 200
 """Passages most similar to the question that are asked of the vector store."""
 MAX_RANKED = 40
 """Passages that are returned, or `chunk_top_k` if that is more."""
-MAX_NEW = 10
-"""Of the passages most similar to the question, those that are returned though the index lacks
-them.
-"""
 LIKENESS_WEIGHT = 0.05
 """Of likeness to the question in the order of passages; the rest is the paths that a passage is
 on.
@@ -73,6 +73,17 @@ _WALKER = ThreadPoolExecutor(1, "walk")
 """One thread, which begins with the first walk. Several at once would only take turns at the
 interpreter, and that costs each of them more than it wins.
 """
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What is read of the stores for a walk."""
+
+    names: NameIndex
+    near: NearPassages
+    links: Sequence[Link]
+    hits: Sequence[Hit]
+    around: Neighbourhood
 
 
 @dataclass(frozen=True)
@@ -109,13 +120,10 @@ async def walk(
     )
     linked_names = [name for link in links for name in link.names]
     around = await _neighbourhood(linked_names, partitions, deps, documents)
-    index = await deps.passage_indexes.of(partitions, names)
-    if index is None:
-        passages = await read_passages(around, hits, partitions, deps)
-        index = await asyncio.to_thread(lambda: IndexBuilder(names).add(passages).build())
+    near = await read_neighbourhood(around, hits, names, partitions, deps, documents)
     loop = asyncio.get_running_loop()
     result = await loop.run_in_executor(
-        _WALKER, _walk_index, question, index, links, hits, around, documents
+        _WALKER, _walk_passages, question, _Found(names, near, links, hits, around), documents
     )
     names_first = [name for link in result.links for name in link.names if name in around.nodes]
     entities, relations = await graph_context(
@@ -175,15 +183,13 @@ async def _neighbourhood(
     return restrict_neighbourhood(around, documents, chunks_of_hubs)
 
 
-def _walk_index(
-    question: Question,
-    index: PassageIndex,
-    links: Sequence[Link],
-    hits: Sequence[Hit],
-    around: Neighbourhood,
-    documents: DocumentIds,
-) -> _WalkResult:
-    links = whole_names(question.query, sure_links(index, links))
+def _walk_passages(question: Question, found: _Found, documents: DocumentIds) -> _WalkResult:
+    """Rank the passages by an index of these alone."""
+    hits, around = found.hits, found.around
+    vocabulary = question_vocabulary(question.query)
+    builder = IndexBuilder(found.names, vocabulary, found.near.supports)
+    index = builder.add(found.near.passages).build()
+    links = whole_names(question.query, sure_links(index, found.links))
     links = with_titles(index, question.query, links)
     terms = QueryTerms.of(question.query, links)
     allowed = without_homonyms(index, links, index.allowed(documents))
@@ -206,14 +212,12 @@ def _walk_index(
     weighted_rankings = [(ranking, weights[name]) for name, ranking in rankings.items()]
     fused = reciprocal_rank_fusion(*weighted_rankings, k=0)
     ranked = [index.ids[number] for number in fused[:limit]]
-    # Passages that came after the index was built have nothing but their vectors.
-    not_indexed = [hit.names[0] for hit in hits[:MAX_NEW] if hit.names[0] not in index.numbers]
     all_paths = list(paths)
     for link_paths in onward:
         all_paths += link_paths
     return _WalkResult(
         links=links,
-        chunk_ids=interleave(ranked, not_indexed, key=str),
+        chunk_ids=ranked,
         trails=_trails(index, sorted(all_paths, key=lambda path: -path.value)),
         order=_order(index, fused, rankings),
     )

@@ -10,19 +10,18 @@ between two that mention it where few passages do.
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from contracts.spelling import one_spelling
-from offline.language.normal_forms import words
 from offline.language.stems import stem
-from services.query.passage import Passage
 from services.query.retrieval.arrays import Booleans, Floats, Integers
 from services.query.retrieval.name_index import NameIndex
 from services.query.retrieval.passage_index.openings import Openings
+from services.query.retrieval.passage_index.passage_words import PassageWords, is_stopword
 from services.query.retrieval.passage_index.sentences import LEADING, sentences_about_entities
 
 ONWARD = 0
@@ -135,7 +134,9 @@ class PassageIndex:
     starting_passages: Grouped
     """The passages that each entity starts at: those that define it, else all that mention it."""
     passage_counts: Floats
-    """(entities,): in how many passages each entity occurs."""
+    """(entities,): in how many of these passages each entity occurs."""
+    supports: Floats
+    """(entities,): how many passages of the workspace name each entity, at least these."""
     edges: Edges
     sentence_count: int
     mentions_in: Grouped
@@ -188,8 +189,18 @@ class _EdgeRow(NamedTuple):
 class IndexBuilder:
     """Collects passages, which may take a while, for `build`."""
 
-    def __init__(self, names: NameIndex) -> None:
+    def __init__(
+        self,
+        names: NameIndex,
+        vocabulary: Collection[str] | None = None,
+        supports: Mapping[str, int] = MappingProxyType({}),
+    ) -> None:
+        """`vocabulary`: the stems that are looked for; None means all. `supports`: how many
+        passages of the workspace name an entity, where these are not all.
+        """
         self._names = names
+        self._vocabulary = vocabulary
+        self._supports = supports
         self._ids: list[str] = []
         self._documents: list[int] = []
         self._document_numbers: dict[str, int] = {}
@@ -205,24 +216,23 @@ class IndexBuilder:
         self._entities: dict[str, int] = {}
         self._mentions: defaultdict[int, dict[int, _Mention]] = defaultdict(dict)
 
-    def add(self, passages: Iterable[Passage]) -> "IndexBuilder":
+    def add(self, passages: Iterable[PassageWords]) -> "IndexBuilder":
         """Add passages, each once."""
         for passage in passages:
-            self._add(replace(passage, content=one_spelling(passage.content)))
+            self._add(passage)
         return self
 
-    def _add(self, passage: Passage) -> None:
+    def _add(self, passage: PassageWords) -> None:
         number = len(self._ids)
         self._ids.append(passage.id)
         numbers = self._document_numbers
         self._documents.append(numbers.setdefault(passage.document_id, len(numbers)))
-        tokens = words(passage.content)
-        self._lengths.append(len(tokens))
-        self._openings.add(tokens)
-        counts = Counter(stem(word.form) for word in tokens if not word.is_stopword)
-        for form, count in counts.items():
+        self._lengths.append(len(passage.forms))
+        self._openings.add(passage.forms)
+        stems = self._stems_of(passage)
+        for form, count in Counter(stems.values()).items():
             self._in_passages.extend((self._stem_number(form), number, count))
-        for sentence in sentences_about_entities(passage, tokens, self._names):
+        for sentence in sentences_about_entities(passage, stems, self._names):
             for form in sentence.stems:
                 self._in_sentences.extend((self._stem_number(form), self._sentence_count))
             for name, weight in sentence.entity_weights.items():
@@ -232,6 +242,19 @@ class IndexBuilder:
                 mention.weight = max(mention.weight, weight)
                 mention.by_surname = name in sentence.by_surname
             self._sentence_count += 1
+
+    def _stems_of(self, passage: PassageWords) -> dict[int, str]:
+        """Return the stems of a passage that are looked for, by the positions of their words."""
+        stems: dict[int, str] = {}
+        vocabulary = self._vocabulary
+        for position, form in enumerate(map(stem, passage.forms)):
+            if vocabulary is None or form in vocabulary:
+                stems[position] = form
+        return {
+            position: form
+            for position, form in stems.items()
+            if not is_stopword(passage.forms[position])
+        }
 
     def _stem_number(self, form: str) -> int:
         return self._stems.setdefault(form, len(self._stems))
@@ -244,6 +267,7 @@ class IndexBuilder:
         pairs = np.array(list(mentions.numbers), np.int32).reshape(-1, 2)
         mention_numbers = np.arange(len(pairs), dtype=np.int32)
         passage_counts = [len(self._mentions[entity]) for entity in range(len(self._entities))]
+        supports = [self._support(name) for name in self._entities]
         return PassageIndex(
             ids=self._ids,
             numbers={id: number for number, id in enumerate(self._ids)},
@@ -258,6 +282,7 @@ class IndexBuilder:
             sentences_of=_concatenated(mentions.sentences),
             starting_passages=_concatenated(mentions.starting_passages),
             passage_counts=np.array(passage_counts, np.float64),
+            supports=np.array(supports, np.float64),
             edges=self._edges(mentions.numbers),
             sentence_count=self._sentence_count,
             mentions_in=_grouped(np.column_stack([pairs[:, 1], mention_numbers]), len(self._ids)),
@@ -267,6 +292,10 @@ class IndexBuilder:
             names=self._names,
             mentions_about=_inverse(mentions.sentences, self._sentence_count),
         )
+
+    def _support(self, name: str) -> int:
+        """Return how many passages name an entity, whether they are here or not."""
+        return max(self._supports.get(name, 0), len(self._mentions[self._entities[name]]))
 
     def _numbered_mentions(self) -> _Mentions:
         """Return the mentions, entity by entity."""
@@ -294,8 +323,10 @@ class IndexBuilder:
 
     def _edges(self, numbers: Mapping[tuple[int, int], int]) -> Edges:
         rows: list[_EdgeRow] = []
-        for entity, mentions in self._mentions.items():
-            rows.extend(_edges_of_entity(entity, mentions, numbers))
+        for name, entity in self._entities.items():
+            mentions = self._mentions[entity]
+            is_rare = self._support(name) <= MAX_ACROSS
+            rows.extend(_edges_of_entity(entity, mentions, numbers, is_rare))
         edges = _sorted_by_group(rows, 4)
         return Edges(
             starts=_group_starts(edges[:, 0], len(self._ids)),
@@ -318,10 +349,13 @@ class _Mention:
 
 
 def _edges_of_entity(
-    entity: int, mentions: Mapping[int, _Mention], numbers: Mapping[tuple[int, int], int]
+    entity: int,
+    mentions: Mapping[int, _Mention],
+    numbers: Mapping[tuple[int, int], int],
+    is_rare: bool,
 ) -> Iterator[_EdgeRow]:
-    """Yield the edges between the passages that mention this entity. `numbers`: those of the
-    mentions, by entity and passage.
+    """Yield the edges between the passages that mention this entity, across only if it is rare.
+    `numbers`: those of the mentions, by entity and passage.
     """
     defining = _defining_passages(mentions)
     for passage, mention in mentions.items():
@@ -332,7 +366,7 @@ def _edges_of_entity(
                 yield _EdgeRow(passage, sentence, numbers[entity, other], ONWARD)
             for sentence in mention.sentences[:MAX_SENTENCES]:
                 yield _EdgeRow(other, sentence, numbers[entity, passage], BACK)
-        if len(mentions) > MAX_ACROSS or passage in defining:
+        if not is_rare or passage in defining:
             continue
         for other in mentions:
             if other == passage or other in defining:

@@ -36,11 +36,11 @@ class Openings:
     """By number of the passage."""
     by_first: dict[str, list[int]] = field(default_factory=dict[str, list[int]])
 
-    def add(self, tokens: Sequence[Word]) -> None:
+    def add(self, forms: Sequence[str]) -> None:
         """Add the next passage, of which these are the words."""
-        forms = [word.form for word in tokens[: MAX_WORDS + 1]]
-        has_article = bool(forms) and forms[0] in _ARTICLES
-        opening = tuple(forms[1:] if has_article else forms[:MAX_WORDS])
+        first = forms[: MAX_WORDS + 1]
+        has_article = bool(first) and first[0] in _ARTICLES
+        opening = tuple(first[1:] if has_article else first[:MAX_WORDS])
         if opening:
             self.by_first.setdefault(opening[0], []).append(len(self.words_of))
         self.words_of.append(opening)

@@ -2,17 +2,19 @@
 contain.
 """
 
-import re
-from bisect import bisect_right
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
-from offline.language.normal_forms import Word, normal_form, words
-from offline.language.sentences import FULL_STOPS
-from offline.language.stems import stem
-from services.query.passage import Passage
+from offline.language.normal_forms import Word, normal_form
 from services.query.retrieval.name_index import NameIndex
+from services.query.retrieval.passage_index.passage_words import (
+    PARAGRAPH,
+    SENTENCE,
+    SUBJECT,
+    PassageWords,
+    is_stopword,
+)
 
 MENTIONED = 1.0
 """How much a sentence is about an entity that it mentions."""
@@ -20,13 +22,6 @@ LEADING = 3.0
 """How much it is about the entity that leads its paragraph."""
 IN_TITLE = 4.0
 """How much it is about an entity that its heading or file names."""
-
-_SENTENCE = re.compile(rf"[.!?;](?=\s)|[{FULL_STOPS}；]|\n+")
-_SUBJECT = re.compile(r"\s*(?:\([^()]{0,300}\)\s*)?(?:is|was|are|were)\b")
-"""What follows the subject of a definition, as in "A native of Elm Port, Ada Marsh (born 1902) was
-…".
-"""
-_PARAGRAPH = re.compile(r"\n\s*\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,32 +43,36 @@ class Sentence:
 
 @dataclass
 class _SentenceParts:
-    """Names and words of a sentence, collected while its passage is split."""
+    """Names and words of a sentence, collected while its passage is read."""
 
+    start: int
+    """Of its first word among those of the passage."""
     paragraph: int
     names: list[tuple[str, ...]] = field(default_factory=list[tuple[str, ...]])
     leading: tuple[str, ...] = ()
     with_whole_name: set[str] = field(default_factory=set[str])
     """Entities of which more than the surname is there."""
-    words: set[str] = field(default_factory=set[str])
+    stems: set[str] = field(default_factory=set[str])
 
 
 def sentences_about_entities(
-    passage: Passage, tokens: Sequence[Word], index: NameIndex
+    passage: PassageWords, stems: Mapping[int, str], index: NameIndex
 ) -> list[Sentence]:
-    """Return the sentences of a passage, of which `tokens` are the words, that are about entities.
+    """Return the sentences of a passage that are about entities.
 
     A sentence is about those it mentions, the one that leads its paragraph, and those that its
-    heading or file names.
+    heading or file names. `stems`: of the words that are looked for, by their positions.
     """
-    in_title = dict.fromkeys(_entities_in_title(passage, index), IN_TITLE)
-    sentences_by_number = _split(passage.content, tokens, index)
+    in_title: dict[str, float] = {}
+    for title in passage.titles:
+        in_title |= dict.fromkeys(index.by_name(title), IN_TITLE)
+    all_parts = _split(passage, stems, index)
     with_whole_name = set(in_title)
-    for parts in sentences_by_number.values():
+    for parts in all_parts:
         with_whole_name |= parts.with_whole_name
     leading_by_paragraph: dict[int, tuple[str, ...]] = {}
     sentences: list[Sentence] = []
-    for number, parts in sentences_by_number.items():
+    for number, parts in enumerate(all_parts):
         if parts.names:
             leading_by_paragraph.setdefault(parts.paragraph, parts.leading or parts.names[0])
         weights = {name: MENTIONED for names in parts.names for name in names}
@@ -81,32 +80,32 @@ def sentences_about_entities(
             weights[name] = LEADING
         weights |= in_title
         if weights:
-            stems = frozenset(stem(word) for word in parts.words)
             by_surname = frozenset(weights.keys() - with_whole_name)
-            sentences.append(Sentence(passage.id, number, weights, stems, by_surname))
+            sentences.append(
+                Sentence(passage.id, number, weights, frozenset(parts.stems), by_surname)
+            )
     return sentences
 
 
-def _split(text: str, tokens: Sequence[Word], index: NameIndex) -> dict[int, _SentenceParts]:
-    """Return the names and other words of each sentence, by its number."""
-    sentence_ends = [match.end() for match in _SENTENCE.finditer(text)]
-    paragraph_ends = [match.end() for match in _PARAGRAPH.finditer(text)]
-    sentence_of = [bisect_right(sentence_ends, word.start) for word in tokens]
-    parts: dict[int, _SentenceParts] = {}
-    first_content_word: dict[int, int] = {}
-    for number, word in enumerate(tokens):
-        sentence = sentence_of[number]
-        if sentence not in parts:
-            parts[sentence] = _SentenceParts(bisect_right(paragraph_ends, word.start))
-        if not word.is_stopword:
-            first_content_word.setdefault(sentence, number)
+def _split(
+    passage: PassageWords, stems: Mapping[int, str], index: NameIndex
+) -> list[_SentenceParts]:
+    """Return the names and other words of each sentence."""
+    all_parts: list[_SentenceParts] = []
+    paragraph = -1
+    for number, mark in enumerate(passage.marks):
+        if mark & PARAGRAPH:
+            paragraph += 1
+        if mark & SENTENCE:
+            all_parts.append(_SentenceParts(number, paragraph))
+    sentence_of = list(accumulate((mark & SENTENCE > 0 for mark in passage.marks), initial=-1))[1:]
     words_of_names: set[int] = set()
-    for number, part, names in mentions(tokens, index):
-        here = parts[sentence_of[number]]
+    for number, part, names in mentions(passage, index):
+        here = all_parts[sentence_of[number]]
         inner, at_beginning = names_inside(part, names, index)
         here.names += [names, *inner]
-        is_first = first_content_word.get(sentence_of[number]) == number
-        is_subject = not here.leading and _SUBJECT.match(text, part[-1].end) is not None
+        is_first = _first_content_word(passage, here.start) == number
+        is_subject = not here.leading and bool(passage.marks[number + len(part) - 1] & SUBJECT)
         leading: tuple[str, ...] = ()
         if is_first or is_subject:
             leading = (*names, *at_beginning, *index.short_forms(part, names))
@@ -114,31 +113,56 @@ def _split(text: str, tokens: Sequence[Word], index: NameIndex) -> dict[int, _Se
         if index.by_name(normal_form(part)):  # else it is a surname, which may be a common word too
             words_of_names.update(range(number, number + len(part)))
             here.with_whole_name.update(names, *inner, leading)
-    for number, word in enumerate(tokens):
-        if number not in words_of_names and not word.is_stopword:
-            parts[sentence_of[number]].words.add(word.form)
-    return parts
+    for number, stem in stems.items():
+        if number not in words_of_names:
+            all_parts[sentence_of[number]].stems.add(stem)
+    return all_parts
+
+
+def _first_content_word(passage: PassageWords, start: int) -> int:
+    """Return the position of the first word from `start` on that is no stopword."""
+    position = start
+    while position < len(passage.forms) and is_stopword(passage.forms[position]):
+        position += 1
+    return position
 
 
 def mentions(
-    tokens: Sequence[Word], index: NameIndex
+    passage: PassageWords, index: NameIndex
 ) -> Iterator[tuple[int, Sequence[Word], tuple[str, ...]]]:
     """Yield names in running text: index of the first word, the words, the entities. A name has a
     capitalised word.
     """
-    position = 0
-    while position < len(tokens):
-        word = tokens[position]
-        longest = _longest_name(tokens[position : position + index.max_words(word.form)], index)
+    end = 0
+    for position in index.places_of_names(passage.forms):
+        if position < end:
+            continue
+        form = passage.forms[position]
+        tokens = passage.part(position, position + max(1, index.max_words(form)))
+        longest = _longest_name(tokens[: index.max_words(form)], index)
         if longest is not None:
             part, names = longest
             yield position, part, names
-            position += len(part)
+            end = position + len(part)
             continue
-        names = index.by_surname(word.form) if _is_capitalised_content([word]) else ()
+        names = index.by_surname(form) if _is_capitalised_content(tokens[:1]) else ()
         if names:
-            yield position, [word], names
-        position += 1
+            yield position, tokens[:1], names
+
+
+def named_entities(passages: Iterable[PassageWords], index: NameIndex) -> list[str]:
+    """Return the entities that passages or their titles name, those of the first passages
+    first.
+    """
+    entities: dict[str, None] = {}
+    for passage in passages:
+        for title in passage.titles:
+            entities |= dict.fromkeys(index.by_name(title))
+        for _, part, names in mentions(passage, index):
+            entities |= dict.fromkeys(names)
+            for inner in names_inside(part, names, index)[0]:
+                entities |= dict.fromkeys(inner)
+    return list(entities)
 
 
 def _longest_name(
@@ -201,11 +225,3 @@ def _longest_inner_name(
         if entities and has_gap and _is_capitalised_content(part):
             return length, entities
     return 0, ()
-
-
-def _entities_in_title(passage: Passage, index: NameIndex) -> list[str]:
-    file = passage.file_path.rsplit(".", 1)[0].replace("_", " ")
-    names: list[str] = []
-    for text in (*passage.headings[-1:], file):
-        names += index.by_name(normal_form(words(text)))
-    return names

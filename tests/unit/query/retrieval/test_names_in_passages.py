@@ -14,6 +14,7 @@ from services.query.retrieval.passage_index.index import (
     IndexBuilder,
     PassageIndex,
 )
+from services.query.retrieval.passage_index.passage_words import words_of
 
 
 def indexed(names: dict[str, str], *texts: str) -> PassageIndex:
@@ -21,7 +22,7 @@ def indexed(names: dict[str, str], *texts: str) -> PassageIndex:
     index = NameIndex()
     index.add(names.items())
     passages = [Passage(str(n), f"d{n}", 0, text, f"{n}.txt") for n, text in enumerate(texts)]
-    return IndexBuilder(index).add(passages).build()
+    return IndexBuilder(index).add(map(words_of, passages)).build()
 
 
 def named_in(index: PassageIndex, passage: int) -> set[str]:

@@ -12,6 +12,7 @@ from services.query.retrieval.multihop.query_terms import QueryTerms
 from services.query.retrieval.multihop.starts import starts, sure_links
 from services.query.retrieval.name_index import NameIndex
 from services.query.retrieval.passage_index.index import BACK, ONWARD, IndexBuilder, PassageIndex
+from services.query.retrieval.passage_index.passage_words import words_of
 
 TEXTS = (
     "Blue Harbour is a film. It was produced by Lowell Pictures.",
@@ -32,7 +33,7 @@ def indexed(*texts: str) -> PassageIndex:
     passages = [
         Passage(str(number), f"d{number}", 0, text, "a.txt") for number, text in enumerate(texts)
     ]
-    return IndexBuilder(names()).add(passages).build()
+    return IndexBuilder(names()).add(map(words_of, passages)).build()
 
 
 def paths(

@@ -12,6 +12,7 @@ from services.query.retrieval.multihop.query_terms import QueryTerms
 from services.query.retrieval.multihop.ranking_weights import NAMES_LEAD, WEIGHTS, ranking_weights
 from services.query.retrieval.name_index import NameIndex
 from services.query.retrieval.passage_index.index import IndexBuilder
+from services.query.retrieval.passage_index.passage_words import words_of
 
 FILM = "Blue Harbour is a film. It was directed by Otto Brandt, with Ida Bell and Ada Marsh."
 ARTICLES = ("Otto Brandt was a painter.", "Ida Bell was a singer.", "Ada Marsh was a tailor.")
@@ -23,7 +24,7 @@ def weights(question: str, *texts: str) -> object:
     passages = [
         Passage(str(number), f"d{number}", 0, text, "a.txt") for number, text in enumerate(texts)
     ]
-    index = IndexBuilder(names).add(passages).build()
+    index = IndexBuilder(names).add(map(words_of, passages)).build()
     links = link_entities(question, names)
     allowed = index.allowed(None)
     evidence = gather_evidence(index, QueryTerms.of(question, links), {}, allowed)

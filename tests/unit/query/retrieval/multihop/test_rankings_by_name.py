@@ -22,6 +22,7 @@ from services.query.retrieval.multihop.starts import (
 )
 from services.query.retrieval.name_index import NameIndex
 from services.query.retrieval.passage_index.index import IndexBuilder, PassageIndex
+from services.query.retrieval.passage_index.passage_words import words_of
 
 TEXTS = (
     (
@@ -62,7 +63,7 @@ def indexed(*texts: str, more: tuple[str, ...] = ()) -> PassageIndex:
     passages = [
         Passage(str(number), f"d{number}", 0, text, "a.txt") for number, text in enumerate(texts)
     ]
-    return IndexBuilder(names(*more)).add(passages).build()
+    return IndexBuilder(names(*more)).add(map(words_of, passages)).build()
 
 
 class RankedQuestion:

@@ -13,6 +13,7 @@ from services.query.retrieval.multihop.query_terms import QueryTerms
 from services.query.retrieval.multihop.similar_words import TABLE, similar_words
 from services.query.retrieval.name_index import NameIndex
 from services.query.retrieval.passage_index.index import IndexBuilder
+from services.query.retrieval.passage_index.passage_words import words_of
 
 TEXTS = (
     "Otto Brandt married Ada Marsh.",
@@ -27,7 +28,7 @@ def evidence_of(question: str, *texts: str) -> Evidence:
     passages = [
         Passage(str(number), f"d{number}", 0, text, "a.txt") for number, text in enumerate(texts)
     ]
-    index = IndexBuilder(names).add(passages).build()
+    index = IndexBuilder(names).add(map(words_of, passages)).build()
     terms = QueryTerms.of(question, [])
     allowed = index.allowed(None)
     evidence = gather_evidence(index, terms, {}, allowed)

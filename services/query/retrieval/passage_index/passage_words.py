@@ -1,0 +1,112 @@
+"""The words of a passage as they are stored beside it, so that a question need not read them out of
+the text.
+
+They depend on the passage alone, and on no name of its workspace: a new document changes no other.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from contracts.spelling import one_spelling
+from offline.language.normal_forms import Word, normal_form, words
+from offline.language.sentences import FULL_STOPS
+from offline.language.stop_words import STOPWORDS
+from services.query.passage import Passage
+
+CAPITAL = 1
+"""The word is written with a capital, or in a script without letter case."""
+ADJACENT = 2
+"""The word follows the one before without anything between them."""
+SUBJECT = 4
+"""What follows the word reads as what follows the subject of a definition."""
+SENTENCE = 8
+"""The word begins a sentence."""
+PARAGRAPH = 16
+"""The word begins a paragraph."""
+
+_ZERO = ord("0")
+"""Marks are characters from this one on, so that those of a passage are one string."""
+_SENTENCE = re.compile(rf"[.!?;](?=\s)|[{FULL_STOPS}；]|\n+")
+_SUBJECT = re.compile(r"\s*(?:\([^()]{0,300}\)\s*)?(?:is|was|are|were)\b")
+"""What follows the subject of a definition, as in "A native of Elm Port, Ada Marsh (born 1902) was
+…".
+"""
+_PARAGRAPH = re.compile(r"\n\s*\n")
+
+
+@dataclass(frozen=True, slots=True)
+class PassageWords:
+    """The words of a passage, in their normal form, and how they stand in its text."""
+
+    id: str
+    document_id: str
+    forms: Sequence[str]
+    marks: Sequence[int]
+    """Of each word: a sum of `CAPITAL`, `ADJACENT`, `SUBJECT`, `SENTENCE` and `PARAGRAPH`."""
+    titles: Sequence[str]
+    """Normal forms of its last heading and of the name of its file."""
+
+    def part(self, start: int, end: int) -> list[Word]:
+        """Return words from `start` to before `end`; their offsets say only which are adjacent."""
+        part: list[Word] = []
+        offset = 0
+        for form, mark in zip(self.forms[start:end], self.marks[start:end], strict=True):
+            offset += 0 if mark & ADJACENT else 1
+            capital = bool(mark & CAPITAL)
+            part.append(Word(form, offset, offset + 1, capital, is_stopword(form)))
+            offset += 1
+        return part
+
+
+def is_stopword(form: str) -> bool:
+    """Return whether a word says too little to be looked for."""
+    return form in STOPWORDS or (len(form) == 1 and form.isascii())
+
+
+def words_of(passage: Passage) -> PassageWords:
+    """Return the words of a passage."""
+    text = one_spelling(passage.content)
+    tokens = words(text)
+    file = passage.file_path.rsplit(".", 1)[0].replace("_", " ")
+    titles = [normal_form(words(title)) for title in (*passage.headings[-1:], file)]
+    return PassageWords(
+        id=passage.id,
+        document_id=passage.document_id,
+        forms=[word.form for word in tokens],
+        marks=_marks(text, tokens),
+        titles=titles,
+    )
+
+
+def encoded(marks: Sequence[int]) -> str:
+    """Return marks as one string, a character each."""
+    return "".join(chr(_ZERO + mark) for mark in marks)
+
+
+def decoded(marks: str) -> list[int]:
+    """Return the marks of what `encoded` returned."""
+    return [code - _ZERO for code in marks.encode("ascii")]
+
+
+def _marks(text: str, tokens: Sequence[Word]) -> list[int]:
+    sentence_ends = [match.end() for match in _SENTENCE.finditer(text)]
+    paragraph_ends = [match.end() for match in _PARAGRAPH.finditer(text)]
+    marks: list[int] = []
+    sentence_before = -1
+    paragraph_before = -1
+    end_before = -1
+    for word in tokens:
+        sentence = bisect_right(sentence_ends, word.start)
+        paragraph = bisect_right(paragraph_ends, word.start)
+        mark = CAPITAL * word.is_capitalised
+        mark += ADJACENT * (word.start == end_before)
+        mark += SUBJECT * (_SUBJECT.match(text, word.end) is not None)
+        mark += SENTENCE * (sentence != sentence_before)
+        mark += PARAGRAPH * (paragraph != paragraph_before)
+        marks.append(mark)
+        sentence_before = sentence
+        paragraph_before = paragraph
+        end_before = word.end
+    return marks
