@@ -104,13 +104,17 @@ class NameIndex:
         """
         return self._longest.get(first, 0)
 
-    def places_of_names(self, forms: Sequence[str]) -> list[int]:
-        """Return where a name or a surname may begin among the words of a text."""
-        return [
-            place
-            for place, form in enumerate(forms)
-            if form in self._longest or form in self._by_last
-        ]
+    def longest_name(
+        self, forms: Sequence[str], position: int, shortest: int
+    ) -> tuple[int, tuple[str, ...]]:
+        """Return of how many of these words, `shortest` at least, the longest name from `position`
+        on is, and its entities; 0 and none without such a name.
+        """
+        longest = min(self.max_words(forms[position]), len(forms) - position)
+        for length in range(longest, shortest - 1, -1):
+            if names := self.by_name(" ".join(forms[position : position + length])):
+                return length, names
+        return 0, ()
 
     def by_name(self, form: str) -> tuple[str, ...]:
         """Return the entities with this normal form, else reading; none if more than

@@ -9,6 +9,7 @@ from itertools import accumulate, pairwise
 from offline.language.normal_forms import Word, normal_form
 from services.query.retrieval.name_index import NameIndex
 from services.query.retrieval.passage_index.passage_words import (
+    CAPITAL,
     PARAGRAPH,
     SENTENCE,
     SUBJECT,
@@ -131,23 +132,34 @@ def mentions(
     passage: PassageWords, index: NameIndex
 ) -> Iterator[tuple[int, Sequence[Word], tuple[str, ...]]]:
     """Yield names in running text: index of the first word, the words, the entities. A name has a
-    capitalised word.
+    capitalised word that is no stopword.
     """
+    capitals = _capitalised_content(passage)
+    number = 0
     end = 0
-    for position in index.places_of_names(passage.forms):
+    for position, form in enumerate(passage.forms):
         if position < end:
             continue
-        form = passage.forms[position]
-        tokens = passage.part(position, position + max(1, index.max_words(form)))
-        longest = _longest_name(tokens[: index.max_words(form)], index)
-        if longest is not None:
-            part, names = longest
-            yield position, part, names
-            end = position + len(part)
-            continue
-        names = index.by_surname(form) if _is_capitalised_content(tokens[:1]) else ()
+        while number < len(capitals) and capitals[number] < position:
+            number += 1
+        if number == len(capitals):
+            return
+        words_to_capital = capitals[number] - position + 1
+        length, names = index.longest_name(passage.forms, position, words_to_capital)
+        if not names and words_to_capital == 1:
+            length, names = 1, index.by_surname(form)
         if names:
-            yield position, tokens[:1], names
+            end = position + length
+            yield position, passage.part(position, end), names
+
+
+def _capitalised_content(passage: PassageWords) -> list[int]:
+    """Return the positions of the words that are capitalised and no stopwords."""
+    return [
+        position
+        for position, mark in enumerate(passage.marks)
+        if mark & CAPITAL and not is_stopword(passage.forms[position])
+    ]
 
 
 def named_entities(passages: Iterable[PassageWords], index: NameIndex) -> list[str]:
@@ -163,20 +175,6 @@ def named_entities(passages: Iterable[PassageWords], index: NameIndex) -> list[s
             for inner in names_inside(part, names, index)[0]:
                 entities |= dict.fromkeys(inner)
     return list(entities)
-
-
-def _longest_name(
-    tokens: Sequence[Word], index: NameIndex
-) -> tuple[Sequence[Word], tuple[str, ...]] | None:
-    """Return the longest name that begins with the first of these words, and its entities."""
-    for length in range(len(tokens), 0, -1):
-        part = tokens[:length]
-        if not _is_capitalised_content(part):
-            continue
-        names = index.by_name(normal_form(part))
-        if names:
-            return part, names
-    return None
 
 
 def _is_capitalised_content(part: Sequence[Word]) -> bool:
