@@ -28,7 +28,8 @@ from services.query.question import Question
 from services.query.retrieval.dependencies import RetrievalDependencies
 from services.query.retrieval.multihop.evidence import gather_evidence
 from services.query.retrieval.multihop.query_terms import QueryTerms
-from services.query.retrieval.passage_index.index import PassageIndex
+from services.query.retrieval.passage_index.index import IndexBuilder, PassageIndex
+from services.query.retrieval.passage_index.passage_words import words_of
 from services.query.retrieval.retrieve import retrieve
 
 SETS = ("musique", "hotpotqa")
@@ -39,6 +40,8 @@ CHUNKING = Chunking(size=1200, overlap=100, strategy="token")
 TOLERANCE = 0.02
 """How far `auto` may be below the better of `walk` and `mix`."""
 SEED = 5
+PAGE = 1000
+"""Passages that are read at once."""
 
 _NAME = re.compile(r"\b[A-Z][\w'’-]*(?: (?:(?:of|the|and|de|von|van|&) )*[A-Z][\w'’-]*)*")
 
@@ -133,6 +136,7 @@ class Asking:
 
     def __init__(self, deps: RetrievalDependencies, embedder: CachedEmbedder) -> None:
         self._deps, self._embedder, self._partitions = deps, embedder, Partitions.of("w", LIVE)
+        self._whole: PassageIndex | None = None
 
     async def all(self, questions: Sequence[RealQuestion], mode: Any, form: str) -> list[Answer]:
         """Answers to all questions, after one that fills the caches."""
@@ -153,11 +157,21 @@ class Asking:
         if mode != "bm25":
             result = await retrieve(Question(text, mode), partitions, deps)
             return [passage.file_path for _, passage in result.passages]
-        index = await deps.passage_indexes.of(partitions, await deps.entity_names.of(partitions))
-        assert index is not None
-        ids = by_words(index, text, 20)
+        ids = by_words(await self._index(), text, 20)
         passages = await deps.passages.get(partitions.status, ids)
         return [passages[id].file_path for id in ids]
+
+    async def _index(self) -> PassageIndex:
+        """Return an index of all passages, which is made once."""
+        if self._whole is None:
+            partitions, deps = self._partitions, self._deps
+            builder = IndexBuilder(await deps.entity_names.of(partitions))
+            after = ""
+            while page := await deps.passages.page(partitions.status, after, PAGE):
+                builder.add(map(words_of, page.values()))
+                after = list(page)[-1]
+            self._whole = builder.build()
+        return self._whole
 
 
 def summary(answers: Sequence[Answer]) -> tuple[float, float, float]:

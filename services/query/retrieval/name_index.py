@@ -110,10 +110,15 @@ class NameIndex:
         """Return of how many of these words, `shortest` at least, the longest name from `position`
         on is, and its entities; 0 and none without such a name.
         """
-        longest = min(self.max_words(forms[position]), len(forms) - position)
-        for length in range(longest, shortest - 1, -1):
-            if names := self.by_name(" ".join(forms[position : position + length])):
-                return length, names
+        longest = self._longest.get(forms[position], 0)
+        if longest < shortest:
+            return 0, ()
+        for length in range(min(longest, len(forms) - position), shortest - 1, -1):
+            form = " ".join(forms[position : position + length])
+            if form in self._by_form or form in self._by_reading:
+                names = self.by_name(form)
+                if names:
+                    return length, names
         return 0, ()
 
     def by_name(self, form: str) -> tuple[str, ...]:

@@ -1,0 +1,112 @@
+"""A walk reads a bounded neighbourhood in three reads, whatever the workspace has."""
+
+from collections import Counter
+from typing import Any
+
+from contracts.graph import Generations, Hit
+from services.query.partitions import Partitions
+from services.query.question import Question
+from services.query.retrieval.multihop.neighbourhood import (
+    MAX_OF_ENTITY,
+    NearPassages,
+    read_neighbourhood,
+)
+from services.query.retrieval.retrieve import retrieve
+from tests.support.events import entity, relation
+from tests.support.querying import QueryHarness
+
+PARTITIONS = Partitions.of("w", Generations())
+TOWNS = 30
+HARBOUR = "Blue Harbour lies on the Gray River."
+
+
+async def river() -> QueryHarness:
+    """A hub that thirty towns name, and a harbour that leads to it."""
+    workspace = QueryHarness()
+    hub = entity("Gray River", "river")
+    ties = [relation("Blue Harbour", "Gray River", "", "lies on")]
+    await workspace.index("harbour", HARBOUR, says=(([entity("Blue Harbour", "town"), hub], ties),))
+    for number in range(TOWNS):
+        name = f"Town{number} Ford"
+        await workspace.index(
+            f"town-{number}",
+            f"{name} is a town on the Gray River.",
+            says=(([entity(name, "town"), hub], []),),
+            version=1000 * (number + 1),
+        )
+    return workspace
+
+
+async def near(
+    workspace: QueryHarness, name: str, *hits: str, documents: frozenset[str] | None = None
+) -> NearPassages:
+    deps = workspace.deps()
+    around = await deps.graph_reader.neighbourhood(PARTITIONS.graph, [name], limit=40)
+    return await read_neighbourhood(
+        around,
+        [Hit(id, (id,), 0.5) for id in hits],
+        await deps.entity_names.of(PARTITIONS),
+        PARTITIONS,
+        deps,
+        documents,
+    )
+
+
+async def test_it_has_the_passages_of_the_names_and_some_of_what_these_name() -> None:
+    found = await near(await river(), "Blue Harbour")
+    ids = [passage.id for passage in found.passages]
+    assert "harbour-chunk-000" in ids and ids == sorted(ids)
+    assert 1 < len(ids) <= 1 + MAX_OF_ENTITY
+
+
+async def test_it_has_the_passages_most_like_the_question() -> None:
+    found = await near(await river(), "Blue Harbour", "town-29-chunk-000", "gone-chunk-000")
+    assert {"harbour-chunk-000", "town-29-chunk-000"} <= {one.id for one in found.passages}
+    assert "gone-chunk-000" not in {one.id for one in found.passages}
+
+
+async def test_a_hub_counts_by_all_that_name_it_though_few_are_read() -> None:
+    found = await near(await river(), "Blue Harbour")
+    assert found.supports["Gray River"] == TOWNS + 1 > len(found.passages)
+
+
+async def test_other_documents_than_those_asked_for_are_not_read() -> None:
+    workspace = await river()
+    only = frozenset({"harbour", "town-3"})
+    found = await near(workspace, "Blue Harbour", documents=only)
+    assert {passage.document_id for passage in found.passages} <= only
+
+
+async def test_a_first_question_takes_three_reads_of_passages_and_names(monkeypatch: Any) -> None:
+    workspace = await river()
+    deps = workspace.deps()
+    counts: Counter[str] = Counter()
+    words, read = workspace.passages.words, workspace.graph.neighbourhood
+
+    async def counting_words(*arguments: Any) -> Any:
+        counts["words"] += 1
+        return await words(*arguments)
+
+    async def counting_names(*arguments: Any, limit: int) -> Any:
+        counts["names" if limit == 0 else "linked"] += 1
+        return await read(*arguments, limit=limit)
+
+    monkeypatch.setattr(workspace.passages, "words", counting_words)
+    monkeypatch.setattr(workspace.graph, "neighbourhood", counting_names)
+    await retrieve(Question("Where does Blue Harbour lie?", "walk"), PARTITIONS, deps)
+    assert counts == {"linked": 1, "words": 2, "names": 1}
+
+
+async def test_a_new_document_is_walked_by_the_next_question() -> None:
+    workspace = await river()
+    deps = workspace.deps()
+    question = Question("What did Ada Marsh build at the river of Blue Harbour?", "walk")
+    await retrieve(question, PARTITIONS, deps)
+    await workspace.index(
+        "marsh",
+        "Ada Marsh built a mill at Blue Harbour.",
+        says=(([entity("Ada Marsh", "person"), entity("Blue Harbour", "town")], []),),
+        version=100_000,
+    )
+    result = await retrieve(question, PARTITIONS, deps)
+    assert "marsh.txt" in {passage.file_path for _, passage in result.passages}
