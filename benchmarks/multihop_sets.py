@@ -28,7 +28,8 @@ from services.query.question import Question
 from services.query.retrieval.dependencies import RetrievalDependencies
 from services.query.retrieval.multihop.evidence import gather_evidence
 from services.query.retrieval.multihop.query_terms import QueryTerms
-from services.query.retrieval.passage_index.index import IndexBuilder, PassageIndex
+from services.query.retrieval.passage_index.builder import IndexBuilder
+from services.query.retrieval.passage_index.index import PassageIndex
 from services.query.retrieval.passage_index.passage_words import words_of
 from services.query.retrieval.retrieve import retrieve
 

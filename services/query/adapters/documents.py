@@ -13,8 +13,6 @@ from runtime.stores.documents.port import Containing, Row, Rows, Table, Where
 from services.query.passage import Passage
 from services.query.retrieval.passage_index.passage_words import (
     PassageWords,
-    decoded,
-    encoded,
     words_of,
 )
 from services.query.status.document_status import (
@@ -207,22 +205,22 @@ def _passage_row(passage: Passage) -> Row:
         **vars(passage),
         "headings": list(passage.headings),
         WORDS_FIELD: {
-            "forms": " ".join(words.forms),
-            "marks": encoded(words.marks),
+            "forms": "\n".join(words.forms),
+            "marks": words.marks,
             "titles": list(words.titles),
         },
     }
 
 
 def _passage_words(row: Row) -> PassageWords:
-    if WORDS_FIELD not in row:
+    stored = row.get(WORDS_FIELD)
+    if not stored:
         return words_of(_passage(row))
-    stored = row[WORDS_FIELD]
     return PassageWords(
         id=row["id"],
         document_id=row["document_id"],
-        forms=stored["forms"].split(),
-        marks=decoded(stored["marks"]),
+        forms=stored["forms"].split("\n") if stored["forms"] else [],
+        marks=stored["marks"],
         titles=stored["titles"],
     )
 

@@ -42,6 +42,8 @@ class NameIndex:
         self._by_form: dict[str, list[int]] = {}
         self._by_last: dict[str, list[int]] = {}
         self._longest: dict[str, int] = {}
+        self._longest_by_two: dict[str, int] = {}
+        """By the first two words of names."""
         self._by_reading: dict[str, list[int]] = {}
         """Of names in scripts that are compared by characters: what they are called in Latin
         letters.
@@ -94,9 +96,12 @@ class NameIndex:
                 self._trigrams[trigram].append(len(self._forms) - 1)
 
     def _note_length(self, name_words: Sequence[Word]) -> None:
-        self._longest[name_words[0].form] = max(
-            len(name_words), self._longest.get(name_words[0].form, 0)
-        )
+        length = len(name_words)
+        first = name_words[0].form
+        self._longest[first] = max(length, self._longest.get(first, 0))
+        if length > 1:
+            first_two = f"{first} {name_words[1].form}"
+            self._longest_by_two[first_two] = max(length, self._longest_by_two.get(first_two, 0))
 
     def max_words(self, first: str) -> int:
         """Return how many words the longest name has that begins with the word `first`; 0 without
@@ -104,22 +109,27 @@ class NameIndex:
         """
         return self._longest.get(first, 0)
 
-    def longest_name(
-        self, forms: Sequence[str], position: int, shortest: int
-    ) -> tuple[int, tuple[str, ...]]:
-        """Return of how many of these words, `shortest` at least, the longest name from `position`
-        on is, and its entities; 0 and none without such a name.
+    def lengths(self, forms: Iterable[str]) -> list[int]:
+        """Return `max_words` of each of these words."""
+        return [self._longest.get(form, 0) for form in forms]
+
+    def are_surnames(self, forms: Iterable[str]) -> list[bool]:
+        """Return for each of these words whether `by_surname` returns an entity."""
+        return [len(self._by_last.get(form, ())) == 1 for form in forms]
+
+    def longest_name(self, forms: Sequence[str], position: int, shortest: int, longest: int) -> int:
+        """Return of how many of these words, `shortest` to `longest`, the longest name from
+        `position` on is; 0 without such a name.
         """
-        longest = self._longest.get(forms[position], 0)
-        if longest < shortest:
-            return 0, ()
-        for length in range(min(longest, len(forms) - position), shortest - 1, -1):
+        if longest > 1:
+            first_two = f"{forms[position]} {forms[position + 1]}"
+            longest = min(longest, self._longest_by_two.get(first_two, 1))
+        for length in range(longest, shortest - 1, -1):
             form = " ".join(forms[position : position + length])
-            if form in self._by_form or form in self._by_reading:
-                names = self.by_name(form)
-                if names:
-                    return length, names
-        return 0, ()
+            numbers = self._by_form.get(form) or self._by_reading.get(form)
+            if numbers and len(numbers) <= MAX_ENTITIES_PER_NAME:
+                return length
+        return 0
 
     def by_name(self, form: str) -> tuple[str, ...]:
         """Return the entities with this normal form, else reading; none if more than
@@ -137,23 +147,23 @@ class NameIndex:
         numbers = self._by_last.get(form, ())
         return (self._names[numbers[0]],) if len(numbers) == 1 else ()
 
-    def short_forms(self, name_words: Sequence[Word], names: Collection[str]) -> tuple[str, ...]:
+    def short_forms(self, forms: Sequence[str], names: Collection[str]) -> tuple[str, ...]:
         """Return the entities that a person of these names may be called too: without first, or
         without middle, names.
 
-        `name_words` are the words of the long name; nothing for the name of something else than a
+        `forms` are the words of the long name; nothing for the name of something else than a
         person.
         """
-        if len(name_words) < 3 or not any(
-            self._names[n] in names for n in self._by_last.get(name_words[-1].form, ())
+        if len(forms) < 3 or not any(
+            self._names[n] in names for n in self._by_last.get(forms[-1], ())
         ):
             return ()
         parts = [
-            [name_words[0], name_words[-1]],
-            *(name_words[first:] for first in range(1, len(name_words) - 1)),
+            [forms[0], forms[-1]],
+            *(forms[first:] for first in range(1, len(forms) - 1)),
         ]
         matching_names = dict.fromkeys(
-            name for part in parts for name in self.by_name(normal_form(part))
+            name for part in parts for name in self.by_name(" ".join(part))
         )
         return tuple(name for name in matching_names if name not in names)
 

@@ -11,7 +11,8 @@ from services.query.retrieval.linking import Link
 from services.query.retrieval.multihop.evidence import Evidence
 from services.query.retrieval.multihop.path_search import Path, passage_values, search_paths
 from services.query.retrieval.multihop.starts import named_starts
-from services.query.retrieval.passage_index.index import ONWARD, PassageIndex
+from services.query.retrieval.passage_index.edges import ONWARD
+from services.query.retrieval.passage_index.index import PassageIndex
 from services.query.retrieval.ranking import interleave
 
 BEAM_WIDTH = 12

@@ -17,7 +17,8 @@ from services.query.retrieval.fusion import reciprocal_rank_fusion
 from services.query.retrieval.linking import Link
 from services.query.retrieval.multihop.evidence import Evidence
 from services.query.retrieval.multihop.starts import defining_mention, named_starts
-from services.query.retrieval.passage_index.index import ONWARD, PassageIndex
+from services.query.retrieval.passage_index.edges import ONWARD
+from services.query.retrieval.passage_index.index import PassageIndex
 
 DAMPING = 0.5
 """The share of PageRank that goes on with each step."""

@@ -6,16 +6,14 @@ passages, the entities that these name, and the words of the others.
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from contracts.graph import Hit
 from runtime.stores.graph.port import Neighbourhood
 from services.query.partitions import Partitions
 from services.query.retrieval.dependencies import RetrievalDependencies
-from services.query.retrieval.name_index import NameIndex
-from services.query.retrieval.passage_index.passage_words import PassageWords
-from services.query.retrieval.passage_index.sentences import named_entities
+from services.query.retrieval.passage_index.builder import IndexBuilder
+from services.query.retrieval.passage_index.index import PassageIndex
 from services.query.retrieval.provenance import restrict_neighbourhood
 from services.query.retrieval.scoping import DocumentIds
 
@@ -33,32 +31,23 @@ MAX_READ = 300
 """Passages that are read for one question."""
 
 
-@dataclass(frozen=True)
-class NearPassages:
-    """The passages around the names of a question."""
-
-    passages: Sequence[PassageWords]
-    """In the order of their ids."""
-    supports: Mapping[str, int]
-    """How many passages of the workspace name each entity of these."""
-
-
 async def read_neighbourhood(
     around: Neighbourhood,
     hits: Sequence[Hit],
-    names: NameIndex,
+    index: IndexBuilder,
     partitions: Partitions,
     deps: RetrievalDependencies,
     documents: DocumentIds,
-) -> NearPassages:
-    """Return the words of the passages around the linked entities.
+) -> PassageIndex:
+    """Return the index of the passages around the linked entities, which `index` builds.
 
     `around` are the linked entities with their neighbours, and `hits` the passages most similar to
     the question, both restricted to `documents`. Raises `Unavailable`.
     """
     first_ids = _first_passages(around, hits)
     first = await deps.passage_reader.words(partitions.status, first_ids)
-    entities = await asyncio.to_thread(named_entities, first, names)
+    await asyncio.to_thread(index.add, first)
+    entities = index.entities
     # Without relations a read returns the entities themselves.
     named = await deps.graph_reader.neighbourhood(partitions.graph, entities, limit=0)
     if documents is not None:
@@ -66,15 +55,14 @@ async def read_neighbourhood(
     reached = dict.fromkeys(
         id for name in entities if name in named.nodes for id in _sources(named, name)
     )
-    other_ids = [id for id in reached if id not in set(first_ids)]
+    already_read = set(first_ids)
+    other_ids = [id for id in reached if id not in already_read]
     others = await deps.passage_reader.words(
         partitions.status, other_ids[: MAX_READ - len(first_ids)]
     )
     nodes = {**around.nodes, **named.nodes}
-    return NearPassages(
-        passages=sorted([*first, *others], key=lambda passage: passage.id),
-        supports={name: node.support for name, node in nodes.items()},
-    )
+    supports = {name: node.support for name, node in nodes.items()}
+    return await asyncio.to_thread(lambda: index.add(others).build(supports))
 
 
 def _first_passages(around: Neighbourhood, hits: Sequence[Hit]) -> list[str]:

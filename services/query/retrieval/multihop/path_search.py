@@ -14,14 +14,9 @@ import numpy as np
 
 from services.query.retrieval.arrays import Booleans, Floats, Integers
 from services.query.retrieval.multihop.evidence import Evidence
-from services.query.retrieval.passage_index.index import (
-    ACROSS,
-    BACK,
-    ONWARD,
-    PassageIndex,
-    group_sizes,
-    positions_of_groups,
-)
+from services.query.retrieval.passage_index.edges import ACROSS, BACK, ONWARD
+from services.query.retrieval.passage_index.grouped import group_sizes, positions_of_groups
+from services.query.retrieval.passage_index.index import PassageIndex
 
 SIMILARITY_WEIGHT = 0.2
 """What the similarity of the last passage adds to a path's value; words count 1 together."""

@@ -31,7 +31,6 @@ from services.query.retrieval.multihop.name_paths import by_first_steps, by_name
 from services.query.retrieval.multihop.neighbour_ranking import by_neighbourhood
 from services.query.retrieval.multihop.neighbourhood import (
     MAX_RELATIONS,
-    NearPassages,
     read_neighbourhood,
 )
 from services.query.retrieval.multihop.path_search import (
@@ -51,8 +50,8 @@ from services.query.retrieval.multihop.starts import (
     without_homonyms,
 )
 from services.query.retrieval.multihop.walk_context import Trail, graph_context, processing_info
-from services.query.retrieval.name_index import NameIndex
-from services.query.retrieval.passage_index.index import IndexBuilder, PassageIndex
+from services.query.retrieval.passage_index.builder import IndexBuilder
+from services.query.retrieval.passage_index.index import PassageIndex
 from services.query.retrieval.provenance import restrict_neighbourhood
 from services.query.retrieval.results import SearchResult
 from services.query.retrieval.scoping import MAX_PROVENANCE, DocumentIds
@@ -79,8 +78,7 @@ interpreter, and that costs each of them more than it wins.
 class _Found:
     """What is read of the stores for a walk."""
 
-    names: NameIndex
-    near: NearPassages
+    index: PassageIndex
     links: Sequence[Link]
     hits: Sequence[Hit]
     around: Neighbourhood
@@ -120,10 +118,11 @@ async def walk(
     )
     linked_names = [name for link in links for name in link.names]
     around = await _neighbourhood(linked_names, partitions, deps, documents)
-    near = await read_neighbourhood(around, hits, names, partitions, deps, documents)
+    builder = IndexBuilder(names, question_vocabulary(question.query))
+    index = await read_neighbourhood(around, hits, builder, partitions, deps, documents)
     loop = asyncio.get_running_loop()
     result = await loop.run_in_executor(
-        _WALKER, _walk_passages, question, _Found(names, near, links, hits, around), documents
+        _WALKER, _walk_passages, question, _Found(index, links, hits, around), documents
     )
     names_first = [name for link in result.links for name in link.names if name in around.nodes]
     entities, relations = await graph_context(
@@ -185,15 +184,13 @@ async def _neighbourhood(
 
 def _walk_passages(question: Question, found: _Found, documents: DocumentIds) -> _WalkResult:
     """Rank the passages by an index of these alone."""
-    hits, around = found.hits, found.around
-    vocabulary = question_vocabulary(question.query)
-    builder = IndexBuilder(found.names, vocabulary, found.near.supports)
-    index = builder.add(found.near.passages).build()
+    index = found.index
+    around = found.around
     links = whole_names(question.query, sure_links(index, found.links))
     links = with_titles(index, question.query, links)
     terms = QueryTerms.of(question.query, links)
     allowed = without_homonyms(index, links, index.allowed(documents))
-    similarities = {hit.names[0]: hit.score for hit in hits}
+    similarities = {hit.names[0]: hit.score for hit in found.hits}
     evidence = gather_evidence(index, terms, similarities, allowed, name_fragments(index, links))
     sources = {name: node.source_ids for name, node in around.nodes.items()}
     paths = search_paths(index, evidence, starts(index, evidence, links, sources, allowed))

@@ -9,11 +9,14 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from contracts.spelling import one_spelling
 from offline.language.normal_forms import Word, normal_form, words
 from offline.language.sentences import FULL_STOPS
 from offline.language.stop_words import STOPWORDS
 from services.query.passage import Passage
+from services.query.retrieval.arrays import Integers
 
 CAPITAL = 1
 """The word is written with a capital, or in a script without letter case."""
@@ -27,7 +30,12 @@ PARAGRAPH = 16
 """The word begins a paragraph."""
 
 _ZERO = ord("0")
-"""Marks are characters from this one on, so that those of a passage are one string."""
+SAY_LITTLE = STOPWORDS | {chr(code) for code in range(128)}
+"""Words that say too little to be looked for: those of grammar, and single letters and digits."""
+SPELLINGS = {
+    _ZERO + mark: chr(_ZERO + (mark & (CAPITAL | ADJACENT))) for mark in range(2 * PARAGRAPH)
+}
+"""For `str.translate`: what of each mark is about the word alone."""
 _SENTENCE = re.compile(rf"[.!?;](?=\s)|[{FULL_STOPS}；]|\n+")
 _SUBJECT = re.compile(r"\s*(?:\([^()]{0,300}\)\s*)?(?:is|was|are|were)\b")
 """What follows the subject of a definition, as in "A native of Elm Port, Ada Marsh (born 1902) was
@@ -43,26 +51,17 @@ class PassageWords:
     id: str
     document_id: str
     forms: Sequence[str]
-    marks: Sequence[int]
-    """Of each word: a sum of `CAPITAL`, `ADJACENT`, `SUBJECT`, `SENTENCE` and `PARAGRAPH`."""
+    marks: str
+    """Of each word a character, by which it stands after `0`: a sum of `CAPITAL`, `ADJACENT`,
+    `SUBJECT`, `SENTENCE` and `PARAGRAPH`.
+    """
     titles: Sequence[str]
     """Normal forms of its last heading and of the name of its file."""
-
-    def part(self, start: int, end: int) -> list[Word]:
-        """Return words from `start` to before `end`; their offsets say only which are adjacent."""
-        part: list[Word] = []
-        offset = 0
-        for form, mark in zip(self.forms[start:end], self.marks[start:end], strict=True):
-            offset += 0 if mark & ADJACENT else 1
-            capital = bool(mark & CAPITAL)
-            part.append(Word(form, offset, offset + 1, capital, is_stopword(form)))
-            offset += 1
-        return part
 
 
 def is_stopword(form: str) -> bool:
     """Return whether a word says too little to be looked for."""
-    return form in STOPWORDS or (len(form) == 1 and form.isascii())
+    return form in SAY_LITTLE
 
 
 def words_of(passage: Passage) -> PassageWords:
@@ -80,20 +79,20 @@ def words_of(passage: Passage) -> PassageWords:
     )
 
 
-def encoded(marks: Sequence[int]) -> str:
-    """Return marks as one string, a character each."""
-    return "".join(chr(_ZERO + mark) for mark in marks)
+def has_mark(character: str, mark: int) -> bool:
+    """Return whether a character of `PassageWords.marks` has a mark."""
+    return ord(character) - _ZERO & mark > 0
 
 
-def decoded(marks: str) -> list[int]:
-    """Return the marks of what `encoded` returned."""
-    return [code - _ZERO for code in marks.encode("ascii")]
+def marks_array(marks: str) -> Integers:
+    """Return (words,): the mark of each word as a number."""
+    return np.frombuffer(marks.encode("ascii"), np.uint8).astype(np.int64) - _ZERO
 
 
-def _marks(text: str, tokens: Sequence[Word]) -> list[int]:
+def _marks(text: str, tokens: Sequence[Word]) -> str:
     sentence_ends = [match.end() for match in _SENTENCE.finditer(text)]
     paragraph_ends = [match.end() for match in _PARAGRAPH.finditer(text)]
-    marks: list[int] = []
+    marks: list[str] = []
     sentence_before = -1
     paragraph_before = -1
     end_before = -1
@@ -105,8 +104,8 @@ def _marks(text: str, tokens: Sequence[Word]) -> list[int]:
         mark += SUBJECT * (_SUBJECT.match(text, word.end) is not None)
         mark += SENTENCE * (sentence != sentence_before)
         mark += PARAGRAPH * (paragraph != paragraph_before)
-        marks.append(mark)
+        marks.append(chr(_ZERO + mark))
         sentence_before = sentence
         paragraph_before = paragraph
         end_before = word.end
-    return marks
+    return "".join(marks)

@@ -8,12 +8,10 @@ from services.query.passage import Passage
 from services.query.retrieval.linking import link_entities
 from services.query.retrieval.multihop.starts import sure_links, whole_names
 from services.query.retrieval.name_index import NameIndex
-from services.query.retrieval.passage_index.index import (
-    MAX_SURNAME_ALONE,
-    ONWARD,
-    IndexBuilder,
-    PassageIndex,
-)
+from services.query.retrieval.passage_index.builder import IndexBuilder
+from services.query.retrieval.passage_index.edges import ONWARD
+from services.query.retrieval.passage_index.index import PassageIndex
+from services.query.retrieval.passage_index.mentions import MAX_SURNAME_ALONE
 from services.query.retrieval.passage_index.passage_words import words_of
 
 

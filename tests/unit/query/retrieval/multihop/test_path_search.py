@@ -11,7 +11,9 @@ from services.query.retrieval.multihop.path_search import BEAM_WIDTH, MAX_STEPS,
 from services.query.retrieval.multihop.query_terms import QueryTerms
 from services.query.retrieval.multihop.starts import starts, sure_links
 from services.query.retrieval.name_index import NameIndex
-from services.query.retrieval.passage_index.index import BACK, ONWARD, IndexBuilder, PassageIndex
+from services.query.retrieval.passage_index.builder import IndexBuilder
+from services.query.retrieval.passage_index.edges import BACK, ONWARD
+from services.query.retrieval.passage_index.index import PassageIndex
 from services.query.retrieval.passage_index.passage_words import words_of
 
 TEXTS = (

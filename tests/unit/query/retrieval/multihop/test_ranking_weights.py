@@ -11,7 +11,7 @@ from services.query.retrieval.multihop.path_search import Path, passage_values
 from services.query.retrieval.multihop.query_terms import QueryTerms
 from services.query.retrieval.multihop.ranking_weights import NAMES_LEAD, WEIGHTS, ranking_weights
 from services.query.retrieval.name_index import NameIndex
-from services.query.retrieval.passage_index.index import IndexBuilder
+from services.query.retrieval.passage_index.builder import IndexBuilder
 from services.query.retrieval.passage_index.passage_words import words_of
 
 FILM = "Blue Harbour is a film. It was directed by Otto Brandt, with Ida Bell and Ada Marsh."

@@ -21,7 +21,8 @@ from services.query.retrieval.multihop.starts import (
     without_homonyms,
 )
 from services.query.retrieval.name_index import NameIndex
-from services.query.retrieval.passage_index.index import IndexBuilder, PassageIndex
+from services.query.retrieval.passage_index.builder import IndexBuilder
+from services.query.retrieval.passage_index.index import PassageIndex
 from services.query.retrieval.passage_index.passage_words import words_of
 
 TEXTS = (

@@ -12,7 +12,7 @@ from services.query.retrieval.multihop.evidence import Evidence, gather_evidence
 from services.query.retrieval.multihop.query_terms import QueryTerms
 from services.query.retrieval.multihop.similar_words import TABLE, similar_words
 from services.query.retrieval.name_index import NameIndex
-from services.query.retrieval.passage_index.index import IndexBuilder
+from services.query.retrieval.passage_index.builder import IndexBuilder
 from services.query.retrieval.passage_index.passage_words import words_of
 
 TEXTS = (

@@ -1,0 +1,89 @@
+"""The edges between passages by the entities that they mention."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from services.query.retrieval.arrays import Booleans, Integers
+from services.query.retrieval.passage_index.grouped import (
+    Grouped,
+    group_sizes,
+    group_starts,
+    positions_of_groups,
+)
+from services.query.retrieval.passage_index.mentions import Mentions
+
+ONWARD = 0
+BACK = 1
+ACROSS = 2
+"""Kinds of edges."""
+MAX_SENTENCES = 4
+"""Sentences of a mention through which edges onward and back lead."""
+MAX_SENTENCES_ACROSS = 2
+"""Sentences of a mention through which edges across lead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edges:
+    """The edges from each passage: parallel arrays, an item per edge, in the order of passages."""
+
+    starts: Integers
+    """(passages + 1,): where the edges of each passage begin."""
+    sentences: Integers
+    mentions: Integers
+    kinds: Integers
+
+    def of(self, passage: int) -> slice:
+        """Return where the edges from this passage are in the arrays."""
+        return slice(int(self.starts[passage]), int(self.starts[passage + 1]))
+
+
+@dataclass(frozen=True, slots=True)
+class _Pairs:
+    """A mention, and one of the same entity in another passage."""
+
+    mentions: Integers
+    others: Integers
+
+
+def edges_between(mentions: Mentions, is_rare: Booleans, passage_count: int) -> Edges:
+    """Return the edges between passages that mention the same entity, across only if it is rare.
+    `is_rare`: (entities,).
+    """
+    defined = _with_others(mentions, np.arange(len(mentions.entity_of)), mentions.defining)
+    undefining = np.flatnonzero(~mentions.defines)
+    starts = group_starts(mentions.entity_of[undefining], len(is_rare))
+    rare = undefining[is_rare[mentions.entity_of[undefining]]]
+    across = _with_others(mentions, rare, Grouped(starts, undefining))
+    first = mentions.sentences_of.first(MAX_SENTENCES)
+    first_across = mentions.sentences_of.first(MAX_SENTENCES_ACROSS)
+    sentences, via = first.spread(defined.mentions, np.arange(len(defined.mentions)))
+    sentences_across, via_across = first_across.spread(
+        across.mentions, np.arange(len(across.mentions))
+    )
+    passages = mentions.passage_of
+    sizes = (len(sentences), len(sentences), len(sentences_across))
+    begins = np.concatenate(
+        [
+            passages[defined.mentions[via]],
+            passages[defined.others[via]],
+            passages[across.mentions[via_across]],
+        ]
+    )
+    ends = np.concatenate([defined.others[via], defined.mentions[via], across.others[via_across]])
+    order = np.argsort(begins, kind="stable")
+    return Edges(
+        starts=group_starts(begins[order], passage_count),
+        sentences=np.concatenate([sentences, sentences, sentences_across])[order],
+        mentions=ends[order],
+        kinds=np.repeat([ONWARD, BACK, ACROSS], sizes)[order],
+    )
+
+
+def _with_others(mentions: Mentions, chosen: Integers, others: Grouped) -> _Pairs:
+    """Return each of the chosen mentions with the others of its entity but itself."""
+    entities = mentions.entity_of[chosen]
+    repeated = np.repeat(chosen, group_sizes(others.starts, entities))
+    paired = others.values[positions_of_groups(others.starts, entities)]
+    is_other = repeated != paired
+    return _Pairs(repeated[is_other], paired[is_other])

@@ -1,0 +1,92 @@
+"""The words of several passages, one passage after the other, as arrays."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain, count
+
+import numpy as np
+
+from services.query.retrieval.arrays import Booleans, Integers
+from services.query.retrieval.passage_index.passage_words import (
+    CAPITAL,
+    PARAGRAPH,
+    SAY_LITTLE,
+    SENTENCE,
+    SPELLINGS,
+    PassageWords,
+    marks_array,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JoinedWords:
+    """The words of passages; sentences, paragraphs and passages are counted from 0 over all."""
+
+    forms: Sequence[str]
+    distinct: Sequence[str]
+    """Each form once."""
+    numbers: Integers
+    """(words,): place of each word's form in `distinct`"""
+    marks: Integers
+    """(words,): see `PassageWords.marks`"""
+    spellings: str
+    """Of each word a character: `CAPITAL` and `ADJACENT` of its mark"""
+    ends: Integers
+    """(words,): the position after the last word of its passage"""
+    sentences: Integers
+    """(words,)"""
+    is_content: Booleans
+    """(words,): whether it is no stopword"""
+    is_capital_content: Booleans
+    """(words,): whether it is a capitalised one that is no stopword"""
+    passage_of_sentence: Integers
+    """(sentences,)"""
+    paragraph_of_sentence: Integers
+    """(sentences,)"""
+    passage_count: int
+
+    def __len__(self) -> int:
+        return len(self.forms)
+
+    def by_form(self, values: Sequence[int] | Sequence[bool]) -> Integers:
+        """Return (words,): for each the value of its form, which are in the order of `distinct`."""
+        return np.array(values, np.int64)[self.numbers]
+
+    def passages(self, positions: Integers) -> Integers:
+        """Return the passages of the words at these positions."""
+        return self.passage_of_sentence[self.sentences[positions]]
+
+    @property
+    def paragraph_count(self) -> int:
+        """How many paragraphs all passages have."""
+        return int(self.paragraph_of_sentence[-1]) + 1 if len(self.paragraph_of_sentence) else 0
+
+
+def joined_words(passages: Sequence[PassageWords]) -> JoinedWords:
+    """Return the words of these passages."""
+    forms = list(chain.from_iterable(passage.forms for passage in passages))
+    numbers_by_form = dict(zip(dict.fromkeys(forms), count()))
+    distinct = list(numbers_by_form)
+    numbers = np.fromiter(map(numbers_by_form.__getitem__, forms), np.int64, len(forms))
+    marks_text = "".join(passage.marks for passage in passages)
+    marks = marks_array(marks_text)
+    lengths = np.array([len(passage.forms) for passage in passages], np.int64)
+    passage_of_word = np.repeat(np.arange(len(passages)), lengths)
+    begins_sentence = marks & SENTENCE > 0
+    paragraphs = np.cumsum(marks & PARAGRAPH > 0) - 1
+    is_content_form = np.array([form not in SAY_LITTLE for form in distinct], np.bool_)
+    is_content = is_content_form[numbers]
+    return JoinedWords(
+        forms=forms,
+        distinct=distinct,
+        numbers=numbers,
+        marks=marks,
+        spellings=marks_text.translate(SPELLINGS),
+        ends=np.cumsum(lengths)[passage_of_word],
+        sentences=np.cumsum(begins_sentence) - 1,
+        is_content=is_content,
+        is_capital_content=is_content & (marks & CAPITAL > 0),
+        passage_of_sentence=passage_of_word[begins_sentence],
+        paragraph_of_sentence=paragraphs[begins_sentence],
+        passage_count=len(passages),
+    )
