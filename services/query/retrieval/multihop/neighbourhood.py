@@ -6,7 +6,9 @@ passages, the entities that these name, and the words of the others.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
 
 from contracts.graph import Hit
 from runtime.stores.graph.port import Neighbourhood
@@ -16,6 +18,8 @@ from services.query.retrieval.passage_index.builder import IndexBuilder
 from services.query.retrieval.passage_index.index import PassageIndex
 from services.query.retrieval.provenance import restrict_neighbourhood
 from services.query.retrieval.scoping import DocumentIds
+
+T = TypeVar("T")
 
 MAX_RELATIONS = 40
 """Relations read per entity, the heaviest first: it bounds the cost of a hub."""
@@ -29,6 +33,16 @@ MAX_OF_ENTITY = 8
 """Passages of each entity that the first passages name."""
 MAX_READ = 300
 """Passages that are read for one question."""
+
+_WALKER = ThreadPoolExecutor(1, "walk")
+"""One thread, which begins with the first walk. Several at once would only take turns at the
+interpreter, and that costs each of them more than it wins.
+"""
+
+
+async def in_turn(function: Callable[..., T], *arguments: Any) -> T:
+    """Return what a function returns that works on passages, behind those of other walks."""
+    return await asyncio.get_running_loop().run_in_executor(_WALKER, function, *arguments)
 
 
 async def read_neighbourhood(
@@ -46,7 +60,7 @@ async def read_neighbourhood(
     """
     first_ids = _first_passages(around, hits)
     first = await deps.passage_reader.words(partitions.status, first_ids)
-    await asyncio.to_thread(index.add, first)
+    await in_turn(index.add, first)
     entities = index.entities
     # Without relations a read returns the entities themselves.
     named = await deps.graph_reader.neighbourhood(partitions.graph, entities, limit=0)
@@ -62,7 +76,7 @@ async def read_neighbourhood(
     )
     nodes = {**around.nodes, **named.nodes}
     supports = {name: node.support for name, node in nodes.items()}
-    return await asyncio.to_thread(lambda: index.add(others).build(supports))
+    return await in_turn(lambda: index.add(others).build(supports))
 
 
 def _first_passages(around: Neighbourhood, hits: Sequence[Hit]) -> list[str]:

@@ -9,7 +9,6 @@ neighbourhood of the names alone. No model is asked but the embedder, once, for 
 import asyncio
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -31,6 +30,7 @@ from services.query.retrieval.multihop.name_paths import by_first_steps, by_name
 from services.query.retrieval.multihop.neighbour_ranking import by_neighbourhood
 from services.query.retrieval.multihop.neighbourhood import (
     MAX_RELATIONS,
+    in_turn,
     read_neighbourhood,
 )
 from services.query.retrieval.multihop.path_search import (
@@ -67,10 +67,6 @@ on.
 MAX_TRAILS = 20
 """Paths that the processing info lists, and whose entities and relations are returned; also
 passages it explains.
-"""
-_WALKER = ThreadPoolExecutor(1, "walk")
-"""One thread, which begins with the first walk. Several at once would only take turns at the
-interpreter, and that costs each of them more than it wins.
 """
 
 
@@ -120,10 +116,8 @@ async def walk(
     around = await _neighbourhood(linked_names, partitions, deps, documents)
     builder = IndexBuilder(names, question_vocabulary(question.query))
     index = await read_neighbourhood(around, hits, builder, partitions, deps, documents)
-    loop = asyncio.get_running_loop()
-    result = await loop.run_in_executor(
-        _WALKER, _walk_passages, question, _Found(index, links, hits, around), documents
-    )
+    found = _Found(index, links, hits, around)
+    result = await in_turn(_walk_passages, question, found, documents)
     names_first = [name for link in result.links for name in link.names if name in around.nodes]
     entities, relations = await graph_context(
         question, names_first, result.trails, partitions, deps, documents

@@ -8,9 +8,10 @@ from services.query.partitions import Partitions
 from services.query.question import Question
 from services.query.retrieval.multihop.neighbourhood import (
     MAX_OF_ENTITY,
-    NearPassages,
     read_neighbourhood,
 )
+from services.query.retrieval.passage_index.builder import IndexBuilder
+from services.query.retrieval.passage_index.index import PassageIndex
 from services.query.retrieval.retrieve import retrieve
 from tests.support.events import entity, relation
 from tests.support.querying import QueryHarness
@@ -39,13 +40,13 @@ async def river() -> QueryHarness:
 
 async def near(
     workspace: QueryHarness, name: str, *hits: str, documents: frozenset[str] | None = None
-) -> NearPassages:
+) -> PassageIndex:
     deps = workspace.deps()
     around = await deps.graph_reader.neighbourhood(PARTITIONS.graph, [name], limit=40)
     return await read_neighbourhood(
         around,
         [Hit(id, (id,), 0.5) for id in hits],
-        await deps.entity_names.of(PARTITIONS),
+        IndexBuilder(await deps.entity_names.of(PARTITIONS)),
         PARTITIONS,
         deps,
         documents,
@@ -54,27 +55,27 @@ async def near(
 
 async def test_it_has_the_passages_of_the_names_and_some_of_what_these_name() -> None:
     found = await near(await river(), "Blue Harbour")
-    ids = [passage.id for passage in found.passages]
-    assert "harbour-chunk-000" in ids and ids == sorted(ids)
-    assert 1 < len(ids) <= 1 + MAX_OF_ENTITY
+    assert "harbour-chunk-000" in found.ids
+    assert 1 < len(found) <= 1 + MAX_OF_ENTITY
 
 
 async def test_it_has_the_passages_most_like_the_question() -> None:
     found = await near(await river(), "Blue Harbour", "town-29-chunk-000", "gone-chunk-000")
-    assert {"harbour-chunk-000", "town-29-chunk-000"} <= {one.id for one in found.passages}
-    assert "gone-chunk-000" not in {one.id for one in found.passages}
+    assert {"harbour-chunk-000", "town-29-chunk-000"} <= set(found.ids)
+    assert "gone-chunk-000" not in found.ids
 
 
 async def test_a_hub_counts_by_all_that_name_it_though_few_are_read() -> None:
     found = await near(await river(), "Blue Harbour")
-    assert found.supports["Gray River"] == TOWNS + 1 > len(found.passages)
+    hub = found.entities["Gray River"]
+    assert found.supports[hub] == TOWNS + 1 > len(found)
 
 
 async def test_other_documents_than_those_asked_for_are_not_read() -> None:
     workspace = await river()
     only = frozenset({"harbour", "town-3"})
     found = await near(workspace, "Blue Harbour", documents=only)
-    assert {passage.document_id for passage in found.passages} <= only
+    assert set(found.document_numbers) <= only
 
 
 async def test_a_first_question_takes_three_reads_of_passages_and_names(monkeypatch: Any) -> None:
