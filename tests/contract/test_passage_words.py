@@ -45,6 +45,7 @@ def passage(id: str, content: str, version: int = 1, order: int = 0) -> Passage:
 TEXTS = (
     "Ada Marsh (born 1902) was a pilot. She flew\n\nthe Gray Gull; nobody else did!",
     "東京タワーは東京にある。Ærø’s ferry—sails.",
+    "Its normal form \ufdfa has blanks in it.",
     "",
 )
 
@@ -61,7 +62,7 @@ async def test_words_come_back_as_the_text_has_them(rows: Rows, partition: Parti
     passages = RowPassages(rows)
     stored = [passage(f"c{n}", text) for n, text in enumerate(TEXTS)]
     await passages.put(partition, stored)
-    words = await passages.words(partition, ["c0", "c1", "c2", "none"])
+    words = await passages.words(partition, ["c0", "c1", "c2", "c3", "none"])
     assert {each.id: each for each in words} == {each.id: words_of(each) for each in stored}
 
 

@@ -1,6 +1,6 @@
 """Makes the index of passages out of their words and the names of the workspace."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 import numpy as np
@@ -61,7 +61,7 @@ class IndexBuilder:
         """The entities that the passages name so far, in the order in which they were met."""
         return list(self._finder.entities)
 
-    def add(self, passages: Collection[PassageWords]) -> "IndexBuilder":
+    def add(self, passages: Iterable[PassageWords]) -> "IndexBuilder":
         """Add passages, each once."""
         batch = list(passages)
         words = joined_words(batch)

@@ -205,3 +205,49 @@ def test_whoever_is_introduced_with_a_nickname_is_defined_there_without_it() -> 
         'Michael Trent "Mick" Marsh (born 1965) is a singer.',
     )
     assert leads_to(index, 0) == {1}
+
+
+def edges_by_name(index: PassageIndex) -> set[tuple[str, str, str, int]]:
+    """The edges of an index, whatever the order of its passages: passage, entity, passage, kind."""
+    names = list(index.entities)
+    edges: set[tuple[str, str, str, int]] = set()
+    for passage, id in enumerate(index.ids):
+        of_passage = index.edges.of(passage)
+        mentions = index.edges.mentions[of_passage].tolist()
+        kinds = index.edges.kinds[of_passage].tolist()
+        for mention, kind in zip(mentions, kinds, strict=True):
+            entity = names[int(index.entity_of[mention])]
+            edges.add((id, entity, index.ids[int(index.passage_of[mention])], kind))
+    return edges
+
+
+def test_passages_that_are_read_one_after_another_make_the_same_index() -> None:
+    names = NameIndex()
+    names.add([("Blue Harbour", "film"), ("Ada Marsh", "person"), ("Port Elm", "town")])
+    texts = (
+        "Blue Harbour is a film. It was made by Ada Marsh.",
+        "Ada Marsh was a tailor.\n\nShe came from Port Elm. Marsh rowed.",
+        "",
+        "Port Elm is a town. Blue Harbour was made there.",
+        "In Port Elm people row.",
+    )
+    passages = [
+        words_of(Passage(str(n), f"d{n}", 0, text, f"{n}.txt")) for n, text in enumerate(texts)
+    ]
+    together = IndexBuilder(names).add(passages).build()
+    apart = IndexBuilder(names)
+    for number in (4, 1, 0, 3, 2):
+        apart.add([passages[number]])
+    assert len(edges_by_name(together)) > 4
+    assert edges_by_name(apart.build()) == edges_by_name(together)
+    assert set(together.words.numbers) == set(apart.build().words.numbers)
+
+
+def test_a_sentence_is_about_the_leader_of_its_paragraph_and_no_other() -> None:
+    names = {"Ada Marsh": "person", "Port Elm": "town", "Blue Harbour": "film"}
+    index = indexed(names, "Ada Marsh was a tailor. She rowed to Port Elm.\n\nBlue Harbour sank.")
+    about = {
+        name: len(index.sentences_of.of(index.mentions[entity, 0]))
+        for name, entity in index.entities.items()
+    }
+    assert about == {"Ada Marsh": 2, "Port Elm": 1, "Blue Harbour": 1}
