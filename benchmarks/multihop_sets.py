@@ -142,6 +142,8 @@ class Asking:
     async def all(self, questions: Sequence[RealQuestion], mode: Any, form: str) -> list[Answer]:
         """Answers to all questions, after one that fills the caches."""
         await self._files(FORMS[form](questions[0].text), mode)
+        while not len(await self._deps.entity_names.of(self._partitions)):
+            pass  # it waits for the index of names
         return [
             await self._one(question, mode, FORMS[form](question.text)) for question in questions
         ]

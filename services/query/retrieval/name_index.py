@@ -4,6 +4,7 @@ from array import array
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import count
+from threading import Lock
 
 import numpy as np
 from anyascii import anyascii
@@ -49,6 +50,9 @@ class NameIndex:
         letters.
         """
         self._forms: list[str] = []
+        self._indexing = Lock()
+        self._indexed = 0
+        """How many forms `_trigrams` has, the first ones: not every question has misspelt names."""
         self._trigrams: defaultdict[str, array[int]] = defaultdict(lambda: array("I"))
 
     def __len__(self) -> int:
@@ -92,8 +96,6 @@ class NameIndex:
         self._note_length(name_words)
         if len(numbers) == 1:
             self._forms.append(form)
-            for trigram in set(trigrams(form)):
-                self._trigrams[trigram].append(len(self._forms) - 1)
 
     def _note_length(self, name_words: Sequence[Word]) -> None:
         length = len(name_words)
@@ -195,10 +197,19 @@ class NameIndex:
         ]
         return tuple(names) if len(names) <= MAX_ENTITIES_PER_NAME else ()
 
+    def _index_trigrams(self) -> None:
+        """Index the forms that were added since the last time."""
+        with self._indexing:
+            for number in range(self._indexed, len(self._forms)):
+                for trigram in set(trigrams(self._forms[number])):
+                    self._trigrams[trigram].append(number)
+            self._indexed = len(self._forms)
+
     def _similar_forms(self, form: str) -> list[int]:
         """Return the numbers of the `COMPARED` forms that share most trigrams with this one, the
         most similar first.
         """
+        self._index_trigrams()
         form_trigrams = set(trigrams(form))
         postings = [
             np.frombuffer(posting, np.uint32)

@@ -175,8 +175,8 @@ class EntityNames(Protocol):
     """Indexes of all entity names of each workspace, for linking texts."""
 
     async def of(self, partitions: Partitions) -> NameIndex:
-        """Return the index of this workspace; empty if the workspace has too many names. Raises
-        `Unavailable`.
+        """Return the index of this workspace; empty while it is made for the first time, and if the
+        workspace has too many names. Raises `Unavailable`.
         """
         ...
 

@@ -35,8 +35,8 @@ PAUSE_RATIO = 10
 """Pause between two builds of a workspace, as a multiple of the build time: builds take at most a
 tenth of the time.
 """
-MAX_WAIT = 1.0
-"""Seconds a question waits for a rebuild before it uses the old index."""
+MAX_WAIT = 0.1
+"""Seconds a question waits for a build before it uses the old index, or an empty one."""
 MAX_AGE = 60.0
 """Seconds after which an index is rebuilt even if nothing seems to have changed: an edit shows
 before it is folded.
@@ -47,6 +47,8 @@ in the graph anyway.
 """
 PAGE_SIZE = 5000
 """Names per read of the graph store."""
+ADDED_AT_ONCE = 200
+"""Names that are added without a pause, so that a question is answered beside a build."""
 
 
 @dataclass
@@ -87,8 +89,8 @@ class NameIndexes:
         self._entries: OrderedDict[tuple[Partition, Partition], _CachedIndex] = OrderedDict()
 
     async def of(self, partitions: Partitions) -> NameIndex:
-        """See `EntityNames.of`. Only the first question of a workspace waits until the build has
-        finished.
+        """See `EntityNames.of`. No question waits long for a build: the first ones of a workspace
+        get an empty index.
         """
         key = (partitions.graph, partitions.status)
         entry = self._entries.setdefault(key, _CachedIndex())
@@ -97,9 +99,8 @@ class NameIndexes:
         if entry.build is None and self._is_due(entry, version):
             entry.build = asyncio.create_task(self._build(entry, partitions, version))
         if entry.build is not None:
-            is_first = entry.built_version is None
-            await asyncio.wait([entry.build], timeout=None if is_first else MAX_WAIT)
-        if entry.built_version is None:
+            await asyncio.wait([entry.build], timeout=MAX_WAIT)
+        if entry.build is None and entry.built_version is None:
             raise Unavailable("the names of the workspace cannot be read")
         self._evict()
         return entry.index
@@ -156,8 +157,8 @@ class NameIndexes:
         if entry.built_version is not None and names_hash == entry.names_hash:
             return
         index = NameIndex()
-        for start in range(0, len(names), PAGE_SIZE):
-            await asyncio.to_thread(index.add, names[start : start + PAGE_SIZE])
+        for start in range(0, len(names), ADDED_AT_ONCE):
+            await asyncio.to_thread(index.add, names[start : start + ADDED_AT_ONCE])
         await asyncio.to_thread(index.add_aliases, aliases)
         entry.index = index
         entry.names_hash = names_hash

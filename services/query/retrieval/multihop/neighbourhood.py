@@ -8,12 +8,15 @@ passages, the entities that these name, and the words of the others.
 import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from contracts.graph import Hit
 from runtime.stores.graph.port import Neighbourhood
 from services.query.partitions import Partitions
 from services.query.retrieval.dependencies import RetrievalDependencies
+from services.query.retrieval.multihop.names_read import ReadNames
+from services.query.retrieval.multihop.query_terms import question_vocabulary
 from services.query.retrieval.passage_index.builder import IndexBuilder
 from services.query.retrieval.passage_index.index import PassageIndex
 from services.query.retrieval.provenance import restrict_neighbourhood
@@ -40,43 +43,66 @@ interpreter, and that costs each of them more than it wins.
 """
 
 
+@dataclass(frozen=True)
+class Seeds:
+    """Where a walk begins to read."""
+
+    question: str
+    around: Neighbourhood
+    """The linked entities with their neighbours."""
+    hits: Sequence[Hit]
+    """The passages most similar to the question; both are restricted to the documents of a
+    scope.
+    """
+
+
 async def in_turn(function: Callable[..., T], *arguments: Any) -> T:
     """Return what a function returns that works on passages, behind those of other walks."""
     return await asyncio.get_running_loop().run_in_executor(_WALKER, function, *arguments)
 
 
 async def read_neighbourhood(
-    around: Neighbourhood,
-    hits: Sequence[Hit],
-    index: IndexBuilder,
+    seeds: Seeds,
+    names: ReadNames,
     partitions: Partitions,
     deps: RetrievalDependencies,
     documents: DocumentIds,
 ) -> PassageIndex:
-    """Return the index of the passages around the linked entities, which `index` builds.
-
-    `around` are the linked entities with their neighbours, and `hits` the passages most similar to
-    the question, both restricted to `documents`. Raises `Unavailable`.
-    """
-    first_ids = _first_passages(around, hits)
+    """Return the index of the passages around the linked entities. Raises `Unavailable`."""
+    vocabulary = question_vocabulary(seeds.question)
+    first_ids = _first_passages(seeds.around, seeds.hits)
     first = await deps.passage_reader.words(partitions.status, first_ids)
+    await names.read(first_ids)
+    index = IndexBuilder(names.index, vocabulary)
     await in_turn(index.add, first)
-    entities = index.entities
     # Without relations a read returns the entities themselves.
-    named = await deps.graph_reader.neighbourhood(partitions.graph, entities, limit=0)
+    named = await deps.graph_reader.neighbourhood(partitions.graph, index.entities, limit=0)
     if documents is not None:
         named = restrict_neighbourhood(named, documents, {})
-    reached = dict.fromkeys(
-        id for name in entities if name in named.nodes for id in _sources(named, name)
-    )
-    already_read = set(first_ids)
-    other_ids = [id for id in reached if id not in already_read]
-    others = await deps.passage_reader.words(
-        partitions.status, other_ids[: MAX_READ - len(first_ids)]
-    )
-    nodes = {**around.nodes, **named.nodes}
+    other_ids = _other_passages(index.entities, named, first_ids)
+    others = await deps.passage_reader.words(partitions.status, other_ids)
+    if not names.has_all:
+        await names.read(other_ids)
+        index = IndexBuilder(names.index, vocabulary)
+        others = [*first, *others]
+    nodes = {**seeds.around.nodes, **named.nodes}
     supports = {name: node.support for name, node in nodes.items()}
     return await in_turn(lambda: index.add(others).build(supports))
+
+
+def _other_passages(
+    entities: Sequence[str], named: Neighbourhood, first_ids: Sequence[str]
+) -> list[str]:
+    """Return the ids of the passages of entities that are not among the first, as many as may still
+    be read.
+    """
+    ids: dict[str, None] = {}
+    for name in entities:
+        if name in named.nodes:
+            ids |= dict.fromkeys(named.nodes[name].source_ids[:MAX_OF_ENTITY])
+    already_read = set(first_ids)
+    other_ids = [id for id in ids if id not in already_read]
+    return other_ids[: MAX_READ - len(first_ids)]
 
 
 def _first_passages(around: Neighbourhood, hits: Sequence[Hit]) -> list[str]:
@@ -90,7 +116,3 @@ def _first_passages(around: Neighbourhood, hits: Sequence[Hit]) -> list[str]:
     similar = [hit.names[0] for hit in hits[:MAX_HITS]]
     linked = list(ids)[: MAX_FIRST - len(similar)]
     return list(dict.fromkeys([*linked, *similar]))
-
-
-def _sources(named: Neighbourhood, name: str) -> Sequence[str]:
-    return named.nodes[name].source_ids[:MAX_OF_ENTITY]

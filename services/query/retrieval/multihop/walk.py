@@ -27,9 +27,11 @@ from services.query.retrieval.linking import Link
 from services.query.retrieval.multihop.evidence import Evidence, gather_evidence, with_similar_words
 from services.query.retrieval.multihop.link_question import link_question
 from services.query.retrieval.multihop.name_paths import by_first_steps, by_name_paths, name_paths
+from services.query.retrieval.multihop.names_read import ReadNames
 from services.query.retrieval.multihop.neighbour_ranking import by_neighbourhood
 from services.query.retrieval.multihop.neighbourhood import (
     MAX_RELATIONS,
+    Seeds,
     in_turn,
     read_neighbourhood,
 )
@@ -39,7 +41,7 @@ from services.query.retrieval.multihop.path_search import (
     passage_values,
     search_paths,
 )
-from services.query.retrieval.multihop.query_terms import QueryTerms, question_vocabulary
+from services.query.retrieval.multihop.query_terms import QueryTerms
 from services.query.retrieval.multihop.ranking_weights import ranking_weights
 from services.query.retrieval.multihop.starts import (
     name_fragments,
@@ -50,7 +52,6 @@ from services.query.retrieval.multihop.starts import (
     without_homonyms,
 )
 from services.query.retrieval.multihop.walk_context import Trail, graph_context, processing_info
-from services.query.retrieval.passage_index.builder import IndexBuilder
 from services.query.retrieval.passage_index.index import PassageIndex
 from services.query.retrieval.provenance import restrict_neighbourhood
 from services.query.retrieval.results import SearchResult
@@ -58,6 +59,10 @@ from services.query.retrieval.scoping import MAX_PROVENANCE, DocumentIds
 
 MAX_HITS = 200
 """Passages most similar to the question that are asked of the vector store."""
+MAX_NAMING_HITS = 100
+"""Passages similar to the question whose names it is searched for, where not all names are in
+memory.
+"""
 MAX_RANKED = 40
 """Passages that are returned, or `chunk_top_k` if that is more."""
 LIKENESS_WEIGHT = 0.05
@@ -105,17 +110,17 @@ async def walk(
     `Unavailable`.
     """
     refresh = deps.cache_invalidation.refresh(partitions.graph, partitions.vectors)
-    names, (vector,), _ = await asyncio.gather(
+    all_names, (vector,), _ = await asyncio.gather(
         deps.entity_names.of(partitions), deps.embed([question.query]), refresh
     )
-    links, hits = await asyncio.gather(
-        link_question(question, names, partitions, deps),
-        _hits(question, vector, partitions, deps, documents),
-    )
+    hits = await _hits(question, vector, partitions, deps, documents)
+    names = ReadNames(all_names, partitions.graph, deps)
+    await names.read(hit.names[0] for hit in hits[:MAX_NAMING_HITS])
+    links = await link_question(question, names.index, partitions, deps)
     linked_names = [name for link in links for name in link.names]
     around = await _neighbourhood(linked_names, partitions, deps, documents)
-    builder = IndexBuilder(names, question_vocabulary(question.query))
-    index = await read_neighbourhood(around, hits, builder, partitions, deps, documents)
+    seeds = Seeds(question.query, around, hits)
+    index = await read_neighbourhood(seeds, names, partitions, deps, documents)
     found = _Found(index, links, hits, around)
     result = await in_turn(_walk_passages, question, found, documents)
     names_first = [name for link in result.links for name in link.names if name in around.nodes]

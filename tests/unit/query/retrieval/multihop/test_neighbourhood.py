@@ -6,11 +6,12 @@ from typing import Any
 from contracts.graph import Generations, Hit
 from services.query.partitions import Partitions
 from services.query.question import Question
+from services.query.retrieval.multihop.names_read import ReadNames
 from services.query.retrieval.multihop.neighbourhood import (
     MAX_OF_ENTITY,
+    Seeds,
     read_neighbourhood,
 )
-from services.query.retrieval.passage_index.builder import IndexBuilder
 from services.query.retrieval.passage_index.index import PassageIndex
 from services.query.retrieval.retrieve import retrieve
 from tests.support.events import entity, relation
@@ -43,14 +44,9 @@ async def near(
 ) -> PassageIndex:
     deps = workspace.deps()
     around = await deps.graph_reader.neighbourhood(PARTITIONS.graph, [name], limit=40)
-    return await read_neighbourhood(
-        around,
-        [Hit(id, (id,), 0.5) for id in hits],
-        IndexBuilder(await deps.entity_names.of(PARTITIONS)),
-        PARTITIONS,
-        deps,
-        documents,
-    )
+    names = ReadNames(await deps.entity_names.of(PARTITIONS), PARTITIONS.graph, deps)
+    seeds = Seeds(f"What is {name}?", around, [Hit(id, (id,), 0.5) for id in hits])
+    return await read_neighbourhood(seeds, names, PARTITIONS, deps, documents)
 
 
 async def test_it_has_the_passages_of_the_names_and_some_of_what_these_name() -> None:

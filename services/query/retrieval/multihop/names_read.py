@@ -1,0 +1,60 @@
+"""The names that a question and its passages are searched for: all of the workspace, or, where
+those are not in memory, the ones that the passages say which it reads.
+"""
+
+from collections.abc import Iterable
+
+from contracts.graph import Partition
+from services.query.retrieval.dependencies import RetrievalDependencies
+from services.query.retrieval.name_index import NameIndex
+
+
+class ReadNames:
+    """The names for one question. All are not in memory while the first question of a process has
+    them read, nor where they are too many.
+    """
+
+    def __init__(
+        self, all_names: NameIndex, partition: Partition, deps: RetrievalDependencies
+    ) -> None:
+        self.has_all = len(all_names) > 0
+        self.index = all_names if self.has_all else NameIndex()
+        self._partition = partition
+        self._deps = deps
+        self._names: set[str] = set()
+        self._chunk_ids: set[str] = set()
+        self._aliases: dict[str, list[str]] | None = None
+
+    async def read(self, chunk_ids: Iterable[str]) -> None:
+        """Read the names that these chunks say, unless all are here. Raises `Unavailable`."""
+        if self.has_all:
+            return
+        new_ids = [id for id in chunk_ids if id not in self._chunk_ids]
+        self._chunk_ids.update(new_ids)
+        said = await self._deps.provenance.of_chunks(self._partition, new_ids)
+        types: dict[str, str] = {}
+        for contributions in said.values():
+            for contribution in contributions:
+                if len(contribution.names) == 1:
+                    types.setdefault(contribution.names[0], contribution.type)
+        await self._add(types)
+
+    async def _add(self, types: dict[str, str]) -> None:
+        """Add names by their types, and what entities of other names are called now."""
+        aliases = await self._other_names()
+        pairs = [(name, target) for name in types for target in aliases.get(name, ())]
+        for name, target in pairs:
+            types.setdefault(target, types[name])
+        new_names = [pair for pair in types.items() if pair[0] not in self._names]
+        self._names.update(name for name, _ in new_names)
+        self.index.add(new_names)
+        self.index.add_aliases(pairs)
+
+    async def _other_names(self) -> dict[str, list[str]]:
+        """Return by another name the entities that it means; few workspaces have any."""
+        if self._aliases is None:
+            self._aliases = {}
+            if await self._deps.aliases.changes(self._partition):
+                for alias, name in await self._deps.aliases.of(self._partition):
+                    self._aliases.setdefault(alias, []).append(name)
+        return self._aliases
