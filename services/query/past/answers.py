@@ -3,12 +3,14 @@ in memory.
 """
 
 import asyncio
-from collections.abc import Collection, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from cachetools import TTLCache
 
-from contracts.graph import Partition, Provenance, VectorKind, VectorRow
+from contracts.graph import ChunkContribution, Partition, Provenance, VectorKind, VectorRow
 from contracts.ids import chunk_vector_id, pair, sha256
 from knowledge.contributions import Contribution, Key
 from knowledge.vector_rows import entity_row, relation_row
@@ -109,6 +111,26 @@ class PastProvenance:
             for source in provenance
             if source.cursor > after and (among is None or source.document_id in among)
         ][:limit]
+
+    async def of_chunks(
+        self, partition: Partition, chunks: Collection[str]
+    ) -> dict[str, list[ChunkContribution]]:
+        """See `ProvenanceReader.of_chunks`."""
+        by_chunk = self._by_chunk
+        return {chunk: by_chunk[chunk] for chunk in chunks if chunk in by_chunk}
+
+    @cached_property
+    def _by_chunk(self) -> Mapping[str, list[ChunkContribution]]:
+        by_chunk: defaultdict[str, list[ChunkContribution]] = defaultdict(list)
+        for contributions in self.state.contributions.values():
+            for said in contributions:
+                if said.kind != "end":
+                    by_chunk[said.chunk_id].append(
+                        ChunkContribution(
+                            said.names, said.description, said.type, said.keywords, said.weight
+                        )
+                    )
+        return by_chunk
 
 
 def _provenance(cursor: str, contribution: Contribution) -> Provenance:

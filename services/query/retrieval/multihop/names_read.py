@@ -32,11 +32,12 @@ class ReadNames:
         new_ids = [id for id in chunk_ids if id not in self._chunk_ids]
         self._chunk_ids.update(new_ids)
         said = await self._deps.provenance.of_chunks(self._partition, new_ids)
+        contributions = [each for of_chunk in said.values() for each in of_chunk]
         types: dict[str, str] = {}
-        for contributions in said.values():
-            for contribution in contributions:
-                if len(contribution.names) == 1:
-                    types.setdefault(contribution.names[0], contribution.type)
+        # An entity may be there as the end of a relation alone, which has no type.
+        for contribution in sorted(contributions, key=lambda each: len(each.names)):
+            for name in contribution.names:
+                types.setdefault(name, contribution.type)
         await self._add(types)
 
     async def _add(self, types: dict[str, str]) -> None:

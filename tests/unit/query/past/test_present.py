@@ -18,6 +18,8 @@ from services.query.errors import TooLarge
 from services.query.past import reading, stored_present
 from services.query.past.reading import Past
 from services.query.past.stored_present import StoredPresent
+from services.query.retrieval.caches import name_indexes
+from services.query.retrieval.caches.name_indexes import MAX_NAMES
 from tests.support.events import added, sealed
 from tests.support.past_reading import LIMITS, assert_same_past
 from tests.support.pipeline import FollowedLog, workers
@@ -140,10 +142,17 @@ async def test_only_documents_that_have_changed_since_are_read_from_the_log() ->
     assert log.read_documents == ["d0", "d1"]
 
 
-@pytest.mark.parametrize("mode", ["naive", "local", "global", "hybrid", "mix", "walk"])
+@pytest.mark.parametrize(
+    ("mode", "most_names"),
+    [
+        *((mode, MAX_NAMES) for mode in ("naive", "local", "global", "hybrid", "mix", "walk")),
+        ("walk", 0),
+    ],
+)
 async def test_a_large_past_answers_as_a_small_one(
-    mode: str, monkeypatch: pytest.MonkeyPatch
+    mode: str, most_names: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(name_indexes, "MAX_NAMES", most_names)
     harness, log, then = await settled_workspace()
     body = {
         "query": "Whom did Ada Marlow meet?",
@@ -168,6 +177,9 @@ async def test_a_large_past_answers_as_a_small_one(
             graphs.append(graph.json())
     assert log.read_documents == ["d0", "d1"]
     assert answers[0] == answers[1] and answers[0]["data"]["chunks"]
+    if mode == "walk":
+        (link,) = answers[0]["metadata"]["processing_info"]["linked"]
+        assert link["entities"] == ["Ada Marlow"]
     assert graphs[0] == graphs[1] and graphs[0]["nodes"]
 
 
