@@ -28,13 +28,13 @@ MAX_RELATIONS = 40
 """Relations read per entity, the heaviest first: it bounds the cost of a hub."""
 MAX_OF_LINKED = 20
 """Passages of each linked entity."""
-MAX_HITS = 30
+MAX_HITS = 80
 """Passages similar to the question."""
-MAX_FIRST = 100
+MAX_FIRST = 160
 """Passages of the linked entities and most like the question altogether."""
 MAX_OF_ENTITY = 8
 """Passages of each entity that the first passages name."""
-MAX_READ = 300
+MAX_READ = 400
 """Passages that are read for one question."""
 
 _WALKER = ThreadPoolExecutor(1, "walk")
