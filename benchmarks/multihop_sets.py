@@ -129,7 +129,7 @@ def by_words(index: PassageIndex, question: str, first: int) -> list[str]:
     """Ids of the passages with the greatest BM25."""
     allowed = index.allowed(None)
     likeness = gather_evidence(index, QueryTerms.of(question, []), {}, allowed).likeness
-    return [index.ids[number] for number in np.argsort(-likeness, kind="stable")[:first]]
+    return [index.ids[int(number)] for number in np.argsort(-likeness, kind="stable")[:first]]
 
 
 class Asking:

@@ -25,8 +25,7 @@ from contracts.ids import sha256
 from runtime.stores.documents.port import Row, Rows, Table
 from runtime.stores.graph.port import Graph
 from runtime.stores.vectors.port import Vectors
-from services.query.adapters.documents import WORDS_FIELD
-from services.query.replay import REMOVED
+from services.query.replay import DERIVED_FIELDS, REMOVED
 
 T = TypeVar("T")
 Fields = dict[str, Any]
@@ -89,7 +88,7 @@ async def _status(partition: Partition, stores: Stores) -> AsyncGenerator[tuple[
             "documents",
             [_without_places(row, field_names) for _, row in rows if row["status"] != REMOVED],
         )
-    left_out = {"version", WORDS_FIELD}
+    left_out = {"version", *DERIVED_FIELDS}
     async for rows in _paged(
         "", lambda after: stores.rows.scan(Table("chunks", partition), after, PAGE), _key
     ):

@@ -13,7 +13,7 @@ from runtime.bus.port import Delivery
 from runtime.costs.ledger import RowLedger
 from runtime.replay import ReplayHandler
 from runtime.stores.documents.port import Rows
-from services.query.adapters.documents import RowDocuments, RowPassages
+from services.query.adapters.documents import WORDS_FIELD, RowDocuments, RowPassages
 from services.query.status.document_status import DELETED, SETTLED, STATUSES, DocumentStatus
 from services.query.status.folding import RecordedEvent, apply
 from services.query.status.projection import (
@@ -29,6 +29,9 @@ UNFINISHED = tuple(status for status in STATUSES if status not in SETTLED)
 
 REMOVED = DELETED
 """The status of a row that is kept for late events only; it belongs to no list and no digest."""
+
+DERIVED_FIELDS = frozenset({WORDS_FIELD})
+"""Fields of the row of a chunk that follow from its other fields; no digest has them."""
 
 MAX_DOCUMENTS = 20_000
 """Documents whose state is kept in memory, a few KB each."""

@@ -206,22 +206,22 @@ def _passage_row(passage: Passage) -> Row:
         "headings": list(passage.headings),
         WORDS_FIELD: {
             "forms": "\n".join(words.forms),
-            "marks": words.marks,
+            "traits": words.traits,
             "titles": list(words.titles),
         },
     }
 
 
 def _passage_words(row: Row) -> PassageWords:
-    stored = row.get(WORDS_FIELD)
-    if not stored:
+    stored_words = row.get(WORDS_FIELD)
+    if not stored_words:
         return words_of(_passage(row))
     return PassageWords(
         id=row["id"],
         document_id=row["document_id"],
-        forms=stored["forms"].split("\n") if stored["forms"] else [],
-        marks=stored["marks"],
-        titles=stored["titles"],
+        forms=stored_words["forms"].split("\n") if stored_words["forms"] else [],
+        traits=stored_words["traits"],
+        titles=stored_words["titles"],
     )
 
 

@@ -123,11 +123,15 @@ class PastProvenance:
     def _by_chunk(self) -> Mapping[str, list[ChunkContribution]]:
         by_chunk: defaultdict[str, list[ChunkContribution]] = defaultdict(list)
         for contributions in self.state.contributions.values():
-            for said in contributions:
-                if said.kind != "end":
-                    by_chunk[said.chunk_id].append(
+            for contribution in contributions:
+                if contribution.kind != "end":
+                    by_chunk[contribution.chunk_id].append(
                         ChunkContribution(
-                            said.names, said.description, said.type, said.keywords, said.weight
+                            contribution.names,
+                            contribution.description,
+                            contribution.type,
+                            contribution.keywords,
+                            contribution.weight,
                         )
                     )
         return by_chunk

@@ -1,12 +1,16 @@
 """Limit on concurrent retrievals, so that excess questions wait here instead of at every store."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 from runtime.concurrency.fair_semaphore import FairSemaphore
 from runtime.errors import Unavailable
+
+T = TypeVar("T")
 
 MAX_CONCURRENT = 16
 """Concurrent retrievals of one process. More make each slower until all exceed the stores'
@@ -15,6 +19,19 @@ timeouts.
 
 MAX_WAIT = 120.0
 """Seconds a question waits for its turn."""
+
+
+_WALKER = ThreadPoolExecutor(1, "walk")
+"""One thread, which begins with the first walk. Several at once would only take turns at the
+interpreter, and that costs each of them more than it wins.
+"""
+
+
+async def in_turn(function: Callable[..., T], *arguments: Any) -> T:
+    """Return what a function returns that works on names or passages, behind those of other
+    walks.
+    """
+    return await asyncio.get_running_loop().run_in_executor(_WALKER, function, *arguments)
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,6 @@ from array import array
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import count
-from threading import Lock
 
 import numpy as np
 from anyascii import anyascii
@@ -33,7 +32,7 @@ _numbers = count()
 
 class NameIndex:
     """Index of one workspace's entity names by normal form, surname and spelling; `add` fills
-    it.
+    it. One thread at a time reads it.
     """
 
     def __init__(self) -> None:
@@ -50,7 +49,6 @@ class NameIndex:
         letters.
         """
         self._forms: list[str] = []
-        self._indexing = Lock()
         self._indexed = 0
         """How many forms `_trigrams` has, the first ones: not every question has misspelt names."""
         self._trigrams: defaultdict[str, array[int]] = defaultdict(lambda: array("I"))
@@ -199,11 +197,10 @@ class NameIndex:
 
     def _index_trigrams(self) -> None:
         """Index the forms that were added since the last time."""
-        with self._indexing:
-            for number in range(self._indexed, len(self._forms)):
-                for trigram in set(trigrams(self._forms[number])):
-                    self._trigrams[trigram].append(number)
-            self._indexed = len(self._forms)
+        for number in range(self._indexed, len(self._forms)):
+            for trigram in set(trigrams(self._forms[number])):
+                self._trigrams[trigram].append(number)
+        self._indexed = len(self._forms)
 
     def _similar_forms(self, form: str) -> list[int]:
         """Return the numbers of the `COMPARED` forms that share most trigrams with this one, the

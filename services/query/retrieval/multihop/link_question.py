@@ -2,12 +2,12 @@
 the index lacks.
 """
 
-import asyncio
 from collections.abc import Sequence
 
 from offline.language.normal_forms import normal_form, words
 from services.query.partitions import Partitions
 from services.query.question import Question
+from services.query.retrieval.concurrency import in_turn
 from services.query.retrieval.dependencies import RetrievalDependencies
 from services.query.retrieval.linking import Link, link_entities, unlinked_forms
 from services.query.retrieval.name_index import NameIndex
@@ -21,7 +21,7 @@ async def link_question(
     What may be a name but is not in the index is looked up in the graph store as it is written,
     because the index is empty for a workspace of very many names, and seconds old otherwise.
     """
-    links = await asyncio.to_thread(link_entities, question.query, index)
+    links = await in_turn(link_entities, question.query, index)
     sure = [link for link in links if link.method != "spelling" and not link.small]
     entities = await deps.graph_reader.entities(
         partitions.graph, unlinked_forms(question.query, sure)

@@ -3,6 +3,7 @@ those are not in memory, the ones that the passages say which it reads.
 """
 
 from collections.abc import Iterable
+from itertools import chain
 
 from contracts.graph import Partition
 from services.query.retrieval.dependencies import RetrievalDependencies
@@ -31,11 +32,11 @@ class ReadNames:
             return
         new_ids = [id for id in chunk_ids if id not in self._chunk_ids]
         self._chunk_ids.update(new_ids)
-        said = await self._deps.provenance.of_chunks(self._partition, new_ids)
-        contributions = [each for of_chunk in said.values() for each in of_chunk]
+        by_chunk = await self._deps.provenance.of_chunks(self._partition, new_ids)
+        contributions = list(chain.from_iterable(by_chunk.values()))
         types: dict[str, str] = {}
         # An entity may be there as the end of a relation alone, which has no type.
-        for contribution in sorted(contributions, key=lambda each: len(each.names)):
+        for contribution in sorted(contributions, key=lambda contribution: len(contribution.names)):
             for name in contribution.names:
                 types.setdefault(name, contribution.type)
         await self._add(types)

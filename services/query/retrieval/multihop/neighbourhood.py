@@ -5,29 +5,25 @@ It is bounded, whatever the size of the workspace, and takes three reads: the wo
 passages, the entities that these name, and the words of the others.
 """
 
-import asyncio
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from itertools import accumulate
 
 from contracts.graph import Hit
 from runtime.stores.graph.port import Neighbourhood
 from services.query.partitions import Partitions
+from services.query.retrieval.concurrency import in_turn
 from services.query.retrieval.dependencies import RetrievalDependencies
 from services.query.retrieval.multihop.names_read import ReadNames
 from services.query.retrieval.multihop.query_terms import question_vocabulary
 from services.query.retrieval.passage_index.builder import IndexBuilder
 from services.query.retrieval.passage_index.index import PassageIndex
+from services.query.retrieval.passage_index.passage_words import PassageWords
 from services.query.retrieval.provenance import restrict_neighbourhood
 from services.query.retrieval.scoping import DocumentIds
 
-T = TypeVar("T")
-
 MAX_RELATIONS = 40
 """Relations read per entity, the heaviest first: it bounds the cost of a hub."""
-MAX_OF_LINKED = 20
-"""Passages of each linked entity."""
 MAX_HITS = 80
 """Passages similar to the question."""
 MAX_FIRST = 160
@@ -36,10 +32,10 @@ MAX_OF_ENTITY = 8
 """Passages of each entity that the first passages name."""
 MAX_READ = 400
 """Passages that are read for one question."""
-
-_WALKER = ThreadPoolExecutor(1, "walk")
-"""One thread, which begins with the first walk. Several at once would only take turns at the
-interpreter, and that costs each of them more than it wins.
+MAX_FIRST_WORDS = 60_000
+MAX_WORDS = 80_000
+"""Words of the first passages, and of all, that a walk looks at: what it costs is by words. So
+passages of the largest size are fewer.
 """
 
 
@@ -56,11 +52,6 @@ class Seeds:
     """
 
 
-async def in_turn(function: Callable[..., T], *arguments: Any) -> T:
-    """Return what a function returns that works on passages, behind those of other walks."""
-    return await asyncio.get_running_loop().run_in_executor(_WALKER, function, *arguments)
-
-
 async def read_neighbourhood(
     seeds: Seeds,
     names: ReadNames,
@@ -71,48 +62,69 @@ async def read_neighbourhood(
     """Return the index of the passages around the linked entities. Raises `Unavailable`."""
     vocabulary = question_vocabulary(seeds.question)
     first_ids = _first_passages(seeds.around, seeds.hits)
-    first = await deps.passage_reader.words(partitions.status, first_ids)
-    await names.read(first_ids)
+    read_words = deps.passage_reader.words
+    first_words = _bounded(await read_words(partitions.status, first_ids), MAX_FIRST_WORDS)
+    await names.read(words.id for words in first_words)
     index = IndexBuilder(names.index, vocabulary)
-    await in_turn(index.add, first)
+    await in_turn(index.add, first_words)
     # Without relations a read returns the entities themselves.
-    named = await deps.graph_reader.neighbourhood(partitions.graph, index.entities, limit=0)
+    neighbours = await deps.graph_reader.neighbourhood(partitions.graph, index.entities, limit=0)
     if documents is not None:
-        named = restrict_neighbourhood(named, documents, {})
-    other_ids = _other_passages(index.entities, named, first_ids)
-    others = await deps.passage_reader.words(partitions.status, other_ids)
+        neighbours = restrict_neighbourhood(neighbours, documents, {})
+    other_ids = _other_passages(index.entities, neighbours, first_ids)[: _places(first_words)]
+    words_left = MAX_WORDS - _word_count(first_words)
+    new_words = _bounded(await read_words(partitions.status, other_ids), words_left)
     if not names.has_all:
-        await names.read(other_ids)
+        await names.read(words.id for words in new_words)
         index = IndexBuilder(names.index, vocabulary)
-        others = [*first, *others]
-    nodes = {**seeds.around.nodes, **named.nodes}
+        new_words = [*first_words, *new_words]
+    nodes = {**seeds.around.nodes, **neighbours.nodes}
     supports = {name: node.support for name, node in nodes.items()}
-    return await in_turn(lambda: index.add(others).build(supports))
+    return await in_turn(lambda: index.add(new_words).build(supports))
+
+
+def _word_count(passages: Sequence[PassageWords]) -> int:
+    return sum(len(passage.forms) for passage in passages)
+
+
+def _bounded(passages: Sequence[PassageWords], max_words: int) -> list[PassageWords]:
+    """Return the passages up to the first that ends behind so many words."""
+    ends = accumulate(len(passage.forms) for passage in passages)
+    return [passage for passage, end in zip(passages, ends, strict=True) if end <= max_words]
+
+
+def _places(first_words: Sequence[PassageWords]) -> int:
+    """Return how many more passages are read, if they are as long as the first ones."""
+    places = MAX_READ - len(first_words)
+    if not (count := _word_count(first_words)):
+        return places
+    return min(places, (MAX_WORDS - count) * len(first_words) // count)
 
 
 def _other_passages(
-    entities: Sequence[str], named: Neighbourhood, first_ids: Sequence[str]
+    entities: Sequence[str], neighbours: Neighbourhood, first_ids: Sequence[str]
 ) -> list[str]:
-    """Return the ids of the passages of entities that are not among the first, as many as may still
-    be read.
-    """
+    """Return the ids of the passages of entities that are not among the first."""
     ids: dict[str, None] = {}
     for name in entities:
-        if name in named.nodes:
-            ids |= dict.fromkeys(named.nodes[name].source_ids[:MAX_OF_ENTITY])
-    already_read = set(first_ids)
-    other_ids = [id for id in ids if id not in already_read]
-    return other_ids[: MAX_READ - len(first_ids)]
+        if name in neighbours.nodes:
+            ids |= dict.fromkeys(neighbours.nodes[name].source_ids[:MAX_OF_ENTITY])
+    first_set = set(first_ids)
+    return [id for id in ids if id not in first_set]
 
 
 def _first_passages(around: Neighbourhood, hits: Sequence[Hit]) -> list[str]:
     """Return the ids of the passages of the linked entities, and of those most similar to the
-    question.
+    question. Where few are similar, passages of related entities fill their places.
     """
-    ids: dict[str, None] = {}
+    of_linked: dict[str, None] = {}
+    of_related: dict[str, None] = {}
     for name, node in around.nodes.items():
         if name in around.degrees:
-            ids |= dict.fromkeys(node.source_ids[:MAX_OF_LINKED])
-    similar = [hit.names[0] for hit in hits[:MAX_HITS]]
-    linked = list(ids)[: MAX_FIRST - len(similar)]
-    return list(dict.fromkeys([*linked, *similar]))
+            of_linked |= dict.fromkeys(node.source_ids)
+        else:
+            of_related |= dict.fromkeys(node.source_ids[:MAX_OF_ENTITY])
+    similar_ids = [hit.names[0] for hit in hits[:MAX_HITS]]
+    similar_ids += list(of_related)[: MAX_HITS - len(similar_ids)]
+    linked_ids = list(of_linked)[: MAX_FIRST - len(similar_ids)]
+    return list(dict.fromkeys([*linked_ids, *similar_ids]))

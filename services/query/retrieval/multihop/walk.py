@@ -21,6 +21,7 @@ from runtime.stores.graph.port import MOST_SOURCES, Neighbourhood
 from services.query.context.layout import count_context_tokens
 from services.query.partitions import Partitions
 from services.query.question import Keywords, Question
+from services.query.retrieval.concurrency import in_turn
 from services.query.retrieval.dependencies import RetrievalDependencies
 from services.query.retrieval.fusion import reciprocal_rank_fusion
 from services.query.retrieval.linking import Link
@@ -32,7 +33,6 @@ from services.query.retrieval.multihop.neighbour_ranking import by_neighbourhood
 from services.query.retrieval.multihop.neighbourhood import (
     MAX_RELATIONS,
     Seeds,
-    in_turn,
     read_neighbourhood,
 )
 from services.query.retrieval.multihop.path_search import (
@@ -76,7 +76,7 @@ passages it explains.
 
 
 @dataclass(frozen=True)
-class _Found:
+class _WalkSources:
     """What is read of the stores for a walk."""
 
     index: PassageIndex
@@ -121,8 +121,8 @@ async def walk(
     around = await _neighbourhood(linked_names, partitions, deps, documents)
     seeds = Seeds(question.query, around, hits)
     index = await read_neighbourhood(seeds, names, partitions, deps, documents)
-    found = _Found(index, links, hits, around)
-    result = await in_turn(_walk_passages, question, found, documents)
+    walk_sources = _WalkSources(index, links, hits, around)
+    result = await in_turn(_walk_passages, question, walk_sources, documents)
     names_first = [name for link in result.links for name in link.names if name in around.nodes]
     entities, relations = await graph_context(
         question, names_first, result.trails, partitions, deps, documents
@@ -181,15 +181,15 @@ async def _neighbourhood(
     return restrict_neighbourhood(around, documents, chunks_of_hubs)
 
 
-def _walk_passages(question: Question, found: _Found, documents: DocumentIds) -> _WalkResult:
+def _walk_passages(question: Question, read: _WalkSources, documents: DocumentIds) -> _WalkResult:
     """Rank the passages by an index of these alone."""
-    index = found.index
-    around = found.around
-    links = whole_names(question.query, sure_links(index, found.links))
+    index = read.index
+    around = read.around
+    links = whole_names(question.query, sure_links(index, read.links))
     links = with_titles(index, question.query, links)
     terms = QueryTerms.of(question.query, links)
     allowed = without_homonyms(index, links, index.allowed(documents))
-    similarities = {hit.names[0]: hit.score for hit in found.hits}
+    similarities = {hit.names[0]: hit.score for hit in read.hits}
     evidence = gather_evidence(index, terms, similarities, allowed, name_fragments(index, links))
     sources = {name: node.source_ids for name, node in around.nodes.items()}
     paths = search_paths(index, evidence, starts(index, evidence, links, sources, allowed))
@@ -206,21 +206,21 @@ def _walk_passages(question: Question, found: _Found, documents: DocumentIds) ->
     }
     weights = ranking_weights(index, onward)
     weighted_rankings = [(ranking, weights[name]) for name, ranking in rankings.items()]
-    fused = reciprocal_rank_fusion(*weighted_rankings, k=0)
-    ranked = [index.ids[number] for number in fused[:limit]]
+    fused_ranking = reciprocal_rank_fusion(*weighted_rankings, k=0)
+    ranked_ids = [index.ids[number] for number in fused_ranking[:limit]]
     all_paths = list(paths)
     for link_paths in onward:
         all_paths += link_paths
     return _WalkResult(
         links=links,
-        chunk_ids=ranked,
+        chunk_ids=ranked_ids,
         trails=_trails(index, sorted(all_paths, key=lambda path: -path.value)),
-        order=_order(index, fused, rankings),
+        order=_order(index, fused_ranking, rankings),
     )
 
 
 def _order(
-    index: PassageIndex, fused: Sequence[int], rankings: Mapping[str, Sequence[int]]
+    index: PassageIndex, fused_ranking: Sequence[int], rankings: Mapping[str, Sequence[int]]
 ) -> list[dict[str, Any]]:
     """Return for the first passages which place, from 1, they have in each ranking that has
     them.
@@ -231,7 +231,7 @@ def _order(
             places_by_passage[passage][name] = place
     return [
         {"chunk": index.ids[passage], **places_by_passage[passage]}
-        for passage in fused[:MAX_TRAILS]
+        for passage in fused_ranking[:MAX_TRAILS]
     ]
 
 

@@ -43,21 +43,21 @@ class _Pairs:
     """A mention, and one of the same entity in another passage."""
 
     mentions: Integers
-    others: Integers
+    other_mentions: Integers
 
 
 def edges_between(mentions: Mentions, is_rare: Booleans, passage_count: int) -> Edges:
     """Return the edges between passages that mention the same entity, across only if it is rare.
     `is_rare`: (entities,).
     """
-    defined = _with_others(mentions, np.arange(len(mentions.entity_of)), mentions.defining)
+    to_defining = _with_others(mentions, np.arange(len(mentions.entity_of)), mentions.defining)
     undefining = np.flatnonzero(~mentions.defines)
     starts = group_starts(mentions.entity_of[undefining], len(is_rare))
     rare = undefining[is_rare[mentions.entity_of[undefining]]]
     across = _with_others(mentions, rare, Grouped(starts, undefining))
     first = mentions.sentences_of.first(MAX_SENTENCES)
     first_across = mentions.sentences_of.first(MAX_SENTENCES_ACROSS)
-    sentences, via = first.spread(defined.mentions, np.arange(len(defined.mentions)))
+    sentences, via = first.spread(to_defining.mentions, np.arange(len(to_defining.mentions)))
     sentences_across, via_across = first_across.spread(
         across.mentions, np.arange(len(across.mentions))
     )
@@ -65,12 +65,18 @@ def edges_between(mentions: Mentions, is_rare: Booleans, passage_count: int) -> 
     sizes = (len(sentences), len(sentences), len(sentences_across))
     begins = np.concatenate(
         [
-            passages[defined.mentions[via]],
-            passages[defined.others[via]],
+            passages[to_defining.mentions[via]],
+            passages[to_defining.other_mentions[via]],
             passages[across.mentions[via_across]],
         ]
     )
-    ends = np.concatenate([defined.others[via], defined.mentions[via], across.others[via_across]])
+    ends = np.concatenate(
+        [
+            to_defining.other_mentions[via],
+            to_defining.mentions[via],
+            across.other_mentions[via_across],
+        ]
+    )
     order = np.argsort(begins, kind="stable")
     return Edges(
         starts=group_starts(begins[order], passage_count),
@@ -80,10 +86,12 @@ def edges_between(mentions: Mentions, is_rare: Booleans, passage_count: int) -> 
     )
 
 
-def _with_others(mentions: Mentions, chosen: Integers, others: Grouped) -> _Pairs:
-    """Return each of the chosen mentions with the others of its entity but itself."""
-    entities = mentions.entity_of[chosen]
-    repeated = np.repeat(chosen, group_sizes(others.starts, entities))
-    paired = others.values[positions_of_groups(others.starts, entities)]
-    is_other = repeated != paired
-    return _Pairs(repeated[is_other], paired[is_other])
+def _with_others(mentions: Mentions, numbers: Integers, grouped_mentions: Grouped) -> _Pairs:
+    """Return each of these mentions with the others of its entity but itself."""
+    entities = mentions.entity_of[numbers]
+    repeated_mentions = np.repeat(numbers, group_sizes(grouped_mentions.starts, entities))
+    paired_mentions = grouped_mentions.values[
+        positions_of_groups(grouped_mentions.starts, entities)
+    ]
+    is_other = repeated_mentions != paired_mentions
+    return _Pairs(repeated_mentions[is_other], paired_mentions[is_other])

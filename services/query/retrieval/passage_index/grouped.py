@@ -32,8 +32,8 @@ class Grouped:
         """Return the numbers of these groups, one group after the other, and for each the value of
         its group.
         """
-        repeated: NDArray[T] = np.repeat(values, group_sizes(self.starts, groups))
-        return self.of_groups(groups), repeated
+        repeated_values: NDArray[T] = np.repeat(values, group_sizes(self.starts, groups))
+        return self.of_groups(groups), repeated_values
 
     def first(self, count: int) -> "Grouped":
         """Return the groups with their first `count` numbers only."""

@@ -14,7 +14,7 @@ from services.query.retrieval.passage_index.passage_words import (
     SENTENCE,
     SPELLINGS,
     PassageWords,
-    marks_array,
+    traits_array,
 )
 
 
@@ -27,10 +27,10 @@ class JoinedWords:
     """Each form once."""
     numbers: Integers
     """(words,): place of each word's form in `distinct`"""
-    marks: Integers
-    """(words,): see `PassageWords.marks`"""
+    traits: Integers
+    """(words,): see `PassageWords.traits`"""
     spellings: str
-    """Of each word a character: `CAPITAL` and `ADJACENT` of its mark"""
+    """Of each word a character: `CAPITAL` and `ADJACENT` of its trait"""
     ends: Integers
     """(words,): the position after the last word of its passage"""
     sentences: Integers
@@ -68,24 +68,24 @@ def joined_words(passages: Sequence[PassageWords]) -> JoinedWords:
     numbers_by_form = dict(zip(dict.fromkeys(forms), count()))
     distinct = list(numbers_by_form)
     numbers = np.fromiter(map(numbers_by_form.__getitem__, forms), np.int64, len(forms))
-    marks_text = "".join(passage.marks for passage in passages)
-    marks = marks_array(marks_text)
+    traits_text = "".join(passage.traits for passage in passages)
+    traits = traits_array(traits_text)
     lengths = np.array([len(passage.forms) for passage in passages], np.int64)
     passage_of_word = np.repeat(np.arange(len(passages)), lengths)
-    begins_sentence = marks & SENTENCE > 0
-    paragraphs = np.cumsum(marks & PARAGRAPH > 0) - 1
+    begins_sentence = traits & SENTENCE > 0
+    paragraphs = np.cumsum(traits & PARAGRAPH > 0) - 1
     is_content_form = np.array([form not in SAY_LITTLE for form in distinct], np.bool_)
     is_content = is_content_form[numbers]
     return JoinedWords(
         forms=forms,
         distinct=distinct,
         numbers=numbers,
-        marks=marks,
-        spellings=marks_text.translate(SPELLINGS),
+        traits=traits,
+        spellings=traits_text.translate(SPELLINGS),
         ends=np.cumsum(lengths)[passage_of_word],
         sentences=np.cumsum(begins_sentence) - 1,
         is_content=is_content,
-        is_capital_content=is_content & (marks & CAPITAL > 0),
+        is_capital_content=is_content & (traits & CAPITAL > 0),
         passage_of_sentence=passage_of_word[begins_sentence],
         paragraph_of_sentence=paragraphs[begins_sentence],
         passage_count=len(passages),

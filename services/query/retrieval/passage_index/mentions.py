@@ -31,12 +31,14 @@ class Mentions:
 
     def starting_passages(self) -> Grouped:
         """Return the passages that define each entity, all that mention it where none does."""
-        defined = np.diff(self.defining.starts) > 0
-        chosen = np.concatenate([self.defining.values, np.flatnonzero(~defined[self.entity_of])])
-        entities = self.entity_of[chosen]
+        is_defined = np.diff(self.defining.starts) > 0
+        mentions = np.concatenate(
+            [self.defining.values, np.flatnonzero(~is_defined[self.entity_of])]
+        )
+        entities = self.entity_of[mentions]
         order = np.argsort(entities, kind="stable")
-        starts = group_starts(entities[order], len(defined))
-        return Grouped(starts, self.passage_of[chosen[order]])
+        starts = group_starts(entities[order], len(is_defined))
+        return Grouped(starts, self.passage_of[mentions[order]])
 
 
 def mentions_of(
@@ -76,18 +78,18 @@ def _each_pair_once(
     order = np.lexsort((about.weights, about.sentences, about.entities))
     pairs = about.entities[order] * max(1, sentence_count) + about.sentences[order]
     is_last = np.diff(pairs, append=-1) != 0
-    last = order[is_last]
-    return about.entities[last], about.sentences[last], about.weights[last]
+    last_places = order[is_last]
+    return about.entities[last_places], about.sentences[last_places], about.weights[last_places]
 
 
 def _is_common_word(entities: Integers, by_surname: Booleans, entity_count: int) -> Booleans:
     """Return (mentions,): whether each is by a surname that is rather a common word, as in "French"
     for Samuel French: far more passages have it alone than beside the whole name.
     """
-    alone = np.bincount(entities[by_surname], minlength=entity_count)
-    whole = np.bincount(entities[~by_surname], minlength=entity_count)
-    limits = np.maximum(MAX_SURNAME_ALONE, MAX_SURNAME_RATIO * whole)
-    is_common: Booleans = by_surname & (alone > limits)[entities]
+    alone_counts = np.bincount(entities[by_surname], minlength=entity_count)
+    whole_counts = np.bincount(entities[~by_surname], minlength=entity_count)
+    limits = np.maximum(MAX_SURNAME_ALONE, MAX_SURNAME_RATIO * whole_counts)
+    is_common: Booleans = by_surname & (alone_counts > limits)[entities]
     return is_common
 
 

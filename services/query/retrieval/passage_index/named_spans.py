@@ -12,7 +12,7 @@ from services.query.retrieval.passage_index.joined_words import JoinedWords
 from services.query.retrieval.passage_index.passage_words import (
     ADJACENT,
     CAPITAL,
-    has_mark,
+    has_trait,
     is_stopword,
 )
 
@@ -30,11 +30,11 @@ class NamedSpans:
     """(spans,): words of each"""
     meanings: Integers
     """(spans,): of each the group in the two below"""
-    mentioned: Grouped
+    mentioned_entities: Grouped
     """The entities that a span names, then those that parts of it name."""
-    named: Grouped
+    named_entities: Grouped
     """The entities that a span names as a whole."""
-    leading: Grouped
+    leading_entities: Grouped
     """The entities that a passage is about which begins with the span."""
     is_whole: Booleans
     """(spans,): whether it is more than a surname"""
@@ -50,10 +50,10 @@ class NameFinder:
     entities: dict[str, int] = field(default_factory=dict[str, int])
     """The number of each."""
     _meanings: dict[tuple[str, str], int] = field(default_factory=dict[tuple[str, str], int])
-    """By the forms and the marks of a span."""
-    _named: list[Sequence[int]] = field(default_factory=list[Sequence[int]])
-    _mentioned: list[Sequence[int]] = field(default_factory=list[Sequence[int]])
-    _leading: list[Sequence[int]] = field(default_factory=list[Sequence[int]])
+    """By the forms and the traits of a span."""
+    _named_entities: list[Sequence[int]] = field(default_factory=list[Sequence[int]])
+    _mentioned_entities: list[Sequence[int]] = field(default_factory=list[Sequence[int]])
+    _leading_entities: list[Sequence[int]] = field(default_factory=list[Sequence[int]])
 
     def numbers(self, names: Collection[str]) -> list[int]:
         """Return the numbers of entities."""
@@ -73,23 +73,23 @@ class NameFinder:
             if position < end:
                 continue
             length = self.names.longest_name(words.forms, position, shortest, longest)
-            whole = length > 0
-            if not whole:
+            is_name = length > 0
+            if not is_name:
                 if shortest > 1 or not self.names.by_surname(words.forms[position]):
                     continue
                 length = 1
             end = position + length
             positions.append(position)
             lengths.append(length)
-            is_whole.append(whole)
+            is_whole.append(is_name)
             meanings.append(self._meaning(words, position, end))
         return NamedSpans(
             positions=np.array(positions, np.int64),
             lengths=np.array(lengths, np.int64),
             meanings=np.array(meanings, np.int64),
-            mentioned=concatenated(self._mentioned),
-            named=concatenated(self._named),
-            leading=concatenated(self._leading),
+            mentioned_entities=concatenated(self._mentioned_entities),
+            named_entities=concatenated(self._named_entities),
+            leading_entities=concatenated(self._leading_entities),
             is_whole=np.array(is_whole, np.bool_),
         )
 
@@ -97,20 +97,20 @@ class NameFinder:
         forms = words.forms[position:end]
         form = " ".join(forms)
         spelling = words.spellings[position:end] if len(forms) > MAX_PLAIN else ""
-        meaning = self._meanings.setdefault((form, spelling), len(self._named))
-        if meaning < len(self._named):
+        meaning = self._meanings.setdefault((form, spelling), len(self._named_entities))
+        if meaning < len(self._named_entities):
             return meaning
         names = self.names.by_name(form) or self.names.by_surname(form)
-        named = self.numbers(names)
-        mentioned = leading = named
+        entities = self.numbers(names)
+        mentioned_entities = leading_entities = entities
         if len(forms) > MAX_PLAIN:
             inner, at_beginning = names_inside(forms, spelling, names, self.names)
-            short = self.names.short_forms(forms, names)
-            mentioned = self.numbers([*names, *inner])
-            leading = self.numbers([*names, *at_beginning, *short])
-        self._named.append(named)
-        self._mentioned.append(mentioned)
-        self._leading.append(leading)
+            short_names = self.names.short_forms(forms, names)
+            mentioned_entities = self.numbers([*names, *inner])
+            leading_entities = self.numbers([*names, *at_beginning, *short_names])
+        self._named_entities.append(entities)
+        self._mentioned_entities.append(mentioned_entities)
+        self._leading_entities.append(leading_entities)
         return meaning
 
 
@@ -126,12 +126,17 @@ def _candidates(words: JoinedWords, names: NameIndex) -> Iterator[tuple[int, int
     longest = np.minimum(longest, words.ends - positions)
     has_surname = words.by_form(names.are_surnames(words.distinct)) > 0
     is_candidate = (shortest <= longest) | (has_surname & words.is_capital_content)
-    chosen = np.flatnonzero(is_candidate)
-    return zip(chosen.tolist(), shortest[chosen].tolist(), longest[chosen].tolist(), strict=True)
+    chosen_positions = np.flatnonzero(is_candidate)
+    return zip(
+        chosen_positions.tolist(),
+        shortest[chosen_positions].tolist(),
+        longest[chosen_positions].tolist(),
+        strict=True,
+    )
 
 
 def names_inside(
-    forms: Sequence[str], marks: str, names: Collection[str], index: NameIndex
+    forms: Sequence[str], traits: str, names: Collection[str], index: NameIndex
 ) -> tuple[list[str], tuple[str, ...]]:
     """Return the entities named by parts of a longer name, from left to right, and those whose name
     begins it.
@@ -147,7 +152,7 @@ def names_inside(
         max_length = min(len(forms) - position, len(forms) - 1)
         end = position + max_length
         length, entities = _longest_inner_name(
-            forms[position:end], marks[position:end], names, index
+            forms[position:end], traits[position:end], names, index
         )
         if not entities:
             position += 1
@@ -160,7 +165,7 @@ def names_inside(
 
 
 def _longest_inner_name(
-    forms: Sequence[str], marks: str, names: Collection[str], index: NameIndex
+    forms: Sequence[str], traits: str, names: Collection[str], index: NameIndex
 ) -> tuple[int, tuple[str, ...]]:
     """Return how many of these words, two at least, are a name from the first one on, and its
     entities but `names`; none if they are no name.
@@ -168,21 +173,21 @@ def _longest_inner_name(
     for length in range(min(len(forms), index.max_words(forms[0])), 1, -1):
         by_name = index.by_name(" ".join(forms[:length]))
         entities = tuple(name for name in by_name if name not in names)
-        if entities and _has_gap(marks[:length]) and _is_capitalised(forms[:length], marks):
+        if entities and _has_gap(traits[:length]) and _is_capitalised(forms[:length], traits):
             return length, entities
     return 0, ()
 
 
-def _has_gap(marks: str) -> bool:
+def _has_gap(traits: str) -> bool:
     """Return whether any two words of a span have something between them: characters together are
     one word.
     """
-    return not all(has_mark(mark, ADJACENT) for mark in marks[1:])
+    return not all(has_trait(trait, ADJACENT) for trait in traits[1:])
 
 
-def _is_capitalised(forms: Sequence[str], marks: str) -> bool:
+def _is_capitalised(forms: Sequence[str], traits: str) -> bool:
     """Return whether any of these words is capitalised and no stopword."""
     return any(
-        has_mark(mark, CAPITAL) and not is_stopword(form)
-        for form, mark in zip(forms, marks, strict=False)
+        has_trait(trait, CAPITAL) and not is_stopword(form)
+        for form, trait in zip(forms, traits, strict=False)
     )

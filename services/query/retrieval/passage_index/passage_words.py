@@ -33,9 +33,9 @@ _ZERO = ord("0")
 SAY_LITTLE = STOPWORDS | {chr(code) for code in range(128)}
 """Words that say too little to be looked for: those of grammar, and single letters and digits."""
 SPELLINGS = {
-    _ZERO + mark: chr(_ZERO + (mark & (CAPITAL | ADJACENT))) for mark in range(2 * PARAGRAPH)
+    _ZERO + trait: chr(_ZERO + (trait & (CAPITAL | ADJACENT))) for trait in range(2 * PARAGRAPH)
 }
-"""For `str.translate`: what of each mark is about the word alone."""
+"""For `str.translate`: what of each trait is about the word alone."""
 _SENTENCE = re.compile(rf"[.!?;](?=\s)|[{FULL_STOPS}；]|\n+")
 _SUBJECT = re.compile(r"\s*(?:\([^()]{0,300}\)\s*)?(?:is|was|are|were)\b")
 """What follows the subject of a definition, as in "A native of Elm Port, Ada Marsh (born 1902) was
@@ -51,7 +51,7 @@ class PassageWords:
     id: str
     document_id: str
     forms: Sequence[str]
-    marks: str
+    traits: str
     """Of each word a character, by which it stands after `0`: a sum of `CAPITAL`, `ADJACENT`,
     `SUBJECT`, `SENTENCE` and `PARAGRAPH`.
     """
@@ -74,38 +74,38 @@ def words_of(passage: Passage) -> PassageWords:
         id=passage.id,
         document_id=passage.document_id,
         forms=[word.form for word in tokens],
-        marks=_marks(text, tokens),
+        traits=_traits(text, tokens),
         titles=titles,
     )
 
 
-def has_mark(character: str, mark: int) -> bool:
-    """Return whether a character of `PassageWords.marks` has a mark."""
-    return ord(character) - _ZERO & mark > 0
+def has_trait(character: str, trait: int) -> bool:
+    """Return whether a character of `PassageWords.traits` has a trait."""
+    return ord(character) - _ZERO & trait > 0
 
 
-def marks_array(marks: str) -> Integers:
-    """Return (words,): the mark of each word as a number."""
-    return np.frombuffer(marks.encode("ascii"), np.uint8).astype(np.int64) - _ZERO
+def traits_array(traits: str) -> Integers:
+    """Return (words,): the trait of each word as a number."""
+    return np.frombuffer(traits.encode("ascii"), np.uint8).astype(np.int64) - _ZERO
 
 
-def _marks(text: str, tokens: Sequence[Word]) -> str:
+def _traits(text: str, tokens: Sequence[Word]) -> str:
     sentence_ends = [match.end() for match in _SENTENCE.finditer(text)]
     paragraph_ends = [match.end() for match in _PARAGRAPH.finditer(text)]
-    marks: list[str] = []
+    traits: list[str] = []
     sentence_before = -1
     paragraph_before = -1
     end_before = -1
     for word in tokens:
         sentence = bisect_right(sentence_ends, word.start)
         paragraph = bisect_right(paragraph_ends, word.start)
-        mark = CAPITAL * word.is_capitalised
-        mark += ADJACENT * (word.start == end_before)
-        mark += SUBJECT * (_SUBJECT.match(text, word.end) is not None)
-        mark += SENTENCE * (sentence != sentence_before)
-        mark += PARAGRAPH * (paragraph != paragraph_before)
-        marks.append(chr(_ZERO + mark))
+        trait = CAPITAL * word.is_capitalised
+        trait += ADJACENT * (word.start == end_before)
+        trait += SUBJECT * (_SUBJECT.match(text, word.end) is not None)
+        trait += SENTENCE * (sentence != sentence_before)
+        trait += PARAGRAPH * (paragraph != paragraph_before)
+        traits.append(chr(_ZERO + trait))
         sentence_before = sentence
         paragraph_before = paragraph
         end_before = word.end
-    return "".join(marks)
+    return "".join(traits)

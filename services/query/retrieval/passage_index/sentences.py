@@ -67,21 +67,21 @@ def sentences_about(
     file of a passage names.
     """
     leads = _leads(words, spans)
-    mentioned, in_sentences = _mentioned(words, spans)
+    mentioned_entities, in_sentences = _mentioned(words, spans)
     leading, led_sentences = _leading(words, spans, leads)
-    titled, titled_passages = _pairs(titles)
+    titled_entities, titled_passages = _pairs(titles)
     title_order = np.argsort(words.passage_of_sentence, kind="stable")
     counts = np.bincount(words.passage_of_sentence, minlength=words.passage_count)
     starts = np.concatenate([[0], np.cumsum(counts)])
     titled_sentences = title_order[positions_of_groups(starts, titled_passages)]
-    titled_in_sentences = np.repeat(titled, counts[titled_passages])
-    sizes = (len(mentioned), len(leading), len(titled_in_sentences))
-    whole, whole_passages = _by_whole_name(words, spans, leads)
+    titled_in_sentences = np.repeat(titled_entities, counts[titled_passages])
+    sizes = (len(mentioned_entities), len(leading), len(titled_in_sentences))
+    whole_entities, whole_passages = _by_whole_name(words, spans, leads)
     return AboutEntities(
-        entities=np.concatenate([mentioned, leading, titled_in_sentences]),
+        entities=np.concatenate([mentioned_entities, leading, titled_in_sentences]),
         sentences=np.concatenate([in_sentences, led_sentences, titled_sentences]),
         weights=np.repeat([MENTIONED, LEADING, IN_TITLE], sizes),
-        whole_entities=np.concatenate([whole, titled]),
+        whole_entities=np.concatenate([whole_entities, titled_entities]),
         whole_passages=np.concatenate([whole_passages, titled_passages]),
     )
 
@@ -105,8 +105,7 @@ def _pairs(lists: Mapping[int, Sequence[int]]) -> tuple[Integers, Integers]:
 def _mentioned(words: JoinedWords, spans: NamedSpans) -> tuple[Integers, Integers]:
     """Return the entities that spans and their parts name, and the sentence of each."""
     sentences = words.sentences[spans.positions]
-    entities, repeated = spans.mentioned.spread(spans.meanings, sentences)
-    return entities, repeated
+    return spans.mentioned_entities.spread(spans.meanings, sentences)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +126,7 @@ def _leads(words: JoinedWords, spans: NamedSpans) -> _Leads:
     content = np.flatnonzero(words.is_content)
     first_words = _first(words.sentences[content], content, sentence_count)
     is_first = first_words[sentences] == spans.positions
-    is_subject = words.marks[spans.positions + spans.lengths - 1] & SUBJECT > 0
+    is_subject = words.traits[spans.positions + spans.lengths - 1] & SUBJECT > 0
     subjects = np.flatnonzero(is_subject)
     of_sentence = _first(sentences[subjects], subjects, sentence_count)
     firsts = np.flatnonzero(is_first)
@@ -159,12 +158,12 @@ def _leading(words: JoinedWords, spans: NamedSpans, leads: _Leads) -> tuple[Inte
     led = np.flatnonzero((begin != NONE) & (begin <= np.arange(sentence_count)))
     leaders = leads.of_sentence[begin[led]]
     has_leader = leaders != NONE
-    by_lead, lead_sentences = spans.leading.spread(
+    by_lead, lead_sentences = spans.leading_entities.spread(
         spans.meanings[leaders[has_leader]], led[has_leader]
     )
-    others = led[~has_leader]
-    first_names = first_spans[begin[others]]
-    by_name, name_sentences = spans.named.spread(spans.meanings[first_names], others)
+    leaderless = led[~has_leader]
+    first_names = first_spans[begin[leaderless]]
+    by_name, name_sentences = spans.named_entities.spread(spans.meanings[first_names], leaderless)
     return np.concatenate([by_lead, by_name]), np.concatenate([lead_sentences, name_sentences])
 
 
@@ -173,8 +172,8 @@ def _by_whole_name(
 ) -> tuple[Integers, Integers]:
     """Return the entities of which more than the surname is in a passage, and the passage."""
     passages = words.passages(spans.positions)
-    whole = np.flatnonzero(spans.is_whole)
+    whole_names = np.flatnonzero(spans.is_whole)
     leading = np.flatnonzero(spans.is_whole & leads.is_lead)
-    mentioned = spans.mentioned.spread(spans.meanings[whole], passages[whole])
-    led = spans.leading.spread(spans.meanings[leading], passages[leading])
-    return np.concatenate([mentioned[0], led[0]]), np.concatenate([mentioned[1], led[1]])
+    mentions = spans.mentioned_entities.spread(spans.meanings[whole_names], passages[whole_names])
+    led = spans.leading_entities.spread(spans.meanings[leading], passages[leading])
+    return np.concatenate([mentions[0], led[0]]), np.concatenate([mentions[1], led[1]])

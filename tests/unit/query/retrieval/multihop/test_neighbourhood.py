@@ -13,6 +13,7 @@ from services.query.retrieval.multihop.neighbourhood import (
     read_neighbourhood,
 )
 from services.query.retrieval.passage_index.index import PassageIndex
+from services.query.retrieval.provenance import restrict_neighbourhood
 from services.query.retrieval.retrieve import retrieve
 from tests.support.events import entity, relation
 from tests.support.querying import QueryHarness
@@ -44,6 +45,8 @@ async def near(
 ) -> PassageIndex:
     deps = workspace.deps()
     around = await deps.graph_reader.neighbourhood(PARTITIONS.graph, [name], limit=40)
+    if documents is not None:
+        around = restrict_neighbourhood(around, documents, {})
     names = ReadNames(await deps.entity_names.of(PARTITIONS), PARTITIONS.graph, deps)
     seeds = Seeds(f"What is {name}?", around, [Hit(id, (id,), 0.5) for id in hits])
     return await read_neighbourhood(seeds, names, PARTITIONS, deps, documents)
