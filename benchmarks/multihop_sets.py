@@ -43,6 +43,8 @@ TOLERANCE = 0.02
 SEED = 5
 PAGE = 1000
 """Passages that are read at once."""
+NAME_READS = 600
+"""How often the index of names is asked for before a set is measured; each waits 0.1 s for it."""
 
 _NAME = re.compile(r"\b[A-Z][\w'’-]*(?: (?:(?:of|the|and|de|von|van|&) )*[A-Z][\w'’-]*)*")
 
@@ -142,11 +144,19 @@ class Asking:
     async def all(self, questions: Sequence[RealQuestion], mode: Any, form: str) -> list[Answer]:
         """Answers to all questions, after one that fills the caches."""
         await self._files(FORMS[form](questions[0].text), mode)
-        while not len(await self._deps.entity_names.of(self._partitions)):
-            pass  # it waits for the index of names
+        await self._wait_for_names()
         return [
             await self._one(question, mode, FORMS[form](question.text)) for question in questions
         ]
+
+    async def _wait_for_names(self) -> None:
+        """Wait for the index of names. Exits where there is none in time: a set without names, or
+        of too many.
+        """
+        for _ in range(NAME_READS):
+            if len(await self._deps.entity_names.of(self._partitions)):
+                return
+        raise SystemExit("the names of the set are not in memory: it has none, or too many")
 
     async def _one(self, asked: RealQuestion, mode: Any, text: str) -> Answer:
         began = time.process_time() - self._embedder.cpu_seconds

@@ -82,7 +82,7 @@ class PastAliases:
         return self.state.edits.other_names()
 
     async def changes(self, partition: Partition) -> int:
-        return 0
+        return len(self.state.edits.other_names())
 
 
 @dataclass(frozen=True)

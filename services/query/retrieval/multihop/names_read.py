@@ -43,20 +43,29 @@ class ReadNames:
 
     async def _add(self, types: dict[str, str]) -> None:
         """Add names by their types, and what entities of other names are called now."""
-        aliases = await self._other_names()
-        pairs = [(name, target) for name in types for target in aliases.get(name, ())]
-        for name, target in pairs:
-            types.setdefault(target, types[name])
+        pairs: list[tuple[str, str]] = []
+        if await self._deps.aliases.changes(self._partition):
+            aliases = await self._other_names()
+            pairs = [(name, target) for name in types for target in aliases.get(name, ())]
+            for name, target in pairs:
+                types.setdefault(target, types[name])
+            types = await self._present(types)
         new_names = [pair for pair in types.items() if pair[0] not in self._names]
         self._names.update(name for name, _ in new_names)
         self.index.add(new_names)
         self.index.add_aliases(pairs)
 
+    async def _present(self, types: dict[str, str]) -> dict[str, str]:
+        """Return those names that edits left in the graph: what passages say may be renamed."""
+        entities = await self._deps.graph_reader.neighbourhood(
+            self._partition, list(types), limit=0
+        )
+        return {name: type for name, type in types.items() if name in entities.nodes}
+
     async def _other_names(self) -> dict[str, list[str]]:
-        """Return by another name the entities that it means; few workspaces have any."""
+        """Return by another name the entities that it means."""
         if self._aliases is None:
             self._aliases = {}
-            if await self._deps.aliases.changes(self._partition):
-                for alias, name in await self._deps.aliases.of(self._partition):
-                    self._aliases.setdefault(alias, []).append(name)
+            for alias, name in await self._deps.aliases.of(self._partition):
+                self._aliases.setdefault(alias, []).append(name)
         return self._aliases

@@ -71,7 +71,8 @@ async def read_neighbourhood(
     neighbours = await deps.graph_reader.neighbourhood(partitions.graph, index.entities, limit=0)
     if documents is not None:
         neighbours = restrict_neighbourhood(neighbours, documents, {})
-    other_ids = _other_passages(index.entities, neighbours, first_ids)[: _places(first_words)]
+    other_ids = _other_passages(index.entities, neighbours, first_words)
+    other_ids = other_ids[: _places(first_words)]
     words_left = MAX_WORDS - _word_count(first_words)
     new_words = _bounded(await read_words(partitions.status, other_ids), words_left)
     if not names.has_all:
@@ -102,15 +103,15 @@ def _places(first_words: Sequence[PassageWords]) -> int:
 
 
 def _other_passages(
-    entities: Sequence[str], neighbours: Neighbourhood, first_ids: Sequence[str]
+    entities: Sequence[str], neighbours: Neighbourhood, first_words: Sequence[PassageWords]
 ) -> list[str]:
     """Return the ids of the passages of entities that are not among the first."""
     ids: dict[str, None] = {}
     for name in entities:
         if name in neighbours.nodes:
             ids |= dict.fromkeys(neighbours.nodes[name].source_ids[:MAX_OF_ENTITY])
-    first_set = set(first_ids)
-    return [id for id in ids if id not in first_set]
+    first_ids = {words.id for words in first_words}
+    return [id for id in ids if id not in first_ids]
 
 
 def _first_passages(around: Neighbourhood, hits: Sequence[Hit]) -> list[str]:

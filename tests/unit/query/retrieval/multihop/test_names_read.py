@@ -8,14 +8,17 @@ from typing import Any
 
 import pytest
 
+from contracts.events import GraphEdited
 from contracts.graph import Generations
+from services.merger.handler import on_graph_edited
 from services.query.adapters.aliases import RowAliases
 from services.query.partitions import Partitions
 from services.query.question import Question
 from services.query.retrieval.caches.name_indexes import NameIndexes
 from services.query.retrieval.name_index import NameIndex
 from services.query.retrieval.retrieve import retrieve
-from tests.support.events import entity
+from tests.support.events import delivered, entity
+from tests.support.merging import merge_dependencies
 from tests.support.querying import QueryHarness
 
 PARTITIONS = Partitions.of("w", Generations())
@@ -81,3 +84,32 @@ async def test_the_first_question_does_not_wait_until_all_names_are_read(
     while not len(await names.of(PARTITIONS)):
         pass
     assert await files(workspace, question, names) == CHAIN
+
+
+@pytest.mark.parametrize("all_in_memory", [True, False])
+async def test_an_entity_is_linked_by_a_name_that_an_edit_gave_it(all_in_memory: bool) -> None:
+    workspace = await harness()
+    await workspace.index(
+        "the-gull",
+        "The Gray Gull is what critics call it.",
+        says=(([entity("Gray Gull", "film")], []),),
+        version=9000,
+    )
+    names = workspace.names if all_in_memory else NoNames()
+    question = QUESTION.format(name="Gray Gull")
+    assert await files(workspace, question, names) != CHAIN
+    edit = GraphEdited(operation="accept_alias", names=("Gray Gull",), target="Blue Harbour")
+    await on_graph_edited(
+        [delivered(edit, 20_000)],
+        Generations(),
+        dependencies=merge_dependencies(workspace.rows, workspace.graph),
+    )
+    workspace.names = NameIndexes(workspace.graph, workspace.documents, RowAliases(workspace.rows))
+    names = workspace.names if all_in_memory else NoNames()
+    result = await retrieve(
+        Question(question, "walk", chunk_top_k=4),
+        PARTITIONS,
+        workspace.deps(entity_names=names),
+    )
+    assert [link["entities"] for link in result.info["linked"]] == [["Blue Harbour"]]
+    assert {passage.file_path for _, passage in result.passages} >= CHAIN

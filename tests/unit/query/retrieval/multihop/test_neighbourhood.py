@@ -6,6 +6,7 @@ from typing import Any
 from contracts.graph import Generations, Hit
 from services.query.partitions import Partitions
 from services.query.question import Question
+from services.query.retrieval.multihop import neighbourhood
 from services.query.retrieval.multihop.names_read import ReadNames
 from services.query.retrieval.multihop.neighbourhood import (
     MAX_OF_ENTITY,
@@ -110,3 +111,19 @@ async def test_a_new_document_is_walked_by_the_next_question() -> None:
     )
     result = await retrieve(question, PARTITIONS, deps)
     assert "marsh.txt" in {passage.file_path for _, passage in result.passages}
+
+
+async def test_passages_of_many_words_are_fewer(monkeypatch: Any) -> None:
+    monkeypatch.setattr(neighbourhood, "MAX_FIRST_WORDS", 30)
+    monkeypatch.setattr(neighbourhood, "MAX_WORDS", 45)
+    workspace = await river()
+    hits = [f"town-{number}-chunk-000" for number in range(10)]
+    index = await near(workspace, "Blue Harbour", *hits)
+    assert index.ids[0] == "harbour-chunk-000"
+    assert 3 < len(index) < 10
+    assert sum(index.lengths) <= 45
+
+
+async def test_passages_of_related_entities_fill_the_places_of_similar_ones() -> None:
+    index = await near(await river(), "Blue Harbour")
+    assert "town-0-chunk-000" in index.ids
