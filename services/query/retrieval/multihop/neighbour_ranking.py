@@ -45,14 +45,14 @@ def by_neighbourhood(
 ) -> list[int]:
     """Return passages in order; none without links. See `starts` for `sources`."""
     passages_by_link: list[list[int]] = []
-    own: dict[int, None] = {}
+    own_passages: dict[int, None] = {}
     for link in links:
         starts = named_starts(index, evidence, [link], sources, allowed)
         passages_by_link.append([start.passage for start in starts])
-        own |= dict.fromkeys(passages_by_link[-1])
-    if not own:
+        own_passages |= dict.fromkeys(passages_by_link[-1])
+    if not own_passages:
         return []
-    near = _near_passages(index, evidence, list(own))
+    near = _near_passages(index, evidence, list(own_passages))
     ranks = _page_rank(index, near, _seeds(index, links))
     likeness = evidence.likeness
 
@@ -79,23 +79,25 @@ def by_neighbourhood(
     return list(dict.fromkeys([*first, *fused]))
 
 
-def _near_passages(index: PassageIndex, evidence: Evidence, own: Sequence[int]) -> Integers:
+def _near_passages(
+    index: PassageIndex, evidence: Evidence, own_passages: Sequence[int]
+) -> Integers:
     """Return the passages of the neighbourhood, own ones first, then by the number of steps to
     them.
     """
-    near = dict.fromkeys(own)
-    frontier = list(own)
+    near = dict.fromkeys(own_passages)
+    frontier = list(own_passages)
     for _ in range(2):
-        reached: dict[int, None] = {}
+        reached_passages: dict[int, None] = {}
         for passage in frontier:
             edges = index.edges.of(passage)
             by_kind = np.argsort(index.edges.kinds[edges], kind="stable")[:MAX_NEAR]
             mentions = index.edges.mentions[edges][by_kind]
             usable = mentions[evidence.usable[mentions]]
-            reached |= dict.fromkeys(index.passage_of[usable].tolist())
-            if len(near) + len(reached) > MAX_NEAR:
+            reached_passages |= dict.fromkeys(index.passage_of[usable].tolist())
+            if len(near) + len(reached_passages) > MAX_NEAR:
                 break
-        frontier = [passage for passage in reached if passage not in near]
+        frontier = [passage for passage in reached_passages if passage not in near]
         near |= dict.fromkeys(frontier)
     return np.array(list(near)[:MAX_NEAR], np.int64)
 
@@ -127,8 +129,8 @@ def _page_rank(index: PassageIndex, near: Integers, seeds: Mapping[int, float]) 
     restart /= restart.sum() or 1.0
     at_entities = restart.copy()
     for _ in range(ROUNDS):
-        returned = walk.to_entities(walk.to_passages(at_entities))
-        at_entities = (1 - DAMPING) * restart + DAMPING * returned
+        returned_weights = walk.to_entities(walk.to_passages(at_entities))
+        at_entities = (1 - DAMPING) * restart + DAMPING * returned_weights
     ranks = np.zeros(len(index))
     ranks[passages] = walk.to_passages(at_entities)
     return ranks
@@ -176,7 +178,7 @@ def _counts_of_defining(
         edges = index.edges.of(passage)
         onward = index.edges.mentions[edges][index.edges.kinds[edges] == ONWARD]
         usable = onward[evidence.usable[onward]]
-        for other in np.unique(index.passage_of[usable]).tolist():
-            if other not in first:
-                counts[other] = counts.get(other, 0) + 1
+        for neighbour in np.unique(index.passage_of[usable]).tolist():
+            if neighbour not in first:
+                counts[neighbour] = counts.get(neighbour, 0) + 1
     return counts

@@ -58,7 +58,7 @@ class Path:
     value: float
     passages: tuple[int, ...]
     mentions: tuple[int, ...]
-    covered: Floats
+    covered_terms: Floats
     """(terms,): how much of each the sentences of its steps account for."""
     score: float
     """Of its start and its steps, without the passage where it ends."""
@@ -112,7 +112,7 @@ class _Steps:
     scores: Floats
     mentions: Integers
     passages: Integers
-    covered: Floats
+    covered_terms: Floats
     """(terms, steps)"""
 
     def path_with(self, step: int) -> Path | None:
@@ -125,7 +125,7 @@ class _Steps:
             value=float(self.values[step]),
             passages=(*path.passages, passage),
             mentions=(*path.mentions, int(self.mentions[step])),
-            covered=self.covered[:, step],
+            covered_terms=self.covered_terms[:, step],
             score=float(self.scores[step]),
         )
 
@@ -152,45 +152,45 @@ class _Search:
         """Return the path of one passage."""
         evidence = self._evidence
         if start.mention == NO_MENTION:
-            covered = evidence.passages[:, start.passage]
+            covered_terms = evidence.passages[:, start.passage]
         else:
-            covered = evidence.mentions[:, start.mention]
-        words_value = float(evidence.weights @ covered)
+            covered_terms = evidence.mentions[:, start.mention]
+        words_value = float(evidence.weights @ covered_terms)
         return Path(
             value=start.weight + words_value + float(self._similar[start.passage]),
             passages=(start.passage,),
             mentions=(start.mention,),
-            covered=np.zeros(len(evidence.weights)),
+            covered_terms=np.zeros(len(evidence.weights)),
             score=start.weight,
         )
 
     def extend(self, beam: Sequence[Path]) -> list[Path]:
         """Return the best paths of one step more, one to each mention."""
         steps = self._steps(beam)
-        extended: dict[int, Path] = {}
+        extended_paths: dict[int, Path] = {}
         for step in np.argsort(-steps.values, kind="stable").tolist():
             path = steps.path_with(step)
             if path is not None:
-                extended.setdefault(path.mentions[-1], path)
-            if len(extended) == self._width:
+                extended_paths.setdefault(path.mentions[-1], path)
+            if len(extended_paths) == self._width:
                 break
-        return list(extended.values())
+        return list(extended_paths.values())
 
     def _steps(self, beam: Sequence[Path]) -> _Steps:
         evidence = self._evidence
         edges, paths = self._usable_edges(beam)
         mentions = self._index.edges.mentions[edges]
         passages = self._index.passage_of[mentions]
-        covered_by_path = np.array([path.covered for path in beam])
+        covered_by_path = np.array([path.covered_terms for path in beam])
         before = covered_by_path.reshape(len(beam), len(evidence.weights)).T[:, paths]
         sentences = self._index.edges.sentences[edges]
-        covered = np.maximum(before, evidence.sentences[:, sentences])
-        gains = evidence.weights @ (covered - before)
+        covered_terms = np.maximum(before, evidence.sentences[:, sentences])
+        gains = evidence.weights @ (covered_terms - before)
         log_shares = self._log_shares(beam, edges, paths, gains)
         previous_scores = np.array([path.score for path in beam])[paths]
         scores = previous_scores - STEP_COST + gains + RIVALS_WEIGHT * log_shares
-        covered_at_end = np.maximum(covered, evidence.mentions[:, mentions])
-        gains_at_end = evidence.weights @ (covered_at_end - covered)
+        covered_at_end = np.maximum(covered_terms, evidence.mentions[:, mentions])
+        gains_at_end = evidence.weights @ (covered_at_end - covered_terms)
         return _Steps(
             beam=beam,
             paths=paths,
@@ -198,7 +198,7 @@ class _Search:
             scores=scores,
             mentions=mentions,
             passages=passages,
-            covered=covered,
+            covered_terms=covered_terms,
         )
 
     def _usable_edges(self, beam: Sequence[Path]) -> tuple[Integers, Integers]:

@@ -109,14 +109,16 @@ def name_fragments(index: PassageIndex, links: Sequence[Link]) -> list[int]:
     An extractor that tears titles makes such entities, and by them paths would lead to all titles
     that begin alike.
     """
-    linked: set[str] = set()
+    linked_names: set[str] = set()
     fragments: dict[str, None] = {}
     for link in links:
-        linked.update(link.names)
+        linked_names.update(link.names)
         for form in _parts(link):
             fragments |= dict.fromkeys(index.names.by_name(form))
     return [
-        index.entities[name] for name in fragments if name not in linked and name in index.entities
+        index.entities[name]
+        for name in fragments
+        if name not in linked_names and name in index.entities
     ]
 
 
@@ -170,18 +172,18 @@ def without_homonyms(index: PassageIndex, links: Sequence[Link], allowed: Floats
     Of the documents that a name starts at, those stay in whose passages most words of the qualifier
     occur.
     """
-    meant: set[int] = set()
-    others: set[int] = set()
+    meant_passages: set[int] = set()
+    other_passages: set[int] = set()
     for link in links:
         passages: set[int] = set()
         for name in link.names:
             if name in index.entities:
                 passages.update(index.starting_passages.of(index.entities[name]).tolist())
         best = _with_most_words(index, passages, link.qualifier)
-        meant |= best
-        others |= passages - best
+        meant_passages |= best
+        other_passages |= passages - best
     allowed = allowed.copy()
-    allowed[list(others - meant)] = 0.0
+    allowed[list(other_passages - meant_passages)] = 0.0
     return allowed
 
 
@@ -250,14 +252,14 @@ def whole_names(question: str, links: Sequence[Link]) -> list[Link]:
     "Peter" is not who is meant by "Peter Rogers".
     """
     tokens = words(question)
-    linked = {
+    linked_starts = {
         word.start for word in tokens if any(link.start <= word.start < link.end for link in links)
     }
     beginnings: set[int] = set()
     for word, following in pairwise(tokens):
         is_name = question[following.start].isupper() and not following.is_stopword
         has_blank_between = question[word.end : following.start] == " "
-        if has_blank_between and is_name and following.start not in linked:
+        if has_blank_between and is_name and following.start not in linked_starts:
             beginnings.add(word.start)
     whole = [
         link
