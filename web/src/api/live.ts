@@ -2,6 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { createParser } from "eventsource-parser";
 import { useEffect } from "react";
 import { createStore } from "../ui/store";
+import { noteNames } from "./documentNames";
 import { request, type Schemas, useWorkspace } from "./client";
 
 export type LogEvent = Schemas["EventSummary"];
@@ -50,6 +51,7 @@ export function useLiveEvents(): void {
     const heard = (event: LogEvent) => {
       if (liveEvents.get().events.some(({ sequence }) => sequence === event.sequence)) return;
       liveEvents.set({ workspace, events: [event, ...liveEvents.get().events].slice(0, KEPT) });
+      noteNames(queries, workspace, [event]);
       timer ??= setTimeout(() => {
         timer = undefined;
         for (const what of ["documents", "document", "chunks", "events"]) void queries.invalidateQueries({ queryKey: [workspace, what] });

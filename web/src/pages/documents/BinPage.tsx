@@ -2,13 +2,13 @@ import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-quer
 import { ArrowLeft, Trash2, Undo2 } from "lucide-react";
 import { Link } from "react-router";
 import { type Api, data, useApi, useWorkspace } from "../../api/client";
+import { nameIn } from "../../api/documentNames";
 import type { LogEvent } from "../../api/live";
 import { useMayWrite } from "../../api/principal";
 import { useTexts } from "../../texts";
 import { Button } from "../../ui/controls";
 import { useFormat } from "../../ui/format";
 import { Empty, Failure, Loading } from "../../ui/notices";
-import { nameIn } from "../log/dayGroups";
 import { useChange } from "./useDocuments";
 
 const PER_PAGE = 50;

@@ -1,9 +1,9 @@
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { ScrollText } from "lucide-react";
 import { useEffect, useSyncExternalStore } from "react";
 import { Link } from "react-router";
 import { data, useApi, useWorkspace } from "../../api/client";
-import { useDocumentName } from "../../api/documentNames";
+import { noteNames, useDocumentName } from "../../api/documentNames";
 import { liveEvents, type LogEvent } from "../../api/live";
 import { useMayWrite } from "../../api/principal";
 import { useTexts } from "../../texts";
@@ -107,11 +107,16 @@ export function Changes() {
   const api = useApi();
   const workspace = useWorkspace();
   const mayWrite = useMayWrite();
+  const queries = useQueryClient();
   const live = useSyncExternalStore(liveEvents.subscribe, liveEvents.get);
   const changes = useInfiniteQuery({
     queryKey: [workspace, "changes"],
-    queryFn: async ({ pageParam }) =>
-      data(await api.GET("/events", { params: { query: { limit: PER_PAGE, type: [...CHANGES], ...(pageParam ? { before: pageParam } : {}) } } })),
+    queryFn: async ({ pageParam }) => {
+      const query = { limit: PER_PAGE, type: [...CHANGES], ...(pageParam ? { before: pageParam } : {}) };
+      const page = data(await api.GET("/events", { params: { query } }));
+      noteNames(queries, workspace, page.events);
+      return page;
+    },
     initialPageParam: 0,
     getNextPageParam: (page) => (page.remaining > 0 ? page.before : undefined),
   });

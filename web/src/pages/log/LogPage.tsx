@@ -1,9 +1,10 @@
-import { useQuery } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { ScrollText } from "lucide-react";
 import { useState, useSyncExternalStore } from "react";
 import { Tab, TabList, TabPanel, Tabs } from "react-aria-components";
 import { useSearchParams } from "react-router";
 import { data, useApi, useWorkspace } from "../../api/client";
+import { noteNames } from "../../api/documentNames";
 import { liveEvents } from "../../api/live";
 import { useSeesAll } from "../../api/principal";
 import { useTexts } from "../../texts";
@@ -22,6 +23,7 @@ function Events() {
   const texts = useTexts();
   const api = useApi();
   const workspace = useWorkspace();
+  const queries = useQueryClient();
   const seesAll = useSeesAll();
   const [filter, setFilter] = useState<Filter>({ type: "all", stage: "all", document: "" });
   const set = (change: Partial<Filter>) => setFilter({ ...filter, ...change });
@@ -29,8 +31,12 @@ function Events() {
   const live = useSyncExternalStore(liveEvents.subscribe, liveEvents.get);
   const earlier = useQuery({
     queryKey: [workspace, "log", types, filter.document],
-    queryFn: async () =>
-      data(await api.GET("/events", { params: { query: { limit: 100, ...(types.length ? { type: types } : {}), ...(filter.document ? { document: filter.document } : {}) } } })),
+    queryFn: async () => {
+      const query = { limit: 100, ...(types.length ? { type: types } : {}), ...(filter.document ? { document: filter.document } : {}) };
+      const page = data(await api.GET("/events", { params: { query } }));
+      noteNames(queries, workspace, page.events);
+      return page;
+    },
   });
   const newest = live.workspace === workspace ? live.events.filter((event) => admits(filter, event)) : [];
   const seen = new Set(newest.map((event) => event.sequence));

@@ -4,9 +4,6 @@ import type { Type } from "./filters";
 /** Events that somebody caused; all others a service made of them. */
 export const CHANGES = ["DocumentAdded", "DocumentDeleted", "DocumentCancelled", "GraphEdited", "BudgetSet", "ErasureRequested", "DocumentErased"] as const satisfies readonly Type[];
 
-/** The name of a document in the words of the event that added it. */
-export const nameIn = ({ text }: LogEvent) => text.replace(/, [\d,]+ bytes$/, "");
-
 export interface Day {
   /** Its first moment, in milliseconds. */
   start: number;
