@@ -118,6 +118,14 @@ def workspace_token(subject: str) -> str:
     return tokens[2] if len(tokens) > 2 else ""
 
 
+def document_token(subject: str) -> str:
+    """Return the token of the document, or of what else the event is about; empty where there is
+    none.
+    """
+    tokens = subject.split(".", 4)
+    return tokens[3] if len(tokens) > 4 else ""
+
+
 def blob(key: str, part: int | str) -> str:
     """Return the subject of part `part` of a blob, by the key of its reference; `*` matches any."""
     return f"blob.{key}.{part}"

@@ -112,7 +112,7 @@ class EventProcessor:
             return
         self.busy += 1
         try:
-            async with self._heartbeats(messages):
+            async with self.heartbeats(messages):
                 decoded_messages = [(message, await self._decode(message)) for message in messages]
                 batch = [
                     (message, delivery)
@@ -300,7 +300,8 @@ class EventProcessor:
         self.reasons.settled(message.sequence)
 
     @asynccontextmanager
-    async def _heartbeats(self, messages: Sequence[Message]) -> AsyncGenerator[None]:
+    async def heartbeats(self, messages: Sequence[Message]) -> AsyncGenerator[None]:
+        """Tell the server again and again that these messages are being worked on."""
         beating: list[asyncio.Task[None]] = []
 
         async def beat() -> None:

@@ -37,6 +37,26 @@ def call_scope() -> CallScope:
     return _scope.get(_NOBODY)
 
 
+_lane: ContextVar[str] = ContextVar("lane", default="")
+
+
+def turn_key() -> str:
+    """Return the key by which calls made now wait for their turn: their workspace, and the lane."""
+    return f"{call_scope().workspace}\x1f{_lane.get()}"
+
+
+@contextmanager
+def calls_in_lane(name: str) -> Generator[None]:
+    """Let calls inside take turns with those of the same workspace in other lanes, instead of
+    standing behind them.
+    """
+    token = _lane.set(name)
+    try:
+        yield
+    finally:
+        _lane.reset(token)
+
+
 def set_call_scope(workspace: str) -> None:
     """Set the workspace of all further calls of this task."""
     _scope.set(CallScope(workspace))

@@ -12,7 +12,7 @@ from offline.embeddings.minilm import DIMENSION, MiniLm, load_session
 from offline.errors import DamagedFile
 from runtime.concurrency.fair_semaphore import FairSemaphore
 from runtime.errors import ConfigurationError
-from runtime.models.call_scope import call_scope
+from runtime.models.call_scope import turn_key
 from runtime.models.port import Vector
 
 
@@ -40,7 +40,7 @@ class MiniLmEmbedder:
         return list(await asyncio.gather(*map(self._in_turn, texts)))
 
     async def _in_turn(self, text: str) -> Vector:
-        async with self._turns.hold(call_scope().workspace):
+        async with self._turns.hold(turn_key()):
             loop = asyncio.get_running_loop()
             return await loop.run_in_executor(self._pool, self._minilm.vector, text)
 

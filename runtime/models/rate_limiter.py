@@ -32,7 +32,7 @@ from runtime.errors import (
     Unavailable,
 )
 from runtime.models import limits as rules
-from runtime.models.call_scope import call_scope
+from runtime.models.call_scope import call_scope, turn_key
 from runtime.models.limits import Call, Demand, Limits, ProviderState, Reservation
 
 logger = structlog.get_logger(__name__)
@@ -154,7 +154,7 @@ class RateLimiter:
             self._heartbeat_task = asyncio.create_task(self._heartbeat())
         try:
             wait = None if self._max_wait == math.inf else self._max_wait
-            async with asyncio.timeout(wait), self._admission.hold(call_scope().workspace):
+            async with asyncio.timeout(wait), self._admission.hold(turn_key()):
                 while (call := await self._try_admit(tokens)) is None:
                     self._call_ended.clear()
                     with suppress(TimeoutError):

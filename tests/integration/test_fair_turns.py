@@ -198,3 +198,72 @@ async def test_a_workspace_behind_one_long_batch_does_not_wait_for_its_end(
     turns.cancel()
     await asyncio.gather(turns, return_exceptions=True)
     assert handler.handled == {"long": 1, "later": 1, "a": 1}
+
+
+LARGE_PART = "Port Elm is large. " * 2500
+"""Of a document that four of these make a large one."""
+
+
+async def publish_parts(log: NatsLog, name: str, parts: range) -> None:
+    """Publish so many events about one document, which is large from the fourth on."""
+    for number in parts:
+        await log.publish(document(name, id=f"{name}-{number}", workspace="busy", text=LARGE_PART))
+
+
+async def test_a_small_document_behind_a_large_one_of_its_workspace_does_not_wait_for_its_end(
+    jetstream: JetStreamContext,
+) -> None:
+    log = NatsLog(jetstream)
+    release = asyncio.Event()
+
+    class Long(Recorder):
+        async def __call__(
+            self, delivery: Delivery[Any], generations: Generations
+        ) -> Sequence[Event]:
+            if delivery.event.document_id == "book":
+                await release.wait()
+            return await super().__call__(delivery, generations)
+
+    handler = Long()
+    replica = await scheduler(jetstream, handler)
+    await publish_parts(log, "book", range(4))
+    turns = asyncio.create_task(replica.run())
+    ordinary = asyncio.create_task(replica.process(await next_messages(jetstream, 4)))
+    await publish_parts(log, "book", range(4, 6))
+    await publish(log, "busy", ["note"])
+
+    async def note_is_done() -> bool:
+        return handler.handled["note"] == 1
+
+    await until(note_is_done, "the small document behind the large one")
+    assert set(handler.handled) == {"note"}, "the rest of the large document has no turn of its own"
+    release.set()
+    await ordinary
+    await replica.process(await next_messages(jetstream, 3))
+    turns.cancel()
+    await asyncio.gather(turns, return_exceptions=True)
+    assert handler.handled == {"book": 6, "note": 1}
+
+
+async def test_of_one_batch_the_small_documents_are_done_before_the_large_one(
+    jetstream: JetStreamContext,
+) -> None:
+    log = NatsLog(jetstream)
+    acknowledged: list[int] = []
+
+    class InOrder(Recorder):
+        async def __call__(
+            self, delivery: Delivery[Any], generations: Generations
+        ) -> Sequence[Event]:
+            if delivery.event.document_id == "book":
+                info = await jetstream.consumer_info("KB_EVENTS", "chunker")
+                acknowledged.append(6 - (info.num_ack_pending or 0))
+            return await super().__call__(delivery, generations)
+
+    handler = InOrder()
+    replica = await scheduler(jetstream, handler)
+    await publish_parts(log, "book", range(4))
+    await publish(log, "busy", ["note", "letter"])
+    await replica.process(await next_messages(jetstream, 6))
+    assert handler.handled == {"book": 4, "note": 1, "letter": 1}
+    assert acknowledged[0] == 2, "both were acknowledged when the large one began"

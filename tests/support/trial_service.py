@@ -41,9 +41,11 @@ SECONDS = {"slow": 1.0, "brief": 0.02}
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def document(name: str, *, id: str | None = None, workspace: str = "trial") -> Envelope[Event]:
+def document(
+    name: str, *, id: str | None = None, workspace: str = "trial", text: str = "text"
+) -> Envelope[Event]:
     """A DocumentAdded event; its id is the name unless another is given."""
-    added = DocumentAdded(document_id=name, text="text")
+    added = DocumentAdded(document_id=name, text=text)
     return wrap(
         added, id=id or f"event-{name}", source="tests", workspace=workspace, time=datetime.now(UTC)
     )

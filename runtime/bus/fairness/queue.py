@@ -11,14 +11,16 @@ from collections import OrderedDict, deque
 from collections.abc import Collection
 from typing import NamedTuple
 
-Key = tuple[str, str]
-"""(workspace token, subject filter of the consumer)."""
+from runtime.bus.fairness.lanes import Lane
+
+Key = tuple[Lane, str]
+"""Lane, and subject filter of the consumer."""
 
 
 class Turn(NamedTuple):
-    """Messages of one workspace, to be handled now: their sequences, in order."""
+    """Messages of one lane, to be handled now: their sequences, in order."""
 
-    workspace: str
+    lane: Lane
     filter: str
     sequences: list[int]
 
@@ -33,7 +35,7 @@ class QueuedMessage(NamedTuple):
 
 
 class FairQueue:
-    """Undelivered messages by workspace."""
+    """Undelivered messages by lane."""
 
     def __init__(self) -> None:
         self._backlog_length = 0
@@ -44,11 +46,11 @@ class FairQueue:
     def __len__(self) -> int:
         return sum(len(queue) for queue in self._queues.values())
 
-    def add(self, sequence: int, workspace: str, filter: str) -> None:
+    def add(self, sequence: int, lane: Lane, filter: str) -> None:
         """Add a message of the backlog. Must be called in the order of the log."""
         if sequence <= self._last_delivered:
             return
-        queue = self._queues.setdefault((workspace, filter), deque())
+        queue = self._queues.setdefault((lane, filter), deque())
         queue.append(QueuedMessage(self._backlog_length, sequence))
         self._backlog_length += 1
 
@@ -67,7 +69,7 @@ class FairQueue:
         """Offer the messages of this turn again, not before that time, because they were not
         handled.
         """
-        key = (turn.workspace, turn.filter)
+        key = (turn.lane, turn.filter)
         queue = self._queues.setdefault(key, deque())
         position = queue[0].position if queue else self._backlog_length
         for sequence in reversed(turn.sequences):
@@ -78,25 +80,25 @@ class FairQueue:
             self._remove_queue(key)
 
     def take(
-        self, limit: int, now: float, *, gap: int = 0, served_workspaces: Collection[str] = ()
+        self, limit: int, now: float, *, gap: int = 0, served_lanes: Collection[Lane] = ()
     ) -> Turn | None:
-        """Return the next workspace's turn of at most `limit` messages; None when no workspace is
-        waiting whose messages may be handled before their delivery.
+        """Return the next lane's turn of at most `limit` messages; None when no lane is waiting
+        whose messages may be handled before their delivery.
 
-        `gap`: messages of the backlog that must be ahead of such a message; `served_workspaces`:
-        workspaces that ordinary delivery serves now.
+        `gap`: messages of the backlog that must be ahead of such a message; `served_lanes`: lanes
+        that ordinary delivery serves now.
         """
         head = min((queue[0].position for queue in self._queues.values()), default=0)
         for key, queue in self._queues.items():
             is_near_head = queue[0].position - head < gap
             is_delayed = self._not_before.get(key, now) > now
-            if is_near_head or is_delayed or key[0] in served_workspaces:
+            if is_near_head or is_delayed or key[0] in served_lanes:
                 continue
             return self._take_from(key, limit)
         return None
 
     def _take_from(self, key: Key, limit: int) -> Turn:
-        """Take the turn of one workspace, which is the last in the round robin from now on."""
+        """Take the turn of one lane, which is the last in the round robin from now on."""
         queue = self._queues[key]
         sequences = [queue.popleft().sequence for _ in range(min(limit, len(queue)))]
         self._not_before.pop(key, None)

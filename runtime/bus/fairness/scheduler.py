@@ -1,9 +1,9 @@
-"""Fair turns between workspaces: messages behind another workspace's backlog are handled before
-they are delivered.
+"""Fair turns between workspaces, and between small and large documents of one: messages behind
+another's backlog are handled before they are delivered.
 
 While a consumer has a backlog, or all its workers are busy with long batches, its service looks
-ahead in the log and handles messages of the workspaces that would have to wait, each in its turn,
-beside ordinary delivery. When such a message is delivered at last it is acknowledged at once; a
+ahead in the log and handles messages of the lanes that would have to wait, each in its turn, beside
+ordinary delivery. When such a message is delivered at last it is acknowledged at once; a
 restarted process and other replicas do not know of it and handle it twice, which every handler
 allows for. So nothing is lost with the state of this scheduler but the time that it saves: see
 decision 42.
@@ -17,12 +17,13 @@ from typing import NamedTuple
 
 import structlog
 
-from contracts import subjects
+from runtime.bus.fairness.lanes import DocumentSizes, Lane, LaneBatch, smaller_first
 from runtime.bus.fairness.queue import FairQueue, Turn
 from runtime.bus.nats.lookahead import Lookahead
 from runtime.bus.nats.messages import NatsMessage
 from runtime.bus.port import Message, SharedValues
 from runtime.bus.processor import EventProcessor
+from runtime.models.call_scope import calls_in_lane
 
 logger = structlog.get_logger(__name__)
 
@@ -46,6 +47,9 @@ MAX_LOOKAHEAD = 100_000
 POLL_SECONDS = 0.25
 """Seconds until the log is read again when no workspace may have a turn."""
 
+EARLY = "early"
+"""The lane of calls to models for what is handled before its delivery."""
+
 RETRY_SECONDS = 2.0
 """Seconds until a failed read of the log, a failed turn, or the delivery of a message whose turn is
 under way is tried again.
@@ -57,7 +61,7 @@ class _Batch(NamedTuple):
 
     started_at: float
     """In seconds of the monotonic clock."""
-    workspaces: frozenset[str]
+    lanes: frozenset[Lane]
 
 
 @dataclass(frozen=True)
@@ -101,6 +105,7 @@ class FairScheduler:
     def __post_init__(self) -> None:
         self.gap = max(MIN_GAP, 2 * self.processor.durable.batch)
         self.queue = FairQueue()
+        self._sizes = DocumentSizes()
         self._in_progress: set[int] = set()
         self._claimed: set[int] = set()
         self._position = 0
@@ -110,22 +115,23 @@ class FairScheduler:
 
     async def process(self, messages: Sequence[NatsMessage]) -> None:
         """Acknowledge those of these delivered messages that were handled before, and handle the
-        others.
+        others: those of small documents first.
         """
-        open_messages = await self._without_handled(messages)
-        if not open_messages:
-            return
-        workspaces = frozenset(
-            subjects.workspace_token(message.subject) for message in open_messages
-        )
-        self._batches[id(open_messages)] = _Batch(time.monotonic(), workspaces)
+        batches = smaller_first(await self._without_handled(messages), self._sizes)
+        for number, batch in enumerate(batches):
+            waiting = [message for later in batches[number + 1 :] for message in later.messages]
+            async with self.processor.heartbeats(waiting):
+                await self._process_batch(batch)
+
+    async def _process_batch(self, batch: LaneBatch[Message]) -> None:
+        self._batches[id(batch)] = _Batch(time.monotonic(), batch.lanes)
         loop = asyncio.get_running_loop()
         wake_up = loop.call_later(LONG_BATCH_SECONDS, self._wake_up.set)
         try:
-            await self.processor.process(open_messages)
+            await self.processor.process(batch.messages)
         finally:
             wake_up.cancel()
-            del self._batches[id(open_messages)]
+            del self._batches[id(batch)]
 
     async def _without_handled(self, messages: Sequence[NatsMessage]) -> list[Message]:
         """Return the messages that nothing handles yet; acknowledge or refuse the others."""
@@ -194,21 +200,20 @@ class FairScheduler:
         if len(self.queue) >= MAX_LOOKAHEAD:
             return False
         headers = await self.lookahead.headers(self._position, wait=POLL_SECONDS)
-        for sequence, workspace, subject_filter in headers:
-            self.queue.add(sequence, workspace, subject_filter)
+        for header in headers:
+            lane = self._sizes.lane_of(header.subject, header.size)
+            self.queue.add(header.sequence, lane, header.filter)
         return bool(headers)
 
     def _next_turn(self) -> Turn | None:
-        # A workspace whose message is about to be delivered waits for that, but not for the end of
-        # long work.
+        # A lane whose message is about to be delivered waits for that, but not for the end of long
+        # work.
         gap = 0 if self._is_held_up() else self.gap
-        served_workspaces: set[str] = set()
+        served_lanes: set[Lane] = set()
         for batch in self._batches.values():
-            served_workspaces |= batch.workspaces
+            served_lanes |= batch.lanes
         limit = min(MAX_TURN_MESSAGES, self.processor.durable.batch)
-        return self.queue.take(
-            limit, time.monotonic(), gap=gap, served_workspaces=served_workspaces
-        )
+        return self.queue.take(limit, time.monotonic(), gap=gap, served_lanes=served_lanes)
 
     async def _run_turn(self, turn: Turn) -> None:
         """Handle the messages of this turn that this replica can claim.
@@ -236,8 +241,10 @@ class FairScheduler:
     async def _handle(self, turn: Turn, sequences: Sequence[int]) -> None:
         if not sequences:
             return
-        messages = await self.lookahead.messages(turn.filter, turn.workspace, sequences)
-        await self.processor.process([_EarlyMessage(message.raw, self) for message in messages])
+        messages = await self.lookahead.messages(turn.filter, turn.lane.workspace, sequences)
+        # Apart from the calls of ordinary delivery, which may have asked for a thousand texts.
+        with calls_in_lane(EARLY):
+            await self.processor.process([_EarlyMessage(message.raw, self) for message in messages])
 
     def _put_back_refused(self, turn: Turn, claimed_sequences: Sequence[int]) -> None:
         """Offer again, after the longest of their delays, the messages that were refused."""
@@ -248,7 +255,7 @@ class FairScheduler:
             return
         delay = max(self.refused_delays.pop(sequence) for sequence in refused_sequences)
         self.queue.put_back(
-            Turn(turn.workspace, turn.filter, refused_sequences), time.monotonic() + delay
+            Turn(turn.lane, turn.filter, refused_sequences), time.monotonic() + delay
         )
 
     def _remove_delivered(self) -> None:

@@ -27,7 +27,7 @@ from runtime.bus.nats import reading
 from runtime.bus.nats.asking import first_answer
 from runtime.bus.nats.connection import SILENT, translated
 from runtime.bus.nats.message_ids import message_id, publisher_key
-from runtime.bus.nats.messages import NatsMessage, StoredMessage
+from runtime.bus.nats.messages import NatsMessage, StoredMessage, stated_size
 from runtime.bus.port import Message
 from runtime.bus.repetitions import is_repetition, scope_of
 from runtime.bus.retried_message import RetriedMessage
@@ -40,10 +40,6 @@ PUBLISH_TIMEOUT = 4.0
 PUBLISH_PATIENCE = 30.0
 """Seconds one attempt may take, and all attempts with the same id together: a lost leader answers
 none of the first.
-"""
-MSG_SIZE = "Nats-Msg-Size"
-"""The header in which the server gives the bytes of a message's data where it leaves the data
-out.
 """
 BETWEEN_ATTEMPTS = 0.1
 """Seconds: a stream without a leader refuses at once, and takes messages the moment another one is
@@ -300,9 +296,7 @@ class NatsLog:
         subject = subjects.of_type_in(workspace, event_type)
         async with aclosing(self._matching(subject, after, headers_only=True)) as messages:
             async for message in messages:
-                # In place of the data. Only a publisher's own header of this name is no number.
-                size = message.headers.get(MSG_SIZE, "")
-                yield message.sequence, int(size) if size.isdecimal() else 0
+                yield message.sequence, stated_size(message.headers)
 
     async def subjects(self, workspace: str, after: int) -> AsyncGenerator[str]:
         subject = subjects.of_workspace(workspace)

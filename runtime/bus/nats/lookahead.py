@@ -6,6 +6,7 @@ and no others.
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from nats.errors import Error as NatsError
 from nats.errors import TimeoutError as NatsTimeout
@@ -13,7 +14,7 @@ from nats.js import JetStreamContext
 
 from contracts import subjects
 from runtime.bus.nats.connection import SILENT, translated
-from runtime.bus.nats.messages import NatsMessage
+from runtime.bus.nats.messages import NatsMessage, stated_size
 from runtime.bus.nats.pulling import Pull, open_pull, opened_pull
 from runtime.bus.nats.reading import reader_config
 from runtime.errors import Unavailable
@@ -23,6 +24,15 @@ FORGOTTEN = 30.0
 
 FETCH = 5.0
 """Seconds a fetch of messages that are known to be there may take."""
+
+
+class MessageHeader(NamedTuple):
+    """What is known of a message without its data: where it stands, what it is about, its bytes."""
+
+    sequence: int
+    subject: str
+    filter: str
+    size: int
 
 
 class Lookahead:
@@ -36,19 +46,17 @@ class Lookahead:
 
     async def headers(
         self, after: int, max_messages: int = 500, wait: float = 0.5
-    ) -> list[tuple[int, str, str]]:
-        """(sequence, workspace token, filter) of the next messages behind `after` and behind what
-        was given before.
+    ) -> list[MessageHeader]:
+        """Return the headers of the next messages behind `after` and behind what was given before.
 
         Empty when there are none within `wait` seconds. Raises `Unavailable`.
         """
-        headers: list[tuple[int, str, str]] = []
+        headers: list[MessageHeader] = []
         for filter in self._readers:
             for message in await self._fetch(filter, after, max_messages, wait):
                 self._after[filter] = message.sequence
-                headers.append(
-                    (message.sequence, subjects.workspace_token(message.subject), filter)
-                )
+                size = stated_size(message.headers)
+                headers.append(MessageHeader(message.sequence, message.subject, filter, size))
         return headers
 
     async def messages(

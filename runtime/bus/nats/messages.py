@@ -14,7 +14,19 @@ from nats.js.api import RawStreamMsg
 
 from runtime.bus.records import RECORDED_AT
 
+MSG_SIZE = "Nats-Msg-Size"
+"""The header in which the server gives the bytes of a message's data where it leaves the data
+out.
+"""
+
 EPOCH = datetime.fromtimestamp(0, UTC)
+
+
+def stated_size(headers: Mapping[str, str]) -> int:
+    """Return the bytes of data that a message without its data has; 0 where no number says it."""
+    # Only a publisher's own header of this name is no number.
+    size = headers.get(MSG_SIZE, "")
+    return int(size) if size.isdecimal() else 0
 
 
 class Place(NamedTuple):

@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from runtime.concurrency.fair_semaphore import FairSemaphore
+from runtime.models.call_scope import calls_for, calls_in_lane, turn_key
 
 
 async def order_of(semaphore: FairSemaphore, keys: str) -> str:
@@ -104,3 +105,21 @@ async def test_a_waiter_that_gives_up_takes_nothing_with_it(served_first: bool) 
     assert task.cancelled()
     async with asyncio.timeout(1), semaphore.hold("c"):
         pass
+
+
+async def test_calls_of_another_lane_of_a_workspace_do_not_stand_behind_the_first() -> None:
+    semaphore = FairSemaphore(1)
+    order: list[str] = []
+
+    async def call(name: str, lane: str) -> None:
+        with calls_for("w"), calls_in_lane(lane):
+            async with semaphore.hold(turn_key()):
+                order.append(name)
+                await asyncio.sleep(0)
+
+    async with semaphore.hold("first"):
+        calls = [asyncio.create_task(call(f"book {number}", "")) for number in range(20)]
+        calls.append(asyncio.create_task(call("note", "early")))
+        await asyncio.sleep(0)
+    await asyncio.gather(*calls)
+    assert order.index("note") == 1
