@@ -13,11 +13,11 @@ from contracts.events import (
     StageFailed,
     VectorsIndexed,
 )
-from contracts.graph import DocumentBounds, Generations, Partition, VectorRow
-from contracts.ids import chunk_vector_id, chunk_vector_prefix
+from contracts.graph import Generations, Partition, VectorRow
+from contracts.ids import chunk_vector_id
 from contracts.values import Chunk, ChunkRef, DocumentVersion, TokenUsage
 from knowledge.vector_rows import chunk_row
-from runtime.bus.batches import by_workspace, document_bounds
+from runtime.bus.batches import by_workspace
 from runtime.bus.port import ALL_WANTED, Delivery, DocumentVersions, version_deleted
 from runtime.errors import ModelRefused
 from runtime.models.call_scope import PaidCall, billed_calls
@@ -27,14 +27,12 @@ from runtime.stores.vectors.port import Vectors
 from services.indexer.domain.cut_warnings import cut_warnings
 from services.indexer.domain.usage_shares import usage_shares
 from services.indexer.graph_index import GraphKeys, IndexedIds, index_graph
+from services.indexer.obsolete_chunks import chunks_created, remove_obsolete_chunks
 from services.indexer.port import Embeddings, Extents
 from services.indexer.vector_updates import Outdated, Refusals, embed_and_put, find_outdated
 
 Indexing = VectorsIndexed | StageFailed
 """What is told of an event: what of it is indexed, then why the model refuses the rest."""
-
-PAGE = 50
-"""Rows read at once when looking for rows behind the end of a document."""
 
 
 async def on_chunks(
@@ -74,7 +72,7 @@ class _ChunkIndexer:
     ) -> dict[int, list[Indexing]]:
         """Index the chunks of one workspace; return what is told of each event by its sequence."""
         partition = Partition(workspace, self.generation)
-        chunk_events = _chunks_created(deliveries)
+        chunk_events = chunks_created(deliveries)
         events_to_embed = await self._wanted(workspace, chunk_events)
         rows = chunk_rows(events_to_embed.values())
         outdated_rows = await find_outdated(partition, "chunks", rows, self.vectors)
@@ -85,7 +83,7 @@ class _ChunkIndexer:
             # Of an obsolete version, too: an earlier attempt may have written it while it was
             # current (decision 12).
             await self._restore_newer_chunks(partition, chunk_events.values())
-        await _remove_obsolete_chunks(partition, deliveries, self.vectors, self.extents)
+        await remove_obsolete_chunks(partition, deliveries, self.vectors, self.extents)
         embedding = Embedding(outdated_rows, refusals, cuts)
         results: dict[int, list[Indexing]] = {}
         for delivery in deliveries:
@@ -139,17 +137,6 @@ class _ChunkIndexer:
                 await embed_and_put(partition, [outdated_rows], self.vectors, self.embeddings)
 
 
-def _chunks_created(
-    deliveries: Sequence[Delivery[ChunksCreated | DocumentDeleted]],
-) -> dict[int, ChunksCreated]:
-    """Return the events that bring chunks, by their sequences."""
-    chunk_events: dict[int, ChunksCreated] = {}
-    for delivery in deliveries:
-        if isinstance(delivery.event, ChunksCreated):
-            chunk_events[delivery.sequence] = delivery.event
-    return chunk_events
-
-
 def _share_usage(bill: Sequence[PaidCall], results: Sequence[list[Indexing]]) -> None:
     """Write into each event its share of what the texts of all of them took."""
     usage = sum((call.usage for call in bill), TokenUsage())
@@ -160,65 +147,6 @@ def _share_usage(bill: Sequence[PaidCall], results: Sequence[list[Indexing]]) ->
     shares = usage_shares(usage, [event.embedded for _, event in vectors_indexed])
     for (events, event), share in zip(vectors_indexed, shares, strict=True):
         events[0] = event.model_copy(update={"usage": share})
-
-
-async def _remove_obsolete_chunks(
-    partition: Partition,
-    deliveries: Sequence[Delivery[ChunksCreated | DocumentDeleted]],
-    vectors: Vectors,
-    extents: Extents,
-) -> None:
-    """Remove rows behind the end of their document.
-
-    Another replica may be writing an older version. Each replica does this after it has written, so
-    the last one sees all rows (decision 17).
-    """
-    documents: set[str] = set()
-    for bounds in document_bounds(deliveries):
-        before = await extents.put(partition, bounds)
-        # The first bounds of a document make nothing obsolete: its chunks belong to the same
-        # version.
-        for id, extent in bounds.items():
-            if id in before or not extent.count:
-                documents.add(id)
-    stored_bounds = await extents.get(
-        partition, {delivery.event.aggregate_id for delivery in deliveries}
-    )
-    oldest_versions = _oldest_versions(deliveries)
-    for id, extent in stored_bounds.items():
-        if id in oldest_versions and extent.version > oldest_versions[id]:
-            documents.add(id)
-    for id in sorted(documents):
-        await _remove_behind(partition, id, stored_bounds[id], vectors)
-
-
-async def _remove_behind(
-    partition: Partition, document: str, extent: DocumentBounds, vectors: Vectors
-) -> None:
-    """Remove the rows of a document that its bounds make obsolete, page by page."""
-    prefix = chunk_vector_prefix(document)
-    after = chunk_vector_id(document, extent.count - 1) if extent.count else prefix
-    while True:
-        page = await vectors.scan(partition, "chunks", after, PAGE)
-        rows = [row for row in page if row.id.startswith(prefix)]
-        if not rows:
-            return
-        obsolete = [row.id for row in rows if extent.is_obsolete_chunk(row.order, row.version)]
-        # A newer version may have been written under the same id meanwhile: ids of chunks have no
-        # version in them (decision 4).
-        await vectors.delete(partition, "chunks", obsolete, before=extent.version)
-        after = rows[-1].id
-
-
-def _oldest_versions(
-    deliveries: Sequence[Delivery[ChunksCreated | DocumentDeleted]],
-) -> dict[str, int]:
-    """Return the oldest version of each document that chunks came of."""
-    versions: dict[str, int] = {}
-    for event in _chunks_created(deliveries).values():
-        document = event.document
-        versions[document.id] = min(document.version, versions.get(document.id, document.version))
-    return versions
 
 
 async def on_graph_merged(

@@ -40,7 +40,7 @@ class Counted:
         async def call(*arguments: Any, **options: Any) -> Any:
             self.calls[name] += 1
             self.named[name] += sum(
-                len(keys) for keys in arguments[1:] if not isinstance(keys, str)
+                len(keys) for keys in arguments[1:] if not isinstance(keys, str | int)
             )
             return await method(*arguments, **options)
 

@@ -1,0 +1,119 @@
+"""Removes the vectors of chunks that their document no longer has."""
+
+from collections.abc import Collection, Mapping, Sequence
+
+from contracts.events import ChunksCreated, DocumentDeleted
+from contracts.graph import DocumentBounds, Partition
+from contracts.ids import chunk_vector_id, chunk_vector_prefix
+from runtime.bus.batches import document_bounds
+from runtime.bus.port import Delivery
+from runtime.stores.vectors.port import Vectors
+from services.indexer.port import Extents
+
+PAGE = 50
+"""Rows read at once when looking for rows behind the end of a document."""
+
+
+def chunks_created(
+    deliveries: Sequence[Delivery[ChunksCreated | DocumentDeleted]],
+) -> dict[int, ChunksCreated]:
+    """Return the events that bring chunks, by their sequences."""
+    chunk_events: dict[int, ChunksCreated] = {}
+    for delivery in deliveries:
+        if isinstance(delivery.event, ChunksCreated):
+            chunk_events[delivery.sequence] = delivery.event
+    return chunk_events
+
+
+async def remove_obsolete_chunks(
+    partition: Partition,
+    deliveries: Sequence[Delivery[ChunksCreated | DocumentDeleted]],
+    vectors: Vectors,
+    extents: Extents,
+) -> None:
+    """Remove rows behind the end of their document.
+
+    Another replica may be writing an older version. Each replica does this after it has written, so
+    the last one sees all rows (decision 17).
+    """
+    documents: set[str] = set()
+    earlier_bounds: dict[str, DocumentBounds] = {}
+    for bounds in document_bounds(deliveries):
+        before = await extents.put(partition, bounds)
+        earlier_bounds |= before
+        # The first bounds of a document make nothing obsolete: its chunks belong to the same
+        # version.
+        for id, extent in bounds.items():
+            if id in before or not extent.count:
+                documents.add(id)
+    stored_bounds = await extents.get(
+        partition, {delivery.event.aggregate_id for delivery in deliveries}
+    )
+    oldest_versions = _oldest_versions(deliveries)
+    for id, extent in stored_bounds.items():
+        if id in oldest_versions and extent.version > oldest_versions[id]:
+            documents.add(id)
+    deleted = _deleted_documents(documents - oldest_versions.keys(), stored_bounds, earlier_bounds)
+    if deleted:
+        ids = [
+            chunk_vector_id(id, order)
+            for id in sorted(deleted)
+            for order in range(earlier_bounds[id].count)
+        ]
+        first_deletion = min(stored_bounds[id].version for id in deleted)
+        await vectors.delete(partition, "chunks", ids, before=first_deletion)
+    for id in sorted(documents - deleted):
+        await _remove_behind(partition, id, stored_bounds[id], vectors)
+
+
+def _deleted_documents(
+    documents: Collection[str],
+    bounds: Mapping[str, DocumentBounds],
+    earlier_bounds: Mapping[str, DocumentBounds],
+) -> set[str]:
+    """Return the deleted documents whose rows are known by their earlier bounds, and whose versions
+    are older than all of these deletions: they are removed in one call.
+
+    Whoever writes a row that those bounds do not have looks at the bounds afterwards, and removes
+    it. A deletion that comes again, after one that was interrupted, finds its own bounds: its rows
+    are looked for.
+    """
+    deleted = {id for id in documents if not bounds[id].count and id in earlier_bounds}
+    deleted = {
+        id
+        for id in deleted
+        if earlier_bounds[id].count and earlier_bounds[id].version < bounds[id].version
+    }
+    first_deletion = min((bounds[id].version for id in deleted), default=0)
+    return {id for id in deleted if earlier_bounds[id].version < first_deletion}
+
+
+async def _remove_behind(
+    partition: Partition, document: str, extent: DocumentBounds, vectors: Vectors
+) -> None:
+    """Remove the rows of a document that its bounds make obsolete, page by page."""
+    prefix = chunk_vector_prefix(document)
+    after = chunk_vector_id(document, extent.count - 1) if extent.count else prefix
+    while True:
+        page = await vectors.scan(partition, "chunks", after, PAGE)
+        rows = [row for row in page if row.id.startswith(prefix)]
+        if not rows:
+            return
+        obsolete = [row.id for row in rows if extent.is_obsolete_chunk(row.order, row.version)]
+        # A newer version may have been written under the same id meanwhile: ids of chunks have no
+        # version in them (decision 4).
+        await vectors.delete(partition, "chunks", obsolete, before=extent.version)
+        if len(rows) < PAGE:
+            return
+        after = rows[-1].id
+
+
+def _oldest_versions(
+    deliveries: Sequence[Delivery[ChunksCreated | DocumentDeleted]],
+) -> dict[str, int]:
+    """Return the oldest version of each document that chunks came of."""
+    versions: dict[str, int] = {}
+    for event in chunks_created(deliveries).values():
+        document = event.document
+        versions[document.id] = min(document.version, versions.get(document.id, document.version))
+    return versions
