@@ -51,7 +51,7 @@ def main() -> None:
             bus.integrity.schema_store = rows
             yield [
                 Subscription("indexer-chunks", chunks),
-                Subscription("indexer-graph", graph_merged),
+                Subscription("indexer-graph", graph_merged, rest=settings.index_rest_seconds),
             ]
         finally:
             await embeddings.close()
