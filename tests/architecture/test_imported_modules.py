@@ -95,7 +95,7 @@ def test_a_command_that_starts_or_stops_a_stack_in_the_background_imports_nothin
 
 @pytest.mark.parametrize(
     ("service", "most"),
-    [("chunker", 1028), ("extractor", 1072), ("merger", 1045), ("indexer", 1118), ("query", 1703)],
+    [("chunker", 1029), ("extractor", 1072), ("merger", 1046), ("indexer", 1120), ("query", 1704)],
 )
 def test_a_service_imports_no_driver_before_its_settings_ask_for_one(
     service: str, most: int
