@@ -81,6 +81,8 @@ def _asked(question: str, language: str, *, counts: bool) -> str:
         if word.lower() in stop_words(language):
             break
         phrase.append(word)
+        if language == GERMAN and word[0].isupper():
+            break  # it is the noun, and a verb follows
     noun = phrase[-1:] if counts else phrase
     return " ".join(noun) if terms(" ".join(noun), language) else ""
 

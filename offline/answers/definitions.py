@@ -26,7 +26,7 @@ _DEFINITION = re.compile(
 )
 _ADVERB = re.compile(
     r"^(?:(?:does|do|did|is|are|the|an?|term|word|option|setting|meaning of|der begriff|das wort|"
-    r"die option|der|die|das|eine?[nr]?|слово|термин|une?|le mot|la|el|los|las)\s+)+",
+    r"die option|der|die|das|eine?[nr]?|слово|термин|un[ae]?|le mot|la|el|los|las)\s+)+",
     re.I,
 )
 _END = re.compile(
@@ -69,7 +69,7 @@ def asked_term(question: str, language: str) -> str:
     """Return the term whose meaning a question asks for, in lower case; empty if it asks for
     something else.
     """
-    text = question.strip()[:_LONGEST]
+    text = question.strip().lstrip("¿¡")[:_LONGEST]
     if language == CHINESE:
         match = _HAN_DEFINITION.match(text)
         return (match[1] or match[2]).strip(_QUOTES) if match else ""

@@ -10,7 +10,7 @@ its numbers.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, Protocol
 
@@ -31,6 +31,7 @@ from offline.answers.relevance import (
     versions,
     wanted_terms,
 )
+from offline.answers.two_hops import MOST_BRIDGES, bridges, two_hops
 from offline.language.languages import CHINESE, ENGLISH, GERMAN, JAPANESE, language_of
 
 NO_MODEL = (
@@ -49,6 +50,9 @@ NO_MODEL_READ = (
 
 QUOTATIONS = 3
 """Most sentences that are chosen for an answer; each brings what it needs to be understood."""
+
+LEADS = 3
+"""Most sentences that may lead from the first question of two to the second."""
 
 RELATIVE_SCORE = 0.55
 """Sentences below this share of the best score are not quoted."""
@@ -72,6 +76,7 @@ class Weights:
 
 IN_ENGLISH = Weights(0.8, 2.0, 2, 1.06)
 IN_OTHER_LANGUAGES = Weights(1.0, 0.3, 1, 0.58)
+_WEIGHTS = {ENGLISH: IN_ENGLISH, GERMAN: replace(IN_OTHER_LANGUAGES, least_score=0.5)}
 """The embedding model of the embedded stack knows English alone. All are chosen with
 `benchmarks/answers.py` and `benchmarks/answers_kinds.py`.
 """
@@ -149,25 +154,72 @@ async def extractive_answer(
     """Return the best sentences with their references, or that the documents do not say; passages
     are given best first.
     """
-    ranking = await scored_candidates(question, passages, embedder)
-    weights = weights_for(question)
-    if not ranking or (ranking[0][0] < weights.least_score and not terms(question) <= OVERVIEW):
+    language = language_of(question)
+    best = await _of_both_hops(question, passages, embedder) or _best(
+        question, await scored_candidates(question, passages, embedder, language), language
+    )
+    if not best:
         return f"{NOT_SAID}\n\n{NO_MODEL_READ}"
-    least_score = RELATIVE_SCORE * ranking[0][0]
-    best = [candidate for score, candidate in ranking if score >= least_score][:QUOTATIONS]
     return f"{quotation(question, best)}\n\n{NO_MODEL}"
 
 
-async def scored_candidates(
+def _best(
+    question: str, ranking: Sequence[tuple[float, Candidate]], language: str
+) -> list[Candidate]:
+    """Return the candidates of a ranking that are quoted; none where the first one is too poor."""
+    least_first = weights_for(language).least_score
+    if not ranking or (ranking[0][0] < least_first and not terms(question) <= OVERVIEW):
+        return []
+    least_score = RELATIVE_SCORE * ranking[0][0]
+    return [candidate for score, candidate in ranking if score >= least_score][:QUOTATIONS]
+
+
+async def _of_both_hops(
     question: str, passages: Sequence[SourcePassage], embedder: Embeds
+) -> list[Candidate]:
+    """Return the sentence that answers a question of two hops and the one that leads to it; none of
+    another question, and none where either is lacking.
+    """
+    language = language_of(question)
+    least_score = weights_for(language).least_score
+    hops = two_hops(question, language)
+    if hops is None:
+        return []
+    ranking = await scored_candidates(hops.first, passages, embedder, language)
+    least_lead = max(least_score, RELATIVE_SCORE * ranking[0][0]) if ranking else 0.0
+    leads = [lead for score, lead in ranking if score >= least_lead][:LEADS]
+    if any(hops.own_terms(language) <= terms(lead.part.plain, language) for lead in leads):
+        return []
+    leads_by_name = {
+        name: lead
+        for lead in reversed(leads)
+        for name in bridges(f"{lead.part.plain} {lead.part.title}", question, language)
+    }
+    answers: list[tuple[float, Candidate, Candidate]] = []
+    for name, lead in list(leads_by_name.items())[-MOST_BRIDGES:]:
+        ranking = await scored_candidates(hops.second(name), passages, embedder, language)
+        answers += [
+            (score, answer, lead)
+            for score, answer in ranking[:1]
+            if score >= least_score and answer.part != lead.part
+        ]
+    if not answers:
+        return []
+    _, answer, lead = max(answers, key=lambda found: found[0])
+    rank = answer.passage if lead.parts == answer.parts else answer.passage + 1
+    return [answer, replace(lead, passage=rank)]  # each ranking numbers its own passages
+
+
+async def scored_candidates(
+    question: str, passages: Sequence[SourcePassage], embedder: Embeds, language: str = ""
 ) -> list[tuple[float, Candidate]]:
     """Return the best sentences with their scores, best first.
 
     The `CANDIDATES` that share most words with the question are embedded below what heads them; the
     `FINALISTS` that are best then also alone and after what they go on from.
     """
-    language = language_of(question)
-    weights = weights_for(question)
+    language = language or language_of(question)
+    weights = weights_for(language)
     sentences = _sentences(question, passages, language)
     lexical = lexical_scores(
         wanted_terms(question, language),
@@ -178,6 +230,7 @@ async def scored_candidates(
             )
             for sentence in sentences
         ],
+        language,
     )
     nearest = sorted(range(len(sentences)), key=lambda i: (-lexical[i], sentences[i].passage, i))
     scores = {
@@ -205,9 +258,9 @@ async def scored_candidates(
     return [(score, sentences[i]) for score, i in ranking]
 
 
-def weights_for(question: str) -> Weights:
-    """Return the weights for the language of a question."""
-    return IN_ENGLISH if language_of(question) == ENGLISH else IN_OTHER_LANGUAGES
+def weights_for(language: str) -> Weights:
+    """Return the weights for questions in a language."""
+    return _WEIGHTS.get(language, IN_OTHER_LANGUAGES)
 
 
 def _fitness(question: str, sentence: Candidate, language: str) -> float:

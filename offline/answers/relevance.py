@@ -9,7 +9,16 @@ from functools import lru_cache
 from itertools import pairwise
 
 from contracts.spelling import one_spelling
-from offline.language.languages import CHINESE_GRAMMAR, ENGLISH, GERMAN, stem_in, stop_words
+from offline.language import german
+from offline.language.languages import (
+    CHINESE,
+    CHINESE_GRAMMAR,
+    ENGLISH,
+    GERMAN,
+    JAPANESE,
+    stem_in,
+    stop_words,
+)
 from offline.language.scripts import HAN
 from offline.language.stems import answer_stem
 
@@ -21,6 +30,9 @@ FEW = 200
 _ALONE = re.compile(r"(?<![\w(.,])\d+(?![\w)]|[.,]\d)(?!\.\s)")
 _VERSION = re.compile(r"(?<![\w.])\d+(?:\.\d+){2,}(?![\w.]*\w)")
 RELATED = 0.6
+_SHORTEST_STEM = 3
+_LONGEST_REST = 2
+"""Letters of an ending that a stemmer may have left."""
 _SHORTEST_RELATED = 5
 """Letters of a term that others may have in them: `speicher` in `speicherbedarf`."""
 
@@ -34,6 +46,8 @@ _SOURCE = re.compile(
 """The part of a question that names who says it."""
 _SMALL = re.compile(r"\b[a-z]{2}")
 _NAME = re.compile(r"(?<!^)\b[A-Z]\w+")
+_OPENING = "¿¡\"'“‘«„ "
+"""Marks before the first word of a question."""
 
 
 @lru_cache(maxsize=1 << 14)
@@ -45,8 +59,18 @@ def terms(text: str, language: str = ENGLISH) -> frozenset[str]:
         if _HAN.search(word):
             result.update(_han_terms(word))
         elif word not in unimportant_words:
-            result.add(answer_stem(word) if language == ENGLISH else stem_in(language, word))
+            result.add(_stem(word, language))
+    if language == GERMAN:
+        joined = german.joined_verbs(text, unimportant_words)
+        result.update(_stem(verb.lower(), language) for verb in joined)
     return frozenset(result)
+
+
+def _stem(word: str, language: str) -> str:
+    if language == ENGLISH:
+        return answer_stem(word)
+    stem = stem_in(language, word)
+    return german.without_infix(stem) if language == GERMAN else stem
 
 
 def _han_terms(word: str) -> Iterator[str]:
@@ -89,7 +113,7 @@ def names(question: str, language: str = ENGLISH) -> frozenset[str]:
     if not _SMALL.search(question):
         return frozenset()
     pattern = _UNUSUAL_NAME if language == GERMAN else _NAME
-    return terms(" ".join(pattern.findall(_SOURCE.sub(" ", question))), language)
+    return terms(" ".join(pattern.findall(_SOURCE.sub(" ", question).lstrip(_OPENING))), language)
 
 
 @lru_cache(maxsize=1 << 10)
@@ -115,7 +139,7 @@ class SentenceTerms:
 
 
 def lexical_scores(
-    question_terms: frozenset[str], sentences: Sequence[SentenceTerms]
+    question_terms: frozenset[str], sentences: Sequence[SentenceTerms], language: str = ENGLISH
 ) -> list[float]:
     """Return for each sentence the share of the wanted terms in it, 0 to 1; rare terms have a
     greater weight.
@@ -123,7 +147,7 @@ def lexical_scores(
     A term that is only related to one in the sentence, as `memory` is to `memories`, counts
     `RELATED`.
     """
-    relatives = _relatives(question_terms, sentences)
+    relatives = _relatives(question_terms, sentences, language)
     wanted_in_order = sorted(question_terms)  # sums of floating-point numbers depend on the order
     inside = [_shares(sentence.own, relatives) for sentence in sentences]
     around = [_shares(sentence.around, relatives) for sentence in sentences]
@@ -155,18 +179,32 @@ def _shares(
 
 
 def _relatives(
-    question_terms: frozenset[str], sentences: Sequence[SentenceTerms]
+    question_terms: frozenset[str], sentences: Sequence[SentenceTerms], language: str
 ) -> dict[str, list[tuple[str, float]]]:
     """Return for each term of the sentences the wanted terms that it is or is related to."""
     vocabulary = {term for sentence in sentences for term in sentence.own | sentence.around}
     result: dict[str, list[tuple[str, float]]] = {term: [(term, 1.0)] for term in question_terms}
     for word in question_terms:
-        if len(word) < _SHORTEST_RELATED:
-            continue
-        beginning = word[: max(_SHORTEST_RELATED, len(word) - 2)]
         for term in vocabulary:
-            if term != word and (
-                beginning in term or (len(term) >= _SHORTEST_RELATED and term in word)
-            ):
+            if term != word and _is_related(word, term, language):
                 result.setdefault(term, []).append((word, RELATED))
     return result
+
+
+def _is_related(word: str, term: str, language: str) -> bool:
+    """Return whether a term of a sentence says in another form what a word of the question says."""
+    if len(word) >= _SHORTEST_RELATED:
+        beginning = word[: max(_SHORTEST_RELATED, len(word) - 2)]
+        if beginning in term or (len(term) >= _SHORTEST_RELATED and term in word):
+            return True
+    if language == GERMAN:
+        return german.is_related(word, term)
+    return language not in (ENGLISH, CHINESE, JAPANESE) and _is_short_form(word, term)
+
+
+def _is_short_form(word: str, term: str) -> bool:
+    """Return whether short stems are those of one word: `муз` of музей, `музе` of музея."""
+    shorter, longer = sorted((word, term), key=len)
+    return len(shorter) >= _SHORTEST_STEM and (
+        longer.startswith(shorter) and len(longer) - len(shorter) <= _LONGEST_REST
+    )

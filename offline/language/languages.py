@@ -6,7 +6,7 @@ Snowball and of the package `stop-words`. A language is added by a line in `_LAN
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from threading import Lock
 from typing import Any, Protocol, cast
@@ -101,18 +101,28 @@ def stop_words(language: str) -> frozenset[str]:
         return GRAMMAR_WORDS
     if language not in _LANGUAGES:
         return frozenset()
-    return frozenset(get_stop_words(language)) | _ASKING.get(language, frozenset())
+    return frozenset([*get_stop_words(language), *_ADDED.get(language, "").split()])
 
 
-_ASKING: dict[str, frozenset[str]] = {
-    "german": frozenset(
-        "wozu woraus womit wodurch wofür worin wieviel viel viele passiert geschieht".split()  # noqa: SIM905
+_ADDED: Mapping[str, str] = {
+    "german": (
+        "wozu woraus womit wodurch wofür worin worauf worüber wovon wieviel wieviele viel viele "
+        "wem wen passiert geschieht wurde wurden worden müsste darf dürfen durfte mag möchte lässt "
+        "lassen gibt geben gilt gelten ab beim neben wegen falls sobald bevor obwohl schon mehr "
+        "immer oft mal etwa ungefähr genau eigentlich bitte mindestens höchstens maximal dabei "
+        "dafür daran darauf daraus davon vorhanden vorhandene existiert existieren"
     ),
-    "russian": frozenset(
-        "сколько какой какая какие каком какого каких кто что где когда почему зачем ли".split()  # noqa: SIM905
+    "french": "combien quoi peuvent doivent toute",
+    "spanish": "cuánto cuánta cuántos cuántas cuál cuáles quiénes cuándo dónde adónde porqué debo",
+    "italian": "quali quando",
+    "portuguese": "quanto quanta quantos quantas quais porquê",
+    "dutch": "hoeveel waar wanneer waarom welke welk wiens",
+    "russian": (
+        "сколько какой какая какое какие каков каком какого каких кто что где когда почему зачем "
+        "ли откуда чей чья нужен нужна нужны должен должна должны ко обо свой"
     ),
 }
-"""Words of questions that the package lacks."""
+"""Words of grammar and of asking that the package lacks."""
 
 
 class _Stems(Protocol):

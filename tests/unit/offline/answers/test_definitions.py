@@ -23,7 +23,7 @@ def bonuses(question: str, text: str, language: str = "english") -> list[float]:
         ("english", "Where is a sail?", ""),
         ("german", "Was bedeutet das Wort Segel?", "segel"),
         ("russian", "Что такое парус?", "парус"),
-        ("spanish", "¿Qué es una vela?", ""),
+        ("spanish", "¿Qué es una vela?", "vela"),
         ("chinese", "帆是什么意思？", "帆"),
         ("chinese", "什么是桅杆？", "桅杆"),
     ],
