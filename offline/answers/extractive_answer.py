@@ -163,6 +163,14 @@ async def extractive_answer(
     return f"{quotation(question, best)}\n\n{NO_MODEL}"
 
 
+def _meets(question: str, asked_terms: frozenset[str], answer: Candidate, language: str) -> bool:
+    """Return whether a sentence has a word of what is asked, or an answer of the kind."""
+    text = answer.part.plain
+    return not asked_terms.isdisjoint(terms(text, language)) or (
+        agreement(question, text, language) > 0
+    )
+
+
 def _best(
     question: str, ranking: Sequence[tuple[float, Candidate]], language: str
 ) -> list[Candidate]:
@@ -201,7 +209,9 @@ async def _of_both_hops(
         answers += [
             (score, answer, lead)
             for score, answer in ranking[:1]
-            if score >= least_score and answer.part != lead.part
+            if score >= least_score
+            and answer.part != lead.part
+            and _meets(hops.second(name), hops.own_terms(language), answer, language)
         ]
     if not answers:
         return []

@@ -95,7 +95,7 @@ def test_a_command_that_starts_or_stops_a_stack_in_the_background_imports_nothin
 
 @pytest.mark.parametrize(
     ("service", "most"),
-    [("chunker", 1029), ("extractor", 1072), ("merger", 1046), ("indexer", 1120), ("query", 1704)],
+    [("chunker", 1029), ("extractor", 1072), ("merger", 1046), ("indexer", 1120), ("query", 1706)],
 )
 def test_a_service_imports_no_driver_before_its_settings_ask_for_one(
     service: str, most: int
