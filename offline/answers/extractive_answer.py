@@ -76,7 +76,6 @@ class Weights:
 
 IN_ENGLISH = Weights(0.8, 2.0, 2, 1.06)
 IN_OTHER_LANGUAGES = Weights(1.0, 0.3, 1, 0.58)
-_WEIGHTS = {ENGLISH: IN_ENGLISH, GERMAN: replace(IN_OTHER_LANGUAGES, least_score=0.5)}
 """The embedding model of the embedded stack knows English alone. All are chosen with
 `benchmarks/answers.py` and `benchmarks/answers_kinds.py`.
 """
@@ -270,7 +269,7 @@ async def scored_candidates(
 
 def weights_for(language: str) -> Weights:
     """Return the weights for questions in a language."""
-    return _WEIGHTS.get(language, IN_OTHER_LANGUAGES)
+    return IN_ENGLISH if language == ENGLISH else IN_OTHER_LANGUAGES
 
 
 def _fitness(question: str, sentence: Candidate, language: str) -> float:
