@@ -1,4 +1,4 @@
-"""neo4j 6: imported without pandas.
+"""neo4j 6.4.1: imported without pandas.
 
 pandas: the driver imports it where it is installed, as pymilvus has it installed, for parameters
 that are data frames, which nobody here gives it: half a second of CPU and 34 MB in every process.

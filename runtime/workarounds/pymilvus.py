@@ -14,7 +14,9 @@ May go when `test_the_client_of_milvus_says_its_connection_nowhere` fails
 
 Hits: the client makes several objects of each row that a search or a read returns, most of what
 either costs: 45 and 29 microseconds a row. Their columns stand in the server's answer as they are.
-Upstream: none found. May go with the workaround of columns.
+Upstream: none found.
+May go when `test_the_client_of_milvus_says_its_connection_nowhere` fails
+(`tests/unit/runtime/test_workarounds.py`).
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""typer 0.27: its help imported without what it never prints here.
+"""typer 0.27.1: its help imported without what it never prints here.
 
 What prints help imports rich's Markdown and tracebacks, which bring markdown-it and pygments, and
 rich asks for attrs where it is installed: a third of the CPU of `--help`. Our help is not written
@@ -18,7 +18,7 @@ from typing import Any, cast
 STANDINS = {"rich.markdown": "Markdown", "rich.traceback": "Traceback"}
 """What is imported in vain, and the class of it that is named."""
 
-MISSING = "attr"
+ATTRS = "attr"
 """What rich does without where it is not installed."""
 
 
@@ -32,15 +32,15 @@ def without_markdown() -> Generator[None]:
         if name not in modules:
             modules[name] = ModuleType(name)
             setattr(modules[name], class_name, type(class_name, (), {}))
-    modules.setdefault(MISSING, None)
+    modules.setdefault(ATTRS, None)
     try:
         yield
     finally:
         for name in STANDINS:
             if not hasattr(modules[name], "__file__"):
                 del modules[name]
-        if modules[MISSING] is None:
-            del modules[MISSING]
+        if modules[ATTRS] is None:
+            del modules[ATTRS]
 
 
 def import_help() -> None:

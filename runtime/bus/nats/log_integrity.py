@@ -189,12 +189,12 @@ async def collect_evidence(
     durables: Iterable[str],
     reached_sequence: int,
     stored_mark: LogMark | None,
-    previous: Evidence | None = None,
+    earlier_evidence: Evidence | None = None,
 ) -> Evidence:
     """Read the evidence on the bus, and add the mark that is kept outside of it. Raises
     `Unavailable`.
 
-    A durable that had handled all of this log by the `previous` evidence is not asked again.
+    A durable that had handled all of this log by the `earlier_evidence` is not asked again.
     """
     start = await observe(jetstream)
     noted_mark, revision = await read_noted_mark(values)
@@ -207,7 +207,7 @@ async def collect_evidence(
         revision,
     )
     for name in durables:
-        if previous and previous.is_settled(name, start):
+        if earlier_evidence and earlier_evidence.is_settled(name, start):
             evidence.floors[name] = start.last_sequence
         else:
             await _add_durable(jetstream, evidence, name)

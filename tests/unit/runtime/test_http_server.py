@@ -87,7 +87,7 @@ async def test_a_server_ends_when_it_is_told_to_and_not_at_its_next_look(
             await asyncio.sleep(0.01)
         server.end()
         await serving
-    assert not server.servers or not any(each.is_serving() for each in server.servers)
+    assert not server.servers or not any(listener.is_serving() for listener in server.servers)
 
 
 async def test_answers_have_the_date_of_their_second(monkeypatch: pytest.MonkeyPatch) -> None:
