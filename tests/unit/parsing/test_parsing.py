@@ -249,9 +249,7 @@ def test_the_documentation_lists_every_kind() -> None:
     assert f"Add documents: {suffixes}, and text of any other name." in help_text
     readme = " ".join((ROOT / "README.md").read_text("utf-8").split())
     assert f"Files are {suffixes}, and text of any other name" in readme
-    table = (
-        (ROOT / "docs/operations.md").read_text("utf-8").partition("## Which files are read?")[2]
-    )
+    table = (ROOT / "docs/files.md").read_text("utf-8").partition("## Which files are read?")[2]
     assert [suffix for suffix in SUFFIXES if f"`{suffix}`" not in table] == []
 
 
