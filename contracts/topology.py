@@ -149,7 +149,7 @@ CONSUMERS = (
         "embeds passages, removes those that are gone",
         batch=16,
     ),
-    Consumer("indexer-graph", _inputs("GraphMerged"), "embeds what changed", batch=128),
+    Consumer("indexer-graph", _inputs("GraphMerged"), "embeds what changed", batch=64),
     Consumer("query-status", (subjects.ALL,), "folds every fact into document status", batch=200),
 )
 

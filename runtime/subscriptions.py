@@ -3,16 +3,13 @@ back to it.
 """
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, cast
 
 from faststream import AckPolicy
 from faststream.nats import JStream, NatsBroker, PullSub
 from nats.aio.msg import Msg
-from nats.errors import Error as NatsError
 from nats.js import JetStreamContext
 
 from contracts.events import Stage
@@ -21,7 +18,6 @@ from contracts.topology import Consumer, declared_consumer
 from runtime.bus.attempts import Pace
 from runtime.bus.dead_letter_limit import DeadLetterLimit
 from runtime.bus.fairness.scheduler import FairScheduler
-from runtime.bus.nats.connection import SILENT
 from runtime.bus.nats.lookahead import Lookahead
 from runtime.bus.nats.messages import NatsMessage
 from runtime.bus.nats.parked import NatsParkedEvents
@@ -47,9 +43,6 @@ document alone takes fewer batches than the second number and waits for nothing;
 wait.
 """
 
-QUIET_SECONDS = 0.5
-"""Seconds in which nothing comes, after which a batch is not waited for any longer."""
-
 Process = Callable[[Sequence[NatsMessage]], Awaitable[None]]
 
 
@@ -57,14 +50,11 @@ Process = Callable[[Sequence[NatsMessage]], Awaitable[None]]
 class Subscription:
     """A handler on a durable of `contracts/topology.py`; `workers` messages (or batches) at a
     time.
-
-    `rest`: seconds that the next batch waits at most, under load, for more to come.
     """
 
     durable: str
     handle: Handler
     workers: int = 1
-    rest: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -108,63 +98,15 @@ def subscribe(broker: NatsBroker, subscription: Subscription, bus: Connection) -
     )
     lookahead = Lookahead(bus.jetstream, consumer.stream, consumer.filters)
     scheduler = FairScheduler(processor, lookahead, bus.claims, subscription.workers)
-    arrivals = Arrivals(bus.jetstream, consumer, subscription.rest)
-    pull(broker, consumer, scheduler.process, arrivals.wait, workers=subscription.workers)
+    pull(broker, consumer, scheduler.process, workers=subscription.workers)
     return Subscribed(
         processor, scheduler, ParkedReader(processor, parked_events, slots=subscription.workers)
     )
 
 
-@dataclass(frozen=True)
-class Arrivals:
-    """Waits between two batches of a consumer while more of the same is coming, for `rest` seconds
-    at most.
-    """
-
-    jetstream: JetStreamContext
-    consumer: Consumer
-    rest: float
-
-    async def wait(self, seconds: float) -> None:
-        """Return after `seconds`, which the pace of batches asks for. Where it asks for any, wait
-        on until nothing more has come for a moment, a batch is full, or `rest` seconds are over.
-        """
-        await asyncio.sleep(seconds)
-        if not seconds:
-            return
-        end = time.monotonic() + self.rest - seconds
-        waiting = -1
-        while time.monotonic() < end:
-            before = waiting
-            waiting = await self._waiting()
-            if waiting in (0, before) or waiting >= self.consumer.batch:
-                return
-            await asyncio.sleep(min(QUIET_SECONDS, max(0.0, end - time.monotonic())))
-
-    async def _waiting(self) -> int:
-        """Return how many messages wait for their delivery; none where the bus does not say."""
-        with suppress(NatsError, *SILENT):
-            info = await self.jetstream.consumer_info(self.consumer.stream, self.consumer.name)
-            return info.num_pending or 0
-        return 0
-
-
-async def no_longer(seconds: float) -> None:
-    """Wait for the pace of batches, and no longer."""
-    await asyncio.sleep(seconds)
-
-
-def pull(
-    broker: NatsBroker,
-    consumer: Consumer,
-    process: Process,
-    wait: Callable[[float], Awaitable[None]] = no_longer,
-    *,
-    workers: int = 1,
-) -> None:
+def pull(broker: NatsBroker, consumer: Consumer, process: Process, *, workers: int = 1) -> None:
     """Let `process` take what the consumer delivers: `workers` batches at a time, each of at most
-    one fetch. `wait` is called after each batch that is not full, with the seconds until the next
-    one may begin.
+    one fetch.
     """
 
     async def raw(message: Any) -> Any:
@@ -182,12 +124,10 @@ def pull(
             pull_sub=PullSub(consumer.batch, FETCH_SECONDS),
             ack_policy=AckPolicy.MANUAL,
             decoder=raw,
-        )(_gather_fetch(process, consumer.batch, wait))
+        )(_gather_fetch(process, consumer.batch))
 
 
-def _gather_fetch(
-    process: Process, size: int, wait: Callable[[float], Awaitable[None]]
-) -> Callable[[Msg], Awaitable[None]]:
+def _gather_fetch(process: Process, size: int) -> Callable[[Msg], Awaitable[None]]:
     """Messages of one fetch, which FastStream hands over side by side, as one batch again.
 
     Each subscriber has one of its own: messages of two fetches in one batch would be handled by one
@@ -207,6 +147,6 @@ def _gather_fetch(
             pending.clear()
             await process(batch)
             if len(batch) < size:
-                await wait(pace.count())  # the next fetch begins when this one is done
+                await asyncio.sleep(pace.count())  # the next fetch begins when this one is done
 
     return consume

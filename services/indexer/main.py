@@ -51,7 +51,7 @@ def main() -> None:
             bus.integrity.schema_store = rows
             yield [
                 Subscription("indexer-chunks", chunks),
-                Subscription("indexer-graph", graph_merged, rest=settings.index_rest_seconds),
+                Subscription("indexer-graph", graph_merged),
             ]
         finally:
             await embeddings.close()
