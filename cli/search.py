@@ -89,12 +89,12 @@ def _show_totals(matches: "PassageMatches", offset: int) -> None:
     if matches.names:
         names = ", ".join(f"{name.name} ({name.type})" for name in matches.names)
         further_names = matches.total_names - len(matches.names)
-        more = f", and {further_names} more" if further_names else ""
-        echo(terminal.line(f"entities: {names}{more}"))
+        further_part = f", and {further_names} more" if further_names else ""
+        echo(terminal.line(f"entities: {names}{further_part}"))
     if matches.passages:
-        last = offset + len(matches.passages)
-        further = "" if matches.next_offset is None else f"; go on with --offset {last}"
-        note(f"passages {offset + 1} to {last} of {matches.total}{further}")
+        end = offset + len(matches.passages)
+        further = "" if matches.next_offset is None else f"; go on with --offset {end}"
+        note(f"passages {offset + 1} to {end} of {matches.total}{further}")
     else:
         note(f"no passage of {matches.passages_read} has these words, as they are written")
     if matches.is_truncated:

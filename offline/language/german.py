@@ -42,23 +42,23 @@ def without_infix(stem: str) -> str:
     match = _INFIX.fullmatch(stem)
     if match is None:
         return stem
-    rest = match[3]
-    return match[1] + (rest[:-1] if match[2] == "ge" and rest.endswith("t") else rest)
+    core = match[3]
+    return match[1] + (core[:-1] if match[2] == "ge" and core.endswith("t") else core)
 
 
-def is_related(stem: str, other: str) -> bool:
+def is_related(stem: str, other_stem: str) -> bool:
     """Return whether a stem is the participle of the other, or one is a part of the other."""
-    shorter, longer = sorted((stem, other), key=len)
-    if len(shorter) < _SHORTEST_PART - 1:
+    short_stem, long_stem = sorted((stem, other_stem), key=len)
+    if len(short_stem) < _SHORTEST_PART - 1:
         return False
-    if longer in (f"ge{shorter}", f"ge{shorter}t"):
+    if long_stem in (f"ge{short_stem}", f"ge{short_stem}t"):
         return True
-    if len(shorter) < _SHORTEST_PART:
+    if len(short_stem) < _SHORTEST_PART:
         return False
-    if longer.endswith(shorter) or _begins(shorter, longer):
+    if long_stem.endswith(short_stem) or _begins(short_stem, long_stem):
         return True
-    participle = _participle(shorter)
-    return bool(participle) and (_begins(participle, longer) or participle == longer)
+    participle = _participle(short_stem)
+    return bool(participle) and (_begins(participle, long_stem) or participle == long_stem)
 
 
 def _begins(part: str, compound: str) -> bool:
@@ -70,5 +70,5 @@ def _participle(stem: str) -> str:
     """Return a participle without `ge` and its `t`; empty where too few letters are left."""
     if not stem.startswith("ge"):
         return ""
-    rest = stem[2:].removesuffix("t")
-    return rest if len(rest) >= _SHORTEST_PART else ""
+    core = stem[2:].removesuffix("t")
+    return core if len(core) >= _SHORTEST_PART else ""

@@ -58,26 +58,26 @@ class _Writer:
 
     def write(self, line: str) -> None:
         """Write a line, which may have marks anywhere; in a row of a table they are dropped."""
-        marks = () if line.lstrip().startswith("|") else _MARKS.findall(line)
-        for mark in marks:
-            if mark != _END:
-                self._read(mark)
+        signs = () if line.lstrip().startswith("|") else _MARKS.findall(line)
+        for sign in signs:
+            if sign != _END:
+                self._read(sign)
         content = _MARKS.sub("", line).lstrip()
         if content:
             self._add(line[: len(line) - len(line.lstrip())], content)
             self.pending = ""
         elif self.lines and self.lines[-1]:
             self.lines.append("")
-        for _ in range(min(marks.count(_END), len(self.inside))):
+        for _ in range(min(signs.count(_END), len(self.inside))):
             self.inside.pop()
             self.pending = ""
 
-    def _read(self, mark: str) -> None:
-        if mark == _LIST:
+    def _read(self, sign: str) -> None:
+        if sign == _LIST:
             self.inside.append(False)
         elif self.inside:
-            self.inside[-1] = mark == _DEFINITION
-            self.pending = mark
+            self.inside[-1] = sign == _DEFINITION
+            self.pending = sign
 
     def _add(self, indent: str, content: str) -> None:
         """Add a line of text: a term, the beginning of a definition, or what follows either."""

@@ -53,16 +53,18 @@ async def remove_obsolete_chunks(
     for id, extent in stored_bounds.items():
         if id in oldest_versions and extent.version > oldest_versions[id]:
             documents.add(id)
-    deleted = _deleted_documents(documents - oldest_versions.keys(), stored_bounds, earlier_bounds)
-    if deleted:
+    deleted_ids = _deleted_documents(
+        documents - oldest_versions.keys(), stored_bounds, earlier_bounds
+    )
+    if deleted_ids:
         ids = [
             chunk_vector_id(id, order)
-            for id in sorted(deleted)
+            for id in sorted(deleted_ids)
             for order in range(earlier_bounds[id].count)
         ]
-        first_deletion = min(stored_bounds[id].version for id in deleted)
+        first_deletion = min(stored_bounds[id].version for id in deleted_ids)
         await vectors.delete(partition, "chunks", ids, before=first_deletion)
-    for id in sorted(documents - deleted):
+    for id in sorted(documents - deleted_ids):
         await _remove_behind(partition, id, stored_bounds[id], vectors)
 
 
@@ -78,14 +80,14 @@ def _deleted_documents(
     it. A deletion that comes again, after one that was interrupted, finds its own bounds: its rows
     are looked for.
     """
-    deleted = {id for id in documents if not bounds[id].count and id in earlier_bounds}
-    deleted = {
+    deleted_ids = {id for id in documents if not bounds[id].count and id in earlier_bounds}
+    deleted_ids = {
         id
-        for id in deleted
+        for id in deleted_ids
         if earlier_bounds[id].count and earlier_bounds[id].version < bounds[id].version
     }
-    first_deletion = min((bounds[id].version for id in deleted), default=0)
-    return {id for id in deleted if earlier_bounds[id].version < first_deletion}
+    first_deletion = min((bounds[id].version for id in deleted_ids), default=0)
+    return {id for id in deleted_ids if earlier_bounds[id].version < first_deletion}
 
 
 async def _remove_behind(

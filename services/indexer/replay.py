@@ -82,12 +82,12 @@ class VectorReplay:
             delivery.event for delivery in deliveries if isinstance(delivery.event, ChunksCreated)
         ]
         bounds = await self._bounds.get(partition, {event.document.id for event in events})
-        newest: list[ChunksCreated] = []
+        newest_events: list[ChunksCreated] = []
         for event in events:
             of_document = bounds.get(event.document.id)
             if of_document is None or event.document.version >= of_document.version:
-                newest.append(event)
-        return newest
+                newest_events.append(event)
+        return newest_events
 
     async def finish(self, generations: Generations) -> None:
         """See `BulkReplay.finish`: every batch is written when it is taken. The rest comes by

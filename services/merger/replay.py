@@ -178,7 +178,7 @@ class GraphReplay:
             delivery.event.document.id for delivery in deliveries if delivery.event.document
         }
         bounds = await self._bounds.get(partition, documents)
-        present: list[Delivery[Any]] = []
+        present_deliveries: list[Delivery[Any]] = []
         for delivery in deliveries:
             document = delivery.event.document
             of_document = bounds.get(document.id) if document else None
@@ -186,8 +186,8 @@ class GraphReplay:
                 of_document.is_obsolete_chunk(chunk.order, document.version)
                 for chunk in chunks_of(delivery.event)
             ):
-                present.append(delivery)
-        return present
+                present_deliveries.append(delivery)
+        return present_deliveries
 
     async def finish(self, generations: Generations) -> None:
         """Add what edits may have changed to what is to be folded. `pages` and `fold` do the

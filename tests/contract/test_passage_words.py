@@ -60,17 +60,19 @@ async def remove_words(rows: Rows, partition: Partition, id: str) -> None:
 
 async def test_words_come_back_as_the_text_has_them(rows: Rows, partition: Partition) -> None:
     passages = RowPassages(rows)
-    stored = [passage(f"c{n}", text) for n, text in enumerate(TEXTS)]
-    await passages.put(partition, stored)
+    stored_passages = [passage(f"c{n}", text) for n, text in enumerate(TEXTS)]
+    await passages.put(partition, stored_passages)
     words = await passages.words(partition, ["c0", "c1", "c2", "c3", "none"])
-    assert {each.id: each for each in words} == {each.id: words_of(each) for each in stored}
+    assert {entry.id: entry for entry in words} == {
+        passage.id: words_of(passage) for passage in stored_passages
+    }
 
 
 async def test_words_are_those_of_the_newest_version(rows: Rows, partition: Partition) -> None:
     passages = RowPassages(rows)
     for text, version in (("one", 1), ("three", 3), ("two", 2)):
         await passages.put(partition, [passage("c", text, version)])
-    assert [list(each.forms) for each in await passages.words(partition, ["c"])] == [["three"]]
+    assert [list(entry.forms) for entry in await passages.words(partition, ["c"])] == [["three"]]
 
 
 async def test_words_leave_with_their_passage(rows: Rows, partition: Partition) -> None:

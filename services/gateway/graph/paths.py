@@ -58,13 +58,13 @@ class _Side:
         for name, relations in summaries.items():
             self.is_truncated |= len(relations) >= MAX_RELATIONS
             for relation in relations:
-                other = relation.target if relation.source == name else relation.source
-                if self.steps.setdefault(other, self.depth) == self.depth:
-                    self.nearer.setdefault(other, {})[name] = relation.weight
-        reached = [name for name, steps in self.steps.items() if steps == self.depth]
-        reached.sort(key=lambda name: (-max(self.nearer[name].values()), name))
-        self.is_truncated |= len(reached) > MAX_ENTITIES
-        self.frontier = reached[:MAX_ENTITIES]
+                neighbour = relation.target if relation.source == name else relation.source
+                if self.steps.setdefault(neighbour, self.depth) == self.depth:
+                    self.nearer.setdefault(neighbour, {})[name] = relation.weight
+        outer_names = [name for name, steps in self.steps.items() if steps == self.depth]
+        outer_names.sort(key=lambda name: (-max(self.nearer[name].values()), name))
+        self.is_truncated |= len(outer_names) > MAX_ENTITIES
+        self.frontier = outer_names[:MAX_ENTITIES]
 
     def ways(self, name: str) -> Iterator[tuple[Names, float]]:
         """Yield the shortest ways from an entity to this end, heavier relations first, each with
@@ -74,9 +74,9 @@ class _Side:
             yield (name,), float("inf")
             return
         nearer = self.nearer[name]
-        for other in sorted(nearer, key=lambda other: (-nearer[other], other)):
-            for names, weight in self.ways(other):
-                yield (name, *names), min(weight, nearer[other])
+        for neighbour in sorted(nearer, key=lambda neighbour: (-nearer[neighbour], neighbour)):
+            for names, weight in self.ways(neighbour):
+                yield (name, *names), min(weight, nearer[neighbour])
 
 
 async def shortest_paths(
@@ -107,19 +107,19 @@ def _chains(near: _Side, far: _Side, middles: Sequence[str]) -> tuple[list[Names
     """Return the names along each path from the near end through a middle to the far one, the best
     first, and whether these are all.
     """
-    weighted: list[tuple[float, Names]] = []
+    weighted_paths: list[tuple[float, Names]] = []
     for name in middles:
         for to_source, near_weight in near.ways(name):
             for to_target, far_weight in far.ways(name):
-                if len(weighted) == MAX_COMPARED:
-                    return _heaviest_first(weighted), False
+                if len(weighted_paths) == MAX_COMPARED:
+                    return _heaviest_first(weighted_paths), False
                 names = (*reversed(to_source), *to_target[1:])
-                weighted.append((min(near_weight, far_weight), names))
-    return _heaviest_first(weighted), True
+                weighted_paths.append((min(near_weight, far_weight), names))
+    return _heaviest_first(weighted_paths), True
 
 
-def _heaviest_first(weighted: list[tuple[float, Names]]) -> list[Names]:
-    return [names for _, names in sorted(weighted, key=lambda way: (-way[0], way[1]))]
+def _heaviest_first(weighted_paths: list[tuple[float, Names]]) -> list[Names]:
+    return [names for _, names in sorted(weighted_paths, key=lambda way: (-way[0], way[1]))]
 
 
 async def _paths(graph: Graph, partition: Partition, chains: Sequence[Names]) -> list[Path]:

@@ -35,13 +35,15 @@ def same_names(entities: Iterable[Named]) -> Iterator[tuple[str, str]]:
 
     What it yields depends on the set of entities alone. Joined, none of them is yielded again.
     """
-    left = sorted(set(entities))
+    entities_left = sorted(set(entities))
     targets: dict[str, str] = {}
     # `The number` that has become `numbers` leaves that plural without its singular, and so the
     # same as names that it was not the same as before.
-    while joined := dict(_joined_at_once(left)):
-        targets = {name: joined.get(target, target) for name, target in targets.items()} | joined
-        left = [entity for entity in left if entity.name not in joined]
+    while joined_names := dict(_joined_at_once(entities_left)):
+        targets = {
+            name: joined_names.get(target, target) for name, target in targets.items()
+        } | joined_names
+        entities_left = [entity for entity in entities_left if entity.name not in joined_names]
     yield from sorted(targets.items())
 
 
@@ -51,8 +53,8 @@ def _joined_at_once(entities: Sequence[Named]) -> Iterator[tuple[str, str]]:
         groups[key, is_abbreviation(_without_article(entity.name))].append(entity)
     for (key, _), group in groups.items():
         for same_group in _of_one_kind(group):
-            first, *others = sorted(same_group, key=lambda entity: _rank(entity.name, key))
-            yield from ((other.name, first.name) for other in others)
+            first, *doubles = sorted(same_group, key=lambda entity: _rank(entity.name, key))
+            yield from ((double.name, first.name) for double in doubles)
 
 
 def _keys(entities: Sequence[Named]) -> dict[Named, str]:
@@ -82,9 +84,9 @@ def _plain(name: str) -> str:
 
 def _without_article(name: str) -> str:
     """Return a name without `The`, unless too little is left of it."""
-    rest = name[len(_ARTICLE) :].strip()
+    bare_name = name[len(_ARTICLE) :].strip()
     has_article = name[: len(_ARTICLE)].lower() == _ARTICLE
-    return rest if has_article and len(rest) > MIN_LETTERS else name
+    return bare_name if has_article and len(bare_name) > MIN_LETTERS else name
 
 
 def _of_one_kind(group: Sequence[Named]) -> Iterator[list[Named]]:

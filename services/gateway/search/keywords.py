@@ -122,11 +122,11 @@ def _window_start(text: str, place: int) -> int:
 
 def _window_end(text: str, place: int) -> int:
     """Return where the last whole word ends of the characters shown behind a place."""
-    last = place + CONTEXT
-    if last >= len(text):
+    window_end = place + CONTEXT
+    if window_end >= len(text):
         return len(text)
-    blank = max(text.rfind(character, place, last + 1) for character in " \n\t")
-    return blank if blank >= 0 else last
+    blank = max(text.rfind(character, place, window_end + 1) for character in " \n\t")
+    return blank if blank >= 0 else window_end
 
 
 def _character(character: str) -> str:

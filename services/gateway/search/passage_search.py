@@ -72,7 +72,7 @@ class _Rank:
 
 
 async def search_passages(
-    stored: StoredDocuments,
+    stored_documents: StoredDocuments,
     keywords: Sequence[Keyword],
     document_ids: Collection[str] | None,
     *,
@@ -82,7 +82,11 @@ async def search_passages(
     """Return the passages that have any of the keywords, of these documents or of all (None)."""
     ranks: list[_Rank] = []
     passages_read = 0
-    pages = _all_pages(stored) if document_ids is None else _pages_of(stored, document_ids)
+    pages = (
+        _all_pages(stored_documents)
+        if document_ids is None
+        else _pages_of(stored_documents, document_ids)
+    )
     is_truncated = False
     async with aclosing(pages):
         async for page in pages:
@@ -93,7 +97,7 @@ async def search_passages(
             ranks += await asyncio.to_thread(_ranks, keywords, page)
     ranks.sort()
     ids = [rank.id for rank in ranks[offset : offset + limit]]
-    passages = await stored.passages.get(stored.partition, ids)
+    passages = await stored_documents.passages.get(stored_documents.partition, ids)
     matches = [_match(keywords, passages[id]) for id in ids if id in passages]
     return PassageMatches(matches, len(ranks), passages_read, is_truncated)
 
@@ -117,21 +121,21 @@ async def search_names(
     return NameMatches(names, len(ranks), names_read >= MAX_NAMES)
 
 
-async def document_ids(stored: StoredDocuments, names: Iterable[str]) -> list[str]:
+async def document_ids(stored_documents: StoredDocuments, names: Iterable[str]) -> list[str]:
     """Return the ids of documents that are named by id or file name. Raises NotFound for one that
     is not there.
     """
     ids: dict[str, None] = {}
     for name in names:
-        status = await document_named(stored, name)
+        status = await document_named(stored_documents, name)
         ids[status.id] = None
     return list(ids)
 
 
-async def document_named(stored: StoredDocuments, name: str) -> DocumentStatus:
+async def document_named(stored_documents: StoredDocuments, name: str) -> DocumentStatus:
     """Return the state of a document by its id or file name. Raises NotFound."""
     candidates = list(dict.fromkeys((*spellings(name), *ids_of_name(name))))
-    statuses = await stored.documents.get(stored.partition, candidates)
+    statuses = await stored_documents.documents.get(stored_documents.partition, candidates)
     for id in candidates:
         if id in statuses and statuses[id][0].status in STATUSES:
             return statuses[id][0]
@@ -141,21 +145,23 @@ async def document_named(stored: StoredDocuments, name: str) -> DocumentStatus:
     )
 
 
-async def _all_pages(stored: StoredDocuments) -> AsyncGenerator[list[Passage]]:
+async def _all_pages(stored_documents: StoredDocuments) -> AsyncGenerator[list[Passage]]:
     after = ""
-    while page := await stored.passages.page(stored.partition, after, READ_AT_ONCE):
+    while page := await stored_documents.passages.page(
+        stored_documents.partition, after, READ_AT_ONCE
+    ):
         yield list(page.values())
         after = list(page)[-1]
 
 
 async def _pages_of(
-    stored: StoredDocuments, document_ids: Collection[str]
+    stored_documents: StoredDocuments, document_ids: Collection[str]
 ) -> AsyncGenerator[list[Passage]]:
-    statuses = await stored.documents.get(stored.partition, document_ids)
+    statuses = await stored_documents.documents.get(stored_documents.partition, document_ids)
     for id, (status, _) in statuses.items():
         chunk_ids = [chunk_id(id, order) for order in range(status.chunk_count)]
         for batch in batched(chunk_ids, READ_AT_ONCE):
-            passages = await stored.passages.get(stored.partition, batch)
+            passages = await stored_documents.passages.get(stored_documents.partition, batch)
             yield list(passages.values())
 
 

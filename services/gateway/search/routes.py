@@ -60,11 +60,11 @@ async def search(
     have them. Whole words in any case; no model is asked.
     """
     keywords = [Keyword.of(text) for text in dict.fromkeys(keyword)]
-    stored = await reader.documents()
-    ids = None if document is None else await document_ids(stored, document)
+    stored_documents = await reader.documents()
+    ids = None if document is None else await document_ids(stored_documents, document)
     async with reader.turn():
         passages = await reader.while_connected(
-            search_passages(stored, keywords, ids, offset=offset, limit=limit)
+            search_passages(stored_documents, keywords, ids, offset=offset, limit=limit)
         )
         names = NameMatches([], 0, is_truncated=False)
         if offset == 0 and ids is None:
@@ -96,15 +96,15 @@ async def around(
             "number, as answers and searches have it in `chunk_id`"
         )
     document_id, order = place
-    stored = await reader.documents()
-    status, _ = (await stored.documents.get(stored.partition, [document_id])).get(
-        document_id, (None, 0)
-    )
+    stored_documents = await reader.documents()
+    status, _ = (
+        await stored_documents.documents.get(stored_documents.partition, [document_id])
+    ).get(document_id, (None, 0))
     if status is None or status.status not in STATUSES:
         raise NotFound(f"there is no document {document_id!r}")
     first = max(0, order - before)
     ids = [id_of_chunk(document_id, number) for number in range(first, order + after + 1)]
-    passages = await stored.passages.get(stored.partition, ids)
+    passages = await stored_documents.passages.get(stored_documents.partition, ids)
     if id_of_chunk(document_id, order) not in passages:
         raise NotFound(
             f"the document {document_id!r} has no passage {order}: it has {status.chunk_count}, "

@@ -77,8 +77,8 @@ class MemoryPastDocuments:
     async def _rows(self, workspace: str, sequence: int) -> Rows:
         size = await self.past.size(workspace, sequence)
         if size > reading.MAX_BYTES:
-            present, _ = await self.past.of_present(workspace, sequence)
-            return present.rows
+            present_state, _ = await self.past.of_present(workspace, sequence)
+            return present_state.rows
         rows = MemoryRows()
         async with self._turns.of_size(workspace, size):
             await read_documents(self.log, workspace, sequence, rows)

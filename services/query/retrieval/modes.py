@@ -165,8 +165,8 @@ async def _graph_keys(
     names = [hit.names[0] for hit in entities]
     pairs = [(hit.names[0], hit.names[1]) for hit in relations]
     summaries, degrees = await _relations_of(names, partitions, deps)
-    most = max(1, question.max_relation_tokens // FEWEST_RELATION_TOKENS)
-    at_entities = rank_relations(summaries, degrees, most)
+    relation_limit = max(1, question.max_relation_tokens // FEWEST_RELATION_TOKENS)
+    at_entities = rank_relations(summaries, degrees, relation_limit)
     return GraphKeys(
         interleave(names, [name for ends in pairs for name in ends], key=lambda name: name),
         interleave(at_entities, pairs, key=lambda ends: ends),

@@ -66,6 +66,6 @@ def _best_connected(
     sums = np.fromiter(
         (degree(source, 0) + degree(target, 0) for source, target in pairs), np.int64, len(pairs)
     )
-    last = len(pairs) - limit
-    least = np.partition(sums, last)[last]
-    return {pairs[row]: weights[pairs[row]] for row in np.flatnonzero(sums >= least).tolist()}
+    cut_off = len(pairs) - limit
+    threshold = np.partition(sums, cut_off)[cut_off]
+    return {pairs[row]: weights[pairs[row]] for row in np.flatnonzero(sums >= threshold).tolist()}

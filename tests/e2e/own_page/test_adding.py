@@ -32,13 +32,13 @@ def lighthouse(tmp_path: Path) -> Path:
 def test_a_file_dropped_outside_the_middle_of_a_page_is_added(
     visits: Visits, lighthouse: Path, place: str
 ) -> None:
-    with visits.to(f"dropped-{place}/{place}") as opened:
-        page = opened.page
+    with visits.to(f"dropped-{place}/{place}") as opened_page:
+        page = opened_page.page
         expect(page.get_by_role("navigation", name="Pages")).to_be_visible()
         drop(page, lighthouse)
         expect(page.get_by_text("1 of 1 uploaded")).to_be_visible()
         assert page.url.endswith(f"#/dropped-{place}/{place}")
-        assert opened.serious() == []
+        assert opened_page.serious() == []
         page.get_by_role("link", name="Documents", exact=True).first.click()
         expect(page.get_by_role("link", name="lighthouse.md")).to_be_visible()
 
@@ -46,8 +46,8 @@ def test_a_file_dropped_outside_the_middle_of_a_page_is_added(
 def test_a_dropped_file_leaves_the_page_where_it_is_for_strangers_and_readers(
     browser: Browser, stack: Stack, lighthouse: Path
 ) -> None:
-    opened = OwnPage(browser.new_page(), stack.state.api)
-    page = opened.page
+    opened_page = OwnPage(browser.new_page(), stack.state.api)
+    page = opened_page.page
     page.goto(f"{stack.state.api}/ui/#/default/documents")
     page.get_by_role("tab", name="API key").click()
     drop(page, lighthouse)
@@ -63,8 +63,8 @@ def test_a_dropped_file_leaves_the_page_where_it_is_for_strangers_and_readers(
 def test_a_refused_file_stays_a_row_until_it_is_dismissed(visits: Visits, tmp_path: Path) -> None:
     file = tmp_path / "broken.pdf"
     file.write_bytes(b"%PDF-1.7 nothing of it")
-    with visits.to("refused/documents") as opened:
-        page = opened.page
+    with visits.to("refused/documents") as opened_page:
+        page = opened_page.page
         expect(page.get_by_role("heading", name="Documents", exact=True)).to_be_visible()
         drop(page, file)
         row = page.get_by_role("region", name="Uploads").get_by_role("listitem")
@@ -76,10 +76,10 @@ def test_a_refused_file_stays_a_row_until_it_is_dismissed(visits: Visits, tmp_pa
         for width in (1280, 400):
             page.set_viewport_size({"width": width, "height": 800})
             assert page.evaluate("document.documentElement.scrollWidth") <= width
-        assert opened.serious() == []
+        assert opened_page.serious() == []
         page.get_by_role("button", name="Dismiss broken.pdf").click()
         expect(page.get_by_role("region", name="Uploads")).to_be_hidden()
         page.reload()
         expect(page.get_by_role("heading", name="No documents yet")).to_be_visible()
         expect(page.get_by_role("region", name="Uploads")).to_be_hidden()
-        opened.faults.clear()  # the refusal, as it must be
+        opened_page.faults.clear()  # the refusal, as it must be

@@ -15,8 +15,8 @@ TEXTS = {
 def two(visits: Visits) -> str:
     """A workspace with two documents that answer the same question."""
     visits.add("two", TEXTS)
-    with visits.to("two/documents") as opened:
-        expect(opened.page.get_by_role("button", name="Ready 2")).to_be_visible()
+    with visits.to("two/documents") as opened_page:
+        expect(opened_page.page.get_by_role("button", name="Ready 2")).to_be_visible()
     return "two"
 
 
@@ -29,24 +29,24 @@ def ask(page: Page) -> str:
     return turn.locator(".prose").inner_text()
 
 
-def fits(opened: OwnPage) -> None:
+def fits(opened_page: OwnPage) -> None:
     """Nothing is wider than the window or serious for axe, on a screen and on a telephone."""
     for width in (1280, 400):
-        opened.page.set_viewport_size({"width": width, "height": 800})
-        assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
-        assert opened.serious() == []
-    opened.page.set_viewport_size({"width": 1280, "height": 800})
+        opened_page.page.set_viewport_size({"width": width, "height": 800})
+        assert opened_page.page.evaluate("document.documentElement.scrollWidth") <= width
+        assert opened_page.serious() == []
+    opened_page.page.set_viewport_size({"width": 1280, "height": 800})
 
 
 def test_a_question_is_asked_of_chosen_documents_and_days(two: str, visits: Visits) -> None:
-    with visits.to(f"{two}/ask") as opened:
-        page = opened.page
+    with visits.to(f"{two}/ask") as opened_page:
+        page = opened_page.page
         page.get_by_role("button", name="auto").click()
         panel = page.get_by_role("complementary", name="Parameters")
         panel.get_by_role("combobox", name="Choose a document").fill("south")
         page.get_by_role("option", name="south.md").click()
         expect(panel.get_by_role("list", name="Chosen documents")).to_contain_text("south.md")
-        fits(opened)
+        fits(opened_page)
         answer = ask(page)
         assert "Ben Holt" in answer
         assert "Ada Marsh" not in answer
@@ -58,8 +58,8 @@ def test_a_question_is_asked_of_chosen_documents_and_days(two: str, visits: Visi
 
 
 def test_a_document_leads_to_questions_about_it(two: str, visits: Visits) -> None:
-    with visits.to(f"{two}/documents") as opened:
-        page = opened.page
+    with visits.to(f"{two}/documents") as opened_page:
+        page = opened_page.page
         page.get_by_role("link", name="north.md").click()
         page.get_by_role("link", name="Ask about it").click()
         answer = ask(page)
@@ -68,8 +68,8 @@ def test_a_document_leads_to_questions_about_it(two: str, visits: Visits) -> Non
 
 
 def test_keys_lead_to_the_search_of_a_page(two: str, visits: Visits) -> None:
-    with visits.to(f"{two}/documents") as opened:
-        page = opened.page
+    with visits.to(f"{two}/documents") as opened_page:
+        page = opened_page.page
         find = page.get_by_role("searchbox", name="Find a document by its name")
         expect(page.get_by_role("link", name="north.md")).to_be_visible()
         page.keyboard.press("/")

@@ -21,8 +21,8 @@ QUAY = {"entity_type": "person", "description": "The oldest quay of the town."}
 def changed(visits: Visits, stack: Stack) -> str:
     """A workspace with three documents and an entity that is of another kind since."""
     visits.add("changed", TEXTS)
-    with visits.to("changed/documents") as opened:
-        expect(opened.page.get_by_role("button", name="Ready 3")).to_be_visible()
+    with visits.to("changed/documents") as opened_page:
+        expect(opened_page.page.get_by_role("button", name="Ready 3")).to_be_visible()
     headers = {"X-API-Key": WRITER, "X-Workspace": "changed"}
     for route, body in (
         ("create", {"entity_name": "Old Quay", "entity_data": QUAY}),
@@ -34,24 +34,24 @@ def changed(visits: Visits, stack: Stack) -> str:
     return "changed"
 
 
-def fits(opened: OwnPage) -> None:
+def fits(opened_page: OwnPage) -> None:
     """Nothing is wider than the window or serious for axe, on a screen and on a telephone."""
     for width in (1280, 400):
-        opened.page.set_viewport_size({"width": width, "height": 800})
-        assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
-        assert opened.serious() == []
-    opened.page.set_viewport_size({"width": 1280, "height": 800})
+        opened_page.page.set_viewport_size({"width": width, "height": 800})
+        assert opened_page.page.evaluate("document.documentElement.scrollWidth") <= width
+        assert opened_page.serious() == []
+    opened_page.page.set_viewport_size({"width": 1280, "height": 800})
 
 
 def test_changes_are_told_in_words_and_undone(changed: str, visits: Visits) -> None:
-    with visits.to(f"{changed}/log") as opened:
-        page = opened.page
+    with visits.to(f"{changed}/log") as opened_page:
+        page = opened_page.page
         rows = page.get_by_role("tabpanel").get_by_role("listitem")
         expect(rows.filter(has_text="Added harbour.md")).to_be_visible()
         kind = rows.filter(has_text="Kind of Old Quay: person → location")
         expect(kind).to_be_visible()
         expect(page.get_by_role("heading", level=2)).to_have_count(1)
-        fits(opened)
+        fits(opened_page)
         kind.get_by_role("button", name="Undo").click()
         page.get_by_role("dialog").get_by_role("button", name="Undo").click()
         expect(rows.filter(has_text="Took back")).to_be_visible()
@@ -62,8 +62,8 @@ def test_changes_are_told_in_words_and_undone(changed: str, visits: Visits) -> N
 
 
 def test_deleted_documents_wait_in_the_bin(changed: str, visits: Visits) -> None:
-    with visits.to(f"{changed}/documents") as opened:
-        page = opened.page
+    with visits.to(f"{changed}/documents") as opened_page:
+        page = opened_page.page
         for name in ("ferry.md", "heron.md"):
             page.get_by_role("checkbox", name=f"Select {name}").check(force=True)
         page.get_by_role("button", name="Delete", exact=True).click()
@@ -72,7 +72,7 @@ def test_deleted_documents_wait_in_the_bin(changed: str, visits: Visits) -> None
         page.get_by_role("link", name="Bin").click()
         rows = page.get_by_role("region", name="Bin").get_by_role("listitem")
         expect(rows).to_have_count(2)
-        fits(opened)
+        fits(opened_page)
         page.get_by_role("button", name="Add again: ferry.md").click()
         expect(rows).to_have_count(1)
         page.get_by_role("main").get_by_role("link", name="Documents").click()
@@ -81,13 +81,13 @@ def test_deleted_documents_wait_in_the_bin(changed: str, visits: Visits) -> None
 
 
 def test_all_since_a_day_is_undone_as_one_act(changed: str, visits: Visits) -> None:
-    with visits.to(f"{changed}/log") as opened:
-        page = opened.page
+    with visits.to(f"{changed}/log") as opened_page:
+        page = opened_page.page
         page.get_by_role("button", name="Undo from here on").click()
         dialog = page.get_by_role("dialog")
         expect(dialog.get_by_role("listitem").filter(has_text="create entity")).to_be_visible()
         expect(dialog.get_by_text("such as documents that were new")).to_be_visible()
-        assert opened.serious() == []
+        assert opened_page.serious() == []
         dialog.get_by_role("button", name="Undo").click()
         expect(dialog).to_be_hidden()
         rows = page.get_by_role("tabpanel").get_by_role("listitem")

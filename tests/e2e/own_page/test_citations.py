@@ -54,8 +54,8 @@ TO_END = """() => {
 def cited(visits: Visits) -> str:
     """A workspace with a long document whose people stand at its end."""
     visits.add("cited", TEXTS)
-    with visits.to("cited/documents") as opened:
-        expect(opened.page.get_by_role("button", name="Ready 2")).to_be_visible()
+    with visits.to("cited/documents") as opened_page:
+        expect(opened_page.page.get_by_role("button", name="Ready 2")).to_be_visible()
     return "cited"
 
 
@@ -65,32 +65,32 @@ def ask(page: Page, question: str) -> None:
     expect(page.get_by_role("button", name="Copy as Markdown")).to_be_visible()
 
 
-def fits(opened: OwnPage, width: int) -> None:
-    opened.page.set_viewport_size({"width": width, "height": 800})
-    assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
-    assert opened.serious() == []
+def fits(opened_page: OwnPage, width: int) -> None:
+    opened_page.page.set_viewport_size({"width": width, "height": 800})
+    assert opened_page.page.evaluate("document.documentElement.scrollWidth") <= width
+    assert opened_page.serious() == []
 
 
 def test_a_citation_marks_its_sentence_in_passage_and_document(cited: str, visits: Visits) -> None:
-    with visits.to(f"{cited}/ask") as opened:
-        page = opened.page
+    with visits.to(f"{cited}/ask") as opened_page:
+        page = opened_page.page
         ask(page, "Who leads the Harbour Office?")
         page.get_by_role("button", name="Source 1: harbour.md").first.click()
         mark = page.get_by_role("dialog").locator("mark", has_text=SENTENCE)
         expect(mark).to_be_in_viewport()
         for width in (1280, 400):
-            fits(opened, width)
+            fits(opened_page, width)
         page.get_by_role("dialog").locator("li", has=page.locator("mark")).get_by_role(
             "link", name="Show it in the document"
         ).click()
         expect(page.locator(".chunk.cited mark", has_text=SENTENCE)).to_be_in_viewport()
         for width in (1280, 400):
-            fits(opened, width)
+            fits(opened_page, width)
 
 
 def test_numbers_begin_with_one_and_name_the_sources_below(cited: str, visits: Visits) -> None:
-    with visits.to(f"{cited}/ask") as opened:
-        page = opened.page
+    with visits.to(f"{cited}/ask") as opened_page:
+        page = opened_page.page
         ask(page, "Who keeps the old lighthouse?")
         numbers = page.locator(".turn .cite").all_inner_texts()
         assert list(dict.fromkeys(numbers)) == [str(n + 1) for n in range(len(set(numbers)))]
@@ -100,8 +100,8 @@ def test_numbers_begin_with_one_and_name_the_sources_below(cited: str, visits: V
 
 
 def test_a_document_is_shown_as_what_it_is(cited: str, visits: Visits) -> None:
-    with visits.to(f"{cited}/documents") as opened:
-        page = opened.page
+    with visits.to(f"{cited}/documents") as opened_page:
+        page = opened_page.page
         page.get_by_role("link", name="harbour.md").click()
         expect(page.get_by_role("cell", name="Oak Queen").first).to_be_visible()
         expect(page.get_by_role("link", name="the town")).to_be_visible()
@@ -117,8 +117,8 @@ def test_a_document_is_shown_as_what_it_is(cited: str, visits: Visits) -> None:
 def test_the_page_follows_a_growing_answer_until_somebody_scrolls_away(
     cited: str, visits: Visits
 ) -> None:
-    with visits.to(f"{cited}/ask") as opened:
-        page = opened.page
+    with visits.to(f"{cited}/ask") as opened_page:
+        page = opened_page.page
         page.evaluate(GROWING)
         page.get_by_role("textbox", name="Question").fill("What is in the answer?")
         page.keyboard.press("Enter")

@@ -29,8 +29,8 @@ MISSING = "Dora Lind is the captain of the Heron."
 def test_a_pdf_is_watched_and_cited_by_page(visits: Visits, tmp_path: Path) -> None:
     paper = tmp_path / "paper.pdf"
     paper.write_bytes(pdf("Elin Brook leads the Ferry Office.", "Nothing stands here."))
-    with visits.to("papers/documents") as opened:
-        page = opened.page
+    with visits.to("papers/documents") as opened_page:
+        page = opened_page.page
         with page.expect_file_chooser() as chooser:
             page.get_by_role("button", name="Add files").click()
         chooser.value.set_files(paper)
@@ -65,8 +65,8 @@ def test_a_dead_letter_is_tried_again_once_its_cause_is_mended(
         async with connected(stack.settings.nats_url, name="test") as client:
             await NatsBlobs(client.jetstream()).put(EncodedText.of(MISSING), "mended")
 
-    with visits.to(f"{unread}/documents") as opened:
-        page = opened.page
+    with visits.to(f"{unread}/documents") as opened_page:
+        page = opened_page.page
         expect(page.get_by_role("button", name="Failed 1")).to_be_visible()
         page.get_by_role("link", name="Log", exact=True).click()
         page.get_by_role("tab", name="All events").click()
@@ -81,8 +81,8 @@ def test_a_dead_letter_is_tried_again_once_its_cause_is_mended(
 
 def test_what_was_begun_outlives_a_lost_connection(visits: Visits) -> None:
     visits.add("ferry", {"heron.md": "Dora Lind is the captain of the ferry Heron.\n"})
-    with visits.to("ferry/documents") as opened:
-        page = opened.page
+    with visits.to("ferry/documents") as opened_page:
+        page = opened_page.page
         expect(page.get_by_role("button", name=re.compile("Ready [1-9]"))).to_be_visible()
         page.get_by_role("link", name="Log", exact=True).click()
         expect(page.get_by_role("listitem").filter(has_text="heron.md").first).to_be_visible()
@@ -101,8 +101,8 @@ def test_what_was_begun_outlives_a_lost_connection(visits: Visits) -> None:
         expect(page.get_by_text("Who is the captain of the Heron?").first).to_be_visible()
         page.get_by_role("button", name="Try again").click()
         expect(page.get_by_role("button", name="Source 1: heron.md").first).to_be_visible()
-        opened.faults = [
-            fault for fault in opened.faults if "ERR_INTERNET_DISCONNECTED" not in fault
+        opened_page.faults = [
+            fault for fault in opened_page.faults if "ERR_INTERNET_DISCONNECTED" not in fault
         ]
 
 
@@ -113,17 +113,17 @@ def test_a_token_that_ends_leads_back_to_where_one_was(visits: Visits) -> None:
     def late(route: Route) -> None:
         route.continue_(headers={**route.request.headers, "authorization": f"Bearer {ended}"})
 
-    with visits.to("ferry/documents") as opened:
-        page = opened.page
+    with visits.to("ferry/documents") as opened_page:
+        page = opened_page.page
         page.get_by_role("button", name="Paste text").click()
         half = page.get_by_role("dialog").get_by_role("textbox", name="Text")
         half.fill("Half a sentence")
         page.route("**/*", late)
         expect(page.get_by_text("Your session has ended.")).to_be_visible()
-        assert opened.serious() == []
+        assert opened_page.serious() == []
         page.unroute("**/*")
-        opened.sign_in(USER, PASSWORD)
+        opened_page.sign_in(USER, PASSWORD)
         expect(page.get_by_text("Your session has ended.")).to_be_hidden()
         expect(half).to_have_value("Half a sentence")
         assert "#/ferry/documents" in page.url
-        opened.faults.clear()  # 401, as it must be
+        opened_page.faults.clear()  # 401, as it must be

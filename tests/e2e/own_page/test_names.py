@@ -39,13 +39,13 @@ def named(stack: Stack) -> str:
     return "named"
 
 
-def fits(opened: OwnPage) -> None:
+def fits(opened_page: OwnPage) -> None:
     """Nothing is wider than the window or serious for axe, on a screen and on a telephone."""
     for width in (1280, 400):
-        opened.page.set_viewport_size({"width": width, "height": 800})
-        assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
-        assert opened.serious() == []
-    opened.page.set_viewport_size({"width": 1280, "height": 800})
+        opened_page.page.set_viewport_size({"width": width, "height": 800})
+        assert opened_page.page.evaluate("document.documentElement.scrollWidth") <= width
+        assert opened_page.serious() == []
+    opened_page.page.set_viewport_size({"width": 1280, "height": 800})
 
 
 def proposal(page: Page, name: str) -> Any:
@@ -55,11 +55,11 @@ def proposal(page: Page, name: str) -> Any:
 
 
 def test_proposals_are_merged_kept_apart_and_undone(named: str, visits: Visits) -> None:
-    with visits.to(f"{named}/graph") as opened:
-        page = opened.page
+    with visits.to(f"{named}/graph") as opened_page:
+        page = opened_page.page
         page.get_by_role("link", name="Names", exact=True).click()
         expect(proposal(page, "Port Élm")).to_contain_text("another spelling")
-        fits(opened)
+        fits(opened_page)
         proposal(page, "Port Élm").get_by_role("button", name="Keep").click()
         decided = page.get_by_role("region", name="Decided").get_by_role("listitem")
         expect(decided.filter(has_text="Port Élm")).to_contain_text("is not")
@@ -68,12 +68,12 @@ def test_proposals_are_merged_kept_apart_and_undone(named: str, visits: Visits) 
         proposal(page, "Port Élm").get_by_role("button", name="Merge").click()
         expect(decided.filter(has_text="Port Élm")).to_be_visible()
         expect(decided.filter(has_text="is not")).to_have_count(0)
-        fits(opened)
+        fits(opened_page)
 
 
 def test_all_that_differ_by_their_form_alone_are_merged_at_once(named: str, visits: Visits) -> None:
-    with visits.to(f"{named}/graph/names") as opened:
-        page = opened.page
+    with visits.to(f"{named}/graph/names") as opened_page:
+        page = opened_page.page
         page.get_by_role("button", name="All proposals").click()
         page.get_by_role("option", name="differs by case").click()
         page.get_by_role("button", name="Merge all 2").click()
@@ -84,15 +84,15 @@ def test_all_that_differ_by_their_form_alone_are_merged_at_once(named: str, visi
 
 
 def test_an_entity_is_merged_into_one_that_is_looked_for(named: str, visits: Visits) -> None:
-    with visits.to(f"{named}/graph?entity=Old%20Heron") as opened:
-        page = opened.page
+    with visits.to(f"{named}/graph?entity=Old%20Heron") as opened_page:
+        page = opened_page.page
         panel = page.get_by_role("complementary", name="Old Heron")
         panel.get_by_role("button", name="Merge with another").click()
         dialog = page.get_by_role("dialog", name="Merge Old Heron into another entity")
         dialog.get_by_role("combobox").fill("Heron")
         page.get_by_role("option", name="Heron", exact=True).click()
         expect(dialog.get_by_text("What is said of Old Heron.")).to_be_visible()
-        assert opened.serious() == []
+        assert opened_page.serious() == []
         dialog.get_by_role("button", name="Merge the two").click()
         expect(page.get_by_role("complementary", name="Heron", exact=True)).to_be_visible()
         page.get_by_role("link", name="Log", exact=True).click()

@@ -9,12 +9,12 @@ from tests.support.stack import Stack
 
 @pytest.mark.parametrize("width", [1280, 400])
 def test_the_reference_is_accessible(browser: Browser, stack: Stack, width: int) -> None:
-    opened = OwnPage(browser.new_page(), stack.state.api)
-    page = opened.page
+    opened_page = OwnPage(browser.new_page(), stack.state.api)
+    page = opened_page.page
     page.set_viewport_size({"width": width, "height": 800})
     page.goto(f"{stack.state.api}/docs")
     page.locator(".opblock-summary-control", has_text="/query").first.click()
     expect(page.get_by_text("Responses").first).to_be_visible()
-    assert opened.serious() == []
-    assert opened.faults == []
+    assert opened_page.serious() == []
+    assert opened_page.faults == []
     page.close()

@@ -41,13 +41,13 @@ def hub(stack: Stack) -> Generator[str]:
 
 
 def test_ten_thousand_documents_are_scrolled_sorted_and_filtered(many: str, visits: Visits) -> None:
-    with visits.to(f"{many}/documents?sort=file_path&order=asc") as opened:
-        page = opened.page
+    with visits.to(f"{many}/documents?sort=file_path&order=asc") as opened_page:
+        page = opened_page.page
         table = page.get_by_role("table")
         rows = table.get_by_role("link")
         expect(table).to_have_attribute("aria-rowcount", f"{MANY + 1}")
         expect(rows.first).to_have_text("document-00000.md")
-        assert opened.serious() == []
+        assert opened_page.serious() == []
         page.evaluate("window.scrollTo(0, document.documentElement.scrollHeight)")
         expect(rows.last).to_have_text(f"document-{MANY - 1:05d}.md")
         assert rows.count() < 100
@@ -56,12 +56,12 @@ def test_ten_thousand_documents_are_scrolled_sorted_and_filtered(many: str, visi
         page.get_by_role("button", name=f"Failed {MANY // FAILED_EACH}", exact=True).click()
         expect(table).to_have_attribute("aria-rowcount", f"{MANY // FAILED_EACH + 1}")
         expect(page.get_by_text("the model answered with nothing").first).to_be_visible()
-        assert opened.serious() == []
+        assert opened_page.serious() == []
 
 
 def test_a_hub_of_thousands_of_relations_is_looked_at_in_parts(hub: str, visits: Visits) -> None:
-    with visits.to(f"{hub}/graph") as opened:
-        page = opened.page
+    with visits.to(f"{hub}/graph") as opened_page:
+        page = opened_page.page
         size = page.get_by_role("status").filter(has_text=re.compile("entities"))
         expect(size).to_have_text(re.compile(r"^300 entities, 299 relations · there are more"))
         page.get_by_role("combobox", name="Find an entity").fill("Port")
@@ -76,4 +76,4 @@ def test_a_hub_of_thousands_of_relations_is_looked_at_in_parts(hub: str, visits:
         expect(
             page.get_by_role("list", name="As a list").get_by_role("button").first
         ).to_contain_text(HUB)
-        assert opened.serious() == []
+        assert opened_page.serious() == []

@@ -35,18 +35,18 @@ TEXTS = {
 
 @pytest.fixture(scope="module")
 def signed_in(browser: Browser, stack: Stack) -> OwnPage:
-    opened = OwnPage(
+    opened_page = OwnPage(
         browser.new_context(viewport={"width": 1280, "height": 800}).new_page(), stack.state.api
     )
-    opened.page.goto(stack.state.api)
-    opened.sign_in(USER, PASSWORD)
-    expect(opened.page.get_by_role("heading", name="Documents", exact=True)).to_be_visible()
-    opened.faults.clear()  # the first answer to a stranger is a 401
-    return opened
+    opened_page.page.goto(stack.state.api)
+    opened_page.sign_in(USER, PASSWORD)
+    expect(opened_page.page.get_by_role("heading", name="Documents", exact=True)).to_be_visible()
+    opened_page.faults.clear()  # the first answer to a stranger is a 401
+    return opened_page
 
 
 @pytest.fixture
-def opened(signed_in: OwnPage) -> Generator[OwnPage]:
+def opened_page(signed_in: OwnPage) -> Generator[OwnPage]:
     """The page; what a test does in it must not go wrong."""
     yield signed_in
     assert signed_in.faults == []
@@ -83,45 +83,47 @@ def test_a_wrong_password_is_refused_in_words(browser: Browser, stack: Stack) ->
     stranger.page.close()
 
 
-def test_files_are_added_watched_and_told_why_not(filled: OwnPage, opened: OwnPage) -> None:
-    uploads = opened.page.get_by_role("region", name="Uploads")
+def test_files_are_added_watched_and_told_why_not(filled: OwnPage, opened_page: OwnPage) -> None:
+    uploads = opened_page.page.get_by_role("region", name="Uploads")
     refused = uploads.get_by_role("listitem").filter(has_text=BROKEN)
     expect(refused.get_by_text("not added")).to_be_visible()
     assert re.search("(?i)pdf", refused.locator(".message").inner_text())
-    row = opened.page.get_by_role("row").filter(has_text="harbour.md")
+    row = opened_page.page.get_by_role("row").filter(has_text="harbour.md")
     expect(row.get_by_text("Ready")).to_be_visible()
 
 
-def test_what_names_and_texts_hold_is_shown_and_never_run(filled: OwnPage, opened: OwnPage) -> None:
-    expect(opened.page.get_by_role("link", name=HOSTILE)).to_be_visible()
-    assert opened.page.evaluate("window.taken") is None
+def test_what_names_and_texts_hold_is_shown_and_never_run(
+    filled: OwnPage, opened_page: OwnPage
+) -> None:
+    expect(opened_page.page.get_by_role("link", name=HOSTILE)).to_be_visible()
+    assert opened_page.page.evaluate("window.taken") is None
 
 
-def test_a_document_has_a_page_of_its_own(filled: OwnPage, opened: OwnPage) -> None:
-    page = opened.page
+def test_a_document_has_a_page_of_its_own(filled: OwnPage, opened_page: OwnPage) -> None:
+    page = opened_page.page
     page.get_by_role("link", name=HOSTILE).click()
     expect(page.get_by_role("heading", name=HOSTILE)).to_be_visible()
     expect(page.get_by_text("Indexed 1/1")).to_be_visible()
     assert page.evaluate("window.taken") is None
-    assert opened.serious() == []
+    assert opened_page.serious() == []
     page.get_by_role("main").get_by_role("link", name="Documents").click()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_list_is_accessible_at_every_width(
-    filled: OwnPage, opened: OwnPage, scheme: Any
+    filled: OwnPage, opened_page: OwnPage, scheme: Any
 ) -> None:
-    page = opened.page
+    page = opened_page.page
     page.emulate_media(color_scheme=scheme)
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 800})
-        assert opened.serious() == [], SERIOUS
+        assert opened_page.serious() == [], SERIOUS
         assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.set_viewport_size({"width": 1280, "height": 800})
 
 
-def test_the_page_speaks_chinese(filled: OwnPage, opened: OwnPage) -> None:
-    page = opened.page
+def test_the_page_speaks_chinese(filled: OwnPage, opened_page: OwnPage) -> None:
+    page = opened_page.page
     page.get_by_role("button", name="Language").click()
     page.get_by_role("menuitemradio", name="中文").click()
     expect(page.get_by_role("heading", name="文档")).to_be_visible()
@@ -158,32 +160,34 @@ def deleted_by_keyboard(page: Page, name: str) -> None:
     page.keyboard.press("Enter")
 
 
-def test_a_document_is_deleted_by_keyboard_alone(filled: OwnPage, opened: OwnPage) -> None:
-    deleted_by_keyboard(opened.page, HOSTILE)
-    expect(opened.page.get_by_role("link", name=HOSTILE)).to_be_hidden()
-    expect(opened.page.get_by_role("button", name="All 2")).to_be_visible()
+def test_a_document_is_deleted_by_keyboard_alone(filled: OwnPage, opened_page: OwnPage) -> None:
+    deleted_by_keyboard(opened_page.page, HOSTILE)
+    expect(opened_page.page.get_by_role("link", name=HOSTILE)).to_be_hidden()
+    expect(opened_page.page.get_by_role("button", name="All 2")).to_be_visible()
 
 
-def test_a_lost_connection_is_said_and_found_again(filled: OwnPage, opened: OwnPage) -> None:
-    page = opened.page
+def test_a_lost_connection_is_said_and_found_again(filled: OwnPage, opened_page: OwnPage) -> None:
+    page = opened_page.page
     page.context.set_offline(True)
     page.get_by_role("button", name="Ready 2").click()
     expect(page.get_by_text("No connection to the server.")).to_be_visible()
     page.context.set_offline(False)
     expect(page.get_by_text("No connection to the server.")).to_be_hidden()
     expect(page.get_by_role("link", name="harbour.md")).to_be_visible()
-    opened.faults = [fault for fault in opened.faults if "ERR_INTERNET_DISCONNECTED" not in fault]
+    opened_page.faults = [
+        fault for fault in opened_page.faults if "ERR_INTERNET_DISCONNECTED" not in fault
+    ]
 
 
-def test_an_answer_leads_to_the_passage_it_cites(filled: OwnPage, opened: OwnPage) -> None:
-    page = opened.page
+def test_an_answer_leads_to_the_passage_it_cites(filled: OwnPage, opened_page: OwnPage) -> None:
+    page = opened_page.page
     page.get_by_role("link", name="Ask", exact=True).click()
     page.get_by_role("textbox", name="Question").fill("Who leads the Harbour Office?")
     page.keyboard.press("Enter")
     expect(page.get_by_text("Ada Marsh leads the Harbour Office.").first).to_be_visible()
     page.get_by_role("button", name="Evidence").click()
     expect(page.get_by_text("How it was found")).to_be_visible()
-    assert opened.serious() == []
+    assert opened_page.serious() == []
     page.get_by_role("button", name="Source 1: harbour.md").first.click()
     page.get_by_role("dialog").get_by_role("link", name="Show it in the document").first.click()
     expect(
@@ -192,11 +196,11 @@ def test_an_answer_leads_to_the_passage_it_cites(filled: OwnPage, opened: OwnPag
     page.get_by_role("tab", name="History").click()
     page.get_by_role("button", name=re.compile("EntitiesExtracted")).first.click()
     expect(page.locator("pre").get_by_text('"specversion"')).to_be_visible()
-    assert opened.serious() == []
+    assert opened_page.serious() == []
 
 
-def test_an_entity_is_found_and_described_anew(filled: OwnPage, opened: OwnPage) -> None:
-    page = opened.page
+def test_an_entity_is_found_and_described_anew(filled: OwnPage, opened_page: OwnPage) -> None:
+    page = opened_page.page
     page.get_by_role("link", name="Graph", exact=True).click()
     page.get_by_role("combobox", name="Find an entity").fill("Ada M")
     page.get_by_role("option", name="Ada Marsh").click()
@@ -208,30 +212,30 @@ def test_an_entity_is_found_and_described_anew(filled: OwnPage, opened: OwnPage)
     panel.get_by_text("History").click()
     expect(panel.get_by_text("harbour.md").first).to_be_visible()
     assert page.locator("canvas").count() > 0
-    assert opened.serious() == []
+    assert opened_page.serious() == []
     page.get_by_role("link", name="Log", exact=True).click()
     page.get_by_role("tab", name="All events").click()
     expect(page.get_by_role("button", name=re.compile("GraphEdited")).first).to_be_visible()
-    assert opened.serious() == []
+    assert opened_page.serious() == []
     page.get_by_role("link", name="Documents", exact=True).click()
 
 
-def test_each_service_says_how_far_it_is(filled: OwnPage, opened: OwnPage) -> None:
-    page = opened.page
+def test_each_service_says_how_far_it_is(filled: OwnPage, opened_page: OwnPage) -> None:
+    page = opened_page.page
     page.get_by_role("link", name="Operations").click()
     for service in SERVICES:
         expect(page.get_by_role("term").filter(has_text=service)).to_be_visible()
     expect(page.get_by_text("all handled")).to_have_count(len(SERVICES))
-    assert opened.serious() == []
+    assert opened_page.serious() == []
     page.get_by_role("link", name="Documents", exact=True).click()
 
 
-def test_a_projection_is_rebuilt_and_promoted(filled: OwnPage, opened: OwnPage) -> None:
-    page = opened.page
+def test_a_projection_is_rebuilt_and_promoted(filled: OwnPage, opened_page: OwnPage) -> None:
+    page = opened_page.page
     page.get_by_role("link", name="Operations").click()
     expect(page.get_by_role("heading", name=re.compile("is wrong"))).to_be_visible()
     expect(page.get_by_text("Answering")).to_be_visible()
-    assert opened.serious() == []
+    assert opened_page.serious() == []
     page.get_by_role("tab", name="Projections").click()
     page.get_by_role("button", name=re.compile("What$")).click()
     page.get_by_role("option", name="Graph").click()
@@ -243,29 +247,31 @@ def test_a_projection_is_rebuilt_and_promoted(filled: OwnPage, opened: OwnPage) 
         timeout=REBUILDING
     )
     expect(page.get_by_role("button", name="Roll back")).to_be_enabled()
-    assert opened.serious() == []
+    assert opened_page.serious() == []
 
 
-def test_a_budget_is_set_and_cleared(filled: OwnPage, opened: OwnPage) -> None:
-    page = opened.page
+def test_a_budget_is_set_and_cleared(filled: OwnPage, opened_page: OwnPage) -> None:
+    page = opened_page.page
     page.get_by_role("link", name="Operations").click()
     page.get_by_role("tab", name="Costs").click()
     page.get_by_label("Tokens").fill("1000000")
     page.get_by_role("button", name="Set").click()
     expect(page.get_by_role("meter", name="0 of 1,000,000 Tokens")).to_be_visible()
-    assert opened.serious() == []
+    assert opened_page.serious() == []
     page.get_by_role("button", name="Clear").click()
     expect(page.get_by_text("No budget")).to_be_visible()
 
 
-def test_a_webhook_is_added_with_its_secret_and_removed(filled: OwnPage, opened: OwnPage) -> None:
-    page = opened.page
+def test_a_webhook_is_added_with_its_secret_and_removed(
+    filled: OwnPage, opened_page: OwnPage
+) -> None:
+    page = opened_page.page
     page.get_by_role("link", name="Operations").click()
     page.get_by_role("tab", name="Webhooks").click()
     page.get_by_role("button", name="Add a webhook").click()
     dialog = page.get_by_role("dialog")
     dialog.get_by_label("Address").fill("http://127.0.0.1:9/told")
-    assert opened.serious() == []
+    assert opened_page.serious() == []
     dialog.get_by_role("button", name="Add a webhook").click()
     expect(dialog.get_by_text("whsec_")).to_be_visible()
     dialog.get_by_role("button", name="Close").click()
@@ -275,34 +281,36 @@ def test_a_webhook_is_added_with_its_secret_and_removed(filled: OwnPage, opened:
     expect(page.get_by_role("heading", name="No webhooks")).to_be_visible()
 
 
-def test_settings_tell_their_source_and_no_secret(filled: OwnPage, opened: OwnPage) -> None:
-    page = opened.page
+def test_settings_tell_their_source_and_no_secret(filled: OwnPage, opened_page: OwnPage) -> None:
+    page = opened_page.page
     page.get_by_role("link", name="Operations").click()
     page.get_by_role("tab", name="Settings").click()
     page.get_by_label("Find a setting").fill("TOKEN_SECRET")
     expect(
         page.get_by_role("row", name=re.compile("TOKEN_SECRET")).get_by_text("(set, not shown)")
     ).to_be_visible()
-    assert opened.serious() == []
+    assert opened_page.serious() == []
     page.get_by_role("link", name="Log", exact=True).click()
     page.get_by_role("tab", name="All events").click()
     expect(page.get_by_text("chunker").first).to_be_visible()
-    assert opened.serious() == []
+    assert opened_page.serious() == []
     page.get_by_role("link", name="Documents", exact=True).click()
 
 
-def test_a_session_that_ended_is_said(filled: OwnPage, opened: OwnPage, stack: Stack) -> None:
-    page = opened.page
+def test_a_session_that_ended_is_said(filled: OwnPage, opened_page: OwnPage, stack: Stack) -> None:
+    page = opened_page.page
     page.evaluate(
         "localStorage.setItem('lightstream.credentials', JSON.stringify({token: 'e30.e30.x'}))"
     )
     page.reload()
     expect(page.get_by_text("Your session has ended.")).to_be_visible()
-    opened.faults.clear()  # 401, as it must be
+    opened_page.faults.clear()  # 401, as it must be
 
 
-def test_it_asks_no_other_host(filled: OwnPage, opened: OwnPage) -> None:
-    assert {address for address in opened.hosts if address not in (opened.api, "")} == set()
+def test_it_asks_no_other_host(filled: OwnPage, opened_page: OwnPage) -> None:
+    assert {
+        address for address in opened_page.hosts if address not in (opened_page.api, "")
+    } == set()
 
 
 def test_the_first_load_is_small(stack: Stack) -> None:

@@ -47,21 +47,21 @@ def gather_evidence(
     index: PassageIndex,
     terms: QueryTerms,
     similarities: Mapping[str, float],
-    allowed: Floats,
+    allowed_passages: Floats,
     fragments: Sequence[int] = (),
 ) -> Evidence:
     """Return the evidence for a question. `similarities` are cosines by id; others are no greater
     than the least.
 
-    `allowed`: (passages,), 1 for a passage that may be used, else 0. The others neither count nor
-    have evidence. `fragments`: entities that no path may lead to.
+    `allowed_passages`: (passages,), 1 for a passage that may be used, else 0. The others neither
+    count nor have evidence. `fragments`: entities that no path may lead to.
     """
-    occurrences = _Occurrences.of(len(terms.stems), index, allowed)
+    occurrences = _Occurrences.of(len(terms.stems), index, allowed_passages)
     for row, stem in enumerate(terms.stems):
         occurrences.fill(row, {stem: 1.0})
-    similarity = _scaled(_similarity(index, similarities) * allowed)
-    bm25 = _scaled(_bm25(index, terms.all_stems, allowed))
-    usable = allowed[index.passage_of] > 0
+    similarity = _scaled(_similarity(index, similarities) * allowed_passages)
+    bm25 = _scaled(_bm25(index, terms.all_stems, allowed_passages))
+    usable = allowed_passages[index.passage_of] > 0
     usable[np.isin(index.entity_of, fragments)] = False
     return Evidence(
         weights=occurrences.weights(),
@@ -75,14 +75,14 @@ def gather_evidence(
 
 
 def with_similar_words(
-    index: PassageIndex, terms: QueryTerms, evidence: Evidence, allowed: Floats
+    index: PassageIndex, terms: QueryTerms, evidence: Evidence, allowed_passages: Floats
 ) -> Evidence:
     """Return the evidence in which a word of about the same meaning as a term counts for it as much
     as they are alike.
 
     A term is as rare as it is itself; where it is in no passage, as rare as what is similar.
     """
-    occurrences = _Occurrences.of(len(terms.stems), index, allowed)
+    occurrences = _Occurrences.of(len(terms.stems), index, allowed_passages)
     for row, stem in enumerate(terms.stems):
         occurrences.fill(row, {stem: 1.0, **similar_words(stem)})
     return replace(
@@ -101,16 +101,16 @@ class _Occurrences:
     """
 
     index: PassageIndex
-    allowed: Floats
+    allowed_passages: Floats
     sentences: Floats
     passages: Floats
     mentions: Floats
 
     @classmethod
-    def of(cls, terms: int, index: PassageIndex, allowed: Floats) -> "_Occurrences":
+    def of(cls, terms: int, index: PassageIndex, allowed_passages: Floats) -> "_Occurrences":
         return cls(
             index,
-            allowed,
+            allowed_passages,
             sentences=np.zeros((terms, index.sentence_count)),
             passages=np.zeros((terms, len(index))),
             mentions=np.zeros((terms, len(index.mentions))),
@@ -134,7 +134,7 @@ class _Occurrences:
         likeness = np.array([likeness for likeness, _ in by_likeness])
         word_numbers = np.array([number for _, number in by_likeness])
         passages, passage_values = index.words.passages.spread(word_numbers, likeness)
-        is_allowed = self.allowed[passages] > 0
+        is_allowed = self.allowed_passages[passages] > 0
         passages = passages[is_allowed]
         passage_values = passage_values[is_allowed]
         self.passages[row, passages] = passage_values
@@ -151,7 +151,7 @@ class _Occurrences:
         """Return (terms,): their weights by the passages that have them, or else similar words."""
         exact: Integers = (self.passages == 1.0).sum(axis=1)
         frequencies: Floats = np.where(exact > 0, exact, self.passages.sum(axis=1))
-        return _weights(frequencies, float(self.allowed.sum()))
+        return _weights(frequencies, float(self.allowed_passages.sum()))
 
 
 def _weights(frequencies: Floats, total: float) -> Floats:
@@ -176,11 +176,11 @@ def _similarity(index: PassageIndex, similarities: Mapping[str, float]) -> Float
     return similarity
 
 
-def _bm25(index: PassageIndex, stems: Sequence[str], allowed: Floats) -> Floats:
+def _bm25(index: PassageIndex, stems: Sequence[str], allowed_passages: Floats) -> Floats:
     """Return (passages,): the BM25 of each (Robertson and Zaragoza, 2009)."""
     scores = np.zeros(len(index))
-    total = float(allowed.sum())
-    mean_length = float((index.lengths * allowed).sum()) / (total or 1.0) or 1.0
+    total = float(allowed_passages.sum())
+    mean_length = float((index.lengths * allowed_passages).sum()) / (total or 1.0) or 1.0
     for stem in stems:
         number = index.words.numbers.get(stem)
         if number is None:
@@ -188,11 +188,11 @@ def _bm25(index: PassageIndex, stems: Sequence[str], allowed: Floats) -> Floats:
         begin, end = index.words.passages.starts[number : number + 2]
         passages = index.words.passages.values[begin:end]
         counts = index.words.counts[begin:end]
-        frequency = float(allowed[passages].sum())
+        frequency = float(allowed_passages[passages].sum())
         rarity = np.log(1 + (total - frequency + 0.5) / (frequency + 0.5))
         length_norm = 0.25 + 0.75 * index.lengths[passages] / mean_length
         scores[passages] += rarity * counts * 2.2 / (counts + 1.2 * length_norm)
-    return scores * allowed
+    return scores * allowed_passages
 
 
 def _scaled(values: Floats) -> Floats:

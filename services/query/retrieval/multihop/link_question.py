@@ -33,9 +33,11 @@ async def link_question(
         link = Link(name, start, start + len(name), (name,), "name")
         if not _overlaps_any(link, sure):
             sure.append(link)
-    guessed = [link for link in links if link not in sure and not _overlaps_any(link, sure)]
-    return sorted([*sure, *guessed], key=lambda link: link.start)
+    guessed_links = [link for link in links if link not in sure and not _overlaps_any(link, sure)]
+    return sorted([*sure, *guessed_links], key=lambda link: link.start)
 
 
-def _overlaps_any(link: Link, others: Sequence[Link]) -> bool:
-    return any(link.start < other.end and other.start < link.end for other in others)
+def _overlaps_any(link: Link, other_links: Sequence[Link]) -> bool:
+    return any(
+        link.start < other_link.end and other_link.start < link.end for other_link in other_links
+    )

@@ -26,12 +26,12 @@ def name_paths(
     evidence: Evidence,
     links: Sequence[Link],
     sources: Mapping[str, Sequence[str]],
-    allowed: Floats,
+    allowed_passages: Floats,
 ) -> list[list[Path]]:
     """Return the paths from each link that has any, the best first. See `starts` for `sources`."""
     paths_by_link: list[list[Path]] = []
     for link in links:
-        starts = named_starts(index, evidence, [link], sources, allowed)
+        starts = named_starts(index, evidence, [link], sources, allowed_passages)
         paths = search_paths(index, evidence, starts, (ONWARD,), BEAM_WIDTH)
         if paths:
             paths_by_link.append(paths)
@@ -54,11 +54,13 @@ def by_first_steps(paths_by_link: Sequence[Sequence[Path]]) -> list[int]:
 
 
 def _first_steps(paths: Sequence[Path]) -> list[int]:
-    own = next(path.passages[0] for path in paths if len(path.passages) == 1)
+    nearest_passage = next(path.passages[0] for path in paths if len(path.passages) == 1)
     onward = [
-        path.passages[1] for path in paths if len(path.passages) == 2 and path.passages[0] == own
+        path.passages[1]
+        for path in paths
+        if len(path.passages) == 2 and path.passages[0] == nearest_passage
     ]
-    return list(dict.fromkeys([own, *onward]))[:MAX_FIRST_STEPS]
+    return list(dict.fromkeys([nearest_passage, *onward]))[:MAX_FIRST_STEPS]
 
 
 def _ranked(paths: Sequence[Path]) -> list[int]:

@@ -41,13 +41,13 @@ def by_neighbourhood(
     evidence: Evidence,
     links: Sequence[Link],
     sources: Mapping[str, Sequence[str]],
-    allowed: Floats,
+    allowed_passages: Floats,
 ) -> list[int]:
     """Return passages in order; none without links. See `starts` for `sources`."""
     passages_by_link: list[list[int]] = []
     own_passages: dict[int, None] = {}
     for link in links:
-        starts = named_starts(index, evidence, [link], sources, allowed)
+        starts = named_starts(index, evidence, [link], sources, allowed_passages)
         passages_by_link.append([start.passage for start in starts])
         own_passages |= dict.fromkeys(passages_by_link[-1])
     if not own_passages:
@@ -73,10 +73,10 @@ def by_neighbourhood(
     )
     by_likeness: list[int] = np.argsort(-likeness, kind="stable")[:MAX_LISTED].tolist()
     alike = [passage for passage in by_likeness if likeness[passage] > 0]
-    fused = reciprocal_rank_fusion(
+    fused_ranking = reciprocal_rank_fusion(
         (by_mentions[:MAX_LISTED], 1.0), (by_rank[:MAX_LISTED], 1.0), (alike, 1.0)
     )
-    return list(dict.fromkeys([*first, *fused]))
+    return list(dict.fromkeys([*first, *fused_ranking]))
 
 
 def _near_passages(

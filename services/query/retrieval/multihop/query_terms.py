@@ -37,7 +37,7 @@ def question_vocabulary(question: str) -> set[str]:
     about the same meaning.
     """
     stems = {stem(word.form) for word in words(question)}
-    similar = {other for form in stems for other in similar_words(form)}
+    similar = {similar_form for form in stems for similar_form in similar_words(form)}
     return stems | similar
 
 

@@ -37,14 +37,14 @@ def starts(
     evidence: Evidence,
     links: Sequence[Link],
     sources: Mapping[str, Sequence[str]],
-    allowed: Floats,
+    allowed_passages: Floats,
 ) -> list[Start]:
     """Return the starts, one per passage.
 
-    `sources`: by entity, ids of passages that the graph says it is from. `allowed`: (passages,), 1
-    for a passage that may be used, else 0.
+    `sources`: by entity, ids of passages that the graph says it is from.
+    `allowed_passages`: (passages,), 1 for a passage that may be used, else 0.
     """
-    candidates = named_starts(index, evidence, links, sources, allowed)
+    candidates = named_starts(index, evidence, links, sources, allowed_passages)
     for passage in np.argsort(-evidence.likeness, kind="stable")[:MAX_UNLINKED].tolist():
         likeness = float(evidence.likeness[passage])
         if likeness > 0:
@@ -57,7 +57,7 @@ def named_starts(
     evidence: Evidence,
     links: Sequence[Link],
     sources: Mapping[str, Sequence[str]],
-    allowed: Floats,
+    allowed_passages: Floats,
 ) -> list[Start]:
     """Return the starts at passages of linked entities, one per passage. See `starts`."""
     by_name: list[Start] = []
@@ -70,7 +70,7 @@ def named_starts(
         for passage in link.passages:
             by_title.append(Start(passage, 1.0, defining_mention(index, passage)))
     candidates = [*by_name, *by_title]
-    return _best_per_passage(start for start in candidates if allowed[start.passage])
+    return _best_per_passage(start for start in candidates if allowed_passages[start.passage])
 
 
 def defining_mention(index: PassageIndex, passage: int) -> int:
@@ -153,8 +153,8 @@ def _passages(
         passages = index.starting_passages.of(entity).tolist()
     if not passages:
         passages = [index.numbers[id] for id in sources if id in index.numbers]
-    accounted: Floats = evidence.weights @ evidence.passages
-    best = sorted(passages, key=lambda passage: -float(accounted[passage]))[:MAX_PASSAGES]
+    explained_weights: Floats = evidence.weights @ evidence.passages
+    best = sorted(passages, key=lambda passage: -float(explained_weights[passage]))[:MAX_PASSAGES]
     return [(passage, index.mentions.get((entity, passage), NO_MENTION)) for passage in best]
 
 
@@ -165,9 +165,11 @@ def _rarity(index: PassageIndex, name: str) -> float:
     return math.log(1 + len(index) / support) / math.log(1 + max(1, len(index)))
 
 
-def without_homonyms(index: PassageIndex, links: Sequence[Link], allowed: Floats) -> Floats:
-    """Return `allowed` without those passages of a name that its qualifier in the question tells
-    apart from others.
+def without_homonyms(
+    index: PassageIndex, links: Sequence[Link], allowed_passages: Floats
+) -> Floats:
+    """Return `allowed_passages` without those passages of a name that its qualifier in the
+    question tells apart from others.
 
     Of the documents that a name starts at, those stay in whose passages most words of the qualifier
     occur.
@@ -182,9 +184,9 @@ def without_homonyms(index: PassageIndex, links: Sequence[Link], allowed: Floats
         best = _with_most_words(index, passages, link.qualifier)
         meant_passages |= best
         other_passages |= passages - best
-    allowed = allowed.copy()
-    allowed[list(other_passages - meant_passages)] = 0.0
-    return allowed
+    allowed_passages = allowed_passages.copy()
+    allowed_passages[list(other_passages - meant_passages)] = 0.0
+    return allowed_passages
 
 
 def _with_most_words(index: PassageIndex, passages: set[int], qualifier: str) -> set[int]:
@@ -195,9 +197,11 @@ def _with_most_words(index: PassageIndex, passages: set[int], qualifier: str) ->
         document = int(index.documents[passage])
         word_count = sum(passage in with_word for with_word in occurrences)
         words_in_document[document] = max(words_in_document.get(document, 0), word_count)
-    most = max(words_in_document.values(), default=0)
+    longest = max(words_in_document.values(), default=0)
     return {
-        passage for passage in passages if words_in_document[int(index.documents[passage])] == most
+        passage
+        for passage in passages
+        if words_in_document[int(index.documents[passage])] == longest
     }
 
 
@@ -285,9 +289,9 @@ def _naming_share(index: PassageIndex, link: Link) -> float:
     occurrences = len(index.words.passages.of(number))
     if not occurrences:
         return 1.0
-    named = sum(
+    named_weight = sum(
         float(index.passage_counts[index.entities[name]])
         for name in link.names
         if name in index.entities
     )
-    return min(1.0, named / occurrences)
+    return min(1.0, named_weight / occurrences)

@@ -188,21 +188,25 @@ def _walk_passages(question: Question, read: _WalkSources, documents: DocumentId
     links = whole_names(question.query, sure_links(index, read.links))
     links = with_titles(index, question.query, links)
     terms = QueryTerms.of(question.query, links)
-    allowed = without_homonyms(index, links, index.allowed(documents))
+    allowed_passages = without_homonyms(index, links, index.allowed(documents))
     similarities = {hit.names[0]: hit.score for hit in read.hits}
-    evidence = gather_evidence(index, terms, similarities, allowed, name_fragments(index, links))
+    evidence = gather_evidence(
+        index, terms, similarities, allowed_passages, name_fragments(index, links)
+    )
     sources = {name: node.source_ids for name, node in around.nodes.items()}
-    paths = search_paths(index, evidence, starts(index, evidence, links, sources, allowed))
+    paths = search_paths(index, evidence, starts(index, evidence, links, sources, allowed_passages))
     with_synonyms = evidence
     if links:
-        with_synonyms = with_similar_words(index, terms, evidence, allowed)
-    onward = name_paths(index, with_synonyms, links, sources, allowed)
+        with_synonyms = with_similar_words(index, terms, evidence, allowed_passages)
+    onward = name_paths(index, with_synonyms, links, sources, allowed_passages)
     limit = max(MAX_RANKED, question.chunk_top_k)
     rankings = {
         "paths": _by_paths(index, evidence, paths, limit),
         "paths_from_names": by_name_paths(onward)[:limit],
         "first_steps": by_first_steps(onward),
-        "neighbourhood": by_neighbourhood(index, evidence, links, sources, allowed)[:limit],
+        "neighbourhood": by_neighbourhood(index, evidence, links, sources, allowed_passages)[
+            :limit
+        ],
     }
     weights = ranking_weights(index, onward)
     weighted_rankings = [(ranking, weights[name]) for name, ranking in rankings.items()]

@@ -66,7 +66,7 @@ async def test_a_rebuild_writes_the_same_words_and_an_erasure_removes_them() -> 
         partition = Partition("w", generation)
         passages = await reader.get(partition, ids)
         words = await reader.words(partition, ids)
-        assert words == [words_of(passages[each.id]) for each in words]
+        assert words == [words_of(passages[entry.id]) for entry in words]
     await publish(harness, DocumentDeleted(document_id="gull"), 9)
     await rebuild(harness)
     for generation in (1, 2):
@@ -74,4 +74,4 @@ async def test_a_rebuild_writes_the_same_words_and_an_erasure_removes_them() -> 
         assert row["document_id"] == "ship"
         assert "quizzical" not in str(row)
         words = await reader.words(Partition("w", generation), ids)
-        assert [each.document_id for each in words] == ["ship"]
+        assert [entry.document_id for entry in words] == ["ship"]

@@ -54,28 +54,28 @@ async def near(
 
 
 async def test_it_has_the_passages_of_the_names_and_some_of_what_these_name() -> None:
-    found = await near(await river(), "Blue Harbour")
-    assert "harbour-chunk-000" in found.ids
-    assert 1 < len(found) <= 1 + MAX_OF_ENTITY
+    index = await near(await river(), "Blue Harbour")
+    assert "harbour-chunk-000" in index.ids
+    assert 1 < len(index) <= 1 + MAX_OF_ENTITY
 
 
 async def test_it_has_the_passages_most_like_the_question() -> None:
-    found = await near(await river(), "Blue Harbour", "town-29-chunk-000", "gone-chunk-000")
-    assert {"harbour-chunk-000", "town-29-chunk-000"} <= set(found.ids)
-    assert "gone-chunk-000" not in found.ids
+    index = await near(await river(), "Blue Harbour", "town-29-chunk-000", "gone-chunk-000")
+    assert {"harbour-chunk-000", "town-29-chunk-000"} <= set(index.ids)
+    assert "gone-chunk-000" not in index.ids
 
 
 async def test_a_hub_counts_by_all_that_name_it_though_few_are_read() -> None:
-    found = await near(await river(), "Blue Harbour")
-    hub = found.entities["Gray River"]
-    assert found.supports[hub] == TOWNS + 1 > len(found)
+    index = await near(await river(), "Blue Harbour")
+    hub = index.entities["Gray River"]
+    assert index.supports[hub] == TOWNS + 1 > len(index)
 
 
 async def test_other_documents_than_those_asked_for_are_not_read() -> None:
     workspace = await river()
     only = frozenset({"harbour", "town-3"})
-    found = await near(workspace, "Blue Harbour", documents=only)
-    assert set(found.document_numbers) <= only
+    index = await near(workspace, "Blue Harbour", documents=only)
+    assert set(index.document_numbers) <= only
 
 
 async def test_a_first_question_takes_three_reads_of_passages_and_names(monkeypatch: Any) -> None:
