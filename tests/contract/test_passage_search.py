@@ -8,7 +8,7 @@ from services.gateway.search.passage_search import READ_AT_ONCE, search_passages
 from services.query.adapters.documents import RowDocuments, RowPassages
 from services.query.passage import Passage
 from services.query.past.port import StoredDocuments
-from tests.support.graph_stores import fresh_partition
+from tests.support.partitions import fresh_partition
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

@@ -133,7 +133,7 @@ class Visits:
         opened.page.goto(f"{self.api}/ui/#/{place}")
         try:
             yield opened
-            assert opened.faults == []
+            assert opened.faults == [], opened.faults
         finally:
             context.close()
 

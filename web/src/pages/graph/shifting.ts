@@ -49,5 +49,9 @@ export function shiftWhileMoved(drawn: Drawn, isLarge: () => boolean): () => voi
   drawn.on("beforeRender", settle);
   camera.removeAllListeners("updated"); // sigma's own, which draws each time
   camera.on("updated", () => (isLarge() ? shift() : drawn.scheduleRender()));
-  return () => clearTimeout(timer);
+  return () => {
+    clearTimeout(timer);
+    // A movement goes on when the page is left; nothing is drawn of it then.
+    camera.removeAllListeners("updated");
+  };
 }
