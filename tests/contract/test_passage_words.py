@@ -4,7 +4,6 @@ its text where an older program stored none.
 
 from collections.abc import AsyncIterator
 from pathlib import Path
-from uuid import uuid4
 
 import pytest
 import pytest_asyncio
@@ -31,11 +30,6 @@ async def rows(
         await rows.prepare()
         yield rows
         await rows.close()
-
-
-@pytest.fixture
-def partition() -> Partition:
-    return Partition(f"w-{uuid4().hex}", 1)
 
 
 def passage(id: str, content: str, version: int = 1, order: int = 0) -> Passage:

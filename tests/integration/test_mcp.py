@@ -212,8 +212,13 @@ async def test_a_past_with_content_is_searched_asked_and_read(transport: str) ->
         listening(harness=await logged_library()) as url,
         connected(transport, url) as client,
     ):
-        now = await told(client, "search", question="What calls at the lighthouse?", mode="naive")
-        assert {passage["file"] for passage in now["passages"]} == {"harbour.txt", "ferry.txt"}
+        present_matches = await told(
+            client, "search", question="What calls at the lighthouse?", mode="naive"
+        )
+        assert {passage["file"] for passage in present_matches["passages"]} == {
+            "harbour.txt",
+            "ferry.txt",
+        }
         for mode in ("naive", "mix", "walk"):
             past = await told(client, "search", question=question, mode=mode, **then)
             assert {passage["file"] for passage in past["passages"]} == {"harbour.txt"}
@@ -227,8 +232,11 @@ async def test_a_past_with_content_is_searched_asked_and_read(transport: str) ->
             "belongs to Ada"
             in (await told(client, "ask", question="Who does the ferry belong to?"))["answer"]
         )
-        near = await told(client, "walk_graph", entity="Ada Marlow", **then)
-        assert {entity["name"] for entity in near["entities"]} == {"Ada Marlow", "Harbour Office"}
+        neighbourhood = await told(client, "walk_graph", entity="Ada Marlow", **then)
+        assert {entity["name"] for entity in neighbourhood["entities"]} == {
+            "Ada Marlow",
+            "Harbour Office",
+        }
         assert "Names that hold it" not in await failure(
             client, "walk_graph", entity="Ferry", **then
         )
@@ -242,7 +250,7 @@ async def test_what_is_written_to_the_letter_is_found_and_read(transport: str) -
         connected(transport, url) as client,
     ):
         matches = await told(client, "find_text", keywords=["lighthouse", "harbour office"])
-        assert [(each["document_id"], each["order"]) for each in matches["passages"]] == [
+        assert [(passage["document_id"], passage["order"]) for passage in matches["passages"]] == [
             ("harbour", 1),
             ("ferry", 0),
             ("harbour", 0),
@@ -250,14 +258,14 @@ async def test_what_is_written_to_the_letter_is_found_and_read(transport: str) -
         assert matches["names"] == ["Lighthouse", "Harbour Office"]
         first = await told(client, "find_text", keywords=["the"], max_passages=1)
         assert (first["total"], first["next_offset"]) == (3, 1)
-        one = await told(
+        ferry_matches = await told(
             client, "find_text", keywords=["lighthouse"], documents=["ferry"], max_passages=1
         )
-        assert [each["file"] for each in one["passages"]] == ["ferry.txt"]
-        past = await told(client, "find_text", keywords=["lighthouse"], **then)
-        assert [each["file"] for each in past["passages"]] == ["harbour.txt"]
+        assert [passage["file"] for passage in ferry_matches["passages"]] == ["ferry.txt"]
+        past_matches = await told(client, "find_text", keywords=["lighthouse"], **then)
+        assert [passage["file"] for passage in past_matches["passages"]] == ["harbour.txt"]
         around = await told(client, "read_passages", document_id="harbour", order=1, **then)
-        assert [each["order"] for each in around["passages"]] == [0, 1]
+        assert [passage["order"] for passage in around["passages"]] == [0, 1]
         assert "no document" in await failure(
             client, "read_passages", document_id="ferry", order=0, **then
         )
@@ -274,15 +282,18 @@ async def test_two_entities_are_connected_by_paths(transport: str) -> None:
         connected(transport, url) as client,
     ):
         ends = {"source": "Ada Marlow", "target": "Lighthouse"}
-        found = await told(client, "find_paths", **ends)
-        assert [path["entities"] for path in found["paths"]] == [
+        connections = await told(client, "find_paths", **ends)
+        assert [path["entities"] for path in connections["paths"]] == [
             ["Ada Marlow", "Ferry", "Lighthouse"],
             ["Ada Marlow", "Harbour Office", "Lighthouse"],
         ]
-        first = found["paths"][0]["relations"][0]
-        assert (first["description"], first["files"]) == ("It belongs to her", ["ferry.txt"])
-        then = await told(client, "find_paths", **ends, as_of=BEFORE_THE_FERRY)
-        assert [path["entities"][1] for path in then["paths"]] == ["Harbour Office"]
+        first_step = connections["paths"][0]["relations"][0]
+        assert (first_step["description"], first_step["files"]) == (
+            "It belongs to her",
+            ["ferry.txt"],
+        )
+        past_connections = await told(client, "find_paths", **ends, as_of=BEFORE_THE_FERRY)
+        assert [path["entities"][1] for path in past_connections["paths"]] == ["Harbour Office"]
         names = await told(client, "find_entities", text="r", as_of=BEFORE_THE_FERRY)
         assert names["names"] == ["Ada Marlow", "Harbour Office"]
         assert "'Ada Marlow'" in await failure(

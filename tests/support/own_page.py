@@ -90,6 +90,14 @@ class OwnPage:
         self.page.get_by_label("Password").fill(password)
         self.page.get_by_role("button", name="Sign in").click()
 
+    def assert_fits(self) -> None:
+        """Nothing is wider than the window or serious for axe, on a screen and on a telephone."""
+        for width in (1280, 400):
+            self.page.set_viewport_size({"width": width, "height": 800})
+            assert self.page.evaluate("document.documentElement.scrollWidth") <= width
+            assert self.serious() == [], self.serious()
+        self.page.set_viewport_size({"width": 1280, "height": 800})
+
     def serious(self) -> list[str]:
         """What axe finds serious or worse on the page as it is now."""
         self.page.evaluate(STANDS_STILL)

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.own_page import OwnPage, Visits
+from tests.support.own_page import Visits
 
 TEXTS = {
     "north.md": "Ada Marsh leads the Harbour Office of the north.\n",
@@ -29,15 +29,6 @@ def ask(page: Page) -> str:
     return turn.locator(".prose").inner_text()
 
 
-def fits(opened_page: OwnPage) -> None:
-    """Nothing is wider than the window or serious for axe, on a screen and on a telephone."""
-    for width in (1280, 400):
-        opened_page.page.set_viewport_size({"width": width, "height": 800})
-        assert opened_page.page.evaluate("document.documentElement.scrollWidth") <= width
-        assert opened_page.serious() == []
-    opened_page.page.set_viewport_size({"width": 1280, "height": 800})
-
-
 def test_a_question_is_asked_of_chosen_documents_and_days(two: str, visits: Visits) -> None:
     with visits.to(f"{two}/ask") as opened_page:
         page = opened_page.page
@@ -46,7 +37,7 @@ def test_a_question_is_asked_of_chosen_documents_and_days(two: str, visits: Visi
         panel.get_by_role("combobox", name="Choose a document").fill("south")
         page.get_by_role("option", name="south.md").click()
         expect(panel.get_by_role("list", name="Chosen documents")).to_contain_text("south.md")
-        fits(opened_page)
+        opened_page.assert_fits()
         answer = ask(page)
         assert "Ben Holt" in answer
         assert "Ada Marsh" not in answer

@@ -4,7 +4,7 @@ import httpx
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.own_page import WRITER, OwnPage, Visits
+from tests.support.own_page import WRITER, Visits
 from tests.support.stack import Stack
 
 TEXTS = {
@@ -34,15 +34,6 @@ def changed(visits: Visits, stack: Stack) -> str:
     return "changed"
 
 
-def fits(opened_page: OwnPage) -> None:
-    """Nothing is wider than the window or serious for axe, on a screen and on a telephone."""
-    for width in (1280, 400):
-        opened_page.page.set_viewport_size({"width": width, "height": 800})
-        assert opened_page.page.evaluate("document.documentElement.scrollWidth") <= width
-        assert opened_page.serious() == []
-    opened_page.page.set_viewport_size({"width": 1280, "height": 800})
-
-
 def test_changes_are_told_in_words_and_undone(changed: str, visits: Visits) -> None:
     with visits.to(f"{changed}/log") as opened_page:
         page = opened_page.page
@@ -51,7 +42,7 @@ def test_changes_are_told_in_words_and_undone(changed: str, visits: Visits) -> N
         kind = rows.filter(has_text="Kind of Old Quay: person → location")
         expect(kind).to_be_visible()
         expect(page.get_by_role("heading", level=2)).to_have_count(1)
-        fits(opened_page)
+        opened_page.assert_fits()
         kind.get_by_role("button", name="Undo").click()
         page.get_by_role("dialog").get_by_role("button", name="Undo").click()
         expect(rows.filter(has_text="Took back")).to_be_visible()
@@ -72,7 +63,7 @@ def test_deleted_documents_wait_in_the_bin(changed: str, visits: Visits) -> None
         page.get_by_role("link", name="Bin").click()
         rows = page.get_by_role("region", name="Bin").get_by_role("listitem")
         expect(rows).to_have_count(2)
-        fits(opened_page)
+        opened_page.assert_fits()
         page.get_by_role("button", name="Add again: ferry.md").click()
         expect(rows).to_have_count(1)
         page.get_by_role("main").get_by_role("link", name="Documents").click()

@@ -76,8 +76,8 @@ def test_a_citation_marks_its_sentence_in_passage_and_document(cited: str, visit
         page = opened_page.page
         ask(page, "Who leads the Harbour Office?")
         page.get_by_role("button", name="Source 1: harbour.md").first.click()
-        mark = page.get_by_role("dialog").locator("mark", has_text=SENTENCE)
-        expect(mark).to_be_in_viewport()
+        marked_sentence = page.get_by_role("dialog").locator("mark", has_text=SENTENCE)
+        expect(marked_sentence).to_be_in_viewport()
         for width in (1280, 400):
             fits(opened_page, width)
         page.get_by_role("dialog").locator("li", has=page.locator("mark")).get_by_role(

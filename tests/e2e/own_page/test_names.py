@@ -7,7 +7,7 @@ import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.own_page import WRITER, OwnPage, Visits
+from tests.support.own_page import WRITER, Visits
 from tests.support.stack import Stack
 
 ENTITIES = {
@@ -39,15 +39,6 @@ def named(stack: Stack) -> str:
     return "named"
 
 
-def fits(opened_page: OwnPage) -> None:
-    """Nothing is wider than the window or serious for axe, on a screen and on a telephone."""
-    for width in (1280, 400):
-        opened_page.page.set_viewport_size({"width": width, "height": 800})
-        assert opened_page.page.evaluate("document.documentElement.scrollWidth") <= width
-        assert opened_page.serious() == []
-    opened_page.page.set_viewport_size({"width": 1280, "height": 800})
-
-
 def proposal(page: Page, name: str) -> Any:
     return (
         page.get_by_role("region", name="Proposals").get_by_role("listitem").filter(has_text=name)
@@ -59,7 +50,7 @@ def test_proposals_are_merged_kept_apart_and_undone(named: str, visits: Visits) 
         page = opened_page.page
         page.get_by_role("link", name="Names", exact=True).click()
         expect(proposal(page, "Port Élm")).to_contain_text("another spelling")
-        fits(opened_page)
+        opened_page.assert_fits()
         proposal(page, "Port Élm").get_by_role("button", name="Keep").click()
         decided = page.get_by_role("region", name="Decided").get_by_role("listitem")
         expect(decided.filter(has_text="Port Élm")).to_contain_text("is not")
@@ -68,7 +59,7 @@ def test_proposals_are_merged_kept_apart_and_undone(named: str, visits: Visits) 
         proposal(page, "Port Élm").get_by_role("button", name="Merge").click()
         expect(decided.filter(has_text="Port Élm")).to_be_visible()
         expect(decided.filter(has_text="is not")).to_have_count(0)
-        fits(opened_page)
+        opened_page.assert_fits()
 
 
 def test_all_that_differ_by_their_form_alone_are_merged_at_once(named: str, visits: Visits) -> None:
