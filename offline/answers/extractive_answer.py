@@ -12,6 +12,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
+from operator import itemgetter
 from typing import Any, Protocol
 
 import numpy as np
@@ -214,7 +215,7 @@ async def _of_both_hops(
         ]
     if not answers:
         return []
-    _, answer, lead = max(answers, key=lambda found: found[0])
+    _, answer, lead = max(answers, key=itemgetter(0))
     rank = answer.passage if lead.parts == answer.parts else answer.passage + 1
     return [answer, replace(lead, passage=rank)]  # each ranking numbers its own passages
 

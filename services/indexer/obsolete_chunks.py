@@ -1,6 +1,6 @@
 """Removes the vectors of chunks that their document no longer has."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 
 from contracts.events import ChunksCreated, DocumentDeleted
 from contracts.graph import DocumentBounds, Partition
@@ -69,7 +69,7 @@ async def remove_obsolete_chunks(
 
 
 def _deleted_documents(
-    documents: Collection[str],
+    documents: Set[str],
     bounds: Mapping[str, DocumentBounds],
     earlier_bounds: Mapping[str, DocumentBounds],
 ) -> set[str]:
@@ -80,11 +80,12 @@ def _deleted_documents(
     it. A deletion that comes again, after one that was interrupted, finds its own bounds: its rows
     are looked for.
     """
-    deleted_ids = {id for id in documents if not bounds[id].count and id in earlier_bounds}
     deleted_ids = {
         id
-        for id in deleted_ids
-        if earlier_bounds[id].count and earlier_bounds[id].version < bounds[id].version
+        for id in documents & earlier_bounds.keys()
+        if not bounds[id].count
+        and earlier_bounds[id].count
+        and earlier_bounds[id].version < bounds[id].version
     }
     first_deletion = min((bounds[id].version for id in deleted_ids), default=0)
     return {id for id in deleted_ids if earlier_bounds[id].version < first_deletion}
