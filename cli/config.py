@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cli.common import DATA, Data, Json, echo, errors, print_json
+from cli.settings_file import note_settings_file
 from embedded.data_folder import DataFolder
 
 if TYPE_CHECKING:
@@ -27,7 +28,9 @@ Compose = Annotated[
 ]
 
 
-def config(data: Data = DATA, as_json: Json = False, compose: Compose = False) -> None:
+def config(
+    context: typer.Context, data: Data = DATA, as_json: Json = False, compose: Compose = False
+) -> None:
     """Show every setting with its value, where that comes from and what it means. Secrets are
     hidden.
 
@@ -55,6 +58,7 @@ def config(data: Data = DATA, as_json: Json = False, compose: Compose = False) -
                 }
             )
         else:
+            note_settings_file(context)
             _list(settings)
             _remark("nothing starts like this", faults, "red")
             _remark("contradictory", odd, "yellow")

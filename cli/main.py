@@ -17,6 +17,7 @@ from cli import (
     documents,
     erasure,
     failures,
+    init,
     log,
     mcp,
     operator,
@@ -30,7 +31,8 @@ from cli import (
     topology,
     webhooks,
 )
-from cli.common import echo
+from cli.common import echo, errors
+from cli.settings_file import EnvFile, read_settings_file
 from runtime.bus.actor import acting_as, local_actor
 from runtime.version import VERSION
 
@@ -42,7 +44,6 @@ app = typer.Typer(
         "ask 'What is it?'"
     ),
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -62,11 +63,17 @@ def act_as_user(
         bool,
         typer.Option("--version", callback=print_version, is_eager=True, help="Print the version."),
     ] = False,
+    env_file: EnvFile = None,
 ) -> None:
-    """Publish what a command publishes in the name of who runs it."""
+    """Read the settings file, and publish what a command publishes in the name of who runs it."""
+    # `init` makes the file anew: a key of the old one is not for another provider.
+    if context.invoked_subcommand != "init":
+        with errors(as_json=False):
+            context.obj = read_settings_file(env_file)
     context.with_resource(acting_as(local_actor()))
 
 
+app.command()(init.init)
 app.command()(stack.up)
 app.command()(stack.down)
 app.command()(documents.add)

@@ -8,6 +8,7 @@ import typer
 
 from cli import lost
 from cli.common import DATA, Data, Json, echo, errors, note, print_json, silent
+from cli.settings_file import note_settings_file
 from embedded.data_folder import DataFolder, StackState
 from runtime.errors import Busy
 
@@ -18,6 +19,7 @@ Report = Callable[[str], None]
 
 
 def up(
+    context: typer.Context,
     detach: Annotated[
         bool, typer.Option("--detach", "-d", help="Leave it running in the background.")
     ] = False,
@@ -51,9 +53,12 @@ def up(
 
     It runs until Ctrl-C, or with --detach until `lightstream down`. With --stores no store is
     started: those of the file are used, also by later starts. A language model is used when
-    OPENAI_API_KEY, or LLM_BASE_URL, LLM_MODEL and LLM_API_KEY, are set.
+    OPENAI_API_KEY, or LLM_BASE_URL, LLM_MODEL and LLM_API_KEY, are set, in the environment or in
+    .env of the working folder, which `lightstream init` writes.
     """
     with errors(as_json):
+        if not as_json:
+            note_settings_file(context)
         folder = DataFolder.at(data)
         report = silent if as_json else note
         if stores:
@@ -78,6 +83,8 @@ def _start_in_background(
     there = folder.is_running() and folder.read().phase == "ready"
     state = daemon.start(folder, report, api=port)
     _show(folder, state, as_json, "was running already" if there else "is running")
+    if there:
+        report_other_models(folder, state, report)
     asyncio.run(lost.report_losses(folder, state, rebuild=rebuild, ask=False))
 
 
@@ -103,12 +110,28 @@ def _serve(
     while True:
         if state := daemon.running_state(folder, report):
             _show(folder, state, as_json, "was running already")
+            report_other_models(folder, state, report)
             asyncio.run(lost.report_losses(folder, state, rebuild=rebuild, ask=False))
             return None
         try:
             return asyncio.run(daemon.serve(folder, report, api=port, on_ready=ready))
         except Busy:
             continue  # another process was faster: wait for it
+
+
+def report_other_models(folder: DataFolder, state: StackState, report: Report) -> None:
+    """Say that a running stack keeps the models it was started with, where this shell names
+    others.
+    """
+    from embedded.stack import configured_models  # noqa: PLC0415
+
+    wanted = configured_models()
+    if wanted != state.models:
+        names = ", ".join(f"{role} {model or 'none'}" for role, model in wanted.items())
+        report(
+            f"it keeps its models; for those of this shell ({names}): "
+            f"`lightstream down{folder.command_option}`, then `up`"
+        )
 
 
 def down(data: Data = DATA, as_json: Json = False) -> None:

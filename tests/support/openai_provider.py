@@ -132,6 +132,12 @@ class Provider:
         finally:
             self.running -= held
 
+    async def models(self, request: Request) -> Response:
+        """List one model, to whoever has a key that is not wrong."""
+        if "wrong" in request.headers.get("authorization", ""):
+            return JSONResponse({"error": {"message": "Incorrect API key provided"}}, 401)
+        return JSONResponse({"object": "list", "data": [{"id": "good", "object": "model"}]})
+
     def failure(self, mode: str) -> Response | None:
         match mode.split(":"):
             case ["status", code]:
@@ -324,6 +330,7 @@ async def serving() -> AsyncIterator[Provider]:
         Route(f"/v1/{path}", provider.handle, methods=["POST"])
         for path in ("chat/completions", "embeddings")
     ]
+    routes.append(Route("/v1/models", provider.models))
     port = free_port()
     config = uvicorn.Config(
         Starlette(routes=routes), port=port, log_level="error", timeout_graceful_shutdown=1

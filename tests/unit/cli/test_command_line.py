@@ -14,6 +14,7 @@ from cli.main import app
 from runtime.version import VERSION
 
 COMMANDS = (
+    "init",
     "up",
     "down",
     "add",

@@ -42,8 +42,8 @@ READ = {
     "webhooks list",
     "webhooks test",
 }
-RUN_PROCESSES = {"demo", "down", "mcp", "operator", "up"}
-"""They begin and end processes of a stack, and change nothing in it."""
+RUN_PROCESSES = {"demo", "down", "init", "mcp", "operator", "up"}
+"""They begin and end processes of a stack, or write its settings, and change nothing in it."""
 
 TAKE_AWAY_OR_REPEAT = {
     "alias reject",

@@ -1,0 +1,110 @@
+"""Tries models before documents depend on them: which ones a service offers, and whether they
+answer.
+"""
+
+import time
+from dataclasses import dataclass
+from typing import Any, cast
+
+import httpx
+
+from runtime.errors import InvalidInput, Unavailable
+from runtime.models.open import open_chat, open_embedder
+from runtime.models.port import Message
+from runtime.settings import Settings
+
+PATIENCE = 60.0
+"""Seconds: a model on this machine is loaded by its first request."""
+
+QUESTION = "Answer with the single word: yes"
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What a model did: the beginning of its answer, or the numbers of its vectors, and the
+    seconds it took.
+    """
+
+    model: str
+    result: str
+    seconds: float
+
+
+async def offered_models(base_url: str, key: str) -> list[str]:
+    """Return the names of a service's models in their order, none where it lists none.
+
+    Raises Unavailable where nobody answers at that address, InvalidInput for a refused key.
+    """
+    listed = await _request("GET", base_url, "models", key)
+    try:
+        return [str(row["id"]) for row in listed["data"]]
+    except (LookupError, TypeError):
+        return []
+
+
+async def embedding_dimension(base_url: str, key: str, model: str) -> int:
+    """Return how many numbers a vector of the model has.
+
+    Raises Unavailable where it gives none, InvalidInput for a refused key.
+    """
+    body = {"model": model, "input": ["tide"]}
+    answer = await _request("POST", base_url, "embeddings", key, body)
+    try:
+        return len(answer["data"][0]["embedding"])
+    except (LookupError, TypeError):
+        raise Unavailable(f"{model} gives no vectors: {_sentence(answer)}") from None
+
+
+async def try_language_model(settings: Settings) -> Trial | None:
+    """Ask the general language model one word; None if none is configured.
+
+    Raises what `Chat.complete` does.
+    """
+    chat = open_chat(settings, max_wait=PATIENCE)
+    if chat is None:
+        return None
+    start = time.monotonic()
+    try:
+        completion = await chat.complete([Message("user", QUESTION)])
+    finally:
+        await chat.close()
+    return Trial(chat.model, completion.text.strip()[:40], time.monotonic() - start)
+
+
+async def try_embedder(settings: Settings) -> Trial:
+    """Embed one text. Raises what `Embedder.embed` does."""
+    embedder = open_embedder(settings, max_wait=PATIENCE)
+    start = time.monotonic()
+    try:
+        await embedder.embed(["The tide gauge of Port Elm was replaced in March."])
+    finally:
+        await embedder.close()
+    return Trial(embedder.model, f"{embedder.dimension} numbers a text", time.monotonic() - start)
+
+
+async def _request(
+    method: str, base_url: str, path: str, key: str, body: dict[str, Any] | None = None
+) -> Any:
+    """Return the JSON that a service answers; an empty object where it knows no such path."""
+    address = f"{base_url.rstrip('/')}/{path}"
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    try:
+        async with httpx.AsyncClient(timeout=PATIENCE) as client:
+            response = await client.request(method, address, headers=headers, json=body)
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        raise Unavailable(
+            f"nobody answers at {base_url}: {error or type(error).__name__}"
+        ) from None
+    if response.status_code in (401, 403):
+        raise InvalidInput(f"{base_url} refuses the key ({response.status_code}): enter it again")
+    try:
+        return response.json()
+    except ValueError:
+        return {}
+
+
+def _sentence(answer: Any) -> str:
+    """Return what a service says is wrong."""
+    error = cast(dict[str, Any], answer).get("error") if isinstance(answer, dict) else None
+    text = cast(dict[str, Any], error).get("message") if isinstance(error, dict) else error
+    return str(text)[:300] if text else "its answer has none"
