@@ -17,6 +17,8 @@ from cli import (
     documents,
     erasure,
     failures,
+    golden,
+    golden_run,
     init,
     log,
     mcp,
@@ -103,6 +105,8 @@ app.command()(repair.repair)
 app.command()(operator.operator)
 app.add_typer(projections.app, name="projections")
 app.add_typer(aliases.app, name="alias")
+golden.app.command("run")(golden_run.run)
+app.add_typer(golden.app, name="golden")
 app.add_typer(webhooks.app, name="webhooks")
 app.add_typer(topology.app, name="topology")
 app.add_typer(stores.app, name="stores")

@@ -32,6 +32,10 @@ PRODUCERS: Mapping[str, tuple[Producer, ...]] = {
     "RetryRequested": ("publisher", "query", "lightstream"),
     "BudgetSet": ("query",),
     "QuestionsCharged": ("query",),
+    "GoldenQuestionSet": ("query",),
+    "GoldenQuestionRemoved": ("query",),
+    "GoldenRunEnded": ("query", "lightstream"),
+    "FeedbackGiven": ("query",),
 }
 """Event type → who may publish it."""
 

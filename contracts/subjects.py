@@ -24,14 +24,20 @@ answers them.
 """
 
 QUESTIONS = "x-questions"
-"""Token in place of the workspace's, which then comes behind it, in the subject of what questions
-cost.
+"""Token in place of the workspace's, which then comes behind it, in the subject of what is said
+about questions: what they cost, golden questions and their runs, feedback.
 
 No workspace has it. So what reads the events of a workspace to see what changed meets none of its
 questions.
 """
 
-APART = ("QuestionsCharged",)
+APART = (
+    "QuestionsCharged",
+    "GoldenQuestionSet",
+    "GoldenQuestionRemoved",
+    "GoldenRunEnded",
+    "FeedbackGiven",
+)
 """Types of the events on such subjects."""
 
 _TOKEN = re.compile(r"(?!x-)[a-z0-9_-]{1,64}")
@@ -68,7 +74,11 @@ def of_document(workspace: str, document_id: str) -> str:
 def of_type_in(workspace: str, event_type: str, about: str | None = None) -> str:
     """Return the filter for all events of one type in one workspace, or for those about one
     aggregate.
+
+    Subjects apart do not say what their events are about.
     """
+    if event_type in APART:
+        return f"{PREFIX}.{QUESTIONS}.{token(workspace)}.{event_type}"
     return f"{PREFIX}.{token(workspace)}.{'*' if about is None else token(about)}.{event_type}"
 
 

@@ -1,8 +1,8 @@
 """The Python clients of Lightstream: a synchronous one (`Lightstream`) and one for asyncio
 (`AsyncLightstream`).
 
-Both have the same methods. `questions`, `search`, `documents`, `failures`, `graph`, `past` and
-`access` define what a method sends and returns; this module sends it.
+Both have the same methods. `questions`, `search`, `documents`, `failures`, `golden`, `graph`,
+`past` and `access` define what a method sends and returns; this module sends it.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from functools import wraps
 from inspect import Parameter, signature
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar, Unpack, get_args
 
-from lightstream_rag import access, documents, failures, graph, past, questions, search
+from lightstream_rag import access, documents, failures, golden, graph, past, questions, search
 from lightstream_rag.connection import (
     Connection,
     ConnectionOptions,
@@ -32,7 +32,6 @@ from lightstream_rag.connection import (
     translating_httpx_errors,
 )
 from lightstream_rag.flows import Call, Flow, Pause
-from lightstream_rag.models import Piece
 from lightstream_rag.publisher import publish_document
 from runtime.workarounds.httpx import httpx
 
@@ -72,10 +71,10 @@ def _async_method(
 
 
 def _sync_stream(
-    build: Callable[P, Call[Piece]],
-) -> "Callable[Concatenate[Lightstream, P], AbstractContextManager[Iterator[Piece]]]":
+    build: Callable[P, Call[T]],
+) -> "Callable[Concatenate[Lightstream, P], AbstractContextManager[Iterator[T]]]":
     @contextmanager
-    def send(self: "Lightstream", *args: P.args, **options: P.kwargs) -> Generator[Iterator[Piece]]:
+    def send(self: "Lightstream", *args: P.args, **options: P.kwargs) -> Generator[Iterator[T]]:
         with closing(self.pieces(build(*args, **options))) as pieces:
             yield pieces
 
@@ -83,14 +82,12 @@ def _sync_stream(
 
 
 def _async_stream(
-    build: Callable[P, Call[Piece]],
-) -> (
-    "Callable[Concatenate[AsyncLightstream, P], AbstractAsyncContextManager[AsyncIterator[Piece]]]"
-):
+    build: Callable[P, Call[T]],
+) -> "Callable[Concatenate[AsyncLightstream, P], AbstractAsyncContextManager[AsyncIterator[T]]]":
     @asynccontextmanager
     async def send(
         self: "AsyncLightstream", *args: P.args, **options: P.kwargs
-    ) -> AsyncGenerator[AsyncIterator[Piece]]:
+    ) -> AsyncGenerator[AsyncIterator[T]]:
         async with aclosing(self.pieces(build(*args, **options))) as pieces:
             yield pieces
 
@@ -147,9 +144,9 @@ class Lightstream:
             else:
                 self._http.headers.update(bearer(step.token))
 
-    def pieces(self, call: Call[Piece]) -> Generator[Piece]:
-        """Yield the pieces of an answer as they come."""
-        lines = questions.PieceParser()
+    def pieces(self, call: Call[T]) -> Generator[T]:
+        """Yield the lines of an answer as they come."""
+        lines = questions.LineParser(call)
         response = self._answer(call, is_streamed=True)
         with closing(response), translating_httpx_errors(call.path):
             for data in response.iter_bytes():
@@ -208,6 +205,13 @@ class Lightstream:
     diff = _sync_method(past.diff)
     undo = _sync_method(past.undo)
     undo_since = _sync_method(past.undo_since)
+    golden_questions = _sync_method(golden.golden_questions)
+    set_golden_questions = _sync_method(golden.set_golden_questions)
+    remove_golden_question = _sync_method(golden.remove_golden_question)
+    run_golden_questions = _sync_stream(golden.run_golden_questions)
+    golden_runs = _sync_method(golden.golden_runs)
+    give_feedback = _sync_method(golden.give_feedback)
+    feedback = _sync_method(golden.feedback)
 
 
 class AsyncLightstream:
@@ -254,9 +258,9 @@ class AsyncLightstream:
             else:
                 self._http.headers.update(bearer(step.token))
 
-    async def pieces(self, call: Call[Piece]) -> AsyncGenerator[Piece]:
-        """Yield the pieces of an answer as they come."""
-        lines = questions.PieceParser()
+    async def pieces(self, call: Call[T]) -> AsyncGenerator[T]:
+        """Yield the lines of an answer as they come."""
+        lines = questions.LineParser(call)
         response = await self._answer(call, is_streamed=True)
         try:
             with translating_httpx_errors(call.path):
@@ -322,3 +326,10 @@ class AsyncLightstream:
     diff = _async_method(past.diff)
     undo = _async_method(past.undo)
     undo_since = _async_method(past.undo_since)
+    golden_questions = _async_method(golden.golden_questions)
+    set_golden_questions = _async_method(golden.set_golden_questions)
+    remove_golden_question = _async_method(golden.remove_golden_question)
+    run_golden_questions = _async_stream(golden.run_golden_questions)
+    golden_runs = _async_method(golden.golden_runs)
+    give_feedback = _async_method(golden.give_feedback)
+    feedback = _async_method(golden.feedback)

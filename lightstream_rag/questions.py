@@ -5,7 +5,7 @@ based on.
 import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Literal, TypedDict, Unpack, cast
+from typing import Generic, Literal, TypedDict, TypeVar, Unpack, cast
 
 from lightstream_rag.errors import ServerFault
 from lightstream_rag.flows import Call, Flow, json_body, parse_as, request
@@ -15,6 +15,8 @@ Mode = Literal["mix", "hybrid", "local", "global", "naive", "walk", "auto", "byp
 Effort = Literal["low", "medium", "high"]
 
 STREAM = "/query/stream"
+
+T = TypeVar("T")
 
 
 class Message(TypedDict):
@@ -103,30 +105,31 @@ def query_stream(question: str, **options: Unpack[QueryOptions]) -> Call[Piece]:
     )
 
 
-class PieceParser:
-    """Parses a stream of bytes into pieces of an answer: a JSON object in each line."""
+class LineParser(Generic[T]):
+    """Parses the stream of a call, a JSON object in each line."""
 
-    def __init__(self) -> None:
+    def __init__(self, call: Call[T]) -> None:
+        self._call = call
         self._rest = b""
 
-    def feed(self, data: bytes) -> list[Piece]:
-        """Return the pieces that these bytes complete. Raises `ServerFault` for a line that tells
+    def feed(self, data: bytes) -> list[T]:
+        """Return the values that these bytes complete. Raises `ServerFault` for a line that tells
         of an error.
         """
         *lines, self._rest = (self._rest + data).split(b"\n")
-        return [_piece(line) for line in lines if line.strip()]
+        return [self._value(line) for line in lines if line.strip()]
 
-    def close(self) -> list[Piece]:
-        """Return the piece of a last line without a line break."""
+    def close(self) -> list[T]:
+        """Return the value of a last line without a line break."""
         return self.feed(b"\n")
 
-
-def _piece(line: bytes) -> Piece:
-    try:
-        fields = json.loads(line)
-        if isinstance(fields, dict) and "error" in fields:
-            detail = str(cast("dict[str, object]", fields)["error"])
-            raise ServerFault(f"{STREAM}: {detail}", detail=detail)
-        return Piece.model_validate(fields)
-    except ValueError:
-        raise ServerFault(f"{STREAM}: a line is no piece of an answer") from None
+    def _value(self, line: bytes) -> T:
+        path = self._call.path
+        try:
+            fields = json.loads(line)
+            if isinstance(fields, dict) and "error" in fields:
+                detail = str(cast("dict[str, object]", fields)["error"])
+                raise ServerFault(f"{path}: {detail}", detail=detail)
+            return self._call.parse(line)
+        except ValueError:
+            raise ServerFault(f"{path}: a line is no piece of an answer") from None

@@ -17,6 +17,17 @@ from contracts.events.documents import (
     ErasureRequested,
 )
 from contracts.events.failures import DOCUMENT_EVENTS, RetryRequested, StageFailed
+from contracts.events.golden import (
+    FEEDBACK,
+    GOLDEN,
+    CitedDocument,
+    FeedbackGiven,
+    GoldenExpectation,
+    GoldenQuestionRemoved,
+    GoldenQuestionSet,
+    GoldenResult,
+    GoldenRunEnded,
+)
 from contracts.events.graph import (
     GRAPH,
     SUMMARY_PREFIX,
@@ -31,12 +42,15 @@ __all__ = [
     "BUDGET",
     "DOCUMENT_EVENTS",
     "EVENTS",
+    "FEEDBACK",
+    "GOLDEN",
     "GRAPH",
     "QUESTIONS",
     "SUMMARY_PREFIX",
     "BudgetPeriod",
     "BudgetSet",
     "ChunksCreated",
+    "CitedDocument",
     "DescriptionSummarized",
     "DocumentAdded",
     "DocumentCancelled",
@@ -46,6 +60,12 @@ __all__ = [
     "ErasedEvent",
     "ErasureRequested",
     "Event",
+    "FeedbackGiven",
+    "GoldenExpectation",
+    "GoldenQuestionRemoved",
+    "GoldenQuestionSet",
+    "GoldenResult",
+    "GoldenRunEnded",
     "GraphEdited",
     "GraphMerged",
     "QuestionCost",
@@ -73,6 +93,10 @@ _TYPES: tuple[type[Event], ...] = (
     DocumentErased,
     ErasureRequested,
     QuestionsCharged,
+    GoldenQuestionSet,
+    GoldenQuestionRemoved,
+    GoldenRunEnded,
+    FeedbackGiven,
 )
 EVENTS = {event.type_name(): event for event in _TYPES}
 """Every event of the system by name."""

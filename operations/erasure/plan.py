@@ -17,10 +17,12 @@ from contracts.events import (
     DocumentErased,
     EntitiesExtracted,
     Event,
+    FeedbackGiven,
+    GoldenQuestionSet,
     GraphMerged,
     StageFailed,
 )
-from contracts.ids import pair
+from contracts.ids import UNKNOWN_SOURCE, pair
 from contracts.topology import PARKED_STREAM
 from contracts.values import BlobRef
 from runtime.bus.codec import decode
@@ -51,6 +53,8 @@ class DocumentHistory:
     """Its long texts, by the key of each."""
     keys: frozenset[Key] = frozenset()
     """The entities and relations that it says something of."""
+    names: frozenset[str] = frozenset()
+    """Its id, and the file names that it had, in lower case."""
     tombstones: tuple[DocumentErased, ...] = ()
     """What earlier erasures left, oldest first."""
 
@@ -78,13 +82,15 @@ class ErasurePlan:
     """What is to be removed from the bus for one document. The other stores are made anew from what
     is left.
 
-    `derived`: leaves of events elsewhere in the log that were made of the document; `letters`,
-    `parked_subjects`: sequences in KB_DEAD and KB_PARKED; `shared_blobs`: blobs of it that another
+    `derived_leaves`: of events elsewhere in the log that were made of the document;
+    `question_leaves`: of golden questions and feedback that name it; `letters`, `parked_subjects`:
+    sequences in KB_DEAD and KB_PARKED; `shared_blobs`: blobs of it that another
     document has too, which stay.
     """
 
     history: DocumentHistory
     derived_leaves: Mapping[int, str] = field(default_factory=dict[int, str])
+    question_leaves: Mapping[int, str] = field(default_factory=dict[int, str])
     letters: Sequence[int] = ()
     parked_subjects: Sequence[str] = ()
     blobs: Sequence[BlobRef] = ()
@@ -93,13 +99,14 @@ class ErasurePlan:
     @property
     def leaves(self) -> dict[int, str]:
         """Return the leaves of all events to be removed, by sequence."""
-        return {**self.history.leaves, **self.derived_leaves}
+        return {**self.history.leaves, **self.derived_leaves, **self.question_leaves}
 
     def counts(self) -> dict[str, int]:
         """Return how much is removed, by store."""
         return {
             "events": len(self.history.leaves),
             "summaries_and_merges": len(self.derived_leaves),
+            "golden_questions_and_feedback": len(self.question_leaves),
             "blobs": len(self.blobs),
             "dead_letters": len(self.letters),
             "parked": len(self.parked_subjects),
@@ -114,6 +121,7 @@ def read_history(workspace: str, id: str, messages: Iterable[Message]) -> Docume
     counts = Counter[str]()
     blobs = dict[str, BlobRef]()
     keys = set[Key]()
+    names = {id.casefold()}
     tombstones: list[DocumentErased] = []
     for message in messages:
         envelope = _decoded(message)
@@ -125,9 +133,42 @@ def read_history(workspace: str, id: str, messages: Iterable[Message]) -> Docume
         counts[event.type_name() if event else "unreadable"] += 1
         if isinstance(event, DocumentAdded) and event.blob:
             blobs[event.blob.key] = event.blob
+        if isinstance(event, DocumentAdded):
+            names |= file_names(event.file_path)
         if event:
             keys |= keys_of(event)
-    return DocumentHistory(workspace, id, leaves, counts, blobs, frozenset(keys), tuple(tombstones))
+    return DocumentHistory(
+        workspace,
+        id,
+        leaves,
+        counts,
+        blobs,
+        frozenset(keys),
+        frozenset(names),
+        tuple(tombstones),
+    )
+
+
+def file_names(path: str) -> set[str]:
+    """Return the path and the last part of it as they are compared; none of a document without
+    one.
+    """
+    folded = path.casefold()
+    return {folded, folded.rsplit("/", 1)[-1]} if path and path != UNKNOWN_SOURCE else set()
+
+
+def names_document(event: Event, names: Collection[str], feedback_ids: Collection[str]) -> bool:
+    """Return whether a golden question or feedback names the document, or is made of feedback that
+    does.
+    """
+    if isinstance(event, FeedbackGiven):
+        cited = {name for document in event.documents for name in file_names(document.file_path)}
+        cited |= {document.id.casefold() for document in event.documents}
+        return not cited.isdisjoint(names)
+    if isinstance(event, GoldenQuestionSet):
+        expected = {document.casefold() for document in event.expected.documents}
+        return event.feedback in feedback_ids or not expected.isdisjoint(names)
+    return False
 
 
 def keys_of(event: Event) -> set[Key]:
@@ -164,10 +205,12 @@ async def plan_erasure(bus: JetStreamContext, workspace: str, id: str) -> Erasur
     ]
     history = read_history(workspace, id, messages)
     derived_leaves = await _derived(log, history)
+    question_leaves = await _of_questions(log, history)
     needed_keys = await _blobs_of_others(log, history) if history.blobs else set[str]()
     return ErasurePlan(
         history,
         derived_leaves,
+        question_leaves,
         await _letters(bus, history, derived_leaves),
         await _parked(bus, workspace, {*history.leaves, *derived_leaves}),
         [blob for key, blob in history.blobs.items() if key not in needed_keys],
@@ -204,6 +247,24 @@ async def _derived(log: NatsLog, history: DocumentHistory) -> dict[int, str]:
                 derived_leaves[message.sequence] = leaf(record_of(message))
                 summary_ids.add(envelope.id)
     return derived_leaves
+
+
+async def _of_questions(log: NatsLog, history: DocumentHistory) -> dict[int, str]:
+    """Return the leaves of feedback and golden questions that name the document: what they quote
+    may be its own words. A golden question may be older than the document.
+    """
+    leaves: dict[int, str] = {}
+    feedback_ids = set[str]()
+    for kind in (FeedbackGiven, GoldenQuestionSet):
+        subject = subjects.of_type_in(history.workspace, kind.type_name())
+        async for page in log.read(0, [subject]):
+            for message in page:
+                envelope = _decoded(message)
+                if envelope and names_document(envelope.data, history.names, feedback_ids):
+                    leaves[message.sequence] = leaf(record_of(message))
+                    if kind is FeedbackGiven:
+                        feedback_ids.add(envelope.id)
+    return leaves
 
 
 async def _blobs_of_others(log: NatsLog, history: DocumentHistory) -> set[str]:

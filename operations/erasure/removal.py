@@ -89,6 +89,8 @@ async def remove(bus: JetStreamContext, plan: ErasurePlan) -> None:
     await _delete(bus, BLOB_STREAM, await _places(bus, BLOB_STREAM, parts))
     await _delete(bus, DEAD_STREAM, plan.letters)
     await _delete(bus, PARKED_STREAM, await _places(bus, PARKED_STREAM, plan.parked_subjects))
+    # The newest first: a golden question is found by the feedback that it was made of.
+    await _delete(bus, LOG, sorted(plan.question_leaves, reverse=True))
     await _delete(bus, LOG, sorted(plan.derived_leaves))
     await _delete(bus, LOG, sorted(plan.history.leaves))
 

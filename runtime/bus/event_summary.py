@@ -20,6 +20,10 @@ from contracts.events import (
     EntitiesExtracted,
     ErasureRequested,
     Event,
+    FeedbackGiven,
+    GoldenQuestionRemoved,
+    GoldenQuestionSet,
+    GoldenRunEnded,
     GraphEdited,
     GraphMerged,
     QuestionsCharged,
@@ -177,7 +181,7 @@ def short_text(envelope: Envelope[Event]) -> str:
         case GraphEdited() as event:
             return _edit_text(event)
         case event:
-            return f"about {event.aggregate_id}"
+            return _question_text(event)
 
 
 def _edit_text(event: GraphEdited) -> str:
@@ -186,6 +190,20 @@ def _edit_text(event: GraphEdited) -> str:
     by = f" by {event.editor}" if event.editor else ""
     into = f" of sequence {event.undoes}{into}" if event.undoes else into
     return f"{event.operation.replace('_', ' ')} {', '.join(map(repr, event.names))}{into}{by}"
+
+
+def _question_text(event: Event) -> str:
+    match event:
+        case FeedbackGiven():
+            return f"an answer got a thumb {event.rating}"
+        case GoldenRunEnded():
+            return f"{event.passed_count} of {len(event.results)} golden questions passed"
+        case GoldenQuestionSet():
+            return f"golden question {event.id} set"
+        case GoldenQuestionRemoved():
+            return f"golden question {event.id} removed"
+        case _:
+            return f"about {event.aggregate_id}"
 
 
 def _of_request(event: RetryRequested | ErasureRequested | DocumentErased | DocumentDeleted) -> str:

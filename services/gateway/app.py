@@ -29,6 +29,7 @@ from services.gateway.compat import lightrag_pipeline, lightrag_web_page, ollama
 from services.gateway.documents import routes as documents
 from services.gateway.errors import describe_error, error_response
 from services.gateway.feeds import routes as feeds
+from services.gateway.golden import routes as golden
 from services.gateway.graph import alias_routes as aliases
 from services.gateway.graph import past_routes as graph_past
 from services.gateway.graph import path_routes as graph_paths
@@ -149,6 +150,7 @@ def _routes() -> tuple[BaseRoute, ...]:
     for routes in (
         questions,
         data,
+        golden,
         documents,
         lightrag_pipeline,
         feeds,

@@ -34,6 +34,7 @@ from services.gateway.documents.scanning import Scans
 from services.gateway.documents.uploading import ReadLimits
 from services.gateway.feeds.dependencies import FeedDependencies
 from services.gateway.feeds.streams import EventStreams
+from services.gateway.golden.dependencies import GoldenDependencies
 from services.gateway.graph.dependencies import GraphDependencies
 from services.gateway.operations.consumers import ConsumerRates
 from services.gateway.operations.dependencies import (
@@ -111,6 +112,7 @@ class Parts:
             self._graph(current),
             self._questions(current),
             self._search(),
+            GoldenDependencies(self.log),
             PastDependencies(self.log, self.past),
             SystemDependencies(self.settings, self.questions, self.pointers, documents),
             WebhookDependencies(self.webhooks, self._trials(), self.log, self.feed),

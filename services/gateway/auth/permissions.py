@@ -14,8 +14,8 @@ ALL_WORKSPACES = "*"
 MIN_KEY_LENGTH = 16
 """Characters that an API key must have; a shorter one can be guessed."""
 
-READING_POSTS = frozenset({"POST /documents/paginated"})
-"""POST routes that only read."""
+READING_POSTS = frozenset({"POST /documents/paginated", "POST /feedback"})
+"""POST routes for which the right to read is enough: they change no document, graph or answer."""
 
 READING_POST_PREFIXES = ("/query", "/api/", "/v1/chat/", "/v1/embeddings", "/v1/search")
 """Prefixes of POST routes that only read. Any other POST needs the right to write: one forgotten

@@ -58,9 +58,9 @@ async def answer_lines(request: QueryRequest, ask_question: AskFunction, path: s
     """
     if request.include_progress:
         lines = _with_progress(request, ask_question)
-        return with_error_line(_continued(await anext(lines), lines), path, _error_line)
+        return with_error_line(_continued(await anext(lines), lines), path, error_line)
     return with_error_line(
-        _answer_lines(request, await ask_question(ignore_progress)), path, _error_line
+        _answer_lines(request, await ask_question(ignore_progress)), path, error_line
     )
 
 
@@ -72,7 +72,8 @@ async def _continued(first_line: str, lines: Lines) -> Lines:
             yield line
 
 
-def _error_line(_: int, detail: str) -> str:
+def error_line(_: int, detail: str) -> str:
+    """Return the line that tells of an error after the first line was sent."""
     return _line(error=detail)
 
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from services.gateway.reference.golden_examples import GOLDEN_EXAMPLES
 from services.gateway.reference.graph_examples import GRAPH_EXAMPLES
 from services.gateway.reference.operation_examples import OPERATION_EXAMPLES
 
@@ -335,6 +336,7 @@ EXAMPLES: dict[str, Any] = {
     },
     "GET /auth/verify": {"status": "ok"},
     **GRAPH_EXAMPLES,
+    **GOLDEN_EXAMPLES,
     **OPERATION_EXAMPLES,
 }
 """Example answers by method and path. FastAPI drops null fields from examples that a model declares

@@ -8,12 +8,16 @@ from contracts import subjects
 from contracts.envelope import wrap
 from contracts.events import (
     ChunksCreated,
+    CitedDocument,
     DescriptionSummarized,
     DocumentAdded,
     DocumentErased,
     EntitiesExtracted,
     ErasedEvent,
     Event,
+    FeedbackGiven,
+    GoldenExpectation,
+    GoldenQuestionSet,
     GraphEdited,
     GraphMerged,
     StageFailed,
@@ -30,7 +34,7 @@ from contracts.values import (
     RelationRevision,
 )
 from operations.erasure.caches import DROPPED, empty_caches
-from operations.erasure.plan import DocumentHistory, is_derived, read_history
+from operations.erasure.plan import DocumentHistory, is_derived, names_document, read_history
 from operations.erasure.receipts import make_receipt
 from operations.moving.filled_stores import left_behind, note_filled
 from publishing.documents import add_document
@@ -217,3 +221,25 @@ async def test_stores_that_a_move_filled_or_left_are_named_with_the_way_out() ->
     )
     assert "mongodb://b, bolt://b" in before and "sqlite:old, bolt://a" in after
     assert "`lightstream rebuild all --to ENV_FILE`" in after
+
+
+async def test_feedback_and_golden_questions_that_name_it_go_with_it() -> None:
+    history = await history_of(DocumentAdded(document_id="d", text="x", file_path="a/Port.md"))
+    assert history.names == {"d", "a/port.md", "port.md"}
+    documents = [
+        (CitedDocument(id="d"), True),
+        (CitedDocument(file_path="port.md"), True),
+        (CitedDocument(id="e", file_path="b/other.md"), False),
+    ]
+    for document, is_named in documents:
+        feedback = FeedbackGiven(rating="up", question="Who?", documents=(document,))
+        assert names_document(feedback, history.names, ()) is is_named
+
+    def golden(*documents: str, feedback: str = "") -> GoldenQuestionSet:
+        expectation = GoldenExpectation(facts=("Quill",), documents=documents)
+        return GoldenQuestionSet(id="q", question="Who?", expected=expectation, feedback=feedback)
+
+    assert names_document(golden("PORT.md"), history.names, ())
+    assert names_document(golden(feedback="f"), history.names, {"f"})
+    assert not names_document(golden("other.md"), history.names, {"f"})
+    assert not names_document(golden(), history.names, ())

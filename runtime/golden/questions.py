@@ -1,0 +1,171 @@
+"""The golden questions of a workspace, folded from its log: the newest event of each id counts."""
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from uuid import uuid4
+
+from contracts.envelope import Envelope, wrap
+from contracts.events import (
+    Event,
+    FeedbackGiven,
+    GoldenQuestionRemoved,
+    GoldenQuestionSet,
+    GoldenRunEnded,
+)
+from contracts.ids import sha256
+from contracts.names import fold
+from runtime.bus.codec import decode
+from runtime.bus.lineage import command_lineage
+from runtime.bus.port import Log, Message
+from runtime.errors import InvalidInput, NewerVersion, Poison
+
+MAX_QUESTIONS = 1000
+"""Golden questions of one workspace."""
+
+
+@dataclass(frozen=True)
+class GoldenQuestion:
+    """A golden question as it counts now, with its sequence, and when and by whom it was set."""
+
+    event: GoldenQuestionSet
+    sequence: int
+    at: datetime
+    actor: str
+
+    @property
+    def id(self) -> str:
+        """Return its id."""
+        return self.event.id
+
+
+@dataclass(frozen=True)
+class GoldenRun:
+    """A run as the log has it, with its sequence, and when and in whose name it was made."""
+
+    id: str
+    event: GoldenRunEnded
+    sequence: int
+    at: datetime
+    actor: str
+
+
+@dataclass(frozen=True)
+class Feedback:
+    """What somebody thinks of an answer, with the id by which it is named."""
+
+    id: str
+    event: FeedbackGiven
+    at: datetime
+    actor: str
+
+
+def question_id(question: str) -> str:
+    """Return the id of a question for which nobody chose one: the same for the same words."""
+    return f"gq-{sha256(fold(question))[:12]}"
+
+
+async def read_questions(log: Log, workspace: str) -> list[GoldenQuestion]:
+    """Return the golden questions of a workspace in the order in which they were first set. Raises
+    `Unavailable`.
+    """
+    questions: dict[str, GoldenQuestion] = {}
+    removals = {
+        envelope.data.id: message.sequence
+        async for message, envelope in _events(log, workspace, GoldenQuestionRemoved)
+        if isinstance(envelope.data, GoldenQuestionRemoved)
+    }
+    async for message, envelope in _events(log, workspace, GoldenQuestionSet):
+        event = envelope.data
+        if isinstance(event, GoldenQuestionSet) and message.sequence > removals.get(event.id, 0):
+            at = envelope.time or message.published_at
+            actor = envelope.actor or ""
+            questions[event.id] = GoldenQuestion(event, message.sequence, at, actor)
+    return list(questions.values())
+
+
+async def set_questions(
+    log: Log, workspace: str, events: Sequence[GoldenQuestionSet], source: str
+) -> list[str]:
+    """Publish what is not set already, and return the ids of that.
+
+    Raises InvalidInput where the workspace would have too many, `Unavailable`.
+    """
+    existing = {question.id: question.event for question in await read_questions(log, workspace)}
+    if len(existing.keys() | {event.id for event in events}) > MAX_QUESTIONS:
+        raise InvalidInput(
+            f"a workspace has at most {MAX_QUESTIONS:,} golden questions; remove some first"
+        )
+    changed_ids: list[str] = []
+    for event in events:
+        if existing.get(event.id) != event:
+            await publish(log, workspace, event, source)
+            existing[event.id] = event
+            changed_ids.append(event.id)
+    return changed_ids
+
+
+async def remove_question(log: Log, workspace: str, id: str, reason: str, source: str) -> bool:
+    """Publish that the question is not asked any more; False where there is none. Raises
+    `Unavailable`.
+    """
+    if all(question.id != id for question in await read_questions(log, workspace)):
+        return False
+    await publish(log, workspace, GoldenQuestionRemoved(id=id, reason=reason), source)
+    return True
+
+
+async def read_runs(log: Log, workspace: str) -> list[GoldenRun]:
+    """Return the runs of a workspace, oldest first. Raises `Unavailable`."""
+    return [
+        GoldenRun(
+            envelope.id,
+            envelope.data,
+            message.sequence,
+            envelope.time or message.published_at,
+            envelope.actor or "",
+        )
+        async for message, envelope in _events(log, workspace, GoldenRunEnded)
+        if isinstance(envelope.data, GoldenRunEnded)
+    ]
+
+
+async def read_feedback(log: Log, workspace: str) -> list[Feedback]:
+    """Return what people think of answers, oldest first. Raises `Unavailable`."""
+    return [
+        Feedback(
+            envelope.id, envelope.data, envelope.time or message.published_at, envelope.actor or ""
+        )
+        async for message, envelope in _events(log, workspace, FeedbackGiven)
+        if isinstance(envelope.data, FeedbackGiven)
+    ]
+
+
+async def publish(log: Log, workspace: str, event: Event, source: str) -> str:
+    """Publish an event about questions, in the name of who acts now, and return its id. Raises
+    `Unavailable`.
+    """
+    envelope: Envelope[Event] = wrap(
+        event,
+        id=str(uuid4()),
+        source=source,
+        workspace=workspace,
+        time=datetime.now(UTC),
+        lineage=command_lineage(),
+    )
+    await log.publish(envelope)
+    return envelope.id
+
+
+async def _events(
+    log: Log, workspace: str, kind: type[Event]
+) -> AsyncGenerator[tuple[Message, Envelope[Event]]]:
+    """Yield the events of one type in the workspace, without those that cannot be read."""
+    async with aclosing(log.history(workspace, None, kind.type_name())) as messages:
+        async for message in messages:
+            try:
+                envelope = decode(message.data, message.subject, message.headers)
+            except (Poison, NewerVersion):
+                continue
+            yield message, envelope

@@ -1,0 +1,1 @@
+"""Golden questions, their runs, and feedback."""

@@ -1,0 +1,17 @@
+"""What the routes of golden questions work with."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from runtime.bus.port import Log
+from services.gateway.dependencies import depends_on
+
+
+@dataclass(frozen=True)
+class GoldenDependencies:
+    """The log of golden questions, runs and feedback. `QuestionDependencies` has who answers."""
+
+    log: Log
+
+
+GoldenDeps = Annotated[GoldenDependencies, depends_on(GoldenDependencies)]

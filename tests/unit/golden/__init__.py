@@ -1,0 +1,1 @@
+"""Golden questions: files, judging, runs and feedback."""
