@@ -43,6 +43,8 @@ class Choice:
         """The settings of these models; an empty value: as if it were not set."""
         is_remote = self.embedding_model != BUILT_IN
         return {
+            "LLM_BINDING": "",
+            "EMBEDDING_BINDING": "",
             "LLM_BASE_URL": self.base_url,
             "LLM_API_KEY": self.key,
             "LLM_MODEL": self.language_model,

@@ -15,8 +15,8 @@ from pydantic_settings import PydanticBaseSettingsSource
 
 from embedded.data_folder import StackState
 from embedded.orphans import PROC, ProcessIdentity
-from runtime.settings import Settings, secret_files
-from runtime.variables import variables
+from runtime.settings import Settings
+from runtime.variables import secret_files, variables
 
 S = TypeVar("S", bound=Settings)
 

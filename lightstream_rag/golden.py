@@ -98,18 +98,11 @@ class GoldenRunLine(ResponseModel):
     run: GoldenRun | None = None
 
 
-class CitedDocumentFields(TypedDict, total=False):
+class CitedDocument(TypedDict, total=False):
     """A document that an answer rests on: its id, its file name, or both."""
 
     id: str
     file_path: str
-
-
-class CitedDocument(ResponseModel):
-    """A document that an answer rests on."""
-
-    id: str = ""
-    file_path: str = ""
 
 
 class FeedbackOptions(TypedDict, total=False):
@@ -118,7 +111,7 @@ class FeedbackOptions(TypedDict, total=False):
     answer: str
     reason: str
     mode: Mode
-    documents: Sequence[CitedDocumentFields]
+    documents: Sequence[CitedDocument]
     position: int
 
 

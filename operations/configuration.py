@@ -48,12 +48,11 @@ SETTINGS: dict[str, type[Settings]] = {
 }
 
 LIGHTRAG_VARIABLES = {
-    "LLM_BINDING": "every model is called by OpenAI's protocol: LLM_BASE_URL",
-    "LLM_BINDING_HOST": "LLM_BASE_URL",
-    "LLM_BINDING_API_KEY": "LLM_API_KEY",
-    "EMBEDDING_BINDING": "every model is called by OpenAI's protocol: EMBEDDING_BASE_URL",
-    "EMBEDDING_BINDING_HOST": "EMBEDDING_BASE_URL",
-    "EMBEDDING_BINDING_API_KEY": "EMBEDDING_API_KEY",
+    "AZURE_OPENAI_ENDPOINT": "LLM_BASE_URL",
+    "AZURE_OPENAI_API_KEY": "LLM_API_KEY",
+    "AZURE_EMBEDDING_ENDPOINT": "EMBEDDING_BASE_URL",
+    "AZURE_EMBEDDING_API_KEY": "EMBEDDING_API_KEY",
+    "GEMINI_API_KEY": "LLM_API_KEY or EMBEDDING_API_KEY",
     "WORKING_DIR": "the option --data of `lightstream up`",
     "INPUT_DIR": "`lightstream add` with a path",
     "SSL": "a proxy with TLS in front of the API",

@@ -15,8 +15,6 @@ GENERAL_SETTINGS = {
 }
 """Settings of ours that mean the same as an option, where it is set for all roles."""
 
-WINDOW = "OLLAMA_CONTEXT_LENGTH where Ollama runs: its /v1 takes no window in a request"
-
 
 def substitute(name: str) -> str:
     """Return what to set instead of this variable, in upper case; empty where it is no such
@@ -28,8 +26,8 @@ def substitute(name: str) -> str:
     role = match["role"]
     kind = match["kind"]
     option = match["option"]
-    if option == "NUM_CTX":
-        return WINDOW
+    if option == "NUM_CTX" and role:
+        return f'{role}_LLM_EXTRA_BODY, as {{"options": {{"num_ctx": …}}}}'
     if kind == "EMBEDDING":
         return (
             f'EMBEDDING_DOCUMENT_EXTRA_BODY and EMBEDDING_QUERY_EXTRA_BODY, with "{option.lower()}"'

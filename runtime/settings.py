@@ -6,19 +6,24 @@ own few in its `settings.py`.
 """
 
 import os
-from collections.abc import Mapping
-from ipaddress import ip_network
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator
-from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from runtime.costs.prices import Prices, parse_prices
 from runtime.errors import ConfigurationError
-from runtime.models.request_fields import merged_fields, parse_fields
-from runtime.variables import FILE, Given, faults, file_content, is_secret, variables
+from runtime.models.bindings import (
+    EMBEDDING_BINDINGS,
+    KEYLESS,
+    LLM_BINDINGS,
+    OPENAI,
+    binding_of,
+    own_address,
+)
+from runtime.models.request_fields import parse_fields
+from runtime.variables import SecretFiles, faults, idle_secret_files, networks
 
 
 class Settings(BaseSettings):
@@ -64,13 +69,19 @@ class Settings(BaseSettings):
     milvus_token: SecretStr = SecretStr("")
     milvus_index_type: str = Field(default="HNSW", description="FLAT on Milvus Lite")
 
+    llm_binding: str = Field(
+        default="openai",
+        description=f"whose form the language model's requests have: {', '.join(LLM_BINDINGS)}",
+    )
     llm_base_url: str = Field(
-        default="https://api.openai.com/v1",
-        validation_alias=AliasChoices("LLM_BASE_URL", "OPENAI_BASE_URL"),
+        default="",
+        validation_alias=AliasChoices("LLM_BASE_URL", "LLM_BINDING_HOST"),
+        description="the language model's endpoint; empty: the binding's own",
     )
     llm_model: str = "gpt-4o-mini"
     llm_api_key: SecretStr = Field(
-        default=SecretStr(""), validation_alias=AliasChoices("LLM_API_KEY", "OPENAI_API_KEY")
+        default=SecretStr(""),
+        validation_alias=AliasChoices("LLM_API_KEY", "LLM_BINDING_API_KEY"),
     )
     llm_timeout: float = Field(default=240.0, gt=0, description="seconds")
     llm_extra_body: str = Field(
@@ -82,13 +93,25 @@ class Settings(BaseSettings):
         default=None,
         ge=0,
         le=2,
-        validation_alias=AliasChoices("LLM_TEMPERATURE", "OPENAI_LLM_TEMPERATURE"),
+        validation_alias=AliasChoices(
+            "LLM_TEMPERATURE",
+            "OPENAI_LLM_TEMPERATURE",
+            "OLLAMA_LLM_TEMPERATURE",
+            "GEMINI_LLM_TEMPERATURE",
+            "BEDROCK_LLM_TEMPERATURE",
+        ),
         description="`temperature` of every request; empty: the provider's default",
     )
     llm_max_tokens: int | None = Field(
         default=None,
         ge=1,
-        validation_alias=AliasChoices("LLM_MAX_TOKENS", "OPENAI_LLM_MAX_TOKENS"),
+        validation_alias=AliasChoices(
+            "LLM_MAX_TOKENS",
+            "OPENAI_LLM_MAX_TOKENS",
+            "OLLAMA_LLM_NUM_PREDICT",
+            "GEMINI_LLM_MAX_OUTPUT_TOKENS",
+            "BEDROCK_LLM_MAX_TOKENS",
+        ),
         description="tokens of one answer, as `max_tokens`; empty: the provider's default",
     )
     llm_max_completion_tokens: int | None = Field(
@@ -119,16 +142,56 @@ class Settings(BaseSettings):
         default=0, ge=0, description="of all replicas together; 0: no limit"
     )
 
+    openai_base_url: str = Field(
+        default="", description="LLM_BASE_URL and EMBEDDING_BASE_URL of the binding openai"
+    )
+    openai_api_key: SecretStr = Field(
+        default=SecretStr(""), description="LLM_API_KEY and EMBEDDING_API_KEY of the binding openai"
+    )
+    azure_openai_api_version: str = Field(
+        default="", description="`api-version` of Azure's language models; empty: 2024-10-21"
+    )
+    azure_openai_deployment: str = Field(default="", description="Azure's name of LLM_MODEL")
+    azure_embedding_api_version: str = Field(
+        default="", description="`api-version` of Azure's embedding models; empty: 2024-10-21"
+    )
+    azure_embedding_deployment: str = Field(
+        default="", description="Azure's name of EMBEDDING_MODEL"
+    )
+    ollama_llm_num_ctx: int = Field(
+        default=32768,
+        ge=0,
+        description="tokens of the context window that Ollama is asked for; 0: its own default",
+    )
+    ollama_embedding_num_ctx: int = Field(
+        default=0, ge=0, description="the same for embeddings; 0: its own default"
+    )
+    aws_region: str = Field(
+        default="",
+        validation_alias=AliasChoices("AWS_REGION", "AWS_DEFAULT_REGION"),
+        description="region of Bedrock; empty: us-east-1",
+    )
+    aws_bearer_token_bedrock: SecretStr = Field(
+        default=SecretStr(""),
+        description="Bedrock's API key, where LLM_API_KEY or EMBEDDING_API_KEY is empty",
+    )
+
+    embedding_binding: str = Field(
+        default="openai",
+        description=f"whose form requests for vectors have: {', '.join(EMBEDDING_BINDINGS)}",
+    )
     embedding_base_url: str = Field(
-        default="https://api.openai.com/v1",
-        validation_alias=AliasChoices("EMBEDDING_BASE_URL", "OPENAI_BASE_URL"),
+        default="",
+        validation_alias=AliasChoices("EMBEDDING_BASE_URL", "EMBEDDING_BINDING_HOST"),
+        description="the embedding model's endpoint; empty: the binding's own",
     )
     embedding_model: str = Field(
         default="", description="empty: text-embedding-3-small with a key, else offline"
     )
     embedding_dim: int = Field(default=0, ge=0, description="0: what the model is known to give")
     embedding_api_key: SecretStr = Field(
-        default=SecretStr(""), validation_alias=AliasChoices("EMBEDDING_API_KEY", "OPENAI_API_KEY")
+        default=SecretStr(""),
+        validation_alias=AliasChoices("EMBEDDING_API_KEY", "EMBEDDING_BINDING_API_KEY"),
     )
     embedding_timeout: float = Field(default=30.0, gt=0, description="seconds")
     embedding_send_dim: bool | None = Field(
@@ -137,6 +200,9 @@ class Settings(BaseSettings):
     )
     embedding_use_base64: bool = Field(
         default=True, description="ask for base64, where the endpoint does not refuse it"
+    )
+    embedding_asymmetric: bool = Field(
+        default=False, description="tell the provider which texts are questions, where it can"
     )
     embedding_document_prefix: str = Field(
         default="", description="what stands before each text of a document, as `passage: `"
@@ -236,7 +302,7 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Read secrets from files too, where the environment names one."""
-        return init_settings, _SecretFiles(settings_cls), env_settings
+        return init_settings, SecretFiles(settings_cls), env_settings
 
     @field_validator("model_prices")
     @classmethod
@@ -252,31 +318,25 @@ class Settings(BaseSettings):
         parse_fields(text)
         return text
 
+    @field_validator("llm_binding")
+    @classmethod
+    def _binds_a_language_model(cls, name: str) -> str:
+        return binding_of(name, LLM_BINDINGS)
+
+    @field_validator("embedding_binding")
+    @classmethod
+    def _binds_an_embedding_model(cls, name: str) -> str:
+        return binding_of(name, EMBEDDING_BINDINGS)
+
+    @field_validator("llm_base_url", "embedding_base_url")
+    @classmethod
+    def _is_an_address(cls, address: str) -> str:
+        return own_address(address)
+
     @field_validator("forwarded_allow_ips")
     @classmethod
     def _are_addresses(cls, addresses: str) -> str:
-        names = [name.strip() for name in addresses.split(",") if name.strip()]
-        for name in names:
-            try:
-                ip_network(name if name != "*" else "::", strict=False)
-            except ValueError:
-                raise ValueError(
-                    "give addresses or networks with commas between, such as 10.0.0.0/8, or *"
-                ) from None
-        return ",".join(names)
-
-    @property
-    def llm_fields(self) -> dict[str, Any]:
-        """Return the further fields of every request to a language model; those of LLM_EXTRA_BODY
-        go first.
-        """
-        fields = {
-            "temperature": self.llm_temperature,
-            "max_tokens": self.llm_max_tokens,
-            "max_completion_tokens": self.llm_max_completion_tokens,
-            "reasoning_effort": self.llm_reasoning_effort or None,
-        }
-        return merged_fields(fields, parse_fields(self.llm_extra_body))
+        return networks(addresses)
 
     @property
     def prices(self) -> Prices:
@@ -288,14 +348,14 @@ class Settings(BaseSettings):
         """Whether a language model was configured: a key, or an endpoint of one's own that may need
         none.
         """
-        return bool(self.llm_api_key.get_secret_value()) or "llm_base_url" in self.model_fields_set
+        return bool(self.llm_base_url) or is_reachable(self, self.llm_binding, self.llm_api_key)
 
     @property
     def has_embedding_endpoint(self) -> bool:
         """Whether embeddings come from an endpoint: a key, or an address or model was given."""
-        fields = {"embedding_base_url", "embedding_model"} & self.model_fields_set
+        is_given = self.embedding_base_url or "embedding_model" in self.model_fields_set
         return self.embedding_model not in OFFLINE_EMBEDDERS and bool(
-            fields or self.embedding_api_key.get_secret_value()
+            is_given or is_reachable(self, self.embedding_binding, self.embedding_api_key)
         )
 
     @property
@@ -320,62 +380,16 @@ class Settings(BaseSettings):
         return texts
 
 
+def is_reachable(settings: Settings, binding: str, key: SecretStr) -> bool:
+    """Return whether a model of a binding can be asked without an address of its own."""
+    of_openai = settings.openai_api_key.get_secret_value() or settings.openai_base_url
+    return binding in KEYLESS or bool(
+        key.get_secret_value() or (of_openai if binding == OPENAI else "")
+    )
+
+
 OFFLINE_EMBEDDERS = ("minilm", "minilm-floats", "lexical")
 """Values of EMBEDDING_MODEL that name an embedder of our own."""
-
-
-def secret_files(kind: type[Settings], environ: Mapping[str, str]) -> dict[str, Given]:
-    """Return the secrets that stand in files, by their settings: `<variable>_FILE` names the file.
-
-    A variable of the same name goes before its file, a setting's first variable before its others.
-    An empty file is the same as none. Raises ConfigurationError for a file that cannot be read.
-    """
-    upper = {name.upper(): value for name, value in environ.items() if value}
-    values_by_name: dict[str, Given] = {}
-    for name, field in kind.model_fields.items():
-        for variable in variables(name, field) if is_secret(name, field) else ():
-            if variable in upper:
-                break
-            if text := file_content(upper, f"{variable}{FILE}"):
-                values_by_name[name] = Given(f"{variable}{FILE}", text)
-                break
-    return values_by_name
-
-
-def idle_secret_files(kind: type[Settings], environ: Mapping[str, str]) -> list[str]:
-    """Return a sentence for each `<variable>_FILE` beside a variable that goes before it."""
-    names = {
-        v
-        for name, field in kind.model_fields.items()
-        if is_secret(name, field)
-        for v in variables(name, field)
-    }
-    doubly_set = sorted(
-        name for name in names if environ.get(name) and environ.get(f"{name}{FILE}")
-    )
-    return [f"{name}{FILE} has no effect: {name} is set" for name in doubly_set]
-
-
-class _SecretFiles(PydanticBaseSettingsSource):
-    """Gives the library what `secret_files` finds in this process's environment, under the name
-    that goes first.
-    """
-
-    def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:
-        return None, field_name, False
-
-    def __call__(self) -> dict[str, Any]:
-        kind = self.settings_cls
-        if not issubclass(kind, Settings):
-            return {}
-        files_by_name = secret_files(kind, os.environ)
-        aliases = {name: kind.model_fields[name].validation_alias for name in files_by_name}
-        return {
-            str(alias.choices[0])
-            if isinstance(alias := aliases[name], AliasChoices)
-            else name: file.content
-            for name, file in files_by_name.items()
-        }
 
 
 def without_secrets(url: str) -> str:

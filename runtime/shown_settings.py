@@ -10,8 +10,8 @@ from pydantic.fields import FieldInfo
 
 from runtime.errors import ConfigurationError
 from runtime.models.roles import ROLES
-from runtime.settings import Settings, secret_files, without_secrets
-from runtime.variables import Given, is_secret, variables
+from runtime.settings import Settings, without_secrets
+from runtime.variables import Given, is_secret, secret_files, variables
 
 DEFAULT = "default"
 HIDDEN = "(set, not shown)"
@@ -22,10 +22,8 @@ MEANINGS = {
     "neo4j_password": "its password",
     "neo4j_database": "its database",
     "milvus_token": "`user:password` or a key of the vectors' server",
-    "llm_base_url": "the language model's endpoint, of OpenAI's kind",
     "llm_model": "the language model",
     "llm_api_key": "its key",
-    "embedding_base_url": "the embedding model's endpoint, of OpenAI's kind",
     "embedding_api_key": "its key",
     "host": "where the health pages and the API listen",
     "log_level": "DEBUG, INFO, WARNING, ERROR or CRITICAL",
@@ -40,7 +38,7 @@ MEANINGS = {
     ),
     "min_rerank_score": "passages that the reranker scores lower, from 0 to 1, are left out",
     "rerank_binding": (
-        "whose protocol the reranker speaks: cohere, jina, aliyun or tei; empty: none"
+        "whose form reranking has: cohere, jina, aliyun, voyage, nvidia, huggingface; empty: none"
     ),
     "rerank_model": "the reranker",
     "rerank_binding_api_key": "its key",

@@ -4,11 +4,13 @@ hold these.
 
 import os
 from collections.abc import Mapping
+from ipaddress import ip_network
 from pathlib import Path
-from typing import NamedTuple, get_args
+from typing import Any, NamedTuple, get_args
 
 from pydantic import AliasChoices, BaseModel, SecretStr, ValidationError
 from pydantic.fields import FieldInfo
+from pydantic_settings import PydanticBaseSettingsSource
 
 from runtime.errors import ConfigurationError
 
@@ -76,3 +78,70 @@ def _set_variable(kind: type[BaseModel], name_or_variable: str) -> str:
         if name_or_variable in (name, *names):
             return next((variable for variable in names if variable in os.environ), names[0])
     return name_or_variable.upper()
+
+
+def networks(text: str) -> str:
+    """Return addresses and networks with commas between and no blanks, `*` for all of them. Raises
+    ValueError for others.
+    """
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    for name in names:
+        try:
+            ip_network(name if name != "*" else "::", strict=False)
+        except ValueError:
+            raise ValueError(
+                "give addresses or networks with commas between, such as 10.0.0.0/8, or *"
+            ) from None
+    return ",".join(names)
+
+
+def secret_files(kind: type[BaseModel], environ: Mapping[str, str]) -> dict[str, Given]:
+    """Return the secrets that stand in files, by their settings: `<variable>_FILE` names the file.
+
+    A variable of the same name goes before its file, a setting's first variable before its others.
+    An empty file is the same as none. Raises ConfigurationError for a file that cannot be read.
+    """
+    upper = {name.upper(): value for name, value in environ.items() if value}
+    values_by_name: dict[str, Given] = {}
+    for name, field in kind.model_fields.items():
+        for variable in variables(name, field) if is_secret(name, field) else ():
+            if variable in upper:
+                break
+            if text := file_content(upper, f"{variable}{FILE}"):
+                values_by_name[name] = Given(f"{variable}{FILE}", text)
+                break
+    return values_by_name
+
+
+def idle_secret_files(kind: type[BaseModel], environ: Mapping[str, str]) -> list[str]:
+    """Return a sentence for each `<variable>_FILE` beside a variable that goes before it."""
+    names = {
+        v
+        for name, field in kind.model_fields.items()
+        if is_secret(name, field)
+        for v in variables(name, field)
+    }
+    doubly_set = sorted(
+        name for name in names if environ.get(name) and environ.get(f"{name}{FILE}")
+    )
+    return [f"{name}{FILE} has no effect: {name} is set" for name in doubly_set]
+
+
+class SecretFiles(PydanticBaseSettingsSource):
+    """Gives the library what `secret_files` finds in this process's environment, under the name
+    that goes first.
+    """
+
+    def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:
+        return None, field_name, False
+
+    def __call__(self) -> dict[str, Any]:
+        kind = self.settings_cls
+        files_by_name = secret_files(kind, os.environ)
+        aliases = {name: kind.model_fields[name].validation_alias for name in files_by_name}
+        return {
+            str(alias.choices[0])
+            if isinstance(alias := aliases[name], AliasChoices)
+            else name: file.content
+            for name, file in files_by_name.items()
+        }

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, cast
 
-from runtime.models.openai_endpoint import as_dict
+from runtime.models.json_values import as_dict
 from runtime.models.port import AnswerPiece
 from runtime.text.reasoning import AnswerParts, ReasoningFilter, split_reasoning
 
@@ -33,7 +33,8 @@ _CUT = re.compile(
 """Why an answer ended that did not end by itself."""
 
 _FILTERED = re.compile(
-    r"filter|safety|moderat|prohibit|blocklist|recitation|sensitive|refus|guardrail", re.IGNORECASE
+    r"filter|safety|moderat|prohibit|blocklist|recitation|sensitive|refus|guardrail|spii",
+    re.IGNORECASE,
 )
 
 _DEEPEST = 4

@@ -1,19 +1,16 @@
-"""Posts JSON to a provider over connections that are kept.
-
-The `openai` client takes ten times the CPU for a call, and two of them were an eighth of what a
-question took. What it streams stays its own.
+"""Posts JSON to a provider over connections that are kept, and reads answers whole or as they
+come.
 """
 
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import asynccontextmanager
 from typing import Any
 from urllib.parse import SplitResult, urljoin, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
-import httpx2
-import openai
 import orjson
-from multidict import CIMultiDictProxy
+from yarl import URL
 
 from runtime.errors import Unavailable
 
@@ -28,8 +25,11 @@ MOST_REDIRECTS = 3
 
 REDIRECTS = (301, 302, 307, 308)
 
+Headers = Callable[[str, bytes], Mapping[str, str]]
+"""Returns the headers of a request to this address with these bytes."""
 
-class RedirectedAway(openai.OpenAIError):
+
+class RedirectedAway(Exception):
     """The provider redirects to another host, which nobody has named: it would be sent the
     texts.
     """
@@ -39,70 +39,132 @@ class RedirectedAway(openai.OpenAIError):
         self.host = host
 
 
+class StatusError(Exception):
+    """An answer with the status of an error."""
+
+    def __init__(self, status: int, headers: Mapping[str, str], content: bytes) -> None:
+        super().__init__(f"HTTP {status}")
+        self.status = status
+        self.headers = headers
+        self.content = content
+
+
 class JsonPosts:
-    """Sends what an `openai` client would, to the same address with the same headers, and raises
-    the same errors.
+    """Sends JSON with the headers that `headers` gives.
 
     Proxies and certificates are those that the environment names. `connect`: seconds to reach the
     provider; the caller limits the rest.
     """
 
-    def __init__(self, client: openai.AsyncOpenAI, connect: float) -> None:
-        self._client = client
+    def __init__(self, headers: Headers, connect: float) -> None:
+        self._headers = headers
         self._connect = connect
         self._session: aiohttp.ClientSession | None = None
 
-    async def post(self, route: str, body: Mapping[str, Any]) -> bytes:
-        """Return the answer. Raises openai.APIError without one or for a status of an error,
-        `RedirectedAway`, `Unavailable` for one that is too large, TimeoutError while not connected.
+    async def post(self, url: str, body: Mapping[str, Any]) -> bytes:
+        """Return the answer. Raises what `opened` does, and `Unavailable` for one that is too
+        large.
         """
-        url = f"{self._client.base_url}{route.removeprefix('/')}"
-        self._session = self._session or self._opened(url)
-        data = orjson.dumps(body)
-        try:
-            status, headers, content = await self._sent(self._session, url, data)
-            for _ in range(MOST_REDIRECTS):
-                if status not in REDIRECTS or "Location" not in headers:
-                    break
-                url = redirected(url, headers["Location"])
-                status, headers, content = await self._sent(self._session, url, data)
-        except aiohttp.ClientError as error:
-            if isinstance(error, TimeoutError):
-                raise
-            raise openai.APIConnectionError(request=httpx2.Request("POST", url)) from error
-        if status >= 300:
-            raise _of_status(url, status, headers, content)
-        return content
+        async with self.opened(url, body) as response:
+            return await _whole(response)
 
-    async def _sent(
-        self, session: aiohttp.ClientSession, url: str, data: bytes
-    ) -> tuple[int, CIMultiDictProxy[str], bytes]:
-        async with session.post(url, data=data, allow_redirects=False) as response:
-            return response.status, response.headers, await _content(response)
+    @asynccontextmanager
+    async def opened(
+        self, url: str, body: Mapping[str, Any], silence: float | None = None
+    ) -> AsyncGenerator[aiohttp.ClientResponse]:
+        """Open an answer, which may be read as it comes. `silence`: seconds for which it may stay
+        silent.
+
+        Raises aiohttp.ClientError without an answer, `StatusError`, `RedirectedAway`, TimeoutError
+        while not connected or after the silence.
+        """
+        data = orjson.dumps(body)
+        session = self._session = self._session or self._opened(url)
+        timeout = aiohttp.ClientTimeout(total=None, sock_connect=self._connect, sock_read=silence)
+        redirects = 0
+        while True:
+            async with await self._answer(session, url, data, timeout) as response:
+                if response.status < 300:
+                    yield response
+                    return
+                content = await _whole(response)
+            is_redirect = response.status in REDIRECTS and "Location" in response.headers
+            if not is_redirect or redirects == MOST_REDIRECTS:
+                raise StatusError(response.status, response.headers, content)
+            redirects += 1
+            url = redirected(url, response.headers["Location"])
+
+    async def _answer(
+        self, session: aiohttp.ClientSession, url: str, data: bytes, timeout: aiohttp.ClientTimeout
+    ) -> aiohttp.ClientResponse:
+        """Return an answer that has begun. A kept connection that the server has closed meanwhile
+        is no failure: the request goes out again.
+        """
+        while True:
+            kept_connections: list[bool] = []
+            try:
+                return await session.post(
+                    _as_sent(url),
+                    data=data,
+                    headers=self._of_request(url, data),
+                    allow_redirects=False,
+                    timeout=timeout,
+                    trace_request_ctx=kept_connections,
+                )
+            except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError) as error:
+                if not kept_connections or isinstance(error, aiohttp.ClientConnectorError):
+                    raise
 
     async def close(self) -> None:
         """Close the connections."""
         if self._session:
             await self._session.close()
 
+    def _of_request(self, url: str, data: bytes) -> Mapping[str, str]:
+        headers = dict(self._headers(url, data))
+        if urlsplit(url).username:  # an account in the address takes the place of the key
+            headers.pop("Authorization", None)
+        return headers
+
     def _opened(self, url: str) -> aiohttp.ClientSession:
         """Return what sends requests; it belongs to the event loop that runs now."""
-        address = urlsplit(url)
-        client = self._client
-        header_values = {**client.default_headers, **client.auth_headers}
-        headers = {name: text for name, text in header_values.items() if isinstance(text, str)}
-        if address.username:  # an account in the address takes the place of the key
-            headers.pop("Authorization", None)
-        certificates = httpx2.create_ssl_context() if address.scheme == "https" else True
         return aiohttp.ClientSession(
-            headers=headers,
+            headers={
+                "Accept-Encoding": "identity",
+                "Content-Type": "application/json",
+                "User-Agent": "lightstream",
+            },
             proxy=proxy_of(url),
-            connector=aiohttp.TCPConnector(limit=0, ssl=certificates),
+            connector=aiohttp.TCPConnector(limit=0, ssl=_certificates(url)),
             cookie_jar=aiohttp.DummyCookieJar(),
-            timeout=aiohttp.ClientTimeout(total=None, sock_connect=self._connect),
+            trace_configs=[_noting_kept_connections()],
             max_line_size=LARGEST_HEADER,
             max_field_size=LARGEST_HEADER,
         )
+
+
+def _noting_kept_connections() -> aiohttp.TraceConfig:
+    """Return what adds to the list of each request whether its connection was used before."""
+
+    async def note(_: aiohttp.ClientSession, context: Any, __: Any) -> None:
+        context.trace_request_ctx.append(True)
+
+    config = aiohttp.TraceConfig()
+    config.on_connection_reuseconn.append(note)
+    return config
+
+
+def _certificates(url: str) -> Any:
+    if urlsplit(url).scheme != "https":
+        return True
+    import httpx2  # noqa: PLC0415 - who asks a server without TLS needs none of it
+
+    return httpx2.create_ssl_context()
+
+
+def _as_sent(url: str) -> URL:
+    """Return the address as it goes out, byte for byte where it can: signatures cover it."""
+    return URL(url, encoded=url.isascii() and not any(character <= " " for character in url))
 
 
 def redirected(url: str, location: str) -> str:
@@ -137,21 +199,18 @@ def proxy_of(url: str) -> str | None:
     return proxies.get(address.scheme) or proxies.get("all")
 
 
-async def _content(response: aiohttp.ClientResponse) -> bytes:
-    content = bytearray()
+async def pieces(response: aiohttp.ClientResponse) -> AsyncGenerator[bytes]:
+    """Yield an answer as it comes. Raises `Unavailable` for one that is too large."""
+    size = 0
     async for part in response.content.iter_any():
-        content += part
-        if len(content) > LARGEST_ANSWER:
+        size += len(part)
+        if size > LARGEST_ANSWER:
             raise Unavailable(f"the provider sent more than {LARGEST_ANSWER} bytes")
+        yield part
+
+
+async def _whole(response: aiohttp.ClientResponse) -> bytes:
+    content = bytearray()
+    async for part in pieces(response):
+        content += part
     return bytes(content)
-
-
-def _of_status(
-    url: str, status: int, headers: CIMultiDictProxy[str], content: bytes
-) -> openai.APIStatusError:
-    """Return the error that the client makes of such an answer."""
-    of_body = ("content-encoding", "content-length")  # it is decoded by now
-    other_headers = [(name, text) for name, text in headers.items() if name.lower() not in of_body]
-    request = httpx2.Request("POST", url)
-    answer = httpx2.Response(status, headers=other_headers, content=content, request=request)
-    return openai.APIStatusError(f"HTTP {status}", response=answer, body=None)

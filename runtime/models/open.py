@@ -1,10 +1,8 @@
-"""Opens models by the settings: at an OpenAI-compatible endpoint where one is configured, else
-offline ones.
-"""
+"""Opens models by the settings: at an endpoint where one is configured, else offline ones."""
 
 import math
 from importlib import import_module
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
 from contracts.graph import EmbeddingModel
@@ -14,13 +12,13 @@ from runtime.models.limits import Limits
 from runtime.models.port import Chat, Embedder, Tokenizer
 from runtime.models.rate_limiters import RateLimiters
 from runtime.models.request_fields import parse_fields
-from runtime.models.roles import ROLES, Role, language_model
+from runtime.models.roles import ROLES, Role, embedding_connection, language_model
 from runtime.settings import OFFLINE_EMBEDDERS, Settings
 
 if TYPE_CHECKING:
-    from runtime.models.openai_embedder import TextForm
+    from runtime.models.embedder import TextForm
 
-# Imported where they are needed: openai takes seconds to load, onnxruntime 70 MB, and most
+# Imported where they are needed: aiohttp takes half a second to load, onnxruntime 70 MB, and most
 # processes need neither. ruff: noqa: PLC0415
 
 KNOWN_DIMENSIONS = {
@@ -36,6 +34,15 @@ _OWN = {
     "lexical-hash-": "lexical",
 }
 """Values of EMBEDDING_MODEL for the built-in embedders, by the prefix of their model name."""
+
+_KINDS = {
+    "jina": ("task", "retrieval.passage", "retrieval.query"),
+    "voyage": ("input_type", "document", "query"),
+    "gemini": ("taskType", "RETRIEVAL_DOCUMENT", "RETRIEVAL_QUERY"),
+}
+"""The field in which a provider is told what a text is, and its value for documents and
+questions.
+"""
 
 UNSHARED_LIMITERS = RateLimiters()
 """Rate limiters of a process that shares no limits with others."""
@@ -57,12 +64,14 @@ def open_chat(
     chosen_model = language_model(settings, role)
     if chosen_model is None:
         return None
-    from runtime.models.openai import OpenAiChat  # noqa: PLC0415
-    from runtime.models.openai_endpoint import Endpoint  # noqa: PLC0415
+    from runtime.models.chat import EndpointChat  # noqa: PLC0415
+    from runtime.models.endpoint import Endpoint  # noqa: PLC0415
+    from runtime.models.wires.open import open_wire  # noqa: PLC0415
 
-    address = chosen_model.base_url
+    wire = open_wire(chosen_model.binding, chosen_model.connection)
+    address = wire.address
     model = chosen_model.model
-    key = chosen_model.api_key.get_secret_value()
+    key = wire.key
     limiter = limiters.limiter(
         chosen_model.counted_as,
         _shown(model, address),
@@ -70,10 +79,8 @@ def open_chat(
         chosen_model.limits,
         max_wait,
     )
-    return OpenAiChat(
-        Endpoint(
-            address, key, limiter, chosen_model.timeout, chosen_model.settings, _retries(max_wait)
-        ),
+    return EndpointChat(
+        Endpoint(wire, limiter, chosen_model.timeout, chosen_model.settings, _retries(max_wait)),
         model,
         chosen_model.fields,
     )
@@ -148,30 +155,47 @@ def open_question_embedder(settings: Settings, documents: Embedder) -> Embedder:
     """
     if not settings.has_embedding_endpoint:
         return documents
-    from runtime.models.openai_embedder import OpenAiEmbedder  # noqa: PLC0415
+    from runtime.models.embedder import EndpointEmbedder  # noqa: PLC0415
 
     return (
         documents.of_questions(_text_form(settings, "query"))
-        if isinstance(documents, OpenAiEmbedder)
+        if isinstance(documents, EndpointEmbedder)
         else documents
     )
 
 
 def _text_form(settings: Settings, kind: Literal["document", "query"]) -> "TextForm":
-    from runtime.models.openai_embedder import TextForm  # noqa: PLC0415
+    from runtime.models.embedder import TextForm  # noqa: PLC0415
 
     fields = parse_fields(getattr(settings, f"embedding_{kind}_extra_body"))
-    return TextForm(getattr(settings, f"embedding_{kind}_prefix"), fields)
+    prefix = getattr(settings, f"embedding_{kind}_prefix")
+    return TextForm(prefix, {**_fields_of_kind(settings, kind), **fields})
+
+
+def _fields_of_kind(settings: Settings, kind: Literal["document", "query"]) -> dict[str, Any]:
+    """Return the fields with which the provider is told of which kind the texts are. Of documents
+    none where their wire tells it by itself.
+    """
+    binding = settings.embedding_binding
+    is_cohere = binding == "cohere" or (
+        binding == "bedrock" and settings.embedding_model.partition(".")[0] == "cohere"
+    )
+    if kind == "query" and (is_cohere or binding == "nvidia"):
+        return {"input_type": "search_query" if is_cohere else "query"}
+    name, *values = _KINDS.get(binding, ("", "", ""))
+    return {name: values[kind == "query"]} if settings.embedding_asymmetric and name else {}
 
 
 def _endpoint_embedder(settings: Settings, limiters: RateLimiters, max_wait: float) -> Embedder:
-    from runtime.models.openai_embedder import OpenAiEmbedder, VectorForm  # noqa: PLC0415
-    from runtime.models.openai_endpoint import Endpoint  # noqa: PLC0415
+    from runtime.models.embedder import EndpointEmbedder, VectorForm  # noqa: PLC0415
+    from runtime.models.endpoint import Endpoint  # noqa: PLC0415
     from runtime.models.truncation import cutter  # noqa: PLC0415
+    from runtime.models.wires.open import open_wire  # noqa: PLC0415
 
-    address = settings.embedding_base_url
+    wire = open_wire(settings.embedding_binding, embedding_connection(settings))
+    address = wire.address
     model = settings.embedding_model or DEFAULT_EMBEDDING_MODEL
-    key = settings.embedding_api_key.get_secret_value()
+    key = wire.key
     dimension = settings.embedding_dim or KNOWN_DIMENSIONS.get(model, 0)
     if not dimension:
         raise ConfigurationError(f"set EMBEDDING_DIM: the dimension of {model} is not known here")
@@ -183,10 +207,8 @@ def _endpoint_embedder(settings: Settings, limiters: RateLimiters, max_wait: flo
     limiter = limiters.limiter(
         "embeddings", _shown(model, address), f"{address} {model} {key}", limits, max_wait
     )
-    return OpenAiEmbedder(
-        Endpoint(
-            address, key, limiter, settings.embedding_timeout, "EMBEDDING", _retries(max_wait)
-        ),
+    return EndpointEmbedder(
+        Endpoint(wire, limiter, settings.embedding_timeout, "EMBEDDING", _retries(max_wait)),
         model,
         dimension,
         batch=settings.embedding_batch_num,
@@ -223,9 +245,9 @@ def preload_models(settings: Settings) -> None:
     """
     open_tokenizer()
     if any(language_model(settings, role) for role in ROLES):
-        import_module("runtime.models.openai")
+        import_module("runtime.models.chat")
     if settings.has_embedding_endpoint:
-        import_module("runtime.models.openai_embedder")
+        import_module("runtime.models.embedder")
     elif settings.embedding_model != "lexical":
         from runtime.models.minilm import preload  # noqa: PLC0415
 

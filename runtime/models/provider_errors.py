@@ -111,6 +111,24 @@ def parsed_body(content: bytes | str) -> Any:
         return text.strip()
 
 
+def wait_in(body: Any, depth: int = DEEPEST) -> str | None:
+    """Return the seconds to wait that stand in the body of an error, as Google's `retryDelay` does;
+    None where none do.
+    """
+    if not depth:
+        return None
+    if isinstance(body, list):
+        waits = [wait_in(item, depth - 1) for item in cast(list[Any], body)[:10]]
+        return next((wait for wait in waits if wait is not None), None)
+    if not isinstance(body, dict):
+        return None
+    fields = cast(dict[str, Any], body)
+    delay = fields.get("retryDelay")
+    if isinstance(delay, str):
+        return delay.removesuffix("s")
+    return wait_in(fields.get("error"), depth - 1) or wait_in(fields.get("details"), depth - 1)
+
+
 def sentence_of(body: Any) -> str:
     """Return the provider's own sentence on one line, empty where it says nothing."""
     parts = dict.fromkeys(" ".join(part.split()) for part in _sentences(body, DEEPEST))

@@ -9,6 +9,15 @@ from urllib.parse import urlsplit
 
 from pydantic import AliasChoices, Field, SecretStr, field_validator
 
+from runtime.models.bindings import (
+    ADDRESSES,
+    KEYLESS,
+    LLM_BINDINGS,
+    OPENAI,
+    Connection,
+    binding_of,
+    own_address,
+)
 from runtime.models.limits import Limits
 from runtime.models.request_fields import merged_fields, parse_fields
 from runtime.settings import Settings
@@ -21,6 +30,7 @@ answers.
 ROLES: tuple[Role, ...] = get_args(Role)
 
 _GENERAL = {
+    "binding": "llm_binding",
     "base_url": "llm_base_url",
     "model": "llm_model",
     "api_key": "llm_api_key",
@@ -53,6 +63,7 @@ _EXTRA_BODY = (
 class RoleSettings(Settings):
     """Models of single roles. What is not set is as in the general setting."""
 
+    extract_llm_binding: str | None = _named("EXTRACT_LLM_BINDING")
     extract_llm_base_url: str | None = _named("EXTRACT_LLM_BASE_URL", "EXTRACT_LLM_BINDING_HOST")
     extract_llm_model: str | None = _named("EXTRACT_LLM_MODEL", text="extracts, and summarises")
     extract_llm_api_key: SecretStr | None = _named(
@@ -72,6 +83,7 @@ class RoleSettings(Settings):
         "EXTRACT_LLM_MAX_TOKENS_PER_MINUTE", ge=0
     )
 
+    summary_llm_binding: str | None = _named("SUMMARY_LLM_BINDING")
     summary_llm_base_url: str | None = _named("SUMMARY_LLM_BASE_URL", "SUMMARY_LLM_BINDING_HOST")
     summary_llm_model: str | None = _named("SUMMARY_LLM_MODEL", text="condenses descriptions")
     summary_llm_api_key: SecretStr | None = _named(
@@ -91,6 +103,7 @@ class RoleSettings(Settings):
         "SUMMARY_LLM_MAX_TOKENS_PER_MINUTE", ge=0
     )
 
+    keyword_llm_binding: str | None = _named("KEYWORD_LLM_BINDING")
     keyword_llm_base_url: str | None = _named("KEYWORD_LLM_BASE_URL", "KEYWORD_LLM_BINDING_HOST")
     keyword_llm_model: str | None = _named(
         "KEYWORD_LLM_MODEL", text="names the keywords of a question"
@@ -112,6 +125,7 @@ class RoleSettings(Settings):
         "KEYWORD_LLM_MAX_TOKENS_PER_MINUTE", ge=0
     )
 
+    query_llm_binding: str | None = _named("QUERY_LLM_BINDING")
     query_llm_base_url: str | None = _named("QUERY_LLM_BASE_URL", "QUERY_LLM_BINDING_HOST")
     query_llm_model: str | None = _named("QUERY_LLM_MODEL", text="answers questions")
     query_llm_api_key: SecretStr | None = _named("QUERY_LLM_API_KEY", "QUERY_LLM_BINDING_API_KEY")
@@ -136,6 +150,16 @@ class RoleSettings(Settings):
     def _fields_of_a_role_can_be_read(cls, text: str | None) -> str | None:
         parse_fields(text or "")
         return text
+
+    @field_validator(*(f"{role}_llm_binding" for role in ROLES))
+    @classmethod
+    def _a_role_binds_a_language_model(cls, name: str | None) -> str | None:
+        return name and binding_of(name, LLM_BINDINGS)
+
+    @field_validator(*(f"{role}_llm_base_url" for role in ROLES))
+    @classmethod
+    def _is_an_address_of_a_role(cls, address: str | None) -> str | None:
+        return own_address(address or "") or None
 
     @property
     def contradictions(self) -> list[str]:
@@ -168,6 +192,7 @@ class SummarySettings(RoleSettings):
 class LanguageModel:
     """A language model as the settings describe it."""
 
+    binding: str
     base_url: str
     model: str
     api_key: SecretStr
@@ -180,6 +205,7 @@ class LanguageModel:
     """Calls with the same text here, address, model and key share their limits."""
     fields: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """Further fields of each request."""
+    connection: Connection = field(default=Connection(), repr=False)
 
 
 def language_model(settings: Settings, role: Role | None = None) -> LanguageModel | None:
@@ -189,33 +215,81 @@ def language_model(settings: Settings, role: Role | None = None) -> LanguageMode
     another server has its own or none.
     """
     values: dict[str, Any] = {name: getattr(settings, field) for name, field in _GENERAL.items()}
-    fields = settings.llm_fields
+    fields = general_fields(settings)
     is_configured = settings.has_llm
     beginning = "LLM"
     kind = "language model"
     for part in _CHAINS.get(role, (role,)) if role else ():
         own_values = own_settings(settings, part)
-        if "base_url" in own_values and _server(own_values["base_url"]) != _server(
-            values["base_url"]
-        ):
-            values["api_key"] = SecretStr("")
+        if _is_elsewhere(settings, values, own_values):
+            values |= {"base_url": "", "api_key": SecretStr("")}
             fields = {}
-        is_configured = is_configured or bool(own_values.keys() & {"base_url", "api_key"})
+        is_configured = is_configured or _names_endpoint(own_values)
         values |= own_values
         fields = merged_fields(
             fields, parse_fields(getattr(settings, f"{part}_llm_extra_body", None) or "")
         )
-        if own_values.keys() & {"base_url", "model", "api_key"}:
+        if own_values.keys() & {"binding", "base_url", "model", "api_key"}:
             beginning = f"{part.upper()}_LLM"
         if own_values.keys() - {"timeout"}:
             kind = f"language model of role {part}"
     if not is_configured:
         return None
+    return _language_model(settings, values, fields, beginning, kind)
+
+
+def general_fields(settings: Settings) -> dict[str, Any]:
+    """Return the further fields of every request to the general model; those of LLM_EXTRA_BODY go
+    first.
+    """
+    fields = {
+        "temperature": settings.llm_temperature,
+        "max_tokens": settings.llm_max_tokens,
+        "max_completion_tokens": settings.llm_max_completion_tokens,
+        "reasoning_effort": settings.llm_reasoning_effort or None,
+    }
+    return merged_fields(fields, parse_fields(settings.llm_extra_body))
+
+
+def _names_endpoint(own_values: Mapping[str, Any]) -> bool:
+    return bool(own_values.keys() & {"base_url", "api_key"}) or own_values.get("binding") in KEYLESS
+
+
+def _is_elsewhere(
+    settings: Settings, values: Mapping[str, Any], own_values: Mapping[str, Any]
+) -> bool:
+    """Return whether a role has another binding or server than the general settings say."""
+    binding = own_values.get("binding", values["binding"])
+    address = own_values.get("base_url", "" if binding != values["binding"] else None)
+    if address is None:
+        return False
+    return binding != values["binding"] or _server(address) != _server(
+        address_of(settings, values["binding"], values["base_url"])
+    )
+
+
+def _language_model(
+    settings: Settings, values: Mapping[str, Any], fields: dict[str, Any], beginning: str, kind: str
+) -> LanguageModel:
+    """Return the model that these values describe, with what its binding has by itself."""
+    binding = values["binding"]
     limits = Limits(
         values["max_requests_per_minute"], values["max_tokens_per_minute"], values["max_async"]
     )
-    where = values["base_url"], values["model"], values["api_key"]
-    return LanguageModel(*where, values["timeout"], limits, beginning, kind, fields)
+    address = address_of(settings, binding, values["base_url"])
+    key = key_of(settings, binding, values["api_key"].get_secret_value())
+    connection = Connection(
+        address,
+        key,
+        settings.azure_openai_api_version,
+        settings.azure_openai_deployment if beginning == "LLM" else "",
+        settings.aws_region,
+    )
+    if binding == "ollama" and settings.ollama_llm_num_ctx:
+        window = {"num_ctx": settings.ollama_llm_num_ctx}
+        fields = {**fields, "options": {**window, **(fields.get("options") or {})}}
+    where = binding, address, values["model"], SecretStr(key)
+    return LanguageModel(*where, values["timeout"], limits, beginning, kind, fields, connection)
 
 
 def own_settings(settings: Settings, role: Role) -> dict[str, Any]:
@@ -227,3 +301,35 @@ def own_settings(settings: Settings, role: Role) -> dict[str, Any]:
 def _server(address: str) -> tuple[str, str | None, int | None]:
     parts = urlsplit(address)
     return parts.scheme, parts.hostname, parts.port
+
+
+def address_of(settings: Settings, binding: str, address: str) -> str:
+    """Return the address of a binding where a setting gives `address`; empty where none is
+    known.
+    """
+    general = settings.openai_base_url if binding == OPENAI else ""
+    return address or general or ADDRESSES.get(binding, "")
+
+
+def key_of(settings: Settings, binding: str, key: str) -> str:
+    """Return the key of a binding where a setting gives `key`. OPENAI_API_KEY goes to no other
+    provider.
+    """
+    if binding == OPENAI:
+        return key or settings.openai_api_key.get_secret_value()
+    if binding == "bedrock":
+        return key or settings.aws_bearer_token_bedrock.get_secret_value()
+    return key
+
+
+def embedding_connection(settings: Settings) -> Connection:
+    """Return how the embedding model's endpoint is reached."""
+    binding = settings.embedding_binding
+    return Connection(
+        address_of(settings, binding, settings.embedding_base_url),
+        key_of(settings, binding, settings.embedding_api_key.get_secret_value()),
+        settings.azure_embedding_api_version,
+        settings.azure_embedding_deployment,
+        settings.aws_region,
+        settings.ollama_embedding_num_ctx,
+    )

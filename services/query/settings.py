@@ -26,7 +26,9 @@ class QuerySettings(SummarySettings):
     max_total_tokens: int = Field(default=30000, ge=1)
     cosine_threshold: float = Field(default=0.2, ge=-1, le=1)
     kg_chunk_pick_method: ChunkPickMethod = "VECTOR"
-    rerank_binding: Literal["", "null", "cohere", "jina", "aliyun", "tei"] = ""
+    rerank_binding: Literal[
+        "", "null", "cohere", "jina", "aliyun", "voyage", "nvidia", "tei", "huggingface"
+    ] = ""
     rerank_model: str = ""
     rerank_binding_host: str = Field(
         default="",

@@ -6,12 +6,14 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 import pytest
 
 from runtime.errors import ModelRefused, TextFailure
-from runtime.models import openai
+from runtime.models import chat as chat_module
+from runtime.models.bindings import Connection
+from runtime.models.chat import EndpointChat
+from runtime.models.endpoint import Endpoint
 from runtime.models.limits import Limits
-from runtime.models.openai import OpenAiChat
-from runtime.models.openai_endpoint import Endpoint
 from runtime.models.port import AnswerPiece, Completion, Message
 from runtime.models.rate_limiter import RateLimiter
+from runtime.models.wires.openai import OpenAiWire
 from tests.support import openai_provider
 from tests.support.misbehaving_provider import MisbehavingProvider, serving
 from tests.support.misbehaving_provider.good_answers import ANSWER
@@ -43,11 +45,11 @@ def provider() -> Iterator[MisbehavingProvider]:
 
 @pytest.fixture(autouse=True)
 def nothing_learnt() -> None:
-    openai._WITHOUT_OPENING.clear()  # pyright: ignore[reportPrivateUsage]
+    chat_module._WITHOUT_OPENING.clear()  # pyright: ignore[reportPrivateUsage]
 
 
 @pytest.fixture
-async def chat(provider: MisbehavingProvider) -> AsyncIterator[OpenAiChat]:
+async def chat(provider: MisbehavingProvider) -> AsyncIterator[EndpointChat]:
     chat = chat_at(provider.url, "rows-1", timeout=20.0)
     yield chat
     await chat.close()
@@ -66,14 +68,14 @@ def words(text: str) -> list[str]:
     return re.findall(r"\w+", text)
 
 
-Answering = Callable[[OpenAiChat, str], Awaitable[Completion]]
+Answering = Callable[[EndpointChat, str], Awaitable[Completion]]
 
 
-async def whole(chat: OpenAiChat, marker: str) -> Completion:
+async def whole(chat: EndpointChat, marker: str) -> Completion:
     return await chat.complete(question(marker))
 
 
-async def streamed(chat: OpenAiChat, marker: str) -> Completion:
+async def streamed(chat: EndpointChat, marker: str) -> Completion:
     """The stream's pieces as one answer."""
     answer = AnswerPiece()
     async for piece in chat.stream(question(marker)):
@@ -84,14 +86,14 @@ async def streamed(chat: OpenAiChat, marker: str) -> Completion:
 
 @pytest.mark.parametrize("marker", ["NOTHING", "TEXTPARTS", "EOS", "PINGS"])
 @pytest.mark.parametrize("answer", [whole, streamed])
-async def test_a_plain_answer_is_whole(chat: OpenAiChat, answer: Answering, marker: str) -> None:
+async def test_a_plain_answer_is_whole(chat: EndpointChat, answer: Answering, marker: str) -> None:
     completion = await answer(chat, marker)
     assert (completion.text, completion.cut, completion.reasoning) == (ANSWER, False, "")
 
 
 @pytest.mark.parametrize("marker", REASONING)
 @pytest.mark.parametrize("answer", [whole, streamed])
-async def test_reasoning_is_kept_apart(chat: OpenAiChat, answer: Answering, marker: str) -> None:
+async def test_reasoning_is_kept_apart(chat: EndpointChat, answer: Answering, marker: str) -> None:
     completion = await answer(chat, marker)
     assert words(completion.text) == words(ANSWER)
     assert not completion.cut
@@ -101,14 +103,14 @@ async def test_reasoning_is_kept_apart(chat: OpenAiChat, answer: Answering, mark
 @pytest.mark.parametrize("marker", CUT)
 @pytest.mark.parametrize("answer", [whole, streamed])
 async def test_an_answer_that_is_cut_says_so(
-    chat: OpenAiChat, answer: Answering, marker: str
+    chat: EndpointChat, answer: Answering, marker: str
 ) -> None:
     completion = await answer(chat, marker)
     assert completion.cut
     assert completion.text == ANSWER[: len(ANSWER) // 2]
 
 
-async def test_a_stream_that_ends_without_a_reason_is_cut(chat: OpenAiChat) -> None:
+async def test_a_stream_that_ends_without_a_reason_is_cut(chat: EndpointChat) -> None:
     completion = await streamed(chat, "NODONE")
     assert completion.cut
     assert completion.text
@@ -129,27 +131,27 @@ async def test_a_stream_that_ends_without_a_reason_is_cut(chat: OpenAiChat) -> N
     ],
 )
 async def test_reasoning_alone_is_no_answer(
-    chat: OpenAiChat, answer: Answering, marker: str, error: type[Exception]
+    chat: EndpointChat, answer: Answering, marker: str, error: type[Exception]
 ) -> None:
     with pytest.raises(error):
         await answer(chat, marker)
 
 
 async def test_a_model_that_opens_no_reasoning_is_held_back_once_it_is_known(
-    chat: OpenAiChat,
+    chat: EndpointChat,
 ) -> None:
     first = [piece async for piece in chat.stream(question("THINKTAIL"))]
     assert any(piece.resets for piece in first)
     later = [piece async for piece in chat.stream(question("THINKTAIL"))]
     assert SECRET not in "".join(piece.text for piece in later)
-    openai._WITHOUT_OPENING.clear()  # pyright: ignore[reportPrivateUsage]
+    chat_module._WITHOUT_OPENING.clear()  # pyright: ignore[reportPrivateUsage]
     await chat.complete(question("THINKTAIL"))
     after_a_whole_one = [piece async for piece in chat.stream(question("THINKTAIL"))]
     assert SECRET not in "".join(piece.text for piece in after_a_whole_one)
 
 
 async def test_a_context_window_that_is_smaller_than_the_prompt_is_noticed(
-    provider: MisbehavingProvider, chat: OpenAiChat, capsys: pytest.CaptureFixture[str]
+    provider: MisbehavingProvider, chat: EndpointChat, capsys: pytest.CaptureFixture[str]
 ) -> None:
     conversation = [
         Message("system", "You answer from a knowledge base. " * 200),
@@ -169,7 +171,11 @@ async def test_further_fields_of_the_settings_are_in_every_request(answer: Answe
     fields = {"temperature": 0.5, "chat_template_kwargs": {"enable_thinking": False}}
     async with openai_provider.serving() as provider:
         limiter = RateLimiter("good", Limits(calls=4))
-        chat = OpenAiChat(Endpoint(provider.url, "key", limiter, 10.0, "LLM"), "good", fields)
+        chat = EndpointChat(
+            Endpoint(OpenAiWire(Connection(provider.url, "key")), limiter, 10.0, "LLM"),
+            "good",
+            fields,
+        )
         assert (await answer(chat, "NOTHING")).text
         await chat.close()
     request = provider.requests[-1]

@@ -19,9 +19,9 @@ from runtime.errors import (
 )
 from runtime.models import blame
 from runtime.models.call_scope import billed_calls, calls_for
+from runtime.models.chat import EndpointChat
 from runtime.models.failures import OVERLOAD_TRIES, TRIES
 from runtime.models.limits import FAILURES_TO_OPEN, Limits
-from runtime.models.openai import OpenAiChat
 from runtime.models.port import Message
 from runtime.models.rate_limiter import RateLimiter
 from tests.support.openai_provider import KEY, Provider, is_control, serving
@@ -34,11 +34,11 @@ async def provider() -> AsyncIterator[Provider]:
         yield provider
 
 
-async def ask(chat: OpenAiChat, text: str) -> str:
+async def ask(chat: EndpointChat, text: str) -> str:
     return (await chat.complete([Message("user", text)])).text
 
 
-async def failures(chat: OpenAiChat, text: str, limit: int) -> list[ServiceError]:
+async def failures(chat: EndpointChat, text: str, limit: int) -> list[ServiceError]:
     """The errors of a text that is asked again until it is refused."""
     result: list[ServiceError] = []
     while len(result) < limit and not (result and isinstance(result[-1], ModelRefused)):

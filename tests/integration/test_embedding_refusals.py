@@ -13,8 +13,8 @@ from contracts.events import VectorsIndexed
 from contracts.graph import Generations
 from runtime.errors import ModelRefused, TextFailure
 from runtime.models.cut_texts import noted_cuts
+from runtime.models.embedder import CONTROL, EndpointEmbedder
 from runtime.models.limits import Limits
-from runtime.models.openai_embedder import CONTROL, OpenAiEmbedder
 from runtime.models.rate_limiter import RateLimiter
 from runtime.projections.cached_embeddings import CachedEmbeddings
 from runtime.stores.documents.document_bounds import RowDocumentBounds
@@ -68,7 +68,7 @@ def too_long(body: dict[str, Any]) -> bool:
     return any(len(text.split()) > LONGEST for text in body["input"])
 
 
-async def embedded(embedder: OpenAiEmbedder, texts: list[str]) -> dict[str, int]:
+async def embedded(embedder: EndpointEmbedder, texts: list[str]) -> dict[str, int]:
     """Embed the texts, and return those that were cut."""
     with noted_cuts() as cuts:
         assert len(await embedder.embed(texts)) == len(texts)

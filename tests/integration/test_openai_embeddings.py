@@ -11,8 +11,8 @@ from starlette.responses import Response
 
 from offline.embeddings.lexical import LexicalEmbedder
 from runtime.errors import Poison, RateLimited, ServiceError, Unavailable
+from runtime.models.embedder import CONTROL
 from runtime.models.limits import FAILURES_TO_OPEN, Limits
-from runtime.models.openai_embedder import CONTROL
 from runtime.models.port import Embedder
 from runtime.models.rate_limiter import RateLimiter
 from runtime.models.scripted import CountingEmbedder

@@ -17,7 +17,7 @@ from starlette.routing import Route
 
 from embedded.processes import free_port
 from runtime.errors import ConfigurationError, RateLimited, Retryable, Unavailable
-from runtime.models import openai_endpoint
+from runtime.models import endpoint as endpoint_module
 from runtime.models.rate_limiters import RateLimiters
 from runtime.retries import Backoff
 from services.query.adapters.http_reranker import SHAPES, Binding, HttpReranker
@@ -74,7 +74,7 @@ async def serving() -> AsyncIterator[Provider]:
 
 @pytest.fixture
 async def provider(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Provider]:
-    monkeypatch.setattr(openai_endpoint, "REPETITIONS", Backoff(0.01, 0.01))
+    monkeypatch.setattr(endpoint_module, "REPETITIONS", Backoff(0.01, 0.01))
     async with serving() as provider:
         yield provider
 
@@ -124,6 +124,21 @@ RESULTS = [
             "tei",
             {"query": "What glows?", "texts": TEXTS, "truncate": True},
             [{"index": 1, "score": 0.9}, {"index": 0, "score": 0.2}],
+        ),
+        (
+            "voyage",
+            {"model": "m", "query": "What glows?", "documents": TEXTS, "top_k": 2},
+            {"object": "list", "data": RESULTS, "usage": {"total_tokens": 26}},
+        ),
+        (
+            "nvidia",
+            {
+                "model": "m",
+                "query": {"text": "What glows?"},
+                "passages": [{"text": text} for text in TEXTS],
+                "truncate": "END",
+            },
+            {"rankings": [{"index": 1, "logit": 0.9}, {"index": 0, "logit": 0.2}]},
         ),
     ],
 )
@@ -225,7 +240,7 @@ async def test_what_has_no_score_stands_behind_in_its_order(provider: Provider) 
         ({"results": {"index": 1}}, Unavailable, "RERANK_BINDING"),
         ([1], Unavailable, "RERANK_BINDING"),
         (PlainTextResponse("<html>"), Unavailable, "read|RERANK_BINDING"),
-        (Response(b'{"results": [', media_type="application/json"), Unavailable, "read"),
+        (Response(b'{"results": [', media_type="application/json"), Unavailable, "RERANK_BINDING"),
         (JSONResponse({"detail": f"bad, with {KEY}"}, 400), Unavailable, "400"),
         (JSONResponse({}, 401), Unavailable, "RERANK_API_KEY"),
         (JSONResponse({}, 404), Unavailable, "RERANK_BASE_URL"),

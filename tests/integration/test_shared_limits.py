@@ -12,8 +12,8 @@ import pytest
 import pytest_asyncio
 
 from runtime.errors import RateLimited
+from runtime.models.chat import EndpointChat
 from runtime.models.limits import FAILURES_TO_OPEN, LEASE_DURATION, Limits
-from runtime.models.openai import OpenAiChat
 from runtime.models.rate_limiter import HEARTBEAT
 from tests.support.limited_caller import QUESTION, answered, process, replica
 from tests.support.nats_server import BusServer, RunningNats, until
@@ -189,7 +189,7 @@ async def test_without_the_bus_each_replica_goes_by_its_part(
 ) -> None:
     limits = Limits(calls=4)
 
-    async def ask(chat: OpenAiChat) -> None:
+    async def ask(chat: EndpointChat) -> None:
         await asyncio.gather(*(answered(chat) for _ in range(60)))
 
     async with (

@@ -125,7 +125,7 @@ def preload(socket_path: Path) -> None:
                 import_module(module.name)
     forking = import_module("embedded.fork_server")
     forking.preload([service_module(name) for name in SERVICES])
-    for name in ("openai", "openai_embedder"):
+    for name in ("chat", "embedder"):
         import_module(f"runtime.models.{name}")
     import_module(
         "services.gateway.app"

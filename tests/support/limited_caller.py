@@ -16,8 +16,8 @@ import nats
 
 from runtime.bus.nats.key_values import NatsSharedValues
 from runtime.errors import Retryable
+from runtime.models.chat import EndpointChat
 from runtime.models.limits import Limits
-from runtime.models.openai import OpenAiChat
 from runtime.models.port import Chat, Message
 from runtime.models.rate_limiter import RateLimiter
 from tests.support.commands import forking
@@ -43,7 +43,7 @@ async def answered(chat: Chat) -> int:
 @asynccontextmanager
 async def replica(
     nats_url: str, provider_url: str, model: str, limits: Limits
-) -> AsyncGenerator[tuple[OpenAiChat, RateLimiter]]:
+) -> AsyncGenerator[tuple[EndpointChat, RateLimiter]]:
     """A model adapter with its rate limiter, on a connection of its own."""
     client = await nats.connect(nats_url, max_reconnect_attempts=-1, reconnect_time_wait=0.05)
     limiter = RateLimiter(

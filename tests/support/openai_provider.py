@@ -19,12 +19,14 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response, Strea
 from starlette.routing import Route
 
 from embedded.processes import free_port
+from runtime.models.bindings import Connection
+from runtime.models.chat import CONTROL as CHAT_CONTROL
+from runtime.models.chat import EndpointChat
+from runtime.models.embedder import CONTROL, EndpointEmbedder
+from runtime.models.endpoint import Endpoint
 from runtime.models.limits import Limits
-from runtime.models.openai import CONTROL as CHAT_CONTROL
-from runtime.models.openai import OpenAiChat
-from runtime.models.openai_embedder import CONTROL, OpenAiEmbedder
-from runtime.models.openai_endpoint import Endpoint
 from runtime.models.rate_limiter import RateLimiter
+from runtime.models.wires.openai import OpenAiWire
 
 KEY = "sk-very-secret-0123456789"
 FEW = 10
@@ -44,10 +46,12 @@ def chat_at(
     *,
     timeout: float = 240.0,
     retries: int = 0,
-) -> OpenAiChat:
+) -> EndpointChat:
     """A language model there; without a limiter four calls at once."""
     limiter = limiter or RateLimiter(model, Limits(calls=4))
-    return OpenAiChat(Endpoint(url, key, limiter, timeout, "LLM", retries), model)
+    return EndpointChat(
+        Endpoint(OpenAiWire(Connection(url, key)), limiter, timeout, "LLM", retries), model
+    )
 
 
 ONLY_TEXTS = "only:"
@@ -90,15 +94,18 @@ class Provider:
     most_running: int = 0
     disconnected: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def chat(self, mode: str, **options: Any) -> OpenAiChat:
+    def chat(self, mode: str, **options: Any) -> EndpointChat:
         return chat_at(self.url, mode, **{"timeout": 10.0, **options})
 
     def embedder(
         self, mode: str, limiter: RateLimiter | None = None, **options: Any
-    ) -> OpenAiEmbedder:
+    ) -> EndpointEmbedder:
         limiter = limiter or RateLimiter(mode, Limits(calls=8))
-        return OpenAiEmbedder(
-            Endpoint(self.url, KEY, limiter, 10.0, "EMBEDDING"), mode, DIMENSION, **options
+        return EndpointEmbedder(
+            Endpoint(OpenAiWire(Connection(self.url, KEY)), limiter, 10.0, "EMBEDDING"),
+            mode,
+            DIMENSION,
+            **options,
         )
 
     async def handle(self, request: Request) -> Response:

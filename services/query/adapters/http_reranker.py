@@ -1,5 +1,5 @@
 """A model that scores how well texts answer a question, behind the HTTP shapes of Cohere, Jina,
-Aliyun and TEI.
+Aliyun, Voyage, NVIDIA and TEI.
 
 Many self-hosted servers (vLLM, Infinity, llama.cpp, TEI behind a proxy) are asked in Jina's shape.
 The shape of an answer is read as it comes, whatever was asked.
@@ -13,16 +13,19 @@ from typing import Any, Literal, cast
 from contracts.values import TokenUsage
 from runtime.errors import ConfigurationError, Unavailable
 from runtime.metrics.model_calls import CallKind
+from runtime.models.bindings import Connection
+from runtime.models.endpoint import Endpoint
+from runtime.models.json_values import as_dict
 from runtime.models.limits import Call, Limits
-from runtime.models.openai_endpoint import Endpoint, as_dict
 from runtime.models.provider_errors import error_in
 from runtime.models.rate_limiter import RateLimiter
 from runtime.models.token_counts import count_of
+from runtime.models.wires.openai import OpenAiWire, Request
 
 CONTROL = ("The quick brown fox jumps over the lazy dog.", "It rains.")
 """Texts that every model can rank."""
 
-Binding = Literal["cohere", "jina", "aliyun", "tei"]
+Binding = Literal["cohere", "jina", "aliyun", "voyage", "nvidia", "tei", "huggingface"]
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,16 @@ def _bare(model: str, query: str, texts: Sequence[str], top_n: int) -> dict[str,
     return {"query": query, "texts": list(texts), "truncate": True}
 
 
+def _top_k(model: str, query: str, texts: Sequence[str], top_n: int) -> dict[str, Any]:
+    return {"model": model, "query": query, "documents": list(texts), "top_k": top_n}
+
+
+def _passages(model: str, query: str, texts: Sequence[str], top_n: int) -> dict[str, Any]:
+    del top_n  # all are ranked
+    passages = [{"text": text} for text in texts]
+    return {"model": model, "query": {"text": query}, "passages": passages, "truncate": "END"}
+
+
 SHAPES: dict[Binding, Shape] = {
     "cohere": Shape("https://api.cohere.com/v2/rerank", "rerank-v3.5", _flat),
     "jina": Shape("https://api.jina.ai/v1/rerank", "jina-reranker-v2-base-multilingual", _unquoted),
@@ -62,7 +75,14 @@ SHAPES: dict[Binding, Shape] = {
         "gte-rerank-v2",
         _nested,
     ),
+    "voyage": Shape("https://api.voyageai.com/v1/rerank", "rerank-2.5", _top_k),
+    "nvidia": Shape(
+        "https://ai.api.nvidia.com/v1/retrieval/nvidia/reranking",
+        "nvidia/nv-rerankqa-mistral-4b-v3",
+        _passages,
+    ),
     "tei": Shape("", "tei", _bare),
+    "huggingface": Shape("", "tei", _bare),
 }
 
 
@@ -91,7 +111,8 @@ class HttpReranker:
                 f"set RERANK_BINDING_HOST: RERANK_BINDING={binding} has no address of its own"
             )
         limiter = limiter or RateLimiter(self.model, Limits(calls=4))
-        self._endpoint = Endpoint(self._url, api_key, limiter, timeout, "RERANK", retries=1)
+        wire = OpenAiWire(Connection(self._url, api_key))
+        self._endpoint = Endpoint(wire, limiter, timeout, "RERANK", retries=1)
         self._kind = CallKind("rerank", self.model, self._endpoint.settings)
         self._endpoint.control = self._control
 
@@ -113,7 +134,8 @@ class HttpReranker:
         await self._scores(body, len(CONTROL), call)
 
     async def _scores(self, body: dict[str, Any], count: int, call: Call) -> dict[int, float]:
-        answer: Any = await self._endpoint.client.post(self._url, body=body, cast_to=object)
+        read = await self._endpoint.ask(Request(self._url, body), lambda json: {"answer": json})
+        answer = read["answer"]
         usage = TokenUsage(prompt=_tokens(answer), calls=1)
         call.usage = call.usage + usage if call.usage else usage
         if error := error_in(as_dict(answer)):
@@ -168,10 +190,16 @@ def _scores(results: list[Any], count: int) -> dict[int, float]:
     for place, result in enumerate(results):
         fields = as_dict(result)
         index = place if in_order else fields.get("index")
-        score = _number(fields.get("relevance_score", fields.get("score")) if fields else result)
+        score = _number(_score(fields) if fields else result)
         if type(index) is int and 0 <= index < count and score is not None:
             scores.setdefault(index, score)
     return scores
+
+
+def _score(fields: Mapping[str, Any]) -> Any:
+    """Return the score of a result under a usual name, None where it has none."""
+    names = ("relevance_score", "score", "logit")
+    return next((fields[name] for name in names if fields.get(name) is not None), None)
 
 
 def _number(value: Any) -> float | None:

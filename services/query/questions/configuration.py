@@ -13,10 +13,12 @@ def configuration(
     answers = language_model(settings, "query")
     llm = answers.model if answers else None
     return {
-        "llm_binding": "openai" if llm else None,
+        "llm_binding": answers.binding if answers else None,
         "llm_model": llm,
         "role_llm_config": {role: role_configuration(settings, role) for role in ROLES},
-        "embedding_binding": "openai" if settings.has_embedding_endpoint else "offline",
+        "embedding_binding": settings.embedding_binding
+        if settings.has_embedding_endpoint
+        else "offline",
         "embedding_model": embedding_model,
         "default_mode": settings.default_mode,
         "enable_llm_cache": settings.enable_llm_cache,
@@ -45,7 +47,7 @@ def role_configuration(settings: QuerySettings, role: Role) -> dict[str, Any]:
     if model is None:
         return {"binding": "offline", "model": None}
     return {
-        "binding": "openai",
+        "binding": model.binding,
         "model": model.model,
         "max_async": model.limits.calls,
         "timeout": model.timeout,

@@ -11,7 +11,7 @@ import yaml
 from operations import bus_accounts
 from operations.settings import CommandSettings
 from runtime.bus.nats.addresses import TlsFiles, parse_bus_address
-from runtime.settings import secret_files
+from runtime.variables import secret_files
 from services.gateway.auth.settings import AccessSettings
 from services.gateway.settings import GatewaySettings
 from services.query.settings import QuerySettings

@@ -23,6 +23,12 @@ OPENED_WITH = {
     "milvus_": "open_vectors",
     "llm_": "open_chat",
     "embedding_": "open_embedder",
+    "azure_openai_": "open_chat",
+    "ollama_llm_": "open_chat",
+    "azure_embedding_": "open_embedder",
+    "ollama_embedding_": "open_embedder",
+    "openai_": "models",
+    "aws_": "models",
 }
 """How a shared setting begins that only those read who open this. Any other is read by every
 service.
@@ -68,6 +74,7 @@ def read_by(service: str) -> set[str]:
     """The variables a service reads."""
     of_all = of_group(Settings)
     opens = opened(service)
+    opens = {*opens, *({"models"} if {"open_chat", "open_embedder"} & set(opens) else ())}
     read = {
         variable
         for name, variables in of_all.items()
@@ -155,7 +162,7 @@ def test_the_check_comes_before_everything_and_sees_what_env_says_and_nothing_el
         ("OPENAI_BASEURL", "OPENAI_BASE_URL?"),
         ("OPENAI_API_BASE_URL", "OPENAI_BASE_URL?"),
         ("EMBEDING_MODEL", "EMBEDDING_MODEL?"),
-        ("LLM_BINDING_HOST", "LLM_BASE_URL"),
+        ("AZURE_OPENAI_ENDPOINT", "LLM_BASE_URL"),
         ("WORKSPACES", "WORKSPACE?"),
         ("LLM_API_KEY_FIL", "LLM_API_KEY_FILE?"),
         ("LIGHTRAG_API_KEY", "the file secrets/api_key"),

@@ -133,7 +133,7 @@ def test_contradictions_are_said(tmp_path: Path) -> None:
 
 def test_variables_that_nobody_reads_are_named_with_what_may_be_meant(tmp_path: Path) -> None:
     env = {
-        "LLM_BINDING_HOST": "x",
+        "AZURE_OPENAI_ENDPOINT": "x",
         "EMBEDDING_TIMOUT": "1",
         "LIGHTRAG_KEY_OF_MINE": "x",
         "MAX_PARALLEL_PARSE": "1",
@@ -142,12 +142,12 @@ def test_variables_that_nobody_reads_are_named_with_what_may_be_meant(tmp_path: 
     }
     unread = shown(tmp_path, **env)["unread"]
     assert {name: hint for name, hint in unread.items() if name in env} == {
-        "LLM_BINDING_HOST": "LLM_BASE_URL",
+        "AZURE_OPENAI_ENDPOINT": "LLM_BASE_URL",
         "EMBEDDING_TIMOUT": "EMBEDDING_TIMEOUT?",
         "LIGHTRAG_KEY_OF_MINE": "",
         "MAX_PARALLEL_PARSE": "",
     }
-    assert "read by nobody: LLM_BINDING_HOST: here LLM_BASE_URL" in config(tmp_path, **env)[1]
+    assert "read by nobody: AZURE_OPENAI_ENDPOINT: here LLM_BASE_URL" in config(tmp_path, **env)[1]
 
 
 def test_options_of_lightrags_bindings_are_named_with_what_takes_their_place(
@@ -155,21 +155,15 @@ def test_options_of_lightrags_bindings_are_named_with_what_takes_their_place(
 ) -> None:
     env = {
         "OLLAMA_LLM_NUM_CTX": "32768",
-        "OLLAMA_EMBEDDING_NUM_CTX": "8192",
-        "OLLAMA_LLM_TEMPERATURE": "0.2",
-        "OLLAMA_LLM_NUM_PREDICT": "900",
+        "QUERY_OLLAMA_LLM_NUM_CTX": "8192",
         "OPENAI_LLM_TOP_P": "0.9",
         "QUERY_OLLAMA_LLM_NUM_PREDICT": "900",
         "EXTRACT_OPENAI_LLM_TEMPERATURE": "0",
         "OPENAI_LLM_TEMPERATURE": "0",
     }
     unread = shown(tmp_path, **env)["unread"]
-    window = "OLLAMA_CONTEXT_LENGTH where Ollama runs: its /v1 takes no window in a request"
     assert {name: hint for name, hint in unread.items() if name in env} == {
-        "OLLAMA_LLM_NUM_CTX": window,
-        "OLLAMA_EMBEDDING_NUM_CTX": window,
-        "OLLAMA_LLM_TEMPERATURE": "LLM_TEMPERATURE",
-        "OLLAMA_LLM_NUM_PREDICT": "LLM_MAX_TOKENS",
+        "QUERY_OLLAMA_LLM_NUM_CTX": 'QUERY_LLM_EXTRA_BODY, as {"options": {"num_ctx": …}}',
         "OPENAI_LLM_TOP_P": 'LLM_EXTRA_BODY, as {"top_p": …}',
         "QUERY_OLLAMA_LLM_NUM_PREDICT": 'QUERY_LLM_EXTRA_BODY, as {"max_tokens": …}',
         "EXTRACT_OPENAI_LLM_TEMPERATURE": 'EXTRACT_LLM_EXTRA_BODY, as {"temperature": …}',

@@ -12,6 +12,7 @@ from operations import configuration
 from operations.settings import CommandSettings
 from operations.target import named_by_environment
 from runtime.errors import ConfigurationError
+from runtime.models.roles import embedding_connection, language_model
 from runtime.settings import Settings, without_secrets
 from runtime.shown_settings import shown_settings
 from runtime.variables import variables
@@ -68,7 +69,9 @@ def test_the_first_variable_counts_and_a_variable_goes_before_its_file(
     monkeypatch.setenv("NATS_URL_FILE", secret(tmp_path, "nats://file"))
     monkeypatch.setenv("NATS_URL", "nats://variable")
     result = Settings()
-    assert (result.llm_api_key.get_secret_value(), result.embedding_api_key.get_secret_value()) == (
+    model = language_model(result)
+    assert model
+    assert (model.api_key.get_secret_value(), embedding_connection(result).key) == (
         "narrow",
         "general",
     )

@@ -1,11 +1,12 @@
-"""A language model behind any OpenAI-compatible endpoint, through the `openai` client."""
+"""A language model behind an endpoint, whatever its wire."""
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import aclosing
+from contextlib import AsyncExitStack, aclosing
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
+import aiohttp
 import structlog
 
 from contracts.values import TokenUsage
@@ -20,8 +21,9 @@ from runtime.models.chat_answers import (
     is_cut,
     is_refused,
 )
+from runtime.models.endpoint import Endpoint, estimated
+from runtime.models.json_posts import pieces
 from runtime.models.limits import Call
-from runtime.models.openai_endpoint import Endpoint, estimated
 from runtime.models.port import AnswerPiece, Completion, Message
 from runtime.models.provider_errors import error_of
 from runtime.models.request_forms import RequestForms
@@ -31,8 +33,6 @@ logger = structlog.get_logger(__name__)
 
 _WITHOUT_OPENING = set[tuple[str, str]]()
 """Address and name of models that were seen to end reasoning without its opening tag."""
-
-ROUTE = "/chat/completions"
 
 CONTROL = "Reply with this one word and nothing else: ready"
 """A prompt that every model answers: its result shows whether the provider works."""
@@ -49,8 +49,8 @@ FIRST_ANSWER = 500
 """Tokens an answer is taken to have before the first one came; then their running mean is."""
 
 
-class OpenAiChat:
-    """A language model behind `POST <base_url>/chat/completions`.
+class EndpointChat:
+    """A language model behind an endpoint.
 
     `endpoint` admits calls and bounds each in time (a streamed answer: between two pieces).
 
@@ -67,9 +67,10 @@ class OpenAiChat:
         self._fields = fields
         self.model = model
         self._answer = float(FIRST_ANSWER)
-        self._json = RequestForms({"response_format": {"type": "json_object"}}, {})
-        self._counted = RequestForms({"stream_options": {"include_usage": True}}, {})
-        self._address = str(endpoint.client.base_url), model
+        self._wire = endpoint.wire
+        self._json = RequestForms(*self._wire.json_forms)
+        self._counted = RequestForms(*self._wire.stream_forms)
+        self._address = self._wire.address, model
         self._narrow_told = False
         self._endpoint = endpoint
         self._kind = CallKind("chat", model, endpoint.settings)
@@ -85,7 +86,7 @@ class OpenAiChat:
         request = self._request(messages)
 
         async def ask(form: Mapping[str, Any]) -> dict[str, Any]:
-            return await self._endpoint.ask(ROUTE, {**request, **form})
+            return await self._ask({**request, **form})
 
         tokens = self._estimate(messages)
         text = _text(messages)
@@ -122,8 +123,7 @@ class OpenAiChat:
         tokens = self._estimate(messages)
         async with endpoint.call(self._kind, tokens, _text(messages), streaming=True) as call:
             reader = StreamReader(holds_text=self._address in _WITHOUT_OPENING)
-            answer = await self._streamed(messages)
-            async with aclosing(answer):
+            async with aclosing(self._streamed(messages)) as answer:
                 async for chunk in answer:
                     usage = (
                         field(chunk, "usage") or usage
@@ -132,7 +132,7 @@ class OpenAiChat:
                     self._check_error(chunk, choice)
                     if choice is None:
                         continue
-                    self._check_refusal(choice.delta, choice)
+                    self._check_refusal(field(choice, "delta"), choice)
                     piece = reader.read(chunk, choice)
                     has_text = has_text or bool(piece.text.strip())
                     self._note_opening(piece.resets)
@@ -155,7 +155,7 @@ class OpenAiChat:
 
     async def _control(self, call: Call) -> None:
         """Ask for one word. What it takes is added to the call's usage."""
-        answer = await self._endpoint.ask(ROUTE, self._request([Message("user", CONTROL)]))
+        answer = await self._ask(self._request([Message("user", CONTROL)]))
         usage = usage_of_chat(answer.get("usage"))
         call.usage = usage + call.usage if call.usage else usage
         message = field(first_choice(answer), "message")
@@ -163,29 +163,28 @@ class OpenAiChat:
             raise self._endpoint.strange()
         self._check_text(answer_parts(message, cut=False).text, cut=False)
 
-    async def _streamed(self, messages: Sequence[Message]) -> Any:
-        """Begin a stream that says at its end what it took, of a provider that does not refuse
-        to.
+    async def _ask(self, fields: Mapping[str, Any]) -> dict[str, Any]:
+        return await self._endpoint.ask(self._wire.chat(fields), self._wire.completion)
+
+    async def _streamed(self, messages: Sequence[Message]) -> AsyncGenerator[dict[str, Any]]:
+        """Yield the events of a stream that says at its end what it took, of a provider that does
+        not refuse to.
         """
-        create = self._endpoint.client.chat.completions.create
+        request = {**self._request(messages), "stream": True}
+        async with AsyncExitStack() as stack:
 
-        async def begin(form: Mapping[str, Any]) -> Any:
-            with self._endpoint.translated():
-                request = self._request(messages)
-                answer = await create(
-                    model=self.model,
-                    messages=request["messages"],
-                    stream=True,
-                    extra_body=dict(self._fields),
-                    **form,
-                )
-            if not hasattr(answer, "response"):
-                raise self._endpoint.strange()
-            if "json" in answer.response.headers.get("content-type", ""):
-                raise self._endpoint.unstreamed(await answer.response.aread())
-            return answer
+            async def begin(form: Mapping[str, Any]) -> aiohttp.ClientResponse:
+                with self._endpoint.translated():
+                    opened = self._endpoint.opened(self._wire.chat({**request, **form}))
+                    return await stack.enter_async_context(opened)
 
-        return await self._counted.ask(begin)
+            response = await self._counted.ask(begin)
+            async with (
+                aclosing(pieces(response)) as content,
+                aclosing(self._wire.chunks(content)) as chunks,
+            ):
+                async for chunk in chunks:
+                    yield chunk
 
     def _check_error(self, answer: Any, choice: Any) -> None:
         """Raise the error that stands beside an answer, or in place of a choice or of a piece of a
@@ -227,12 +226,14 @@ class OpenAiChat:
             )
 
     def _is_narrow(self, usage: TokenUsage, size: int) -> bool:
-        """Return whether the provider read far less than the prompt's bytes, as with a small
-        context window.
+        """Return whether the provider read far less than the prompt's bytes, or filled its whole
+        window with it, as with a small context window.
         """
         # Some providers leave cached tokens out of those of the prompt, others count them in.
         tokens = usage.prompt + usage.cached
-        is_narrow = size >= LEAST_PROMPT and 0 < tokens * MOST_BYTES_PER_TOKEN < size
+        window = self._wire.window(self._fields)
+        is_small = size >= LEAST_PROMPT and 0 < tokens * MOST_BYTES_PER_TOKEN < size
+        is_narrow = is_small or 0 < window <= usage.prompt
         if is_narrow and not self._narrow_told:
             self._narrow_told = True
             logger.warning(
@@ -240,7 +241,8 @@ class OpenAiChat:
                 model=self.model,
                 prompt_tokens=tokens,
                 prompt_bytes=size,
-                remedy="raise the window where the model is served (Ollama: OLLAMA_CONTEXT_LENGTH)",
+                remedy="raise the window: OLLAMA_LLM_NUM_CTX with LLM_BINDING=ollama, else "
+                "where the model is served (Ollama: OLLAMA_CONTEXT_LENGTH)",
             )
         return is_narrow
 

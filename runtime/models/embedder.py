@@ -1,4 +1,4 @@
-"""Embeddings of any OpenAI-compatible endpoint: cut to what the model reads, in full batches,
+"""Embeddings of an endpoint, whatever its wire: cut to what the model reads, in full batches,
 checked one by one.
 
 An answer without usable vectors is the fault of the provider or of a text. Which of the two is
@@ -26,16 +26,18 @@ from contracts.values import TokenUsage
 from runtime.batching import batched_by_bytes
 from runtime.errors import ModelRefused, TextFailure, Unavailable
 from runtime.metrics.model_calls import CallKind
+from runtime.models.chat import encodable
 from runtime.models.cut_texts import note_cut
 from runtime.models.embedding_names import FORM_DIGITS
+from runtime.models.endpoint import Endpoint, estimated
 from runtime.models.failures import Failure
+from runtime.models.json_values import as_dict
 from runtime.models.limits import Call
-from runtime.models.openai import encodable
-from runtime.models.openai_endpoint import Endpoint, as_dict, estimated
 from runtime.models.port import Vector
 from runtime.models.request_forms import RequestForms
 from runtime.models.text_length import TextLength
 from runtime.models.token_counts import count_of
+from runtime.models.wires.openai import Forms
 
 logger = structlog.get_logger(__name__)
 
@@ -91,8 +93,8 @@ def embedding_name(model: str, documents: TextForm) -> str:
     return f"{model}#{sha256(form)[:FORM_DIGITS]}"
 
 
-class OpenAiEmbedder:
-    """Embeddings of an endpoint's `POST /embeddings`, each text once however often given.
+class EndpointEmbedder:
+    """Embeddings of an endpoint, each text once however often given.
 
     A call has `batch` texts, or fewer long ones. Vectors are asked for as base64, a quarter of the
     bytes of numbers as text. Where the provider refuses a call and yet embeds the control, the call
@@ -121,7 +123,7 @@ class OpenAiEmbedder:
         self._name = model
         self._texts = form.documents
         self._endpoint = endpoint
-        self._batch = batch
+        self._batch = min(batch, endpoint.wire.max_texts)
         self._cut = cut
         self._kind = CallKind("embeddings", model, endpoint.settings)
         # Of others it is not known whether they can shorten their vectors, and some refuse the
@@ -130,9 +132,9 @@ class OpenAiEmbedder:
             "text-embedding-3" in model if form.sends_dimension is None else form.sends_dimension
         )
         size: dict[str, Any] = {"dimensions": dimension} if sends_dimension else {}
-        forms: list[dict[str, Any]] = [{"encoding_format": "float"}, {}]
-        if form.base64:
-            forms.insert(0, {"encoding_format": "base64"})
+        wire = endpoint.wire
+        base64_forms = wire.base64_forms if form.base64 else ()
+        forms: Forms = (*base64_forms, *wire.number_forms)
         sized_forms = [{**form, **size} for form in forms]
         self._forms = RequestForms(*sized_forms, *(forms[-1:] if size else []))
         self._length = TextLength()
@@ -290,7 +292,8 @@ class OpenAiEmbedder:
         should hold.
         """
         body = {"model": self._name, "input": texts, **form, **self._texts.fields}
-        answer = await self._endpoint.ask("/embeddings", body)
+        wire = self._endpoint.wire
+        answer = await self._endpoint.ask(wire.embedding(body), wire.vectors)
         cost = count_of(as_dict(answer.get("usage")).get("total_tokens"))
         usage = TokenUsage(prompt=cost, calls=1)
         call.usage = call.usage + usage if call.usage else usage

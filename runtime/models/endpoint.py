@@ -1,44 +1,44 @@
-"""The `openai` client of one provider: its turns among all replicas, its time limit, every failure
-as one of ours.
+"""One provider behind HTTP: its turns among all replicas, its time limit, every failure as one of
+ours.
 
 Whether a failure is the provider's or that of one text is found by a control call (`blame.py`).
 Neither the key nor a password of the URL is in any message.
 """
 
 import asyncio
-import json
-from collections.abc import (
-    AsyncGenerator,
-    AsyncIterator,
-    Awaitable,
-    Callable,
-    Generator,
-    Mapping,
-)
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 from urllib.parse import unquote, urlsplit
 
 import aiohttp
-import httpx2
-import openai
-import orjson
 
 from runtime.activity import waiting
 from runtime.errors import ConfigurationError, Retryable, ServiceError, Unavailable
 from runtime.metrics.model_calls import CallKind, recorded_call
-from runtime.models import json_posts
 from runtime.models.blame import Blame
 from runtime.models.failures import Failure, Sender
-from runtime.models.json_posts import JsonPosts, RedirectedAway, redirected
+from runtime.models.json_posts import JsonPosts, RedirectedAway, StatusError
+from runtime.models.json_values import as_dict, parsed
 from runtime.models.limits import Call
-from runtime.models.provider_errors import error_in, error_of, parsed_body, sentence_of
+from runtime.models.provider_errors import (
+    error_in,
+    error_of,
+    parsed_body,
+    sentence_of,
+    wait_in,
+)
 from runtime.models.rate_limiter import RateLimiter
+from runtime.models.wires.openai import OpenAiWire, Request
 from runtime.retries import Backoff, parse_retry_after
 
 T = TypeVar("T")
 
-CANNOT_CONNECT = (aiohttp.ClientConnectorError, httpx2.ConnectError, httpx2.ProxyError)
+CANNOT_CONNECT = (
+    aiohttp.ClientConnectorError,
+    aiohttp.ClientHttpProxyError,
+    aiohttp.InvalidURL,
+)
 """Causes of a failed call that no text can have."""
 
 REPETITIONS = Backoff(first=0.5, longest=1.0)
@@ -54,11 +54,11 @@ _LONGEST_WAIT = 3600.0
 
 
 class Endpoint:
-    """One provider: its client, the turns it gives, and what its errors mean.
+    """One provider: its wire, the turns it gives, and what its errors mean.
 
     `settings` begins the names of the settings that messages point to: `LLM`, `QUERY_LLM`,
-    `EMBEDDING`. The client itself never repeats a call, for each one counts; `retries` is how often
-    `tried` does. Raises `ConfigurationError` for a key that cannot be sent.
+    `EMBEDDING`. `retries` is how often `tried` repeats a call. Raises `ConfigurationError` for a
+    key that cannot be sent, and without an address.
 
     `control` sends something harmless that every model answers; it raises `Failure` or
     `ServiceError` where it fails.
@@ -66,19 +66,22 @@ class Endpoint:
 
     def __init__(
         self,
-        base_url: str,
-        api_key: str,
+        wire: OpenAiWire,
         limiter: RateLimiter,
         timeout: float,
         settings: str,
         retries: int = 0,
     ) -> None:
-        key = api_key.strip()
+        key = wire.key
         if not (key.isascii() and key.isprintable()):
             raise ConfigurationError(
                 f"{settings}_API_KEY holds characters that no key has: enter it again"
             )
-        address = urlsplit(base_url)
+        if not wire.address:
+            raise ConfigurationError(
+                f"set {settings}_BASE_URL: this binding has no address of its own"
+            )
+        address = urlsplit(wire.address)
         self._name = address.hostname or "the model endpoint"
         passwords = (key, address.password, unquote(address.password or ""))
         self.sender = Sender(self._name, settings, tuple(filter(None, passwords)))
@@ -86,15 +89,8 @@ class Endpoint:
         self._limiter = limiter
         self._timeout = timeout
         self._retries = retries
-        self.client = openai.AsyncOpenAI(
-            base_url=base_url or None,
-            api_key=key or "none",
-            max_retries=0,
-            timeout=openai.Timeout(timeout, connect=min(10.0, timeout)),
-            default_headers={"Accept-Encoding": "identity"},
-            http_client=openai.DefaultAsyncHttpxClient(event_hooks={"response": [_bounded]}),
-        )
-        self._posts = JsonPosts(self.client, min(10.0, timeout))
+        self.wire = wire
+        self._posts = JsonPosts(wire.headers, min(10.0, timeout))
         self._blame = Blame()
         self.control: Callable[[Call], Awaitable[object]] | None = None
 
@@ -125,29 +121,38 @@ class Endpoint:
                         raise await self._judged(failure, text, call) from None
                     self._blame.answered(text)
 
-    async def ask(self, route: str, body: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the JSON object of an answer. Raises `Failure`, or `ModelRefused` for a code that
-        says so.
+    async def ask(
+        self, request: Request, read: Callable[[Any], dict[str, Any]] = as_dict
+    ) -> dict[str, Any]:
+        """Return the answer to a request, as `read` makes an object of its JSON. Raises `Failure`,
+        or `ModelRefused` for a code that says so.
         """
         with self.translated():
-            content = await self._posts.post(route, body)
-        answer = parsed(content)
+            content = await self._posts.post(request.url, request.body)
+            answer = read(parsed(content))
         if not answer:
             raise self.strange(content)
         if error := error_in(answer):
             raise self.sender.refused(error, None)
         return answer
 
-    def unstreamed(self, content: bytes) -> Exception:
-        """Return the error of JSON that came where a stream was asked for."""
-        error = error_in(parsed(content))
-        return self.sender.refused(error, None) if error else self.strange()
+    @asynccontextmanager
+    async def opened(self, request: Request) -> AsyncGenerator[aiohttp.ClientResponse]:
+        """Open a streamed answer. Raises as `ask` does, also where an answer comes that is no
+        stream.
+        """
+        async with self._posts.opened(request.url, request.body, self._timeout) as response:
+            if "json" in response.content_type and not self.wire.streams_json:
+                content = await response.read()
+                error = error_in(as_dict(parsed(content)))
+                raise self.sender.refused(error, None) if error else self.strange()
+            yield response
 
     def strange(self, content: bytes | str = b"") -> Failure:
         """Return the failure of an answer in another format."""
         sentence = sentence_of(parsed_body(content))
         return self.sender.useless(
-            f"{self._name} did not answer in the OpenAI format; check {self.settings}_BASE_URL"
+            f"{self._name} did not answer in {self.wire.form}; check {self.settings}_BASE_URL"
             + (f": {sentence}" if sentence else ""),
             sentence,
         )
@@ -200,12 +205,11 @@ class Endpoint:
         """Close the connections, and release the turns."""
         await self._limiter.close()
         await self._posts.close()
-        await self.client.close()
 
     @contextmanager
     def translated(self) -> Generator[None]:
-        """Translate errors of the client to ours, without their cause: it holds the request, and
-        with it the key.
+        """Translate errors of the connection to ours, without their cause: it may hold the
+        request, and with it the key.
         """
         try:
             yield
@@ -213,49 +217,34 @@ class Endpoint:
             if type(error) is Unavailable:
                 raise self.sender.useless(str(error)) from None
             raise
-        except openai.APIStatusError as error:
-            raise self._of_status(error.response) from None
-        except (openai.APITimeoutError, TimeoutError):
+        except StatusError as error:
+            raise self._of_status(error) from None
+        except TimeoutError:
             reason = (
                 f"{self._name} did not answer within {self._timeout:g} s; {self.settings}_TIMEOUT"
             )
             raise self.sender.silent(reason) from None
-        except openai.APIConnectionError as error:
-            raise self._of_connection(error) from None
+        except CANNOT_CONNECT:
+            reason = f"{self._name} cannot be reached; {self.settings}_BASE_URL"
+            raise self.sender.certain(reason) from None
+        except (aiohttp.ClientError, ConnectionError):
+            reason = f"{self._name} broke off; {self.settings}_BASE_URL"
+            raise self.sender.silent(reason) from None
         except RedirectedAway as error:
             raise self._redirected(error) from None
-        except (openai.OpenAIError, ValueError, TypeError, AttributeError) as error:
-            # The client trips over JSON of another shape with errors of every kind.
-            raise self._of_answer(error) from None
+        except (ArithmeticError, LookupError, ValueError, TypeError, AttributeError) as error:
+            # JSON of another shape makes readers stumble with errors of every kind.
+            reason = f"{self._name} answered what cannot be read: {error}"
+            raise self.sender.useless(reason) from None
 
-    def _of_status(self, response: httpx2.Response) -> Exception:
+    def _of_status(self, error: StatusError) -> Exception:
+        body = parsed_body(error.content)
         wait = parse_retry_after(
-            response.headers.get("retry-after"),
+            error.headers.get("retry-after", wait_in(body)),
             _LONGEST_WAIT,
-            date=response.headers.get("date"),
+            date=error.headers.get("date"),
         )
-        try:
-            body = parsed_body(response.text)
-        except (httpx2.StreamError, httpx2.ResponseNotRead):  # of a stream that was not read
-            body = ""
-        return self.sender.refused(error_of(response.status_code, body), wait)
-
-    def _of_connection(self, error: openai.APIConnectionError) -> Exception:
-        causes = [error.__cause__, error.__cause__ and error.__cause__.__cause__]
-        for cause in causes:
-            if isinstance(cause, RedirectedAway):
-                return self._redirected(cause)
-            if isinstance(cause, Unavailable):
-                return self.sender.useless(str(cause))
-        if any(isinstance(cause, CANNOT_CONNECT) for cause in causes):
-            return self.sender.certain(f"{self._name} cannot be reached; {self.settings}_BASE_URL")
-        return self.sender.silent(f"{self._name} broke off; {self.settings}_BASE_URL")
-
-    def _of_answer(self, error: Exception) -> Exception:
-        """Return what an error in a stream means, or an answer that cannot be read."""
-        if body := getattr(error, "body", None):
-            return self.sender.refused(error_of(200, body), None)
-        return self.sender.useless(f"{self._name} answered what cannot be read: {error}")
+        return self.sender.refused(error_of(error.status, body), wait)
 
     def _redirected(self, error: RedirectedAway) -> Failure:
         return self.sender.certain(
@@ -269,45 +258,3 @@ def estimated(texts: list[str]) -> int:
     model.
     """
     return sum(len(text.encode("utf-8", "replace")) // BYTES_PER_TOKEN + 4 for text in texts)
-
-
-def parsed(content: bytes) -> dict[str, Any]:
-    """Return the JSON object of an answer, empty where it is none."""
-    try:
-        body = orjson.loads(content)
-    except ValueError:
-        try:
-            body = json.loads(content)  # which also reads the NaN that some servers send
-        except (ValueError, RecursionError):
-            return {}
-    return as_dict(body)
-
-
-def as_dict(value: object) -> dict[str, Any]:
-    """Return the value if it is a JSON object, else an empty one."""
-    return cast(dict[str, Any], value) if isinstance(value, dict) else {}
-
-
-async def _bounded(response: httpx2.Response) -> None:
-    """Bound an answer, and refuse a redirect to another host before it is followed."""
-    if response.has_redirect_location:
-        redirected(str(response.request.url), response.headers["Location"])
-    response.stream = _Bounded(cast(httpx2.AsyncByteStream, response.stream))
-
-
-class _Bounded(httpx2.AsyncByteStream):
-    """The bytes of an answer up to the largest allowed one."""
-
-    def __init__(self, stream: httpx2.AsyncByteStream) -> None:
-        self._stream = stream
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        read = 0
-        async for part in self._stream:
-            read += len(part)
-            if read > json_posts.LARGEST_ANSWER:
-                raise Unavailable(f"the provider sent more than {json_posts.LARGEST_ANSWER} bytes")
-            yield part
-
-    async def aclose(self) -> None:
-        await self._stream.aclose()

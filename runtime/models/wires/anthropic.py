@@ -1,0 +1,102 @@
+"""Anthropic's messages: the system prompt apart, a limit of the answer always, events of a stream.
+
+Its JSON has no mode of its own: prompts ask for it.
+"""
+
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
+from typing import Any
+
+from runtime.models.bindings import Connection
+from runtime.models.json_values import as_dict
+from runtime.models.token_counts import count_of
+from runtime.models.wires.addresses import joined, without
+from runtime.models.wires.fields import (
+    answer_limit,
+    chunk,
+    grouped,
+    listed,
+    moved,
+    tokens,
+    whole,
+)
+from runtime.models.wires.frames import Content, server_sent_events
+from runtime.models.wires.openai import PLAIN, OpenAiWire, Request
+
+VERSION = "2023-06-01"
+
+MAX_TOKENS = 8192
+"""Tokens of an answer where LLM_MAX_TOKENS says nothing: the provider wants a limit always."""
+
+
+class AnthropicWire(OpenAiWire):
+    """`POST https://api.anthropic.com/v1/messages`."""
+
+    form = "Anthropic's format"
+    json_forms = PLAIN
+    stream_forms = PLAIN
+
+    def __init__(self, connection: Connection) -> None:
+        super().__init__(connection)
+        self.address = without(self.address, "/v1/messages", "/v1")
+
+    def headers(self, url: str, data: bytes) -> Mapping[str, str]:
+        """Return the version of the API, and the key under its own name."""
+        del url, data
+        key = {"x-api-key": self.key} if self.key else {}
+        return {"anthropic-version": VERSION, **key}
+
+    def chat(self, fields: Mapping[str, Any]) -> Request:
+        """See `OpenAiWire`."""
+        body = dict(fields)
+        messages = body.pop("messages")
+        system = "\n\n".join(turn["content"] for turn in messages if turn["role"] == "system")
+        body["messages"] = [turn for turn in messages if turn["role"] != "system"]
+        body["max_tokens"] = answer_limit(body) or MAX_TOKENS
+        if system.strip():
+            body["system"] = system
+        if (stop := body.pop("stop", None)) is not None:
+            body["stop_sequences"] = listed(stop)
+        effort = moved(body, {"reasoning_effort": "effort"})
+        return Request(joined(self.address, "v1/messages"), grouped(body, "output_config", effort))
+
+    def completion(self, answer: Any) -> dict[str, Any]:
+        """See `OpenAiWire`."""
+        body = as_dict(answer)
+        if body.get("type") != "message":
+            return body
+        message = {"content": body.get("content")}
+        return whole(message, body.get("stop_reason"), _tokens(body.get("usage")))
+
+    async def chunks(self, content: Content) -> AsyncGenerator[dict[str, Any]]:
+        """See `OpenAiWire`. The counts come in two parts: the prompt's first."""
+        usage: dict[str, Any] = {}
+        async with aclosing(server_sent_events(content)) as events:
+            async for event in events:
+                match event.get("type"):
+                    case "message_start":
+                        usage |= as_dict(as_dict(event.get("message")).get("usage"))
+                        yield {"choices": [], "usage": _tokens(usage)}
+                    case "content_block_delta":
+                        delta = as_dict(event.get("delta"))
+                        text = {"content": delta.get("text") or ""}
+                        yield chunk({**text, "thinking": delta.get("thinking")})
+                    case "message_delta":
+                        usage |= as_dict(event.get("usage"))
+                        reason = as_dict(event.get("delta")).get("stop_reason")
+                        yield chunk({}, reason, _tokens(usage))
+                    case "error":
+                        yield {"error": event.get("error") or event}
+                    case _:  # pings, and the ends of blocks
+                        continue
+
+
+def _tokens(usage: Any) -> dict[str, Any]:
+    """Return the counts, where tokens that a cache has or takes are not among those of the
+    input.
+    """
+    counts = as_dict(usage)
+    read = count_of(counts.get("cache_read_input_tokens"))
+    written = count_of(counts.get("cache_creation_input_tokens"))
+    prompt = count_of(counts.get("input_tokens")) + read + written
+    return tokens(prompt, counts.get("output_tokens"), read)

@@ -1,0 +1,152 @@
+"""Gemini's own API: `generateContent`, its stream, and `batchEmbedContents`."""
+
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
+from typing import Any
+from urllib.parse import quote
+
+from runtime.models.bindings import Connection
+from runtime.models.json_values import as_dict
+from runtime.models.token_counts import count_of
+from runtime.models.wires.addresses import joined, without
+from runtime.models.wires.fields import (
+    answer_limit,
+    chunk,
+    grouped,
+    listed,
+    moved,
+    objects,
+    tokens,
+    vectors,
+    whole,
+)
+from runtime.models.wires.frames import Content, server_sent_events
+from runtime.models.wires.openai import PLAIN, OpenAiWire, Request
+
+CONFIG = {
+    "temperature": "temperature",
+    "top_p": "topP",
+    "seed": "seed",
+    "presence_penalty": "presencePenalty",
+    "frequency_penalty": "frequencyPenalty",
+}
+
+MODELS = "models/"
+
+
+class GeminiWire(OpenAiWire):
+    """`POST https://generativelanguage.googleapis.com/v1beta/models/MODEL:generateContent`."""
+
+    form = "Gemini's format"
+    stream_forms = PLAIN
+    base64_forms = ()
+    number_forms = PLAIN
+    max_texts = 100
+
+    def __init__(self, connection: Connection) -> None:
+        super().__init__(connection)
+        self.address = without(self.address, "/openai", "/v1beta")
+
+    def headers(self, url: str, data: bytes) -> Mapping[str, str]:
+        """Return the key under Google's own name."""
+        del url, data
+        return {"x-goog-api-key": self.key} if self.key else {}
+
+    def chat(self, fields: Mapping[str, Any]) -> Request:
+        """See `OpenAiWire`."""
+        body = dict(fields)
+        messages = body.pop("messages")
+        config = moved(body, CONFIG)
+        if (limit := answer_limit(body)) is not None:
+            config["maxOutputTokens"] = limit
+        if (stop := body.pop("stop", None)) is not None:
+            config["stopSequences"] = listed(stop)
+        if effort := body.pop("reasoning_effort", None):
+            config["thinkingConfig"] = {"thinkingLevel": effort}
+        if body.pop("response_format", None):
+            config["responseMimeType"] = "application/json"
+        system = [_part(turn) for turn in messages if turn["role"] == "system"]
+        if system:
+            body["systemInstruction"] = {"parts": system}
+        body["contents"] = [
+            {"role": "model" if turn["role"] == "assistant" else "user", "parts": [_part(turn)]}
+            for turn in messages
+            if turn["role"] != "system"
+        ]
+        model = body.pop("model")
+        is_stream = body.pop("stream", False)
+        method = "streamGenerateContent" if is_stream else "generateContent"
+        url = self._url(model, method, "alt=sse" if is_stream else "")
+        return Request(url, grouped(body, "generationConfig", config))
+
+    def completion(self, answer: Any) -> dict[str, Any]:
+        """See `OpenAiWire`."""
+        body = as_dict(answer)
+        if "candidates" not in body and "promptFeedback" not in body:
+            return body
+        content, reason = _content(body)
+        return whole({"content": content}, reason, _tokens(body))
+
+    async def chunks(self, content: Content) -> AsyncGenerator[dict[str, Any]]:
+        """See `OpenAiWire`."""
+        async with aclosing(server_sent_events(content)) as events:
+            async for event in events:
+                if event.get("error"):
+                    yield event
+                    continue
+                parts, reason = _content(event)
+                yield chunk({"content": parts}, reason, _tokens(event))
+
+    def embedding(self, fields: Mapping[str, Any]) -> Request:
+        """See `OpenAiWire`. Each text is a request of its own in one call."""
+        body = dict(fields)
+        model = str(body.pop("model"))
+        texts = body.pop("input")
+        body |= moved(body, {"dimensions": "outputDimensionality"})
+        name = f"{MODELS}{model.removeprefix(MODELS)}"
+        requests = [
+            {"model": name, "content": {"parts": [{"text": text}]}, **body} for text in texts
+        ]
+        return Request(self._url(model, "batchEmbedContents"), {"requests": requests})
+
+    def vectors(self, answer: Any) -> dict[str, Any]:
+        """See `OpenAiWire`."""
+        body = as_dict(answer)
+        if not isinstance(body.get("embeddings"), list):
+            return body
+        counted = as_dict(body.get("usageMetadata")).get("promptTokenCount")
+        return vectors([row.get("values") for row in objects(body["embeddings"])], counted)
+
+    def _url(self, model: str, method: str, query: str = "") -> str:
+        name = quote(model.removeprefix(MODELS), safe="")
+        return joined(self.address, f"v1beta/{MODELS}{name}:{method}", query)
+
+
+def _part(turn: Mapping[str, Any]) -> dict[str, Any]:
+    return {"text": turn["content"]}
+
+
+def _content(body: Mapping[str, Any]) -> tuple[list[dict[str, Any]], Any]:
+    """Return the parts of the first candidate, and why it ended. A prompt that is blocked has no
+    candidate.
+    """
+    candidates = objects(body.get("candidates"))
+    if not candidates:
+        blocked = as_dict(body.get("promptFeedback")).get("blockReason")
+        return [], f"content_filter {blocked}" if blocked else None
+    parts = objects(as_dict(candidates[0].get("content")).get("parts"))
+    content = [
+        {"type": "thought" if part.get("thought") else "text", "text": part.get("text") or ""}
+        for part in parts
+    ]
+    return content, candidates[0].get("finishReason")
+
+
+def _tokens(body: Mapping[str, Any]) -> dict[str, Any] | None:
+    counts = as_dict(body.get("usageMetadata"))
+    if not counts:
+        return None
+    written = count_of(counts.get("candidatesTokenCount"))
+    thought = count_of(counts.get("thoughtsTokenCount"))
+    cached = counts.get("cachedContentTokenCount")
+    return tokens(counts.get("promptTokenCount"), written + thought, cached)

@@ -1,0 +1,97 @@
+"""Ollama's own API: `/api/chat` and `/api/embed`, which take the size of the window.
+
+A text that is too long to be embedded is refused rather than cut without a word (`truncate`), so
+that it is shortened here, and its document says so.
+"""
+
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
+from typing import Any
+
+from runtime.models.bindings import Connection
+from runtime.models.json_values import as_dict
+from runtime.models.wires.addresses import joined, without
+from runtime.models.wires.fields import (
+    answer_limit,
+    chunk,
+    grouped,
+    moved,
+    tokens,
+    vectors,
+    whole,
+)
+from runtime.models.wires.frames import Content, json_lines
+from runtime.models.wires.openai import PLAIN, OpenAiWire, Request
+
+OPTIONS = {
+    name: name
+    for name in ("temperature", "top_p", "seed", "stop", "presence_penalty", "frequency_penalty")
+}
+
+
+class OllamaWire(OpenAiWire):
+    """Chat as lines of JSON, and options in a group of their own."""
+
+    form = "Ollama's format"
+    stream_forms = PLAIN
+    base64_forms = ()
+    number_forms = PLAIN
+    streams_json = True
+
+    def __init__(self, connection: Connection) -> None:
+        super().__init__(connection)
+        self.address = without(self.address, "/v1", "/api/chat", "/api/embed", "/api")
+
+    def window(self, fields: Mapping[str, Any]) -> int:
+        """Return `num_ctx`."""
+        size = as_dict(fields.get("options")).get("num_ctx")
+        return size if isinstance(size, int) else 0
+
+    def chat(self, fields: Mapping[str, Any]) -> Request:
+        """See `OpenAiWire`."""
+        body = dict(fields)
+        options = moved(body, OPTIONS)
+        if (limit := answer_limit(body)) is not None:
+            options["num_predict"] = limit
+        body |= moved(body, {"reasoning_effort": "think"})
+        if body.pop("response_format", None):
+            body["format"] = "json"
+        body["stream"] = bool(body.get("stream"))
+        return Request(joined(self.address, "api/chat"), grouped(body, "options", options))
+
+    def completion(self, answer: Any) -> dict[str, Any]:
+        """See `OpenAiWire`."""
+        body = as_dict(answer)
+        if not isinstance(body.get("message"), dict):
+            return body
+        return whole(body["message"], body.get("done_reason"), _tokens(body))
+
+    async def chunks(self, content: Content) -> AsyncGenerator[dict[str, Any]]:
+        """See `OpenAiWire`."""
+        async with aclosing(json_lines(content)) as events:
+            async for event in events:
+                if not isinstance(event.get("message"), dict):
+                    yield event
+                elif event.get("done"):
+                    yield chunk(
+                        event["message"], event.get("done_reason") or "stop", _tokens(event)
+                    )
+                else:
+                    yield chunk(event["message"])
+
+    def embedding(self, fields: Mapping[str, Any]) -> Request:
+        """See `OpenAiWire`."""
+        window = self.connection.window
+        body = grouped(dict(fields), "options", {"num_ctx": window} if window else {})
+        return Request(joined(self.address, "api/embed"), {"truncate": False, **body})
+
+    def vectors(self, answer: Any) -> dict[str, Any]:
+        """See `OpenAiWire`."""
+        body = as_dict(answer)
+        if not isinstance(body.get("embeddings"), list):
+            return body
+        return vectors(body["embeddings"], body.get("prompt_eval_count"))
+
+
+def _tokens(body: Mapping[str, Any]) -> dict[str, Any]:
+    return tokens(body.get("prompt_eval_count"), body.get("eval_count"))

@@ -1,0 +1,277 @@
+"""Each provider's own wire, on a server that its official client has read first."""
+
+import math
+import traceback
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from contracts.values import TokenUsage
+from runtime.errors import ModelRefused, RateLimited, ServiceError, TextFailure, Unavailable
+from runtime.models.bindings import Connection
+from runtime.models.call_scope import billed_calls, calls_for
+from runtime.models.chat import EndpointChat
+from runtime.models.embedder import EndpointEmbedder
+from runtime.models.endpoint import Endpoint
+from runtime.models.limits import Limits
+from runtime.models.port import AnswerPiece, Message
+from runtime.models.rate_limiter import RateLimiter
+from runtime.models.wires.open import open_wire
+from tests.support import model_servers as servers
+from tests.support.model_servers import Answer, ModelServer, anthropic, azure, gemini, ollama
+from tests.support.model_servers.judges import (
+    AnthropicJudge,
+    AzureJudge,
+    GeminiJudge,
+    Judge,
+    OllamaJudge,
+    Reading,
+)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A binding, the server in its form and the official client."""
+
+    binding: str
+    answer: Answer
+    judge: Callable[[str], Judge]
+    model: str
+    reasons: bool = True
+    caches: bool = True
+    embeds: bool = True
+    filters: bool = True
+
+    @property
+    def usage(self) -> TokenUsage:
+        cached = servers.CACHED if self.caches else 0
+        return TokenUsage(
+            prompt=servers.PROMPT, completion=servers.COMPLETION, cached=cached, calls=1
+        )
+
+
+KINDS = {
+    kind.binding: kind
+    for kind in (
+        Kind("azure_openai", azure.answer, AzureJudge, azure.DEPLOYMENT, reasons=False),
+        Kind("ollama", ollama.answer, OllamaJudge, ollama.MODEL, caches=False, filters=False),
+        Kind("anthropic", anthropic.answer, AnthropicJudge, anthropic.MODEL, embeds=False),
+        Kind("gemini", gemini.answer, GeminiJudge, gemini.MODEL),
+    )
+}
+EMBEDDING = [kind for kind in KINDS.values() if kind.embeds]
+FIELDS = {"temperature": 0.5, "max_tokens": 900, "stop": ["###"]}
+
+
+@pytest.fixture(params=list(KINDS))
+def kind(request: pytest.FixtureRequest) -> Kind:
+    return KINDS[request.param]
+
+
+@pytest.fixture
+async def server(kind: Kind) -> AsyncIterator[ModelServer]:
+    async with servers.serving(kind.answer) as server:
+        yield server
+
+
+def endpoint(server: ModelServer, kind: Kind, key: str = servers.KEY, **options: Any) -> Endpoint:
+    wire = open_wire(kind.binding, Connection(server.url, key))
+    return Endpoint(wire, RateLimiter("m", Limits(calls=4)), 10.0, "LLM", **options)
+
+
+@pytest.fixture
+async def chat(server: ModelServer, kind: Kind) -> AsyncIterator[EndpointChat]:
+    fields = {**FIELDS, "options": {"num_ctx": 64}} if kind.binding == "ollama" else FIELDS
+    chat = EndpointChat(endpoint(server, kind), kind.model, fields)
+    yield chat
+    await chat.close()
+
+
+def question(word: str = "") -> list[Message]:
+    return [
+        Message("system", "You answer from a knowledge base."),
+        Message("user", "Hello"),
+        Message("assistant", "What do you want to know?"),
+        Message("user", f"Who leads? {word}"),
+    ]
+
+
+async def streamed(chat: EndpointChat, word: str = "") -> AnswerPiece:
+    text = reasoning = ""
+    last = AnswerPiece()
+    async for last in chat.stream(question(word)):
+        text += last.text
+        reasoning += last.reasoning
+    return AnswerPiece(text, reasoning, last.cut, narrow=last.narrow)
+
+
+async def test_the_official_client_reads_the_server(server: ModelServer, kind: Kind) -> None:
+    judge = kind.judge(server.url)
+    for reading in (await judge.whole("Who leads?"), await judge.streamed("Who leads?")):
+        reasoning = servers.REASONING if kind.reasons else ""
+        usage = kind.usage
+        assert reading == Reading(
+            servers.ANSWER, reasoning, usage.prompt, usage.completion, usage.cached, reading.reason
+        )
+    whole, cut = (await judge.whole("Who leads?")).reason, (await judge.whole(servers.CUT)).reason
+    assert whole != cut
+    assert await judge.status(servers.BUSY) == 429
+    assert await judge.status(servers.OVERLOADED) in (503, 529)
+
+
+async def test_a_whole_answer_has_text_reasoning_and_usage(kind: Kind, chat: EndpointChat) -> None:
+    completion = await chat.complete(question())
+    assert completion.text == servers.ANSWER
+    assert completion.reasoning == (servers.REASONING if kind.reasons else "")
+    assert (completion.usage, completion.cut, completion.narrow) == (kind.usage, False, False)
+    assert (await chat.complete(question(servers.CUT))).cut
+
+
+async def test_a_streamed_answer_is_the_same_and_is_billed(kind: Kind, chat: EndpointChat) -> None:
+    with billed_calls() as bill, calls_for("harbour"):
+        answer = await streamed(chat)
+    assert (answer.text, answer.cut) == (servers.ANSWER, False)
+    assert answer.reasoning == (servers.REASONING if kind.reasons else "")
+    assert [(call.workspace, call.model, call.usage) for call in bill] == [
+        ("harbour", kind.model, kind.usage)
+    ]
+    assert (await streamed(chat, servers.CUT)).cut
+
+
+@pytest.mark.parametrize("is_streamed", [False, True])
+async def test_a_wait_that_the_provider_names_is_kept(
+    chat: EndpointChat, is_streamed: bool
+) -> None:
+    with pytest.raises(RateLimited) as caught:
+        if is_streamed:
+            await streamed(chat, servers.BUSY)
+        else:
+            await chat.complete(question(servers.BUSY))
+    assert caught.value.retry_after == servers.WAIT
+
+
+async def test_failures_have_the_same_words_and_show_no_key(
+    server: ModelServer, kind: Kind
+) -> None:
+    async def failure(word: str = "", model: str = "", key: str = servers.KEY) -> ServiceError:
+        chat = EndpointChat(endpoint(server, kind, key), model or kind.model)
+        try:
+            with pytest.raises(ServiceError) as caught:
+                await chat.complete(question(word))
+        finally:
+            await chat.close()
+        assert key not in "".join(traceback.format_exception(caught.value))
+        return caught.value
+
+    assert "LLM_MODEL" in str(await failure(model="nothing-of-that-name"))
+    assert isinstance(await failure(servers.OVERLOADED), Unavailable | TextFailure)
+    if kind.binding != "ollama":
+        assert "LLM_API_KEY" in str(await failure(key="mk-another-key-9876543210"))
+    if kind.filters:
+        refusal = await failure(servers.REFUSED)
+        assert isinstance(refusal, ModelRefused)
+        assert refusal.reason == "content"
+
+
+async def test_a_stream_that_ends_with_an_error_fails(chat: EndpointChat) -> None:
+    with pytest.raises((Unavailable, TextFailure, RateLimited)):
+        await streamed(chat, servers.BROKEN)
+
+
+async def test_json_is_asked_for_and_fields_have_the_provider_s_names(
+    server: ModelServer, kind: Kind, chat: EndpointChat
+) -> None:
+    await chat.complete(question(), json=True)
+    seen = server.seen[-1]
+    common = {"temperature": 0.5}
+    expected: dict[str, dict[str, Any]] = {
+        "azure_openai": {**FIELDS, "response_format": {"type": "json_object"}},
+        "ollama": {
+            "format": "json",
+            "options": {**common, "num_predict": 900, "stop": ["###"], "num_ctx": 64},
+            "stream": False,
+        },
+        "anthropic": {
+            **common,
+            "max_tokens": 900,
+            "stop_sequences": ["###"],
+            "system": "You answer from a knowledge base.",
+        },
+        "gemini": {
+            "generationConfig": {
+                **common,
+                "maxOutputTokens": 900,
+                "stopSequences": ["###"],
+                "responseMimeType": "application/json",
+            },
+            "systemInstruction": {"parts": [{"text": "You answer from a knowledge base."}]},
+        },
+    }
+    turns = seen.body.pop("contents" if kind.binding == "gemini" else "messages")
+    seen.body.pop("model", None)
+    assert seen.body == expected[kind.binding]
+    roles = [turn["role"] for turn in turns]
+    assert roles[-3:] == ["user", "model" if kind.binding == "gemini" else "assistant", "user"]
+
+
+@pytest.mark.parametrize("kind", EMBEDDING, ids=lambda kind: kind.binding)
+async def test_vectors_are_those_that_the_official_client_reads(
+    server: ModelServer, kind: Kind
+) -> None:
+    texts = ["Ada", "Ben"]
+    assert await kind.judge(server.url).vectors(texts) == servers.VECTORS
+    embedder = EndpointEmbedder(endpoint(server, kind), kind.model, 3)
+    vectors = await embedder.embed(texts)
+    await embedder.close()
+    assert [[round(number * 5) for number in vector] for vector in vectors] == servers.VECTORS
+    assert all(math.isclose(math.hypot(*vector), 1.0) for vector in vectors)
+
+
+async def test_ollama_is_asked_for_its_window_and_a_prompt_that_fills_it_warns(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    kind = KINDS["ollama"]
+    async with servers.serving(kind.answer) as server:
+        chat = EndpointChat(endpoint(server, kind), kind.model, {"options": {"num_ctx": 64}})
+        assert (await chat.complete(question(ollama.NARROW))).narrow
+        assert (await streamed(chat, ollama.NARROW)).narrow
+        assert not (await chat.complete(question())).narrow
+        await chat.close()
+    assert server.seen[0].body["options"]["num_ctx"] == 64
+    assert "OLLAMA_LLM_NUM_CTX" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("address", "path", "query"),
+    [
+        ("{url}", azure.CHAT, "api-version=2024-10-21"),
+        ("{url}/", azure.CHAT, "api-version=2024-10-21"),
+        ("{url}/openai", azure.CHAT, "api-version=2024-10-21"),
+        ("{url}/openai/deployments/my-deployment", azure.CHAT, "api-version=2024-10-21"),
+        (
+            "{url}/openai/deployments/my-deployment?api-version=2025-01-01-preview",
+            azure.CHAT,
+            "api-version=2025-01-01-preview",
+        ),
+        ("{url}/openai/deployments/my-deployment/chat/completions?api-version=1", azure.CHAT, None),
+    ],
+)
+@pytest.mark.parametrize("binding", ["azure_openai", "openai"])
+async def test_each_classic_address_of_azure_is_understood(
+    address: str, path: str, query: str | None, binding: str
+) -> None:
+    if binding == "openai" and "deployments" not in address:
+        pytest.skip("an address without a deployment says nothing of Azure")
+    async with servers.serving(azure.answer) as server:
+        connection = Connection(address.format(url=server.url), servers.KEY)
+        wire = open_wire(binding, connection)
+        limiter = RateLimiter("m", Limits(calls=4))
+        chat = EndpointChat(Endpoint(wire, limiter, 10.0, "LLM"), azure.DEPLOYMENT)
+        assert (await chat.complete(question())).text == servers.ANSWER
+        assert (await streamed(chat)).text == servers.ANSWER
+        await chat.close()
+        assert {(seen.path, seen.query) for seen in server.seen} == {
+            (path, query or "api-version=1")
+        }

@@ -1,0 +1,91 @@
+"""Servers on loopback that answer in the forms of single providers, each after its documentation.
+
+The official client of each provider reads them in `tests/integration/test_wires.py`, so that they
+are no fancy of ours. What stands in the last turn makes them answer badly.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from embedded.processes import free_port
+
+KEY = "mk-very-secret-0123456789"
+ANSWER = "Ada leads the Harbour Office."
+REASONING = "The second passage names her."
+PROMPT = 30
+CACHED = 16
+COMPLETION = 5
+VECTORS = [[3.0, 4.0, 0.0], [0.0, 3.0, 4.0]]
+BUSY = "BUSY"
+OVERLOADED = "OVERLOADED"
+CUT = "CUT"
+REFUSED = "REFUSED"
+BROKEN = "BROKEN"
+"""Words in a prompt: 429 with seconds to wait; an overload; an answer at its limit; one that a
+filter stopped; a stream that ends with an error.
+"""
+WAIT = 7
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A request that a server had."""
+
+    path: str
+    query: str
+    headers: Mapping[str, str]
+    body: dict[str, Any]
+
+
+@dataclass
+class ModelServer:
+    """A server and what it saw."""
+
+    url: str = ""
+    seen: list[Seen] = field(default_factory=list[Seen])
+
+
+Answer = Callable[[Seen], Awaitable[Response]]
+
+
+@asynccontextmanager
+async def serving(answer: Answer) -> AsyncGenerator[ModelServer]:
+    """A server on a free port, until the block ends."""
+    result = ModelServer()
+
+    async def handle(request: Request) -> Response:
+        path = request.scope["raw_path"].decode()
+        body = json.loads(await request.body())
+        seen = Seen(path, request.url.query, request.headers, body)
+        result.seen.append(seen)
+        return await answer(seen)
+
+    port = free_port()
+    app = Starlette(routes=[Route("/{path:path}", handle, methods=["POST"])])
+    config = uvicorn.Config(app, port=port, log_level="error", timeout_graceful_shutdown=1)
+    server = uvicorn.Server(config)
+    running = asyncio.create_task(server.serve())
+    async with asyncio.timeout(20):
+        while not server.started:
+            await asyncio.sleep(0.01)
+    result.url = f"http://127.0.0.1:{port}"
+    try:
+        yield result
+    finally:
+        server.should_exit = True
+        await running
+
+
+def words(text: str, size: int = 7) -> list[str]:
+    """A text in pieces, as streams bring it."""
+    return [text[place : place + size] for place in range(0, len(text), size)]

@@ -1,0 +1,247 @@
+"""The official clients of providers, which say whether a server of ours is like theirs."""
+
+import asyncio
+from dataclasses import dataclass
+from typing import Protocol
+
+import anthropic
+import ollama
+import openai
+from google import genai
+from google.genai import errors as gemini_errors
+from google.genai import types as gemini_types
+
+from tests.support.model_servers import KEY
+from tests.support.model_servers import anthropic as anthropic_server
+from tests.support.model_servers import azure as azure_server
+from tests.support.model_servers import gemini as gemini_server
+from tests.support.model_servers import ollama as ollama_server
+
+LIMIT = 1000
+"""Tokens of an answer that judges ask for."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a client has read of an answer."""
+
+    text: str
+    reasoning: str
+    prompt: int
+    completion: int
+    cached: int
+    reason: str
+
+
+class Judge(Protocol):
+    """An official client."""
+
+    async def whole(self, prompt: str) -> Reading:
+        """Read a whole answer."""
+        ...
+
+    async def streamed(self, prompt: str) -> Reading:
+        """Read a streamed answer."""
+        ...
+
+    async def status(self, prompt: str) -> int:
+        """Return the status of the error that the prompt brings."""
+        ...
+
+    async def vectors(self, texts: list[str]) -> list[list[float]]:
+        """Return vectors."""
+        ...
+
+
+class AzureJudge:
+    """`openai.AsyncAzureOpenAI`."""
+
+    def __init__(self, url: str) -> None:
+        self._client = openai.AsyncAzureOpenAI(
+            azure_endpoint=url, api_key=KEY, api_version="2024-10-21", max_retries=0
+        )
+
+    async def whole(self, prompt: str) -> Reading:
+        answer = await self._client.chat.completions.create(
+            model=azure_server.DEPLOYMENT, messages=[{"role": "user", "content": prompt}]
+        )
+        choice = answer.choices[0]
+        return self._reading(choice.message.content or "", answer.usage, choice.finish_reason)
+
+    async def streamed(self, prompt: str) -> Reading:
+        text = reason = ""
+        usage = None
+        stream = await self._client.chat.completions.create(
+            model=azure_server.DEPLOYMENT,
+            messages=[{"role": "user", "content": prompt}],
+            stream=True,
+            stream_options={"include_usage": True},
+        )
+        async for event in stream:
+            usage = event.usage or usage
+            for choice in event.choices:
+                text += choice.delta.content or ""
+                reason = choice.finish_reason or reason
+        return self._reading(text, usage, reason)
+
+    def _reading(self, text: str, usage: openai.types.CompletionUsage | None, why: str) -> Reading:
+        assert usage and usage.prompt_tokens_details
+        cached = usage.prompt_tokens_details.cached_tokens or 0
+        return Reading(text, "", usage.prompt_tokens, usage.completion_tokens, cached, why)
+
+    async def status(self, prompt: str) -> int:
+        try:
+            await self.whole(prompt)
+        except openai.APIStatusError as error:
+            return error.status_code
+        return 200
+
+    async def vectors(self, texts: list[str]) -> list[list[float]]:
+        answer = await self._client.embeddings.create(
+            model=azure_server.DEPLOYMENT, input=texts, encoding_format="float"
+        )
+        return [row.embedding for row in answer.data]
+
+
+class OllamaJudge:
+    """`ollama.AsyncClient`."""
+
+    def __init__(self, url: str) -> None:
+        self._client = ollama.AsyncClient(url)
+
+    async def whole(self, prompt: str) -> Reading:
+        answer = await self._client.chat(
+            ollama_server.MODEL, [{"role": "user", "content": prompt}], options={"num_ctx": 64}
+        )
+        message = answer.message
+        return self._reading(message.content or "", message.thinking or "", answer)
+
+    async def streamed(self, prompt: str) -> Reading:
+        text = reasoning = ""
+        last = ollama.ChatResponse(message=ollama.Message(role="assistant"))
+        stream = await self._client.chat(
+            ollama_server.MODEL,
+            [{"role": "user", "content": prompt}],
+            stream=True,
+            options={"num_ctx": 64},
+        )
+        async for last in stream:
+            text += last.message.content or ""
+            reasoning += last.message.thinking or ""
+        return self._reading(text, reasoning, last)
+
+    def _reading(self, text: str, reasoning: str, answer: ollama.ChatResponse) -> Reading:
+        prompt = answer.prompt_eval_count or 0
+        why = answer.done_reason or ""
+        return Reading(text, reasoning, prompt, answer.eval_count or 0, 0, why)
+
+    async def status(self, prompt: str) -> int:
+        try:
+            await self.whole(prompt)
+        except ollama.ResponseError as error:
+            return error.status_code
+        return 200
+
+    async def vectors(self, texts: list[str]) -> list[list[float]]:
+        answer = await self._client.embed(ollama_server.MODEL, texts)
+        return [list(row) for row in answer.embeddings]
+
+
+class AnthropicJudge:
+    """`anthropic.AsyncAnthropic`."""
+
+    def __init__(self, url: str) -> None:
+        self._client = anthropic.AsyncAnthropic(base_url=url, api_key=KEY, max_retries=0)
+
+    async def whole(self, prompt: str) -> Reading:
+        answer = await self._client.messages.create(
+            model=anthropic_server.MODEL,
+            max_tokens=LIMIT,
+            messages=[{"role": "user", "content": prompt}],
+        )
+        return self._reading(answer)
+
+    async def streamed(self, prompt: str) -> Reading:
+        async with self._client.messages.stream(
+            model=anthropic_server.MODEL,
+            max_tokens=LIMIT,
+            messages=[{"role": "user", "content": prompt}],
+        ) as stream:
+            return self._reading(await stream.get_final_message())
+
+    def _reading(self, answer: anthropic.types.Message) -> Reading:
+        texts = [block.text for block in answer.content if block.type == "text"]
+        thoughts = [block.thinking for block in answer.content if block.type == "thinking"]
+        usage = answer.usage
+        cached = usage.cache_read_input_tokens or 0
+        prompt = usage.input_tokens + cached + (usage.cache_creation_input_tokens or 0)
+        why = answer.stop_reason or ""
+        return Reading("".join(texts), "".join(thoughts), prompt, usage.output_tokens, cached, why)
+
+    async def status(self, prompt: str) -> int:
+        try:
+            await self.whole(prompt)
+        except anthropic.APIStatusError as error:
+            return error.status_code
+        return 200
+
+    async def vectors(self, texts: list[str]) -> list[list[float]]:
+        raise NotImplementedError("Anthropic embeds nothing")
+
+
+class GeminiJudge:
+    """`google.genai.Client`."""
+
+    def __init__(self, url: str) -> None:
+        options = gemini_types.HttpOptions(base_url=url)
+        self._client = genai.Client(api_key=KEY, vertexai=False, http_options=options)
+
+    async def whole(self, prompt: str) -> Reading:
+        # Its asynchronous client warns of itself: it inherits from a class of aiohttp.
+        answer = await asyncio.to_thread(
+            self._client.models.generate_content, model=gemini_server.MODEL, contents=prompt
+        )
+        return self._reading([answer])
+
+    async def streamed(self, prompt: str) -> Reading:
+        def read() -> list[gemini_types.GenerateContentResponse]:
+            stream = self._client.models.generate_content_stream(
+                model=gemini_server.MODEL, contents=prompt
+            )
+            return list(stream)
+
+        return self._reading(await asyncio.to_thread(read))
+
+    def _reading(self, answers: list[gemini_types.GenerateContentResponse]) -> Reading:
+        parts = [
+            part
+            for answer in answers
+            for candidate in answer.candidates or []
+            for part in (candidate.content and candidate.content.parts) or []
+        ]
+        text = "".join(part.text or "" for part in parts if not part.thought)
+        reasoning = "".join(part.text or "" for part in parts if part.thought)
+        usage = answers[-1].usage_metadata
+        last = (answers[-1].candidates or [None])[0]
+        why = last.finish_reason.value if last and last.finish_reason else ""
+        if usage is None:
+            return Reading(text, reasoning, 0, 0, 0, why)
+        completion = (usage.candidates_token_count or 0) + (usage.thoughts_token_count or 0)
+        prompt = usage.prompt_token_count or 0
+        cached = usage.cached_content_token_count or 0
+        return Reading(text, reasoning, prompt, completion, cached, why)
+
+    async def status(self, prompt: str) -> int:
+        try:
+            await self.whole(prompt)
+        except gemini_errors.APIError as error:
+            return error.code
+        return 200
+
+    async def vectors(self, texts: list[str]) -> list[list[float]]:
+        answer = await asyncio.to_thread(
+            self._client.models.embed_content,
+            model=gemini_server.MODEL,
+            contents=[gemini_types.Content(parts=[gemini_types.Part(text=text)]) for text in texts],
+        )
+        return [list(row.values or []) for row in answer.embeddings or []]
