@@ -18,7 +18,7 @@ from cli.common import (
     print_json,
     quiet_logs,
 )
-from cli.rebuild import Progress, ignore
+from cli.rebuild_output import Progress, ignore
 
 # `--help` answers at once: the bus and the stores' drivers are loaded by the command that needs
 # them. ruff: noqa: PLC0415

@@ -227,7 +227,9 @@ def feedback(
 
 def _run_line(run: "GoldenRun") -> str:
     position = datetime.fromtimestamp(run.position / 1e6, UTC)
-    kind = " of the past" if run.as_of else " before a promotion" if run.before_promotion else ""
+    kind = (
+        " of the past" if run.as_of else " of what did not go live" if run.before_promotion else ""
+    )
     why = f": {line(run.reason)}" if run.reason else ""
     return (
         f"{run.passed} of {run.total} passed ({run.share:.0%})  documents up to "
@@ -262,9 +264,7 @@ def _feedback_of(id: str, data: Data, workspace: str) -> "Feedback":
 
 def _with_feedback(given: dict[str, Any], feedback: "Feedback") -> dict[str, Any]:
     """Return what was given, and what the feedback has where nothing was given."""
-    names = [
-        document.get("file_path") or document.get("id") or "" for document in feedback.documents
-    ]
+    names = [document.file_path or document.id for document in feedback.documents]
     is_good = feedback.rating == "up" and not given["unanswerable"]
     return {
         **given,

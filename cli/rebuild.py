@@ -31,7 +31,8 @@ from cli.rebuild_options import (
     refuse_odd_options,
     workspaces_rebuilt,
 )
-from cli.rebuild_output import Progress, ignore, print_summary
+from cli.rebuild_output import print_summary
+from cli.rebuild_work import rebuild_work
 from embedded.data_folder import DataFolder
 from runtime.errors import InvalidInput
 
@@ -126,7 +127,10 @@ def rebuild(
         bool,
         typer.Option(
             "--yes",
-            help="With cleanup: also remove what --fresh and `repair` left in the data folder.",
+            help=(
+                "Go live although golden questions fare worse; with cleanup: also remove what "
+                "--fresh and `repair` left in the data folder."
+            ),
         ),
     ] = False,
     reason: Reason = "",
@@ -140,6 +144,10 @@ def rebuild(
     The live generation serves on meanwhile. Nothing is published and no language model is called.
     Killed half way, it can simply be started again. All workspaces are rebuilt; the digests
     compared are those of the one named.
+
+    Before the switch the golden questions of all workspaces are asked of the new generations. Where
+    fewer pass than in the last run, you are asked, or without a terminal nothing is switched and
+    the command ends with code 1; --yes goes on.
 
     In steps: `start [PROJECTION]` fills and compares, and switches nothing; `promote` switches to
     that, after it has caught up with the log; `rollback [PROJECTION]` goes back; `cleanup
@@ -219,7 +227,7 @@ class _Order(NamedTuple):
     questions: list[str]
     dry_run: bool
     is_fresh: bool
-    removes_leftovers: bool
+    says_yes: bool
     as_json: bool
 
 
@@ -232,15 +240,19 @@ def _carry_out(order: _Order, request: "RebuildRequest") -> dict[str, Any]:
     with ExitStack() as locks:
         if order.is_fresh and not order.dry_run:
             aside = locks.enter_context(_empty_stores(order.data, order.projection, order.as_json))
-        work = _work(
-            "plan" if order.dry_run else order.step, request, order.workspace, order.as_json
+        work = rebuild_work(
+            "plan" if order.dry_run else order.step,
+            request,
+            order.workspace,
+            as_json=order.as_json,
+            goes_on=order.says_yes,
         )
         is_locked = not order.is_fresh and not order.dry_run and order.step != "await"
         result = _run(work, order.data, locks, is_locked=is_locked)
     if aside:
         result["aside"] = aside
     if order.step == "cleanup":
-        result |= _leftovers(order.data, remove=order.removes_leftovers and not order.dry_run)
+        result |= _leftovers(order.data, remove=order.says_yes and not order.dry_run)
     if order.questions and not order.dry_run:
         generations = result["generations"]
         result["compared"] = _compared(
@@ -337,45 +349,6 @@ def _run(
     if is_locked:
         locks.enter_context(stack.rebuild_lock())
     return work(stack)
-
-
-def _work(
-    step: str, request: "RebuildRequest", workspace: str, as_json: bool
-) -> "Callable[[Target], dict[str, Any]]":
-    """Return what the step does to a stack."""
-    from operations import projections  # noqa: PLC0415
-    from operations.command_bus import connect_bus  # noqa: PLC0415
-    from runtime.projections import rebuild_candidate  # noqa: PLC0415
-
-    report = ignore if as_json else Progress()
-
-    async def run(stack: "Target") -> dict[str, Any]:
-        match step:
-            case "plan":
-                async with connect_bus(stack.settings.nats_url) as bus:
-                    return await rebuild_candidate.plan(
-                        bus, request.targets, request.events_per_second
-                    )
-            case "start":
-                return await projections.start(stack, request, report, workspace)
-            case "check":
-                return await projections.check(stack, request, report, workspace)
-            case "await":
-                await projections.wait_for_rebuild(stack.settings, report)
-                return {}
-            case "promote":
-                return await projections.promote(stack, request, report)
-            case "rollback":
-                return await projections.rollback(stack, request, report)
-            case "cleanup":
-                await projections.cleanup(stack, request.targets)
-                return {"targets": list(request.targets)}
-            case "accept_loss":
-                return await projections.accept_loss(stack, request, report, workspace)
-            case _:
-                return await projections.rebuild(stack, request, report, workspace)
-
-    return lambda stack: asyncio.run(run(stack))
 
 
 @contextmanager

@@ -21,7 +21,7 @@ from cli.common import (
     quiet_logs,
     silent,
 )
-from cli.rebuild import Progress, ignore
+from cli.rebuild_output import Progress, ignore
 from embedded.data_folder import DataFolder
 
 # `--help` answers at once: the bus and the stores' drivers are loaded by the command that needs

@@ -205,6 +205,7 @@ def command(order: OperatorOrder, backup_folder: str = "") -> list[str]:
         "--json",
         *(f"{name}={value}" for name, value in options.items() if value),
         *of_workspace,
+        *(["--yes"] if order.accept_worse and order.step in ("run", "promote") else []),
         *why,
     ]
 

@@ -98,11 +98,18 @@ class GoldenRunLine(ResponseModel):
     run: GoldenRun | None = None
 
 
-class CitedDocument(TypedDict, total=False):
+class CitedDocumentFields(TypedDict, total=False):
     """A document that an answer rests on: its id, its file name, or both."""
 
     id: str
     file_path: str
+
+
+class CitedDocument(ResponseModel):
+    """A document that an answer rests on."""
+
+    id: str = ""
+    file_path: str = ""
 
 
 class FeedbackOptions(TypedDict, total=False):
@@ -111,7 +118,7 @@ class FeedbackOptions(TypedDict, total=False):
     answer: str
     reason: str
     mode: Mode
-    documents: Sequence[CitedDocument]
+    documents: Sequence[CitedDocumentFields]
     position: int
 
 

@@ -2,7 +2,8 @@
 
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager, nullcontext
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal
 
 from nats.aio.client import Client
@@ -13,6 +14,7 @@ from operations import checkpoints, embedding_model
 from operations.checkpoints import Checkpoints
 from operations.digest import Stores, digest
 from operations.generations import drop_unused
+from operations.golden_gate import GoldenGate, WorseAnswers
 from operations.pace import Pace
 from operations.rebuild import Rebuild
 from operations.target import Target
@@ -24,7 +26,6 @@ from runtime.bus.port import GenerationState
 from runtime.errors import InvalidInput
 from runtime.projections import rebuild_candidate, rebuild_lease
 from runtime.projections.embedding import EmbeddedVectors, GenerationEmbedders
-from runtime.projections.rebuild_candidate import MAX_REMINDERS, Candidate
 from runtime.projections.rebuild_lease import RunningRebuild
 from runtime.projections.verdicts import Verdict, combined_verdict
 from runtime.settings import Settings
@@ -131,19 +132,41 @@ async def digests(settings: Settings, workspace: str) -> dict[str, Any]:
 
 
 async def rebuild(
-    target: Target, request: RebuildRequest, report: Report, workspace: str = "default"
+    target: Target,
+    request: RebuildRequest,
+    report: Report,
+    workspace: str = "default",
+    gate: GoldenGate | None = None,
 ) -> dict[str, Any]:
     """Rebuild these projections of all workspaces; the digests compared are those of `workspace`.
 
-    Raises ConfigurationError where vectors would be of another embedding model and nobody said so.
+    Raises ConfigurationError where vectors would be of another embedding model and nobody said so,
+    WorseAnswers where the gate keeps the new generations, which then wait for `promote`.
     """
     async with _open_rebuild(target, request, report, to="new") as work:
         assert work.checkpoints is not None
-        result = await work.run(workspace)
+        async with _gated(work, gate):
+            result = await work.run(workspace)
         await rebuild_candidate.note_speed(
             work.checkpoints.values, request.targets, result["events"], result["seconds"]
         )
-        return result
+        return result | (gate.as_json() if gate else {})
+
+
+@asynccontextmanager
+async def _gated(work: Rebuild, gate: GoldenGate | None) -> AsyncGenerator[None]:
+    """Let the gate look before the switch inside. What it keeps waits for promotion."""
+    if gate is None:
+        yield
+        return
+    assert work.checkpoints is not None
+    work.before_switch = partial(gate.check, work.log)
+    try:
+        yield
+    except WorseAnswers:
+        await rebuild_candidate.write(work.checkpoints.values, work.candidate())
+        raise
+    await gate.record(work.log, is_live=True)
 
 
 async def start(
@@ -156,13 +179,7 @@ async def start(
         assert work.checkpoints is not None
         await rebuild_candidate.write(work.checkpoints.values, None)
         result = await work.fill(workspace)
-        candidate = Candidate(
-            result["generations"],
-            work.position,
-            result["newer"],
-            [asdict(reminder) for reminder in work.reminders[:MAX_REMINDERS]],
-        )
-        await rebuild_candidate.write(work.checkpoints.values, candidate)
+        await rebuild_candidate.write(work.checkpoints.values, work.candidate())
         return result
 
 
@@ -183,7 +200,9 @@ async def check(
         return await work.check(workspace)
 
 
-async def promote(target: Target, request: RebuildRequest, report: Report) -> dict[str, Any]:
+async def promote(
+    target: Target, request: RebuildRequest, report: Report, gate: GoldenGate | None = None
+) -> dict[str, Any]:
     """Switch to what `start` has filled, with all that happened since; `wanted.targets` are
     ignored.
 
@@ -201,9 +220,10 @@ async def promote(target: Target, request: RebuildRequest, report: Report) -> di
     request = replace(request, targets=tuple(candidate.generations))
     async with _open_rebuild(target, request, report, to="candidate") as work:
         assert work.checkpoints is not None
-        result = await work.promote(candidate)
+        async with _gated(work, gate):
+            result = await work.promote(candidate)
         await rebuild_candidate.write(work.checkpoints.values, None)
-        return result
+        return result | (gate.as_json() if gate else {})
 
 
 async def cleanup(target: Target, targets: Sequence[Projection]) -> None:

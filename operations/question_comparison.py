@@ -4,11 +4,13 @@ either answers.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from contracts.graph import Partition, Projection
 from operations.embedding_model import with_embedding_model
+from operations.golden_gate import OpenAsking
 from operations.projections import RebuildRequest, open_as_is
 from operations.target import Target
 from runtime.bus.nats.key_values import NatsLiveGenerations
@@ -16,7 +18,7 @@ from runtime.bus.nats.log import NatsLog
 from runtime.errors import InvalidInput
 from runtime.projections.embedding import EmbeddedVectors
 from services.query.settings import QuerySettings
-from services.query.wiring import open_comparison
+from services.query.wiring import open_asking, open_comparison
 
 FOUND = 10
 """Passages that a question finds: the k of overlap@k."""
@@ -107,6 +109,16 @@ async def compare_waiting(
             for question_result, two in zip(compared_questions, answers, strict=True)
         ],
     }
+
+
+def open_golden_asking(target: Target, request: RebuildRequest) -> OpenAsking:
+    """Return what opens the asking of golden questions of generations that are not live, each
+    embedded by the model that made its vectors.
+    """
+    settings = with_embedding_model(
+        target.settings_of(QuerySettings), request.embedding_model, request.embedding_dim
+    )
+    return partial(open_asking, settings)
 
 
 Side = tuple[EmbeddedVectors, Partition]

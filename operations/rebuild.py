@@ -11,7 +11,7 @@ is started again meanwhile delays it, no more.
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -40,7 +40,7 @@ from runtime.bus.port import (
 from runtime.errors import ConfigurationError, InvalidInput, NewerVersion, Poison
 from runtime.garbage import collecting_seldom
 from runtime.models.port import Embedder
-from runtime.projections.rebuild_candidate import Candidate
+from runtime.projections.rebuild_candidate import MAX_REMINDERS, Candidate
 from runtime.replay import Replay
 from runtime.stores.documents import schema
 from services.extractor.replay import ExtractionReplay
@@ -79,6 +79,8 @@ class Rebuild:
     """The live generations were moved aside with their store: there is no way back to them."""
     until: int = 0
     """The last sequence that `fill` and `check` read; 0: that of the log."""
+    before_switch: Callable[[Generations], Awaitable[None]] | None = None
+    """Called before filled generations go live; what it raises keeps them from it."""
     workspace: str | None = None
     """The only workspace that `check` reads; None: all."""
     generations: Generations = field(default_factory=Generations)
@@ -111,8 +113,7 @@ class Rebuild:
     async def run(self, workspace: str) -> dict[str, Any]:
         """Rebuild, compare the workspace's digests, switch. Returns what was done, with rates."""
         result = await self.fill(workspace)
-        await self._switch()
-        await self._drop_unused()
+        await self._go_live()
         return {**result, "newer": [asdict(event) for event in self.newer_events]}
 
     async def fill(self, workspace: str) -> dict[str, Any]:
@@ -177,9 +178,24 @@ class Rebuild:
         self.newer_events = [NewerEvent(**event) for event in candidate.newer]
         self.reminders = [Reminder(**event) for event in candidate.reminders]
         await self.catch_up()
+        await self._go_live()
+        return self._switched()
+
+    async def _go_live(self) -> None:
+        if self.before_switch:
+            await self.before_switch(self.generations)
+            await self.catch_up()
         await self._switch()
         await self._drop_unused()
-        return self._switched()
+
+    def candidate(self) -> Candidate:
+        """Return what was filled, for `promote`."""
+        return Candidate(
+            {target: self.generations.of(target) for target in self.targets},
+            self.position,
+            [asdict(event) for event in self.newer_events],
+            [asdict(reminder) for reminder in self.reminders[:MAX_REMINDERS]],
+        )
 
     async def roll_back(self) -> dict[str, Any]:
         """Switch back to the previous generations, after they have caught up with the log; can be

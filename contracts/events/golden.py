@@ -146,7 +146,7 @@ class GoldenRunEnded(Event):
     )
     as_of: bool = Field(default=False, description="asked of the past, as it was at `position`")
     before_promotion: bool = Field(
-        default=False, description="asked of generations that were not live yet"
+        default=False, description="asked of generations that did not go live"
     )
     by_model: bool = Field(default=False, description="a language model wrote answers")
     reason: str = Field(default="", max_length=1000)

@@ -55,6 +55,8 @@ class OperatorOrder:
     """Whose digests are meant; "" for the default one."""
     questions: Sequence[str] = ()
     """With `start`: asked of the live and of the new vectors."""
+    accept_worse: bool = False
+    """With `run` and `promote`: go live although golden questions fare worse."""
     id: str = field(default_factory=lambda: uuid4().hex)
 
     @property

@@ -2,16 +2,18 @@
 them.
 """
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from functools import partial
 from typing import NamedTuple, Protocol
 
 import structlog
 
-from contracts.graph import PROJECTIONS
+from contracts.events import GoldenQuestionSet
+from contracts.graph import PROJECTIONS, Generations
 from runtime.bus.port import Log
 from runtime.costs.ledger import RowLedger
+from runtime.golden.judging import GivenAnswer
 from runtime.health import Health
 from runtime.models.limits import Limits
 from runtime.models.open import UNSHARED_LIMITERS, open_chat, open_tokenizer
@@ -44,10 +46,15 @@ from services.query.adapters.row_cache import RowCache
 from services.query.adapters.searches import ModelVectorSearches
 from services.query.adapters.sources import Sources, cached_sources
 from services.query.adapters.word_embeddings import CachedWordEmbedder
+from services.query.answering.ask import ask
 from services.query.answering.comparison import CompareAnswers, compare_answers
 from services.query.answering.dependencies import QueryDependencies
 from services.query.answering.port import AnswerCache, AnswerGenerator
 from services.query.charges import charged_to
+from services.query.partitions import Partitions
+from services.query.questions.judged_answer import given_answer
+from services.query.questions.local import to_question
+from services.query.questions.port import QuestionRequest, SearchPlace
 from services.query.retrieval.caches.invalidation import ProjectionCache
 from services.query.retrieval.caches.token_counts import cached_token_counter
 from services.query.retrieval.port import PassageReranker
@@ -160,6 +167,30 @@ async def open_comparison(
         open_answering(settings, log, UNSHARED_LIMITERS, _unwatched) as dependencies,
     ):
         yield partial(compare_answers, dependencies, mode=settings.default_mode)
+
+
+@asynccontextmanager
+async def open_asking(
+    settings: QuerySettings, log: Log, workspace: str
+) -> AsyncGenerator[Callable[[GoldenQuestionSet, Generations], Awaitable[GivenAnswer]]]:
+    """Open what asks golden questions of any generations, for a command, and charge the workspace
+    for it; fails where a store is away.
+    """
+    async with (
+        charged_to(workspace, log),
+        open_answering(settings, log, UNSHARED_LIMITERS, _unwatched) as dependencies,
+    ):
+
+        async def ask_generations(
+            question: GoldenQuestionSet, generations: Generations
+        ) -> GivenAnswer:
+            place = SearchPlace(partitions=Partitions.of(workspace, generations))
+            request = QuestionRequest(query=question.question, place=place, mode=question.mode)
+            async with dependencies.for_generation(generations.vectors) as of_generation:
+                asked = to_question(request, settings)
+                return given_answer(await ask(asked, place.partitions, of_generation))
+
+        yield ask_generations
 
 
 def _unwatched(*_: object) -> AbstractAsyncContextManager[None]:

@@ -154,7 +154,7 @@ class GoldenRunEntry(BaseModel):
         description="up to when all documents were in the answers, in microseconds since 1970"
     )
     as_of: bool = Field(description="it asked the past, as it was at `position`")
-    before_promotion: bool = Field(description="it asked generations that were not live yet")
+    before_promotion: bool = Field(description="it asked generations that did not go live")
     llm_generated: bool
     reason: str
     total: int

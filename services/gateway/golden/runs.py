@@ -13,8 +13,8 @@ from runtime.golden.questions import GoldenQuestion, GoldenRun, publish, read_ru
 from runtime.golden.running import GoldenOutcome, ask_all
 from services.gateway.errors import describe_error
 from services.gateway.golden.models import GoldenResultEntry, GoldenRunEntry
-from services.query.answer import Answer
 from services.query.event_source import SOURCE
+from services.query.questions.judged_answer import given_answer
 from services.query.questions.port import QuestionRequest, Questions, SearchPlace
 
 PATH = "/golden-questions/run"
@@ -50,16 +50,6 @@ async def run_lines(order: GoldenOrder, answering: Questions, log: Log) -> Async
             yield _line(result=_result(outcome), question=outcome.question.event.question, of=total)
     run = await _recorded(order, outcomes, log)
     yield _line(run=GoldenRunEntry.of(run, order.questions).model_dump(mode="json"))
-
-
-def given_answer(answer: Answer) -> GivenAnswer:
-    """Return an answer as it is judged: with the passages of the files that it cites."""
-    cited_ids = set(answer.retrieval.references.values())
-    passages = [passage for id, passage in answer.retrieval.passages if id in cited_ids]
-    names = {passage.document_id for passage in passages} | answer.retrieval.references.keys()
-    return GivenAnswer(
-        answer.text, [passage.content for passage in passages], names, answer.by_model
-    )
 
 
 async def _recorded(order: GoldenOrder, outcomes: Sequence[GoldenOutcome], log: Log) -> GoldenRun:

@@ -32,6 +32,10 @@ class RebuildBody(StrictModel):
     embedding_model: str = Field(default="", max_length=200, examples=[""])
     embedding_dim: int = Field(default=0, ge=0, le=65536)
     reason: str = Field(default="", max_length=1000, examples=["a new embedding model"])
+    accept_worse: bool = Field(
+        default=False,
+        description="with `run` and `promote`: go live although golden questions fare worse",
+    )
     questions: list[Annotated[str, Field(min_length=1, max_length=500)]] = Field(
         default=[],
         max_length=MOST_QUESTIONS,

@@ -1,0 +1,82 @@
+"""What each step of `rebuild` does to a stack."""
+
+import asyncio
+import sys
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from cli.common import note, silent
+from cli.rebuild_output import Progress, ignore
+
+if TYPE_CHECKING:
+    from operations.golden_gate import GateResult, GoldenGate
+    from operations.projections import RebuildRequest
+    from operations.target import Target
+
+# `--help` answers at once: the stores' drivers are loaded by the command that needs them.
+
+
+def rebuild_work(
+    step: str, request: "RebuildRequest", workspace: str, *, as_json: bool, goes_on: bool
+) -> "Callable[[Target], dict[str, Any]]":
+    """Return what the step does to a stack. `goes_on`: also where golden questions fare worse."""
+    from operations import projections  # noqa: PLC0415
+    from operations.command_bus import connect_bus  # noqa: PLC0415
+    from runtime.projections import rebuild_candidate  # noqa: PLC0415
+
+    report = ignore if as_json else Progress()
+
+    async def run(stack: "Target") -> dict[str, Any]:
+        match step:
+            case "plan":
+                async with connect_bus(stack.settings.nats_url) as bus:
+                    return await rebuild_candidate.plan(
+                        bus, request.targets, request.events_per_second
+                    )
+            case "start":
+                return await projections.start(stack, request, report, workspace)
+            case "check":
+                return await projections.check(stack, request, report, workspace)
+            case "await":
+                await projections.wait_for_rebuild(stack.settings, report)
+                return {}
+            case "promote":
+                gate = golden_gate(stack, request, as_json=as_json, goes_on=goes_on)
+                return await projections.promote(stack, request, report, gate)
+            case "rollback":
+                return await projections.rollback(stack, request, report)
+            case "cleanup":
+                await projections.cleanup(stack, request.targets)
+                return {"targets": list(request.targets)}
+            case "accept_loss":
+                return await projections.accept_loss(stack, request, report, workspace)
+            case _:
+                gate = golden_gate(stack, request, as_json=as_json, goes_on=goes_on)
+                return await projections.rebuild(stack, request, report, workspace, gate)
+
+    return lambda stack: asyncio.run(run(stack))
+
+
+def golden_gate(
+    stack: "Target", request: "RebuildRequest", *, as_json: bool, goes_on: bool
+) -> "GoldenGate | None":
+    """Return what asks golden questions before the switch; None where stores were emptied before:
+    anything is better than nothing then.
+    """
+    if request.emptied_before:
+        return None
+    from operations.golden_gate import GoldenGate  # noqa: PLC0415
+    from operations.question_comparison import open_golden_asking  # noqa: PLC0415
+
+    async def decide(worse: "Sequence[GateResult]") -> bool:
+        if goes_on:
+            return True
+        if as_json or not sys.stdin.isatty():
+            return False
+        # In another thread: the lease of the rebuild is renewed meanwhile.
+        question = f"Answers became worse in {len(worse)} workspaces. Go live all the same?"
+        return await asyncio.to_thread(typer.confirm, question, err=True)
+
+    return GoldenGate(open_golden_asking(stack, request), decide, silent if as_json else note)
