@@ -26,6 +26,7 @@ from cli import (
     past,
     projections,
     rebuild,
+    receipts,
     repair,
     search,
     stack,
@@ -107,6 +108,7 @@ app.add_typer(projections.app, name="projections")
 app.add_typer(aliases.app, name="alias")
 golden.app.command("run")(golden_run.run)
 app.add_typer(golden.app, name="golden")
+app.add_typer(receipts.app, name="receipts")
 app.add_typer(webhooks.app, name="webhooks")
 app.add_typer(topology.app, name="topology")
 app.add_typer(stores.app, name="stores")

@@ -36,6 +36,7 @@ PRODUCERS: Mapping[str, tuple[Producer, ...]] = {
     "GoldenQuestionRemoved": ("query",),
     "GoldenRunEnded": ("query", "lightstream"),
     "FeedbackGiven": ("query",),
+    "AnswerGiven": ("query", "lightstream"),
 }
 """Event type → who may publish it."""
 

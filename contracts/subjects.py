@@ -25,7 +25,8 @@ answers them.
 
 QUESTIONS = "x-questions"
 """Token in place of the workspace's, which then comes behind it, in the subject of what is said
-about questions: what they cost, golden questions and their runs, feedback.
+about questions: what they cost, their
+answers, golden questions and their runs, feedback.
 
 No workspace has it. So what reads the events of a workspace to see what changed meets none of its
 questions.
@@ -33,6 +34,7 @@ questions.
 
 APART = (
     "QuestionsCharged",
+    "AnswerGiven",
     "GoldenQuestionSet",
     "GoldenQuestionRemoved",
     "GoldenRunEnded",

@@ -1,8 +1,8 @@
 """The Python clients of Lightstream: a synchronous one (`Lightstream`) and one for asyncio
 (`AsyncLightstream`).
 
-Both have the same methods. `questions`, `search`, `documents`, `failures`, `golden`, `graph`,
-`past` and `access` define what a method sends and returns; this module sends it.
+Both have the same methods. `questions`, `receipts`, `search`, `documents`, `failures`, `golden`,
+`graph`, `past` and `access` define what a method sends and returns; this module sends it.
 """
 
 import asyncio
@@ -20,7 +20,17 @@ from functools import wraps
 from inspect import Parameter, signature
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar, Unpack, get_args
 
-from lightstream_rag import access, documents, failures, golden, graph, past, questions, search
+from lightstream_rag import (
+    access,
+    documents,
+    failures,
+    golden,
+    graph,
+    past,
+    questions,
+    receipts,
+    search,
+)
 from lightstream_rag.connection import (
     Connection,
     ConnectionOptions,
@@ -202,6 +212,8 @@ class Lightstream:
     undo_alias = _sync_method(graph.undo_alias)
     split_entity = _sync_method(graph.split_entity)
     entity_history = _sync_method(past.entity_history)
+    receipt = _sync_method(receipts.receipt)
+    receipts = _sync_method(receipts.receipts)
     diff = _sync_method(past.diff)
     undo = _sync_method(past.undo)
     undo_since = _sync_method(past.undo_since)
@@ -323,6 +335,8 @@ class AsyncLightstream:
     undo_alias = _async_method(graph.undo_alias)
     split_entity = _async_method(graph.split_entity)
     entity_history = _async_method(past.entity_history)
+    receipt = _async_method(receipts.receipt)
+    receipts = _async_method(receipts.receipts)
     diff = _async_method(past.diff)
     undo = _async_method(past.undo)
     undo_since = _async_method(past.undo_since)

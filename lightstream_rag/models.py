@@ -72,6 +72,8 @@ class Answer(ResponseModel):
     rounds: list[SearchRound] | None = None
     mode: str | None = None
     mode_reason: str | None = None
+    receipt: str | None = None
+    """The id of its receipt, where the service records answers."""
 
 
 class Piece(ResponseModel):
@@ -91,6 +93,7 @@ class Piece(ResponseModel):
     rounds: list[SearchRound] | None = None
     mode: str | None = None
     mode_reason: str | None = None
+    receipt: str | None = None
     llm_generated: bool | None = None
     progress: str | None = None
     response_time: float | None = None

@@ -172,7 +172,7 @@ def _discovery(name: str) -> Grant:
     )
 
 
-OF_ITS_WORK = ("StageFailed", "QuestionsCharged")
+OF_ITS_WORK = ("StageFailed", "QuestionsCharged", "AnswerGiven")
 """Events that the query service says of its own work; the others it says for callers over HTTP."""
 
 

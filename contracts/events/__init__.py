@@ -4,6 +4,19 @@ A released field is never renamed, retyped or removed: that is a new `version`, 
 `upcast.py` that lifts the old one. A new optional field is compatible and needs neither.
 """
 
+from contracts.events.answers import (
+    AnswerEnd,
+    AnswerEvidence,
+    AnswerGiven,
+    AnswerRound,
+    AnswerSettings,
+    AskedWords,
+    EvidenceEntity,
+    EvidencePassage,
+    EvidenceRelation,
+    ReceiptForm,
+    RecordedText,
+)
 from contracts.events.base import Event, Stage
 from contracts.events.budgets import BUDGET, BudgetPeriod, BudgetSet
 from contracts.events.documents import (
@@ -47,6 +60,12 @@ __all__ = [
     "GRAPH",
     "QUESTIONS",
     "SUMMARY_PREFIX",
+    "AnswerEnd",
+    "AnswerEvidence",
+    "AnswerGiven",
+    "AnswerRound",
+    "AnswerSettings",
+    "AskedWords",
     "BudgetPeriod",
     "BudgetSet",
     "ChunksCreated",
@@ -60,6 +79,9 @@ __all__ = [
     "ErasedEvent",
     "ErasureRequested",
     "Event",
+    "EvidenceEntity",
+    "EvidencePassage",
+    "EvidenceRelation",
     "FeedbackGiven",
     "GoldenExpectation",
     "GoldenQuestionRemoved",
@@ -71,6 +93,8 @@ __all__ = [
     "QuestionCost",
     "QuestionStep",
     "QuestionsCharged",
+    "ReceiptForm",
+    "RecordedText",
     "RetryRequested",
     "Stage",
     "StageFailed",
@@ -97,6 +121,7 @@ _TYPES: tuple[type[Event], ...] = (
     GoldenQuestionRemoved,
     GoldenRunEnded,
     FeedbackGiven,
+    AnswerGiven,
 )
 EVENTS = {event.type_name(): event for event in _TYPES}
 """Every event of the system by name."""

@@ -100,6 +100,10 @@ class ErasedEvent(Value):
     sha256: str = Field(
         pattern=r"^[0-9a-f]{64}$", description="its leaf in the hash chain of its workspace"
     )
+    is_apart: bool = Field(
+        default=False,
+        description="it was of questions and answers, which have a hash chain of their own",
+    )
 
 
 class DocumentErased(Event):

@@ -1,4 +1,4 @@
-"""What questions cost. What was asked and answered stands in no event."""
+"""What questions cost. What was asked and answered stands in `answers.py`, where it is recorded."""
 
 from typing import Literal
 
@@ -6,7 +6,7 @@ from contracts.events.base import Event
 from contracts.values import TokenUsage, Value
 
 QUESTIONS = "_questions"
-"""Aggregate id of the questions of a workspace."""
+"""Aggregate id of the questions of a workspace, and of their answers."""
 
 QuestionStep = Literal["keywords", "assessment", "embedding", "rerank", "answer"]
 

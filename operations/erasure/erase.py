@@ -24,9 +24,10 @@ from contracts.topology import CHECKPOINTS_BUCKET, CONSUMERS, LOG
 from operations import projections
 from operations.command_bus import SOURCE, connect_bus
 from operations.empty_stores import empty_stores
+from operations.erasure.answers import answered_words
 from operations.erasure.caches import empty_caches, remove_from_archive, sweep_embeddings
 from operations.erasure.files import clean_files
-from operations.erasure.plan import ErasurePlan, plan_erasure, read_history
+from operations.erasure.plan import DocumentHistory, ErasurePlan, plan_erasure, read_history
 from operations.erasure.receipts import DEPLOYMENT_REMARKS, Receipt, make_receipt
 from operations.erasure.removal import (
     envelope_of,
@@ -239,6 +240,7 @@ async def _finish(
     workspace = plan.history.workspace
     id = plan.history.id
     log = NatsLog(bus)
+    await _erase_late_answers(bus, plan)
     messages = [
         message
         async for page in log.read(0, [subjects.of_document(workspace, id)])
@@ -256,3 +258,15 @@ async def _finish(
         envelope_of(workspace, receipt.last_part(len(remainder.tombstones)), receipt.sha256)
     )
     return receipt
+
+
+async def _erase_late_answers(bus: JetStreamContext, plan: ErasurePlan) -> None:
+    """Erase the words of answers that were being given while the document was erased."""
+    history = plan.history
+    answers = await answered_words(
+        NatsLog(bus), history.workspace, history.id, history.keys, history.first - 1
+    )
+    if answers.receipts:
+        late_answers = ErasurePlan(DocumentHistory(history.workspace, history.id), answers=answers)
+        await publish_tombstones(bus, late_answers, "")
+        await remove(bus, late_answers)

@@ -25,6 +25,7 @@ from contracts.events import (
 from contracts.ids import UNKNOWN_SOURCE, pair
 from contracts.topology import PARKED_STREAM
 from contracts.values import BlobRef
+from operations.erasure.answers import AnsweredWords, answered_words
 from runtime.bus.codec import decode
 from runtime.bus.nats.connection import translated
 from runtime.bus.nats.dead_letters import NatsDeadLetters
@@ -83,9 +84,9 @@ class ErasurePlan:
     is left.
 
     `derived_leaves`: of events elsewhere in the log that were made of the document;
-    `question_leaves`: of golden questions and feedback that name it; `letters`, `parked_subjects`:
-    sequences in KB_DEAD and KB_PARKED; `shared_blobs`: blobs of it that another
-    document has too, which stay.
+    `question_leaves`: of golden questions and feedback that name it; `answers`: receipts with words
+    of it, which are written anew; `letters`, `parked_subjects`: sequences in KB_DEAD and KB_PARKED;
+    `shared_blobs`: blobs of it that another document has too, which stay.
     """
 
     history: DocumentHistory
@@ -95,11 +96,22 @@ class ErasurePlan:
     parked_subjects: Sequence[str] = ()
     blobs: Sequence[BlobRef] = ()
     shared_blobs: Sequence[BlobRef] = ()
+    answers: AnsweredWords | None = None
+
+    @property
+    def answer_leaves(self) -> dict[int, str]:
+        """Return the leaves of receipts to be removed, by sequence."""
+        return self.answers.leaves if self.answers else {}
 
     @property
     def leaves(self) -> dict[int, str]:
         """Return the leaves of all events to be removed, by sequence."""
-        return {**self.history.leaves, **self.derived_leaves, **self.question_leaves}
+        return {
+            **self.history.leaves,
+            **self.derived_leaves,
+            **self.question_leaves,
+            **self.answer_leaves,
+        }
 
     def counts(self) -> dict[str, int]:
         """Return how much is removed, by store."""
@@ -107,6 +119,7 @@ class ErasurePlan:
             "events": len(self.history.leaves),
             "summaries_and_merges": len(self.derived_leaves),
             "golden_questions_and_feedback": len(self.question_leaves),
+            "answers": len(self.answer_leaves),
             "blobs": len(self.blobs),
             "dead_letters": len(self.letters),
             "parked": len(self.parked_subjects),
@@ -206,15 +219,18 @@ async def plan_erasure(bus: JetStreamContext, workspace: str, id: str) -> Erasur
     history = read_history(workspace, id, messages)
     derived_leaves = await _derived(log, history)
     question_leaves = await _of_questions(log, history)
+    answers = await answered_words(log, workspace, id, history.keys, history.first - 1)
+    elsewhere = {*derived_leaves, *question_leaves, *answers.leaves}
     needed_keys = await _blobs_of_others(log, history) if history.blobs else set[str]()
     return ErasurePlan(
         history,
         derived_leaves,
         question_leaves,
-        await _letters(bus, history, derived_leaves),
+        await _letters(bus, history, elsewhere),
         await _parked(bus, workspace, {*history.leaves, *derived_leaves}),
         [blob for key, blob in history.blobs.items() if key not in needed_keys],
         [blob for key, blob in history.blobs.items() if key in needed_keys],
+        answers,
     )
 
 

@@ -55,9 +55,14 @@ async def publish_tombstones(bus: JetStreamContext, plan: ErasurePlan, reason: s
     """Publish what stays of the events, before any of them goes. Repeats change nothing."""
     log = NatsLog(bus)
     leaves = plan.leaves
+    apart = {*plan.answer_leaves, *plan.question_leaves}
+    if plan.answers:
+        for envelope in plan.answers.rewritten():
+            await log.publish(envelope)
     for part, batch in enumerate(batched(sorted(leaves), LISTED)):
         erased_events = tuple(
-            ErasedEvent(sequence=sequence, sha256=leaves[sequence]) for sequence in batch
+            ErasedEvent(sequence=sequence, sha256=leaves[sequence], is_apart=sequence in apart)
+            for sequence in batch
         )
         tombstone = DocumentErased(
             document_id=plan.history.id, erased=erased_events, part=part, reason=reason
@@ -91,6 +96,7 @@ async def remove(bus: JetStreamContext, plan: ErasurePlan) -> None:
     await _delete(bus, PARKED_STREAM, await _places(bus, PARKED_STREAM, plan.parked_subjects))
     # The newest first: a golden question is found by the feedback that it was made of.
     await _delete(bus, LOG, sorted(plan.question_leaves, reverse=True))
+    await _delete(bus, LOG, sorted(plan.answer_leaves))
     await _delete(bus, LOG, sorted(plan.derived_leaves))
     await _delete(bus, LOG, sorted(plan.history.leaves))
 

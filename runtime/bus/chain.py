@@ -14,6 +14,7 @@ from typing import Any, cast
 import orjson
 
 from contracts.ids import sha256
+from contracts.subjects import QUESTIONS, workspace_token
 from runtime.bus.records import Record
 
 TOMBSTONE = b'"erased"'
@@ -43,16 +44,27 @@ def joint_hash(links: Mapping[str, Link]) -> str:
     return joint.hexdigest()
 
 
-def erased_by(records: Sequence[Record]) -> Iterator[tuple[int, str]]:
-    """Yield sequence and leaf of each event that one of these says was erased."""
+@dataclass(frozen=True)
+class ErasedLeaf:
+    """What stays of an erased event: its place, its leaf, and the token whose chain has it."""
+
+    sequence: int
+    leaf: str
+    chain: str
+
+
+def erased_by(records: Sequence[Record]) -> Iterator[ErasedLeaf]:
+    """Yield what stays of each event that one of these says was erased."""
     for record in records:
+        own_chain = workspace_token(record.subject)
         entries = body_of(record, TOMBSTONE).get("erased")
         for entry in cast("list[Any]", entries) if isinstance(entries, list) else ():
             match entry:
-                case {"sequence": int() as sequence, "sha256": str() as leaf} if (
+                case {"sequence": int() as sequence, "sha256": str() as leaf, **fields} if (
                     sequence < record.sequence
                 ):
-                    yield sequence, leaf
+                    chain = QUESTIONS if fields.get("is_apart") is True else own_chain
+                    yield ErasedLeaf(sequence, leaf, chain)
                 case _:
                     pass
 

@@ -10,6 +10,7 @@ import orjson
 from contracts import subjects
 from contracts.envelope import Envelope
 from contracts.events import (
+    AnswerGiven,
     BudgetSet,
     ChunksCreated,
     DescriptionSummarized,
@@ -194,6 +195,8 @@ def _edit_text(event: GraphEdited) -> str:
 
 def _question_text(event: Event) -> str:
     match event:
+        case AnswerGiven():
+            return _answer_text(event)
         case FeedbackGiven():
             return f"an answer got a thumb {event.rating}"
         case GoldenRunEnded():
@@ -221,6 +224,12 @@ def _of_request(event: RetryRequested | ErasureRequested | DocumentErased | Docu
         else f"{len(event.erased)} events are to be erased"
     )
     return prefix + why
+
+
+def _answer_text(event: AnswerGiven) -> str:
+    count = len(event.evidence.documents)
+    words = event.question.text or "a question"
+    return f"answered from {count} documents, receipt {event.receipt}: {words}"
 
 
 def _spending_text(event: DocumentCancelled | BudgetSet | QuestionsCharged) -> str:

@@ -37,6 +37,9 @@ provider_pauses = _meter.create_counter(
 cache_lookups = _meter.create_counter(
     names.CACHE_LOOKUPS, description="lookups by outcome: hit, miss"
 )
+receipts = _meter.create_counter(
+    names.RECEIPTS, description="receipts of answers by outcome: published, lost"
+)
 clock_steps = _meter.create_counter(
     names.CLOCK_STEPS, description="times that the machine's clock was set"
 )

@@ -101,6 +101,11 @@ def billed_calls() -> Generator[list[PaidCall]]:
         _bill.reset(token)
 
 
+def current_bill() -> list[PaidCall] | None:
+    """Return the list that calls of this task are added to; None where none are listed."""
+    return _bill.get()
+
+
 @contextmanager
 def calls_to(purpose: str) -> Generator[None]:
     """Say what the calls inside are for."""

@@ -113,18 +113,15 @@ async def chained_pages(
 
 
 async def _erased_behind(jetstream: JetStreamContext, sequence: int) -> dict[int, tuple[str, str]]:
-    """Return workspace token and leaf of each erased event whose tombstone stands behind the
-    sequence.
+    """Return the token of the chain, and the leaf, of each erased event whose tombstone stands
+    behind the sequence.
     """
     erased_leaves: dict[int, tuple[str, str]] = {}
     async with aclosing(read_records(jetstream, LOG, sequence, subject=TOMBSTONES)) as pages:
         async for page in pages:
-            for record in page:
-                token = subjects.workspace_token(record.subject)
-                erased_leaves |= {
-                    gone_sequence: (token, leaf_of_gone)
-                    for gone_sequence, leaf_of_gone in erased_by([record])
-                }
+            erased_leaves |= {
+                erased.sequence: (erased.chain, erased.leaf) for erased in erased_by(page)
+            }
     return erased_leaves
 
 
@@ -197,11 +194,11 @@ class LogArchive:
         for workspace, rows in by_workspace.items():
             await self.rows.put(archive_table(workspace), rows)
         # Those that an erasure names must not stay, whoever copied them.
-        for record in records:
-            if gone_keys := [key_of(sequence) for sequence, _ in erased_by([record])]:
-                await self.rows.delete(
-                    archive_table(subjects.workspace_token(record.subject)), gone_keys
-                )
+        erased_keys: dict[str, list[str]] = {}
+        for erased in erased_by(records):
+            erased_keys.setdefault(erased.chain, []).append(key_of(erased.sequence))
+        for chain, keys in erased_keys.items():
+            await self.rows.delete(archive_table(chain), keys)
 
     async def _position(self, key: str) -> int:
         return int((await self.rows.get(CHECKPOINTS, [key])).get(key, {}).get("sequence", 0))

@@ -56,6 +56,7 @@ from services.gateway.path_prefix import PathPrefixMiddleware
 from services.gateway.question_charges import QuestionCharges
 from services.gateway.questions import data
 from services.gateway.questions import routes as questions
+from services.gateway.receipts import routes as receipts
 from services.gateway.reference import pages
 from services.gateway.reference.examples import with_examples
 from services.gateway.reference.responses import COMMON_CODES, error_responses
@@ -151,6 +152,7 @@ def _routes() -> tuple[BaseRoute, ...]:
         questions,
         data,
         golden,
+        receipts,
         documents,
         lightrag_pipeline,
         feeds,
@@ -194,7 +196,7 @@ def _add_middleware(app: FastAPI, config: AuthConfig) -> None:
                 "LIGHTRAG-WORKSPACE",
                 "X-Workspace",
             ],
-            expose_headers=["X-New-Token", "X-Log-Position", "Retry-After"],
+            expose_headers=["X-New-Token", "X-Log-Position", "X-Receipt", "Retry-After"],
         )
     app.add_middleware(SecurityHeadersMiddleware)
     if config.path_prefix or config.believes_proxies:

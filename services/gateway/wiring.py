@@ -45,6 +45,7 @@ from services.gateway.operations.dependencies import (
 from services.gateway.operations.rebuilding import Rebuilds
 from services.gateway.past.dependencies import PastDependencies
 from services.gateway.questions.dependencies import CountTokens, QuestionDependencies
+from services.gateway.receipts.dependencies import ReceiptDependencies
 from services.gateway.search.dependencies import SearchDependencies
 from services.gateway.settings import GatewaySettings, WebhookSettings
 from services.gateway.system.dependencies import SystemDependencies
@@ -114,6 +115,7 @@ class Parts:
             self._search(),
             GoldenDependencies(self.log),
             PastDependencies(self.log, self.past),
+            ReceiptDependencies(self.log),
             SystemDependencies(self.settings, self.questions, self.pointers, documents),
             WebhookDependencies(self.webhooks, self._trials(), self.log, self.feed),
             self.operations,

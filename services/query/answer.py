@@ -4,6 +4,7 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 
 from runtime.models.port import AnswerPiece
+from services.query.context.prompt import Prompt
 from services.query.retrieval.results import RetrievalResult
 
 
@@ -13,7 +14,9 @@ class Answer:
 
     `pieces` yields a streamed answer. The reader closes it, which also stops an unfinished
     generation. `truncated`: the model ended before the answer's end. `prompt_truncated`: it read
-    only a part of its prompt. `reasoning`: what the model wrote before it; never cached.
+    only a part of its prompt. `reasoning`: what the model wrote before it; never cached. `prompt`:
+    what was put to the model, known where it was asked. `receipt`: the id of the answer's receipt,
+    empty where none is recorded.
     """
 
     text: str
@@ -23,3 +26,5 @@ class Answer:
     truncated: bool = False
     reasoning: str = ""
     prompt_truncated: bool = False
+    prompt: Prompt | None = None
+    receipt: str = ""

@@ -57,12 +57,8 @@ class Charges:
         """Add these calls, in the name of who asks now."""
         for call in bill:
             if call.workspace:
-                costs = self._costs_by_payer.setdefault((call.workspace, current_actor()), {})
-                step = STEPS[call.purpose]
-                before = costs.get((step, call.model)) or QuestionCost(
-                    step=step, model=call.model, usage=TokenUsage()
-                )
-                costs[step, call.model] = _with_call(before, call)
+                payer = (call.workspace, current_actor())
+                _add_call(self._costs_by_payer.setdefault(payer, {}), call)
 
     async def publish(self) -> None:
         """Publish what was noted. What the log does not take is tried again the next time, under
@@ -107,6 +103,22 @@ class Charges:
         while True:
             await asyncio.sleep(INTERVAL)
             await self.publish()
+
+
+def question_costs(calls: Sequence[PaidCall]) -> tuple[QuestionCost, ...]:
+    """Return what these calls cost, summed up by step and model."""
+    costs: Costs = {}
+    for call in calls:
+        _add_call(costs, call)
+    return tuple(cost for _, cost in sorted(costs.items()))
+
+
+def _add_call(costs: Costs, call: PaidCall) -> None:
+    step = STEPS[call.purpose]
+    before = costs.get((step, call.model)) or QuestionCost(
+        step=step, model=call.model, usage=TokenUsage()
+    )
+    costs[step, call.model] = _with_call(before, call)
 
 
 def _with_call(cost: QuestionCost, call: PaidCall) -> QuestionCost:

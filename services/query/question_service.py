@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from runtime.health import Health
+from runtime.models.roles import language_model
 from runtime.projections.watched_pointers import WatchedPointers
 from runtime.service import Bus, Subscription
 from runtime.stores.documents.port import Rows
@@ -17,6 +18,7 @@ from services.query.past.answers import MemoryPastAnswers
 from services.query.past.reading import Past
 from services.query.past.stored_present import StoredPresent
 from services.query.questions.local import LocalQuestions
+from services.query.receipts.publishing import AnswerReceipts
 from services.query.settings import QuerySettings
 from services.query.status.projection import on_events
 from services.query.wiring import open_dependencies
@@ -38,7 +40,9 @@ class QuestionService:
 async def open_question_service(
     settings: QuerySettings, bus: Bus, health: Health
 ) -> AsyncGenerator[QuestionService]:
-    """Open stores and models, and publish what models are paid, inside of the block."""
+    """Open stores and models, and publish what models are paid and the receipts of answers, inside
+    of the block.
+    """
     rows = open_documents(settings)
     try:
         async with open_dependencies(settings, bus, health) as opened:
@@ -46,9 +50,9 @@ async def open_question_service(
             pointers = WatchedPointers(bus.pointers, bus.integrity)
             present = StoredPresent(bus.log, rows, RowContributions(rows), pointers)
             past = Past(bus.log, settings.summary_limits, present)
-            questions = LocalQuestions(
-                settings, dependencies, past, MemoryPastAnswers(bus.log, rows)
-            )
+            receipts = AnswerReceipts(bus.log, settings.receipt_forms, answering_model(settings))
+            past_answers = MemoryPastAnswers(bus.log, rows)
+            questions = LocalQuestions(settings, dependencies, past, past_answers, receipts)
             handle = partial(
                 on_events,
                 documents=dependencies.documents,
@@ -56,8 +60,14 @@ async def open_question_service(
                 ledger=dependencies.ledger,
             )
             charges = Charges(bus.log)
-            async with charges.published_each_second():
+            async with charges.published_each_second(), receipts.published_in_background():
                 subscription = Subscription("query-status", handle)
                 yield QuestionService(questions, charges, subscription, rows)
     finally:
         await rows.close()
+
+
+def answering_model(settings: QuerySettings) -> str:
+    """Return the language model that writes answers, empty where none does."""
+    model = language_model(settings, "query")
+    return model.model if model else ""

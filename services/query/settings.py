@@ -4,13 +4,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
-from pydantic import AliasChoices, Field, SecretStr
+from pydantic import AliasChoices, Field, SecretStr, field_validator
 
 from knowledge.descriptions import SummaryLimits
 from runtime.errors import ConfigurationError
 from runtime.models.roles import SummarySettings
 from services.query.answering.port import EffortLimits
 from services.query.question import DEFAULT_MODE, ChunkPickMethod, SearchMode
+from services.query.receipt_forms import ReceiptForms, parse_receipt_forms
 
 
 class QuerySettings(SummarySettings):
@@ -60,6 +61,13 @@ class QuerySettings(SummarySettings):
         ge=0,
         description="MB of graph and vectors that questions keep in memory; 0: none",
     )
+    receipts: str = Field(
+        default="off",
+        description=(
+            "`off`, `hashes` or `full`: whether every answer is an event of the log, and with its "
+            "texts; `off, legal=full` for single workspaces"
+        ),
+    )
     enable_llm_cache: bool = Field(
         default=True, description="keep keywords and answers of the language model"
     )
@@ -83,6 +91,17 @@ class QuerySettings(SummarySettings):
     user_prompt_prefix_file: str = Field(
         default="", description="a file that holds it, and goes before the setting"
     )
+
+    @field_validator("receipts")
+    @classmethod
+    def _is_a_form(cls, text: str) -> str:
+        parse_receipt_forms(text)
+        return text
+
+    @cached_property
+    def receipt_forms(self) -> ReceiptForms:
+        """In which form the answers of each workspace are recorded."""
+        return parse_receipt_forms(self.receipts)
 
     @cached_property
     def prompt_prefix(self) -> str:

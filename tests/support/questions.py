@@ -16,6 +16,8 @@ from services.query.questions.local import LocalQuestions
 from services.query.questions.port import QuestionRequest, Questions, SearchPlace
 from services.query.questions.remote import RemoteQuestions
 from services.query.questions.server import QuestionServer
+from services.query.receipt_forms import parse_receipt_forms
+from services.query.receipts.publishing import AnswerReceipts
 from services.query.settings import QuerySettings
 from tests.support.querying import QueryHarness
 from tests.support.served import served
@@ -36,12 +38,19 @@ def question(query: str = "Who discovered radium?", **fields: Any) -> QuestionRe
     return QuestionRequest(**fields_given)
 
 
-def local_questions(harness: QueryHarness, **changes: Any) -> LocalQuestions:
+def local_questions(
+    harness: QueryHarness, receipts: AnswerReceipts | None = None, **changes: Any
+) -> LocalQuestions:
     """Questions over the stores of the harness, with these dependencies changed."""
     settings = QuerySettings()
     past = Past(harness.log, settings.summary_limits)
     answers = MemoryPastAnswers(harness.log, harness.rows)
-    return LocalQuestions(settings, harness.deps(**changes), past, answers)
+    return LocalQuestions(settings, harness.deps(**changes), past, answers, receipts)
+
+
+def receipts_of(harness: QueryHarness, forms: str = "full", model: str = "") -> AnswerReceipts:
+    """Receipts in these forms, which wait until a test publishes them."""
+    return AnswerReceipts(harness.log, parse_receipt_forms(forms), model)
 
 
 def question_server(questions: Questions | None) -> QuestionServer:

@@ -29,11 +29,10 @@ from services.gateway.questions.models import (
     references_of,
 )
 from services.gateway.questions.routes import (
-    POSITION_HEADER,
     place_of,
     question_request,
+    set_receipt,
 )
-from services.gateway.questions.streaming import NdjsonResponse
 from services.query.answer import Answer
 from services.query.errors import BadRequest
 from services.query.question import Turn
@@ -70,8 +69,8 @@ class Reply:
 
     pieces: AsyncGenerator[str]
     sources: dict[str, Any]
-    """The fields beside the answer that say what it is from: `references`, and where `auto` has
-    chosen, `mode` and `mode_reason`.
+    """The fields beside the answer that say what it is from: `references`, where `auto` has chosen
+    `mode` and `mode_reason`, and the `receipt` where one is recorded.
     """
     usage: AnswerUsage
 
@@ -136,6 +135,7 @@ async def answer_request(
     meter = AnswerUsage(count, sum(map(count, texts)))
     place = await place_of(request, deps, workspace, response)
     answer = await deps.questions.ask(question_request(request, place, is_streamed=is_streamed))
+    set_receipt(response, answer)
     references = references_of(request, answer) or []
     return Reply(
         _pieces(request, answer, meter, note),
@@ -145,6 +145,7 @@ async def answer_request(
                 for reference in references
             ],
             **mode_choice(answer.retrieval),
+            **({"receipt": answer.receipt} if answer.receipt else {}),
         },
         meter,
     )
@@ -173,9 +174,3 @@ async def _pieces(
     )
     if section:
         yield meter.record(section)
-
-
-def with_position(stream: NdjsonResponse, response: Response) -> NdjsonResponse:
-    """Return the stream with the position header of the response."""
-    stream.headers[POSITION_HEADER] = response.headers[POSITION_HEADER]
-    return stream

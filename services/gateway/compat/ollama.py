@@ -17,7 +17,6 @@ from services.gateway.compat.chat import (
     answer_request,
     last_user_message,
     to_request,
-    with_position,
 )
 from services.gateway.compat.conversation import ParsedMessage, parse_message
 from services.gateway.compat.left_out import left_out_parts, note
@@ -33,6 +32,7 @@ from services.gateway.compat.ollama_models import (
 )
 from services.gateway.errors import protocol_errors
 from services.gateway.questions.dependencies import QuestionDependencies, QuestionDeps
+from services.gateway.questions.routes import with_answer_headers
 from services.gateway.questions.streaming import Lines, NdjsonResponse, with_error_line
 from services.gateway.workspaces import Workspace
 from services.query.errors import NotFound
@@ -119,7 +119,7 @@ async def chat(
     )
     if body.stream is False:
         return _last_line(body.model, reply, _message(await reply.text()))
-    return with_position(
+    return with_answer_headers(
         NdjsonResponse(_lines(body.model, reply, _message, request.url.path)), response
     )
 
@@ -144,7 +144,7 @@ async def generate(
     )
     if not body.stream:
         return _last_line(body.model, reply, {**_response(await reply.text()), "context": []})
-    return with_position(
+    return with_answer_headers(
         NdjsonResponse(_lines(body.model, reply, _response, request.url.path)), response
     )
 

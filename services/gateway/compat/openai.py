@@ -18,7 +18,6 @@ from services.gateway.compat.chat import (
     answer_request,
     last_user_message,
     to_request,
-    with_position,
 )
 from services.gateway.compat.conversation import ParsedMessage
 from services.gateway.compat.left_out import left_out_parts, note
@@ -32,6 +31,7 @@ from services.gateway.compat.openai_models import (
 )
 from services.gateway.errors import openai_error, protocol_errors
 from services.gateway.questions.dependencies import QuestionDeps
+from services.gateway.questions.routes import with_answer_headers
 from services.gateway.questions.streaming import EventStreamResponse, Lines, with_error_line
 from services.gateway.workspaces import checked_workspace
 from services.query.errors import BadRequest, NotFound
@@ -100,7 +100,9 @@ async def complete(
         query_request, deps, workspace, response, is_streamed=bool(body.stream), note=left_out
     )
     if body.stream:
-        return with_position(EventStreamResponse(_events(body, reply, request.url.path)), response)
+        return with_answer_headers(
+            EventStreamResponse(_events(body, reply, request.url.path)), response
+        )
     message = {"role": "assistant", "content": await reply.text(), "refusal": None}
     return {
         **_completion(body.model, "chat.completion"),

@@ -321,3 +321,8 @@ class QueryResponse(BaseModel):
         description="why `auto` chose it, in a sentence",
         exclude_if=lambda reason: reason is None,
     )
+    receipt: str | None = Field(
+        default=None,
+        description="with RECEIPTS, the id of the answer's receipt: GET /receipts/{id}",
+        exclude_if=lambda receipt: receipt is None,
+    )

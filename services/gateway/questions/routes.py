@@ -3,7 +3,6 @@ answer.
 """
 
 import time
-from functools import partial
 
 from fastapi import APIRouter, HTTPException, Request, Response
 
@@ -23,8 +22,9 @@ from services.gateway.questions.models import (
 from services.gateway.questions.streaming import NdjsonResponse, answer_lines
 from services.gateway.reference.responses import Responses, error_responses
 from services.gateway.workspaces import Workspace
+from services.query.answer import Answer
 from services.query.partitions import Partitions
-from services.query.question import Keywords, Output, Turn
+from services.query.question import Keywords, Output, ProgressCallback, Turn
 from services.query.questions.port import QuestionRequest, SearchPlace
 
 router = APIRouter()
@@ -35,13 +35,17 @@ answer.
 """
 
 
+RECEIPT_HEADER = "X-Receipt"
+"""The header with the id of the answer's receipt, where one is recorded."""
+
 POSITION_SCHEMA = {
     "description": "up to when, in microseconds since 1970",
     "schema": {"type": "integer", "minimum": 0},
 }
+RECEIPT_SCHEMA = {"description": "id of the receipt", "schema": {"type": "string"}}
 QUERY_RESPONSES: Responses = {
     **error_responses(502),
-    200: {"headers": {POSITION_HEADER: POSITION_SCHEMA}},
+    200: {"headers": {POSITION_HEADER: POSITION_SCHEMA, RECEIPT_HEADER: RECEIPT_SCHEMA}},
 }
 STREAM_EXAMPLE = {
     "application/x-ndjson": {
@@ -69,7 +73,8 @@ async def place_of(
     sequence = await sequence_of(deps.past, workspace, body.as_of, places)
     response.headers[POSITION_HEADER] = str(await deps.past.time_of(workspace, sequence))
     partitions = Partitions.of(workspace, await deps.pointers.live("vectors"))
-    return SearchPlace(partitions=partitions, sequence=sequence)
+    complete_to = int(response.headers[POSITION_HEADER])
+    return SearchPlace(partitions=partitions, sequence=sequence, complete_to=complete_to)
 
 
 async def _present_place(
@@ -88,7 +93,7 @@ async def _present_place(
             )
             raise HTTPException(503, message, {"Retry-After": "1", POSITION_HEADER: str(position)})
     response.headers[POSITION_HEADER] = str(position)
-    return SearchPlace(partitions=partitions)
+    return SearchPlace(partitions=partitions, complete_to=position)
 
 
 @router.post("/query", tags=["query"], operation_id="query", responses=QUERY_RESPONSES)
@@ -104,6 +109,7 @@ async def query(
     place = await place_of(body, deps, workspace, response, request)
     asking = deps.questions.ask(question_request(body, place))
     answer = await while_connected(reader_of_past(body, request), asking)
+    set_receipt(response, answer)
     fields = QueryResponse(
         response=answer.text,
         references=references_of(body, answer),
@@ -113,6 +119,7 @@ async def query(
         prompt_truncated=answer.prompt_truncated,
         reasoning=(answer.reasoning or None) if body.include_reasoning else None,
         rounds=rounds_of(answer),
+        receipt=answer.receipt or None,
     )
     return fields.model_copy(update=mode_choice(answer.retrieval))
 
@@ -134,10 +141,31 @@ async def query_stream(
     """Answer a question from the documents, in lines of JSON while the answer is being written."""
     place = await place_of(body, deps, workspace, response, request)
     question = question_request(body, place, is_streamed=body.stream is not False)
-    answering = answer_lines(body, partial(deps.questions.ask, question), request.url.path)
+
+    async def ask_question(on_progress: ProgressCallback) -> Answer:
+        answer = await deps.questions.ask(question, on_progress)
+        set_receipt(response, answer)
+        return answer
+
+    answering = answer_lines(body, ask_question, request.url.path)
     lines = NdjsonResponse(await while_connected(reader_of_past(body, request), answering))
-    lines.headers[POSITION_HEADER] = response.headers[POSITION_HEADER]
-    return lines
+    return with_answer_headers(lines, response)
+
+
+def set_receipt(response: Response, answer: Answer) -> None:
+    """Set the header with the id of the answer's receipt, if it has one."""
+    if answer.receipt:
+        response.headers[RECEIPT_HEADER] = answer.receipt
+
+
+def with_answer_headers(stream: NdjsonResponse, response: Response) -> NdjsonResponse:
+    """Return the stream with the position header of the response, and that of the receipt where it
+    is known before the first line.
+    """
+    for name in (POSITION_HEADER, RECEIPT_HEADER):
+        if name in response.headers:
+            stream.headers[name] = response.headers[name]
+    return stream
 
 
 def reader_of_past(body: QueryRequest, request: Request) -> Request | None:

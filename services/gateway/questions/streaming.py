@@ -124,6 +124,8 @@ async def _answer_lines(request: QueryRequest, answer: Answer) -> Lines:
         {"references": references} if request.include_references else {}
     )
     reference_fields |= mode_choice(answer.retrieval)
+    if answer.receipt:
+        reference_fields["receipt"] = answer.receipt
     if (rounds := rounds_of(answer)) is not None:
         reference_fields["rounds"] = [search_round.model_dump() for search_round in rounds]
     if answer.pieces is None:

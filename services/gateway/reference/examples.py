@@ -5,6 +5,7 @@ from typing import Any
 from services.gateway.reference.golden_examples import GOLDEN_EXAMPLES
 from services.gateway.reference.graph_examples import GRAPH_EXAMPLES
 from services.gateway.reference.operation_examples import OPERATION_EXAMPLES
+from services.gateway.reference.receipt_examples import RECEIPT_EXAMPLES
 
 _AT = 1795262838120000
 
@@ -97,6 +98,7 @@ EXAMPLES: dict[str, Any] = {
         "response_time": 0.114,
         "llm_generated": False,
     },
+    **RECEIPT_EXAMPLES,
     "POST /query/data": {
         "status": "success",
         "message": "Query executed successfully",

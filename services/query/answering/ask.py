@@ -79,11 +79,15 @@ async def _ask(
     entry = entry_for(prompt) if entry_for else None
     references = None if bypass or not deps.answer_generator.uses_model else retrieval.references
     if entry and (cached_text := await entry.get()) is not None:
-        return Answer(clean(cached_text, references), retrieval, by_model=True)
+        return Answer(clean(cached_text, references), retrieval, by_model=True, prompt=prompt)
     if is_streamed and (pieces := deps.answer_generator.stream(prompt)):
         pieces = _measured(entry.store_stream(pieces) if entry else pieces, deps, question.mode)
         return Answer(
-            "", retrieval, deps.answer_generator.uses_model, _clean_stream(pieces, references)
+            "",
+            retrieval,
+            deps.answer_generator.uses_model,
+            _clean_stream(pieces, references),
+            prompt=prompt,
         )
     with deps.measure("generate", question.mode):
         return await _generate(prompt, retrieval, references, entry, deps)
@@ -119,6 +123,7 @@ async def _generate(
         truncated=completion.cut,
         reasoning=safe(completion.reasoning),
         prompt_truncated=completion.narrow,
+        prompt=prompt,
     )
 
 

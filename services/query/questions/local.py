@@ -27,6 +27,8 @@ from services.query.questions.port import (
     RetrievedData,
     SearchPlace,
 )
+from services.query.receipts.publishing import AnswerReceipts
+from services.query.receipts.recording import AnswerPlace, Recording
 from services.query.settings import QuerySettings
 
 LIMITS = (
@@ -50,19 +52,23 @@ class LocalQuestions:
     answering: QueryDependencies
     past: Past
     past_answers: MemoryPastAnswers
+    receipts: AnswerReceipts | None = None
 
     async def ask(
         self, request: QuestionRequest, on_progress: ProgressCallback = ignore_progress, /
     ) -> Answer:
         """See `Questions.ask`."""
+        question = to_question(request, self.settings)
+        recording = self._recording(request, question)
         dependencies, partitions = await self._searched(request.place)
-        return await ask(
-            to_question(request, self.settings),
+        answer = await ask(
+            question,
             partitions,
             replace(dependencies, on_progress=on_progress),
             output=request.output,
             is_streamed=request.is_streamed,
         )
+        return recording.record(answer) if recording else answer
 
     async def retrieve(self, request: QuestionRequest, /) -> RetrievedData:
         """See `Questions.retrieve`."""
@@ -79,6 +85,16 @@ class LocalQuestions:
             await self._embedding_model(generation),
             reranks=self.answering.reranker is not None,
         )
+
+    def _recording(self, request: QuestionRequest, question: Question) -> Recording | None:
+        """Return what records the answer; None where none is wanted: a context and a prompt are no
+        answers.
+        """
+        if self.receipts is None or request.output != "answer":
+            return None
+        place = request.place
+        answer_place = AnswerPlace(place.workspace, place.sequence, place.complete_to)
+        return self.receipts.recording(question, answer_place, is_streamed=request.is_streamed)
 
     async def _searched(self, place: SearchPlace) -> tuple[QueryDependencies, Partitions]:
         if place.sequence is None:

@@ -29,10 +29,12 @@ class SearchPlace:
     """Where a question is answered from: a workspace as it is, or as it was at a `sequence`.
 
     `partitions` are those that are searched. Of the past they say by which embedding model.
+    `complete_to`: up to when all documents are there, in microseconds since 1970; 0 for unknown.
     """
 
     partitions: Partitions
     sequence: int | None = None
+    complete_to: int = 0
 
     @property
     def workspace(self) -> str:

@@ -63,6 +63,7 @@ class AnswerHead:
     reasoning: str = ""
     prompt_truncated: bool = False
     is_streamed: bool = False
+    receipt: str = ""
 
     @classmethod
     def of(cls, answer: Answer) -> "AnswerHead":
@@ -75,6 +76,7 @@ class AnswerHead:
             reasoning=answer.reasoning,
             prompt_truncated=answer.prompt_truncated,
             is_streamed=answer.pieces is not None,
+            receipt=answer.receipt,
         )
 
     def with_pieces(self, pieces: AsyncGenerator[AnswerPiece] | None) -> Answer:
@@ -87,6 +89,7 @@ class AnswerHead:
             truncated=self.truncated,
             reasoning=self.reasoning,
             prompt_truncated=self.prompt_truncated,
+            receipt=self.receipt,
         )
 
 

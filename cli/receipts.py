@@ -1,0 +1,162 @@
+"""`receipts`: which answers were given, on what each rests, and whether the log still has it so."""
+
+import asyncio
+from dataclasses import asdict
+from typing import Annotated, Any
+
+import typer
+
+from cli.client import call_query_service
+from cli.common import (
+    DATA,
+    WORKSPACE,
+    Data,
+    Json,
+    Workspace,
+    echo,
+    errors,
+    note,
+    print_json,
+    quiet_logs,
+)
+from cli.rebuild import Progress, ignore
+from cli.terminal import line
+
+# `--help` answers at once: the client and the bus are loaded by the command that needs them.
+
+app = typer.Typer(
+    help="Receipts: what each answer was asked, and on what it rests.", no_args_is_help=True
+)
+
+ReceiptId = Annotated[
+    str, typer.Argument(metavar="ID", help="As the answer, or `receipts list`, has it.")
+]
+
+
+@app.command("list")
+def list_(
+    since: Annotated[
+        str, typer.Option("--since", metavar="SEQ|TIME", help="Only those behind it.")
+    ] = "",
+    asker: Annotated[
+        str, typer.Option("--asker", metavar="NAME", help="Only of who asked: key:web, user:ada.")
+    ] = "",
+    document: Annotated[
+        str, typer.Option("--document", metavar="ID", help="Only answers that rest on it.")
+    ] = "",
+    entity: Annotated[
+        str, typer.Option("--entity", metavar="NAME", help="Only answers that rest on it.")
+    ] = "",
+    passage: Annotated[
+        str, typer.Option("--passage", metavar="ID", help="Only answers that rest on it.")
+    ] = "",
+    limit: Annotated[
+        int, typer.Option("--limit", min=1, max=1000, help="The newest so many.")
+    ] = 50,
+    data: Data = DATA,
+    as_json: Json = False,
+    workspace: Workspace = WORKSPACE,
+) -> None:
+    """List the newest receipts of answers: all, or those that rest on a document, an entity or a
+    passage.
+    """
+    with errors(as_json):
+        receipts = call_query_service(
+            data,
+            workspace,
+            lambda client: client.receipts(
+                since=since,
+                asker=asker,
+                document=document,
+                entity=entity,
+                passage=passage,
+                limit=limit,
+            ),
+        )
+        if as_json:
+            print_json([receipt.model_dump() for receipt in receipts])
+            return
+        for receipt in receipts:
+            words = receipt.question if receipt.question is not None else f"({receipt.form})"
+            echo(
+                line(
+                    f"{receipt.id}  {receipt.asked_at[:19]}  {receipt.asker or '-'}  "
+                    f"{receipt.documents} documents  {words}"
+                )
+            )
+        if not receipts:
+            note("no receipts; the setting RECEIPTS says whether answers are recorded")
+
+
+@app.command()
+def show(
+    id: ReceiptId, data: Data = DATA, as_json: Json = False, workspace: Workspace = WORKSPACE
+) -> None:
+    """Show one receipt."""
+    with errors(as_json):
+        receipt = call_query_service(data, workspace, lambda client: client.receipt(id))
+        if as_json:
+            print_json(receipt.model_dump())
+        else:
+            show_receipt(receipt.model_dump())
+
+
+@app.command()
+def verify(data: Data = DATA, as_json: Json = False, workspace: Workspace = WORKSPACE) -> None:
+    """Verify the receipts of a workspace: the hashes of their texts, the passages they name in the
+    log, and the hash chains of the whole log. Ends with code 1 where something is not as it was.
+    """
+    with errors(as_json):
+        quiet_logs()
+        from operations.receipts import verify_receipts  # noqa: PLC0415
+        from operations.target import select_target  # noqa: PLC0415
+
+        report = ignore if as_json else Progress()
+        settings = select_target(data).settings
+        findings = asyncio.run(verify_receipts(settings, workspace, report))
+        if as_json:
+            print_json(asdict(findings))
+        else:
+            echo(
+                f"{findings.receipts} receipts, {findings.erased} of them without the words of "
+                f"erased documents; {findings.passages} passages are in the log as they were"
+            )
+            for problem in findings.problems:
+                note(f"  {problem}")
+        raise typer.Exit(1 if findings.problems else 0)
+
+
+def show_receipt(receipt: dict[str, Any]) -> None:
+    """Print a receipt as a person reads it."""
+    event = receipt["event"]
+    settings = event["settings"]
+    evidence = event["evidence"]
+    mode = " → ".join(filter(None, (settings["mode"], settings["chosen_mode"])))
+    echo(f"receipt {receipt['id']} ({event['form']}), at {receipt['sequence']} of the log")
+    echo(line(f"asked by {receipt['asker'] or '-'} at {event['asked_at']}, mode {mode}"))
+    echo(f"answered from the log up to {event['position']}, in {event['duration_ms']} ms")
+    model = event["model"] if event["by_model"] else "no language model"
+    echo(line(f"by {model}{', cached' if event['is_cached'] else ''}; it is {event['end']}"))
+    for cost in event["costs"]:
+        usage = cost["usage"]
+        echo(
+            line(
+                f"paid to {cost['model']} for {cost['step']}: {usage['prompt']:,} tokens read, "
+                f"{usage['completion']:,} written"
+            )
+        )
+    if erased := event["erased_documents"]:
+        echo(line(f"without the words of erased documents: {', '.join(erased)}"))
+    for name in ("question", "answer"):
+        echo(f"\n{name}: {_text(event[name])}")
+    echo()
+    for passage in evidence["passages"]:
+        of = passage["file_path"] or passage["document_id"]
+        hash = passage["sha256"][:12] or "erased"
+        echo(line(f"[{passage['reference'] or '-'}] {of}  {passage['chunk_id']}  {hash}"))
+    counts = f"{len(evidence['entities'])} entities, {len(evidence['relations'])} relations"
+    echo(f"and {counts}, of {len(evidence['documents'])} documents in all")
+
+
+def _text(recorded: dict[str, Any]) -> str:
+    return f"sha256 {recorded['sha256']}" if recorded["text"] is None else recorded["text"]

@@ -1,0 +1,148 @@
+"""Reads the receipts of a workspace from the log."""
+
+import re
+from collections import deque
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from contracts.envelope import Envelope
+from contracts.events import AnswerGiven, Event
+from contracts.ids import entity_vector_id
+from runtime.bus.codec import decode
+from runtime.bus.points import sequence_at
+from runtime.bus.port import Log, Message
+from runtime.bus.records import Record, leaf, record_of
+from runtime.errors import InvalidInput, ServiceError
+from runtime.receipts.ids import time_of_id
+
+CLOCK_DIFFERENCE = timedelta(minutes=5)
+"""By how much the clocks of those who answer may be ahead of the bus's."""
+
+_PLAIN = re.compile(r"[A-Za-z0-9._-]+")
+"""What stands in JSON as it is."""
+
+
+@dataclass(frozen=True)
+class StoredReceipt:
+    """A receipt in the log. `leaf`: the hash by which the audit chain has its event."""
+
+    sequence: int
+    envelope: Envelope[Event]
+    event: AnswerGiven
+    published_at: datetime
+    leaf: str
+
+    @property
+    def asker(self) -> str | None:
+        """Return in whose name the question was asked."""
+        return self.envelope.actor
+
+
+@dataclass(frozen=True)
+class ReceiptFilter:
+    """Which receipts are wanted: those that meet all conditions; empty ones hold for all.
+
+    `document`: an id; `entity`: a name in its spelling of the graph; `passage`: a chunk's id.
+    """
+
+    asker: str = ""
+    document: str = ""
+    entity: str = ""
+    passage: str = ""
+
+    def admits(self, receipt: StoredReceipt) -> bool:
+        """Return whether the receipt meets the conditions."""
+        evidence = receipt.event.evidence
+        entity_id = entity_vector_id(self.entity) if self.entity else ""
+        return (
+            (not self.asker or self.asker == receipt.asker)
+            and (not self.document or self.document in evidence.documents)
+            and (not entity_id or any(entity.id == entity_id for entity in evidence.entities))
+            and (
+                not self.passage
+                or any(passage.chunk_id == self.passage for passage in evidence.passages)
+            )
+        )
+
+    @property
+    def may_be_in(self) -> Callable[[bytes], bool]:
+        """Return a function that tells from the bytes of an event whether it may be admitted: most
+        need not be decoded.
+        """
+        words = [self.asker, self.document, self.passage]
+        words += [entity_vector_id(self.entity)] if self.entity else []
+        needles = [word.encode() for word in words if _PLAIN.fullmatch(word)]
+        return lambda data: all(needle in data for needle in needles)
+
+
+async def newest_receipts(
+    log: Log, workspace: str, receipt_filter: ReceiptFilter, after: int, limit: int
+) -> list[StoredReceipt]:
+    """Return the last `limit` receipts behind a sequence, the newest first. Raises `Unavailable`.
+
+    Of a receipt that an erasure wrote anew the newest event counts.
+    """
+    receipts: dict[str, StoredReceipt] = {}
+    order: deque[str] = deque()
+    async for receipt in receipts_behind(log, workspace, after, receipt_filter.may_be_in):
+        if not receipt_filter.admits(receipt):
+            continue
+        id = receipt.event.receipt
+        if id not in receipts:
+            order.append(id)
+        receipts[id] = receipt
+        if len(order) > limit:
+            del receipts[order.popleft()]
+    newest_first = sorted(receipts.values(), key=lambda receipt: receipt.event.receipt)
+    return newest_first[::-1]
+
+
+async def find_receipt(log: Log, workspace: str, id: str) -> StoredReceipt | None:
+    """Return the receipt of this id, None where there is none. Raises InvalidInput for what is no
+    id.
+    """
+    try:
+        asked_at = time_of_id(id)
+    except (ValueError, OverflowError, OSError):
+        raise InvalidInput(
+            f"{id!r:.80} is no id of a receipt: answers have it as `receipt`"
+        ) from None
+    point = (asked_at - CLOCK_DIFFERENCE).isoformat()
+    after = await sequence_at(log, None, point)
+    needle = f'"{id}"'.encode()
+    async for receipt in receipts_behind(log, workspace, after, lambda data: needle in data):
+        if receipt.event.receipt == id:
+            return receipt
+    return None
+
+
+async def receipts_behind(
+    log: Log, workspace: str, after: int, may_be_wanted: Callable[[bytes], bool]
+) -> AsyncGenerator[StoredReceipt]:
+    """Yield the receipts of a workspace behind a sequence whose bytes may be wanted, in order.
+    What cannot be read is left out. Raises `Unavailable`.
+    """
+    messages = log.history(workspace, None, AnswerGiven.type_name(), after)
+    async with aclosing(messages):
+        async for message in messages:
+            if may_be_wanted(message.data) and (receipt := stored_receipt(message)):
+                yield receipt
+
+
+def stored_receipt(message: Message) -> StoredReceipt | None:
+    """Return the receipt that a message is, None for any other one."""
+    return stored_record(record_of(message))
+
+
+def stored_record(record: Record) -> StoredReceipt | None:
+    """Return the receipt that a stored message is, None for any other one."""
+    try:
+        envelope = decode(record.data, record.subject, record.headers)
+    except ServiceError:
+        return None
+    event = envelope.data
+    if not isinstance(event, AnswerGiven):
+        return None
+    return StoredReceipt(record.sequence, envelope, event, record.time, leaf(record))

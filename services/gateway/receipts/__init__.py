@@ -1,0 +1,1 @@
+"""Receipts of answers over HTTP."""

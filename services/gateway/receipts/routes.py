@@ -1,0 +1,90 @@
+"""The routes of receipts: which answers were given, on what each rests."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query, Request
+
+from runtime.bus.points import sequence_at
+from runtime.bus.port import Log
+from runtime.receipts.reading import (
+    StoredReceipt,
+    find_receipt,
+    newest_receipts,
+)
+from services.gateway.auth.permissions import Principal
+from services.gateway.caller_places import CallerPlaces
+from services.gateway.places import Places
+from services.gateway.receipts.dependencies import ReceiptDeps
+from services.gateway.receipts.models import (
+    ReceiptConditions,
+    ReceiptResponse,
+    Receipts,
+    ReceiptSummary,
+)
+from services.gateway.reference.responses import error_responses
+from services.gateway.workspaces import Workspace
+from services.query.errors import NotFound
+
+router = APIRouter(prefix="/receipts", tags=["receipts"])
+
+ReceiptId = Annotated[str, Path(max_length=64, examples=["019ceb77-2a10-7c3e-9a41-6f0d5b7e2c18"])]
+
+
+@router.get("")
+async def receipts(
+    deps: ReceiptDeps,
+    workspace: Workspace,
+    request: Request,
+    places: CallerPlaces,
+    conditions: Annotated[ReceiptConditions, Query()],
+) -> Receipts:
+    """Return the newest receipts of answers that meet the conditions. Credentials that may only
+    read see those of their own questions.
+    """
+    asker = own_asker(request)
+    if asker and conditions.asker not in ("", asker):
+        return Receipts(receipts=[])
+    after = await _place(deps.log, conditions.since, places)
+    found = await newest_receipts(
+        deps.log, workspace, conditions.filter(asker or conditions.asker), after, conditions.limit
+    )
+    return Receipts(receipts=[ReceiptSummary.of(receipt, places) for receipt in found])
+
+
+@router.get("/{id}", responses=error_responses(404))
+async def receipt(
+    id: ReceiptId,
+    deps: ReceiptDeps,
+    workspace: Workspace,
+    request: Request,
+    places: CallerPlaces,
+) -> ReceiptResponse:
+    """Return one receipt. Credentials that may only read see those of their own questions."""
+    found = await readable_receipt(deps.log, workspace, id, request)
+    return ReceiptResponse.of(found, places)
+
+
+async def readable_receipt(log: Log, workspace: str, id: str, request: Request) -> StoredReceipt:
+    """Return the receipt of this id. Raises NotFound where there is none that the caller may
+    see.
+    """
+    found = await find_receipt(log, workspace, id)
+    asker = own_asker(request)
+    if found is None or (asker and found.asker != asker):
+        raise NotFound(f"workspace {workspace!r} has no receipt {id}")
+    return found
+
+
+def own_asker(request: Request) -> str:
+    """Return whose receipts alone the caller may see; empty for those of everybody."""
+    principal: Principal = request.state.principal
+    return "" if principal.permissions.allows("write") else principal.name
+
+
+async def _place(log: Log, since: str, places: Places) -> int:
+    """Return the sequence behind which receipts are listed. Raises InvalidInput for no place."""
+    if not since:
+        return 0
+    if places.key and since.strip().isdecimal():
+        return places.sequence(int(since))
+    return await sequence_at(log, None, since)

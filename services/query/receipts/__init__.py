@@ -1,0 +1,1 @@
+"""Receipts: what each answer rests on, as an event that is published once the answer has ended."""

@@ -1,0 +1,178 @@
+"""Every route that answers gives the id of the receipt, and receipts are listed for those who may
+see them.
+"""
+
+import json
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx
+import pytest
+from pydantic import SecretStr
+
+from services.gateway.auth.config import AuthConfig, auth_config
+from services.gateway.auth.settings import AccessSettings
+from services.query.receipts.publishing import AnswerReceipts
+from tests.support.querying import QueryHarness, library_of_two
+from tests.support.questions import local_questions, receipts_of
+
+QUESTION = "Who discovered radium?"
+READER = "a-key-that-may-only-read"
+WRITER = "a-key-that-may-write-too"
+UNKNOWN = "019ceb77-2a10-7c3e-9a41-6f0d5b7e2c18"
+
+
+@asynccontextmanager
+async def client_of(
+    harness: QueryHarness, receipts: AnswerReceipts, config: AuthConfig | None = None
+) -> AsyncGenerator[httpx.AsyncClient]:
+    """A client of the API over these stores, whose answers are recorded."""
+    app = harness.app(config, questions=local_questions(harness, receipts))
+    transport = httpx.ASGITransport(app)
+    headers = {"X-Workspace": "w"}
+    async with httpx.AsyncClient(
+        transport=transport, base_url="http://api", headers=headers
+    ) as client:
+        yield client
+
+
+def bound_keys() -> AuthConfig:
+    """Two keys of one workspace, of which one may only read."""
+    keys = f"reader:{READER}:w:read,writer:{WRITER}:w:write"
+    return auth_config(AccessSettings(lightstream_api_keys=SecretStr(keys)))
+
+
+OPENAI = {"model": "lightstream", "messages": [{"role": "user", "content": QUESTION}]}
+OLLAMA = {"model": "lightrag", "messages": [{"role": "user", "content": QUESTION}]}
+ROUTES: dict[str, tuple[str, dict[str, Any]]] = {
+    "query": ("/query", {"query": QUESTION}),
+    "stream": ("/query/stream", {"query": QUESTION}),
+    "openai": ("/v1/chat/completions", OPENAI),
+    "openai stream": ("/v1/chat/completions", {**OPENAI, "stream": True}),
+    "ollama": ("/api/chat", {**OLLAMA, "stream": False}),
+    "ollama stream": ("/api/chat", OLLAMA),
+    "ollama generate": ("/api/generate", {"model": "lightrag", "prompt": QUESTION}),
+}
+
+
+@pytest.mark.parametrize("route", list(ROUTES))
+async def test_every_answer_has_its_receipt_in_header_and_field(route: str) -> None:
+    harness = await library_of_two()
+    receipts = receipts_of(harness)
+    path, body = ROUTES[route]
+    async with client_of(harness, receipts) as client:
+        answer = await client.post(path, json=body)
+        await receipts.publish()
+        assert answer.status_code == 200, answer.text
+        id = answer.headers["X-Receipt"]
+        assert f'"receipt": "{id}"' in answer.text or f'"receipt":"{id}"' in answer.text
+        receipt = (await client.get(f"/receipts/{id}")).json()
+    assert receipt["event"]["question"]["text"] == QUESTION
+    assert receipt["event"]["answer"]["text"] is not None
+
+
+async def test_a_stream_with_its_steps_has_the_receipt_in_its_lines() -> None:
+    harness = await library_of_two()
+    receipts = receipts_of(harness)
+    async with client_of(harness, receipts) as client:
+        body = {"query": QUESTION, "include_progress": True}
+        answer = await client.post("/query/stream", json=body)
+    lines = [json.loads(line) for line in answer.text.splitlines()]
+    (id,) = [line["receipt"] for line in lines if "receipt" in line]
+    await receipts.publish()
+    assert f'"receipt":"{id}"' in harness.log.messages[-1].data.decode()
+
+
+async def test_without_receipts_answers_are_as_they_were() -> None:
+    harness = await library_of_two()
+    async with client_of(harness, receipts_of(harness, "off")) as client:
+        answer = await client.post("/query", json={"query": QUESTION})
+        listed = (await client.get("/receipts")).json()
+    assert ("receipt" in answer.json(), "X-Receipt" in answer.headers) == (False, False)
+    assert listed == {"receipts": []}
+
+
+async def test_receipts_are_listed_by_what_they_rest_on() -> None:
+    harness = await library_of_two()
+    receipts = receipts_of(harness)
+    questions = (QUESTION, "Who sells honey cakes?")
+    async with client_of(harness, receipts) as client:
+        for query, document in zip(questions, ("curie", "baker"), strict=True):
+            only = {"document_ids": [document]}
+            await client.post("/query", json={"query": query, "mode": "mix", "filter": only})
+        await receipts.publish()
+
+        async def listed(**conditions: Any) -> list[str]:
+            answer = await client.get("/receipts", params=conditions)
+            assert answer.status_code == 200, (conditions, answer.text)
+            return [receipt["question"] for receipt in answer.json()["receipts"]]
+
+        assert await listed() == [questions[1], questions[0]]
+        assert await listed(limit=1) == [questions[1]]
+        assert await listed(document="curie") == [questions[0]]
+        assert await listed(document="baker") == [questions[1]]
+        assert await listed(entity="Radium") == [questions[0]]
+        assert await listed(passage="baker-chunk-000") == [questions[1]]
+        assert await listed(asker="anyone") == [questions[1], questions[0]]
+        assert await listed(asker="key:nobody") == []
+        assert await listed(since="1") == [questions[1]]
+        assert await listed(since="2020-01-01T00:00:00Z") == [questions[1], questions[0]]
+        assert (await client.get("/receipts", params={"since": "x"})).status_code == 422
+        assert (await client.get("/receipts", params={"documents": "x"})).status_code == 422
+
+
+async def test_who_may_only_read_sees_the_receipts_of_its_own_questions() -> None:
+    harness = await library_of_two()
+    receipts = receipts_of(harness)
+    async with client_of(harness, receipts, bound_keys()) as client:
+        ids: dict[str, str] = {}
+        for key in (READER, WRITER):
+            headers = {"X-API-Key": key}
+            answer = await client.post("/query", json={"query": QUESTION}, headers=headers)
+            ids[key] = answer.headers["X-Receipt"]
+        await receipts.publish()
+
+        async def seen(key: str, **conditions: Any) -> list[str]:
+            headers = {"X-API-Key": key}
+            answer = await client.get("/receipts", headers=headers, params=conditions)
+            return [receipt["id"] for receipt in answer.json()["receipts"]]
+
+        assert await seen(READER) == [ids[READER]]
+        assert await seen(READER, asker="key:writer") == []
+        assert set(await seen(WRITER)) == set(ids.values())
+        headers = {"X-API-Key": READER}
+        for key, status in ((READER, 200), (WRITER, 404)):
+            answer = await client.get(f"/receipts/{ids[key]}", headers=headers)
+            assert answer.status_code == status
+        other = {"X-API-Key": WRITER, "X-Workspace": "v"}
+        assert (await client.get("/receipts", headers=other)).status_code == 403
+        assert (await client.get("/receipts")).status_code == 403
+
+
+async def test_who_sees_no_sequences_sees_none_in_receipts() -> None:
+    harness = await library_of_two()
+    receipts = receipts_of(harness)
+    async with client_of(harness, receipts, bound_keys()) as client:
+        headers = {"X-API-Key": WRITER}
+        for _ in range(2):
+            await client.post("/query", json={"query": QUESTION}, headers=headers)
+        await receipts.publish()
+        newest, oldest = (await client.get("/receipts", headers=headers)).json()["receipts"]
+        assert min(newest["sequence"], oldest["sequence"]) > 2**50
+        since = {"since": str(oldest["sequence"])}
+        answer = await client.get("/receipts", headers=headers, params=since)
+        assert [receipt["id"] for receipt in answer.json()["receipts"]] == [newest["id"]]
+        receipt = (await client.get(f"/receipts/{newest['id']}", headers=headers)).json()
+    passages = receipt["event"]["evidence"]["passages"]
+    assert passages
+    assert all(passage["version"] > 2**50 for passage in passages)
+
+
+async def test_a_receipt_that_is_not_there_and_what_is_no_id() -> None:
+    harness = await library_of_two()
+    async with client_of(harness, receipts_of(harness)) as client:
+        missing = await client.get(f"/receipts/{UNKNOWN}")
+        wrong = await client.get("/receipts/17")
+    assert (missing.status_code, wrong.status_code) == (404, 422)
+    assert "answers have it as `receipt`" in wrong.json()["detail"]
