@@ -19,7 +19,7 @@ from cli.common import (
     print_json,
     quiet_logs,
 )
-from cli.rebuild import Progress, ignore
+from cli.rebuild_output import Progress, ignore
 from cli.terminal import line
 
 # `--help` answers at once: the client and the bus are loaded by the command that needs them.
