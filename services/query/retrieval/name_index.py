@@ -4,6 +4,7 @@ from array import array
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import count
+from typing import NamedTuple
 
 import numpy as np
 from anyascii import anyascii
@@ -11,6 +12,7 @@ from rapidfuzz.distance import OSA
 
 from contracts.spelling import one_spelling
 from offline.language.normal_forms import Word, is_character, normal_form, words
+from services.query.retrieval.name_keys import NameKeys, NameTables, name_key
 
 MAX_NAME_WORDS = 12
 """Longest name, in words, that is indexed."""
@@ -30,6 +32,17 @@ _SURNAMED = frozenset({"person", "other", "unknown", ""})
 _numbers = count()
 
 
+class SpanMeaning(NamedTuple):
+    """The entities that a span of words in a passage names."""
+
+    named: tuple[str, ...]
+    """As a whole."""
+    mentioned: tuple[str, ...]
+    """Those, then the ones that parts of it name."""
+    leading: tuple[str, ...]
+    """Those that a passage is about which begins with the span."""
+
+
 class NameIndex:
     """Index of one workspace's entity names by normal form, surname and spelling; `add` fills
     it. One thread at a time reads it.
@@ -42,8 +55,6 @@ class NameIndex:
         self._by_form: dict[str, list[int]] = {}
         self._by_last: dict[str, list[int]] = {}
         self._longest: dict[str, int] = {}
-        self._longest_by_two: dict[str, int] = {}
-        """By the first two words of names."""
         self._by_reading: dict[str, list[int]] = {}
         """Of names in scripts that are compared by characters: what they are called in Latin
         letters.
@@ -52,12 +63,17 @@ class NameIndex:
         self._indexed = 0
         """How many forms `_trigrams` has, the first ones: not every question has misspelt names."""
         self._trigrams: defaultdict[str, array[int]] = defaultdict(lambda: array("I"))
+        self._keys = NameKeys()
+        self._tables: NameTables | None = None
+        self.meanings: dict[int, SpanMeaning] = {}
+        """What spans of words mean, by their keys, as far as passages were searched for names."""
 
     def __len__(self) -> int:
         return len(self._names)
 
     def add(self, names: Iterable[tuple[str, str]]) -> None:
         """Add pairs of an entity name and its type; the caller gives each name once."""
+        self._forget()
         for name, type in names:
             spelling = one_spelling(name)
             name_words = words(spelling)
@@ -70,14 +86,17 @@ class NameIndex:
                 self._add_form(name_words[1:], number)
             if is_character(name_words[0].form) and (reading := words(anyascii(name))):
                 self._by_reading.setdefault(normal_form(reading), []).append(number)
+                self._keys.readings.append(name_key(word.form for word in reading))
                 self._note_length(reading)
             if type.lower() in _SURNAMED and _ends_with_surname(spelling, name_words):
                 self._by_last.setdefault(name_words[-1].form, []).append(number)
+                self._keys.surnames.append(name_key([name_words[-1].form]))
 
     def add_aliases(self, aliases: Iterable[tuple[str, str]]) -> None:
         """Add pairs of another name and the entity it means, of entities that are in the index
         already.
         """
+        self._forget()
         numbers = {name: number for number, name in enumerate(self._names)}
         for alias, name in aliases:
             if (
@@ -86,50 +105,37 @@ class NameIndex:
             ):
                 self._add_form(alias_words, numbers[name])
 
+    def _forget(self) -> None:
+        """Forget what follows from the names that were there."""
+        self._tables = None
+        self.meanings.clear()
+
+    def tables(self) -> NameTables:
+        """Return the tables of the names that were added; they are made once."""
+        if self._tables is None:
+            self._tables = self._keys.tables()
+        return self._tables
+
     def _add_form(self, name_words: Sequence[Word], number: int) -> None:
         form = normal_form(name_words)
         if number in (numbers := self._by_form.setdefault(form, [])):
             return
         numbers.append(number)
+        self._keys.forms.append(name_key(word.form for word in name_words))
         self._note_length(name_words)
         if len(numbers) == 1:
             self._forms.append(form)
 
     def _note_length(self, name_words: Sequence[Word]) -> None:
-        length = len(name_words)
         first = name_words[0].form
-        self._longest[first] = max(length, self._longest.get(first, 0))
-        if length > 1:
-            first_two = f"{first} {name_words[1].form}"
-            self._longest_by_two[first_two] = max(length, self._longest_by_two.get(first_two, 0))
+        self._longest[first] = max(len(name_words), self._longest.get(first, 0))
+        self._keys.add_beginning([word.form for word in name_words])
 
     def max_words(self, first: str) -> int:
         """Return how many words the longest name has that begins with the word `first`; 0 without
         such a name.
         """
         return self._longest.get(first, 0)
-
-    def lengths(self, forms: Iterable[str]) -> list[int]:
-        """Return `max_words` of each of these words."""
-        return [self._longest.get(form, 0) for form in forms]
-
-    def are_surnames(self, forms: Iterable[str]) -> list[bool]:
-        """Return for each of these words whether `by_surname` returns an entity."""
-        return [len(self._by_last.get(form, ())) == 1 for form in forms]
-
-    def longest_name(self, forms: Sequence[str], position: int, shortest: int, longest: int) -> int:
-        """Return of how many of these words, `shortest` to `longest`, the longest name from
-        `position` on is; 0 without such a name.
-        """
-        if longest > 1:
-            first_two = f"{forms[position]} {forms[position + 1]}"
-            longest = min(longest, self._longest_by_two.get(first_two, 1))
-        for length in range(longest, shortest - 1, -1):
-            form = " ".join(forms[position : position + length])
-            numbers = self._by_form.get(form) or self._by_reading.get(form)
-            if numbers and len(numbers) <= MAX_ENTITIES_PER_NAME:
-                return length
-        return 0
 
     def by_name(self, form: str) -> tuple[str, ...]:
         """Return the entities with this normal form, else reading; none if more than

@@ -160,6 +160,7 @@ class NameIndexes:
         for start in range(0, len(names), ADDED_AT_ONCE):
             await asyncio.to_thread(index.add, names[start : start + ADDED_AT_ONCE])
         await asyncio.to_thread(index.add_aliases, aliases)
+        await asyncio.to_thread(index.tables)
         entry.index = index
         entry.names_hash = names_hash
 

@@ -113,7 +113,7 @@ class _Occurrences:
             allowed_passages,
             sentences=np.zeros((terms, index.sentence_count)),
             passages=np.zeros((terms, len(index))),
-            mentions=np.zeros((terms, len(index.mentions))),
+            mentions=np.zeros((terms, len(index.entity_of))),
         )
 
     def fill(self, row: int, likeness_by_word: Mapping[str, float]) -> None:

@@ -16,7 +16,7 @@ from services.query.retrieval.arrays import Booleans, Floats, Integers
 from services.query.retrieval.multihop.evidence import Evidence
 from services.query.retrieval.passage_index.edges import ACROSS, BACK, ONWARD
 from services.query.retrieval.passage_index.grouped import group_sizes, positions_of_groups
-from services.query.retrieval.passage_index.index import PassageIndex
+from services.query.retrieval.passage_index.index import NO_MENTION, PassageIndex
 
 SIMILARITY_WEIGHT = 0.2
 """What the similarity of the last passage adds to a path's value; words count 1 together."""
@@ -38,8 +38,6 @@ BEAM_WIDTH = 24
 """Paths that go on after each step."""
 MAX_EDGES = 400
 """Edges from one passage that are compared, those whose sentences account for most."""
-NO_MENTION = -1
-"""Stands for the mention of a passage that was not reached by a name."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,9 @@ from offline.language.stems import stem
 from services.query.retrieval.arrays import Floats
 from services.query.retrieval.linking import Link
 from services.query.retrieval.multihop.evidence import Evidence
-from services.query.retrieval.multihop.path_search import NO_MENTION, Start
+from services.query.retrieval.multihop.path_search import Start
 from services.query.retrieval.name_index import MAX_NAME_WORDS
-from services.query.retrieval.passage_index.index import PassageIndex
+from services.query.retrieval.passage_index.index import NO_MENTION, PassageIndex
 from services.query.retrieval.passage_index.openings import Title
 
 UNLINKED_WEIGHT = 0.2
@@ -155,7 +155,7 @@ def _passages(
         passages = [index.numbers[id] for id in sources if id in index.numbers]
     explained_weights: Floats = evidence.weights @ evidence.passages
     best = sorted(passages, key=lambda passage: -float(explained_weights[passage]))[:MAX_PASSAGES]
-    return [(passage, index.mentions.get((entity, passage), NO_MENTION)) for passage in best]
+    return [(passage, index.mention_of(entity, passage)) for passage in best]
 
 
 def _rarity(index: PassageIndex, name: str) -> float:

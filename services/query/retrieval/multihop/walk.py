@@ -36,7 +36,6 @@ from services.query.retrieval.multihop.neighbourhood import (
     read_neighbourhood,
 )
 from services.query.retrieval.multihop.path_search import (
-    NO_MENTION,
     Path,
     passage_values,
     search_paths,
@@ -52,7 +51,7 @@ from services.query.retrieval.multihop.starts import (
     without_homonyms,
 )
 from services.query.retrieval.multihop.walk_context import Trail, graph_context, processing_info
-from services.query.retrieval.passage_index.index import PassageIndex
+from services.query.retrieval.passage_index.index import NO_MENTION, PassageIndex
 from services.query.retrieval.provenance import restrict_neighbourhood
 from services.query.retrieval.results import SearchResult
 from services.query.retrieval.scoping import MAX_PROVENANCE, DocumentIds

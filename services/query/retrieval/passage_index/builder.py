@@ -8,6 +8,7 @@ import numpy as np
 from offline.language.stems import stem
 from services.query.retrieval.arrays import Booleans, Integers
 from services.query.retrieval.name_index import NameIndex
+from services.query.retrieval.name_keys import KeyTable, word_keys
 from services.query.retrieval.passage_index.edges import edges_between
 from services.query.retrieval.passage_index.grouped import (
     Grouped,
@@ -86,7 +87,9 @@ class IndexBuilder:
         return self._finder.numbers(names)
 
     def _add_stems(self, words: JoinedWords, is_in_name: Booleans) -> None:
-        stems = words.by_form([self._stem_number(form) for form in words.distinct])
+        numbers = self._stem_numbers(dict.fromkeys(words.forms))
+        table = KeyTable.of_values(word_keys(list(numbers)), np.array(list(numbers.values())) + 1)
+        stems = table.values_of(words.keys) - 1
         positions = np.flatnonzero(stems >= 0)
         passages = words.passages(positions) + len(self._ids)
         self._stem_passages.append(np.array([stems[positions], passages]))
@@ -94,16 +97,18 @@ class IndexBuilder:
         sentences = words.sentences[positions] + self._sentence_count
         self._stem_sentences.append(np.array([stems[positions], sentences]))
 
-    def _stem_number(self, form: str) -> int:
-        """Return the number of a word's stem, -1 if it is not looked for."""
-        if form in SAY_LITTLE:
-            return -1
-        if self._vocabulary is None:
-            return self._stems.setdefault(stem(form), len(self._stems))
-        # No stem is shorter, and most words need not be stemmed to see that they have another.
-        if form[:_SHORTEST_STEM] not in self._beginnings or stem(form) not in self._vocabulary:
-            return -1
-        return self._stems.setdefault(stem(form), len(self._stems))
+    def _stem_numbers(self, forms: Iterable[str]) -> dict[str, int]:
+        """Return the number of the stem of each word that is looked for."""
+        vocabulary = self._vocabulary
+        if vocabulary is not None:
+            # No stem is shorter, and most words need not be stemmed to see that they have another.
+            beginnings = self._beginnings
+            forms = [form for form in forms if form[:_SHORTEST_STEM] in beginnings]
+        numbers: dict[str, int] = {}
+        for form in forms:
+            if form not in SAY_LITTLE and (vocabulary is None or stem(form) in vocabulary):
+                numbers[form] = self._stems.setdefault(stem(form), len(self._stems))
+        return numbers
 
     def build(self, supports: Mapping[str, int] = MappingProxyType({})) -> PassageIndex:
         """Return the index of all passages that were added. `supports`: how many passages of the
@@ -119,7 +124,6 @@ class IndexBuilder:
         passage_counts = np.bincount(mentions.entity_of, minlength=len(entities))
         outside = np.array([supports.get(name, 0) for name in entities], np.int64)
         all_supports = np.maximum(outside, passage_counts)
-        pairs = zip(mentions.entity_of.tolist(), mentions.passage_of.tolist(), strict=True)
         numbers = np.arange(len(mentions.entity_of))
         sentences_of = mentions.sentences_of
         sentences, owners = sentences_of.spread(numbers, numbers)
@@ -131,7 +135,6 @@ class IndexBuilder:
             lengths=np.array(self._lengths, np.float64),
             words=self._words(),
             entities=entities,
-            mentions={pair: number for number, pair in enumerate(pairs)},
             entity_of=mentions.entity_of,
             passage_of=mentions.passage_of,
             sentences_of=sentences_of,

@@ -18,6 +18,9 @@ from services.query.retrieval.passage_index.edges import Edges
 from services.query.retrieval.passage_index.grouped import Grouped
 from services.query.retrieval.passage_index.openings import Openings
 
+NO_MENTION = -1
+"""Stands for the mention of a passage that was not reached by a name."""
+
 
 @dataclass(frozen=True, slots=True)
 class Words:
@@ -44,10 +47,8 @@ class PassageIndex:
     """(passages,): words of each passage."""
     words: Words
     entities: Mapping[str, int]
-    mentions: Mapping[tuple[int, int], int]
-    """The number of each mention, by entity and passage."""
     entity_of: Integers
-    """(mentions,)"""
+    """(mentions,), sorted; those of one entity by passage"""
     passage_of: Integers
     """(mentions,)"""
     sentences_of: Grouped
@@ -74,6 +75,12 @@ class PassageIndex:
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    def mention_of(self, entity: int, passage: int) -> int:
+        """Return the number of the mention of an entity in a passage, `NO_MENTION` without any."""
+        first, end = np.searchsorted(self.entity_of, [entity, entity + 1])
+        number = int(first + np.searchsorted(self.passage_of[first:end], passage))
+        return number if number < end and self.passage_of[number] == passage else NO_MENTION
 
     def allowed(self, documents: Collection[str] | None) -> Floats:
         """Return (passages,): 1 for a passage of these documents, else 0; None means all."""

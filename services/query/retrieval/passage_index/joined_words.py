@@ -2,20 +2,22 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain, count
+from itertools import chain
 
 import numpy as np
 
 from services.query.retrieval.arrays import Booleans, Integers
+from services.query.retrieval.name_keys import Keys, KeyTable, word_keys
 from services.query.retrieval.passage_index.passage_words import (
     CAPITAL,
     PARAGRAPH,
     SAY_LITTLE,
     SENTENCE,
-    SPELLINGS,
     PassageWords,
     traits_array,
 )
+
+_SAY_LITTLE = KeyTable.of_counts(word_keys(sorted(SAY_LITTLE)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,14 +25,10 @@ class JoinedWords:
     """The words of passages; sentences, paragraphs and passages are counted from 0 over all."""
 
     forms: Sequence[str]
-    distinct: Sequence[str]
-    """Each form once."""
-    numbers: Integers
-    """(words,): place of each word's form in `distinct`"""
+    keys: Keys
+    """(words,): of their forms"""
     traits: Integers
     """(words,): see `PassageWords.traits`"""
-    spellings: str
-    """Of each word a character: `CAPITAL` and `ADJACENT` of its trait"""
     ends: Integers
     """(words,): the position after the last word of its passage"""
     sentences: Integers
@@ -48,10 +46,6 @@ class JoinedWords:
     def __len__(self) -> int:
         return len(self.forms)
 
-    def by_form(self, values: Sequence[int] | Sequence[bool]) -> Integers:
-        """Return (words,): for each the value of its form, which are in the order of `distinct`."""
-        return np.array(values, np.int64)[self.numbers]
-
     def passages(self, positions: Integers) -> Integers:
         """Return the passages of the words at these positions."""
         return self.passage_of_sentence[self.sentences[positions]]
@@ -65,23 +59,17 @@ class JoinedWords:
 def joined_words(passages: Sequence[PassageWords]) -> JoinedWords:
     """Return the words of these passages."""
     forms = list(chain.from_iterable(passage.forms for passage in passages))
-    numbers_by_form = dict(zip(dict.fromkeys(forms), count()))
-    distinct = list(numbers_by_form)
-    numbers = np.fromiter(map(numbers_by_form.__getitem__, forms), np.int64, len(forms))
-    traits_text = "".join(passage.traits for passage in passages)
-    traits = traits_array(traits_text)
+    keys = word_keys(forms)
+    traits = traits_array("".join(passage.traits for passage in passages))
     lengths = np.array([len(passage.forms) for passage in passages], np.int64)
     passage_of_word = np.repeat(np.arange(len(passages)), lengths)
     begins_sentence = traits & SENTENCE > 0
     paragraphs = np.cumsum(traits & PARAGRAPH > 0) - 1
-    is_content_form = np.array([form not in SAY_LITTLE for form in distinct], np.bool_)
-    is_content = is_content_form[numbers]
+    is_content: Booleans = _SAY_LITTLE.values_of(keys) == 0
     return JoinedWords(
         forms=forms,
-        distinct=distinct,
-        numbers=numbers,
+        keys=keys,
         traits=traits,
-        spellings=traits_text.translate(SPELLINGS),
         ends=np.cumsum(lengths)[passage_of_word],
         sentences=np.cumsum(begins_sentence) - 1,
         is_content=is_content,

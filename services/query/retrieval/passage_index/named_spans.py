@@ -1,23 +1,31 @@
 """Names in the words of passages: where they are, and which entities they name."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from services.query.retrieval.arrays import Booleans, Integers
-from services.query.retrieval.name_index import NameIndex
+from services.query.retrieval.name_index import (
+    MAX_ENTITIES_PER_NAME,
+    NameIndex,
+    SpanMeaning,
+)
+from services.query.retrieval.name_keys import Keys, NameTables, span_keys
 from services.query.retrieval.passage_index.grouped import Grouped, concatenated
 from services.query.retrieval.passage_index.joined_words import JoinedWords
 from services.query.retrieval.passage_index.passage_words import (
     ADJACENT,
     CAPITAL,
-    has_trait,
     is_stopword,
 )
 
 MAX_PLAIN = 2
 """Words of a name up to which no part of it is another one, and it has no shorter form."""
+MAX_MEANINGS = 50_000
+"""Spans whose meaning is remembered with the names; one takes about 0.3 KB."""
+_SPELLING = CAPITAL | ADJACENT
+"""What of the traits is about a word alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,18 +50,11 @@ class NamedSpans:
 
 @dataclass(slots=True)
 class NameFinder:
-    """Finds names in words; what it finds of one spelling it remembers, and numbers the entities as
-    it finds them.
-    """
+    """Finds names in words, and numbers the entities as it finds them."""
 
     names: NameIndex
     entities: dict[str, int] = field(default_factory=dict[str, int])
     """The number of each."""
-    _meanings: dict[tuple[str, str], int] = field(default_factory=dict[tuple[str, str], int])
-    """By the forms and the traits of a span."""
-    _named_entities: list[Sequence[int]] = field(default_factory=list[Sequence[int]])
-    _mentioned_entities: list[Sequence[int]] = field(default_factory=list[Sequence[int]])
-    _leading_entities: list[Sequence[int]] = field(default_factory=list[Sequence[int]])
 
     def numbers(self, names: Collection[str]) -> list[int]:
         """Return the numbers of entities."""
@@ -64,79 +65,128 @@ class NameFinder:
         """Return the names in these words, in running text: each has a capitalised word that is no
         stopword.
         """
-        positions: list[int] = []
-        lengths: list[int] = []
-        meanings: list[int] = []
-        is_whole: list[bool] = []
-        end = 0
-        for position, shortest, longest in _candidates(words, self.names):
-            if position < end:
-                continue
-            length = self.names.longest_name(words.forms, position, shortest, longest)
-            is_name = length > 0
-            if not is_name:
-                if shortest > 1 or not self.names.by_surname(words.forms[position]):
-                    continue
-                length = 1
-            end = position + length
-            positions.append(position)
-            lengths.append(length)
-            is_whole.append(is_name)
-            meanings.append(self._meaning(words, position, end))
+        spans = _without_overlaps(_spans(words, self.names.tables()))
+        keys, first, numbers = np.unique(
+            _meaning_keys(words, spans), return_index=True, return_inverse=True
+        )
+        order = np.argsort(first)
+        place_of = np.argsort(order)
+        named: list[Sequence[int]] = []
+        mentioned: list[Sequence[int]] = []
+        leading: list[Sequence[int]] = []
+        # Entities are numbered in the order of the text.
+        for key, span in zip(keys[order].tolist(), first[order].tolist(), strict=True):
+            position = int(spans.positions[span])
+            meaning = self._meaning(key, words, position, position + int(spans.lengths[span]))
+            entities = self.numbers(meaning.named)
+            is_plain = meaning.mentioned is meaning.leading
+            named.append(entities)
+            mentioned.append(entities if is_plain else self.numbers(meaning.mentioned))
+            leading.append(entities if is_plain else self.numbers(meaning.leading))
         return NamedSpans(
-            positions=np.array(positions, np.int64),
-            lengths=np.array(lengths, np.int64),
-            meanings=np.array(meanings, np.int64),
-            mentioned_entities=concatenated(self._mentioned_entities),
-            named_entities=concatenated(self._named_entities),
-            leading_entities=concatenated(self._leading_entities),
-            is_whole=np.array(is_whole, np.bool_),
+            positions=spans.positions,
+            lengths=spans.lengths,
+            meanings=place_of[numbers],
+            mentioned_entities=concatenated(mentioned),
+            named_entities=concatenated(named),
+            leading_entities=concatenated(leading),
+            is_whole=spans.is_whole,
         )
 
-    def _meaning(self, words: JoinedWords, position: int, end: int) -> int:
-        forms = words.forms[position:end]
-        form = " ".join(forms)
-        spelling = words.spellings[position:end] if len(forms) > MAX_PLAIN else ""
-        meaning = self._meanings.setdefault((form, spelling), len(self._named_entities))
-        if meaning < len(self._named_entities):
-            return meaning
-        names = self.names.by_name(form) or self.names.by_surname(form)
-        entities = self.numbers(names)
-        mentioned_entities = leading_entities = entities
-        if len(forms) > MAX_PLAIN:
-            inner, at_beginning = names_inside(forms, spelling, names, self.names)
-            short_names = self.names.short_forms(forms, names)
-            mentioned_entities = self.numbers([*names, *inner])
-            leading_entities = self.numbers([*names, *at_beginning, *short_names])
-        self._named_entities.append(entities)
-        self._mentioned_entities.append(mentioned_entities)
-        self._leading_entities.append(leading_entities)
+    def _meaning(self, key: int, words: JoinedWords, position: int, end: int) -> SpanMeaning:
+        meanings = self.names.meanings
+        meaning = meanings.get(key)
+        if meaning is None:
+            if len(meanings) >= MAX_MEANINGS:
+                meanings.clear()
+            traits = words.traits[position:end].tolist()
+            meaning = meanings[key] = _meaning_of(words.forms[position:end], traits, self.names)
         return meaning
 
 
-def _candidates(words: JoinedWords, names: NameIndex) -> Iterator[tuple[int, int, int]]:
-    """Yield where a name may begin, and of how many words at least and at most it is: the first
+def _meaning_of(forms: Sequence[str], traits: Sequence[int], index: NameIndex) -> SpanMeaning:
+    form = " ".join(forms)
+    names = index.by_name(form) or index.by_surname(form)
+    if len(forms) <= MAX_PLAIN:
+        return SpanMeaning(names, names, names)
+    inner, at_beginning = names_inside(forms, traits, names, index)
+    short_names = index.short_forms(forms, names)
+    return SpanMeaning(names, (*names, *inner), (*names, *at_beginning, *short_names))
+
+
+@dataclass(frozen=True, slots=True)
+class _Spans:
+    """Spans of words that are names: parallel arrays, by position."""
+
+    positions: Integers
+    lengths: Integers
+    is_whole: Booleans
+
+    def only(self, chosen: Booleans | Integers) -> "_Spans":
+        return _Spans(self.positions[chosen], self.lengths[chosen], self.is_whole[chosen])
+
+
+def _spans(words: JoinedWords, tables: NameTables) -> _Spans:
+    """Return at each position the longest name, else the surname, that begins there."""
+    positions, shortest, longest = _candidates(words, tables)
+    lengths = np.zeros(len(positions), np.int64)
+    for length in range(int(longest.max(initial=0)), 0, -1):
+        fits = (lengths == 0) & (shortest <= length) & (length <= longest)
+        unresolved = np.flatnonzero(fits)
+        keys = span_keys(words.keys, positions[unresolved], np.full(len(unresolved), length))
+        lengths[unresolved[tables.are_names(keys, MAX_ENTITIES_PER_NAME)]] = length
+    is_whole = lengths > 0
+    by_surname = ~is_whole & (shortest == 1) & tables.are_surnames(words.keys[positions])
+    lengths[by_surname] = 1
+    return _Spans(positions, lengths, is_whole).only(lengths > 0)
+
+
+def _candidates(words: JoinedWords, tables: NameTables) -> tuple[Integers, Integers, Integers]:
+    """Return where a name may begin, and of how many words at least and at most it is: the first
     that is capitalised and no stopword is one of them.
     """
     positions = np.arange(len(words))
     next_capitals = np.where(words.is_capital_content, positions, 2 * len(words) + 1)
     next_capitals = np.minimum.accumulate(next_capitals[::-1])[::-1]
-    shortest = next_capitals - positions + 1
-    longest = words.by_form(names.lengths(words.distinct))
-    longest = np.minimum(longest, words.ends - positions)
-    has_surname = words.by_form(names.are_surnames(words.distinct)) > 0
-    is_candidate = (shortest <= longest) | (has_surname & words.is_capital_content)
-    chosen_positions = np.flatnonzero(is_candidate)
-    return zip(
-        chosen_positions.tolist(),
-        shortest[chosen_positions].tolist(),
-        longest[chosen_positions].tolist(),
-        strict=True,
-    )
+    positions = np.flatnonzero(next_capitals < words.ends)
+    shortest = next_capitals[positions] - positions + 1
+    longest = tables.longest.values_of(words.keys[positions])
+    longest = np.minimum(longest, words.ends[positions] - positions)
+    several = np.flatnonzero(longest > 1)
+    pairs = span_keys(words.keys, positions[several], np.full(len(several), 2))
+    by_two = np.maximum(1, tables.longest_by_two.values_of(pairs))
+    longest[several] = np.minimum(longest[several], by_two)
+    # A surname is one word.
+    is_candidate = (shortest <= longest) | (shortest == 1)
+    return positions[is_candidate], shortest[is_candidate], longest[is_candidate]
+
+
+def _without_overlaps(spans: _Spans) -> _Spans:
+    """Return the spans without those that begin inside one before."""
+    chosen: list[int] = []
+    end = 0
+    ends = (spans.positions + spans.lengths).tolist()
+    for number, position in enumerate(spans.positions.tolist()):
+        if position >= end:
+            chosen.append(number)
+            end = ends[number]
+    return spans.only(np.array(chosen, np.int64))
+
+
+def _meaning_keys(words: JoinedWords, spans: _Spans) -> Keys:
+    """Return (spans,): a key of what decides which entities each names, its forms and, of a long
+    one, how they are spelt.
+    """
+    spelling = (words.traits & _SPELLING).astype(np.uint64)
+    plain = span_keys(words.keys, spans.positions, np.minimum(spans.lengths, MAX_PLAIN))
+    long = np.flatnonzero(spans.lengths > MAX_PLAIN)
+    spelt_keys = words.keys * np.uint64(2 * _SPELLING + 1) + spelling
+    plain[long] = span_keys(spelt_keys, spans.positions[long], spans.lengths[long])
+    return plain
 
 
 def names_inside(
-    forms: Sequence[str], traits: str, names: Collection[str], index: NameIndex
+    forms: Sequence[str], traits: Sequence[int], names: Collection[str], index: NameIndex
 ) -> tuple[list[str], tuple[str, ...]]:
     """Return the entities named by parts of a longer name, from left to right, and those whose name
     begins it.
@@ -165,7 +215,7 @@ def names_inside(
 
 
 def _longest_inner_name(
-    forms: Sequence[str], traits: str, names: Collection[str], index: NameIndex
+    forms: Sequence[str], traits: Sequence[int], names: Collection[str], index: NameIndex
 ) -> tuple[int, tuple[str, ...]]:
     """Return how many of these words, two at least, are a name from the first one on, and its
     entities but `names`; none if they are no name.
@@ -178,16 +228,16 @@ def _longest_inner_name(
     return 0, ()
 
 
-def _has_gap(traits: str) -> bool:
+def _has_gap(traits: Sequence[int]) -> bool:
     """Return whether any two words of a span have something between them: characters together are
     one word.
     """
-    return not all(has_trait(trait, ADJACENT) for trait in traits[1:])
+    return not all(trait & ADJACENT for trait in traits[1:])
 
 
-def _is_capitalised(forms: Sequence[str], traits: str) -> bool:
+def _is_capitalised(forms: Sequence[str], traits: Sequence[int]) -> bool:
     """Return whether any of these words is capitalised and no stopword."""
     return any(
-        has_trait(trait, CAPITAL) and not is_stopword(form)
+        trait & CAPITAL and not is_stopword(form)
         for form, trait in zip(forms, traits, strict=False)
     )

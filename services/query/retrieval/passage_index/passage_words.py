@@ -32,10 +32,6 @@ PARAGRAPH = 16
 _ZERO = ord("0")
 SAY_LITTLE = STOPWORDS | {chr(code) for code in range(128)}
 """Words that say too little to be looked for: those of grammar, and single letters and digits."""
-SPELLINGS = {
-    _ZERO + trait: chr(_ZERO + (trait & (CAPITAL | ADJACENT))) for trait in range(2 * PARAGRAPH)
-}
-"""For `str.translate`: what of each trait is about the word alone."""
 _SENTENCE = re.compile(rf"[.!?;](?=\s)|[{FULL_STOPS}；]|\n+")
 _SUBJECT = re.compile(r"\s*(?:\([^()]{0,300}\)\s*)?(?:is|was|are|were)\b")
 """What follows the subject of a definition, as in "A native of Elm Port, Ada Marsh (born 1902) was
@@ -77,11 +73,6 @@ def words_of(passage: Passage) -> PassageWords:
         traits=_traits(text, tokens),
         titles=titles,
     )
-
-
-def has_trait(character: str, trait: int) -> bool:
-    """Return whether a character of `PassageWords.traits` has a trait."""
-    return ord(character) - _ZERO & trait > 0
 
 
 def traits_array(traits: str) -> Integers:

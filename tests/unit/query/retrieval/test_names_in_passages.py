@@ -25,7 +25,7 @@ def indexed(names: dict[str, str], *texts: str) -> PassageIndex:
 
 def named_in(index: PassageIndex, passage: int) -> set[str]:
     names = list(index.entities)
-    return {names[entity] for entity, place in index.mentions if place == passage}
+    return {names[entity] for entity in index.entity_of[index.passage_of == passage]}
 
 
 def leads_to(index: PassageIndex, passage: int) -> set[int]:
@@ -247,7 +247,7 @@ def test_a_sentence_is_about_the_leader_of_its_paragraph_and_no_other() -> None:
     names = {"Ada Marsh": "person", "Port Elm": "town", "Blue Harbour": "film"}
     index = indexed(names, "Ada Marsh was a tailor. She rowed to Port Elm.\n\nBlue Harbour sank.")
     about = {
-        name: len(index.sentences_of.of(index.mentions[entity, 0]))
+        name: len(index.sentences_of.of(index.mention_of(entity, 0)))
         for name, entity in index.entities.items()
     }
     assert about == {"Ada Marsh": 2, "Port Elm": 1, "Blue Harbour": 1}
