@@ -66,7 +66,7 @@ async def test_words_are_those_of_the_newest_version(rows: Rows, partition: Part
     passages = RowPassages(rows)
     for text, version in (("one", 1), ("three", 3), ("two", 2)):
         await passages.put(partition, [passage("c", text, version)])
-    assert [list(entry.forms) for entry in await passages.words(partition, ["c"])] == [["three"]]
+    assert [entry.lines for entry in await passages.words(partition, ["c"])] == ["three"]
 
 
 async def test_words_leave_with_their_passage(rows: Rows, partition: Partition) -> None:

@@ -205,7 +205,7 @@ def _passage_row(passage: Passage) -> Row:
         **vars(passage),
         "headings": list(passage.headings),
         WORDS_FIELD: {
-            "forms": "\n".join(words.forms),
+            "forms": words.lines,
             "traits": words.traits,
             "titles": list(words.titles),
         },
@@ -219,7 +219,7 @@ def _passage_words(row: Row) -> PassageWords:
     return PassageWords(
         id=row["id"],
         document_id=row["document_id"],
-        forms=stored_words["forms"].split("\n") if stored_words["forms"] else [],
+        lines=stored_words["forms"],
         traits=stored_words["traits"],
         titles=stored_words["titles"],
     )

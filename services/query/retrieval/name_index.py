@@ -33,13 +33,13 @@ _numbers = count()
 
 
 class SpanMeaning(NamedTuple):
-    """The entities that a span of words in a passage names."""
+    """The entities that a span of words in a passage names, by their numbers."""
 
-    named: tuple[str, ...]
+    named: Sequence[int]
     """As a whole."""
-    mentioned: tuple[str, ...]
+    mentioned: Sequence[int]
     """Those, then the ones that parts of it name."""
-    leading: tuple[str, ...]
+    leading: Sequence[int]
     """Those that a passage is about which begins with the span."""
 
 
@@ -66,7 +66,8 @@ class NameIndex:
         self._keys = NameKeys()
         self._tables: NameTables | None = None
         self.meanings: dict[int, SpanMeaning] = {}
-        """What spans of words mean, by their keys, as far as passages were searched for names."""
+        """What spans of words mean, by their keys, as far as passages were searched for names:
+        those of several words or several entities."""
 
     def __len__(self) -> int:
         return len(self._names)
@@ -122,6 +123,7 @@ class NameIndex:
             return
         numbers.append(number)
         self._keys.forms.append(name_key(word.form for word in name_words))
+        self._keys.entities.append(number)
         self._note_length(name_words)
         if len(numbers) == 1:
             self._forms.append(form)
@@ -137,41 +139,47 @@ class NameIndex:
         """
         return self._longest.get(first, 0)
 
+    def names_of(self, numbers: Iterable[int]) -> tuple[str, ...]:
+        """Return the entities of these numbers."""
+        return tuple(self._names[number] for number in numbers)
+
     def by_name(self, form: str) -> tuple[str, ...]:
         """Return the entities with this normal form, else reading; none if more than
         `MAX_ENTITIES_PER_NAME`.
         """
+        return self.names_of(self.numbers_by_name(form))
+
+    def numbers_by_name(self, form: str) -> Sequence[int]:
+        """Return the numbers of the entities that `by_name` returns."""
         numbers = self._by_form.get(form) or self._by_reading.get(form, ())
-        return (
-            tuple(self._names[n] for n in numbers) if len(numbers) <= MAX_ENTITIES_PER_NAME else ()
-        )
+        return numbers if len(numbers) <= MAX_ENTITIES_PER_NAME else ()
 
     def by_surname(self, form: str) -> tuple[str, ...]:
         """Return the only entity whose name ends with this word; nothing if there is none or more
         than one.
         """
-        numbers = self._by_last.get(form, ())
-        return (self._names[numbers[0]],) if len(numbers) == 1 else ()
+        return self.names_of(self.numbers_by_surname(form))
 
-    def short_forms(self, forms: Sequence[str], names: Collection[str]) -> tuple[str, ...]:
-        """Return the entities that a person of these names may be called too: without first, or
-        without middle, names.
+    def numbers_by_surname(self, form: str) -> Sequence[int]:
+        """Return the number of the entity that `by_surname` returns."""
+        numbers = self._by_last.get(form, ())
+        return numbers if len(numbers) == 1 else ()
+
+    def short_forms(self, forms: Sequence[str], entities: Collection[int]) -> list[int]:
+        """Return the numbers of entities that a person of these numbers may be called too: without
+        first, or without middle, names.
 
         `forms` are the words of the long name; nothing for the name of something else than a
         person.
         """
-        if len(forms) < 3 or not any(
-            self._names[n] in names for n in self._by_last.get(forms[-1], ())
-        ):
-            return ()
+        if len(forms) < 3 or not any(n in entities for n in self._by_last.get(forms[-1], ())):
+            return []
         parts = [
             [forms[0], forms[-1]],
             *(forms[first:] for first in range(1, len(forms) - 1)),
         ]
-        matching_names = dict.fromkeys(
-            name for part in parts for name in self.by_name(" ".join(part))
-        )
-        return tuple(name for name in matching_names if name not in names)
+        shorter = dict.fromkeys(n for part in parts for n in self.numbers_by_name(" ".join(part)))
+        return [number for number in shorter if number not in entities]
 
     def by_spelling(self, form: str, misspelt: int | None = None) -> tuple[str, ...]:
         """Return the names nearest in spelling, with at most one typing error per

@@ -17,6 +17,8 @@ Keys = NDArray[np.uint64]
 
 _MULTIPLIER = 0x9E3779B97F4A7C15
 _MASK = (1 << 64) - 1
+_MAX_FIRST_BITS = 20
+"""First bits of a key that are looked at before all keys of a table are."""
 
 
 def word_keys(forms: Sequence[str]) -> Keys:
@@ -48,13 +50,21 @@ class KeyTable:
     keys: Keys
     """Sorted, each once."""
     values: Integers
+    _shift: np.uint64
+    _begins_key: Booleans
+    """By the first bits of a key: whether any in the table begins so. Most words are in none."""
 
     def values_of(self, keys: Keys) -> Integers:
         """Return the number of each key, 0 for one that the table lacks."""
-        if not len(self.keys):
-            return np.zeros(len(keys), np.int64)
-        places = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-        return np.where(self.keys[places] == keys, self.values[places], 0)
+        values = np.zeros(len(keys), np.int64)
+        likely = np.flatnonzero(self._begins_key[keys >> self._shift])
+        if not len(likely):
+            return values
+        likely_keys = keys[likely]
+        places = np.minimum(np.searchsorted(self.keys, likely_keys), len(self.keys) - 1)
+        is_there = self.keys[places] == likely_keys
+        values[likely[is_there]] = self.values[places[is_there]]
+        return values
 
     @classmethod
     def of_values(cls, keys: Keys, values: Integers) -> "KeyTable":
@@ -62,12 +72,20 @@ class KeyTable:
         order = np.lexsort((values, keys))
         # The last one of those with the same key.
         once, counts = np.unique(keys, return_counts=True)
-        return cls(once, values[order[np.cumsum(counts) - 1]])
+        return cls._of_sorted(once, values[order[np.cumsum(counts) - 1]])
 
     @classmethod
     def of_counts(cls, keys: Keys) -> "KeyTable":
         """Return the table with how often each key occurs."""
-        return cls(*np.unique(keys, return_counts=True))
+        return cls._of_sorted(*np.unique(keys, return_counts=True))
+
+    @classmethod
+    def _of_sorted(cls, keys: Keys, values: Integers) -> "KeyTable":
+        bits = min(_MAX_FIRST_BITS, len(keys).bit_length() + 3)
+        shift = np.uint64(64 - bits)
+        begins_key = np.zeros(1 << bits, np.bool_)
+        begins_key[keys >> shift] = True
+        return cls(keys, values, shift, begins_key)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +98,8 @@ class NameTables:
     """The same by their first two words."""
     entities_of_forms: KeyTable
     """How many entities have the form."""
+    last_entities: KeyTable
+    """The number of the last one of those, from 1."""
     entities_of_readings: KeyTable
     """How many are called so in Latin letters."""
     entities_of_surnames: KeyTable
@@ -90,6 +110,13 @@ class NameTables:
         by_form = self.entities_of_forms.values_of(keys)
         counts = np.where(by_form > 0, by_form, self.entities_of_readings.values_of(keys))
         return (counts > 0) & (counts <= max_entities)
+
+    def only_entities(self, keys: Keys) -> Integers:
+        """Return for each key the number of the only entity with this form; -1 for none and for
+        several.
+        """
+        is_only = self.entities_of_forms.values_of(keys) == 1
+        return np.where(is_only, self.last_entities.values_of(keys) - 1, -1)
 
     def are_surnames(self, keys: Keys) -> Booleans:
         """Return for each key of a word whether it is the surname of one entity."""
@@ -114,6 +141,8 @@ class NameKeys:
     pairs: "array[int]" = field(default_factory=_keys)
     lengths_of_pairs: "array[int]" = field(default_factory=_lengths)
     forms: "array[int]" = field(default_factory=_keys)
+    entities: "array[int]" = field(default_factory=_keys)
+    """The number of the entity, beside each of `forms`."""
     readings: "array[int]" = field(default_factory=_keys)
     surnames: "array[int]" = field(default_factory=_keys)
 
@@ -131,6 +160,7 @@ class NameKeys:
             longest=KeyTable.of_values(_array(self.firsts), _small(self.lengths)),
             longest_by_two=KeyTable.of_values(_array(self.pairs), _small(self.lengths_of_pairs)),
             entities_of_forms=KeyTable.of_counts(_array(self.forms)),
+            last_entities=KeyTable.of_values(_array(self.forms), _small(self.entities) + 1),
             entities_of_readings=KeyTable.of_counts(_array(self.readings)),
             entities_of_surnames=KeyTable.of_counts(_array(self.surnames)),
         )

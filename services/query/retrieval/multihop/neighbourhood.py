@@ -85,12 +85,12 @@ async def read_neighbourhood(
 
 
 def _word_count(passages: Sequence[PassageWords]) -> int:
-    return sum(len(passage.forms) for passage in passages)
+    return sum(passage.word_count for passage in passages)
 
 
 def _bounded(passages: Sequence[PassageWords], max_words: int) -> list[PassageWords]:
     """Return the passages up to the first that ends behind so many words."""
-    ends = accumulate(len(passage.forms) for passage in passages)
+    ends = accumulate(passage.word_count for passage in passages)
     return [passage for passage, end in zip(passages, ends, strict=True) if end <= max_words]
 
 
@@ -105,11 +105,13 @@ def _places(first_words: Sequence[PassageWords]) -> int:
 def _other_passages(
     entities: Sequence[str], neighbours: Neighbourhood, first_words: Sequence[PassageWords]
 ) -> list[str]:
-    """Return the ids of the passages of entities that are not among the first."""
+    """Return the ids of the passages of entities that are not among the first: those of rare
+    entities before those of frequent ones, which lead everywhere.
+    """
+    nodes = [neighbours.nodes[name] for name in entities if name in neighbours.nodes]
     ids: dict[str, None] = {}
-    for name in entities:
-        if name in neighbours.nodes:
-            ids |= dict.fromkeys(neighbours.nodes[name].source_ids[:MAX_OF_ENTITY])
+    for node in sorted(nodes, key=lambda node: node.support):
+        ids |= dict.fromkeys(node.source_ids[:MAX_OF_ENTITY])
     first_ids = {words.id for words in first_words}
     return [id for id in ids if id not in first_ids]
 

@@ -19,7 +19,7 @@ from services.query.retrieval.passage_index.grouped import (
 from services.query.retrieval.passage_index.index import PassageIndex, Words
 from services.query.retrieval.passage_index.joined_words import JoinedWords, joined_words
 from services.query.retrieval.passage_index.mentions import mentions_of
-from services.query.retrieval.passage_index.named_spans import NameFinder
+from services.query.retrieval.passage_index.named_spans import named_spans
 from services.query.retrieval.passage_index.openings import Openings
 from services.query.retrieval.passage_index.passage_words import SAY_LITTLE, PassageWords
 from services.query.retrieval.passage_index.sentences import (
@@ -42,7 +42,8 @@ class IndexBuilder:
         self._names = names
         self._vocabulary = vocabulary
         self._beginnings = {form[:_SHORTEST_STEM] for form in vocabulary or ()}
-        self._finder = NameFinder(names)
+        self._entities: list[Integers] = []
+        """Their numbers among the names, as they are met."""
         self._ids: list[str] = []
         self._documents: list[int] = []
         self._document_numbers: dict[str, int] = {}
@@ -60,14 +61,21 @@ class IndexBuilder:
     @property
     def entities(self) -> Sequence[str]:
         """The entities that the passages name so far, in the order in which they were met."""
-        return list(self._finder.entities)
+        return self._names.names_of(self._entities_once().tolist())
+
+    def _entities_once(self) -> Integers:
+        entities = joined_arrays(self._entities)
+        first = np.unique(entities, return_index=True)[1]
+        return entities[np.sort(first)]
 
     def add(self, passages: Iterable[PassageWords]) -> "IndexBuilder":
         """Add passages, each once."""
         batch = list(passages)
         words = joined_words(batch)
         titles = {number: self._titled(passage) for number, passage in enumerate(batch)}
-        spans = self._finder.spans(words)
+        spans = named_spans(words, self._names)
+        of_titles = [entity for entities in titles.values() for entity in entities]
+        self._entities += [np.array(of_titles, np.int64), spans.entities()]
         first_passage = len(self._ids)
         about = sentences_about(words, spans, titles)
         self._about.append(about.shifted(first_passage, self._sentence_count))
@@ -78,13 +86,13 @@ class IndexBuilder:
         for passage in batch:
             self._ids.append(passage.id)
             self._documents.append(numbers.setdefault(passage.document_id, len(numbers)))
-            self._lengths.append(len(passage.forms))
-            self._openings.add(passage.forms)
+            self._lengths.append(passage.word_count)
+            self._openings.add(passage.lines)
         return self
 
     def _titled(self, passage: PassageWords) -> list[int]:
-        names = [name for title in passage.titles for name in self._names.by_name(title)]
-        return self._finder.numbers(names)
+        by_name = self._names.numbers_by_name
+        return [entity for title in passage.titles for entity in by_name(title)]
 
     def _add_stems(self, words: JoinedWords, is_in_name: Booleans) -> None:
         numbers = self._stem_numbers(dict.fromkeys(words.forms))
@@ -114,9 +122,10 @@ class IndexBuilder:
         """Return the index of all passages that were added. `supports`: how many passages of the
         workspace name an entity, where these are not all.
         """
-        entities = self._finder.entities
+        numbers_of_names = self._entities_once()
+        entities = self._names.names_of(numbers_of_names.tolist())
         mentions = mentions_of(
-            AboutEntities.joined(self._about),
+            AboutEntities.joined(self._about).renumbered(numbers_of_names),
             joined_arrays(self._passages_of_sentences),
             len(self._ids),
             len(entities),
@@ -134,7 +143,7 @@ class IndexBuilder:
             document_numbers=self._document_numbers,
             lengths=np.array(self._lengths, np.float64),
             words=self._words(),
-            entities=entities,
+            entities={name: number for number, name in enumerate(entities)},
             entity_of=mentions.entity_of,
             passage_of=mentions.passage_of,
             sentences_of=sentences_of,

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain
 
 import numpy as np
 
@@ -58,10 +57,12 @@ class JoinedWords:
 
 def joined_words(passages: Sequence[PassageWords]) -> JoinedWords:
     """Return the words of these passages."""
-    forms = list(chain.from_iterable(passage.forms for passage in passages))
+    forms = "\n".join(passage.lines for passage in passages if passage.lines).split("\n")
+    if not any(passage.word_count for passage in passages):
+        forms = []
     keys = word_keys(forms)
     traits = traits_array("".join(passage.traits for passage in passages))
-    lengths = np.array([len(passage.forms) for passage in passages], np.int64)
+    lengths = np.array([passage.word_count for passage in passages], np.int64)
     passage_of_word = np.repeat(np.arange(len(passages)), lengths)
     begins_sentence = traits & SENTENCE > 0
     paragraphs = np.cumsum(traits & PARAGRAPH > 0) - 1

@@ -1,7 +1,7 @@
 """Names in the words of passages: where they are, and which entities they name."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,7 +12,11 @@ from services.query.retrieval.name_index import (
     SpanMeaning,
 )
 from services.query.retrieval.name_keys import Keys, NameTables, span_keys
-from services.query.retrieval.passage_index.grouped import Grouped, concatenated
+from services.query.retrieval.passage_index.grouped import (
+    Grouped,
+    concatenated,
+    positions_of_groups,
+)
 from services.query.retrieval.passage_index.joined_words import JoinedWords
 from services.query.retrieval.passage_index.passage_words import (
     ADJACENT,
@@ -30,14 +34,16 @@ _SPELLING = CAPITAL | ADJACENT
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedSpans:
-    """Spans of words that are names, in the order of the text; no two overlap."""
+    """Spans of words that are names, in the order of the text; no two overlap. Entities are by
+    their numbers in the index of names.
+    """
 
     positions: Integers
     """(spans,): of the first word"""
     lengths: Integers
     """(spans,): words of each"""
     meanings: Integers
-    """(spans,): of each the group in the two below"""
+    """(spans,): of each the group in the three below, which are in the order of the text"""
     mentioned_entities: Grouped
     """The entities that a span names, then those that parts of it name."""
     named_entities: Grouped
@@ -47,71 +53,83 @@ class NamedSpans:
     is_whole: Booleans
     """(spans,): whether it is more than a surname"""
 
+    def entities(self) -> Integers:
+        """Return the entities in the order in which they are met, some several times."""
+        mentioned = self.mentioned_entities
+        leading = self.leading_entities
+        of_mentioned = np.repeat(np.arange(len(mentioned.starts) - 1), np.diff(mentioned.starts))
+        of_leading = np.repeat(np.arange(len(leading.starts) - 1), np.diff(leading.starts))
+        order = np.argsort(np.concatenate([of_mentioned, of_leading]), kind="stable")
+        return np.concatenate([mentioned.values, leading.values])[order]
 
-@dataclass(slots=True)
-class NameFinder:
-    """Finds names in words, and numbers the entities as it finds them."""
 
-    names: NameIndex
-    entities: dict[str, int] = field(default_factory=dict[str, int])
-    """The number of each."""
-
-    def numbers(self, names: Collection[str]) -> list[int]:
-        """Return the numbers of entities."""
-        entities = self.entities
-        return [entities.setdefault(name, len(entities)) for name in names]
-
-    def spans(self, words: JoinedWords) -> NamedSpans:
-        """Return the names in these words, in running text: each has a capitalised word that is no
-        stopword.
-        """
-        spans = _without_overlaps(_spans(words, self.names.tables()))
-        keys, first, numbers = np.unique(
-            _meaning_keys(words, spans), return_index=True, return_inverse=True
+def named_spans(words: JoinedWords, names: NameIndex) -> NamedSpans:
+    """Return the names in these words, in running text: each has a capitalised word that is no
+    stopword.
+    """
+    tables = names.tables()
+    spans = _without_overlaps(_spans(words, tables))
+    keys, first, numbers = np.unique(
+        _meaning_keys(words, spans), return_index=True, return_inverse=True
+    )
+    order = np.argsort(first)
+    distinct = spans.only(first[order])
+    only_entities = tables.only_entities(keys[order])
+    only_entities[distinct.lengths > MAX_PLAIN] = -1
+    others = np.flatnonzero(only_entities < 0)
+    meanings = [
+        _meaning(key, words, position, position + length, names)
+        for key, position, length in zip(
+            keys[order][others].tolist(),
+            distinct.positions[others].tolist(),
+            distinct.lengths[others].tolist(),
+            strict=True,
         )
-        order = np.argsort(first)
-        place_of = np.argsort(order)
-        named: list[Sequence[int]] = []
-        mentioned: list[Sequence[int]] = []
-        leading: list[Sequence[int]] = []
-        # Entities are numbered in the order of the text.
-        for key, span in zip(keys[order].tolist(), first[order].tolist(), strict=True):
-            position = int(spans.positions[span])
-            meaning = self._meaning(key, words, position, position + int(spans.lengths[span]))
-            entities = self.numbers(meaning.named)
-            is_plain = meaning.mentioned is meaning.leading
-            named.append(entities)
-            mentioned.append(entities if is_plain else self.numbers(meaning.mentioned))
-            leading.append(entities if is_plain else self.numbers(meaning.leading))
-        return NamedSpans(
-            positions=spans.positions,
-            lengths=spans.lengths,
-            meanings=place_of[numbers],
-            mentioned_entities=concatenated(mentioned),
-            named_entities=concatenated(named),
-            leading_entities=concatenated(leading),
-            is_whole=spans.is_whole,
-        )
+    ]
+    return NamedSpans(
+        positions=spans.positions,
+        lengths=spans.lengths,
+        meanings=np.argsort(order)[numbers],
+        mentioned_entities=_groups(only_entities, [meaning.mentioned for meaning in meanings]),
+        named_entities=_groups(only_entities, [meaning.named for meaning in meanings]),
+        leading_entities=_groups(only_entities, [meaning.leading for meaning in meanings]),
+        is_whole=spans.is_whole,
+    )
 
-    def _meaning(self, key: int, words: JoinedWords, position: int, end: int) -> SpanMeaning:
-        meanings = self.names.meanings
-        meaning = meanings.get(key)
-        if meaning is None:
-            if len(meanings) >= MAX_MEANINGS:
-                meanings.clear()
-            traits = words.traits[position:end].tolist()
-            meaning = meanings[key] = _meaning_of(words.forms[position:end], traits, self.names)
-        return meaning
+
+def _groups(only_entities: Integers, lists: Sequence[Sequence[int]]) -> Grouped:
+    """Return a group of each of these entities; where there is -1, of the next one of the lists."""
+    others = np.flatnonzero(only_entities < 0)
+    of_lists = concatenated(lists)
+    sizes = np.ones(len(only_entities), np.int64)
+    sizes[others] = np.diff(of_lists.starts)
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    values = np.repeat(only_entities, sizes)
+    values[positions_of_groups(starts, others)] = of_lists.values
+    return Grouped(starts, values)
+
+
+def _meaning(
+    key: int, words: JoinedWords, position: int, end: int, names: NameIndex
+) -> SpanMeaning:
+    meanings = names.meanings
+    meaning = meanings.get(key)
+    if meaning is None:
+        if len(meanings) >= MAX_MEANINGS:
+            meanings.clear()
+        traits = words.traits[position:end].tolist()
+        meaning = meanings[key] = _meaning_of(words.forms[position:end], traits, names)
+    return meaning
 
 
 def _meaning_of(forms: Sequence[str], traits: Sequence[int], index: NameIndex) -> SpanMeaning:
     form = " ".join(forms)
-    names = index.by_name(form) or index.by_surname(form)
+    entities = index.numbers_by_name(form) or index.numbers_by_surname(form)
     if len(forms) <= MAX_PLAIN:
-        return SpanMeaning(names, names, names)
-    inner, at_beginning = names_inside(forms, traits, names, index)
-    short_names = index.short_forms(forms, names)
-    return SpanMeaning(names, (*names, *inner), (*names, *at_beginning, *short_names))
+        return SpanMeaning(entities, entities, entities)
+    inner, at_beginning = names_inside(forms, traits, entities, index)
+    short_names = index.short_forms(forms, entities)
+    return SpanMeaning(entities, [*entities, *inner], [*entities, *at_beginning, *short_names])
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,45 +204,45 @@ def _meaning_keys(words: JoinedWords, spans: _Spans) -> Keys:
 
 
 def names_inside(
-    forms: Sequence[str], traits: Sequence[int], names: Collection[str], index: NameIndex
-) -> tuple[list[str], tuple[str, ...]]:
-    """Return the entities named by parts of a longer name, from left to right, and those whose name
-    begins it.
+    forms: Sequence[str], traits: Sequence[int], entities: Collection[int], index: NameIndex
+) -> tuple[list[int], Sequence[int]]:
+    """Return the entities named by parts of the longer name of `entities`, from left to right, and
+    those whose name begins it.
 
     "Trent Reznor of Nine Inch Nails" names two more; one word alone says too little, as "New" of
     "New York Times".
     """
-    inner: list[str] = []
-    at_beginning: tuple[str, ...] = ()
+    inner: list[int] = []
+    at_beginning: Sequence[int] = ()
     position = 0
     while position < len(forms) - 1:
         # The whole name is not a part of itself.
         max_length = min(len(forms) - position, len(forms) - 1)
         end = position + max_length
-        length, entities = _longest_inner_name(
-            forms[position:end], traits[position:end], names, index
+        length, parts = _longest_inner_name(
+            forms[position:end], traits[position:end], entities, index
         )
-        if not entities:
+        if not parts:
             position += 1
             continue
-        inner += entities
+        inner += parts
         if position == 0:
-            at_beginning = entities
+            at_beginning = parts
         position += length
     return inner, at_beginning
 
 
 def _longest_inner_name(
-    forms: Sequence[str], traits: Sequence[int], names: Collection[str], index: NameIndex
-) -> tuple[int, tuple[str, ...]]:
+    forms: Sequence[str], traits: Sequence[int], entities: Collection[int], index: NameIndex
+) -> tuple[int, Sequence[int]]:
     """Return how many of these words, two at least, are a name from the first one on, and its
-    entities but `names`; none if they are no name.
+    entities but `entities`; none if they are no name.
     """
     for length in range(min(len(forms), index.max_words(forms[0])), 1, -1):
-        by_name = index.by_name(" ".join(forms[:length]))
-        entities = tuple(name for name in by_name if name not in names)
-        if entities and _has_gap(traits[:length]) and _is_capitalised(forms[:length], traits):
-            return length, entities
+        numbers = index.numbers_by_name(" ".join(forms[:length]))
+        parts = [number for number in numbers if number not in entities]
+        if parts and _has_gap(traits[:length]) and _is_capitalised(forms[:length], traits):
+            return length, parts
     return 0, ()
 
 

@@ -36,9 +36,9 @@ class Openings:
     """By number of the passage."""
     by_first: dict[str, list[int]] = field(default_factory=dict[str, list[int]])
 
-    def add(self, forms: Sequence[str]) -> None:
-        """Add the next passage, of which these are the words."""
-        first = forms[: MAX_WORDS + 1]
+    def add(self, lines: str) -> None:
+        """Add the next passage, of which these are the words, a line each."""
+        first = lines.split("\n", MAX_WORDS + 1)[: MAX_WORDS + 1] if lines else []
         has_article = bool(first) and first[0] in _ARTICLES
         opening = tuple(first[1:] if has_article else first[:MAX_WORDS])
         if opening:

@@ -7,7 +7,7 @@ They depend on the passage alone, and on no name of its workspace: a new documen
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -40,19 +40,24 @@ _SUBJECT = re.compile(r"\s*(?:\([^()]{0,300}\)\s*)?(?:is|was|are|were)\b")
 _PARAGRAPH = re.compile(r"\n\s*\n")
 
 
-@dataclass(frozen=True, slots=True)
-class PassageWords:
+class PassageWords(NamedTuple):
     """The words of a passage, in their normal form, and how they stand in its text."""
 
     id: str
     document_id: str
-    forms: Sequence[str]
+    lines: str
+    """Its words, a line each."""
     traits: str
     """Of each word a character, by which it stands after `0`: a sum of `CAPITAL`, `ADJACENT`,
     `SUBJECT`, `SENTENCE` and `PARAGRAPH`.
     """
     titles: Sequence[str]
     """Normal forms of its last heading and of the name of its file."""
+
+    @property
+    def word_count(self) -> int:
+        """How many words it has."""
+        return len(self.traits)
 
 
 def is_stopword(form: str) -> bool:
@@ -69,7 +74,7 @@ def words_of(passage: Passage) -> PassageWords:
     return PassageWords(
         id=passage.id,
         document_id=passage.document_id,
-        forms=[word.form for word in tokens],
+        lines="\n".join(word.form for word in tokens),
         traits=_traits(text, tokens),
         titles=titles,
     )

@@ -48,6 +48,16 @@ class AboutEntities:
             whole_passages=self.whole_passages + passages,
         )
 
+    def renumbered(self, entities: Integers) -> "AboutEntities":
+        """Return the same with the entities by their places in `entities`."""
+        places = np.zeros(int(entities.max(initial=-1)) + 1, np.int64)
+        places[entities] = np.arange(len(entities))
+        return replace(
+            self,
+            entities=places[self.entities],
+            whole_entities=places[self.whole_entities],
+        )
+
     @classmethod
     def joined(cls, parts: Sequence["AboutEntities"]) -> "AboutEntities":
         """Return all parts as one."""
