@@ -30,7 +30,7 @@ MAX_FIRST = 160
 """Passages of the linked entities and most like the question altogether."""
 MAX_OF_ENTITY = 8
 """Passages of each entity that the first passages name."""
-MAX_READ = 400
+MAX_READ = 300
 """Passages that are read for one question."""
 MAX_FIRST_WORDS = 60_000
 MAX_WORDS = 80_000

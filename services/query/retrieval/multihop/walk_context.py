@@ -10,7 +10,7 @@ from typing import Any
 from contracts.graph import Entity, Relation
 from contracts.ids import pair
 from runtime.stores.graph.port import Neighbourhood
-from services.query.context.layout import entity_line, relation_line
+from services.query.context.layout import count_entity, count_relation
 from services.query.partitions import Partitions
 from services.query.question import Question
 from services.query.retrieval.dependencies import RetrievalDependencies
@@ -59,12 +59,12 @@ async def graph_context(
         fit_budget(
             await restrict([entities[name] for name in names if name in entities]),
             question.max_entity_tokens,
-            lambda entity: count(entity_line(entity)),
+            partial(count_entity, count),
         ),
         fit_budget(
             await restrict([relations[key] for key in pairs if key in relations]),
             question.max_relation_tokens,
-            lambda relation: count(relation_line(relation)),
+            partial(count_relation, count),
         ),
     )
 

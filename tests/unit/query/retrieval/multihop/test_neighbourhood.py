@@ -127,3 +127,24 @@ async def test_passages_of_many_words_are_fewer(monkeypatch: Any) -> None:
 async def test_passages_of_related_entities_fill_the_places_of_similar_ones() -> None:
     index = await near(await river(), "Blue Harbour")
     assert "town-0-chunk-000" in index.ids
+
+
+async def test_passages_of_a_rare_entity_are_read_before_those_of_a_frequent_one(
+    monkeypatch: Any,
+) -> None:
+    workspace = await river()
+    mill = entity("Elm Mill", "mill")
+    both = [entity("Gray River", "river"), mill]
+    await workspace.index(
+        "bank", "On the Gray River stands Elm Mill.", says=((both, []),), version=200_000
+    )
+    await workspace.index("mill", "Elm Mill burnt.", says=(([mill], []),), version=300_000)
+    monkeypatch.setattr(neighbourhood, "MAX_READ", 3)
+    monkeypatch.setattr(neighbourhood, "MAX_HITS", 0)
+    deps = workspace.deps()
+    await deps.entity_names.of(PARTITIONS)
+    index = await near(workspace, "Absent", "bank-chunk-000")
+    assert index.ids == []
+    monkeypatch.setattr(neighbourhood, "MAX_HITS", 1)
+    index = await near(workspace, "Absent", "bank-chunk-000")
+    assert index.ids[:2] == ["bank-chunk-000", "mill-chunk-000"]
