@@ -95,7 +95,7 @@ def test_a_command_that_starts_or_stops_a_stack_in_the_background_imports_nothin
 
 @pytest.mark.parametrize(
     ("service", "most"),
-    [("chunker", 1032), ("extractor", 1075), ("merger", 1049), ("indexer", 1123), ("query", 1732)],
+    [("chunker", 1032), ("extractor", 1075), ("merger", 1049), ("indexer", 1123), ("query", 1733)],
 )
 def test_a_service_imports_no_driver_before_its_settings_ask_for_one(
     service: str, most: int

@@ -35,11 +35,11 @@ _numbers = count()
 class SpanMeaning(NamedTuple):
     """The entities that a span of words in a passage names, by their numbers."""
 
-    named: Sequence[int]
+    named_entities: Sequence[int]
     """As a whole."""
-    mentioned: Sequence[int]
+    mentioned_entities: Sequence[int]
     """Those, then the ones that parts of it name."""
-    leading: Sequence[int]
+    leading_entities: Sequence[int]
     """Those that a passage is about which begins with the span."""
 
 
@@ -178,8 +178,10 @@ class NameIndex:
             [forms[0], forms[-1]],
             *(forms[first:] for first in range(1, len(forms) - 1)),
         ]
-        shorter = dict.fromkeys(n for part in parts for n in self.numbers_by_name(" ".join(part)))
-        return [number for number in shorter if number not in entities]
+        shorter_names = dict.fromkeys(
+            n for part in parts for n in self.numbers_by_name(" ".join(part))
+        )
+        return [number for number in shorter_names if number not in entities]
 
     def by_spelling(self, form: str, misspelt: int | None = None) -> tuple[str, ...]:
         """Return the names nearest in spelling, with at most one typing error per

@@ -38,8 +38,10 @@ def span_keys(keys: Keys, positions: Integers, lengths: Integers) -> Keys:
     """Return (spans,): the keys of spans of words, as `name_key` has them. `keys`: of all words."""
     spans = keys[positions]
     for place in range(1, int(lengths.max(initial=0))):
-        longer = np.flatnonzero(lengths > place)
-        spans[longer] = spans[longer] * np.uint64(_MULTIPLIER) + keys[positions[longer] + place]
+        longer_spans = np.flatnonzero(lengths > place)
+        spans[longer_spans] = (
+            spans[longer_spans] * np.uint64(_MULTIPLIER) + keys[positions[longer_spans] + place]
+        )
     return spans
 
 

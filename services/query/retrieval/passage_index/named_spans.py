@@ -76,13 +76,13 @@ def named_spans(words: JoinedWords, names: NameIndex) -> NamedSpans:
     distinct = spans.only(first[order])
     only_entities = tables.only_entities(keys[order])
     only_entities[distinct.lengths > MAX_PLAIN] = -1
-    others = np.flatnonzero(only_entities < 0)
+    other_places = np.flatnonzero(only_entities < 0)
     meanings = [
         _meaning(key, words, position, position + length, names)
         for key, position, length in zip(
-            keys[order][others].tolist(),
-            distinct.positions[others].tolist(),
-            distinct.lengths[others].tolist(),
+            keys[order][other_places].tolist(),
+            distinct.positions[other_places].tolist(),
+            distinct.lengths[other_places].tolist(),
             strict=True,
         )
     ]
@@ -90,22 +90,24 @@ def named_spans(words: JoinedWords, names: NameIndex) -> NamedSpans:
         positions=spans.positions,
         lengths=spans.lengths,
         meanings=np.argsort(order)[numbers],
-        mentioned_entities=_groups(only_entities, [meaning.mentioned for meaning in meanings]),
-        named_entities=_groups(only_entities, [meaning.named for meaning in meanings]),
-        leading_entities=_groups(only_entities, [meaning.leading for meaning in meanings]),
+        mentioned_entities=_groups(
+            only_entities, [meaning.mentioned_entities for meaning in meanings]
+        ),
+        named_entities=_groups(only_entities, [meaning.named_entities for meaning in meanings]),
+        leading_entities=_groups(only_entities, [meaning.leading_entities for meaning in meanings]),
         is_whole=spans.is_whole,
     )
 
 
 def _groups(only_entities: Integers, lists: Sequence[Sequence[int]]) -> Grouped:
     """Return a group of each of these entities; where there is -1, of the next one of the lists."""
-    others = np.flatnonzero(only_entities < 0)
+    other_places = np.flatnonzero(only_entities < 0)
     of_lists = concatenated(lists)
     sizes = np.ones(len(only_entities), np.int64)
-    sizes[others] = np.diff(of_lists.starts)
+    sizes[other_places] = np.diff(of_lists.starts)
     starts = np.concatenate([[0], np.cumsum(sizes)])
     values = np.repeat(only_entities, sizes)
-    values[positions_of_groups(starts, others)] = of_lists.values
+    values[positions_of_groups(starts, other_places)] = of_lists.values
     return Grouped(starts, values)
 
 
@@ -140,8 +142,8 @@ class _Spans:
     lengths: Integers
     is_whole: Booleans
 
-    def only(self, chosen: Booleans | Integers) -> "_Spans":
-        return _Spans(self.positions[chosen], self.lengths[chosen], self.is_whole[chosen])
+    def only(self, selection: Booleans | Integers) -> "_Spans":
+        return _Spans(self.positions[selection], self.lengths[selection], self.is_whole[selection])
 
 
 def _spans(words: JoinedWords, tables: NameTables) -> _Spans:
@@ -150,9 +152,9 @@ def _spans(words: JoinedWords, tables: NameTables) -> _Spans:
     lengths = np.zeros(len(positions), np.int64)
     for length in range(int(longest.max(initial=0)), 0, -1):
         fits = (lengths == 0) & (shortest <= length) & (length <= longest)
-        unresolved = np.flatnonzero(fits)
-        keys = span_keys(words.keys, positions[unresolved], np.full(len(unresolved), length))
-        lengths[unresolved[tables.are_names(keys, MAX_ENTITIES_PER_NAME)]] = length
+        open_places = np.flatnonzero(fits)
+        keys = span_keys(words.keys, positions[open_places], np.full(len(open_places), length))
+        lengths[open_places[tables.are_names(keys, MAX_ENTITIES_PER_NAME)]] = length
     is_whole = lengths > 0
     by_surname = ~is_whole & (shortest == 1) & tables.are_surnames(words.keys[positions])
     lengths[by_surname] = 1
@@ -170,10 +172,10 @@ def _candidates(words: JoinedWords, tables: NameTables) -> tuple[Integers, Integ
     shortest = next_capitals[positions] - positions + 1
     longest = tables.longest.values_of(words.keys[positions])
     longest = np.minimum(longest, words.ends[positions] - positions)
-    several = np.flatnonzero(longest > 1)
-    pairs = span_keys(words.keys, positions[several], np.full(len(several), 2))
+    pair_places = np.flatnonzero(longest > 1)
+    pairs = span_keys(words.keys, positions[pair_places], np.full(len(pair_places), 2))
     by_two = np.maximum(1, tables.longest_by_two.values_of(pairs))
-    longest[several] = np.minimum(longest[several], by_two)
+    longest[pair_places] = np.minimum(longest[pair_places], by_two)
     # A surname is one word.
     is_candidate = (shortest <= longest) | (shortest == 1)
     return positions[is_candidate], shortest[is_candidate], longest[is_candidate]
@@ -181,14 +183,14 @@ def _candidates(words: JoinedWords, tables: NameTables) -> tuple[Integers, Integ
 
 def _without_overlaps(spans: _Spans) -> _Spans:
     """Return the spans without those that begin inside one before."""
-    chosen: list[int] = []
+    chosen_spans: list[int] = []
     end = 0
     ends = (spans.positions + spans.lengths).tolist()
     for number, position in enumerate(spans.positions.tolist()):
         if position >= end:
-            chosen.append(number)
+            chosen_spans.append(number)
             end = ends[number]
-    return spans.only(np.array(chosen, np.int64))
+    return spans.only(np.array(chosen_spans, np.int64))
 
 
 def _meaning_keys(words: JoinedWords, spans: _Spans) -> Keys:
@@ -196,11 +198,13 @@ def _meaning_keys(words: JoinedWords, spans: _Spans) -> Keys:
     one, how they are spelt.
     """
     spelling = (words.traits & _SPELLING).astype(np.uint64)
-    plain = span_keys(words.keys, spans.positions, np.minimum(spans.lengths, MAX_PLAIN))
-    long = np.flatnonzero(spans.lengths > MAX_PLAIN)
+    span_values = span_keys(words.keys, spans.positions, np.minimum(spans.lengths, MAX_PLAIN))
+    long_spans = np.flatnonzero(spans.lengths > MAX_PLAIN)
     spelt_keys = words.keys * np.uint64(2 * _SPELLING + 1) + spelling
-    plain[long] = span_keys(spelt_keys, spans.positions[long], spans.lengths[long])
-    return plain
+    span_values[long_spans] = span_keys(
+        spelt_keys, spans.positions[long_spans], spans.lengths[long_spans]
+    )
+    return span_values
 
 
 def names_inside(
