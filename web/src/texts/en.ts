@@ -2,6 +2,7 @@
 import { ask } from "./ask/en";
 import { graph } from "./graph/en";
 import { log } from "./log/en";
+import { golden } from "./golden/en";
 import { operations } from "./operations/en";
 
 const count = (n: number, one: string, many: string) => `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
@@ -191,6 +192,7 @@ export const en = {
     overlap: "Also in the chunk before",
   },
   ask,
+  golden,
   log,
   operations,
   graph,

@@ -2,6 +2,7 @@ import type { Texts } from "./en";
 import { ask } from "./ask/zh";
 import { graph } from "./graph/zh";
 import { log } from "./log/zh";
+import { golden } from "./golden/zh";
 import { operations } from "./operations/zh";
 
 const time = (seconds: number) =>
@@ -171,6 +172,7 @@ export const zh: Texts = {
     overlap: "上一片段中也有",
   },
   ask,
+  golden,
   log,
   operations,
   graph,

@@ -5,6 +5,7 @@ import { useTexts } from "../../texts";
 import { Button, CopyButton } from "../../ui/controls";
 import { useFormat } from "../../ui/format";
 import { Failure, Notice } from "../../ui/notices";
+import { Thumbs } from "../golden/Thumbs";
 import { AnswerText, type Citation } from "./AnswerText";
 import { linkCitations } from "./citations";
 import { again, asMarkdown, begin, changesSince, stop, type Turn } from "./conversation";
@@ -24,6 +25,7 @@ function Foot({ turn, isOpen, onToggle }: { turn: Turn; isOpen: boolean; onToggl
         label={texts.ask.share}
         onPress={() => void navigator.clipboard.writeText(address(turn.workspace, turn.question))}
       />
+      {turn.answer && <Thumbs turn={turn} />}
       <Button look="quiet" icon={ScanSearch} aria-expanded={isOpen} onPress={onToggle}>
         {texts.ask.evidence}
       </Button>

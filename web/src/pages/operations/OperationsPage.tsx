@@ -3,17 +3,18 @@ import { useSearchParams } from "react-router";
 import { useSeesAll } from "../../api/principal";
 import { useTexts } from "../../texts";
 import { Notice } from "../../ui/notices";
+import { GoldenQuestions } from "../golden/GoldenQuestions";
 import { Costs } from "./Costs";
 import { Health } from "./Health";
 import { Projections } from "./Projections";
 import { SettingsTable } from "./SettingsTable";
 import { Webhooks } from "./Webhooks";
 
-const TABS = { health: Health, projections: Projections, costs: Costs, webhooks: Webhooks, settings: SettingsTable };
+const TABS = { health: Health, projections: Projections, costs: Costs, golden: GoldenQuestions, webhooks: Webhooks, settings: SettingsTable };
 type TabName = keyof typeof TABS;
 
 /** What concerns the whole deployment is for those alone whose credentials are for all of it. */
-const OF_ONE_WORKSPACE: TabName[] = ["costs", "webhooks"];
+const OF_ONE_WORKSPACE: TabName[] = ["costs", "golden", "webhooks"];
 
 /** What an operator sees and does. */
 export default function OperationsPage() {

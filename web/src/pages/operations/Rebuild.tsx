@@ -66,6 +66,17 @@ function Plan({ what }: { what: What }) {
   );
 }
 
+/** Lets what waits go live although golden questions fare worse. */
+function AcceptWorse({ waits, isOn, onChange }: { waits: boolean; isOn: boolean; onChange: (isOn: boolean) => void }) {
+  const texts = useTexts().operations;
+  if (!waits) return null;
+  return (
+    <button type="button" className="chip" aria-pressed={isOn} onClick={() => onChange(!isOn)}>
+      {texts.acceptWorse}
+    </button>
+  );
+}
+
 /** The steps that make sense now; all but the first ask again before they are ordered. */
 function Orders({ status, hasPrevious }: { status: Status; hasPrevious: boolean }) {
   const texts = useTexts().operations;
@@ -74,12 +85,13 @@ function Orders({ status, hasPrevious }: { status: Status; hasPrevious: boolean 
   const [what, setWhat] = useState<What>("all");
   const [reason, setReason] = useState("");
   const [written, setWritten] = useState("");
+  const [acceptsWorse, setAcceptsWorse] = useState(false);
   const [asking, setAsking] = useState<Step | "">("");
   const order = useMutation({
     mutationFn: async (step: Step) => {
       await api.POST("/operations/rebuild/{step}", {
         params: { path: { step } },
-        body: { projection: what, events_per_second: 0, embedding_model: "", embedding_dim: 0, reason, questions: step === "start" ? questions : [] },
+        body: { projection: what, events_per_second: 0, embedding_model: "", embedding_dim: 0, reason, accept_worse: acceptsWorse, questions: step === "start" ? questions : [] },
       });
     },
     onSettled: () => queries.invalidateQueries({ queryKey: ["", "rebuild"] }),
@@ -102,6 +114,7 @@ function Orders({ status, hasPrevious }: { status: Status; hasPrevious: boolean 
         <TextInput label={texts.questions} hint={texts.questionsText(MOST_QUESTIONS)} value={written} onChange={setWritten} rows={3} />
       )}
       <Plan what={what} />
+      <AcceptWorse waits={status.candidate !== null} isOn={acceptsWorse} onChange={setAcceptsWorse} />
       <div className="add">
         <Button look={status.candidate ? "plain" : "primary"} isDisabled={isOff || status.candidate !== null} onPress={() => order.mutate("start")}>
           {texts.start}

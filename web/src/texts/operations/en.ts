@@ -2,7 +2,7 @@
 export const operations = {
   title: "Operations",
   notWhole: "Health, projections and settings concern the whole deployment; your credentials are for single workspaces.",
-  tabs: { health: "Health", projections: "Projections", costs: "Costs", webhooks: "Webhooks", settings: "Settings" },
+  tabs: { health: "Health", projections: "Projections", costs: "Costs", golden: "Golden questions", webhooks: "Webhooks", settings: "Settings" },
   healthy: "Nothing is wrong",
   unhealthy: "Something is wrong",
   levels: { well: "well", note: "note", fault: "fault" } as Record<string, string>,
@@ -89,6 +89,7 @@ export const operations = {
   tokens: "Tokens",
   period: "Period",
   periods: { total: "For ever", month: "A month", day: "A day" },
+  acceptWorse: "Go live although golden questions fare worse",
   set: "Set",
   clear: "Clear",
   spentOf: (spent: string, limit: string) => `${spent} of ${limit}`,

@@ -4,7 +4,7 @@ import type { operations as english } from "./en";
 export const operations: typeof english = {
   title: "运维",
   notWhole: "健康状况、投影和设置涉及整个部署；您的凭据仅限单个工作区。",
-  tabs: { health: "健康", projections: "投影", costs: "费用", webhooks: "回调", settings: "设置" },
+  tabs: { health: "健康", projections: "投影", costs: "费用", golden: "黄金问题", webhooks: "回调", settings: "设置" },
   healthy: "一切正常",
   unhealthy: "发现问题",
   levels: { well: "正常", note: "提示", fault: "故障" },
@@ -90,6 +90,7 @@ export const operations: typeof english = {
   tokens: "词元",
   period: "周期",
   periods: { total: "总计", month: "每月", day: "每天" },
+  acceptWorse: "即使黄金问题变差也上线",
   set: "设置",
   clear: "清除",
   spentOf: (spent, limit) => `${spent} / ${limit}`,
