@@ -135,8 +135,9 @@ class EndpointEmbedder:
         wire = endpoint.wire
         base64_forms = wire.base64_forms if form.base64 else ()
         forms: Forms = (*base64_forms, *wire.number_forms)
-        sized_forms = [{**form, **size} for form in forms]
-        self._forms = RequestForms(*sized_forms, *(forms[-1:] if size else []))
+        sized_forms: list[Mapping[str, Any]] = [{**form, **size} for form in forms]
+        plain_form = forms[-1:] if size else ()
+        self._forms = RequestForms(*sized_forms, *plain_form)
         self._length = TextLength()
         self._halvings = self._cuts = 0
         endpoint.control = self._control

@@ -4,12 +4,21 @@ import math
 import traceback
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from contracts.values import TokenUsage
-from runtime.errors import ModelRefused, RateLimited, ServiceError, TextFailure, Unavailable
+from operations.doctor.models import examine_models
+from runtime.errors import (
+    ConfigurationError,
+    ModelRefused,
+    RateLimited,
+    ServiceError,
+    TextFailure,
+    Unavailable,
+)
 from runtime.models.bindings import Connection
 from runtime.models.call_scope import billed_calls, calls_for
 from runtime.models.chat import EndpointChat
@@ -18,12 +27,22 @@ from runtime.models.endpoint import Endpoint
 from runtime.models.limits import Limits
 from runtime.models.port import AnswerPiece, Message
 from runtime.models.rate_limiter import RateLimiter
+from runtime.models.roles import RoleSettings
 from runtime.models.wires.open import open_wire
 from tests.support import model_servers as servers
-from tests.support.model_servers import Answer, ModelServer, anthropic, azure, gemini, ollama
+from tests.support.model_servers import (
+    Answer,
+    ModelServer,
+    anthropic,
+    azure,
+    bedrock,
+    gemini,
+    ollama,
+)
 from tests.support.model_servers.judges import (
     AnthropicJudge,
     AzureJudge,
+    BedrockJudge,
     GeminiJudge,
     Judge,
     OllamaJudge,
@@ -43,6 +62,8 @@ class Kind:
     caches: bool = True
     embeds: bool = True
     filters: bool = True
+    wait: float | None = servers.WAIT
+    """Seconds that it asks to wait."""
 
     @property
     def usage(self) -> TokenUsage:
@@ -59,6 +80,7 @@ KINDS = {
         Kind("ollama", ollama.answer, OllamaJudge, ollama.MODEL, caches=False, filters=False),
         Kind("anthropic", anthropic.answer, AnthropicJudge, anthropic.MODEL, embeds=False),
         Kind("gemini", gemini.answer, GeminiJudge, gemini.MODEL),
+        Kind("bedrock", bedrock.answer, BedrockJudge, bedrock.MODEL, wait=None),
     )
 }
 EMBEDDING = [kind for kind in KINDS.values() if kind.embeds]
@@ -142,14 +164,14 @@ async def test_a_streamed_answer_is_the_same_and_is_billed(kind: Kind, chat: End
 
 @pytest.mark.parametrize("is_streamed", [False, True])
 async def test_a_wait_that_the_provider_names_is_kept(
-    chat: EndpointChat, is_streamed: bool
+    kind: Kind, chat: EndpointChat, is_streamed: bool
 ) -> None:
     with pytest.raises(RateLimited) as caught:
         if is_streamed:
             await streamed(chat, servers.BUSY)
         else:
             await chat.complete(question(servers.BUSY))
-    assert caught.value.retry_after == servers.WAIT
+    assert caught.value.retry_after == kind.wait
 
 
 async def test_failures_have_the_same_words_and_show_no_key(
@@ -207,6 +229,10 @@ async def test_json_is_asked_for_and_fields_have_the_provider_s_names(
                 "responseMimeType": "application/json",
             },
             "systemInstruction": {"parts": [{"text": "You answer from a knowledge base."}]},
+        },
+        "bedrock": {
+            "inferenceConfig": {**common, "maxTokens": 900, "stopSequences": ["###"]},
+            "system": [{"text": "You answer from a knowledge base."}],
         },
     }
     turns = seen.body.pop("contents" if kind.binding == "gemini" else "messages")
@@ -275,3 +301,60 @@ async def test_each_classic_address_of_azure_is_understood(
         assert {(seen.path, seen.query) for seen in server.seen} == {
             (path, query or "api-version=1")
         }
+
+
+async def test_bedrock_without_a_key_is_asked_with_aws_s_own_credentials(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", bedrock.ACCOUNT)
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", servers.KEY)
+    kind = KINDS["bedrock"]
+    async with servers.serving(kind.answer) as server:
+        chat = EndpointChat(endpoint(server, kind, key=""), kind.model)
+        assert (await chat.complete(question())).text == servers.ANSWER
+        assert (await streamed(chat)).text == servers.ANSWER
+        await chat.close()
+    assert all(seen.headers["authorization"].startswith("AWS4-HMAC") for seen in server.seen)
+
+
+def test_bedrock_without_key_and_credentials_is_refused_with_a_way_out(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "none"))
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
+    with pytest.raises(ConfigurationError, match="set LLM_API_KEY or EMBEDDING_API_KEY"):
+        open_wire("bedrock", Connection())
+
+
+async def test_the_doctor_asks_each_model_of_the_settings(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with (
+        servers.serving(anthropic.answer) as claude,
+        servers.serving(ollama.answer) as local,
+    ):
+        for name, value in {
+            "LLM_BINDING": "anthropic",
+            "LLM_BINDING_HOST": claude.url,
+            "LLM_BINDING_API_KEY": servers.KEY,
+            "LLM_MODEL": anthropic.MODEL,
+            "KEYWORD_LLM_BINDING": "ollama",
+            "KEYWORD_LLM_BINDING_HOST": local.url,
+            "KEYWORD_LLM_MODEL": "nothing-of-that-name",
+            "EMBEDDING_BINDING": "ollama",
+            "EMBEDDING_BINDING_HOST": local.url,
+            "EMBEDDING_MODEL": ollama.MODEL,
+            "EMBEDDING_DIM": "3",
+        }.items():
+            monkeypatch.setenv(name, value)
+        findings = [finding async for finding in examine_models(RoleSettings())]
+    assert [(finding.level, finding.what.split(" (")[0]) for finding in findings] == [
+        ("well", f"language model {anthropic.MODEL}"),
+        ("fault", "language model nothing-of-that-name"),
+        ("well", f"embedding model {ollama.MODEL}"),
+    ]
+    assert "KEYWORD_LLM_MODEL" in findings[1].what
+    assert servers.KEY not in repr(findings)

@@ -1,12 +1,16 @@
 """The official clients of providers, which say whether a server of ours is like theirs."""
 
 import asyncio
+import json
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import anthropic
 import ollama
 import openai
+from botocore.config import Config
+from botocore.exceptions import ClientError
+from botocore.session import Session
 from google import genai
 from google.genai import errors as gemini_errors
 from google.genai import types as gemini_types
@@ -14,6 +18,7 @@ from google.genai import types as gemini_types
 from tests.support.model_servers import KEY
 from tests.support.model_servers import anthropic as anthropic_server
 from tests.support.model_servers import azure as azure_server
+from tests.support.model_servers import bedrock as bedrock_server
 from tests.support.model_servers import gemini as gemini_server
 from tests.support.model_servers import ollama as ollama_server
 
@@ -245,3 +250,65 @@ class GeminiJudge:
             contents=[gemini_types.Content(parts=[gemini_types.Part(text=text)]) for text in texts],
         )
         return [list(row.values or []) for row in answer.embeddings or []]
+
+
+class BedrockJudge:
+    """`botocore`, whose model of the service says what may be sent and what comes."""
+
+    def __init__(self, url: str) -> None:
+        session: Any = Session()
+        self._client: Any = session.create_client(
+            "bedrock-runtime",
+            region_name="us-east-1",
+            endpoint_url=url,
+            aws_access_key_id=bedrock_server.ACCOUNT,
+            aws_secret_access_key=KEY,
+            config=Config(retries={"total_max_attempts": 1}),
+        )
+
+    async def whole(self, prompt: str) -> Reading:
+        answer = await asyncio.to_thread(self._client.converse, **self._request(prompt))
+        parts = answer["output"]["message"]["content"]
+        text = "".join(part.get("text", "") for part in parts)
+        thoughts = [part["reasoningContent"] for part in parts if "reasoningContent" in part]
+        reasoning = "".join(thought["reasoningText"]["text"] for thought in thoughts)
+        return self._reading(text, reasoning, answer["usage"], answer["stopReason"])
+
+    async def streamed(self, prompt: str) -> Reading:
+        return await asyncio.to_thread(self._streamed, prompt)
+
+    def _streamed(self, prompt: str) -> Reading:
+        text = reasoning = reason = ""
+        usage: dict[str, int] = {}
+        for event in self._client.converse_stream(**self._request(prompt))["stream"]:
+            delta = event.get("contentBlockDelta", {}).get("delta", {})
+            text += delta.get("text", "")
+            reasoning += delta.get("reasoningContent", {}).get("text", "")
+            reason = event.get("messageStop", {}).get("stopReason", reason)
+            usage = event.get("metadata", {}).get("usage", usage)
+        return self._reading(text, reasoning, usage, reason)
+
+    def _request(self, prompt: str) -> dict[str, Any]:
+        turns = [{"role": "user", "content": [{"text": prompt}]}]
+        return {"modelId": bedrock_server.MODEL, "messages": turns}
+
+    def _reading(self, text: str, reasoning: str, usage: dict[str, int], why: str) -> Reading:
+        cached = usage["cacheReadInputTokens"]
+        prompt = usage["inputTokens"] + cached + usage["cacheWriteInputTokens"]
+        return Reading(text, reasoning, prompt, usage["outputTokens"], cached, why)
+
+    async def status(self, prompt: str) -> int:
+        try:
+            await self.whole(prompt)
+        except ClientError as error:
+            response: Any = error.response
+            return int(response["ResponseMetadata"]["HTTPStatusCode"])
+        return 200
+
+    async def vectors(self, texts: list[str]) -> list[list[float]]:
+        return await asyncio.to_thread(lambda: [self._vector(text) for text in texts])
+
+    def _vector(self, text: str) -> list[float]:
+        body = json.dumps({"inputText": text})
+        answer = self._client.invoke_model(modelId=bedrock_server.MODEL, body=body)
+        return json.loads(answer["body"].read())["embedding"]
