@@ -175,7 +175,7 @@ def describe_stack(folder: DataFolder, state: StackState) -> dict[str, Any]:
 
 def _places(state: StackState) -> list[str]:
     """Return the addresses of stores elsewhere, without their passwords."""
-    from runtime.settings import without_secrets  # noqa: PLC0415
+    from runtime.variables import without_secrets  # noqa: PLC0415
 
     urls = [
         state.stores[name] for name in ("documents_url", "neo4j_uri", "milvus_uri") if state.stores

@@ -46,6 +46,9 @@ SET_BY_COMPOSE = {
         (
             "NATS_URL",
             "NATS_API_PREFIX",
+            "STORES_URL",
+            "GRAPH_URL",
+            "VECTORS_URL",
             "DOCUMENTS_URL",
             "MONGO_URI",
             "MONGO_DATABASE",

@@ -6,10 +6,16 @@ own few in its `settings.py`.
 """
 
 import os
-from typing import Any
-from urllib.parse import urlsplit, urlunsplit
+from typing import Any, Self
 
-from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator
+from pydantic import (
+    AliasChoices,
+    Field,
+    SecretStr,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from runtime.costs.prices import Prices, parse_prices
@@ -24,6 +30,9 @@ from runtime.models.bindings import (
 )
 from runtime.models.request_fields import parse_fields
 from runtime.variables import SecretFiles, faults, idle_secret_files, networks
+
+IN_ONE_DATABASE = frozenset({"documents_url", "neo4j_uri", "milvus_uri"})
+"""The addresses that STORES_URL takes the place of, each where it is not given itself."""
 
 
 class Settings(BaseSettings):
@@ -51,20 +60,33 @@ class Settings(BaseSettings):
             "what calls of JetStream begin with: another for a user of an account of its own"
         ),
     )
+    stores_url: SecretStr = Field(
+        default=SecretStr(""),
+        description="`postgresql://…`: one database for each store that has no address of its own",
+    )
+    stores_pool_size: int = Field(
+        default=10, ge=1, le=1000, description="connections of a process to each PostgreSQL"
+    )
     documents_url: SecretStr = Field(
         default=SecretStr("mongodb://127.0.0.1:27017"),
         validation_alias=AliasChoices("DOCUMENTS_URL", "MONGO_URI"),
-        description="`mongodb://…` or `sqlite:///absolute/path.db`",
+        description="`mongodb://…`, `postgresql://…` or `sqlite:///absolute/path.db`",
     )
     mongo_database: str = Field(default="lightstream", description="used with mongodb:// only")
     neo4j_uri: str = Field(
-        default="bolt://127.0.0.1:7687", description="Bolt server with the graph"
+        default="bolt://127.0.0.1:7687",
+        validation_alias=AliasChoices("NEO4J_URI", "GRAPH_URL"),
+        description="Bolt server with the graph, or `postgresql://…`",
+        repr=False,
     )
     neo4j_username: str = "neo4j"
     neo4j_password: SecretStr = SecretStr("")
     neo4j_database: str = "neo4j"
     milvus_uri: str = Field(
-        default="http://127.0.0.1:19530", description="Milvus server with the vectors"
+        default="http://127.0.0.1:19530",
+        validation_alias=AliasChoices("MILVUS_URI", "VECTORS_URL"),
+        description="Milvus server with the vectors, or `postgresql://…`",
+        repr=False,
     )
     milvus_token: SecretStr = SecretStr("")
     milvus_index_type: str = Field(default="HNSW", description="FLAT on Milvus Lite")
@@ -338,6 +360,18 @@ class Settings(BaseSettings):
     def _are_addresses(cls, addresses: str) -> str:
         return networks(addresses)
 
+    @model_validator(mode="after")
+    def _one_database_for_all(self) -> Self:
+        url = self.stores_url.get_secret_value()
+        unnamed = IN_ONE_DATABASE - self.model_fields_set
+        if url and "documents_url" in unnamed:
+            self.documents_url = self.stores_url
+        if url and "neo4j_uri" in unnamed:
+            self.neo4j_uri = url
+        if url and "milvus_uri" in unnamed:
+            self.milvus_uri = url
+        return self
+
     @property
     def prices(self) -> Prices:
         """Return the prices of models."""
@@ -390,10 +424,3 @@ def is_reachable(settings: Settings, binding: str, key: SecretStr) -> bool:
 
 OFFLINE_EMBEDDERS = ("minilm", "minilm-floats", "lexical")
 """Values of EMBEDDING_MODEL that name an embedder of our own."""
-
-
-def without_secrets(url: str) -> str:
-    """The URL without user and password, for logs and errors."""
-    parts = urlsplit(url)
-    hosts = parts.netloc.rpartition("@")[2]  # several of a replica set stay as they are
-    return urlunsplit((parts.scheme, hosts, parts.path, "", ""))

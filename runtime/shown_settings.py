@@ -10,8 +10,8 @@ from pydantic.fields import FieldInfo
 
 from runtime.errors import ConfigurationError
 from runtime.models.roles import ROLES
-from runtime.settings import Settings, without_secrets
-from runtime.variables import Given, is_secret, secret_files, variables
+from runtime.settings import IN_ONE_DATABASE, Settings
+from runtime.variables import Given, is_secret, secret_files, variables, without_secrets
 
 DEFAULT = "default"
 HIDDEN = "(set, not shown)"
@@ -80,10 +80,16 @@ def shown_settings(
                     of,
                     name,
                     field,
-                    files.get(name) or _named(variables(name, field), upper),
+                    files.get(name) or _named(_variables(name, field), upper),
                     stack_settings,
                     setter,
                 )
+
+
+def _variables(name: str, field: FieldInfo) -> tuple[str, ...]:
+    """Return the variables that set a setting: a store without an address is in STORES_URL's."""
+    own = variables(name, field)
+    return (*own, "STORES_URL") if name in IN_ONE_DATABASE else own
 
 
 def _named(names: tuple[str, ...], upper: Mapping[str, str]) -> Given | None:

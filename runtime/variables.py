@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
+from urllib.parse import urlsplit, urlunsplit
 
 from pydantic import AliasChoices, BaseModel, SecretStr, ValidationError
 from pydantic.fields import FieldInfo
@@ -32,7 +33,11 @@ def variables(name: str, field: FieldInfo) -> tuple[str, ...]:
 
 def is_secret(name: str, field: FieldInfo) -> bool:
     """Whether a setting holds a secret: a password, a key, or an address with one."""
-    return name == "nats_url" or SecretStr in (field.annotation, *get_args(field.annotation))
+    return name in _ADDRESSES or SecretStr in (field.annotation, *get_args(field.annotation))
+
+
+_ADDRESSES = frozenset({"nats_url", "neo4j_uri", "milvus_uri"})
+"""Settings of plain text whose URL may hold a password."""
 
 
 class Given(NamedTuple):
@@ -145,3 +150,10 @@ class SecretFiles(PydanticBaseSettingsSource):
             else name: file.content
             for name, file in files_by_name.items()
         }
+
+
+def without_secrets(url: str) -> str:
+    """The URL without user and password, for logs and errors."""
+    parts = urlsplit(url)
+    hosts = parts.netloc.rpartition("@")[2]  # several of a replica set stay as they are
+    return urlunsplit((parts.scheme, hosts, parts.path, "", ""))

@@ -17,10 +17,12 @@ from runtime.errors import ConfigurationError, InvalidInput, ModelChanged
 from runtime.settings import Settings
 from runtime.stores.documents.port import INDEXES
 from runtime.stores.documents.schema import CHECKPOINTS
+from runtime.stores.open import is_postgres
+from runtime.stores.postgres.address import parse_address
 from runtime.stores.vectors.port import Vectors
 from runtime.variables import variables
 
-STORE_FIELDS = ("documents_url", "mongo_database", "neo4j_", "milvus_")
+STORE_FIELDS = ("stores_", "documents_url", "mongo_database", "neo4j_", "milvus_")
 """How the settings begin that say where stores are; all others stay what they are."""
 
 MARK = "moving"
@@ -91,11 +93,14 @@ def _read_variables(file: Path) -> dict[str, str]:
         for name, value in dotenv_values(file, interpolate=False).items()
         if value
     }
+    if "STORES_URL" in variables:
+        return variables
     if missing_names := [
         names[0] for names in _addresses_to_name() if not variables.keys() & set(names)
     ]:
         raise InvalidInput(
-            f"{file} does not name {', '.join(missing_names)}: all three stores are needed"
+            f"{file} does not name {', '.join(missing_names)}: all three stores are needed, "
+            "or STORES_URL alone"
         )
     return variables
 
@@ -117,9 +122,9 @@ def _addresses_to_name() -> list[tuple[str, ...]]:
 def addresses(settings: Settings) -> Addresses:
     """Return where each store is, without passwords."""
     documents = settings.documents_url.get_secret_value()
-    mongo = not documents.startswith("sqlite:")
+    is_file = documents.startswith("sqlite:")
     return {
-        "documents": _address(documents, settings.mongo_database) if mongo else documents,
+        "documents": documents if is_file else _address(documents, settings.mongo_database),
         "graph": _address(settings.neo4j_uri, settings.neo4j_database),
         "vectors": _address(settings.milvus_uri),
     }
@@ -175,6 +180,9 @@ def _refuse_another_bus(bus_url: str, target: Target) -> None:
 
 
 def _address(url: str, database: str = "") -> str:
+    if is_postgres(url):
+        address = parse_address(url)
+        return f"{_server(url)}{urlsplit(address.dsn).path} schema {address.schema}"
     return f"{_server(url)}/{database}".rstrip("/")
 
 

@@ -6,21 +6,32 @@ from importlib import import_module
 from pathlib import Path
 
 from runtime.errors import ConfigurationError
-from runtime.settings import Settings, without_secrets
+from runtime.settings import Settings
 from runtime.stores.documents.port import Rows
 from runtime.stores.graph.port import Graph
 from runtime.stores.traced import traced
 from runtime.stores.vectors.port import Vectors
+from runtime.variables import without_secrets
 
 # Drivers are imported where they are needed: pymilvus alone costs 95 MB, and no service pays for
 # another's driver. ruff: noqa: PLC0415
 
+POSTGRES = "postgresql"
+"""The kind of store, as the conventions of tracing name it."""
+
+
+def is_postgres(url: str) -> bool:
+    """Whether a URL is that of a PostgreSQL database."""
+    return url.partition("://")[0] in {"postgresql", "postgres"}
+
 
 def open_documents(settings: Settings) -> Rows:
-    """Open the document store. Raises ConfigurationError for a scheme that is neither sqlite nor
-    mongodb.
-    """
+    """Open the document store. Raises ConfigurationError for a scheme that no adapter has."""
     url = settings.documents_url.get_secret_value()
+    if is_postgres(url):
+        from runtime.stores.documents.postgres.store import PostgresRows  # noqa: PLC0415
+
+        return traced(PostgresRows(url, pool_size=settings.stores_pool_size), POSTGRES)
     scheme = url.partition(":")[0]
     if scheme == "sqlite":
         from runtime.stores.documents.sqlite.store import SqliteRows  # noqa: PLC0415
@@ -31,12 +42,18 @@ def open_documents(settings: Settings) -> Rows:
 
         return traced(MongoRows(url, settings.mongo_database), "mongodb", settings.mongo_database)
     raise ConfigurationError(
-        f"DOCUMENTS_URL {without_secrets(url)} must begin with sqlite:/// or mongodb://"
+        f"DOCUMENTS_URL {without_secrets(url)} must begin with sqlite:///, mongodb:// or "
+        "postgresql://"
     )
 
 
 def open_graph(settings: Settings) -> Graph:
-    """Open the graph store."""
+    """Open the graph store, which its URL's scheme names."""
+    if is_postgres(settings.neo4j_uri):
+        from runtime.stores.graph.postgres.store import PostgresGraph  # noqa: PLC0415
+
+        tables = PostgresGraph(settings.neo4j_uri, pool_size=settings.stores_pool_size)
+        return traced(tables, POSTGRES)
     from runtime.stores.graph.neo4j.store import BoltGraph  # noqa: PLC0415
 
     password = settings.neo4j_password.get_secret_value()
@@ -47,7 +64,17 @@ def open_graph(settings: Settings) -> Graph:
 
 
 def open_vectors(settings: Settings, *, model: str, dimension: int) -> Vectors:
-    """Open the vector store for one embedding model."""
+    """Open the vector store, which its URL's scheme names, for one embedding model."""
+    if is_postgres(settings.milvus_uri):
+        from runtime.stores.vectors.postgres.store import PostgresVectors  # noqa: PLC0415
+
+        tables = PostgresVectors(
+            settings.milvus_uri,
+            model=model,
+            dimension=dimension,
+            pool_size=settings.stores_pool_size,
+        )
+        return traced(tables, POSTGRES)
     from runtime.stores.vectors.milvus.store import MilvusVectors  # noqa: PLC0415
 
     vectors = MilvusVectors(
@@ -62,9 +89,13 @@ def open_vectors(settings: Settings, *, model: str, dimension: int) -> Vectors:
 
 def import_drivers(settings: Settings) -> None:
     """Import the adapters that stores of these settings need, without opening one."""
-    if settings.documents_url.get_secret_value().startswith("sqlite:"):
-        import_module("runtime.stores.documents.sqlite.store")
+    documents_url = settings.documents_url.get_secret_value()
+    if is_postgres(documents_url):
+        documents = "postgres"
     else:
-        import_module("runtime.stores.documents.mongo.store")
-    import_module("runtime.stores.graph.neo4j.store")
-    import_module("runtime.stores.vectors.milvus.store")
+        documents = "sqlite" if documents_url.startswith("sqlite:") else "mongo"
+    graph = "postgres" if is_postgres(settings.neo4j_uri) else "neo4j"
+    vectors = "postgres" if is_postgres(settings.milvus_uri) else "milvus"
+    import_module(f"runtime.stores.documents.{documents}.store")
+    import_module(f"runtime.stores.graph.{graph}.store")
+    import_module(f"runtime.stores.vectors.{vectors}.store")

@@ -17,6 +17,7 @@ DRIVERS = {
     "grpc",
     "neo4j",
     "motor",
+    "asyncpg",
     "aiosqlite",
     "onnxruntime",
     "tiktoken",

@@ -70,7 +70,9 @@ def bare_table() -> Table:
     return new_table("embeddings")
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module", params=["memory", "arcadedb", "neo4j"])
+@pytest_asyncio.fixture(
+    scope="module", loop_scope="module", params=["memory", "arcadedb", "neo4j", "postgres"]
+)
 async def graph_server(
     request: pytest.FixtureRequest, shared_servers: SharedServers
 ) -> AsyncIterator[GraphStore]:
@@ -86,7 +88,7 @@ def graph(graph_server: GraphStore) -> Graph:
 
 
 @pytest_asyncio.fixture(
-    scope="module", loop_scope="module", params=["memory", "milvus-lite", "milvus"]
+    scope="module", loop_scope="module", params=["memory", "milvus-lite", "milvus", "postgres"]
 )
 async def vector_server(
     request: pytest.FixtureRequest, shared_servers: SharedServers

@@ -4,7 +4,6 @@ its errors.
 
 import asyncio
 import random
-import signal
 import time
 from collections.abc import AsyncIterator
 from typing import Any, LiteralString
@@ -18,7 +17,7 @@ from contracts.graph import Entity, Partition, Relation
 from runtime.errors import ConfigurationError, Unavailable
 from runtime.stores.graph.neo4j.store import BoltGraph
 from runtime.stores.graph.port import Graph
-from tests.support.freezing import freeze
+from tests.support.freezing import freeze, thaw
 from tests.support.graph_stores import (
     GraphStore,
     entity,
@@ -42,7 +41,9 @@ REVISIONS: LiteralString = (
 )
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module", params=["arcadedb", "neo4j"])
+@pytest_asyncio.fixture(
+    scope="module", loop_scope="module", params=["arcadedb", "neo4j", "postgres"]
+)
 async def store(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[GraphStore]:
@@ -136,7 +137,7 @@ async def test_a_frozen_server_is_unavailable_within_the_time_limit_and_then_ser
                 await call()
             assert time.monotonic() - start < 6.0
         finally:
-            store.server.signal(signal.SIGCONT)
+            thaw(store.server.pid)
         await eventually(graph.ping)
     await eventually(lambda: graph.put(partition, *newer_batch))
     assert await graph.entities(partition, ["a", "b"]) == {"a": entity("a", 2), "b": entity("b")}
@@ -144,14 +145,14 @@ async def test_a_frozen_server_is_unavailable_within_the_time_limit_and_then_ser
 
 
 async def test_closing_does_not_wait_for_a_frozen_server(store: GraphStore) -> None:
-    graph = BoltGraph(store.uri, store.user, store.password, timeout=1.0)
+    graph = store.another(timeout=1.0)
     await graph.ping()
     freeze(store.server.pid)
     try:
         async with asyncio.timeout(5.0):
             await graph.close()
     finally:
-        store.server.signal(signal.SIGCONT)
+        thaw(store.server.pid)
 
 
 async def test_what_was_acknowledged_survives_a_killed_server_and_the_same_client_goes_on(
@@ -180,6 +181,7 @@ async def test_what_was_acknowledged_survives_a_killed_server_and_the_same_clien
     assert await graph.entities(partition, ["0 0"]) == {"0 0": entity("0 0", 2)}
 
 
+@pytest.mark.parametrize("store", ["arcadedb", "neo4j"], indirect=True)
 async def test_errors_carry_neither_password_nor_names(store: GraphStore) -> None:
     graph = BoltGraph(
         store.uri, store.user, "a-wrong-secret", database="no-such-database", timeout=5.0

@@ -3,12 +3,13 @@ there at all.
 """
 
 import asyncio
-import signal
 import sqlite3
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 import pytest_asyncio
@@ -18,10 +19,18 @@ from embedded.processes import Process, free_port
 from runtime.errors import ConfigurationError, Unavailable
 from runtime.stores.documents.mongo.store import MongoRows
 from runtime.stores.documents.port import Row, Rows, Table
+from runtime.stores.documents.postgres.store import PostgresRows
 from runtime.stores.documents.sqlite.store import SqliteRows
-from tests.support.freezing import freeze
+from tests.support.freezing import freeze, thaw
 from tests.support.mongo import mongo_server, mongo_uri
+from tests.support.postgres_server import (
+    data_folder,
+    fresh_schema,
+    postgres_server,
+    shared_postgres,
+)
 from tests.support.rows import new_table
+from tests.support.shared_servers import SharedServers
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -100,21 +109,44 @@ async def recovered(rows: Rows) -> None:
     assert await rows.get(TABLE, ["again"]) == {"again": {"status": "up"}}
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[tuple[Process, str]]:
-    """A server of MongoDB's protocol, to be maltreated, and its URI."""
+@dataclass(frozen=True)
+class Served:
+    """A server to be maltreated, and what makes an adapter over it."""
+
+    process: Process
+    opener: Callable[[], Rows]
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module", params=["mongo", "postgres"])
+async def server(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[Served]:
+    """A server of its own."""
+    folder = tmp_path_factory.mktemp(request.param)
+    with data_folder() as data:
+        served = _of_mongo(folder) if request.param == "mongo" else _of_postgres(folder, data)
+        await served.process.start()
+        yield served
+        thaw(served.process.pid)
+        await served.process.stop()
+
+
+def _of_mongo(folder: Path) -> Served:
     port = free_port()
-    process = mongo_server(tmp_path_factory.mktemp("mongo"), port)
-    await process.start()
-    yield process, mongo_uri(port)
-    process.signal(signal.SIGCONT)
-    await process.stop()
+    return Served(
+        mongo_server(folder, port), lambda: MongoRows(mongo_uri(port), "faults", timeout=LIMIT)
+    )
+
+
+def _of_postgres(folder: Path, data: Path) -> Served:
+    process, url = postgres_server(folder, data)
+    return Served(process, lambda: PostgresRows(url, timeout=LIMIT))
 
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def mongo(server: tuple[Process, str]) -> AsyncIterator[MongoRows]:
+async def served(server: Served) -> AsyncIterator[Rows]:
     """An adapter that has been in use."""
-    rows = MongoRows(server[1], "faults", timeout=LIMIT)
+    rows = server.opener()
     await rows.prepare()
     await rows.put(TABLE, {"a": {"status": "s"}})
     yield rows
@@ -138,27 +170,35 @@ async def sqlite(path: Path) -> AsyncIterator[SqliteRows]:
 
 
 async def test_a_frozen_server_is_unavailable_in_time_and_recovers(
-    server: tuple[Process, str], mongo: MongoRows
+    server: Served, served: Rows
 ) -> None:
-    freeze(server[0].pid)
+    freeze(server.process.pid)
     try:
-        await all_unavailable(calls(mongo) * 5, within=LIMIT * 2 + 2)
+        await all_unavailable(calls(served) * 5, within=LIMIT * 2 + 2)
     finally:
-        server[0].signal(signal.SIGCONT)
-    await recovered(mongo)
+        thaw(server.process.pid)
+    await recovered(served)
 
 
 async def test_a_killed_server_is_unavailable_and_the_same_client_finds_it_again(
-    server: tuple[Process, str], mongo: MongoRows
+    server: Served, served: Rows
 ) -> None:
-    await server[0].kill()
-    await all_unavailable(calls(mongo) * 5, within=LIMIT * 2 + 2)
-    await server[0].start()
-    await recovered(mongo)
+    await server.process.kill()
+    await all_unavailable(calls(served) * 5, within=LIMIT * 2 + 2)
+    await server.process.start()
+    await recovered(served)
 
 
-async def test_a_server_that_was_never_up_is_unavailable_and_no_message_has_the_password() -> None:
-    rows = MongoRows(f"mongodb://reader:hunter2@127.0.0.1:{free_port()}", "faults", timeout=0.5)
+@pytest.mark.parametrize("scheme", ["mongodb", "postgresql"])
+async def test_a_server_that_was_never_up_is_unavailable_and_no_message_has_the_password(
+    scheme: str,
+) -> None:
+    uri = f"{scheme}://reader:hunter2@127.0.0.1:{free_port()}/faults"
+    rows = (
+        MongoRows(uri, "faults", timeout=0.5)
+        if scheme == "mongodb"
+        else PostgresRows(uri, timeout=0.5)
+    )
     try:
         await all_unavailable(calls(rows), within=LIMIT)
         with pytest.raises(Unavailable) as caught:
@@ -184,6 +224,47 @@ async def test_a_uri_that_cannot_be_used_says_so_without_its_password(
         MongoRows(uri, database)
     assert "hunter2" not in str(caught.value)
     assert caught.value.__suppress_context__
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://reader:hunter2@127.0.0.1",
+        "postgresql://reader:hunter2@127.0.0.1:port/d",
+        "postgresql://reader:hunter2@127.0.0.1/d?schema=Mine;--",
+        "mysql://reader:hunter2@127.0.0.1/d",
+    ],
+)
+async def test_a_url_of_no_database_says_so_without_its_password(url: str) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        PostgresRows(url)
+    assert "hunter2" not in str(caught.value)
+    assert caught.value.__suppress_context__ or caught.value.__context__ is None
+
+
+async def test_a_refused_user_is_a_fault_of_the_configuration(
+    shared_servers: SharedServers,
+) -> None:
+    url = urlsplit(shared_postgres(shared_servers))
+    for netloc in (f"lightstream:hunter2@127.0.0.1:{url.port}", f"mallory:x@127.0.0.1:{url.port}"):
+        rows = PostgresRows(url._replace(netloc=netloc).geturl(), timeout=10)
+        with pytest.raises(ConfigurationError, match="refuses this user") as caught:
+            await rows.ping()
+        assert "hunter2" not in str(caught.value)
+        await rows.close()
+
+
+async def test_tables_that_nobody_made_are_unavailable_until_somebody_does(
+    shared_servers: SharedServers,
+) -> None:
+    async with fresh_schema(shared_postgres(shared_servers)) as url:
+        reader = PostgresRows(url, timeout=10)
+        with pytest.raises(Unavailable, match="no tables of ours"):
+            await reader.get(TABLE, ["a"])
+        writer = PostgresRows(url, timeout=10)
+        await writer.prepare()
+        assert await reader.get(TABLE, ["a"]) == {}
+        await asyncio.gather(reader.close(), writer.close())
 
 
 async def test_a_file_locked_by_another_is_unavailable_to_writers_only_and_recovers(

@@ -30,7 +30,7 @@ async def five(rows: Rows, documents: Table) -> Table:
     await rows.put(
         documents,
         {
-            key: {"status": statuses[key], "updated_at": times[key], "id": f"id-{key}", "text": "x"}
+            key: {"status": statuses[key], "version": times[key], "id": f"id-{key}", "text": "x"}
             for key in "cebda"
         },
     )
@@ -47,13 +47,13 @@ async def five(rows: Rows, documents: Table) -> Table:
         ({"status": []}, ""),
         ({"status": "unknown"}, ""),
         ({"status": "Done"}, ""),
-        ({"updated_at": 20}, "bd"),
-        ({"updated_at": 21}, ""),
-        ({"status": "done", "updated_at": 20, "id": ["id-d", "id-c"]}, "d"),
+        ({"version": 20}, "bd"),
+        ({"version": 21}, ""),
+        ({"status": "done", "version": 20, "id": ["id-d", "id-c"]}, "d"),
         ({"track_id": "none has it"}, ""),
         ({"status": "' OR 1=1 --"}, ""),
         ({"status": Containing(("O",))}, "abd"),
-        ({"status": Containing(("E",)), "updated_at": 20}, "bd"),
+        ({"status": Containing(("E",)), "version": 20}, "bd"),
         ({"status": Containing(("d.n", "O"))}, "abd"),
         ({"status": Containing(("d.n",))}, ""),
         ({"status": Containing(("%",))}, ""),
@@ -72,8 +72,8 @@ async def test_rows_are_found_by_their_indexed_fields(
     [
         ("", False, "abcde"),
         ("", True, "edcba"),
-        ("updated_at", False, "ecbda"),
-        ("updated_at", True, "adbce"),
+        ("version", False, "ecbda"),
+        ("version", True, "adbce"),
         ("status", False, "abdce"),
         ("status", True, "ecdba"),
         ("track_id", False, "abcde"),
@@ -99,13 +99,13 @@ async def test_rows_come_by_the_field_and_then_by_key(
 async def test_pages_of_one_status_come_newest_first(rows: Rows, documents: Table) -> None:
     await rows.put(
         documents,
-        {f"{n:03d}": {"status": f"s{n % 3}", "updated_at": n * 7919 % 1000} for n in range(300)},
+        {f"{n:03d}": {"status": f"s{n % 3}", "version": n * 7919 % 1000} for n in range(300)},
     )
     pages = [
         page
         for skip in range(0, 120, 25)
         for page in await rows.find(
-            documents, {"status": "s1"}, order="updated_at", descending=True, skip=skip, limit=25
+            documents, {"status": "s1"}, order="version", descending=True, skip=skip, limit=25
         )
     ]
     expected_order = sorted((-(n * 7919 % 1000), n) for n in range(300) if n % 3 == 1)
@@ -116,17 +116,15 @@ async def test_pages_of_one_status_come_newest_first(rows: Rows, documents: Tabl
 async def test_rows_without_the_field_come_first_and_are_not_counted(
     rows: Rows, five: Table
 ) -> None:
-    await rows.put(five, {"f": {}, "g": {"updated_at": None, "status": None}})
-    assert "".join(keys(await rows.find(five, {}, order="updated_at"))) == "fgecbda"
-    assert (
-        "".join(keys(await rows.find(five, {}, order="updated_at", descending=True))) == "adbcegf"
-    )
+    await rows.put(five, {"f": {}, "g": {"version": None, "status": None}})
+    assert "".join(keys(await rows.find(five, {}, order="version"))) == "fgecbda"
+    assert "".join(keys(await rows.find(five, {}, order="version", descending=True))) == "adbcegf"
     assert await rows.count(five, "status", {}) == {"done": 3, "failed": 1, "new": 1}
 
 
 async def test_rows_are_counted_by_value(rows: Rows, five: Table) -> None:
     assert await rows.count(five, "status", {}) == {"done": 3, "failed": 1, "new": 1}
-    assert await rows.count(five, "updated_at", {"status": ["done", "new"]}) == {
+    assert await rows.count(five, "version", {"status": ["done", "new"]}) == {
         "20": 2,
         "30": 1,
         "5": 1,
@@ -137,11 +135,11 @@ async def test_rows_are_counted_by_value(rows: Rows, five: Table) -> None:
 async def test_negative_numbers_sort_as_numbers(rows: Rows, documents: Table) -> None:
     times = [-(2**63), -10, -9, 0, 9, 10, 2**53, 2**53 + 1, 2**63 - 1]
     await rows.put(
-        documents, {f"k{9 - place}": {"updated_at": time} for place, time in enumerate(times)}
+        documents, {f"k{9 - place}": {"version": time} for place, time in enumerate(times)}
     )
-    result = await rows.find(documents, {}, order="updated_at")
-    assert [row["updated_at"] for _, row in result] == times
-    assert keys(await rows.find(documents, {"updated_at": 2**53 + 1})) == ["k2"]
+    result = await rows.find(documents, {}, order="version")
+    assert [row["version"] for _, row in result] == times
+    assert keys(await rows.find(documents, {"version": 2**53 + 1})) == ["k2"]
 
 
 @pytest.mark.parametrize(

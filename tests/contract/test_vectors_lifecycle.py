@@ -3,7 +3,6 @@ left half made.
 """
 
 import asyncio
-import signal
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
@@ -29,13 +28,15 @@ from runtime.errors import ModelChanged, OutdatedVectors, Unavailable
 from runtime.projections.cached_embeddings import CachedEmbeddings
 from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.graph.memory import MemoryGraph
+from runtime.stores.vectors import collection_names
 from runtime.stores.vectors import fields as stored
 from runtime.stores.vectors.collection_names import collection_name, model_text
 from runtime.stores.vectors.milvus import collections
 from runtime.stores.vectors.milvus.collections import NotServed, translated
 from runtime.stores.vectors.port import Vectors
+from runtime.stores.vectors.postgres import tables
 from services.indexer.graph_index import GraphKeys, index_graph
-from tests.support.freezing import freeze
+from tests.support.freezing import freeze, thaw
 from tests.support.partitions import fresh_partition
 from tests.support.vector_stores import (
     DIMENSION,
@@ -48,13 +49,16 @@ from tests.support.vector_stores import (
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-servers_only = pytest.mark.parametrize("vector_server", ["milvus-lite", "milvus"], indirect=True)
+servers_only = pytest.mark.parametrize(
+    "vector_server", ["milvus-lite", "milvus", "postgres"], indirect=True
+)
+milvus_only = pytest.mark.parametrize("vector_server", ["milvus-lite", "milvus"], indirect=True)
 
 OTHER_MODEL = "example/嵌入器-large"
 
 
 @pytest_asyncio.fixture(
-    scope="module", loop_scope="module", params=["memory", "milvus-lite", "milvus"]
+    scope="module", loop_scope="module", params=["memory", "milvus-lite", "milvus", "postgres"]
 )
 async def vector_server(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
@@ -174,7 +178,8 @@ async def test_a_generation_with_ids_of_an_older_format_can_be_searched_and_not_
     there = replace(partition, generation=62)
     vectors = vector_server.another()
     with monkeypatch.context() as patch:
-        patch.setattr(collections, "VECTOR_FORMAT", 1)
+        for module in (collections, tables, collection_names):
+            patch.setattr(module, "VECTOR_FORMAT", 1)
         await vector_server.another().put(there, "relations", [row("rel-old", names=("A", "B"))])
     assert [
         hit.names for hit in await vectors.search(there, "relations", row("q").vector, top_k=1)
@@ -224,7 +229,7 @@ async def test_relations_whose_names_join_to_one_text_are_both_found(
     await vector_server.client.drop(63)
 
 
-@servers_only
+@milvus_only
 async def test_a_collection_whose_maker_died_halfway_is_finished(
     vector_server: VectorStore, partition: Partition
 ) -> None:
@@ -275,7 +280,7 @@ async def test_a_server_that_freezes_is_unavailable_in_time_and_found_again(
         assert [type(answer) for answer in answers] == [Unavailable] * 4
         assert time.monotonic() - start < 8.0
     finally:
-        vector_server.server.signal(signal.SIGCONT)
+        thaw(vector_server.server.pid)
     await eventually(lambda: vectors.put(partition, "chunks", [row("b")]))
     assert sorted(await vectors.get(partition, "chunks", ["a", "b"])) == ["a", "b"]
 

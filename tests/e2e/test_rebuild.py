@@ -23,6 +23,8 @@ from runtime.bus.nats.connection import connected
 from runtime.bus.nats.key_values import NatsSharedValues
 from tests.support.commands import LIGHTSTREAM
 from tests.support.corpus import documents
+from tests.support.postgres_server import fresh_schema, shared_postgres
+from tests.support.shared_servers import SharedServers
 from tests.support.stack import Stack, environment, running, until
 from tests.support.waiting import PATIENCE
 
@@ -209,6 +211,16 @@ def test_two_rebuilds_at_once_are_refused(stack: Stack, before: dict[str, Any]) 
     assert "under way" in refused.stderr + refused.stdout
 
 
+async def test_the_stack_goes_on_with_one_postgresql_that_was_filled_from_its_log(
+    stack: Stack, before: dict[str, Any], tmp_path: Path, shared_servers: SharedServers
+) -> None:
+    file = tmp_path / "pg.env"
+    async with fresh_schema(shared_postgres(shared_servers)) as url:
+        file.write_text(f"STORES_URL={url}\nSTORES_POOL_SIZE=4\n")
+        await asyncio.to_thread(move, stack, str(file))
+
+
+@pytest.mark.nightly
 async def test_the_stack_goes_on_with_other_stores_that_were_filled_from_its_log(
     stack: Stack, before: dict[str, Any], tmp_path: Path
 ) -> None:
@@ -245,7 +257,10 @@ def move(stack: Stack, file: str) -> None:
         "query",
     }
     assert len(started["stores"]) == 3
+    assert "key" not in "".join(started["stores"])
+    assert "@" not in "".join(started["stores"])
     assert stack.digest() == digest
+    assert "Marigold" in stack.json("ask", "Who bought the Marigold?")["response"]
     stack.add({"moved.txt": "Zoe Marlow came to Port Elm after the move."}, "moved")
     assert stack.settled(1, "moved")["processed"] == 1
     stack.down()

@@ -18,8 +18,15 @@ from embedded.servers import arcadedb
 from runtime.stores.graph.memory import MemoryGraph
 from runtime.stores.graph.neo4j.store import BoltGraph
 from runtime.stores.graph.port import Graph, RelationSummary
+from runtime.stores.graph.postgres.store import PostgresGraph
 from runtime.stores.graph.write_batches import sorted_ties
 from tests.support import neo4j_server
+from tests.support.postgres_server import (
+    data_folder,
+    fresh_schema,
+    postgres_server,
+    shared_postgres,
+)
 from tests.support.shared_servers import Address, SharedServers
 from tests.support.waiting import PATIENCE
 
@@ -43,7 +50,11 @@ class GraphStore:
         """One more client, closed when the suite ends."""
         if not self.uri:
             return self.client
-        client = BoltGraph(self.uri, self.user, self.password, timeout=timeout)
+        client = (
+            PostgresGraph(self.uri, timeout=timeout)
+            if self.uri.startswith("postgresql:")
+            else BoltGraph(self.uri, self.user, self.password, timeout=timeout)
+        )
         self.clients.push_async_callback(client.close)
         return client
 
@@ -62,12 +73,15 @@ class GraphStore:
 
 @asynccontextmanager
 async def graph_store(name: str, servers: SharedServers) -> AsyncGenerator[GraphStore]:
-    """A prepared store: `memory`, `arcadedb` or `neo4j`. Others use its server, too. Skips where
-    there is none.
+    """A prepared store: `memory`, `arcadedb`, `neo4j` or `postgres`. Others use its server, too.
+    Skips where there is none.
     """
     async with AsyncExitStack() as clients:
         if name == "memory":
             yield GraphStore(MemoryGraph(), clients)
+        elif name == "postgres":
+            url = await clients.enter_async_context(fresh_schema(shared_postgres(servers)))
+            yield await _on_postgres(clients, None, url)
         else:
             yield await _connected(
                 clients, None, servers.server(name, lambda folder: _server(name, folder))
@@ -76,8 +90,16 @@ async def graph_store(name: str, servers: SharedServers) -> AsyncGenerator[Graph
 
 @asynccontextmanager
 async def own_graph_store(name: str, folder: Path) -> AsyncGenerator[GraphStore]:
-    """A prepared store on a server of its own, `arcadedb` or `neo4j`, for tests that stop it."""
+    """A prepared store on a server of its own, `arcadedb`, `neo4j` or `postgres`, for tests that
+    stop it.
+    """
     async with AsyncExitStack() as clients:
+        if name == "postgres":
+            process, url = postgres_server(folder, clients.enter_context(data_folder()))
+            clients.push_async_callback(process.stop)
+            await process.start()
+            yield await _on_postgres(clients, process, url)
+            return
         process, address = _server(name, folder)
         clients.push_async_callback(process.stop)
         await process.start()
@@ -102,6 +124,13 @@ def _server(name: str, folder: Path) -> tuple[Process, Address]:
         "password": neo4j_server.PASSWORD,
     }
     return neo4j_server.neo4j_server(folder, port), address
+
+
+async def _on_postgres(clients: AsyncExitStack, process: Process | None, url: str) -> GraphStore:
+    client = PostgresGraph(url)
+    clients.push_async_callback(client.close)
+    await client.prepare()
+    return GraphStore(client, clients, process, url)
 
 
 async def _connected(

@@ -16,12 +16,14 @@ from contracts.graph import Partition
 from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.documents.mongo.store import MongoRows
 from runtime.stores.documents.port import Row, Rows, Table
+from runtime.stores.documents.postgres.store import PostgresRows
 from runtime.stores.documents.sqlite.store import SqliteRows
 from tests.support.mongo import shared_mongo
+from tests.support.postgres_server import fresh_schema, shared_postgres
 from tests.support.shared_servers import SharedServers
 
 REAL = os.environ.get("LIGHTSTREAM_TEST_MONGODB_URI", "")
-STORES = ["memory", "sqlite", "mongo", *(["mongodb"] if REAL else [])]
+STORES = ["memory", "sqlite", "mongo", "postgres", *(["mongodb"] if REAL else [])]
 
 Opener = Callable[[], Rows]
 """Makes one more adapter over the same data. Memory has only one."""
@@ -52,6 +54,9 @@ async def document_store(
         yield lambda: only
     elif name == "sqlite":
         yield lambda: SqliteRows(folder / "new" / "rows.sqlite")
+    elif name == "postgres":
+        async with fresh_schema(shared_postgres(servers)) as url:
+            yield lambda: PostgresRows(url, timeout=60)
     else:
         uri = REAL if name == "mongodb" else shared_mongo(servers)
         database = f"lightstream_test_{uuid4().hex}"

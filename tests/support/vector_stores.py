@@ -14,7 +14,14 @@ from runtime.errors import ConfigurationError
 from runtime.stores.vectors.memory import MemoryVectors, Tables
 from runtime.stores.vectors.milvus.store import MilvusVectors
 from runtime.stores.vectors.port import Vectors
+from runtime.stores.vectors.postgres.store import PostgresVectors
 from tests.support.milvus_server import milvus_server
+from tests.support.postgres_server import (
+    data_folder,
+    fresh_schema,
+    postgres_server,
+    shared_postgres,
+)
 from tests.support.servers import missing
 from tests.support.shared_servers import Address, SharedServers
 
@@ -61,12 +68,15 @@ class VectorStore:
 
 @asynccontextmanager
 async def vector_store(name: str, servers: SharedServers) -> AsyncIterator[VectorStore]:
-    """A store: `memory`, `milvus-lite` or `milvus`. Others use its server, too. Skips where there
-    is none.
+    """A store: `memory`, `milvus-lite`, `milvus` or `postgres`. Others use its server, too. Skips
+    where there is none.
     """
     async with AsyncExitStack() as clients:
         if name == "memory":
             yield _in_memory(clients)
+        elif name == "postgres":
+            url = await clients.enter_async_context(fresh_schema(shared_postgres(servers)))
+            yield _on_postgres(clients, None, url)
         else:
             yield _on_server(
                 clients, None, servers.server(name, lambda folder: _server(name, folder))
@@ -80,6 +90,12 @@ async def own_vector_store(name: str, folder: Path) -> AsyncIterator[VectorStore
         if name == "memory":
             yield _in_memory(clients)
             return
+        if name == "postgres":
+            process, url = postgres_server(folder, clients.enter_context(data_folder()))
+            clients.push_async_callback(process.stop)
+            await process.start()
+            yield _on_postgres(clients, process, url)
+            return
         process, address = _server(name, folder)
         clients.push_async_callback(process.kill)
         await process.start()
@@ -91,6 +107,13 @@ def _in_memory(clients: AsyncExitStack) -> VectorStore:
     return VectorStore(
         lambda model, dimension, timeout: MemoryVectors(model, dimension, tables), clients
     )
+
+
+def _on_postgres(clients: AsyncExitStack, process: Process | None, url: str) -> VectorStore:
+    def connect(model: str, dimension: int, timeout: float) -> Vectors:
+        return PostgresVectors(url, model=model, dimension=dimension, timeout=timeout)
+
+    return VectorStore(connect, clients, process, url)
 
 
 def _on_server(clients: AsyncExitStack, process: Process | None, address: Address) -> VectorStore:

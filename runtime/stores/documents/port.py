@@ -42,29 +42,37 @@ Where = Mapping[str, Condition]
 MOST_NOTES = 32
 """Notes of a counter that are kept: of a key with few changes all, of one with many the last."""
 
-INDEXES: Mapping[str, tuple[str, ...]] = {
-    "documents": ("status", "track_id", "updated_at", "created_at", "file_path", "id", "version"),
-    "chunks": ("document_id",),
-    "costs": ("document",),
-    "chunk_contributions": ("document_id",),
-    "mentions": (),
-    "folded": (),
-    "edits": (),
-    "summaries": (),
-    "condensed": (),
-    "graph_extents": (),
-    "vector_extents": (),
-    "extractions": (),
-    "embeddings": (),
-    "keywords": (),
-    "answers": (),
-    "schema": (),
-    "checkpoints": (),
-    "chain": (),
-    "archive": ("document",),
+INDEXES: Mapping[str, Mapping[str, type[str] | type[int]]] = {
+    "documents": {
+        "status": str,
+        "track_id": str,
+        "updated_at": str,
+        "created_at": str,
+        "file_path": str,
+        "id": str,
+        "version": int,
+    },
+    "chunks": {"document_id": str},
+    "costs": {"document": str},
+    "chunk_contributions": {"document_id": str},
+    "mentions": {},
+    "folded": {},
+    "edits": {},
+    "summaries": {},
+    "condensed": {},
+    "graph_extents": {},
+    "vector_extents": {},
+    "extractions": {},
+    "embeddings": {},
+    "keywords": {},
+    "answers": {},
+    "schema": {},
+    "checkpoints": {},
+    "chain": {},
+    "archive": {"document": str},
 }
-"""Every table and the fields that `find` and `count` may name: str or int, the same type in all
-rows.
+"""Every table, and the fields that `find` and `count` may name with the type of their values: text,
+or an integer of 64 bits. A row may lack any of them.
 """
 
 

@@ -44,12 +44,12 @@ def indexed_fields(table: str, *names: str) -> tuple[str, ...]:
     for name in names:
         if name not in INDEXES[table]:
             raise InvalidInput(f"table {table} has no index on {name!r:.80}")
-    return INDEXES[table]
+    return tuple(INDEXES[table])
 
 
-def encode(key: str, row: Row) -> Body:
-    """Return the body of the row. Raises InvalidInput for a key, a value or a size that the
-    contract forbids.
+def encode(key: str, row: Row, *, compressed: bool = True) -> Body:
+    """Return the body of the row: text where it has no bytes and is not to be compressed. Raises
+    InvalidInput for a key, a value or a size that the contract forbids.
     """
     checked_key(key)
     blobs = {name: value for name, value in row.items() if type(value) is bytes}
@@ -66,9 +66,10 @@ def encode(key: str, row: Row) -> Body:
             [{name: len(value) for name, value in blobs.items()}, orjson.Fragment(body)]
         )
         return b"".join((_BLOBS, len(head).to_bytes(4, "big"), head, *blobs.values()))
-    if len(body) < COMPRESSED_FROM or len(compressed_body := zlib.compress(body, 1)) >= len(body):
+    if not compressed or len(body) < COMPRESSED_FROM:
         return body.decode()
-    return _ZLIB + compressed_body
+    compressed_body = zlib.compress(body, 1)
+    return _ZLIB + compressed_body if len(compressed_body) < len(body) else body.decode()
 
 
 def decode(body: Body) -> Row:
@@ -100,13 +101,20 @@ def indexed_values(table: Table, key: str, row: Row) -> tuple[Scalar, ...]:
     """The values of the table's indexed fields, None where the row has none. Raises InvalidInput
     for other types.
     """
-    values = tuple(row.get(name) for name in INDEXES[table.name])
-    for name, value in zip(INDEXES[table.name], values, strict=True):
-        if value is not None and type(value) is not str and not is_int64(value):
-            raise InvalidInput(
-                f"the row {key} has neither text nor a 64-bit integer in the indexed field {name}"
-            )
+    types = INDEXES[table.name]
+    values = tuple(row.get(name) for name in types)
+    for (name, type_), value in zip(types.items(), values, strict=True):
+        if value is not None and not (type(value) is str if type_ is str else is_int64(value)):
+            kind = "text" if type_ is str else "64-bit integer"
+            raise InvalidInput(f"the row {key} has no {kind} in the indexed field {name}")
     return values
+
+
+def whole_numbers(row: Row) -> dict[str, int]:
+    """Return the fields of the row that a server may compare: integers of 64 bits with plain
+    names.
+    """
+    return {name: value for name, value in row.items() if is_int64(value) and is_plain_name(name)}
 
 
 def is_int64(value: object) -> bool:

@@ -3,6 +3,7 @@ the ids in them.
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from contracts.graph import EmbeddingModel, VectorKind
@@ -41,6 +42,28 @@ def parse_collection_name(name: str) -> CollectionName | None:
     """Return the parts of a collection's name, None for a name of another program."""
     match = _COLLECTION.fullmatch(name)
     return CollectionName(int(match[1]), match[2], int(match[3] or 1)) if match else None
+
+
+def older_format(names: Iterable[str], generation: int, model: str) -> int | None:
+    """Return the format of the generation's collections of a model, by its key, where that is an
+    older one; None otherwise.
+    """
+    formats = {
+        place.format
+        for place in map(parse_collection_name, names)
+        if place and (place.generation, place.model_key) == (generation, model)
+    }
+    return max(formats) if formats and VECTOR_FORMAT not in formats else None
+
+
+def of_another_model(names: Iterable[str], generation: int, model: str) -> str | None:
+    """Return a collection of another model, where the generation has such and none of this one."""
+    makers = {
+        place.model_key: name
+        for name in names
+        if (place := parse_collection_name(name)) and place.generation == generation
+    }
+    return None if not makers or model in makers else min(makers.items())[1]
 
 
 def model_text(model: str, dimension: int) -> str:

@@ -24,7 +24,7 @@ from runtime.broker import GRACE
 from tests.architecture.sources import REPOSITORY, SERVICES
 from tests.support import chart
 from tests.support.chart_resources import container, containers, of_kind
-from tests.unit.deploy.test_compose_settings import read_by
+from tests.unit.deploy.test_compose_settings import INSTEAD, read_by
 from tests.unit.deploy.test_deploy import ALL, OPENED_WITH, environment, opened
 
 SCHEMAS = Path(__file__).parent / "resources"
@@ -171,7 +171,7 @@ def test_every_setting_of_a_service_can_be_given(service: str) -> None:
         - offered_names
         - own_names
     )
-    assert missing_names <= {"HOST", "PORT", "MONGO_URI"}
+    assert missing_names <= {"HOST", "PORT", *INSTEAD}
 
 
 def test_a_service_is_asked_for_its_health_and_ends_in_good_order() -> None:

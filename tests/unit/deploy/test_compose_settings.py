@@ -35,8 +35,13 @@ service.
 """
 
 OF_THE_IMAGE = {"HOST", "PORT"}
-INSTEAD = {"MONGO_URI": "DOCUMENTS_URL"}
-"""Second names of what docker-compose.yml sets itself, under the first."""
+INSTEAD = {
+    "MONGO_URI": "DOCUMENTS_URL",
+    "STORES_URL": "DOCUMENTS_URL",
+    "GRAPH_URL": "NEO4J_URI",
+    "VECTORS_URL": "MILVUS_URI",
+}
+"""Other names of what docker-compose.yml sets itself, under the first."""
 
 PLAIN = {
     "PATH": "/usr/bin",

@@ -13,9 +13,9 @@ from operations.settings import CommandSettings
 from operations.target import named_by_environment
 from runtime.errors import ConfigurationError
 from runtime.models.roles import embedding_connection, language_model
-from runtime.settings import Settings, without_secrets
+from runtime.settings import Settings
 from runtime.shown_settings import shown_settings
-from runtime.variables import variables
+from runtime.variables import variables, without_secrets
 from services.gateway.auth.settings import AccessSettings
 from services.gateway.settings import GatewaySettings
 from services.query.settings import QuerySettings

@@ -14,8 +14,7 @@ from runtime.stores.documents.row_json import (
     encode,
     indexed_fields,
     indexed_values,
-    is_int64,
-    is_plain_name,
+    whole_numbers,
 )
 
 
@@ -66,9 +65,7 @@ def document_of(table: Table, key: str, row: Row) -> Document:
     """Return the document that is stored for a row."""
     values = zip(indexed_fields(table.name), indexed_values(table, key, row), strict=True)
     fields = {name: value for name, value in values if value is not None}
-    fields |= {
-        name: value for name, value in row.items() if is_int64(value) and is_plain_name(name)
-    }
+    fields |= whole_numbers(row)
     return {
         "_id": ids_of(table, [key])[0],
         "space": partition_text(table),

@@ -91,6 +91,7 @@ class Collections:
         self.timeout = timeout
         self._model = model
         self._dimension = dimension
+        self._model_key = collection_names.model_key(model, dimension)
         # A connection of our own: a shared one outlives `close`, and the event loop that it belongs
         # to.
         self._connection: dict[str, Any] = {
@@ -203,18 +204,10 @@ class Collections:
 
     def _note_format(self, generation: int, names: list[str]) -> None:
         """Note the format of the generation's collections, where it is an older one."""
-        ours = collection_names.model_key(self._model, self._dimension)
-        collections = [
-            place for place in map(collection_names.parse_collection_name, names) if place
-        ]
-        formats = {
-            place.format
-            for place in collections
-            if (place.generation, place.model_key) == (generation, ours)
-        }
         self._outdated.pop(generation, None)
-        if formats and VECTOR_FORMAT not in formats:
-            self._outdated[generation] = max(formats)
+        format = collection_names.older_format(names, generation, self._model_key)
+        if format is not None:
+            self._outdated[generation] = format
 
     async def _opened(self, name: str, names: list[str], *, create: bool) -> bool:
         """Make the collection, or complete an interrupted creation, and load it. Returns whether it
@@ -233,33 +226,23 @@ class Collections:
         has none.
         """
         names = await self.names()
-        if other_collection := self._of_another_model(generation, names):
+        other_collection = collection_names.of_another_model(names, generation, self._model_key)
+        if other_collection:
             return EmbeddingModel.named(await self._description(other_collection))
-        ours = collection_names.model_key(self._model, self._dimension)
         places = [place for place in map(collection_names.parse_collection_name, names) if place]
         has_ours = any(
-            (place.generation, place.model_key) == (generation, ours) for place in places
+            (place.generation, place.model_key) == (generation, self._model_key) for place in places
         )
         return EmbeddingModel(self._model, self._dimension) if has_ours else None
 
     async def _refuse_another_model(self, generation: int, there: list[str]) -> None:
         """Raise ModelChanged when only other models have collections of the generation."""
-        if other_collection := self._of_another_model(generation, there):
+        other_collection = collection_names.of_another_model(there, generation, self._model_key)
+        if other_collection:
             description = await self._description(other_collection)
             raise collection_names.model_changed(
                 generation, description, collection_names.model_text(self._model, self._dimension)
             )
-
-    def _of_another_model(self, generation: int, there: list[str]) -> str | None:
-        """Return a collection of another model, where the generation has such and none of ours."""
-        ours = collection_names.model_key(self._model, self._dimension)
-        makers = {
-            place.model_key: name
-            for name in there
-            if (place := collection_names.parse_collection_name(name))
-            and place.generation == generation
-        }
-        return None if not makers or ours in makers else min(makers.items())[1]
 
     async def _description(self, name: str) -> str:
         return (await self._ask(self._client.describe_collection(name, timeout=self.timeout)))[

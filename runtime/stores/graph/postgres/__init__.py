@@ -1,0 +1,1 @@
+"""The graph in plain tables of PostgreSQL."""

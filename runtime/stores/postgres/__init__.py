@@ -1,0 +1,1 @@
+"""What the adapters of all three stores share on PostgreSQL: address, connections, errors."""

@@ -1,0 +1,48 @@
+"""Where the three stores are: an address of each, or one for those that have none."""
+
+import pytest
+from pydantic import SecretStr
+
+from runtime.settings import Settings
+from runtime.stores.documents.postgres.store import PostgresRows
+from runtime.stores.graph.postgres.store import PostgresGraph
+from runtime.stores.open import open_documents, open_graph, open_vectors
+from runtime.stores.vectors.postgres.store import PostgresVectors
+
+URL = "postgresql://reader:hunter2@db.example:5432/rag"
+
+
+def addresses(settings: Settings) -> tuple[str, str, str]:
+    """The addresses of documents, graph and vectors."""
+    return settings.documents_url.get_secret_value(), settings.neo4j_uri, settings.milvus_uri
+
+
+def test_one_address_serves_every_store_that_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STORES_URL", URL)
+    settings = Settings()
+    assert addresses(settings) == (URL, URL, URL)
+    assert isinstance(open_documents(settings), PostgresRows)
+    assert isinstance(open_graph(settings), PostgresGraph)
+    assert isinstance(open_vectors(settings, model="m", dimension=2), PostgresVectors)
+
+
+def test_an_address_of_its_own_goes_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STORES_URL", URL)
+    monkeypatch.setenv("GRAPH_URL", "bolt://graph:7687")
+    settings = Settings()
+    assert addresses(settings) == (URL, "bolt://graph:7687", URL)
+
+
+def test_the_older_name_of_an_address_goes_before_the_newer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("VECTORS_URL", URL)
+    assert Settings().milvus_uri == URL
+    monkeypatch.setenv("MILVUS_URI", "http://milvus:19530")
+    assert Settings().milvus_uri == "http://milvus:19530"
+
+
+def test_no_settings_show_the_password_of_an_address() -> None:
+    settings = Settings(stores_url=SecretStr(URL))
+    assert "hunter2" not in f"{settings!r} {settings}"
+    assert "hunter2" in settings.neo4j_uri
