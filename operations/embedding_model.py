@@ -17,8 +17,9 @@ from runtime.bus.codec import decode
 from runtime.bus.nats.connection import translated
 from runtime.bus.nats.messages import StoredMessage
 from runtime.errors import ConfigurationError, InvalidInput, NewerVersion, Poison
+from runtime.models.bindings import OFFLINE_EMBEDDERS
 from runtime.models.open import KNOWN_DIMENSIONS, as_setting, can_embed
-from runtime.settings import OFFLINE_EMBEDDERS, Settings
+from runtime.settings import Settings
 
 S = TypeVar("S", bound=Settings)
 

@@ -8,14 +8,8 @@ own few in its `settings.py`.
 import os
 from typing import Any, Self
 
-from pydantic import (
-    AliasChoices,
-    Field,
-    SecretStr,
-    ValidationError,
-    field_validator,
-    model_validator,
-)
+from pydantic import AliasChoices, Field, SecretStr, field_validator, model_validator
+from pydantic_core import ValidationError
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from runtime.costs.prices import Prices, parse_prices
@@ -24,6 +18,7 @@ from runtime.models.bindings import (
     EMBEDDING_BINDINGS,
     KEYLESS,
     LLM_BINDINGS,
+    OFFLINE_EMBEDDERS,
     OPENAI,
     binding_of,
     own_address,
@@ -60,13 +55,8 @@ class Settings(BaseSettings):
             "what calls of JetStream begin with: another for a user of an account of its own"
         ),
     )
-    stores_url: SecretStr = Field(
-        default=SecretStr(""),
-        description="`postgresql://…`: one database for each store that has no address of its own",
-    )
-    stores_pool_size: int = Field(
-        default=10, ge=1, le=1000, description="connections of a process to each PostgreSQL"
-    )
+    stores_url: SecretStr = Field(default=SecretStr(""), description="`postgresql://…` of all")
+    stores_pool_size: int = Field(default=10, ge=1, description="connections to each PostgreSQL")
     documents_url: SecretStr = Field(
         default=SecretStr("mongodb://127.0.0.1:27017"),
         validation_alias=AliasChoices("DOCUMENTS_URL", "MONGO_URI"),
@@ -350,26 +340,14 @@ class Settings(BaseSettings):
     def _binds_an_embedding_model(cls, name: str) -> str:
         return binding_of(name, EMBEDDING_BINDINGS)
 
-    @field_validator("llm_base_url", "embedding_base_url")
-    @classmethod
-    def _is_an_address(cls, address: str) -> str:
-        return own_address(address)
-
-    @field_validator("forwarded_allow_ips")
-    @classmethod
-    def _are_addresses(cls, addresses: str) -> str:
-        return networks(addresses)
+    _is_an_address = field_validator("llm_base_url", "embedding_base_url")(own_address)
+    _are_addresses = field_validator("forwarded_allow_ips")(networks)
 
     @model_validator(mode="after")
     def _one_database_for_all(self) -> Self:
-        url = self.stores_url.get_secret_value()
-        unnamed = IN_ONE_DATABASE - self.model_fields_set
-        if url and "documents_url" in unnamed:
-            self.documents_url = self.stores_url
-        if url and "neo4j_uri" in unnamed:
-            self.neo4j_uri = url
-        if url and "milvus_uri" in unnamed:
-            self.milvus_uri = url
+        if url := self.stores_url.get_secret_value():
+            for name in IN_ONE_DATABASE - self.model_fields_set:
+                setattr(self, name, SecretStr(url) if name == "documents_url" else url)
         return self
 
     @property
@@ -420,7 +398,3 @@ def is_reachable(settings: Settings, binding: str, key: SecretStr) -> bool:
     return binding in KEYLESS or bool(
         key.get_secret_value() or (of_openai if binding == OPENAI else "")
     )
-
-
-OFFLINE_EMBEDDERS = ("minilm", "minilm-floats", "lexical")
-"""Values of EMBEDDING_MODEL that name an embedder of our own."""

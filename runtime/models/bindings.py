@@ -38,6 +38,9 @@ SAME: Mapping[str, str] = MappingProxyType(
 )
 """Other names of bindings."""
 
+OFFLINE_EMBEDDERS = ("minilm", "minilm-floats", "lexical")
+"""Values of EMBEDDING_MODEL that name an embedder of our own."""
+
 KEYLESS = ("ollama", "bedrock")
 """Bindings that work without a key: a server of one's own, and AWS's chain of credentials."""
 

@@ -7,13 +7,14 @@ from urllib.parse import urlsplit
 
 from contracts.graph import EmbeddingModel
 from runtime.errors import ConfigurationError
+from runtime.models.bindings import OFFLINE_EMBEDDERS
 from runtime.models.embedding_names import provider_name
 from runtime.models.limits import Limits
 from runtime.models.port import Chat, Embedder, Tokenizer
 from runtime.models.rate_limiters import RateLimiters
 from runtime.models.request_fields import parse_fields
 from runtime.models.roles import ROLES, Role, embedding_connection, language_model
-from runtime.settings import OFFLINE_EMBEDDERS, Settings
+from runtime.settings import Settings
 
 if TYPE_CHECKING:
     from runtime.models.embedder import TextForm
