@@ -6,7 +6,12 @@ import asyncio
 import os
 import sys
 from collections.abc import AsyncGenerator, Collection
-from contextlib import asynccontextmanager, suppress
+from contextlib import (
+    AbstractAsyncContextManager,
+    asynccontextmanager,
+    nullcontext,
+    suppress,
+)
 from functools import partial
 from typing import Any
 
@@ -26,6 +31,7 @@ from embedded.processes import Process
 from embedded.programs import service_module
 from embedded.release import enter_release
 from embedded.servers import arcadedb, milvus_lite, nats
+from embedded.servers.milvus_lite_indexes import IdIndexWatch
 from embedded.supervisor import ChildRecords, Report, supervise
 from runtime.bus import topology
 from runtime.bus.nats.connection import connected
@@ -198,9 +204,21 @@ async def _run_processes(
             async with (
                 in_background(watch.run()),
                 in_background(clock.run()),
+                _indexing_ids(folder, state),
                 take_orders_at(bus_url(state), options, report),
             ):
                 yield
+
+
+def _indexing_ids(folder: DataFolder, state: StackState) -> AbstractAsyncContextManager[None]:
+    """Index the ids of collections that a Milvus Lite of our own makes during a block."""
+    if state.stores:
+        return nullcontext()
+    watch = IdIndexWatch(
+        folder.path / "vectors" / milvus_lite.DATABASE,
+        partial(milvus_lite.listed_collections, state.ports["vectors"]),
+    )
+    return in_background(watch.run())
 
 
 def _health_ports(state: StackState) -> dict[str, int]:

@@ -11,6 +11,8 @@ import time
 from contextlib import closing
 from pathlib import Path
 
+from embedded.servers.milvus_lite_indexes import collection_tables
+
 CLOCK_SET_BACK = "clock-set-back"
 """A file beside the database, which tells the next server to look at every row."""
 
@@ -47,7 +49,7 @@ def date_rows_to_now(file: Path) -> int:
     marker = file.parent / CLOCK_SET_BACK
     now = int(time.time() * 1000) << TIME_BITS
     with closing(sqlite3.connect(file)) as connection:
-        tables = _collections(connection)
+        tables = collection_tables(connection)
         if not marker.exists() and not any(
             _newest_in_future(connection, table, now) for table in tables
         ):
@@ -56,15 +58,6 @@ def date_rows_to_now(file: Path) -> int:
             row_count = sum(_date_rows(connection, table, now) for table in tables)
     marker.unlink(missing_ok=True)
     return row_count
-
-
-def _collections(connection: sqlite3.Connection) -> list[str]:
-    """Return the tables that hold rows, one for each collection."""
-    columns = "SELECT group_concat(name) FROM pragma_table_info(sqlite_master.name)"
-    tables = (
-        f"SELECT name FROM sqlite_master WHERE type = 'table' AND ({columns}) = 'id,milvus_id,data'"  # noqa: S608
-    )
-    return [name for (name,) in connection.execute(tables)]
 
 
 def _newest_in_future(connection: sqlite3.Connection, table: str, now: int) -> bool:

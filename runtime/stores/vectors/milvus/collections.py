@@ -54,6 +54,7 @@ _NOT_WORKING_TEXTS = (
     "service not ready",
     "rpc error: code = Unavailable",
     "context deadline exceeded",
+    "(code=5, message=internal error)",  # Milvus Lite: its file is locked, full or damaged
 )
 """The same where the code is shared with other errors."""
 
