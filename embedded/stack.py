@@ -214,10 +214,7 @@ def _indexing_ids(folder: DataFolder, state: StackState) -> AbstractAsyncContext
     """Index the ids of collections that a Milvus Lite of our own makes during a block."""
     if state.stores:
         return nullcontext()
-    watch = IdIndexWatch(
-        folder.path / "vectors" / milvus_lite.DATABASE,
-        partial(milvus_lite.listed_collections, state.ports["vectors"]),
-    )
+    watch = IdIndexWatch(folder.path / "vectors" / milvus_lite.DATABASE)
     return in_background(watch.run())
 
 

@@ -35,6 +35,10 @@ else to do.
 _JVM_ARGS = (
     # A commit is on the disk before it is acknowledged; the server's default is not.
     "-Darcadedb.txWalFlush=2",
+    # A page is read and written whole, and of a large graph each record is on another one: with its
+    # own pages of 64 and 256 KiB, 1.1 GB were written for 12,000 changes, with these a quarter.
+    "-Darcadedb.bucketDefaultPageSize=16384",
+    "-Darcadedb.indexDefaultPageSize=65536",
     "-XX:+UseSerialGC",
     # By itself it begins with a 64th of the machine's memory, all of which its first use fills.
     "-Xms32m",

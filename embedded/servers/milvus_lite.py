@@ -19,7 +19,6 @@ from typing import NoReturn, cast
 
 from embedded.processes import Process, listening
 from embedded.programs import import_path
-from embedded.servers.milvus_lite_indexes import index_ids
 from embedded.servers.milvus_lite_times import date_rows_to_now
 from runtime.errors import ConfigurationError, Unavailable
 
@@ -53,7 +52,7 @@ def milvus_lite(folder: Path, *, port: int) -> Process:
     async def probe() -> None:
         if _serving_pid(folder) != process.pid:
             raise Unavailable(f"nobody serves {folder} yet")
-        await listed_collections(port)
+        await _answer(port)
 
     path = os.pathsep.join(filter(None, [import_path(), os.environ.get("PYTHONPATH", "")]))
     argv = [sys.executable, "-m", "embedded.servers.milvus_lite", str(folder), str(port)]
@@ -61,8 +60,8 @@ def milvus_lite(folder: Path, *, port: int) -> Process:
     return process
 
 
-async def listed_collections(port: int) -> bytes:
-    """Return the server's list of its collections, encoded; raises any error while it gives none.
+async def _answer(port: int) -> None:
+    """Return when the server lists its collections; raises any error while it does not.
 
     The call is made without pymilvus, which would cost the supervisor 0.3 s and 40 MB.
     """
@@ -71,7 +70,7 @@ async def listed_collections(port: int) -> bytes:
 
     async with aio.insecure_channel(f"{HOST}:{port}") as channel:
         call = cast(Callable[..., Awaitable[bytes]], channel.unary_unary(LIST_COLLECTIONS))
-        return await call(b"", timeout=4.0)
+        await call(b"", timeout=4.0)
 
 
 def executable() -> Path:
@@ -107,8 +106,7 @@ def run(folder: Path, port: int) -> NoReturn:
             sys.stderr.write(
                 f"the clock was set back: {row_count} rows of the future are dated to now\n"
             )
-        index_ids(folder / DATABASE)
-    _end_with_parent()
+        _end_with_parent()
     libraries = {"LD_LIBRARY_PATH": str(binary.parent), "DYLD_LIBRARY_PATH": str(binary.parent)}
     argv = [str(binary), str(folder / DATABASE), f"{HOST}:{port}", "ERROR"]
     os.execve(binary, argv, {**os.environ, **libraries})  # noqa: S606

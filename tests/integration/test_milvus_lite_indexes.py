@@ -4,14 +4,19 @@ import asyncio
 import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import closing
-from functools import partial
 from pathlib import Path
 
 import pytest
 
 from embedded.processes import Process, free_port
-from embedded.servers.milvus_lite import DATABASE, listed_collections, milvus_lite, uri
-from embedded.servers.milvus_lite_indexes import IdIndexWatch, collection_tables, index_ids
+from embedded.servers import milvus_lite_indexes
+from embedded.servers.milvus_lite import DATABASE, milvus_lite, uri
+from embedded.servers.milvus_lite_indexes import (
+    GROWTH,
+    IdIndexWatch,
+    collection_tables,
+    index_ids,
+)
 from runtime.errors import Unavailable
 from runtime.stores.vectors.milvus.store import MilvusVectors
 from tests.support.partitions import fresh_partition
@@ -29,7 +34,7 @@ class Lite:
         self.server: Process = milvus_lite(folder, port=port)
         self.file = folder / DATABASE
         self.client = MilvusVectors(uri(port), model=MODEL, dimension=DIMENSION, timeout=20)
-        self.watch = IdIndexWatch(self.file, partial(listed_collections, port))
+        self.watch = IdIndexWatch(self.file)
 
     async def put(self, names: list[str]) -> None:
         await self.client.put(PARTITION, "chunks", [row(name) for name in names])
@@ -51,7 +56,10 @@ class Lite:
 
 
 @pytest.fixture
-async def lite(tmp_path: Path) -> AsyncIterator[Lite]:
+async def lite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Lite]:
+    """A server with rows enough to index their ids."""
+    monkeypatch.setattr(milvus_lite_indexes, "ROWS", ROWS // 2)
+    monkeypatch.setattr(milvus_lite_indexes, "ROW_BYTES", 1)
     lite = Lite(tmp_path / "vectors")
     await lite.server.start()
     await lite.put([f"row-{number}" for number in range(ROWS)])
@@ -89,25 +97,33 @@ async def test_an_index_is_made_while_rows_are_written_and_none_is_lost(lite: Li
     assert len(await ids(lite.client, PARTITION)) == ROWS + len(names) - 2
 
 
-async def test_a_server_that_starts_finds_the_ids_of_an_older_file_indexed(lite: Lite) -> None:
-    await lite.server.stop()
-    await lite.server.start()
-    assert len(lite.indexes()) == 1
+async def test_a_small_collection_has_no_index(lite: Lite, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(milvus_lite_indexes, "ROWS", 2 * ROWS)
     assert index_ids(lite.file) == []
-    assert len(await ids(lite.client, PARTITION)) == ROWS
+    assert lite.indexes() == []
 
 
-async def test_nothing_is_asked_while_nothing_was_written(tmp_path: Path) -> None:
-    file = tmp_path / DATABASE
-    sqlite3.connect(file).close()
-    file.touch()
-    asked: list[str] = []
+async def test_a_file_is_opened_again_only_when_it_has_grown(
+    lite: Lite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[Path] = []
+    monkeypatch.setattr(milvus_lite_indexes, "index_ids", opened.append)
+    await lite.watch.check()
+    await lite.watch.check()
+    assert opened == [lite.file]
+    lite.watch.size = int(lite.watch.size / GROWTH) - 1
+    await lite.watch.check()
+    assert opened == [lite.file, lite.file]
 
-    async def listed() -> bytes:
-        asked.append("collections")
-        return b""
 
-    watch = IdIndexWatch(file, listed)
-    await watch.check()
-    await watch.check()
-    assert asked == ["collections"]
+async def test_a_file_that_was_locked_is_indexed_at_the_next_look(
+    lite: Lite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(milvus_lite_indexes, "LOCK_TIMEOUT", 0.01)
+    with closing(sqlite3.connect(lite.file, isolation_level=None)) as connection:
+        connection.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(sqlite3.OperationalError, match="locked"):
+            await lite.watch.check()
+        connection.execute("ROLLBACK")
+    await lite.watch.check()
+    assert len(lite.indexes()) == 1
