@@ -15,6 +15,7 @@ from services.query.retrieval.name_keys import Keys, NameTables, span_keys
 from services.query.retrieval.passage_index.grouped import (
     Grouped,
     concatenated,
+    joined_arrays,
     positions_of_groups,
 )
 from services.query.retrieval.passage_index.joined_words import JoinedWords
@@ -55,12 +56,10 @@ class NamedSpans:
 
     def entities(self) -> Integers:
         """Return the entities in the order in which they are met, some several times."""
-        mentioned = self.mentioned_entities
-        leading = self.leading_entities
-        of_mentioned = np.repeat(np.arange(len(mentioned.starts) - 1), np.diff(mentioned.starts))
-        of_leading = np.repeat(np.arange(len(leading.starts) - 1), np.diff(leading.starts))
-        order = np.argsort(np.concatenate([of_mentioned, of_leading]), kind="stable")
-        return np.concatenate([mentioned.values, leading.values])[order]
+        groups = (self.mentioned_entities, self.leading_entities)
+        meanings = [np.repeat(np.arange(len(of.starts) - 1), np.diff(of.starts)) for of in groups]
+        order = np.argsort(np.concatenate(meanings), kind="stable")
+        return joined_arrays([of.values for of in groups])[order]
 
 
 def named_spans(words: JoinedWords, names: NameIndex) -> NamedSpans:

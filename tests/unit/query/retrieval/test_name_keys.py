@@ -34,7 +34,7 @@ def test_the_key_of_a_span_is_that_of_its_words_in_their_order() -> None:
 def longest_names(text: str, names: set[str]) -> list[str]:
     """The same word by word: of names with a capitalised word, the longest at each place."""
     tokens = text.split()
-    chosen: list[str] = []
+    chosen_names: list[str] = []
     position = 0
     while position < len(tokens):
         lengths = [
@@ -43,9 +43,9 @@ def longest_names(text: str, names: set[str]) -> list[str]:
             if " ".join(tokens[position : position + length]) in names
         ]
         if lengths:
-            chosen.append(" ".join(tokens[position : position + lengths[-1]]))
+            chosen_names.append(" ".join(tokens[position : position + lengths[-1]]))
         position += max([1, *lengths])
-    return chosen
+    return chosen_names
 
 
 def test_all_names_of_a_text_are_those_that_a_search_word_by_word_finds() -> None:
@@ -60,11 +60,11 @@ def test_all_names_of_a_text_are_those_that_a_search_word_by_word_finds() -> Non
         index.add((name, "place") for name in sorted(names))
         text = " ".join(chance.choices(WORDS, k=40))
         spans = named_spans(joined_words([words_of(Passage("p", "d", 0, text, "f"))]), index)
-        named = [
+        names_of_spans = [
             index.names_of(spans.named_entities.of(int(meaning)).tolist())
             for meaning in spans.meanings
         ]
-        assert named == [(name,) for name in longest_names(text, names)]
+        assert names_of_spans == [(name,) for name in longest_names(text, names)]
 
 
 def test_a_name_that_is_added_later_is_found_too() -> None:

@@ -134,9 +134,9 @@ async def test_passages_of_a_rare_entity_are_read_before_those_of_a_frequent_one
 ) -> None:
     workspace = await river()
     mill = entity("Elm Mill", "mill")
-    both = [entity("Gray River", "river"), mill]
+    river_and_mill = [entity("Gray River", "river"), mill]
     await workspace.index(
-        "bank", "On the Gray River stands Elm Mill.", says=((both, []),), version=200_000
+        "bank", "On the Gray River stands Elm Mill.", says=((river_and_mill, []),), version=200_000
     )
     await workspace.index("mill", "Elm Mill burnt.", says=(([mill], []),), version=300_000)
     monkeypatch.setattr(neighbourhood, "MAX_READ", 3)
