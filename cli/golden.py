@@ -79,7 +79,7 @@ def add(
     it.
     """
     with errors(as_json):
-        given: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "id": id,
             "question": question,
             "mode": mode,
@@ -89,8 +89,8 @@ def add(
             "note": reason,
         }
         if from_feedback:
-            given = _with_feedback(given, _feedback_of(from_feedback, data, workspace))
-        _set([{name: value for name, value in given.items() if value}], data, workspace, as_json)
+            fields = _with_feedback(fields, _feedback_of(from_feedback, data, workspace))
+        _set([{name: value for name, value in fields.items() if value}], data, workspace, as_json)
 
 
 @app.command("import")
@@ -150,10 +150,10 @@ def list_(data: Data = DATA, as_json: Json = False, workspace: Workspace = WORKS
             print_json([question.model_dump(mode="json") for question in questions])
             return
         for question in questions:
-            latest = question.latest
-            state = "-" if latest is None else "passed" if latest.passed else "failed"
+            latest_result = question.latest
+            state = "-" if latest_result is None else "passed" if latest_result.passed else "failed"
             echo(f"{question.id:<16} {line(question.question)}", label=f"{state:7}")
-            for reason in latest.why if latest else ():
+            for reason in latest_result.why if latest_result else ():
                 echo(f"          {line(reason)}")
         note(f"{len(questions)} golden questions")
 
@@ -173,13 +173,13 @@ def remove(
             call_query_service(
                 data, workspace, lambda client: client.remove_golden_question(id, reason=reason)
             )
-        chosen = [] if yes else [entry for entry in _all(data, workspace) if entry.id == id]
-        if not yes and not chosen:
+        matches = [] if yes else [entry for entry in _all(data, workspace) if entry.id == id]
+        if not yes and not matches:
             raise InvalidInput(f"no golden question is called {id}")
         if as_json:
             print_json({"removed" if yes else "would_remove": id})
             return
-        echo(f"removed {id}" if yes else f"would remove {id}: {line(chosen[0].question)}")
+        echo(f"removed {id}" if yes else f"would remove {id}: {line(matches[0].question)}")
         if not yes:
             note("nothing is removed without --yes")
 
@@ -262,15 +262,15 @@ def _feedback_of(id: str, data: Data, workspace: str) -> "Feedback":
     raise InvalidInput(f"no feedback among the newest 500 is called {id}: see `golden feedback`")
 
 
-def _with_feedback(given: dict[str, Any], feedback: "Feedback") -> dict[str, Any]:
+def _with_feedback(fields: dict[str, Any], feedback: "Feedback") -> dict[str, Any]:
     """Return what was given, and what the feedback has where nothing was given."""
     names = [document.file_path or document.id for document in feedback.documents]
-    is_good = feedback.rating == "up" and not given["unanswerable"]
+    is_good = feedback.rating == "up" and not fields["unanswerable"]
     return {
-        **given,
-        "question": given["question"] or feedback.question,
-        "mode": given["mode"] or feedback.mode,
-        "documents": given["documents"] or (list(filter(None, names)) if is_good else []),
-        "note": given["note"] or feedback.reason,
+        **fields,
+        "question": fields["question"] or feedback.question,
+        "mode": fields["mode"] or feedback.mode,
+        "documents": fields["documents"] or (list(filter(None, names)) if is_good else []),
+        "note": fields["note"] or feedback.reason,
         "feedback": feedback.id,
     }

@@ -63,21 +63,21 @@ def run(
 
         async def ask(client: "AsyncLightstream") -> "list[GoldenRunLine]":
             lines: list[GoldenRunLine] = []
-            asked = client.run_golden_questions(ids=ids or (), as_of=at, reason=reason)
-            async with asked as run_lines:
+            run_stream = client.run_golden_questions(ids=ids or (), as_of=at, reason=reason)
+            async with run_stream as run_lines:
                 async for run_line in run_lines:
                     lines.append(run_line)
                     show(run_line, len(lines))
             return lines
 
         lines = call_query_service(data, workspace, ask)
-        ended = lines[-1].run if lines else None
-        if ended is None:
+        golden_run = lines[-1].run if lines else None
+        if golden_run is None:
             raise ServiceError("the run broke off: nothing was recorded; ask again")
         if junit:
             _write_junit(junit, workspace, lines)
-        _print_run(ended, lines, as_json)
-        raise typer.Exit(1 if ended.passed < fail_below * ended.total else 0)
+        _print_run(golden_run, lines, as_json)
+        raise typer.Exit(1 if golden_run.passed < fail_below * golden_run.total else 0)
 
 
 def _ignore(_: "GoldenRunLine", __: int) -> None:
@@ -97,16 +97,16 @@ def _show_line(run_line: "GoldenRunLine", number: int) -> None:
         echo(f"          {line(why)}")
 
 
-def _print_run(ended: "GoldenRun", lines: "list[GoldenRunLine]", as_json: bool) -> None:
+def _print_run(golden_run: "GoldenRun", lines: "list[GoldenRunLine]", as_json: bool) -> None:
     if not as_json:
-        note(f"{ended.passed} of {ended.total} passed ({ended.share:.0%})")
+        note(f"{golden_run.passed} of {golden_run.total} passed ({golden_run.share:.0%})")
         return
     results = [
         {"question": run_line.question, **run_line.result.model_dump()}
         for run_line in lines
         if run_line.result
     ]
-    print_json({**ended.model_dump(mode="json"), "results": results})
+    print_json({**golden_run.model_dump(mode="json"), "results": results})
 
 
 def _write_junit(path: Path, workspace: str, lines: "list[GoldenRunLine]") -> None:

@@ -187,5 +187,5 @@ def feedback(
     rating: Literal["up", "down"] | None = None, *, limit: int = 100
 ) -> Flow[list[Feedback]]:
     """Return what was said of answers, the newest first; at most 500."""
-    chosen = {"rating": rating} if rating else {}
-    return get("/feedback", TypeAdapter(list[Feedback]).validate_json, limit=limit, **chosen)
+    rating_filter = {"rating": rating} if rating else {}
+    return get("/feedback", TypeAdapter(list[Feedback]).validate_json, limit=limit, **rating_filter)

@@ -59,11 +59,11 @@ class GateResult:
 
     workspace: str
     total: int
-    passed: int
+    passed_count: int
     passed_before: int | None = None
     passed_again: int | None = None
     same_kind: bool = True
-    worsened: Sequence[WorsenedQuestion] = ()
+    worsened_questions: Sequence[WorsenedQuestion] = ()
 
     @property
     def is_worse(self) -> bool:
@@ -74,18 +74,19 @@ class GateResult:
 
     def __str__(self) -> str:
         sentence = (
-            f"workspace {self.workspace}: {self.passed} of {self.total} golden questions pass"
+            f"workspace {self.workspace}: {self.passed_count} of {self.total} golden questions pass"
         )
         if self.passed_before is None:
             return sentence
         if not self.same_kind:
             return f"{sentence}, answered with another kind of model than in the last run"
         names = "; ".join(
-            f"{question.id}: {', '.join(question.why)}" for question in self.worsened[:MAX_LISTED]
+            f"{question.id}: {', '.join(question.why)}"
+            for question in self.worsened_questions[:MAX_LISTED]
         )
-        worsened = f" (no longer {names})" if names else ""
+        worsened_text = f" (no longer {names})" if names else ""
         former_counts = f"{self.passed_again} of those asked before, where {self.passed_before} did"
-        return f"{sentence}; {former_counts}{worsened}"
+        return f"{sentence}; {former_counts}{worsened_text}"
 
 
 Decide = Callable[[Sequence[GateResult]], Awaitable[bool]]
@@ -142,8 +143,8 @@ class GoldenGate:
         position = microseconds(datetime.now(UTC))
         async with self.open_asking(log, workspace) as ask:
             asking = ask_all(questions, partial(_ask_of, ask, generations), str)
-            async with aclosing(asking) as asked:
-                outcomes = [outcome async for outcome in asked]
+            async with aclosing(asking) as outcome_stream:
+                outcomes = [outcome async for outcome in outcome_stream]
         run = GoldenRunEnded(
             results=tuple(outcome.result for outcome in outcomes),
             position=position,
@@ -194,7 +195,7 @@ def compare_with_last(
         for outcome in outcomes
         if outcome.question.id in results_before and outcome.question.sequence < last_run.sequence
     ]
-    worsened = [
+    worsened_questions = [
         WorsenedQuestion(
             outcome.question.id,
             outcome.question.event.question,
@@ -210,5 +211,5 @@ def compare_with_last(
         passed_before=sum(results_before[outcome.question.id] for outcome in comparable),
         passed_again=sum(outcome.result.passed for outcome in comparable),
         same_kind=not comparable or run.by_model == last_run.event.by_model,
-        worsened=worsened,
+        worsened_questions=worsened_questions,
     )

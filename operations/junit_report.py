@@ -13,13 +13,13 @@ class ReportedQuestion:
 
     id: str
     question: str
-    passed: bool
+    has_passed: bool
     why: Sequence[str] = ()
 
 
 def junit_xml(workspace: str, questions: Sequence[ReportedQuestion]) -> str:
     """Return the text of the file: one test for each question."""
-    failures = sum(not question.passed for question in questions)
+    failures = sum(not question.has_passed for question in questions)
     suite = ElementTree.Element(
         "testsuite",
         name=f"golden questions of {workspace}",
@@ -30,7 +30,7 @@ def junit_xml(workspace: str, questions: Sequence[ReportedQuestion]) -> str:
     for question in questions:
         name = f"{question.id}: {sanitize(question.question)}"
         case = ElementTree.SubElement(suite, "testcase", classname="golden", name=name)
-        if not question.passed:
+        if not question.has_passed:
             why = [sanitize(reason) for reason in question.why]
             failure = ElementTree.SubElement(case, "failure", message="; ".join(why))
             failure.text = "\n".join(why)

@@ -166,8 +166,10 @@ def file_names(path: str) -> set[str]:
     """Return the path and the last part of it as they are compared; none of a document without
     one.
     """
-    folded = path.casefold()
-    return {folded, folded.rsplit("/", 1)[-1]} if path and path != UNKNOWN_SOURCE else set()
+    folded_path = path.casefold()
+    return (
+        {folded_path, folded_path.rsplit("/", 1)[-1]} if path and path != UNKNOWN_SOURCE else set()
+    )
 
 
 def names_document(event: Event, names: Collection[str], feedback_ids: Collection[str]) -> bool:
@@ -175,12 +177,14 @@ def names_document(event: Event, names: Collection[str], feedback_ids: Collectio
     does.
     """
     if isinstance(event, FeedbackGiven):
-        cited = {name for document in event.documents for name in file_names(document.file_path)}
-        cited |= {document.id.casefold() for document in event.documents}
-        return not cited.isdisjoint(names)
+        cited_names = {
+            name for document in event.documents for name in file_names(document.file_path)
+        }
+        cited_names |= {document.id.casefold() for document in event.documents}
+        return not cited_names.isdisjoint(names)
     if isinstance(event, GoldenQuestionSet):
-        expected = {document.casefold() for document in event.expected.documents}
-        return event.feedback in feedback_ids or not expected.isdisjoint(names)
+        expected_names = {document.casefold() for document in event.expected.documents}
+        return event.feedback in feedback_ids or not expected_names.isdisjoint(names)
     return False
 
 

@@ -92,19 +92,19 @@ def states(text: str, fact: str) -> bool:
     return re.search(f"{before}{re.escape(fact)}{after}", text) is not None
 
 
-def judge(id: str, expected: GoldenExpectation, answer: GivenAnswer) -> GoldenResult:
+def judge(id: str, expectation: GoldenExpectation, answer: GivenAnswer) -> GoldenResult:
     """Return how the answer fares."""
-    if expected.unanswerable:
-        invented = not declines(answer.text)
-        return GoldenResult(id=id, passed=not invented, invented=invented)
+    if expectation.unanswerable:
+        is_invented = not declines(answer.text)
+        return GoldenResult(id=id, passed=not is_invented, invented=is_invented)
     missing_facts = tuple(
         number
-        for number, fact in enumerate(expected.facts)
+        for number, fact in enumerate(expectation.facts)
         if not any(states(text, fact) for text in answer.comparable_texts)
     )
     missing_documents = tuple(
         number
-        for number, document in enumerate(expected.documents)
+        for number, document in enumerate(expectation.documents)
         if document.casefold() not in answer.comparable_documents
     )
     return GoldenResult(
@@ -115,19 +115,19 @@ def judge(id: str, expected: GoldenExpectation, answer: GivenAnswer) -> GoldenRe
     )
 
 
-def reasons(expected: GoldenExpectation, result: GoldenResult) -> list[str]:
+def reasons(expectation: GoldenExpectation, result: GoldenResult) -> list[str]:
     """Return sentences that say why a question did not pass; none of one that did."""
     if result.error:
         return [f"it could not be asked: {result.error}"]
     sentences = [
-        f"missing fact: {expected.facts[number]}"
+        f"missing fact: {expectation.facts[number]}"
         for number in result.missing_facts
-        if number < len(expected.facts)
+        if number < len(expectation.facts)
     ]
     sentences += [
-        f"document not found: {expected.documents[number]}"
+        f"document not found: {expectation.documents[number]}"
         for number in result.missing_documents
-        if number < len(expected.documents)
+        if number < len(expectation.documents)
     ]
     if result.invented:
         sentences.append("answered although it is not in the documents")

@@ -187,8 +187,8 @@ async def open_asking(
             place = SearchPlace(partitions=Partitions.of(workspace, generations))
             request = QuestionRequest(query=question.question, place=place, mode=question.mode)
             async with dependencies.for_generation(generations.vectors) as of_generation:
-                asked = to_question(request, settings)
-                return given_answer(await ask(asked, place.partitions, of_generation))
+                full_question = to_question(request, settings)
+                return given_answer(await ask(full_question, place.partitions, of_generation))
 
         yield ask_generations
 

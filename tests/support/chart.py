@@ -41,13 +41,13 @@ SERVICES = ("chunker", "extractor", "merger", "indexer", "query")
 def settings() -> list[str]:
     """The variables that docker-compose.yml passes on to services, without secrets."""
     containers = yaml.safe_load((ROOT / "docker-compose.yml").read_text("utf-8"))["services"]
-    passed = {
+    variables = {
         name
-        for each in SERVICES
-        for name, value in containers[each]["environment"].items()
+        for service in SERVICES
+        for name, value in containers[service]["environment"].items()
         if value is None
     }
-    return sorted(name for name in passed if not SECRET.search(name))
+    return sorted(name for name in variables if not SECRET.search(name))
 
 
 def write_settings() -> None:
@@ -83,15 +83,15 @@ def resources(case: str) -> list[dict[str, Any]]:
 
 @lru_cache
 def _resources(case: str) -> list[dict[str, Any]]:
-    return [each for each in yaml.safe_load_all(golden(case)) if each]
+    return [resource for resource in yaml.safe_load_all(golden(case)) if resource]
 
 
 def rendered(program: str, case: str) -> str:
     """What helm makes of a case, under the hash. Raises CalledProcessError, with what helm said,
     when it refuses.
     """
-    given = ["template", "kb", str(CHART), "--namespace", "kb", "--kube-version", KUBERNETES]
-    text = run(program, *given, "--values", str(_values(case)))
+    arguments = ["template", "kb", str(CHART), "--namespace", "kb", "--kube-version", KUBERNETES]
+    text = run(program, *arguments, "--values", str(_values(case)))
     return (
         "# Made by `make chart`: change the chart, not this.\n# sha256 of its origin: "
         f"{made_from(case)}\n{text}"

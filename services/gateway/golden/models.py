@@ -81,7 +81,7 @@ class GoldenQuestionBody(StrictModel):
     def event(self) -> GoldenQuestionSet:
         """Return the event that sets it."""
         question = _cleaned(self.question)
-        expected = GoldenExpectation(
+        expectation = GoldenExpectation(
             facts=tuple(self.facts),
             documents=tuple(self.documents),
             unanswerable=self.unanswerable,
@@ -90,7 +90,7 @@ class GoldenQuestionBody(StrictModel):
             id=self.id or question_id(question),
             question=question,
             mode=self.mode,
-            expected=expected,
+            expected=expectation,
             note=self.note,
             feedback=self.feedback,
         )
@@ -136,11 +136,11 @@ class GoldenResultEntry(BaseModel):
 
     @classmethod
     def of(
-        cls, expected: GoldenExpectation, result: GoldenResult, answer: str | None = None
+        cls, expectation: GoldenExpectation, result: GoldenResult, answer: str | None = None
     ) -> Self:
         """Return the result with its reasons in words."""
         excerpt = None if answer is None else answer[:MAX_EXCERPT]
-        why = reasons(expected, result)
+        why = reasons(expectation, result)
         return cls(id=result.id, passed=result.passed, why=why, answer=excerpt)
 
 
@@ -167,7 +167,7 @@ class GoldenRunEntry(BaseModel):
     @classmethod
     def of(cls, run: GoldenRun, questions: Sequence[GoldenQuestion]) -> Self:
         """Return the run. What its numbers stand for is known while the question is the same."""
-        unchanged = {
+        expectations = {
             question.id: question.event.expected
             for question in questions
             if question.sequence < run.sequence
@@ -186,7 +186,7 @@ class GoldenRunEntry(BaseModel):
             passed=event.passed_count,
             share=round(event.share, 4),
             failed=[
-                GoldenResultEntry.of(unchanged.get(result.id, _NOTHING_KNOWN), result)
+                GoldenResultEntry.of(expectations.get(result.id, _NOTHING_KNOWN), result)
                 for result in event.results
                 if not result.passed
             ],

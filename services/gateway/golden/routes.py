@@ -129,10 +129,10 @@ def _chosen(questions: list[GoldenQuestion], ids: list[str]) -> list[GoldenQuest
         raise NotFound("the workspace has no golden questions: set some first")
     if not ids:
         return questions
-    chosen = [question for question in questions if question.id in ids]
-    if missing_ids := sorted({*ids} - {question.id for question in chosen}):
+    chosen_questions = [question for question in questions if question.id in ids]
+    if missing_ids := sorted({*ids} - {question.id for question in chosen_questions}):
         raise NotFound(f"no golden question is called {', '.join(missing_ids[:20])}")
-    return chosen
+    return chosen_questions
 
 
 @router.get("/golden-runs")

@@ -44,8 +44,8 @@ async def run_lines(order: GoldenOrder, answering: Questions, log: Log) -> Async
 
     outcomes: list[GoldenOutcome] = []
     total = len(order.questions)
-    async with aclosing(ask_all(order.questions, ask, _describe)) as asked:
-        async for outcome in asked:
+    async with aclosing(ask_all(order.questions, ask, _describe)) as outcome_stream:
+        async for outcome in outcome_stream:
             outcomes.append(outcome)
             yield _line(result=_result(outcome), question=outcome.question.event.question, of=total)
     run = await _recorded(order, outcomes, log)
@@ -69,9 +69,9 @@ def _describe(error: Exception) -> str:
 
 
 def _result(outcome: GoldenOutcome) -> dict[str, Any]:
-    expected = outcome.question.event.expected
+    expectation = outcome.question.event.expected
     answer = outcome.answer.text if outcome.answer else None
-    return GoldenResultEntry.of(expected, outcome.result, answer).model_dump(mode="json")
+    return GoldenResultEntry.of(expectation, outcome.result, answer).model_dump(mode="json")
 
 
 def _line(**fields: Any) -> str:

@@ -29,8 +29,10 @@ def test_questions_are_asked_and_keep_what_is_worse_from_going_live(
     )
     assert stack.json("golden", "import", str(file), *HERE)["ids"] == ["office", "pay"]
     file.write_text("question,facts\nWho?,\n", "utf-8")
-    refused = stack.run("golden", "import", str(file), *HERE)
-    assert refused.returncode == 2 and "line 2: say what must be found" in refused.stderr
+    refused_import = stack.run("golden", "import", str(file), *HERE)
+    assert (
+        refused_import.returncode == 2 and "line 2: say what must be found" in refused_import.stderr
+    )
     run = stack.run("golden", "run", *HERE)
     assert run.returncode == 0, run.stdout + run.stderr
     assert "passed  office" in run.stdout and "2 of 2 passed" in run.stderr
@@ -45,8 +47,8 @@ def test_questions_are_asked_and_keep_what_is_worse_from_going_live(
 
     with stack.service(WORKSPACE) as service:
         feedback = service.give_feedback("down", "Who grinds barley?", reason="no name").id
-    asked = ("golden", "add", "--from-feedback", feedback, "--fact", "Celia Stone")
-    (id,) = stack.json(*asked, *HERE)["ids"]
+    command = ("golden", "add", "--from-feedback", feedback, "--fact", "Celia Stone")
+    (id,) = stack.json(*command, *HERE)["ids"]
     entries = {entry["id"]: entry for entry in stack.json("golden", "list", *HERE)}
     assert entries[id]["question"] == "Who grinds barley?" and entries[id]["feedback"] == feedback
     assert entries["office"]["latest"]["passed"]
@@ -59,9 +61,9 @@ def test_questions_are_asked_and_keep_what_is_worse_from_going_live(
         ]
         service.delete_documents([harbour])
     stack.settled(1, WORKSPACE)
-    kept = stack.run("rebuild", "status")
-    assert kept.returncode == 1, kept.stdout + kept.stderr
-    assert "no longer office: missing fact: Ada Marlow" in kept.stderr
+    kept_rebuild = stack.run("rebuild", "status")
+    assert kept_rebuild.returncode == 1, kept_rebuild.stdout + kept_rebuild.stderr
+    assert "no longer office: missing fact: Ada Marlow" in kept_rebuild.stderr
     assert stack.run("rebuild", "promote").returncode == 1
     live = stack.json("rebuild", "promote", "--yes")
     (result,) = live["golden"]

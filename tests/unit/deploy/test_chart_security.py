@@ -176,9 +176,12 @@ def test_the_gateway_is_apart_where_it_is_enabled() -> None:
         "kb-gateway": "lightstream_rag.services.gateway.main",
         "kb-query": "lightstream_rag.services.query.main",
     }
-    shared = {"documents_url", "neo4j_password", "nats_url", "questions_key"}
-    assert set(secrets(by_name["kb-gateway"])) == shared | {"lightrag_api_key", "token_secret"}
-    assert set(secrets(by_name["kb-query"])) == shared | {"milvus_token", "llm_api_key"}
+    shared_secrets = {"documents_url", "neo4j_password", "nats_url", "questions_key"}
+    assert set(secrets(by_name["kb-gateway"])) == shared_secrets | {
+        "lightrag_api_key",
+        "token_secret",
+    }
+    assert set(secrets(by_name["kb-query"])) == shared_secrets | {"milvus_token", "llm_api_key"}
     services = of_kind("apart", "Service")
     assert {
         name: service["spec"]["selector"]["app.kubernetes.io/component"]
@@ -191,8 +194,8 @@ def test_the_gateway_is_apart_where_it_is_enabled() -> None:
     assert _ports(policies["kb-gateway"]["spec"]) == {27017, 7687, 8443, 9621}
     assert 8443 not in _ports(policies["kb-query"]["spec"])
     monitors = of_kind("apart", "PodMonitor")
-    (chosen,) = monitors["kb-query"]["spec"]["selector"]["matchExpressions"]
-    assert chosen["values"] == ["gateway"]
+    (expression,) = monitors["kb-query"]["spec"]["selector"]["matchExpressions"]
+    assert expression["values"] == ["gateway"]
     assert "kb-gateway" in of_kind("apart", "PodDisruptionBudget")
 
 

@@ -238,7 +238,9 @@ async def test_events_are_told_in_a_line_without_what_was_asked(harness: QueryHa
         await api.post("/feedback", json={"rating": "up", "question": "Who?"})
         await run(api)
         await api.delete("/golden-questions/radium")
-    lines = [summarize(MemoryMessage(stored)).text for stored in harness.log.messages]
+    lines = [
+        summarize(MemoryMessage(stored_message)).text for stored_message in harness.log.messages
+    ]
     assert lines == [
         "golden question radium set",
         "an answer got a thumb up",

@@ -28,10 +28,12 @@ QUESTIONS = [
 
 
 class Asker:
-    """Answers with what each question expects, but for those of `missing` and `failing`."""
+    """Answers with what each question expects, but for those of `missing_ids` and `failing`."""
 
-    def __init__(self, *missing: str, failing: Sequence[str] = (), by_model: bool = True) -> None:
-        self.missing = missing
+    def __init__(
+        self, *missing_ids: str, failing: Sequence[str] = (), by_model: bool = True
+    ) -> None:
+        self.missing_ids = missing_ids
         self.failing = failing
         self.by_model = by_model
         self.generations: list[Generations] = []
@@ -44,7 +46,7 @@ class Asker:
         self.generations.append(generations)
         if question.id in self.failing:
             raise Unavailable("the chat model does not answer")
-        text = "nobody" if question.id in self.missing else question.id
+        text = "nobody" if question.id in self.missing_ids else question.id
         return GivenAnswer(text, by_model=self.by_model)
 
 
@@ -57,18 +59,18 @@ def gate(asker: Asker, *, goes_on: bool = False) -> tuple[GoldenGate, list[str]]
     return GoldenGate(asker.open, decide, sentences.append), sentences
 
 
-async def run_before(log: Log, *passed: str, **fields: Any) -> None:
+async def run_before(log: Log, *passed_ids: str, **fields: Any) -> None:
     results = tuple(
-        GoldenResult(id=question.id, passed=question.id in passed) for question in QUESTIONS
+        GoldenResult(id=question.id, passed=question.id in passed_ids) for question in QUESTIONS
     )
     run = GoldenRunEnded(results=results, position=1, by_model=True)
     await publish(log, "w", run.model_copy(update=fields), "tests")
 
 
-async def prepared(*passed: str) -> MemoryLog:
+async def prepared(*passed_ids: str) -> MemoryLog:
     log = MemoryLog()
     await set_questions(log, "w", QUESTIONS, "tests")
-    await run_before(log, *passed)
+    await run_before(log, *passed_ids)
     return log
 
 
@@ -89,7 +91,7 @@ async def test_what_is_no_worse_goes_live_and_is_the_measure_of_the_next() -> No
     assert sentences == [
         "workspace w: 1 of 2 golden questions pass; 1 of those asked before, where 1 did"
     ]
-    assert golden_gate.as_json()["golden"][0]["passed"] == 1
+    assert golden_gate.as_json()["golden"][0]["passed_count"] == 1
     newest_run = (await read_runs(log, "w"))[-1].event
     assert (newest_run.before_promotion, newest_run.passed_count) == (False, 1)
 
@@ -142,8 +144,8 @@ async def test_a_rebuild_that_the_gate_keeps_waits_for_its_promotion() -> None:
     pointers = MemoryLiveGenerations()
     memory_stores = stores()
 
-    def guarded(*missing: str) -> Rebuild:
-        asker = Asker(*missing)
+    def guarded(*missing_ids: str) -> Rebuild:
+        asker = Asker(*missing_ids)
         golden_gate, _ = gate(asker)
         check = partial(golden_gate.check, log)
         return rebuild(log, pointers, memory_stores, before_switch=check)
