@@ -260,7 +260,6 @@ def move(stack: Stack, file: str) -> None:
     assert "key" not in "".join(started["stores"])
     assert "@" not in "".join(started["stores"])
     assert stack.digest() == digest
-    assert "Marigold" in stack.json("ask", "Who bought the Marigold?")["response"]
     stack.add({"moved.txt": "Zoe Marlow came to Port Elm after the move."}, "moved")
     assert stack.settled(1, "moved")["processed"] == 1
     stack.down()
