@@ -1,4 +1,4 @@
-"""Findings about models: each that the settings name is asked something harmless."""
+"""Findings about models: each that the settings name is models_asked something harmless."""
 
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -23,21 +23,21 @@ TODO = "see docs/providers.md for its binding and settings"
 
 async def examine_models(settings: RoleSettings) -> AsyncIterator[Finding]:
     """Yield whether each language model, the embedder and the reranker answer."""
-    asked: dict[tuple[str, str, str], str] = {}
+    models_asked: dict[tuple[str, str, str], str] = {}
     for role in ROLES:
         model = language_model(settings, role)
-        if model and _identity(model) not in asked:
-            asked[_identity(model)] = role
+        if model and _identity(model) not in models_asked:
+            models_asked[_identity(model)] = role
             title = f"language model {model.model} ({_place(model.binding, model.base_url)})"
-            yield await _tried(title, lambda role=role: _answer(settings, role))
+            yield await _trial(title, lambda role=role: _ask_role(settings, role))
     if settings.has_embedding_endpoint:
         place = _place(settings.embedding_binding, settings.embedding_base_url)
         title = f"embedding model {settings.embedding_model} ({place})"
-        yield await _tried(title, lambda: _embedded(settings))
+        yield await _trial(title, lambda: _embed_text(settings))
     query = QuerySettings()
     if query.rerank_binding not in ("", "null"):
         place = _place(query.rerank_binding, query.rerank_binding_host)
-        yield await _tried(f"reranker ({place})", lambda: _reranked(query))
+        yield await _trial(f"reranker ({place})", lambda: _rerank_texts(query))
 
 
 def _identity(model: LanguageModel) -> tuple[str, str, str]:
@@ -49,7 +49,7 @@ def _place(binding: str, address: str) -> str:
     return f"{binding} at {host}" if host else binding
 
 
-async def _tried(title: str, ask: Callable[[], Awaitable[None]]) -> Finding:
+async def _trial(title: str, ask: Callable[[], Awaitable[None]]) -> Finding:
     """Return whether a model answers, and how soon."""
     start = time.monotonic()
     try:
@@ -59,8 +59,8 @@ async def _tried(title: str, ask: Callable[[], Awaitable[None]]) -> Finding:
     return Finding("well", f"{title} answers in {time.monotonic() - start:.1f} s")
 
 
-async def _answer(settings: RoleSettings, role: str) -> None:
-    chat = open_chat(settings, role=next(each for each in ROLES if each == role), max_wait=PATIENCE)
+async def _ask_role(settings: RoleSettings, role: str) -> None:
+    chat = open_chat(settings, role=next(name for name in ROLES if name == role), max_wait=PATIENCE)
     if chat is None:
         return
     try:
@@ -69,7 +69,7 @@ async def _answer(settings: RoleSettings, role: str) -> None:
         await chat.close()
 
 
-async def _embedded(settings: RoleSettings) -> None:
+async def _embed_text(settings: RoleSettings) -> None:
     embedder = open_embedder(settings, max_wait=PATIENCE)
     try:
         await embedder.embed([TEXT])
@@ -77,7 +77,7 @@ async def _embedded(settings: RoleSettings) -> None:
         await embedder.close()
 
 
-async def _reranked(settings: QuerySettings) -> None:
+async def _rerank_texts(settings: QuerySettings) -> None:
     reranker = open_reranker(settings, RateLimiters())
     if reranker is None:
         return

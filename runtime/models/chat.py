@@ -175,8 +175,10 @@ class EndpointChat:
 
             async def begin(form: Mapping[str, Any]) -> aiohttp.ClientResponse:
                 with self._endpoint.translated():
-                    opened = self._endpoint.opened(self._wire.chat({**request, **form}))
-                    return await stack.enter_async_context(opened)
+                    stream_context = self._endpoint.open_stream(
+                        self._wire.chat({**request, **form})
+                    )
+                    return await stack.enter_async_context(stream_context)
 
             response = await self._counted.ask(begin)
             async with (

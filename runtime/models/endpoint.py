@@ -137,11 +137,11 @@ class Endpoint:
         return answer
 
     @asynccontextmanager
-    async def opened(self, request: Request) -> AsyncGenerator[aiohttp.ClientResponse]:
+    async def open_stream(self, request: Request) -> AsyncGenerator[aiohttp.ClientResponse]:
         """Open a streamed answer. Raises as `ask` does, also where an answer comes that is no
         stream.
         """
-        async with self._posts.opened(request.url, request.body, self._timeout) as response:
+        async with self._posts.open_stream(request.url, request.body, self._timeout) as response:
             if "json" in response.content_type and not self.wire.streams_json:
                 content = await response.read()
                 error = error_in(as_dict(parsed(content)))

@@ -62,14 +62,14 @@ class JsonPosts:
         self._session: aiohttp.ClientSession | None = None
 
     async def post(self, url: str, body: Mapping[str, Any]) -> bytes:
-        """Return the answer. Raises what `opened` does, and `Unavailable` for one that is too
+        """Return the answer. Raises what `open_stream` does, and `Unavailable` for one that is too
         large.
         """
-        async with self.opened(url, body) as response:
-            return await _whole(response)
+        async with self.open_stream(url, body) as response:
+            return await _read_all(response)
 
     @asynccontextmanager
-    async def opened(
+    async def open_stream(
         self, url: str, body: Mapping[str, Any], silence: float | None = None
     ) -> AsyncGenerator[aiohttp.ClientResponse]:
         """Open an answer, which may be read as it comes. `silence`: seconds for which it may stay
@@ -79,7 +79,7 @@ class JsonPosts:
         while not connected or after the silence.
         """
         data = orjson.dumps(body)
-        session = self._session = self._session or self._opened(url)
+        session = self._session = self._session or self._new_session(url)
         timeout = aiohttp.ClientTimeout(total=None, sock_connect=self._connect, sock_read=silence)
         redirects = 0
         while True:
@@ -87,7 +87,7 @@ class JsonPosts:
                 if response.status < 300:
                     yield response
                     return
-                content = await _whole(response)
+                content = await _read_all(response)
             is_redirect = response.status in REDIRECTS and "Location" in response.headers
             if not is_redirect or redirects == MOST_REDIRECTS:
                 raise StatusError(response.status, response.headers, content)
@@ -104,7 +104,7 @@ class JsonPosts:
             kept_connections: list[bool] = []
             try:
                 return await session.post(
-                    _as_sent(url),
+                    _exact_url(url),
                     data=data,
                     headers=self._of_request(url, data),
                     allow_redirects=False,
@@ -126,7 +126,7 @@ class JsonPosts:
             headers.pop("Authorization", None)
         return headers
 
-    def _opened(self, url: str) -> aiohttp.ClientSession:
+    def _new_session(self, url: str) -> aiohttp.ClientSession:
         """Return what sends requests; it belongs to the event loop that runs now."""
         return aiohttp.ClientSession(
             headers={
@@ -162,7 +162,7 @@ def _certificates(url: str) -> Any:
     return httpx2.create_ssl_context()
 
 
-def _as_sent(url: str) -> URL:
+def _exact_url(url: str) -> URL:
     """Return the address as it goes out, byte for byte where it can: signatures cover it."""
     return URL(url, encoded=url.isascii() and not any(character <= " " for character in url))
 
@@ -209,7 +209,7 @@ async def pieces(response: aiohttp.ClientResponse) -> AsyncGenerator[bytes]:
         yield part
 
 
-async def _whole(response: aiohttp.ClientResponse) -> bytes:
+async def _read_all(response: aiohttp.ClientResponse) -> bytes:
     content = bytearray()
     async for part in pieces(response):
         content += part

@@ -120,7 +120,7 @@ def question(word: str = "") -> list[Message]:
     ]
 
 
-async def streamed(chat: EndpointChat, word: str = "") -> AnswerPiece:
+async def stream_answer(chat: EndpointChat, word: str = "") -> AnswerPiece:
     text = reasoning = ""
     last = AnswerPiece()
     async for last in chat.stream(question(word)):
@@ -137,8 +137,11 @@ async def test_the_official_client_reads_the_server(server: ModelServer, kind: K
         assert reading == Reading(
             servers.ANSWER, reasoning, usage.prompt, usage.completion, usage.cached, reading.reason
         )
-    whole, cut = (await judge.whole("Who leads?")).reason, (await judge.whole(servers.CUT)).reason
-    assert whole != cut
+    full_reason, cut_reason = (
+        (await judge.whole("Who leads?")).reason,
+        (await judge.whole(servers.CUT)).reason,
+    )
+    assert full_reason != cut_reason
     assert await judge.status(servers.BUSY) == 429
     assert await judge.status(servers.OVERLOADED) in (503, 529)
 
@@ -153,13 +156,13 @@ async def test_a_whole_answer_has_text_reasoning_and_usage(kind: Kind, chat: End
 
 async def test_a_streamed_answer_is_the_same_and_is_billed(kind: Kind, chat: EndpointChat) -> None:
     with billed_calls() as bill, calls_for("harbour"):
-        answer = await streamed(chat)
+        answer = await stream_answer(chat)
     assert (answer.text, answer.cut) == (servers.ANSWER, False)
     assert answer.reasoning == (servers.REASONING if kind.reasons else "")
     assert [(call.workspace, call.model, call.usage) for call in bill] == [
         ("harbour", kind.model, kind.usage)
     ]
-    assert (await streamed(chat, servers.CUT)).cut
+    assert (await stream_answer(chat, servers.CUT)).cut
 
 
 @pytest.mark.parametrize("is_streamed", [False, True])
@@ -168,7 +171,7 @@ async def test_a_wait_that_the_provider_names_is_kept(
 ) -> None:
     with pytest.raises(RateLimited) as caught:
         if is_streamed:
-            await streamed(chat, servers.BUSY)
+            await stream_answer(chat, servers.BUSY)
         else:
             await chat.complete(question(servers.BUSY))
     assert caught.value.retry_after == kind.wait
@@ -199,31 +202,31 @@ async def test_failures_have_the_same_words_and_show_no_key(
 
 async def test_a_stream_that_ends_with_an_error_fails(chat: EndpointChat) -> None:
     with pytest.raises((Unavailable, TextFailure, RateLimited)):
-        await streamed(chat, servers.BROKEN)
+        await stream_answer(chat, servers.BROKEN)
 
 
 async def test_json_is_asked_for_and_fields_have_the_provider_s_names(
     server: ModelServer, kind: Kind, chat: EndpointChat
 ) -> None:
     await chat.complete(question(), json=True)
-    seen = server.seen[-1]
-    common = {"temperature": 0.5}
-    expected: dict[str, dict[str, Any]] = {
+    request = server.requests[-1]
+    common_fields = {"temperature": 0.5}
+    bodies_by_binding: dict[str, dict[str, Any]] = {
         "azure_openai": {**FIELDS, "response_format": {"type": "json_object"}},
         "ollama": {
             "format": "json",
-            "options": {**common, "num_predict": 900, "stop": ["###"], "num_ctx": 64},
+            "options": {**common_fields, "num_predict": 900, "stop": ["###"], "num_ctx": 64},
             "stream": False,
         },
         "anthropic": {
-            **common,
+            **common_fields,
             "max_tokens": 900,
             "stop_sequences": ["###"],
             "system": "You answer from a knowledge base.",
         },
         "gemini": {
             "generationConfig": {
-                **common,
+                **common_fields,
                 "maxOutputTokens": 900,
                 "stopSequences": ["###"],
                 "responseMimeType": "application/json",
@@ -231,13 +234,13 @@ async def test_json_is_asked_for_and_fields_have_the_provider_s_names(
             "systemInstruction": {"parts": [{"text": "You answer from a knowledge base."}]},
         },
         "bedrock": {
-            "inferenceConfig": {**common, "maxTokens": 900, "stopSequences": ["###"]},
+            "inferenceConfig": {**common_fields, "maxTokens": 900, "stopSequences": ["###"]},
             "system": [{"text": "You answer from a knowledge base."}],
         },
     }
-    turns = seen.body.pop("contents" if kind.binding == "gemini" else "messages")
-    seen.body.pop("model", None)
-    assert seen.body == expected[kind.binding]
+    turns = request.body.pop("contents" if kind.binding == "gemini" else "messages")
+    request.body.pop("model", None)
+    assert request.body == bodies_by_binding[kind.binding]
     roles = [turn["role"] for turn in turns]
     assert roles[-3:] == ["user", "model" if kind.binding == "gemini" else "assistant", "user"]
 
@@ -262,10 +265,10 @@ async def test_ollama_is_asked_for_its_window_and_a_prompt_that_fills_it_warns(
     async with servers.serving(kind.answer) as server:
         chat = EndpointChat(endpoint(server, kind), kind.model, {"options": {"num_ctx": 64}})
         assert (await chat.complete(question(ollama.NARROW))).narrow
-        assert (await streamed(chat, ollama.NARROW)).narrow
+        assert (await stream_answer(chat, ollama.NARROW)).narrow
         assert not (await chat.complete(question())).narrow
         await chat.close()
-    assert server.seen[0].body["options"]["num_ctx"] == 64
+    assert server.requests[0].body["options"]["num_ctx"] == 64
     assert "OLLAMA_LLM_NUM_CTX" in capsys.readouterr().out
 
 
@@ -296,9 +299,9 @@ async def test_each_classic_address_of_azure_is_understood(
         limiter = RateLimiter("m", Limits(calls=4))
         chat = EndpointChat(Endpoint(wire, limiter, 10.0, "LLM"), azure.DEPLOYMENT)
         assert (await chat.complete(question())).text == servers.ANSWER
-        assert (await streamed(chat)).text == servers.ANSWER
+        assert (await stream_answer(chat)).text == servers.ANSWER
         await chat.close()
-        assert {(seen.path, seen.query) for seen in server.seen} == {
+        assert {(request.path, request.query) for request in server.requests} == {
             (path, query or "api-version=1")
         }
 
@@ -312,9 +315,11 @@ async def test_bedrock_without_a_key_is_asked_with_aws_s_own_credentials(
     async with servers.serving(kind.answer) as server:
         chat = EndpointChat(endpoint(server, kind, key=""), kind.model)
         assert (await chat.complete(question())).text == servers.ANSWER
-        assert (await streamed(chat)).text == servers.ANSWER
+        assert (await stream_answer(chat)).text == servers.ANSWER
         await chat.close()
-    assert all(seen.headers["authorization"].startswith("AWS4-HMAC") for seen in server.seen)
+    assert all(
+        request.headers["authorization"].startswith("AWS4-HMAC") for request in server.requests
+    )
 
 
 def test_bedrock_without_key_and_credentials_is_refused_with_a_way_out(

@@ -3,7 +3,7 @@
 from urllib.parse import urlsplit
 
 
-def joined(base: str, route: str, query: str = "") -> str:
+def join_url(base: str, route: str, query: str = "") -> str:
     """Return the address of a route below `base`, whose query stays behind the path.
 
     A base that already ends with the route is that address.
@@ -16,7 +16,7 @@ def joined(base: str, route: str, query: str = "") -> str:
     return parts._replace(path=path, query="&".join(queries), fragment="").geturl()
 
 
-def without(base: str, *endings: str) -> str:
+def strip_path(base: str, *endings: str) -> str:
     """Return a base without these ends of its path: people enter the address of another form of
     the same server.
     """

@@ -10,15 +10,15 @@ from typing import Any
 from runtime.models.bindings import Connection
 from runtime.models.json_values import as_dict
 from runtime.models.token_counts import count_of
-from runtime.models.wires.addresses import joined, without
+from runtime.models.wires.addresses import join_url, strip_path
 from runtime.models.wires.fields import (
     answer_limit,
+    as_list,
     chunk,
-    grouped,
-    listed,
-    moved,
+    renamed_fields,
     tokens,
-    whole,
+    whole_answer,
+    with_group,
 )
 from runtime.models.wires.frames import Content, server_sent_events
 from runtime.models.wires.openai import PLAIN, OpenAiWire, Request
@@ -38,7 +38,7 @@ class AnthropicWire(OpenAiWire):
 
     def __init__(self, connection: Connection) -> None:
         super().__init__(connection)
-        self.address = without(self.address, "/v1/messages", "/v1")
+        self.address = strip_path(self.address, "/v1/messages", "/v1")
 
     def headers(self, url: str, data: bytes) -> Mapping[str, str]:
         """Return the version of the API, and the key under its own name."""
@@ -56,9 +56,11 @@ class AnthropicWire(OpenAiWire):
         if system.strip():
             body["system"] = system
         if (stop := body.pop("stop", None)) is not None:
-            body["stop_sequences"] = listed(stop)
-        effort = moved(body, {"reasoning_effort": "effort"})
-        return Request(joined(self.address, "v1/messages"), grouped(body, "output_config", effort))
+            body["stop_sequences"] = as_list(stop)
+        effort = renamed_fields(body, {"reasoning_effort": "effort"})
+        return Request(
+            join_url(self.address, "v1/messages"), with_group(body, "output_config", effort)
+        )
 
     def completion(self, answer: Any) -> dict[str, Any]:
         """See `OpenAiWire`."""
@@ -66,7 +68,7 @@ class AnthropicWire(OpenAiWire):
         if body.get("type") != "message":
             return body
         message = {"content": body.get("content")}
-        return whole(message, body.get("stop_reason"), _tokens(body.get("usage")))
+        return whole_answer(message, body.get("stop_reason"), _tokens(body.get("usage")))
 
     async def chunks(self, content: Content) -> AsyncGenerator[dict[str, Any]]:
         """See `OpenAiWire`. The counts come in two parts: the prompt's first."""
@@ -96,7 +98,7 @@ def _tokens(usage: Any) -> dict[str, Any]:
     input.
     """
     counts = as_dict(usage)
-    read = count_of(counts.get("cache_read_input_tokens"))
-    written = count_of(counts.get("cache_creation_input_tokens"))
-    prompt = count_of(counts.get("input_tokens")) + read + written
-    return tokens(prompt, counts.get("output_tokens"), read)
+    cached_tokens = count_of(counts.get("cache_read_input_tokens"))
+    written_tokens = count_of(counts.get("cache_creation_input_tokens"))
+    prompt = count_of(counts.get("input_tokens")) + cached_tokens + written_tokens
+    return tokens(prompt, counts.get("output_tokens"), cached_tokens)

@@ -1,6 +1,6 @@
 """Azure OpenAI: OpenAI's form at the address of a deployment, with `api-version` and `api-key`.
 
-An address that ends with `/openai/v1` is that of the newer API, which takes no version.
+An address that ends with `/openai/v1` is that of the newer_limit API, which takes no version.
 """
 
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import parse_qs, quote, urlsplit
 
 from runtime.models.bindings import Connection
-from runtime.models.wires.addresses import joined, without
+from runtime.models.wires.addresses import join_url, strip_path
 from runtime.models.wires.openai import OpenAiWire, Request
 
 API_VERSION = "2024-10-21"
@@ -29,7 +29,7 @@ class AzureWire(OpenAiWire):
 
     def __init__(self, connection: Connection) -> None:
         super().__init__(connection)
-        self.address = without(self.address, "/chat/completions", "/embeddings")
+        self.address = strip_path(self.address, "/chat/completions", "/embeddings")
 
     def headers(self, url: str, data: bytes) -> Mapping[str, str]:
         """Return the key under Azure's own name."""
@@ -47,12 +47,12 @@ class AzureWire(OpenAiWire):
     def _request(self, route: str, fields: Mapping[str, Any]) -> Request:
         address = urlsplit(self.address)
         if address.path.rstrip("/").endswith("/v1"):
-            return Request(joined(self.address, route), fields)
+            return Request(join_url(self.address, route), fields)
         version = self.connection.api_version or API_VERSION
         query = "" if "api-version" in parse_qs(address.query) else f"api-version={version}"
         if not is_classic(self.address):
             name = quote(self.connection.deployment or str(fields["model"]), safe="")
             route = f"{DEPLOYMENTS.strip('/')}/{name}/{route}"
-            base = without(self.address, "/openai")
-            return Request(joined(base, route, query), fields)
-        return Request(joined(self.address, route, query), fields)
+            base = strip_path(self.address, "/openai")
+            return Request(join_url(base, route, query), fields)
+        return Request(join_url(self.address, route, query), fields)

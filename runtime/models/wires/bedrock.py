@@ -13,17 +13,17 @@ from runtime.errors import ConfigurationError
 from runtime.models.bindings import Connection
 from runtime.models.json_values import as_dict
 from runtime.models.token_counts import count_of
-from runtime.models.wires.addresses import joined
+from runtime.models.wires.addresses import join_url
 from runtime.models.wires.fields import (
     answer_limit,
+    as_list,
     chunk,
-    grouped,
-    listed,
-    moved,
     objects,
+    renamed_fields,
     tokens,
     vectors,
-    whole,
+    whole_answer,
+    with_group,
 )
 from runtime.models.wires.frames import Content, aws_events
 from runtime.models.wires.openai import PLAIN, OpenAiWire, Request
@@ -77,14 +77,14 @@ class BedrockWire(OpenAiWire):
             for turn in messages
             if turn["role"] != "system"
         ]
-        config = moved(body, {"temperature": "temperature", "top_p": "topP"})
+        config = renamed_fields(body, {"temperature": "temperature", "top_p": "topP"})
         if (limit := answer_limit(body)) is not None:
             config["maxTokens"] = limit
         if (stop := body.pop("stop", None)) is not None:
-            config["stopSequences"] = listed(stop)
-        further = moved(body, {"reasoning_effort": "reasoning_effort"})
-        body = grouped(body, "additionalModelRequestFields", further)
-        return Request(url, grouped(body, "inferenceConfig", config))
+            config["stopSequences"] = as_list(stop)
+        extra_fields = renamed_fields(body, {"reasoning_effort": "reasoning_effort"})
+        body = with_group(body, "additionalModelRequestFields", extra_fields)
+        return Request(url, with_group(body, "inferenceConfig", config))
 
     def completion(self, answer: Any) -> dict[str, Any]:
         """See `OpenAiWire`."""
@@ -93,7 +93,9 @@ class BedrockWire(OpenAiWire):
             return body
         parts = objects(as_dict(as_dict(body["output"]).get("message")).get("content"))
         content = [_part(part) for part in parts]
-        return whole({"content": content}, body.get("stopReason"), _tokens(body.get("usage")))
+        return whole_answer(
+            {"content": content}, body.get("stopReason"), _tokens(body.get("usage"))
+        )
 
     async def chunks(self, content: Content) -> AsyncGenerator[dict[str, Any]]:
         """See `OpenAiWire`."""
@@ -134,7 +136,7 @@ class BedrockWire(OpenAiWire):
         return vectors(rows, body.get("inputTextTokenCount"))
 
     def _url(self, model: str, method: str) -> str:
-        return joined(self.address, f"model/{quote(model, safe='')}/{method}")
+        return join_url(self.address, f"model/{quote(model, safe='')}/{method}")
 
 
 def _part(part: Mapping[str, Any]) -> dict[str, Any]:
@@ -151,10 +153,10 @@ def _tokens(usage: Any) -> dict[str, Any]:
     input.
     """
     counts = as_dict(usage)
-    read = count_of(counts.get("cacheReadInputTokens"))
-    written = count_of(counts.get("cacheWriteInputTokens"))
-    prompt = count_of(counts.get("inputTokens")) + read + written
-    return tokens(prompt, counts.get("outputTokens"), read)
+    cached_tokens = count_of(counts.get("cacheReadInputTokens"))
+    written_tokens = count_of(counts.get("cacheWriteInputTokens"))
+    prompt = count_of(counts.get("inputTokens")) + cached_tokens + written_tokens
+    return tokens(prompt, counts.get("outputTokens"), cached_tokens)
 
 
 def _signer(region: str) -> Any:
@@ -178,9 +180,9 @@ def _signer(region: str) -> Any:
             "AWS_SECRET_ACCESS_KEY, a profile or a role"
         )
 
-    def signed(url: str, data: bytes) -> Mapping[str, str]:
+    def sign_request(url: str, data: bytes) -> Mapping[str, str]:
         request = AWSRequest("POST", url, data=data, headers={"Content-Type": "application/json"})
         SigV4Auth(credentials, SERVICE, region).add_auth(request)
         return dict(request.headers.items())
 
-    return signed
+    return sign_request

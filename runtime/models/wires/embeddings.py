@@ -5,8 +5,8 @@ from typing import Any, cast
 
 from runtime.models.bindings import Connection
 from runtime.models.json_values import as_dict
-from runtime.models.wires.addresses import joined, without
-from runtime.models.wires.fields import moved, vectors
+from runtime.models.wires.addresses import join_url, strip_path
+from runtime.models.wires.fields import renamed_fields, vectors
 from runtime.models.wires.openai import PLAIN, OpenAiWire, Request
 
 
@@ -28,7 +28,7 @@ class VoyageWire(OpenAiWire):
     def embedding(self, fields: Mapping[str, Any]) -> Request:
         """See `OpenAiWire`."""
         body = dict(fields)
-        body |= moved(body, {"dimensions": "output_dimension"})
+        body |= renamed_fields(body, {"dimensions": "output_dimension"})
         return super().embedding(body)
 
 
@@ -50,14 +50,18 @@ class CohereWire(OpenAiWire):
 
     def __init__(self, connection: Connection) -> None:
         super().__init__(connection)
-        self.address = without(self.address, "/v2/embed", "/v2", "/v1")
+        self.address = strip_path(self.address, "/v2/embed", "/v2", "/v1")
 
     def embedding(self, fields: Mapping[str, Any]) -> Request:
         """See `OpenAiWire`."""
         body = dict(fields)
-        body |= moved(body, {"input": "texts", "dimensions": "output_dimension"})
-        usual = {"input_type": "search_document", "embedding_types": ["float"], "truncate": "NONE"}
-        return Request(joined(self.address, "v2/embed"), {**usual, **body})
+        body |= renamed_fields(body, {"input": "texts", "dimensions": "output_dimension"})
+        defaults = {
+            "input_type": "search_document",
+            "embedding_types": ["float"],
+            "truncate": "NONE",
+        }
+        return Request(join_url(self.address, "v2/embed"), {**defaults, **body})
 
     def vectors(self, answer: Any) -> dict[str, Any]:
         """See `OpenAiWire`."""
@@ -65,8 +69,8 @@ class CohereWire(OpenAiWire):
         rows = as_dict(body.get("embeddings")).get("float")
         if not isinstance(rows, list):
             return body
-        billed = as_dict(as_dict(body.get("meta")).get("billed_units"))
-        return vectors(rows, billed.get("input_tokens"))
+        billed_units = as_dict(as_dict(body.get("meta")).get("billed_units"))
+        return vectors(rows, billed_units.get("input_tokens"))
 
 
 class TeiWire(OpenAiWire):
@@ -81,15 +85,15 @@ class TeiWire(OpenAiWire):
 
     def __init__(self, connection: Connection) -> None:
         super().__init__(connection)
-        self.address = without(self.address, "/v1", "/embed")
+        self.address = strip_path(self.address, "/v1", "/embed")
 
     def embedding(self, fields: Mapping[str, Any]) -> Request:
         """See `OpenAiWire`."""
         body = dict(fields)
         body.pop("model")
-        body |= moved(body, {"input": "inputs"})
-        usual = {"truncate": False, "normalize": True}
-        return Request(joined(self.address, "embed"), {**usual, **body})
+        body |= renamed_fields(body, {"input": "inputs"})
+        defaults = {"truncate": False, "normalize": True}
+        return Request(join_url(self.address, "embed"), {**defaults, **body})
 
     def vectors(self, answer: Any) -> dict[str, Any]:
         """See `OpenAiWire`."""

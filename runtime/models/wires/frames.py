@@ -22,14 +22,14 @@ _STRING = 7
 
 async def lines(content: Content) -> AsyncGenerator[bytes]:
     """Yield the lines of a stream without their ends."""
-    rest = b""
+    remainder = b""
     async for part in content:
-        whole_lines = (rest + part).split(b"\n")
-        rest = whole_lines.pop()
+        whole_lines = (remainder + part).split(b"\n")
+        remainder = whole_lines.pop()
         for line in whole_lines:
             yield line.removesuffix(b"\r")
-    if rest:
-        yield rest
+    if remainder:
+        yield remainder
 
 
 async def server_sent_events(content: Content) -> AsyncGenerator[dict[str, Any]]:

@@ -8,17 +8,17 @@ from urllib.parse import quote
 from runtime.models.bindings import Connection
 from runtime.models.json_values import as_dict
 from runtime.models.token_counts import count_of
-from runtime.models.wires.addresses import joined, without
+from runtime.models.wires.addresses import join_url, strip_path
 from runtime.models.wires.fields import (
     answer_limit,
+    as_list,
     chunk,
-    grouped,
-    listed,
-    moved,
     objects,
+    renamed_fields,
     tokens,
     vectors,
-    whole,
+    whole_answer,
+    with_group,
 )
 from runtime.models.wires.frames import Content, server_sent_events
 from runtime.models.wires.openai import PLAIN, OpenAiWire, Request
@@ -45,7 +45,7 @@ class GeminiWire(OpenAiWire):
 
     def __init__(self, connection: Connection) -> None:
         super().__init__(connection)
-        self.address = without(self.address, "/openai", "/v1beta")
+        self.address = strip_path(self.address, "/openai", "/v1beta")
 
     def headers(self, url: str, data: bytes) -> Mapping[str, str]:
         """Return the key under Google's own name."""
@@ -56,11 +56,11 @@ class GeminiWire(OpenAiWire):
         """See `OpenAiWire`."""
         body = dict(fields)
         messages = body.pop("messages")
-        config = moved(body, CONFIG)
+        config = renamed_fields(body, CONFIG)
         if (limit := answer_limit(body)) is not None:
             config["maxOutputTokens"] = limit
         if (stop := body.pop("stop", None)) is not None:
-            config["stopSequences"] = listed(stop)
+            config["stopSequences"] = as_list(stop)
         if effort := body.pop("reasoning_effort", None):
             config["thinkingConfig"] = {"thinkingLevel": effort}
         if body.pop("response_format", None):
@@ -77,7 +77,7 @@ class GeminiWire(OpenAiWire):
         is_stream = body.pop("stream", False)
         method = "streamGenerateContent" if is_stream else "generateContent"
         url = self._url(model, method, "alt=sse" if is_stream else "")
-        return Request(url, grouped(body, "generationConfig", config))
+        return Request(url, with_group(body, "generationConfig", config))
 
     def completion(self, answer: Any) -> dict[str, Any]:
         """See `OpenAiWire`."""
@@ -85,7 +85,7 @@ class GeminiWire(OpenAiWire):
         if "candidates" not in body and "promptFeedback" not in body:
             return body
         content, reason = _content(body)
-        return whole({"content": content}, reason, _tokens(body))
+        return whole_answer({"content": content}, reason, _tokens(body))
 
     async def chunks(self, content: Content) -> AsyncGenerator[dict[str, Any]]:
         """See `OpenAiWire`."""
@@ -102,7 +102,7 @@ class GeminiWire(OpenAiWire):
         body = dict(fields)
         model = str(body.pop("model"))
         texts = body.pop("input")
-        body |= moved(body, {"dimensions": "outputDimensionality"})
+        body |= renamed_fields(body, {"dimensions": "outputDimensionality"})
         name = f"{MODELS}{model.removeprefix(MODELS)}"
         requests = [
             {"model": name, "content": {"parts": [{"text": text}]}, **body} for text in texts
@@ -114,12 +114,12 @@ class GeminiWire(OpenAiWire):
         body = as_dict(answer)
         if not isinstance(body.get("embeddings"), list):
             return body
-        counted = as_dict(body.get("usageMetadata")).get("promptTokenCount")
-        return vectors([row.get("values") for row in objects(body["embeddings"])], counted)
+        token_count = as_dict(body.get("usageMetadata")).get("promptTokenCount")
+        return vectors([row.get("values") for row in objects(body["embeddings"])], token_count)
 
     def _url(self, model: str, method: str, query: str = "") -> str:
         name = quote(model.removeprefix(MODELS), safe="")
-        return joined(self.address, f"v1beta/{MODELS}{name}:{method}", query)
+        return join_url(self.address, f"v1beta/{MODELS}{name}:{method}", query)
 
 
 def _part(turn: Mapping[str, Any]) -> dict[str, Any]:
@@ -132,8 +132,8 @@ def _content(body: Mapping[str, Any]) -> tuple[list[dict[str, Any]], Any]:
     """
     candidates = objects(body.get("candidates"))
     if not candidates:
-        blocked = as_dict(body.get("promptFeedback")).get("blockReason")
-        return [], f"content_filter {blocked}" if blocked else None
+        block_reason = as_dict(body.get("promptFeedback")).get("blockReason")
+        return [], f"content_filter {block_reason}" if block_reason else None
     parts = objects(as_dict(candidates[0].get("content")).get("parts"))
     content = [
         {"type": "thought" if part.get("thought") else "text", "text": part.get("text") or ""}
@@ -146,7 +146,7 @@ def _tokens(body: Mapping[str, Any]) -> dict[str, Any] | None:
     counts = as_dict(body.get("usageMetadata"))
     if not counts:
         return None
-    written = count_of(counts.get("candidatesTokenCount"))
-    thought = count_of(counts.get("thoughtsTokenCount"))
-    cached = counts.get("cachedContentTokenCount")
-    return tokens(counts.get("promptTokenCount"), written + thought, cached)
+    written_tokens = count_of(counts.get("candidatesTokenCount"))
+    thought_tokens = count_of(counts.get("thoughtsTokenCount"))
+    cached_tokens = counts.get("cachedContentTokenCount")
+    return tokens(counts.get("promptTokenCount"), written_tokens + thought_tokens, cached_tokens)

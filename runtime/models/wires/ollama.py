@@ -10,15 +10,15 @@ from typing import Any
 
 from runtime.models.bindings import Connection
 from runtime.models.json_values import as_dict
-from runtime.models.wires.addresses import joined, without
+from runtime.models.wires.addresses import join_url, strip_path
 from runtime.models.wires.fields import (
     answer_limit,
     chunk,
-    grouped,
-    moved,
+    renamed_fields,
     tokens,
     vectors,
-    whole,
+    whole_answer,
+    with_group,
 )
 from runtime.models.wires.frames import Content, json_lines
 from runtime.models.wires.openai import PLAIN, OpenAiWire, Request
@@ -40,7 +40,7 @@ class OllamaWire(OpenAiWire):
 
     def __init__(self, connection: Connection) -> None:
         super().__init__(connection)
-        self.address = without(self.address, "/v1", "/api/chat", "/api/embed", "/api")
+        self.address = strip_path(self.address, "/v1", "/api/chat", "/api/embed", "/api")
 
     def window(self, fields: Mapping[str, Any]) -> int:
         """Return `num_ctx`."""
@@ -50,21 +50,21 @@ class OllamaWire(OpenAiWire):
     def chat(self, fields: Mapping[str, Any]) -> Request:
         """See `OpenAiWire`."""
         body = dict(fields)
-        options = moved(body, OPTIONS)
+        options = renamed_fields(body, OPTIONS)
         if (limit := answer_limit(body)) is not None:
             options["num_predict"] = limit
-        body |= moved(body, {"reasoning_effort": "think"})
+        body |= renamed_fields(body, {"reasoning_effort": "think"})
         if body.pop("response_format", None):
             body["format"] = "json"
         body["stream"] = bool(body.get("stream"))
-        return Request(joined(self.address, "api/chat"), grouped(body, "options", options))
+        return Request(join_url(self.address, "api/chat"), with_group(body, "options", options))
 
     def completion(self, answer: Any) -> dict[str, Any]:
         """See `OpenAiWire`."""
         body = as_dict(answer)
         if not isinstance(body.get("message"), dict):
             return body
-        return whole(body["message"], body.get("done_reason"), _tokens(body))
+        return whole_answer(body["message"], body.get("done_reason"), _tokens(body))
 
     async def chunks(self, content: Content) -> AsyncGenerator[dict[str, Any]]:
         """See `OpenAiWire`."""
@@ -82,8 +82,8 @@ class OllamaWire(OpenAiWire):
     def embedding(self, fields: Mapping[str, Any]) -> Request:
         """See `OpenAiWire`."""
         window = self.connection.window
-        body = grouped(dict(fields), "options", {"num_ctx": window} if window else {})
-        return Request(joined(self.address, "api/embed"), {"truncate": False, **body})
+        body = with_group(dict(fields), "options", {"num_ctx": window} if window else {})
+        return Request(join_url(self.address, "api/embed"), {"truncate": False, **body})
 
     def vectors(self, answer: Any) -> dict[str, Any]:
         """See `OpenAiWire`."""

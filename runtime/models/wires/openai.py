@@ -7,7 +7,7 @@ from typing import Any
 
 from runtime.models.bindings import Connection
 from runtime.models.json_values import as_dict
-from runtime.models.wires.addresses import joined
+from runtime.models.wires.addresses import join_url
 from runtime.models.wires.frames import Content, server_sent_events
 
 Forms = tuple[Mapping[str, Any], ...]
@@ -61,7 +61,7 @@ class OpenAiWire:
 
     def chat(self, fields: Mapping[str, Any]) -> Request:
         """Return the request for an answer; `stream` among the fields asks for a stream."""
-        return Request(joined(self.address, "chat/completions"), fields)
+        return Request(join_url(self.address, "chat/completions"), fields)
 
     def completion(self, answer: Any) -> dict[str, Any]:
         """Return a whole answer in OpenAI's form. What is none, such as an error, stays as it
@@ -75,7 +75,7 @@ class OpenAiWire:
 
     def embedding(self, fields: Mapping[str, Any]) -> Request:
         """Return the request for the vectors of the texts in `input`."""
-        return Request(joined(self.address, "embeddings"), fields)
+        return Request(join_url(self.address, "embeddings"), fields)
 
     def vectors(self, answer: Any) -> dict[str, Any]:
         """Return an answer with vectors in OpenAI's form; see `completion`."""

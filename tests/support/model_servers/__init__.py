@@ -38,7 +38,7 @@ WAIT = 7
 
 
 @dataclass(frozen=True)
-class Seen:
+class SeenRequest:
     """A request that a server had."""
 
     path: str
@@ -52,10 +52,10 @@ class ModelServer:
     """A server and what it saw."""
 
     url: str = ""
-    seen: list[Seen] = field(default_factory=list[Seen])
+    requests: list[SeenRequest] = field(default_factory=list[SeenRequest])
 
 
-Answer = Callable[[Seen], Awaitable[Response]]
+Answer = Callable[[SeenRequest], Awaitable[Response]]
 
 
 @asynccontextmanager
@@ -63,12 +63,12 @@ async def serving(answer: Answer) -> AsyncGenerator[ModelServer]:
     """A server on a free port, until the block ends."""
     result = ModelServer()
 
-    async def handle(request: Request) -> Response:
-        path = request.scope["raw_path"].decode()
-        body = json.loads(await request.body())
-        seen = Seen(path, request.url.query, request.headers, body)
-        result.seen.append(seen)
-        return await answer(seen)
+    async def handle(http_request: Request) -> Response:
+        path = http_request.scope["raw_path"].decode()
+        body = json.loads(await http_request.body())
+        request = SeenRequest(path, http_request.url.query, http_request.headers, body)
+        result.requests.append(request)
+        return await answer(request)
 
     port = free_port()
     app = Starlette(routes=[Route("/{path:path}", handle, methods=["POST"])])

@@ -16,14 +16,14 @@ def error(status: int, kind: str, message: str, **headers: str) -> Response:
     return JSONResponse(body, status, headers)
 
 
-async def answer(seen: shared.Seen) -> Response:
+async def answer(request: shared.SeenRequest) -> Response:
     """Answer a request."""
-    body = seen.body
+    body = request.body
     # The documentation names the first one; the official client sends the second one.
-    bearer = seen.headers.get("authorization", "").removeprefix("Bearer ")
-    if seen.headers.get("x-api-key", bearer) != shared.KEY:
+    bearer = request.headers.get("authorization", "").removeprefix("Bearer ")
+    if request.headers.get("x-api-key", bearer) != shared.KEY:
         return error(401, "authentication_error", "invalid x-api-key")
-    if seen.path != "/v1/messages" or "anthropic-version" not in seen.headers:
+    if request.path != "/v1/messages" or "anthropic-version" not in request.headers:
         return error(404, "not_found_error", "Not Found")
     if body["model"] != MODEL:
         return error(404, "not_found_error", f"model: {body['model']}")

@@ -23,24 +23,24 @@ def error(status: int, code: str, message: str, **headers: str) -> Response:
     return JSONResponse({"error": {"code": code, "message": message}}, status, headers)
 
 
-async def answer(seen: shared.Seen) -> Response:
+async def answer(request: shared.SeenRequest) -> Response:
     """Answer a request."""
-    if seen.headers.get("api-key") != shared.KEY:
+    if request.headers.get("api-key") != shared.KEY:
         return error(401, "401", "Access denied due to invalid subscription key")
-    if not parse_qs(seen.query).get("api-version"):
+    if not parse_qs(request.query).get("api-version"):
         return error(404, "404", "Resource not found")
-    if seen.path == EMBEDDINGS:
-        return embeddings(seen.body)
-    if seen.path != CHAT:
+    if request.path == EMBEDDINGS:
+        return embeddings(request.body)
+    if request.path != CHAT:
         return error(404, "DeploymentNotFound", "The API deployment does not exist")
-    text = seen.body["messages"][-1]["content"]
+    text = request.body["messages"][-1]["content"]
     if shared.BUSY in text:
         return error(429, "429", "Requests exceed the rate limit", **{"Retry-After": "7"})
     if shared.OVERLOADED in text:
         return error(503, "503", "The service is overloaded")
     if shared.REFUSED in text:
         return error(400, "content_filter", "The response was filtered")
-    if seen.body.get("stream"):
+    if request.body.get("stream"):
         return StreamingResponse(iter(pieces(text)), media_type="text/event-stream")
     reason = "length" if shared.CUT in text else "stop"
     message = {"role": "assistant", "content": shared.ANSWER}

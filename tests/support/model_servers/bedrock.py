@@ -32,17 +32,17 @@ def is_known(authorization: str) -> bool:
     return authorization == f"Bearer {shared.KEY}" or is_signed
 
 
-async def answer(seen: shared.Seen) -> Response:
+async def answer(request: shared.SeenRequest) -> Response:
     """Answer a request."""
-    if not is_known(seen.headers.get("authorization", "")):
+    if not is_known(request.headers.get("authorization", "")):
         return error(403, "UnrecognizedClientException", "The security token is invalid.")
-    _, _, model, method = seen.path.split("/")
+    _, _, model, method = request.path.split("/")
     if unquote(model) != MODEL:
         return error(404, "ResourceNotFoundException", "Could not resolve the foundation model.")
     if method == "invoke":
-        vector = shared.VECTORS[int(seen.body["inputText"] == "Ben")]
+        vector = shared.VECTORS[int(request.body["inputText"] == "Ben")]
         return JSONResponse({"embedding": vector, "inputTextTokenCount": shared.PROMPT})
-    text = seen.body["messages"][-1]["content"][0]["text"]
+    text = request.body["messages"][-1]["content"][0]["text"]
     if shared.BUSY in text:
         return error(429, "ThrottlingException", "Too many requests, please wait.")
     if shared.OVERLOADED in text:

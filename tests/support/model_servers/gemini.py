@@ -31,24 +31,24 @@ def error(status: int, name: str, message: str, details: list[Any] | None = None
     return JSONResponse(body, status)
 
 
-async def answer(seen: shared.Seen) -> Response:
+async def answer(request: shared.SeenRequest) -> Response:
     """Answer a request."""
-    if seen.headers.get("x-goog-api-key") != shared.KEY:
+    if request.headers.get("x-goog-api-key") != shared.KEY:
         return error(400, "INVALID_ARGUMENT", "API key not valid", [{"reason": "API_KEY_INVALID"}])
-    asked = METHOD.fullmatch(unquote(seen.path))
-    if not asked or asked["model"] != MODEL:
+    method_match = METHOD.fullmatch(unquote(request.path))
+    if not method_match or method_match["model"] != MODEL:
         return error(404, "NOT_FOUND", "the model is not found for API version v1beta")
-    if asked["method"] == "batchEmbedContents":
+    if method_match["method"] == "batchEmbedContents":
         rows = [
-            {"values": shared.VECTORS[place % 2]} for place in range(len(seen.body["requests"]))
+            {"values": shared.VECTORS[place % 2]} for place in range(len(request.body["requests"]))
         ]
         return JSONResponse({"embeddings": rows})
-    text = seen.body["contents"][-1]["parts"][0]["text"]
+    text = request.body["contents"][-1]["parts"][0]["text"]
     if shared.BUSY in text:
         return error(429, "RESOURCE_EXHAUSTED", "You exceeded your current quota", DELAY)
     if shared.OVERLOADED in text:
         return error(503, "UNAVAILABLE", "The model is overloaded")
-    if asked["method"] == "streamGenerateContent" and seen.query == "alt=sse":
+    if method_match["method"] == "streamGenerateContent" and request.query == "alt=sse":
         return StreamingResponse(iter(events(text)), media_type="text/event-stream")
     if shared.REFUSED in text:
         return JSONResponse({"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}})

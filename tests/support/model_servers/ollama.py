@@ -20,14 +20,14 @@ COUNTS = {
 }
 
 
-async def answer(seen: shared.Seen) -> Response:
+async def answer(request: shared.SeenRequest) -> Response:
     """Answer a request."""
-    body = seen.body
+    body = request.body
     if body["model"] != MODEL:
         return JSONResponse({"error": f"model '{body['model']}' not found"}, 404)
-    if seen.path == "/api/embed":
+    if request.path == "/api/embed":
         return embeddings(body)
-    if seen.path != "/api/chat":
+    if request.path != "/api/chat":
         return Response("404 page not found", 404)
     text = body["messages"][-1]["content"]
     if shared.BUSY in text:

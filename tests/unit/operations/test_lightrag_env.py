@@ -156,7 +156,7 @@ EMBEDDING_DIM=1024
 }
 
 
-def given(monkeypatch: pytest.MonkeyPatch, text: str) -> dict[str, str]:
+def set_variables(monkeypatch: pytest.MonkeyPatch, text: str) -> dict[str, str]:
     """Set the variables of a `.env` file, and return them."""
     values = {name: value or "" for name, value in dotenv_values(stream=StringIO(text)).items()}
     for name, value in values.items():
@@ -168,7 +168,7 @@ def given(monkeypatch: pytest.MonkeyPatch, text: str) -> dict[str, str]:
 def test_models_of_lightrags_file_are_those_here(
     monkeypatch: pytest.MonkeyPatch, case: Case
 ) -> None:
-    environment = given(monkeypatch, COMMON + case.lines)
+    environment = set_variables(monkeypatch, COMMON + case.lines)
     settings = RoleSettings()
     model = language_model(settings, "query")
     assert model
@@ -186,7 +186,7 @@ def test_models_of_lightrags_file_are_those_here(
 
 
 def test_options_of_a_binding_reach_its_requests(monkeypatch: pytest.MonkeyPatch) -> None:
-    given(monkeypatch, COMMON + CASES["ollama"].lines)
+    set_variables(monkeypatch, COMMON + CASES["ollama"].lines)
     ollama = language_model(RoleSettings(), "extract")
     assert ollama
     assert ollama.fields == {"temperature": 0.85, "max_tokens": 9000} | {
@@ -196,7 +196,7 @@ def test_options_of_a_binding_reach_its_requests(monkeypatch: pytest.MonkeyPatch
 
 
 def test_azure_s_version_reaches_its_connection(monkeypatch: pytest.MonkeyPatch) -> None:
-    given(monkeypatch, CASES["azure"].lines)
+    set_variables(monkeypatch, CASES["azure"].lines)
     azure = language_model(RoleSettings())
     assert azure
     assert azure.connection.api_version == "2024-08-01-preview"
@@ -206,7 +206,7 @@ def test_azure_s_version_reaches_its_connection(monkeypatch: pytest.MonkeyPatch)
 def test_a_role_with_another_binding_has_that_one_s_address_and_no_key_of_the_others(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    given(
+    set_variables(
         monkeypatch,
         f"{CASES['openai'].lines}\nKEYWORD_LLM_BINDING=ollama\nKEYWORD_LLM_MODEL=qwen3:4b\n"
         "EXTRACT_LLM_BINDING=anthropic\nEXTRACT_LLM_BINDING_API_KEY=anthropic-key\n",
