@@ -102,6 +102,45 @@ def show(
 
 
 @app.command()
+def replay(
+    id: ReceiptId,
+    question: Annotated[
+        str,
+        typer.Option("--question", metavar="TEXT", help="Where the receipt has its hash alone."),
+    ] = "",
+    without_answer: Annotated[
+        bool, typer.Option("--without-answer", help="Have no answer written: compare the rest.")
+    ] = False,
+    data: Data = DATA,
+    as_json: Json = False,
+    workspace: Workspace = WORKSPACE,
+) -> None:
+    """Ask the question of a receipt once more, from the same place of the log with the same
+    settings, and say what is the same. Ends with code 1 where evidence or prompt differ.
+    """
+    with errors(as_json):
+        replayed = call_query_service(
+            data,
+            workspace,
+            lambda client: client.replay_receipt(id, query=question, answer=not without_answer),
+        )
+        if as_json:
+            print_json(replayed.model_dump())
+        else:
+            for name in ("evidence", "prompt", "answer"):
+                same = getattr(replayed, name)
+                words = "not compared" if same is None else "the same" if same else "another one"
+                echo(f"{name}: {words}")
+            for label, ids in (("then, not now", replayed.missing), ("now only", replayed.new)):
+                for evidence_id in ids:
+                    echo(line(f"  {label}: {evidence_id}"))
+            for sentence in replayed.notes:
+                note(line(f"  {sentence}"))
+        differs = not replayed.evidence or replayed.prompt is False
+        raise typer.Exit(1 if differs else 0)
+
+
+@app.command()
 def verify(data: Data = DATA, as_json: Json = False, workspace: Workspace = WORKSPACE) -> None:
     """Verify the receipts of a workspace: the hashes of their texts, the passages they name in the
     log, and the hash chains of the whole log. Ends with code 1 where something is not as it was.

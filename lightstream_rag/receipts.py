@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from lightstream_rag.flows import Flow, get, parse_as
+from lightstream_rag.flows import Call, Flow, get, json_body, parse_as, request
 from lightstream_rag.models import ResponseModel
 
 
@@ -43,6 +43,21 @@ class Receipt(ResponseModel):
     event: dict[str, Any]
 
 
+class Replay(ResponseModel):
+    """What is the same when a question is asked once more; None where there is nothing to compare.
+    `missing`, `new`: ids of evidence that only then, or only now, was found.
+    """
+
+    id: str
+    evidence: bool
+    prompt: bool | None = None
+    answer: bool | None = None
+    text: str | None = None
+    missing: list[str]
+    new: list[str]
+    notes: list[str]
+
+
 def receipts(
     *,
     since: str = "",
@@ -72,3 +87,14 @@ def receipts(
 def receipt(id: str) -> Flow[Receipt]:
     """Return the receipt of an answer, by the id that came with it. Raises `NotFound`."""
     return get(f"/receipts/{id}", parse_as(Receipt))
+
+
+def replay(id: str, *, query: str = "", answer: bool = True) -> Flow[Replay]:
+    """Ask the question of a receipt once more, from the same place of the log with the same
+    settings.
+
+    `query`: the question, for a receipt that has its hash alone. Without `answer` none is written.
+    """
+    body = json_body(query=query, answer=answer)
+    path = f"/receipts/{id}/replay"
+    return request(Call("POST", path, parse_as(Replay), body, idempotent=True))

@@ -115,7 +115,7 @@ class Parts:
             self._search(),
             GoldenDependencies(self.log),
             PastDependencies(self.log, self.past),
-            ReceiptDependencies(self.log),
+            ReceiptDependencies(self.log, self.questions, self.pointers),
             SystemDependencies(self.settings, self.questions, self.pointers, documents),
             WebhookDependencies(self.webhooks, self._trials(), self.log, self.feed),
             self.operations,

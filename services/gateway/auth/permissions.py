@@ -17,7 +17,14 @@ MIN_KEY_LENGTH = 16
 READING_POSTS = frozenset({"POST /documents/paginated", "POST /feedback"})
 """POST routes for which the right to read is enough: they change no document, graph or answer."""
 
-READING_POST_PREFIXES = ("/query", "/api/", "/v1/chat/", "/v1/embeddings", "/v1/search")
+READING_POST_PREFIXES = (
+    "/query",
+    "/api/",
+    "/v1/chat/",
+    "/v1/embeddings",
+    "/v1/search",
+    "/receipts/",
+)
 """Prefixes of POST routes that only read. Any other POST needs the right to write: one forgotten
 here locks readers out instead of letting them in.
 """

@@ -93,6 +93,34 @@ class ReceiptResponse(BaseModel):
         )
 
 
+class ReplayRequest(BaseModel):
+    """How a question is asked once more."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"answer": False}]})
+
+    query: str = Field(
+        default="",
+        max_length=65536,
+        description="the question, for a receipt that has its hash alone",
+    )
+    answer: bool = Field(
+        default=True, description="false: compare evidence and prompt, and have no answer written"
+    )
+
+
+class ReplayResponse(BaseModel):
+    """What is the same as in the receipt; null where there is nothing to compare."""
+
+    id: str
+    evidence: bool = Field(description="the same passages, entities and relations were found")
+    prompt: bool | None = Field(description="the prompt is the same to the character")
+    answer: bool | None = Field(description="so is the answer, of a model that may vary it")
+    text: str | None = Field(description="the answer of now")
+    missing: list[str] = Field(description="evidence of then that is not found now, by id")
+    new: list[str] = Field(description="evidence of now that was not found then")
+    notes: list[str] = Field(description="why they may differ, in sentences")
+
+
 def shown_event(event: AnswerGiven, places: Places) -> AnswerGiven:
     """Return the event with its sequences as a caller with these places sees them."""
     if not places.key:

@@ -6,6 +6,7 @@ from fastapi import APIRouter, Path, Query, Request
 
 from runtime.bus.points import sequence_at
 from runtime.bus.port import Log
+from runtime.models.call_scope import set_call_scope
 from runtime.receipts.reading import (
     StoredReceipt,
     find_receipt,
@@ -13,6 +14,7 @@ from runtime.receipts.reading import (
 )
 from services.gateway.auth.permissions import Principal
 from services.gateway.caller_places import CallerPlaces
+from services.gateway.connection import while_connected
 from services.gateway.places import Places
 from services.gateway.receipts.dependencies import ReceiptDeps
 from services.gateway.receipts.models import (
@@ -20,10 +22,14 @@ from services.gateway.receipts.models import (
     ReceiptResponse,
     Receipts,
     ReceiptSummary,
+    ReplayRequest,
+    ReplayResponse,
 )
+from services.gateway.receipts.replay import replay
 from services.gateway.reference.responses import error_responses
 from services.gateway.workspaces import Workspace
 from services.query.errors import NotFound
+from services.query.partitions import Partitions
 
 router = APIRouter(prefix="/receipts", tags=["receipts"])
 
@@ -62,6 +68,25 @@ async def receipt(
     """Return one receipt. Credentials that may only read see those of their own questions."""
     found = await readable_receipt(deps.log, workspace, id, request)
     return ReceiptResponse.of(found, places)
+
+
+@router.post("/{id}/replay", responses=error_responses(404, 502))
+async def replay_receipt(
+    id: ReceiptId,
+    body: ReplayRequest,
+    deps: ReceiptDeps,
+    workspace: Workspace,
+    request: Request,
+) -> ReplayResponse:
+    """Ask the question of a receipt once more, from the same place of the log with the same
+    settings, and return what is the same. Its answer has a receipt of its own.
+    """
+    set_call_scope(workspace)
+    found = await readable_receipt(deps.log, workspace, id, request)
+    partitions = Partitions.of(workspace, await deps.pointers.live("vectors"))
+    asking = replay(found.event, deps.questions, partitions, body.query, with_answer=body.answer)
+    replayed = await while_connected(request, asking)
+    return ReplayResponse(id=id, **vars(replayed))
 
 
 async def readable_receipt(log: Log, workspace: str, id: str, request: Request) -> StoredReceipt:

@@ -59,4 +59,14 @@ RECEIPT_EXAMPLES: dict[str, Any] = {
         "sha256": "ab" * 32,
         "event": _ANSWER_GIVEN,
     },
+    "POST /receipts/{id}/replay": {
+        "id": _RECEIPT["id"],
+        "evidence": True,
+        "prompt": True,
+        "answer": True,
+        "text": "Ada Marlow leads it. [1]",
+        "missing": [],
+        "new": [],
+        "notes": [],
+    },
 }

@@ -39,6 +39,7 @@ READ = {
     "projections list",
     "read",
     "receipts list",
+    "receipts replay",
     "receipts show",
     "receipts verify",
     "status",

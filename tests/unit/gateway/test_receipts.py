@@ -14,6 +14,16 @@ from pydantic import SecretStr
 from services.gateway.auth.config import AuthConfig, auth_config
 from services.gateway.auth.settings import AccessSettings
 from services.query.receipts.publishing import AnswerReceipts
+from tests.support.events import (
+    NOON,
+    added,
+    chunked,
+    document,
+    entity,
+    extracted,
+    relation,
+    sealed,
+)
 from tests.support.querying import QueryHarness, library_of_two
 from tests.support.questions import local_questions, receipts_of
 
@@ -176,3 +186,41 @@ async def test_a_receipt_that_is_not_there_and_what_is_no_id() -> None:
         wrong = await client.get("/receipts/17")
     assert (missing.status_code, wrong.status_code) == (404, 422)
     assert "answers have it as `receipt`" in wrong.json()["detail"]
+
+
+async def logged_library() -> QueryHarness:
+    """A document that the log has, too, so that its past can be read."""
+    harness = QueryHarness()
+    passages = ("Marie Curie discovered radium in Paris.", "Radium glows in the dark.")
+    version = document("curie", 1, file_path="curie.txt")
+    says = (
+        [entity("Marie Curie", "person", "She discovered radium"), entity("Radium", "data", "It")],
+        [relation("Marie Curie", "Radium", "Marie Curie discovered radium", "discovery")],
+    )
+    text = added("curie", "\n".join(passages))
+    for event in (text, chunked(version, *passages), extracted(version, 0, *says)):
+        await harness.log.publish(sealed(event, id=event.type_name(), time=NOON))
+    await harness.index("curie", *passages, says=(says,))
+    return harness
+
+
+@pytest.mark.parametrize("forms", ["full", "hashes"])
+async def test_a_replay_says_what_is_the_same(forms: str) -> None:
+    harness = await logged_library()
+    receipts = receipts_of(harness, forms)
+    async with client_of(harness, receipts) as client:
+        body = {"query": QUESTION, "mode": "naive"}
+        id = (await client.post("/query", json=body)).headers["X-Receipt"]
+        await receipts.publish()
+        query = {} if forms == "full" else {"query": QUESTION}
+        if forms == "hashes":
+            assert (await client.post(f"/receipts/{id}/replay", json={})).status_code == 400
+        replayed = (await client.post(f"/receipts/{id}/replay", json=query)).json()
+        unanswered = {**query, "answer": False}
+        without = (await client.post(f"/receipts/{id}/replay", json=unanswered)).json()
+        other = await client.post(f"/receipts/{id}/replay", json={"query": "Another one?"})
+    assert (replayed["missing"], replayed["new"]) == ([], [])
+    assert (replayed["evidence"], replayed["prompt"], replayed["answer"]) == (True, True, True)
+    assert (without["prompt"], without["answer"], without["text"]) == (True, None, None)
+    assert (other.status_code, "not the question" in other.text) == (400, True)
+    assert bool(replayed["notes"]) is (forms == "hashes")

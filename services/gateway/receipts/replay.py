@@ -1,0 +1,157 @@
+"""Asks the question of a receipt once more, from the same place of the log with the same settings,
+and says what is the same.
+"""
+
+import json
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, cast
+
+from contracts.events import AnswerEvidence, AnswerGiven
+from contracts.ids import sha256
+from services.query.answer import Answer
+from services.query.errors import BadRequest
+from services.query.partitions import Partitions
+from services.query.question import Effort, Keywords, Mode, Output
+from services.query.questions.port import QuestionRequest, Questions, SearchPlace
+from services.query.receipts.event import evidence_of
+from services.query.status.scope import EVERYTHING, Scope
+
+_TIMES = ("added_from", "added_before")
+
+
+@dataclass
+class Replay:
+    """What is the same as in the receipt. `prompt` and `answer` are None where there is nothing to
+    compare; `missing`, `new`: ids of passages, entities and relations.
+    """
+
+    evidence: bool
+    prompt: bool | None
+    answer: bool | None
+    text: str | None
+    missing: list[str]
+    new: list[str]
+    notes: list[str] = field(default_factory=list[str])
+
+
+async def replay(
+    event: AnswerGiven,
+    questions: Questions,
+    partitions: Partitions,
+    query: str,
+    *,
+    with_answer: bool,
+) -> Replay:
+    """Ask again. `query`: the question, for a receipt that has its hash alone. Without an answer no
+    model is paid for one.
+
+    Raises BadRequest for what cannot be asked again, and what `Questions.ask` raises.
+    """
+    question = recorded_question(event, query)
+    place = SearchPlace(partitions=partitions, sequence=event.position)
+    prompt = await questions.ask(_request(event, question, place, "prompt"))
+    text = None
+    if with_answer:
+        answer = await questions.ask(_request(event, question, place, "answer"))
+        text = answer.text
+    missing, new = _differences(event.evidence, evidence_of(prompt.retrieval))
+    return Replay(
+        evidence=not (missing or new),
+        prompt=_is_same_prompt(event, prompt),
+        answer=None if text is None else sha256(text) == event.answer.sha256,
+        text=text,
+        missing=missing,
+        new=new,
+        notes=_notes(event),
+    )
+
+
+def recorded_question(event: AnswerGiven, query: str) -> str:
+    """Return the question. Raises BadRequest where it is not known, or another one was given."""
+    if event.position == 0:
+        raise BadRequest("the receipt has no place in the log to ask from: the log did not answer")
+    question = query or event.question.text
+    if not question:
+        raise BadRequest(
+            "the receipt has the hash of the question alone: give the question itself as `query`"
+        )
+    if sha256(question) != event.question.sha256:
+        raise BadRequest("this is not the question of the receipt: its hash is another one")
+    return question
+
+
+def scope_of(text: str) -> Scope:
+    """Return the documents that a recorded question was restricted to."""
+    if not text:
+        return EVERYTHING
+    fields = cast("dict[str, Any]", json.loads(text))
+    values: dict[str, Any] = {
+        name: tuple(cast("list[Any]", value)) if isinstance(value, list) else value
+        for name, value in fields.items()
+    }
+    values |= {name: datetime.fromisoformat(fields[name]) for name in _TIMES if name in fields}
+    if "metadata" in fields:
+        values["metadata"] = tuple((name, value) for name, value in fields["metadata"])
+    return Scope(**values)
+
+
+def _request(
+    event: AnswerGiven, question: str, place: SearchPlace, output: Output
+) -> QuestionRequest:
+    settings = event.settings
+    words = event.words
+    return QuestionRequest(
+        query=question,
+        place=place,
+        mode=cast("Mode", settings.mode),
+        top_k=settings.top_k,
+        chunk_top_k=settings.chunk_top_k,
+        max_entity_tokens=settings.max_entity_tokens,
+        max_relation_tokens=settings.max_relation_tokens,
+        max_total_tokens=settings.max_total_tokens,
+        keywords=Keywords(words.high_level_keywords, words.low_level_keywords)
+        if words
+        else Keywords(),
+        effort=cast("Effort", settings.effort),
+        scope=scope_of(words.filter) if words else EVERYTHING,
+        rerank=settings.rerank,
+        response_type=words.response_type if words else None,
+        user_prompt=words.user_prompt if words else "",
+        # What was recorded begins with the prefix of then; that of now is for other questions.
+        has_prompt_prefix=words is None,
+        output=output,
+    )
+
+
+def _is_same_prompt(event: AnswerGiven, prompt: Answer) -> bool | None:
+    """Return whether the prompt has the hash of the receipt; None where there was none."""
+    return sha256(prompt.text) == event.prompt_sha256 if event.prompt_sha256 else None
+
+
+def _differences(before: AnswerEvidence, now: AnswerEvidence) -> tuple[list[str], list[str]]:
+    before_ids = _ids(before)
+    ids = _ids(now)
+    missing = [id for id, hash in before_ids.items() if ids.get(id, "-") != hash]
+    new = [id for id, hash in ids.items() if before_ids.get(id, "-") != hash]
+    return missing, new
+
+
+def _ids(evidence: AnswerEvidence) -> dict[str, str]:
+    """Return the hash of each passage, and an empty one of each entity and relation."""
+    hashes = {passage.chunk_id: passage.sha256 for passage in evidence.passages}
+    return hashes | {item.id: "" for item in (*evidence.entities, *evidence.relations)}
+
+
+def _notes(event: AnswerGiven) -> list[str]:
+    notes: list[str] = []
+    if event.turns:
+        notes.append(
+            f"the {event.turns} earlier turns of the conversation are in no receipt: it was asked "
+            "without them"
+        )
+    if event.form != "full":
+        notes.append("what the asker gave beside the question is not recorded in this form")
+    if event.erased_documents:
+        notes.append(f"{len(event.erased_documents)} documents were erased since")
+    return notes
