@@ -129,8 +129,14 @@ async def stream_answer(chat: EndpointChat, word: str = "") -> AnswerPiece:
     return AnswerPiece(text, reasoning, last.cut, narrow=last.narrow)
 
 
-async def test_the_official_client_reads_the_server(server: ModelServer, kind: Kind) -> None:
+@pytest.fixture
+async def judge(server: ModelServer, kind: Kind) -> AsyncIterator[Judge]:
     judge = kind.judge(server.url)
+    yield judge
+    await judge.close()
+
+
+async def test_the_official_client_reads_the_server(judge: Judge, kind: Kind) -> None:
     for reading in (await judge.whole("Who leads?"), await judge.streamed("Who leads?")):
         reasoning = servers.REASONING if kind.reasons else ""
         usage = kind.usage
@@ -247,10 +253,10 @@ async def test_json_is_asked_for_and_fields_have_the_provider_s_names(
 
 @pytest.mark.parametrize("kind", EMBEDDING, ids=lambda kind: kind.binding)
 async def test_vectors_are_those_that_the_official_client_reads(
-    server: ModelServer, kind: Kind
+    server: ModelServer, judge: Judge, kind: Kind
 ) -> None:
     texts = ["Ada", "Ben"]
-    assert await kind.judge(server.url).vectors(texts) == servers.VECTORS
+    assert await judge.vectors(texts) == servers.VECTORS
     embedder = EndpointEmbedder(endpoint(server, kind), kind.model, 3)
     vectors = await embedder.embed(texts)
     await embedder.close()

@@ -57,6 +57,10 @@ class Judge(Protocol):
         """Return vectors."""
         ...
 
+    async def close(self) -> None:
+        """Close the connections."""
+        ...
+
 
 class AzureJudge:
     """`openai.AsyncAzureOpenAI`."""
@@ -65,6 +69,9 @@ class AzureJudge:
         self._client = openai.AsyncAzureOpenAI(
             azure_endpoint=url, api_key=KEY, api_version="2024-10-21", max_retries=0
         )
+
+    async def close(self) -> None:
+        await self._client.close()
 
     async def whole(self, prompt: str) -> Reading:
         answer = await self._client.chat.completions.create(
@@ -114,6 +121,9 @@ class OllamaJudge:
     def __init__(self, url: str) -> None:
         self._client = ollama.AsyncClient(url)
 
+    async def close(self) -> None:
+        await self._client.close()
+
     async def whole(self, prompt: str) -> Reading:
         answer = await self._client.chat(
             ollama_server.MODEL, [{"role": "user", "content": prompt}], options={"num_ctx": 64}
@@ -158,6 +168,9 @@ class AnthropicJudge:
     def __init__(self, url: str) -> None:
         self._client = anthropic.AsyncAnthropic(base_url=url, api_key=KEY, max_retries=0)
 
+    async def close(self) -> None:
+        await self._client.close()
+
     async def whole(self, prompt: str) -> Reading:
         answer = await self._client.messages.create(
             model=anthropic_server.MODEL,
@@ -200,6 +213,10 @@ class GeminiJudge:
     def __init__(self, url: str) -> None:
         options = gemini_types.HttpOptions(base_url=url)
         self._client = genai.Client(api_key=KEY, vertexai=False, http_options=options)
+
+    async def close(self) -> None:
+        self._client.close()
+        await self._client.aio.aclose()
 
     async def whole(self, prompt: str) -> Reading:
         # Its asynchronous client warns of itself: it inherits from a class of aiohttp.
@@ -265,6 +282,9 @@ class BedrockJudge:
             aws_secret_access_key=KEY,
             config=Config(retries={"total_max_attempts": 1}),
         )
+
+    async def close(self) -> None:
+        self._client.close()
 
     async def whole(self, prompt: str) -> Reading:
         answer = await asyncio.to_thread(self._client.converse, **self._request(prompt))
