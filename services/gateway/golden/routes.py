@@ -33,6 +33,7 @@ from services.gateway.questions.dependencies import QuestionDeps
 from services.gateway.questions.models import QueryRequest
 from services.gateway.questions.routes import POSITION_HEADER, QUERY_RESPONSES, place_of
 from services.gateway.questions.streaming import NdjsonResponse, error_line, with_error_line
+from services.gateway.reference.responses import error_responses
 from services.gateway.workspaces import Workspace
 from services.query.errors import BadRequest, NotFound
 from services.query.event_source import SOURCE
@@ -78,7 +79,7 @@ async def set_golden_questions(
     return GoldenQuestionsSet(ids=changed_ids, unchanged=unchanged_ids)
 
 
-@router.delete("/golden-questions/{id}")
+@router.delete("/golden-questions/{id}", responses=error_responses(404))
 async def remove_golden_question(
     request: Request,
     id: GoldenId,
@@ -97,7 +98,11 @@ async def remove_golden_question(
     PATH,
     status_code=200,
     response_class=NdjsonResponse,
-    responses={**QUERY_RESPONSES, 200: {**QUERY_RESPONSES[200], "content": RUN_EXAMPLE}},
+    responses={
+        **QUERY_RESPONSES,
+        **error_responses(404),
+        200: {**QUERY_RESPONSES[200], "content": RUN_EXAMPLE},
+    },
 )
 async def run_golden_questions(
     request: Request,

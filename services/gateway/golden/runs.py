@@ -17,7 +17,7 @@ from services.query.event_source import SOURCE
 from services.query.questions.judged_answer import given_answer
 from services.query.questions.port import QuestionRequest, Questions, SearchPlace
 
-PATH = "/golden-questions/run"
+PATH = "/golden-runs"
 
 
 @dataclass(frozen=True)

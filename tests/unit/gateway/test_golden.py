@@ -42,7 +42,7 @@ async def set_all(api: httpx.AsyncClient, *questions: dict[str, Any]) -> dict[st
 
 
 async def run(api: httpx.AsyncClient, **body: Any) -> list[dict[str, Any]]:
-    answer = await api.post("/golden-questions/run", json=body)
+    answer = await api.post("/golden-runs", json=body)
     assert answer.status_code == 200, answer.text
     return [json.loads(line) for line in answer.text.splitlines()]
 
@@ -148,16 +148,16 @@ async def test_a_run_says_of_each_question_how_it_fared_and_is_recorded(
 async def test_one_question_is_run_alone_and_an_unknown_one_refused(
     api: httpx.AsyncClient,
 ) -> None:
-    assert (await api.post("/golden-questions/run", json={})).status_code == 404
+    assert (await api.post("/golden-runs", json={})).status_code == 404
     await set_all(api, RADIUM, UNKNOWN)
     *_, run_line = await run(api, ids=["mayor"])
     assert run_line["run"]["total"] == 1
-    answer = await api.post("/golden-questions/run", json={"ids": ["mayor", "nobody"]})
+    answer = await api.post("/golden-runs", json={"ids": ["mayor", "nobody"]})
     assert (answer.status_code, answer.json()["detail"]) == (
         404,
         "no golden question is called nobody",
     )
-    answer = await api.post("/golden-questions/run", json={"as_of": "yesterday, perhaps"})
+    answer = await api.post("/golden-runs", json={"as_of": "yesterday, perhaps"})
     assert answer.status_code == 400
 
 
@@ -198,7 +198,7 @@ async def test_who_may_read_sees_questions_and_says_what_it_thinks_but_changes_n
         assert len((await reader.get("/golden-questions")).json()) == 1
         for method, path in (
             ("POST", "/golden-questions"),
-            ("POST", "/golden-questions/run"),
+            ("POST", "/golden-runs"),
             ("DELETE", "/golden-questions/radium"),
         ):
             assert (await reader.request(method, path, json={})).status_code == 403

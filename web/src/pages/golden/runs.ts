@@ -11,7 +11,7 @@ interface RunLine {
 
 /** Asks all golden questions, and tells how many have been asked. Returns the run; undefined where it broke off. */
 export async function runAll(workspace: string, onAsked: (n: number, of: number) => void): Promise<Run | undefined> {
-  const response = await request("/golden-questions/run", workspace, {
+  const response = await request("/golden-runs", workspace, {
     method: "POST",
     headers: { "Content-Type": "application/json" },
     body: "{}",
