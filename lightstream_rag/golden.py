@@ -11,6 +11,7 @@ from lightstream_rag.models import ResponseModel
 from lightstream_rag.questions import Mode
 
 PATH = "/golden-questions"
+RUNS = "/golden-runs"
 
 
 class GoldenQuestionFields(TypedDict, total=False):
@@ -167,12 +168,12 @@ def run_golden_questions(
     iterate. The last line has the run, which is recorded then.
     """
     body = json_body(ids=list(ids), as_of=as_of, reason=reason)
-    return Call("POST", f"{PATH}/run", parse_as(GoldenRunLine), body)
+    return Call("POST", RUNS, parse_as(GoldenRunLine), body)
 
 
 def golden_runs(limit: int = 100) -> Flow[list[GoldenRun]]:
     """Return the newest runs, the newest first; at most 500."""
-    return get("/golden-runs", TypeAdapter(list[GoldenRun]).validate_json, limit=limit)
+    return get(RUNS, TypeAdapter(list[GoldenRun]).validate_json, limit=limit)
 
 
 def give_feedback(
