@@ -163,16 +163,6 @@ async def test_a_worker_that_is_killed_is_replaced_and_requests_go_on_meanwhile(
     assert line["code"] == -signal.SIGKILL
 
 
-async def test_all_end_in_good_order_when_the_service_is_told_to(tmp_path: Path, env: Env) -> None:
-    async with crew(tmp_path, env) as process:
-        pids = workers(process)
-        process.signal(signal.SIGTERM)
-        assert await asyncio.wait_for(process.wait(), 20) == 0
-        assert not [pid for pid in pids if alive(pid)]
-        assert "Traceback" not in process.log.read_text("utf-8")
-        assert not [line for line in logs(process) if line["level"] in ("error", "critical")]
-
-
 async def test_no_worker_outlives_a_keeper_that_is_killed(tmp_path: Path, env: Env) -> None:
     async with crew(tmp_path, env) as process:
         pids = workers(process)
@@ -258,3 +248,5 @@ async def test_who_is_told_to_end_is_not_ready_and_answers_until_nobody_is_sent_
         process.signal(signal.SIGTERM)
         assert await process.wait() == 0
         assert not [pid for pid in pids if alive(pid)]
+        assert "Traceback" not in process.log.read_text("utf-8")
+        assert not [line for line in logs(process) if line["level"] in ("error", "critical")]

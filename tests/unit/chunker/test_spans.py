@@ -112,7 +112,7 @@ def check(
 
 
 @pytest.mark.parametrize("how", WAYS.values(), ids=WAYS.keys())
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(parts=texts, size=st.integers(1, 40), data=st.data())
 def test_every_character_is_in_a_passage_that_says_where_it_stands(
     tokens: Tokenizer, how: dict[str, Any], parts: list[str], size: int, data: st.DataObject
@@ -123,7 +123,7 @@ def test_every_character_is_in_a_passage_that_says_where_it_stands(
 
 
 @pytest.mark.parametrize("how", WAYS.values(), ids=WAYS.keys())
-@settings(max_examples=50)
+@settings(max_examples=25)
 @given(parts=texts, size=st.integers(2, 30))
 def test_a_text_in_pieces_is_cut_as_the_whole_is(
     tokens: Tokenizer, how: dict[str, Any], parts: list[str], size: int
