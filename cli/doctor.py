@@ -63,8 +63,8 @@ async def _examine(data: Data, workspace: str, is_hidden: bool, *, models: bool)
 
         streams.append(examine_models(RoleSettings()))
     findings: list[Finding] = []
-    for each in streams:
-        async for finding in each:
+    for finding_stream in streams:
+        async for finding in finding_stream:
             findings.append(finding)
             _show(finding, is_hidden)
     return findings

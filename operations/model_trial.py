@@ -11,12 +11,14 @@ import httpx
 from runtime.errors import InvalidInput, Unavailable
 from runtime.models.open import open_chat, open_embedder
 from runtime.models.port import Message
+from runtime.models.roles import Role
 from runtime.settings import Settings
 
 PATIENCE = 60.0
-"""Seconds: a model on this machine is loaded by its first request."""
+"""Seconds a call may take or wait: a model on this machine is loaded by its first request."""
 
 QUESTION = "Answer with the single word: yes"
+TEXT = "The tide gauge of Port Elm was replaced in March."
 
 
 @dataclass(frozen=True)
@@ -55,12 +57,13 @@ async def embedding_dimension(base_url: str, key: str, model: str) -> int:
         raise Unavailable(f"{model} gives no vectors: {_sentence(answer)}") from None
 
 
-async def try_language_model(settings: Settings) -> Trial | None:
-    """Ask the general language model one word; None if none is configured.
+async def try_language_model(settings: Settings, role: Role | None = None) -> Trial | None:
+    """Ask the language model of a role, of no role the general one, one word; None if none is
+    configured.
 
     Raises what `Chat.complete` does.
     """
-    chat = open_chat(settings, max_wait=PATIENCE)
+    chat = open_chat(settings, role=role, max_wait=PATIENCE)
     if chat is None:
         return None
     start = time.monotonic()
@@ -76,7 +79,7 @@ async def try_embedder(settings: Settings) -> Trial:
     embedder = open_embedder(settings, max_wait=PATIENCE)
     start = time.monotonic()
     try:
-        await embedder.embed(["The tide gauge of Port Elm was replaced in March."])
+        await embedder.embed([TEXT])
     finally:
         await embedder.close()
     return Trial(embedder.model, f"{embedder.dimension} numbers a text", time.monotonic() - start)

@@ -1,43 +1,38 @@
-"""Findings about models: each that the settings name is models_asked something harmless."""
+"""Findings about models: each that the settings name is asked something harmless."""
 
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
 from urllib.parse import urlsplit
 
+from operations.model_trial import TEXT, try_embedder, try_language_model
 from runtime.errors import ServiceError
 from runtime.findings import Finding
-from runtime.models.open import open_chat, open_embedder
-from runtime.models.port import Message
 from runtime.models.rate_limiters import RateLimiters
 from runtime.models.roles import ROLES, LanguageModel, RoleSettings, language_model
 from services.query.settings import QuerySettings
 from services.query.wiring import open_reranker
-
-QUESTION = "Answer with the single word: yes"
-TEXT = "The tide gauge of Port Elm was replaced in March."
-PATIENCE = 60.0
-"""Seconds a call may wait for its turn: a model on this machine is loaded by its first request."""
 
 TODO = "see docs/providers.md for its binding and settings"
 
 
 async def examine_models(settings: RoleSettings) -> AsyncIterator[Finding]:
     """Yield whether each language model, the embedder and the reranker answer."""
-    models_asked: dict[tuple[str, str, str], str] = {}
+    models_asked: set[tuple[str, str, str]] = set()
     for role in ROLES:
         model = language_model(settings, role)
         if model and _identity(model) not in models_asked:
-            models_asked[_identity(model)] = role
+            models_asked.add(_identity(model))
             title = f"language model {model.model} ({_place(model.binding, model.base_url)})"
-            yield await _trial(title, lambda role=role: _ask_role(settings, role))
+            yield await _trial(title, partial(try_language_model, settings, role))
     if settings.has_embedding_endpoint:
         place = _place(settings.embedding_binding, settings.embedding_base_url)
         title = f"embedding model {settings.embedding_model} ({place})"
-        yield await _trial(title, lambda: _embed_text(settings))
+        yield await _trial(title, partial(try_embedder, settings))
     query = QuerySettings()
     if query.rerank_binding not in ("", "null"):
         place = _place(query.rerank_binding, query.rerank_binding_host)
-        yield await _trial(f"reranker ({place})", lambda: _rerank_texts(query))
+        yield await _trial(f"reranker ({place})", partial(_rerank_texts, query))
 
 
 def _identity(model: LanguageModel) -> tuple[str, str, str]:
@@ -49,7 +44,7 @@ def _place(binding: str, address: str) -> str:
     return f"{binding} at {host}" if host else binding
 
 
-async def _trial(title: str, ask: Callable[[], Awaitable[None]]) -> Finding:
+async def _trial(title: str, ask: Callable[[], Awaitable[object]]) -> Finding:
     """Return whether a model answers, and how soon."""
     start = time.monotonic()
     try:
@@ -57,24 +52,6 @@ async def _trial(title: str, ask: Callable[[], Awaitable[None]]) -> Finding:
     except ServiceError as error:
         return Finding("fault", f"{title}: {error}", TODO)
     return Finding("well", f"{title} answers in {time.monotonic() - start:.1f} s")
-
-
-async def _ask_role(settings: RoleSettings, role: str) -> None:
-    chat = open_chat(settings, role=next(name for name in ROLES if name == role), max_wait=PATIENCE)
-    if chat is None:
-        return
-    try:
-        await chat.complete([Message("user", QUESTION)])
-    finally:
-        await chat.close()
-
-
-async def _embed_text(settings: RoleSettings) -> None:
-    embedder = open_embedder(settings, max_wait=PATIENCE)
-    try:
-        await embedder.embed([TEXT])
-    finally:
-        await embedder.close()
 
 
 async def _rerank_texts(settings: QuerySettings) -> None:

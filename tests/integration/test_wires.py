@@ -278,27 +278,33 @@ async def test_ollama_is_asked_for_its_window_and_a_prompt_that_fills_it_warns(
     assert "OLLAMA_LLM_NUM_CTX" in capsys.readouterr().out
 
 
+AZURE_ADDRESSES = [
+    ("{url}", azure.CHAT, "api-version=2024-10-21"),
+    ("{url}/", azure.CHAT, "api-version=2024-10-21"),
+    ("{url}/openai", azure.CHAT, "api-version=2024-10-21"),
+]
+DEPLOYMENT_ADDRESSES = [
+    ("{url}/openai/deployments/my-deployment", azure.CHAT, "api-version=2024-10-21"),
+    (
+        "{url}/openai/deployments/my-deployment?api-version=2025-01-01-preview",
+        azure.CHAT,
+        "api-version=2025-01-01-preview",
+    ),
+    ("{url}/openai/deployments/my-deployment/chat/completions?api-version=1", azure.CHAT, None),
+]
+"""They say by themselves that they are Azure's, whatever the binding."""
+
+
 @pytest.mark.parametrize(
-    ("address", "path", "query"),
+    ("binding", "address", "path", "query"),
     [
-        ("{url}", azure.CHAT, "api-version=2024-10-21"),
-        ("{url}/", azure.CHAT, "api-version=2024-10-21"),
-        ("{url}/openai", azure.CHAT, "api-version=2024-10-21"),
-        ("{url}/openai/deployments/my-deployment", azure.CHAT, "api-version=2024-10-21"),
-        (
-            "{url}/openai/deployments/my-deployment?api-version=2025-01-01-preview",
-            azure.CHAT,
-            "api-version=2025-01-01-preview",
-        ),
-        ("{url}/openai/deployments/my-deployment/chat/completions?api-version=1", azure.CHAT, None),
+        *(("azure_openai", *address) for address in AZURE_ADDRESSES + DEPLOYMENT_ADDRESSES),
+        *(("openai", *address) for address in DEPLOYMENT_ADDRESSES),
     ],
 )
-@pytest.mark.parametrize("binding", ["azure_openai", "openai"])
 async def test_each_classic_address_of_azure_is_understood(
-    address: str, path: str, query: str | None, binding: str
+    binding: str, address: str, path: str, query: str | None
 ) -> None:
-    if binding == "openai" and "deployments" not in address:
-        pytest.skip("an address without a deployment says nothing of Azure")
     async with servers.serving(azure.answer) as server:
         connection = Connection(address.format(url=server.url), servers.KEY)
         wire = open_wire(binding, connection)

@@ -1,6 +1,6 @@
 """Azure OpenAI: OpenAI's form at the address of a deployment, with `api-version` and `api-key`.
 
-An address that ends with `/openai/v1` is that of the newer_limit API, which takes no version.
+An address that ends with `/openai/v1` is that of the newer API, which takes no version.
 """
 
 from collections.abc import Mapping

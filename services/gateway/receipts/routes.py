@@ -51,10 +51,10 @@ async def receipts(
     if asker and conditions.asker not in ("", asker):
         return Receipts(receipts=[])
     after = await _place(deps.log, conditions.since, places)
-    found = await newest_receipts(
+    stored_receipts = await newest_receipts(
         deps.log, workspace, conditions.filter(asker or conditions.asker), after, conditions.limit
     )
-    return Receipts(receipts=[ReceiptSummary.of(receipt, places) for receipt in found])
+    return Receipts(receipts=[ReceiptSummary.of(receipt, places) for receipt in stored_receipts])
 
 
 @router.get("/{id}", responses=error_responses(404))
@@ -66,8 +66,8 @@ async def receipt(
     places: CallerPlaces,
 ) -> ReceiptResponse:
     """Return one receipt. Credentials that may only read see those of their own questions."""
-    found = await readable_receipt(deps.log, workspace, id, request)
-    return ReceiptResponse.of(found, places)
+    receipt = await readable_receipt(deps.log, workspace, id, request)
+    return ReceiptResponse.of(receipt, places)
 
 
 @router.post("/{id}/replay", responses=error_responses(404, 502))
@@ -82,9 +82,9 @@ async def replay_receipt(
     settings, and return what is the same. Its answer has a receipt of its own.
     """
     set_call_scope(workspace)
-    found = await readable_receipt(deps.log, workspace, id, request)
+    receipt = await readable_receipt(deps.log, workspace, id, request)
     partitions = Partitions.of(workspace, await deps.pointers.live("vectors"))
-    asking = replay(found.event, deps.questions, partitions, body.query, with_answer=body.answer)
+    asking = replay(receipt.event, deps.questions, partitions, body.query, with_answer=body.answer)
     replayed = await while_connected(request, asking)
     return ReplayResponse(id=id, **vars(replayed))
 
@@ -93,11 +93,11 @@ async def readable_receipt(log: Log, workspace: str, id: str, request: Request) 
     """Return the receipt of this id. Raises NotFound where there is none that the caller may
     see.
     """
-    found = await find_receipt(log, workspace, id)
+    receipt = await find_receipt(log, workspace, id)
     asker = own_asker(request)
-    if found is None or (asker and found.asker != asker):
+    if receipt is None or (asker and receipt.asker != asker):
         raise NotFound(f"workspace {workspace!r} has no receipt {id}")
-    return found
+    return receipt
 
 
 def own_asker(request: Request) -> str:

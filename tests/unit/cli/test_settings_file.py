@@ -9,6 +9,9 @@ from typer.testing import CliRunner
 
 from cli.main import app
 from cli.settings_file import VARIABLE, read_settings_file
+from cli.stack import report_other_models
+from embedded.data_folder import DataFolder, StackState
+from embedded.stack import configured_models
 from operations.settings_lines import write_settings
 from runtime.errors import InvalidInput
 
@@ -102,3 +105,18 @@ def test_nobody_can_be_asked_where_no_terminal_is() -> None:
     result = run(app, ["init"])
     assert result.exit_code == 2
     assert "give --provider, one of openai, ollama" in result.stderr
+
+
+def test_a_running_stack_that_keeps_other_models_is_reported(
+    in_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state = StackState(models=configured_models())
+    reports: list[str] = []
+    report_other_models(DataFolder.at(in_folder), state, reports.append)
+    assert reports == []
+    (in_folder / ".env").write_text("LLM_MODEL=tide-1\nLLM_API_KEY=sk-secret\n")
+    read_settings_file(None)
+    report_other_models(DataFolder.at(in_folder), state, reports.append)
+    (sentence,) = reports
+    assert "it keeps its models" in sentence and "tide-1" in sentence
+    assert "lightstream down" in sentence and "sk-secret" not in sentence

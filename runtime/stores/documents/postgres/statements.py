@@ -144,8 +144,8 @@ def delete(schema: str, table: Table) -> str:
 
 def delete_some(schema: str, table: Table) -> str:
     """Return the statement that deletes so many rows of a partition."""
-    some = f"{select(schema, table, 'ctid')} LIMIT $3"
-    return f"{delete(schema, table)} AND ctid = ANY(ARRAY({some}))"
+    few_rows = f"{select(schema, table, 'ctid')} LIMIT $3"
+    return f"{delete(schema, table)} AND ctid = ANY(ARRAY({few_rows}))"
 
 
 def shown_value(value: str | int) -> str:

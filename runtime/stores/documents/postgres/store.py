@@ -151,15 +151,15 @@ class PostgresRows:
         }
         rows = {key: row for key, row in change(dict(stored_rows)).items() if key in set(keys)}
         records = {key: sql.record_of(table, key, row) for key, row in rows.items()}
-        there = [record for key, record in records.items() if key in stored_rows]
-        if there:
-            columns = sql.columns_of(there)
+        stored_records = [record for key, record in records.items() if key in stored_rows]
+        if stored_records:
+            columns = sql.columns_of(stored_records)
             await connection.execute(sql.put(self._schema, table), *_here(table), *columns)
-        new = [record for key, record in records.items() if key not in stored_rows]
-        added_keys = {record[0] for record in there}
-        if new:
+        new_records = [record for key, record in records.items() if key not in stored_rows]
+        added_keys = {record[0] for record in stored_records}
+        if new_records:
             statement = sql.insert(self._schema, table)
-            added = await connection.fetch(statement, *_here(table), *sql.columns_of(new))
+            added = await connection.fetch(statement, *_here(table), *sql.columns_of(new_records))
             added_keys |= {record["key"] for record in added}
         return (
             {key: row for key, row in rows.items() if key in added_keys},

@@ -202,8 +202,8 @@ def _hubs(entities: str, relations: str) -> str:
 
 
 def _drop(table: str) -> str:
-    some = f"SELECT ctid FROM {table} WHERE {HERE} LIMIT $3"  # noqa: S608
-    return f"DELETE FROM {table} WHERE {HERE} AND ctid = ANY(ARRAY({some}))"  # noqa: S608
+    few_rows = f"SELECT ctid FROM {table} WHERE {HERE} LIMIT $3"  # noqa: S608
+    return f"DELETE FROM {table} WHERE {HERE} AND ctid = ANY(ARRAY({few_rows}))"  # noqa: S608
 
 
 def _partitions(entities: str) -> str:

@@ -115,8 +115,8 @@ class VectorTable:
 
     def count_to(self) -> str:
         """Return the query of the number of rows, which ends at so many."""
-        some = f"SELECT 1 FROM {self.place} WHERE workspace = $1 LIMIT $2"  # noqa: S608
-        return f"SELECT count(*) AS number FROM ({some}) rows_of_it"  # noqa: S608
+        few_rows = f"SELECT 1 FROM {self.place} WHERE workspace = $1 LIMIT $2"  # noqa: S608
+        return f"SELECT count(*) AS number FROM ({few_rows}) few_rows"  # noqa: S608
 
     def likeness(self) -> str:
         """Return the query of how near rows are, by their ids."""
