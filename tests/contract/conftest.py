@@ -1,8 +1,9 @@
 """What the suites of several ports share: the bus and the three stores, in memory and on
-servers.
+servers; and which of these they meet by day.
 """
 
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 import pytest_asyncio
@@ -19,6 +20,34 @@ from tests.support.partitions import fresh_partition
 from tests.support.rows import STORES, Opener, document_store, new_table
 from tests.support.shared_servers import SharedServers
 from tests.support.vector_stores import VectorStore, vector_store
+
+CORE = {"test_rows.py", "test_graph.py", "test_vectors.py"}
+"""The first suite of each port of stores meets every store by day."""
+
+SERVERS = {"mongo", "postgres", "neo4j", "milvus"}
+"""Stores of production. All other suites meet them by night, and by day those in memory and of the
+embedded stack.
+"""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave to the night what only `SERVERS` add to a suite outside the `CORE`."""
+    folder = Path(__file__).parent
+    for item in items:
+        if item.path.parent == folder and item.path.name not in CORE and _on_a_server(item):
+            item.add_marker(pytest.mark.nightly)
+
+
+def _on_a_server(item: pytest.Item) -> bool:
+    """Whether a parameter of the test names one of `SERVERS`, alone or behind its port."""
+    call = getattr(item, "callspec", None)
+    values = list(call.params.values()) if call else []
+    return any(
+        value in SERVERS or (isinstance(value, tuple) and value[-1:] and value[-1] in SERVERS)
+        for value in values
+        if isinstance(value, str | tuple)
+    )
 
 
 @pytest.fixture(scope="module", params=["memory", "nats"])

@@ -16,6 +16,8 @@ from tests.support.corpus import documents
 from tests.support.stack import Stack, environment, running, until
 from tests.support.waiting import PATIENCE
 
+pytestmark = pytest.mark.nightly  # a lost store: test_rebuild.py
+
 COUNT = 20
 VECTORS = Path("vectors", "vectors.db")
 
@@ -43,7 +45,6 @@ def halve(file: Path) -> None:
     os.truncate(file, file.stat().st_size // 2)
 
 
-@pytest.mark.nightly
 def test_a_rebuild_goes_on_when_its_servers_are_started_again(
     stack: Stack, before: dict[str, Any]
 ) -> None:
@@ -66,14 +67,7 @@ def test_a_rebuild_goes_on_when_its_servers_are_started_again(
     assert stack.digest() == before
 
 
-@pytest.mark.parametrize(
-    "store",
-    [
-        "graph",
-        pytest.param("vectors", marks=pytest.mark.nightly),
-        pytest.param("documents", marks=pytest.mark.nightly),
-    ],
-)
+@pytest.mark.parametrize("store", ["graph", "vectors", "documents"])
 def test_a_store_halved_while_nothing_runs_is_named_and_made_anew(
     stack: Stack, before: dict[str, Any], store: str
 ) -> None:

@@ -77,6 +77,7 @@ def _command(process: Path) -> str:
         return ""
 
 
+@pytest.mark.nightly
 def test_own_documents_and_an_own_question_are_taken(tmp_path: Path) -> None:
     (tmp_path / "ship.txt").write_text(
         "The Kestrel is a ship of Port Elm. Ada Marlow is her captain."

@@ -20,6 +20,8 @@ from runtime.stores.vectors.port import Vectors
 from tests.support.corpus import documents
 from tests.support.stack import Stack, running, until
 
+pytestmark = pytest.mark.nightly  # without a stack: tests/unit/operations/test_embedding_model.py
+
 QUESTION = {"query": "Who left Graywick on the Kestrel?", "mode": "naive"}
 LEXICAL, MINILM = "lexical-hash-v1 (384 dimensions)", "all-MiniLM-L6-v2-int8-dynamic@"
 
@@ -174,7 +176,6 @@ def make_outdated(stack: Stack) -> None:
     asyncio.run(change())
 
 
-@pytest.mark.nightly
 def test_vectors_with_ids_of_an_older_version_are_searched_and_wait_for_a_rebuild(
     stack: Stack,
 ) -> None:

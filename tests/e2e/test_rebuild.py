@@ -100,6 +100,7 @@ def test_a_lost_store_comes_back(stack: Stack, before: dict[str, Any], lost: str
         time.sleep(0.5)
 
 
+@pytest.mark.nightly
 def test_a_rebuild_compares_itself_with_what_is_live(stack: Stack, before: dict[str, Any]) -> None:
     done = stack.json("rebuild", "all")
     assert {name: compared["same"] for name, compared in done["digests"].items()} == dict.fromkeys(
@@ -211,6 +212,7 @@ def test_two_rebuilds_at_once_are_refused(stack: Stack, before: dict[str, Any]) 
     assert "under way" in refused.stderr + refused.stdout
 
 
+@pytest.mark.nightly
 async def test_the_stack_goes_on_with_one_postgresql_that_was_filled_from_its_log(
     stack: Stack, before: dict[str, Any], tmp_path: Path, shared_servers: SharedServers
 ) -> None:

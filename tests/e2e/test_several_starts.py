@@ -6,7 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.support.stack import Stack, environment
+
+pytestmark = pytest.mark.nightly
 
 
 def test_of_three_starts_at_once_one_starts_and_all_succeed(tmp_path: Path) -> None:

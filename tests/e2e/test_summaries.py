@@ -12,6 +12,8 @@ from tests.support.corpus import documents
 from tests.support.language_model import LanguageModel, serving
 from tests.support.stack import Stack, at_rest, running, until
 
+pytestmark = pytest.mark.nightly
+
 COUNT = 40
 TEXTS = documents(COUNT)
 KEPT = dict(list(TEXTS.items())[: COUNT * 3 // 4])

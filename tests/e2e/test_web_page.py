@@ -15,6 +15,8 @@ from tests.support.language_model import LanguageModel, serving
 from tests.support.stack import Stack, running
 from tests.support.web_page import OpenedPage, folder
 
+pytestmark = pytest.mark.nightly  # what it asks for: tests/unit/gateway
+
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTATION = (ROOT / "docs/web-page.md").read_text("utf-8")
 USER, PASSWORD = "ada", "correct horse"

@@ -76,6 +76,7 @@ async def test_it_listens_on_loopback_only(server: tuple[Process, BoltGraph]) ->
     )
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 async def test_its_classes_come_from_the_cache_where_there_is_one(
     server: tuple[Process, BoltGraph],
@@ -104,6 +105,7 @@ def _listening_addresses(pid: int) -> list[str]:
     ]
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(sys.platform != "linux", reason="asks the Linux kernel for a signal")
 async def test_it_ends_when_its_parent_is_killed(tmp_path: Path) -> None:
     bolt_port = free_port()

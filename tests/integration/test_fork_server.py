@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from embedded.forking import LOG, ForkServer, fork_server
 from embedded.orphans import ProcessIdentity
 from embedded.processes import Process
@@ -83,6 +85,7 @@ async def test_a_killed_process_has_its_signal_as_code_and_others_go_on(tmp_path
             await process.stop()
 
 
+@pytest.mark.nightly
 async def test_what_a_killed_fork_server_forked_ends_and_is_forked_anew_by_another(
     tmp_path: Path,
 ) -> None:
@@ -102,6 +105,7 @@ async def test_what_a_killed_fork_server_forked_ends_and_is_forked_anew_by_anoth
         await process.stop()
 
 
+@pytest.mark.nightly
 async def test_nothing_is_left_of_what_nobody_stopped(tmp_path: Path) -> None:
     async with fork_server(tmp_path, SERVICES, environment()) as forks:
         process = program(forks, tmp_path)
@@ -113,6 +117,7 @@ async def test_nothing_is_left_of_what_nobody_stopped(tmp_path: Path) -> None:
     await ended(*identities)
 
 
+@pytest.mark.nightly
 async def test_with_a_thread_after_its_imports_it_ends_and_programs_are_started(
     tmp_path: Path,
 ) -> None:

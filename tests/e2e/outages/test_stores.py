@@ -8,18 +8,18 @@ import pytest
 from tests.chaos.faults import Machine
 from tests.support.outages import outlive
 
+pytestmark = pytest.mark.nightly  # without a stack: tests/contract/test_graph_outages.py
+
 AWAY = {
     "graph": ("freeze", "arcadedb"),
     "vectors": ("freeze", "milvus-lite"),
     "documents": ("lock", "documents.db"),
 }
-DAILY = ("graph",)
-"""The store that most goes through; the others are nightly."""
 
 
 @pytest.mark.parametrize(
     "away",
-    [name if name in DAILY else pytest.param(name, marks=pytest.mark.nightly) for name in AWAY],
+    AWAY,
 )
 def test_documents_wait_for_a_store_that_is_away(
     calm: tuple[Machine, Mapping[str, Any]], away: str

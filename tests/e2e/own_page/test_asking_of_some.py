@@ -5,6 +5,8 @@ from playwright.sync_api import Page, expect
 
 from tests.support.own_page import Visits
 
+pytestmark = pytest.mark.nightly
+
 TEXTS = {
     "north.md": "Ada Marsh leads the Harbour Office of the north.\n",
     "south.md": "Ben Holt leads the Harbour Office of the south.\n",

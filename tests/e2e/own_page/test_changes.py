@@ -7,6 +7,8 @@ from playwright.sync_api import expect
 from tests.support.own_page import WRITER, Visits
 from tests.support.stack import Stack
 
+pytestmark = pytest.mark.nightly
+
 TEXTS = {
     "harbour.md": "Ada Marsh leads the Harbour Office. Ben Holt keeps its lighthouse.\n",
     "ferry.md": "Elin Brook leads the Ferry Office.\n",

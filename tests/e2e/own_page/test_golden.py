@@ -7,6 +7,8 @@ from playwright.sync_api import Page, expect
 
 from tests.support.own_page import Visits
 
+pytestmark = pytest.mark.nightly
+
 TEXTS = {"harbour.md": "# Harbour\n\nAda Marsh leads the Harbour Office in Port Elm.\n"}
 QUESTION = "Who leads the Harbour Office?"
 

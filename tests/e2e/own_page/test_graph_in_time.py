@@ -10,6 +10,8 @@ from playwright.sync_api import Locator, expect
 
 from tests.support.own_page import OwnPage, Visits
 
+pytestmark = pytest.mark.nightly
+
 EDITED = "She counts the ships."
 
 

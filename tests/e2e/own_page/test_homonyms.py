@@ -9,6 +9,8 @@ from playwright.sync_api import Locator, expect
 
 from tests.support.own_page import OwnPage, Visits
 
+pytestmark = pytest.mark.nightly
+
 SKY = "Mercury circles the Sun."
 METAL = "Mercury is a heavy metal."
 PLANET = "Mercury (planet)"

@@ -10,6 +10,8 @@ from playwright.sync_api import Page, expect
 
 from tests.support.own_page import OwnPage, Visits
 
+pytestmark = pytest.mark.nightly
+
 SCRIPT = "<script>window.taken='name'.md"
 LONG = "n" * 297 + ".md"
 TEXTS = {
@@ -87,7 +89,7 @@ def operations(opened_page: OwnPage, page: Page) -> None:
         assert opened_page.serious() == []
 
 
-@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_markup_is_shown_as_text_on_every_page(hostile: str, visits: Visits, scheme: Any) -> None:
     with visits.to(f"{hostile}/documents", color_scheme=scheme) as opened_page:
         for look in (documents, document, ask, graph, log, operations):

@@ -23,6 +23,8 @@ from tests.support.pdf_files import pdf
 from tests.support.raw_events import added, publish_added
 from tests.support.stack import Stack
 
+pytestmark = pytest.mark.nightly
+
 MISSING = "Dora Lind is the captain of the Heron."
 
 

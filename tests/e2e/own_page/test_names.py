@@ -10,6 +10,8 @@ from playwright.sync_api import Page, expect
 from tests.support.own_page import WRITER, Visits
 from tests.support.stack import Stack
 
+pytestmark = pytest.mark.nightly
+
 ENTITIES = {
     "Port Élm": "location",
     "Port Elm": "location",

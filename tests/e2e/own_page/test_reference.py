@@ -6,6 +6,8 @@ from playwright.sync_api import Browser, expect
 from tests.support.own_page import OwnPage
 from tests.support.stack import Stack
 
+pytestmark = pytest.mark.nightly
+
 
 @pytest.mark.parametrize("width", [1280, 400])
 def test_the_reference_is_accessible(browser: Browser, stack: Stack, width: int) -> None:

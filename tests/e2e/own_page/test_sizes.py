@@ -19,6 +19,8 @@ from tests.support.large_workspaces import (
 from tests.support.own_page import Visits, aside
 from tests.support.stack import Stack
 
+pytestmark = pytest.mark.nightly
+
 MANY = 10_000
 SPOKES = 2_000
 HUB = "Port Elm"

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
 import yaml
 
 from embedded.processes import free_port
@@ -75,6 +76,7 @@ def asked(api: httpx.Client, path: str, **parameters: str) -> Any:
     )
 
 
+@pytest.mark.nightly  # its files: tests/unit/deploy/test_monitoring.py
 def test_a_real_prometheus_has_an_answer_to_every_query_of_the_dashboard(
     stack: Stack, tmp_path: Path
 ) -> None:

@@ -119,6 +119,7 @@ def test_new_vectors_are_compared_with_the_live_ones_before_the_switch(
     stack.json("rebuild", "cleanup", "vectors")
 
 
+@pytest.mark.nightly
 def test_answers_that_differ_are_shown_on_both_sides(
     stack: Stack, api: httpx.Client, tmp_path: Path
 ) -> None:

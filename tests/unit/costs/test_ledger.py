@@ -20,6 +20,7 @@ from runtime.stores.documents.memory import MemoryRows
 from services.query.replay import StatusReplay
 from tests.support.events import delivered, document, extracted, reference
 from tests.support.querying import LIVE, QueryHarness
+from tests.support.shares import share
 
 PRICES = parse_prices('{"m": {"prompt": 2, "cached": 0.5, "completion": 10, "currency": "EUR"}}')
 HERE = Partition("w", LIVE.status)
@@ -112,7 +113,7 @@ async def test_groups_sum_up_to_the_total(by: Any, names: list[str]) -> None:
     assert sum(group.money or 0 for group in report.groups.values()) == report.total.money
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", share(range(20), daily=5))
 async def test_order_batches_and_repeats_change_nothing(seed: int) -> None:
     random = Random(seed)
     again = [

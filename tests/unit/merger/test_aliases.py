@@ -14,6 +14,7 @@ from knowledge.edit import Edit, standing_edits
 from knowledge.edits import apply_edits
 from services.merger.handler import on_graph_edited
 from tests.support.events import delivered, entity, relation
+from tests.support.shares import share
 from tests.unit.merger.test_edits import Harness
 
 
@@ -109,7 +110,7 @@ async def test_an_alias_can_be_accepted_again(harness: Harness) -> None:
     assert await harness.names() == {"World Health Organization", "Geneva", "Dr. Adams"}
 
 
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", share(range(25), daily=5))
 async def test_decisions_taken_back_leave_no_trace_in_any_order(seed: int) -> None:
     """All alias decisions are taken back at the end: the graph is that of a log without them."""
     dice = Random(seed)

@@ -17,6 +17,7 @@ from services.merger.handler import on_entities_extracted, on_extents, on_graph_
 from tests.support.events import NOON, chunked, delivered, document, entity, extracted, relation
 from tests.support.interleaving import Interleaved, InterleavedGraph
 from tests.support.merging import Merger
+from tests.support.shares import share
 
 NAMES = ["Ada", "Bert", "Celia", "Dorian", "Edith"]
 HANDLERS: dict[type, Any] = {
@@ -136,7 +137,7 @@ async def picture(
     return await merger.picture()
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", share(range(60), daily=5))
 async def test_any_arrival_on_any_number_of_replicas_gives_the_same_graph(seed: int) -> None:
     dice = Random(seed)
     log = events(history(dice, edits=dice.choice([0, 0, 1, 3, 6])))
@@ -148,7 +149,7 @@ async def test_any_arrival_on_any_number_of_replicas_gives_the_same_graph(seed: 
     assert await picture(merger, [arrivals[n::replicas] for n in range(replicas)]) == in_order
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", share(range(40), daily=5))
 async def test_a_deleted_document_leaves_the_graph_as_if_it_had_never_been(seed: int) -> None:
     dice = Random(seed)
     log = history(dice, edits=dice.choice([0, 2, 5]))
@@ -158,7 +159,7 @@ async def test_a_deleted_document_leaves_the_graph_as_if_it_had_never_been(seed:
     assert await picture(Merger(), [arrivals]) == await picture(Merger(), [never])
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", share(range(20), daily=5))
 async def test_an_older_version_leaves_nothing_but_what_the_newest_says(seed: int) -> None:
     dice = Random(seed)
     old_version = version(dice, "a", 100)

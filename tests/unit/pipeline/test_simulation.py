@@ -10,6 +10,8 @@ from contextlib import contextmanager
 
 import pytest
 
+from tests.support.shares import share
+
 
 def simulate(*arguments: str) -> subprocess.CompletedProcess[str]:
     """Run `python -m tests.simulation`, which fixes the order of sets, and so what a seed does."""
@@ -24,7 +26,7 @@ def simulate(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize(
     "first",
-    [0, *(pytest.param(first, marks=pytest.mark.nightly) for first in range(100, 1000, 100))],
+    share(range(0, 1000, 100), daily=1),
 )
 def test_kills_outages_rebuilds_repeats_and_disorder_change_nothing_in_the_end(first: int) -> None:
     process = simulate("--first", str(first), "--seeds", "100")
@@ -34,18 +36,21 @@ def test_kills_outages_rebuilds_repeats_and_disorder_change_nothing_in_the_end(f
 
 @pytest.mark.parametrize(
     ("bug", "first"),
-    [
-        ("passages-not-compared", 11),
-        ("results-of-a-batch-lost", 0),
-        ("nothing-cached", 33),
-        ("changes-counted-again-not-summarised", 74),
-        ("changes-counted-again-after-a-renaming-not-summarised", 3419),
-        ("failed-passage-leaves-its-older-version", 17),
-        ("undoing-changes-nothing", 4),
-        ("parked-event-forgotten", 13),
-        ("retry-has-the-ids-of-before", 16),
-        ("clock-believed", 1421),
-    ],
+    share(
+        [
+            ("passages-not-compared", 11),
+            ("results-of-a-batch-lost", 0),
+            ("nothing-cached", 33),
+            ("changes-counted-again-not-summarised", 74),
+            ("changes-counted-again-after-a-renaming-not-summarised", 3419),
+            ("failed-passage-leaves-its-older-version", 17),
+            ("undoing-changes-nothing", 4),
+            ("parked-event-forgotten", 13),
+            ("retry-has-the-ids-of-before", 16),
+            ("clock-believed", 1421),
+        ],
+        daily=3,
+    ),
 )
 def test_a_planted_bug_is_found(bug: str, first: int) -> None:
     process = simulate("--planted", bug, "--first", str(first), "--seeds", "1")

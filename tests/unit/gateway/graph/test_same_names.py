@@ -16,6 +16,7 @@ from tests.support.events import delivered, document, entity, extracted, relatio
 from tests.support.graph_editing import merger
 from tests.support.merging import Merger
 from tests.support.querying import QueryHarness
+from tests.support.shares import share
 from tests.unit.gateway.test_api import client
 from tests.unit.merger.test_any_order import Log, picture
 
@@ -143,7 +144,7 @@ def taken_back(decisions: Log) -> Log:
     ]
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", share(range(12), daily=5))
 async def test_joined_in_any_order_it_is_one_graph_and_taken_back_the_one_of_before(
     seed: int,
 ) -> None:

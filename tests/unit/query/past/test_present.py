@@ -25,6 +25,7 @@ from tests.support.past_reading import LIMITS, assert_same_past
 from tests.support.pipeline import FollowedLog, workers
 from tests.support.querying import QueryHarness
 from tests.support.served import served
+from tests.support.shares import share
 from tests.unit.merger.test_any_order import edit
 from tests.unit.operations.test_past_digest import rebuild
 from tests.unit.query.past.test_state import recorded
@@ -97,7 +98,7 @@ async def world(dice: Random) -> tuple[QueryHarness, HandledLog]:
     return harness, log
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", share(range(40), daily=5))
 async def test_random_places_of_random_workspaces_are_as_the_beginning_gives_them(
     seed: int,
 ) -> None:

@@ -21,6 +21,7 @@ from services.query.past.reading import Past
 from services.query.past.state import PastState, state_at
 from tests.support.events import delivered, document, entity, extracted
 from tests.support.merging import Merger
+from tests.support.shares import share
 from tests.unit.merger.test_any_order import Log, events, history, picture
 from tests.unit.operations.test_recorded_digests import DIGESTS, EVENTS
 
@@ -61,7 +62,7 @@ def undoings(dice: Random, log: Log) -> Log:
     return undos
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", share(range(40), daily=5))
 async def test_the_state_is_the_graph_that_the_merger_makes_in_any_order(seed: int) -> None:
     dice = Random(seed)
     log = events(history(dice, edits=dice.choice([0, 2, 4, 8])))
@@ -73,7 +74,7 @@ async def test_the_state_is_the_graph_that_the_merger_makes_in_any_order(seed: i
     )
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", share(range(12), daily=5))
 async def test_at_each_place_the_state_is_that_of_a_log_that_ends_there(seed: int) -> None:
     dice = Random(seed)
     log = events(history(dice, edits=4))
