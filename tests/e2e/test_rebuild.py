@@ -212,7 +212,6 @@ def test_two_rebuilds_at_once_are_refused(stack: Stack, before: dict[str, Any]) 
     assert "under way" in refused.stderr + refused.stdout
 
 
-@pytest.mark.nightly
 async def test_the_stack_goes_on_with_one_postgresql_that_was_filled_from_its_log(
     stack: Stack, before: dict[str, Any], tmp_path: Path, shared_servers: SharedServers
 ) -> None:
