@@ -35,6 +35,8 @@ class Evidence:
     """(terms, passages)"""
     mentions: Floats
     """(terms, mentions)"""
+    bm25: Floats
+    """(passages,): likeness to the question by words, the greatest as 1."""
     likeness: Floats
     """(passages,): to the question, 0 to 1, by words (BM25) and by vector, half each."""
     similarity: Floats
@@ -68,6 +70,7 @@ def gather_evidence(
         sentences=occurrences.sentences,
         passages=occurrences.passages,
         mentions=occurrences.mentions,
+        bm25=bm25,
         likeness=0.5 * bm25 + 0.5 * similarity,
         similarity=similarity,
         usable=usable,

@@ -1,11 +1,13 @@
 """How much each ranking of a walk counts: more by names, the more of what their passages mention
-can be followed.
+can be followed; and more by likeness to the question where no name in it is telling.
 """
 
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from services.query.retrieval.linking import Link
+from services.query.retrieval.multihop.naming import naming_share
 from services.query.retrieval.multihop.path_search import Path
 from services.query.retrieval.passage_index.index import PassageIndex
 
@@ -17,16 +19,30 @@ MIN_DEFINED_SHARE = 0.5
 """Share of what the passages of the names mention from which on names lead."""
 NAMES_LEAD = {**WEIGHTS, "paths_from_names": 2.0}
 """The weights where they do."""
+LIKENESS_WEIGHT = 0.3
+"""Of the two rankings by likeness to the question: by words (BM25) and by vector."""
+UNSURE_LIKENESS_WEIGHT = 0.6
+"""Of these where no name in the question is telling: without one, or with words that are seldom a
+name.
+"""
+MIN_TELLING_SHARE = 0.25
+"""Share of the passages with its words in which a telling name is one."""
 
 
-def ranking_weights(index: PassageIndex, onward: Sequence[Sequence[Path]]) -> Mapping[str, float]:
-    """Return the weights of the rankings for a question with these paths onward from its names.
+def ranking_weights(
+    index: PassageIndex, links: Sequence[Link], onward: Sequence[Sequence[Path]]
+) -> Mapping[str, float]:
+    """Return the weights of the rankings for a question with these links, and these paths onward
+    from them.
 
     In an encyclopedia nearly all that an article mentions has an article of its own: what a chain
     of names needs is reached onward then, and searching back and across only brings rivals. In
     other text most of it has none.
     """
-    return NAMES_LEAD if _defined_share(index, onward) > MIN_DEFINED_SHARE else WEIGHTS
+    is_sure = any(naming_share(index, link) >= MIN_TELLING_SHARE for link in links)
+    likeness_weight = LIKENESS_WEIGHT if is_sure else UNSURE_LIKENESS_WEIGHT
+    weights = NAMES_LEAD if _defined_share(index, onward) > MIN_DEFINED_SHARE else WEIGHTS
+    return {**weights, "words": likeness_weight, "vectors": likeness_weight}
 
 
 def _defined_share(index: PassageIndex, onward: Sequence[Sequence[Path]]) -> float:

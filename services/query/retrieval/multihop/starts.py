@@ -14,6 +14,7 @@ from offline.language.stems import stem
 from services.query.retrieval.arrays import Floats
 from services.query.retrieval.linking import Link
 from services.query.retrieval.multihop.evidence import Evidence
+from services.query.retrieval.multihop.naming import naming_share
 from services.query.retrieval.multihop.path_search import Start
 from services.query.retrieval.name_index import MAX_NAME_WORDS
 from services.query.retrieval.passage_index.index import NO_MENTION, PassageIndex
@@ -283,15 +284,4 @@ def _naming_share(index: PassageIndex, link: Link) -> float:
     tokens = words(link.text)
     if len(tokens) != 1 or tokens[0].is_capitalised:
         return 1.0
-    number = index.words.numbers.get(stem(tokens[0].form))
-    if number is None:
-        return 1.0
-    occurrences = len(index.words.passages.of(number))
-    if not occurrences:
-        return 1.0
-    named_weight = sum(
-        float(index.passage_counts[index.entities[name]])
-        for name in link.names
-        if name in index.entities
-    )
-    return min(1.0, named_weight / occurrences)
+    return naming_share(index, link)

@@ -1,9 +1,10 @@
 """The mode `walk`: follows names from passage to passage, for questions of several hops.
 
-Names in the question are linked to entities. Over an index of the workspace's passages four
-rankings are made and fused: by paths from the passages of these names and from those most like the
-question, by paths that lead only onward from the names, by the first steps of these, and by the
-neighbourhood of the names alone. No model is asked but the embedder, once, for the question.
+Names in the question are linked to entities. Over an index of the passages around them six rankings
+are made and fused: by paths from the passages of these names and from those most like the question,
+by paths that lead only onward from the names, by the first steps of these, by the neighbourhood of
+the names alone, and by likeness to the question in words and in vectors. No model is asked but the
+embedder, once, for the question.
 """
 
 import asyncio
@@ -21,6 +22,7 @@ from runtime.stores.graph.port import MOST_SOURCES, Neighbourhood
 from services.query.context.layout import count_context_tokens
 from services.query.partitions import Partitions
 from services.query.question import Keywords, Question
+from services.query.retrieval.arrays import Floats
 from services.query.retrieval.concurrency import in_turn
 from services.query.retrieval.dependencies import RetrievalDependencies
 from services.query.retrieval.fusion import reciprocal_rank_fusion
@@ -206,8 +208,10 @@ def _walk_passages(question: Question, read: _WalkSources, documents: DocumentId
         "neighbourhood": by_neighbourhood(index, evidence, links, sources, allowed_passages)[
             :limit
         ],
+        "words": _by_score(evidence.bm25, limit),
+        "vectors": _by_vectors(index, read.hits, allowed_passages)[:limit],
     }
-    weights = ranking_weights(index, onward)
+    weights = ranking_weights(index, links, onward)
     weighted_rankings = [(ranking, weights[name]) for name, ranking in rankings.items()]
     fused_ranking = reciprocal_rank_fusion(*weighted_rankings, k=0)
     ranked_ids = [index.ids[number] for number in fused_ranking[:limit]]
@@ -249,6 +253,17 @@ def _by_paths(
     by_paths[list(values)] = list(values.values())
     by_paths /= by_paths.max(initial=0.0) or 1.0
     scores = (1 - LIKENESS_WEIGHT) * by_paths + LIKENESS_WEIGHT * evidence.likeness
+    return _by_score(scores, limit)
+
+
+def _by_vectors(index: PassageIndex, hits: Sequence[Hit], allowed_passages: Floats) -> list[int]:
+    """Return the passages of the index among the hits."""
+    numbers = [index.numbers[hit.names[0]] for hit in hits if hit.names[0] in index.numbers]
+    return [number for number in numbers if allowed_passages[number]]
+
+
+def _by_score(scores: Floats, limit: int) -> list[int]:
+    """Return the first `limit` passages by scores above 0."""
     order = np.argsort(-scores, kind="stable")[:limit]
     return order[scores[order] > 0].tolist()
 

@@ -1,5 +1,7 @@
 """Which rankings of a walk count more, and how a passage counts by the paths that it is on."""
 
+from collections.abc import Mapping
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,13 @@ from services.query.retrieval.multihop.evidence import gather_evidence
 from services.query.retrieval.multihop.name_paths import name_paths
 from services.query.retrieval.multihop.path_search import Path, passage_values
 from services.query.retrieval.multihop.query_terms import QueryTerms
-from services.query.retrieval.multihop.ranking_weights import NAMES_LEAD, WEIGHTS, ranking_weights
+from services.query.retrieval.multihop.ranking_weights import (
+    LIKENESS_WEIGHT,
+    NAMES_LEAD,
+    UNSURE_LIKENESS_WEIGHT,
+    WEIGHTS,
+    ranking_weights,
+)
 from services.query.retrieval.name_index import NameIndex
 from services.query.retrieval.passage_index.builder import IndexBuilder
 from services.query.retrieval.passage_index.passage_words import words_of
@@ -18,7 +26,7 @@ FILM = "Blue Harbour is a film. It was directed by Otto Brandt, with Ida Bell an
 ARTICLES = ("Otto Brandt was a painter.", "Ida Bell was a singer.", "Ada Marsh was a tailor.")
 
 
-def weights(question: str, *texts: str) -> object:
+def weights(question: str, *texts: str) -> Mapping[str, float]:
     names = NameIndex()
     names.add((name, "thing") for name in ("Blue Harbour", "Otto Brandt", "Ida Bell", "Ada Marsh"))
     passages = [
@@ -28,21 +36,40 @@ def weights(question: str, *texts: str) -> object:
     links = link_entities(question, names)
     allowed = index.allowed(None)
     evidence = gather_evidence(index, QueryTerms.of(question, links), {}, allowed)
-    return ranking_weights(index, name_paths(index, evidence, links, {}, allowed))
+    return ranking_weights(index, links, name_paths(index, evidence, links, {}, allowed))
+
+
+def likeness(weight: float) -> dict[str, float]:
+    return {"words": weight, "vectors": weight}
 
 
 @pytest.mark.parametrize(
     ("articles", "expected"), [(3, NAMES_LEAD), (2, NAMES_LEAD), (1, WEIGHTS), (0, WEIGHTS)]
 )
 def test_names_lead_where_most_of_what_a_passage_mentions_has_a_passage(
-    articles: int, expected: object
+    articles: int, expected: dict[str, float]
 ) -> None:
-    assert weights("Who directed Blue Harbour?", FILM, *ARTICLES[:articles]) is expected
+    result = weights("Who directed Blue Harbour?", FILM, *ARTICLES[:articles])
+    assert result == expected | likeness(LIKENESS_WEIGHT)
 
 
 def test_without_a_name_or_anything_mentioned_no_name_leads() -> None:
-    assert weights("Who directed it?", FILM, *ARTICLES) is WEIGHTS
-    assert weights("When was Ida Bell born?", FILM, *ARTICLES) is WEIGHTS
+    assert weights("Who directed it?", FILM, *ARTICLES) == WEIGHTS | likeness(
+        UNSURE_LIKENESS_WEIGHT
+    )
+    assert weights("When was Ida Bell born?", FILM, *ARTICLES) == WEIGHTS | likeness(
+        LIKENESS_WEIGHT
+    )
+
+
+@pytest.mark.parametrize(
+    ("phrases", "expected"), [(3, LIKENESS_WEIGHT), (4, UNSURE_LIKENESS_WEIGHT)]
+)
+def test_likeness_counts_more_where_the_words_of_a_name_are_seldom_one(
+    phrases: int, expected: float
+) -> None:
+    others = ["We saw a blue harbour from the road."] * phrases
+    assert weights("Who directed Blue Harbour?", FILM, *others)["words"] == expected
 
 
 def test_paths_that_agree_on_a_passage_outweigh_a_better_one_that_goes_elsewhere() -> None:
