@@ -11,17 +11,17 @@ from services.query.retrieval.multihop.naming import naming_share
 from services.query.retrieval.multihop.path_search import Path
 from services.query.retrieval.passage_index.index import PassageIndex
 
-WEIGHTS = {"paths": 1.0, "paths_from_names": 1.0, "first_steps": 1.0, "neighbourhood": 0.5}
+WEIGHTS = {"paths": 1.5, "paths_from_names": 0.7, "first_steps": 0.5, "neighbourhood": 0.25}
 """Of the rankings that are fused: by paths over all edges, by paths onward from names and by the
 first steps of these, by the neighbourhood alone.
 """
 MIN_DEFINED_SHARE = 0.5
 """Share of what the passages of the names mention from which on names lead."""
-NAMES_LEAD = {**WEIGHTS, "paths_from_names": 2.0}
+NAMES_LEAD = {"paths": 1.0, "paths_from_names": 2.0, "first_steps": 1.0, "neighbourhood": 0.5}
 """The weights where they do."""
 LIKENESS_WEIGHT = 0.3
 """Of the two rankings by likeness to the question: by words (BM25) and by vector."""
-UNSURE_LIKENESS_WEIGHT = 0.6
+UNSURE_LIKENESS_WEIGHT = 0.9
 """Of these where no name in the question is telling: without one, or with words that are seldom a
 name.
 """
