@@ -194,12 +194,7 @@ def show_outcome(outcome: "AddOutcome", skipped: "Sequence[LeftOutFile]") -> Non
     parts += [f"{len(outcome.refused)} refused"] if outcome.refused else []
     parts += [f"{len(skipped)} files skipped"] if skipped else []
     echo(", ".join(parts))
-    for reason in dict.fromkeys(skipped_file.reason for skipped_file in skipped):
-        names = [
-            line(skipped_file.name) for skipped_file in skipped if skipped_file.reason == reason
-        ]
-        others = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
-        note(f"  skipped {', '.join(names[:MAX_NAMES])}{others}: {reason}")
+    show_skipped(skipped)
     for refused_document in outcome.refused[:MAX_SHOWN]:
         note(f"  refused {line(refused_document.name)}: {line(refused_document.reason)}")
     if len(outcome.refused) > MAX_SHOWN:
@@ -209,6 +204,16 @@ def show_outcome(outcome: "AddOutcome", skipped: "Sequence[LeftOutFile]") -> Non
         note(f"  warning {line(doubt.name)}: {line(doubt.warning)}{way}")
     if len(outcome.warnings) > MAX_SHOWN:
         note(f"  … and {len(outcome.warnings) - MAX_SHOWN} more warnings")
+
+
+def show_skipped(skipped: "Sequence[LeftOutFile]") -> None:
+    """Print names of what was skipped, by reason."""
+    for reason in dict.fromkeys(skipped_file.reason for skipped_file in skipped):
+        names = [
+            line(skipped_file.name) for skipped_file in skipped if skipped_file.reason == reason
+        ]
+        others = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
+        note(f"  skipped {', '.join(names[:MAX_NAMES])}{others}: {reason}")
 
 
 def status(

@@ -29,6 +29,7 @@ from cli import (
     receipts,
     repair,
     search,
+    sources,
     stack,
     stores,
     topology,
@@ -80,6 +81,9 @@ app.command()(init.init)
 app.command()(stack.up)
 app.command()(stack.down)
 app.command()(documents.add)
+app.command()(sources.sync)
+app.command()(sources.watch)
+app.add_typer(sources.app, name="sources")
 app.command()(deletion.delete)
 app.command()(erasure.erase)
 app.command()(ask.ask)

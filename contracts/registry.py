@@ -37,6 +37,8 @@ PRODUCERS: Mapping[str, tuple[Producer, ...]] = {
     "GoldenRunEnded": ("query", "lightstream"),
     "FeedbackGiven": ("query",),
     "AnswerGiven": ("query", "lightstream"),
+    "SourceSynced": ("lightstream",),
+    "SourceSet": ("query", "lightstream"),
 }
 """Event type → who may publish it."""
 

@@ -26,7 +26,7 @@ answers them.
 QUESTIONS = "x-questions"
 """Token in place of the workspace's, which then comes behind it, in the subject of what is said
 about questions: what they cost, their
-answers, golden questions and their runs, feedback.
+answers, golden questions and their runs, feedback; and of how far sources are read.
 
 No workspace has it. So what reads the events of a workspace to see what changed meets none of its
 questions.
@@ -39,6 +39,8 @@ APART = (
     "GoldenQuestionRemoved",
     "GoldenRunEnded",
     "FeedbackGiven",
+    "SourceSynced",
+    "SourceSet",
 )
 """Types of the events on such subjects."""
 

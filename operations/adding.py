@@ -86,7 +86,7 @@ async def add_documents(
         try:
             parsed_file = await read_document(source, encoding)
             add = partial(_add, bus, workspace, source.name, _draft(source, parsed_file, track_id))
-            document, is_new = await BUS_RETURNS.retry(add, _is_away, BUS_TRIES)
+            document, is_new = await BUS_RETURNS.retry(add, bus_is_away, BUS_TRIES)
             (outcome.added if is_new else outcome.unchanged).append(document)
             outcome.warnings += [
                 TextWarning(document.name, warning) for warning in parsed_file.warnings
@@ -98,7 +98,8 @@ async def add_documents(
     return outcome
 
 
-def _is_away(error: Exception) -> bool:
+def bus_is_away(error: Exception) -> bool:
+    """Return whether the same call may succeed in a moment."""
     # A full log says when to come back: that is the user's decision.
     return isinstance(error, Unavailable) and error.retry_after is None
 

@@ -77,7 +77,7 @@ def find_documents(paths: Sequence[str], *, stdin_name: str = UNKNOWN_SOURCE) ->
             documents.refused.append(RefusedDocument(given_path, "no such file or folder"))
             continue
         folder = root.is_dir()
-        paths_here = list(_files(root, documents)) if folder else [root]
+        paths_here = list(files_below(root, documents)) if folder else [root]
         if not paths_here:
             documents.refused.append(
                 RefusedDocument(
@@ -97,7 +97,7 @@ def find_documents(paths: Sequence[str], *, stdin_name: str = UNKNOWN_SOURCE) ->
     return documents
 
 
-def _files(root: Path, documents: DocumentSelection) -> Iterator[Path]:
+def files_below(root: Path, documents: DocumentSelection) -> Iterator[Path]:
     """The files below the folder, sorted by path, without hidden ones; notes what is skipped and
     what is closed.
     """

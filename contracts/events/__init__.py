@@ -50,6 +50,13 @@ from contracts.events.graph import (
     VectorsIndexed,
 )
 from contracts.events.questions import QUESTIONS, QuestionCost, QuestionsCharged, QuestionStep
+from contracts.events.sources import (
+    SOURCES,
+    SourceDocument,
+    SourceSet,
+    SourceState,
+    SourceSynced,
+)
 
 __all__ = [
     "BUDGET",
@@ -59,6 +66,7 @@ __all__ = [
     "GOLDEN",
     "GRAPH",
     "QUESTIONS",
+    "SOURCES",
     "SUMMARY_PREFIX",
     "AnswerEnd",
     "AnswerEvidence",
@@ -96,6 +104,10 @@ __all__ = [
     "ReceiptForm",
     "RecordedText",
     "RetryRequested",
+    "SourceDocument",
+    "SourceSet",
+    "SourceState",
+    "SourceSynced",
     "Stage",
     "StageFailed",
     "VectorsIndexed",
@@ -122,6 +134,8 @@ _TYPES: tuple[type[Event], ...] = (
     GoldenRunEnded,
     FeedbackGiven,
     AnswerGiven,
+    SourceSynced,
+    SourceSet,
 )
 EVENTS = {event.type_name(): event for event in _TYPES}
 """Every event of the system by name."""

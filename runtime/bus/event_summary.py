@@ -29,6 +29,8 @@ from contracts.events import (
     GraphMerged,
     QuestionsCharged,
     RetryRequested,
+    SourceSet,
+    SourceSynced,
     StageFailed,
     VectorsIndexed,
 )
@@ -205,6 +207,11 @@ def _question_text(event: Event) -> str:
             return f"golden question {event.id} set"
         case GoldenQuestionRemoved():
             return f"golden question {event.id} removed"
+        case SourceSynced():
+            changes = f"{len(event.documents)} documents read, {len(event.removed_ids)} gone"
+            return f"{event.source}: {changes}"
+        case SourceSet():
+            return f"source {event.source} is {event.state}"
         case _:
             return f"about {event.aggregate_id}"
 

@@ -1,0 +1,371 @@
+"""`sync`, `watch` and `sources`: places whose documents are kept in step with the log."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+import typer
+
+from cli.audit_lines import audit_line
+from cli.common import (
+    DATA,
+    WORKSPACE,
+    Data,
+    Json,
+    Reason,
+    Workspace,
+    Yes,
+    echo,
+    errors,
+    note,
+    print_json,
+    quiet_logs,
+)
+from cli.documents import show_skipped
+from cli.terminal import line
+
+if TYPE_CHECKING:
+    from contracts.events import SourceState
+    from operations.sources.sync import SyncOutcome, SyncRequest
+    from operations.target import Target
+    from publishing.sources import SyncedSource
+    from runtime.bus.port import Log
+
+# `--help` answers at once: the bus and the clients of sources are loaded by what needs them.
+
+app = typer.Typer(
+    help="Sources of documents: list, pause, resume, forget. `sync` reads them.",
+    no_args_is_help=True,
+)
+
+MAX_SHOWN = 20
+"""Documents that are listed of those that were refused, deleted or kept; --json names all."""
+
+T = TypeVar("T")
+SOURCE_HELP = "A folder, s3://BUCKET/PREFIX, or git+https://…#BRANCH."
+Share = Annotated[
+    float,
+    typer.Option(
+        "--most-gone",
+        metavar="SHARE",
+        min=0.0,
+        max=1.0,
+        help="Share of a source's documents that is deleted without --yes.",
+    ),
+]
+AllGone = Annotated[
+    bool, typer.Option("--yes", help="Delete whatever is gone, however much that is.")
+]
+Name = Annotated[str, typer.Argument(metavar="SOURCE", help="As `sources list` has it.")]
+
+
+def sync(
+    sources: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[SOURCE…]", help=f"{SOURCE_HELP} None: all that are not paused."),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Change nothing: show what would be done.")
+    ] = False,
+    yes: AllGone = False,
+    most_gone: Share = 0.25,
+    reason: Reason = "",
+    data: Data = DATA,
+    as_json: Json = False,
+    workspace: Workspace = WORKSPACE,
+) -> None:
+    """Read what changed in sources since the last time, and delete what is gone from them.
+
+    How far each is stands in the log, so any machine goes on. User and password come from
+    SOURCE_USER and SOURCE_PASSWORD, keys of S3 from AWS_ACCESS_KEY_ID and the others of AWS. Ends
+    with code 1 when a document was refused, or kept as too many are gone.
+    """
+    with (
+        errors(as_json),
+        _without_secrets(sources or []),
+        audit_line("sync", data, reason, changes=not dry_run, sources=sources),
+    ):
+        quiet_logs()
+        from operations.sources.sync import SyncRequest  # noqa: PLC0415
+        from operations.target import select_target  # noqa: PLC0415
+
+        request = SyncRequest(workspace, dry_run, yes, most_gone, reason)
+        outcomes = asyncio.run(_sync_all(select_target(data), sources or [], request, as_json))
+        if as_json:
+            print_json([_fields(outcome) for outcome in outcomes])
+        if any(outcome.has_failed for outcome in outcomes):
+            raise typer.Exit(1)
+
+
+def watch(
+    source: Annotated[str, typer.Argument(metavar="SOURCE", help=SOURCE_HELP)],
+    interval: Annotated[
+        float,
+        typer.Option(
+            "--every",
+            metavar="SECONDS",
+            min=1,
+            help="Between two looks; changes in a folder are seen at once.",
+        ),
+    ] = 300,
+    yes: AllGone = False,
+    most_gone: Share = 0.25,
+    reason: Reason = "",
+    data: Data = DATA,
+    as_json: Json = False,
+    workspace: Workspace = WORKSPACE,
+) -> None:
+    """Sync a source now and whenever it changes, until it is stopped by Ctrl+C."""
+    with (
+        errors(as_json),
+        _without_secrets([source]),
+        audit_line("watch", data, reason, source=source),
+    ):
+        quiet_logs()
+        from operations.sources.sync import SyncRequest  # noqa: PLC0415
+        from operations.target import select_target  # noqa: PLC0415
+
+        request = SyncRequest(workspace, False, yes, most_gone, reason)
+        asyncio.run(_watch(select_target(data), source, request, interval, as_json))
+
+
+@app.command("list")
+def list_(data: Data = DATA, as_json: Json = False, workspace: Workspace = WORKSPACE) -> None:
+    """List the sources of the workspace: state, documents, and how the last run ended."""
+    with errors(as_json):
+        from publishing.sources import read_sources  # noqa: PLC0415
+
+        synced_sources = _with_log(data, lambda log: read_sources(log, workspace))
+        if as_json:
+            print_json([source_fields(source) for source in synced_sources])
+            return
+        for source in synced_sources:
+            echo(f"{line(source.name)}  {_last_run(source)}", label=f"{source.state:7} ")
+        note(f"{len(synced_sources)} sources")
+
+
+@app.command()
+def pause(
+    source: Name,
+    reason: Reason = "",
+    data: Data = DATA,
+    as_json: Json = False,
+    workspace: Workspace = WORKSPACE,
+) -> None:
+    """Read nothing of a source until it is resumed; its documents stay."""
+    _set(source, "paused", reason, data, as_json, workspace)
+
+
+@app.command()
+def resume(
+    source: Name,
+    reason: Reason = "",
+    data: Data = DATA,
+    as_json: Json = False,
+    workspace: Workspace = WORKSPACE,
+) -> None:
+    """Let a paused source be read again."""
+    _set(source, "active", reason, data, as_json, workspace)
+
+
+@app.command()
+def forget(
+    source: Name,
+    yes: Yes = False,
+    reason: Reason = "",
+    data: Data = DATA,
+    as_json: Json = False,
+    workspace: Workspace = WORKSPACE,
+) -> None:
+    """Forget a source and how far it was read. Its documents stay: `delete` takes them away."""
+    if yes:
+        _set(source, "forgotten", reason, data, as_json, workspace)
+        return
+    with errors(as_json):
+        from publishing.sources import read_source  # noqa: PLC0415
+
+        source_now = _with_log(data, lambda log: read_source(log, workspace, source))
+        if as_json:
+            print_json({"would_forget": source_fields(source_now)})
+            return
+        echo(f"would forget {line(source)} with {len(source_now.versions)} documents, which stay")
+        note("nothing is forgotten without --yes")
+
+
+@contextmanager
+def _without_secrets(addresses: Sequence[str]) -> Generator[None]:
+    """Refuse addresses with secrets before a line of them is written."""
+    from operations.sources.open import refuse_secrets  # noqa: PLC0415
+
+    refuse_secrets(addresses)
+    yield
+
+
+def source_fields(source: "SyncedSource") -> dict[str, Any]:
+    """Return a source as JSON has it."""
+    last_run = source.last_run
+    return {
+        "source": source.name,
+        "state": source.state,
+        "documents": len(source.versions),
+        "synced_at": source.synced_at.isoformat() if source.synced_at else None,
+        "synced_by": source.actor,
+        "cursor": source.cursor,
+        "refused": last_run.refusal_count if last_run else 0,
+        "kept": last_run.kept_count if last_run else 0,
+    }
+
+
+def _last_run(source: "SyncedSource") -> str:
+    if source.last_run is None or source.synced_at is None:
+        return f"{len(source.versions)} documents, no run ended"
+    parts = [f"{len(source.versions)} documents", f"{source.synced_at:%Y-%m-%d %H:%M}"]
+    parts += [f"{source.last_run.refusal_count} refused"] if source.last_run.refusal_count else []
+    parts += [f"{source.last_run.kept_count} gone and kept"] if source.last_run.kept_count else []
+    return ", ".join(parts)
+
+
+def _set(
+    source: str,
+    state: "SourceState",
+    reason: str,
+    data: Data,
+    as_json: bool,
+    workspace: str,
+) -> None:
+    with errors(as_json):
+        from operations.command_bus import SOURCE  # noqa: PLC0415
+        from publishing.sources import set_source  # noqa: PLC0415
+
+        before = _with_log(
+            data,
+            lambda log: set_source(log, workspace, source, state, reason=reason, publisher=SOURCE),
+        )
+        if as_json:
+            print_json({"source": source, "state": state, "before": before.state})
+        else:
+            echo(f"{line(source)} is {state}")
+
+
+def _with_log(data: Data, act: "Callable[[Log], Awaitable[T]]") -> T:
+    """Return what a call with the log of the stack gives."""
+    quiet_logs()
+    from operations.command_bus import connect_bus  # noqa: PLC0415
+    from operations.target import select_target  # noqa: PLC0415
+    from runtime.bus.nats.log import NatsLog  # noqa: PLC0415
+
+    async def run() -> T:
+        async with connect_bus(select_target(data).settings.nats_url) as bus:
+            return await act(NatsLog(bus))
+
+    return asyncio.run(run())
+
+
+async def _sync_all(
+    target: "Target", addresses: Sequence[str], request: "SyncRequest", as_json: bool
+) -> "list[SyncOutcome]":
+    """Sync each source in turn; none named: all that are not paused."""
+    from operations.command_bus import connect_bus  # noqa: PLC0415
+    from publishing.sources import read_sources  # noqa: PLC0415
+    from runtime.bus.nats.log import NatsLog  # noqa: PLC0415
+
+    async with connect_bus(target.settings.nats_url) as bus:
+        if not addresses:
+            source_now = await read_sources(NatsLog(bus), request.workspace)
+            addresses = [source.name for source in source_now if source.state == "active"]
+            if not addresses:
+                note(f"workspace {request.workspace} has no active source: name one")
+        if len(addresses) == 1:
+            return [await _sync_one(bus, addresses[0], request, as_json)]
+        return [await _sync_of_several(bus, address, request, as_json) for address in addresses]
+
+
+async def _sync_of_several(
+    bus: Any, address: str, request: "SyncRequest", as_json: bool
+) -> "SyncOutcome":
+    """Sync one of several sources: what one cannot do does not stop the others."""
+    from operations.sources.sync import failed_outcome  # noqa: PLC0415
+    from runtime.errors import InvalidInput, Unavailable  # noqa: PLC0415
+
+    try:
+        return await _sync_one(bus, address, request, as_json)
+    except (InvalidInput, Unavailable) as error:
+        note(f" {error}", label="error:", colour="red")
+        return failed_outcome(address, error)
+
+
+async def _sync_one(bus: Any, address: str, request: "SyncRequest", as_json: bool) -> "SyncOutcome":
+    from cli.bars import progress_bars  # noqa: PLC0415
+    from operations.progress import Stage  # noqa: PLC0415
+    from operations.sources.open import open_source  # noqa: PLC0415
+    from operations.sources.sync import Sync  # noqa: PLC0415
+    from runtime.bus.nats.blobs import NatsBlobs  # noqa: PLC0415
+    from runtime.bus.nats.log import NatsLog  # noqa: PLC0415
+
+    source = open_source(address)
+    try:
+        with progress_bars(is_hidden=as_json) as show:
+
+            def on_progress(count: int, total: int) -> None:
+                show([Stage("read", count, total)])
+
+            run = Sync(NatsLog(bus), NatsBlobs(bus), source, request, on_progress)
+            outcome = await run.run()
+    finally:
+        await source.close()
+    if not as_json:
+        _show(outcome)
+    return outcome
+
+
+async def _watch(
+    target: "Target", address: str, request: "SyncRequest", interval: float, as_json: bool
+) -> None:
+    """Sync at every change. A source that is silent for a while is asked again."""
+    from operations.command_bus import connect_bus  # noqa: PLC0415
+    from operations.sources.changes import changes_of  # noqa: PLC0415
+    from runtime.errors import Unavailable  # noqa: PLC0415
+
+    async with connect_bus(target.settings.nats_url) as bus:
+        async for _ in changes_of(address, interval):
+            try:
+                outcome = await _sync_one(bus, address, request, as_json)
+            except Unavailable as error:
+                note(f"{error}; the next change or look tries again")
+                continue
+            if as_json:
+                print_json(_fields(outcome))
+
+
+def _fields(outcome: "SyncOutcome") -> dict[str, Any]:
+    fields = asdict(outcome)
+    return {name: value for name, value in fields.items() if name != "times"}
+
+
+def _show(outcome: "SyncOutcome") -> None:
+    """Print what a run did, with names of what needs a look."""
+    would = "would be " if outcome.dry_run else ""
+    parts = [f"{len(outcome.additions)} {would}added", f"{outcome.unchanged_count} unchanged"]
+    parts += [f"{len(outcome.deletions)} {would}deleted"] if outcome.deletions else []
+    parts += [f"{len(outcome.refusals)} refused"] if outcome.refusals else []
+    parts += [f"{len(outcome.skipped_files)} skipped"] if outcome.skipped_files else []
+    echo(f"{line(outcome.source)}: {', '.join(parts)}")
+    show_skipped(outcome.skipped_files)
+    _show_names(f"{would}deleted", outcome.deletions)
+    for refusal in outcome.refusals[:MAX_SHOWN]:
+        note(f"  refused {line(refusal.name)}: {line(refusal.reason)}")
+    if outcome.kept_documents:
+        note(
+            f"  {len(outcome.kept_documents)} documents are gone from the source, more than "
+            "--most-gone allows: they stay until --yes is given",
+        )
+        _show_names("kept", outcome.kept_documents)
+
+
+def _show_names(label: str, names: Sequence[str]) -> None:
+    for name in names[:MAX_SHOWN]:
+        note(f"  {label} {line(name)}")
+    if len(names) > MAX_SHOWN:
+        note(f"  … and {len(names) - MAX_SHOWN} more")

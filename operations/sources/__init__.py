@@ -1,0 +1,1 @@
+"""Sources of documents: what each kind lists and reads, and what keeps the log in step with it."""

@@ -1,0 +1,72 @@
+"""Opens a source by its address: the one place that knows which kind an address asks for."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from urllib.parse import SplitResult
+from urllib.request import url2pathname
+
+from operations.sources.folder import FolderSource
+from operations.sources.git import GitSource
+from operations.sources.port import Source
+from operations.sources.s3 import S3Source
+from operations.sources.secrets import split_address
+from runtime.errors import InvalidInput
+
+
+@dataclass(frozen=True)
+class SourceKind:
+    """A kind of source: what makes it of an address, and the module of the client it needs."""
+
+    make: Callable[[SplitResult], Source]
+    client: str
+
+
+KINDS = {
+    "s3": SourceKind(S3Source, "botocore"),
+    **{
+        f"git+{transport}": SourceKind(GitSource, "dulwich")
+        for transport in ("https", "http", "ssh", "file")
+    },
+}
+"""Kind of source by the scheme of its address; folders have none."""
+
+SCHEMES = ("a folder", *(f"{scheme}:" for scheme in KINDS))
+
+
+def open_source(address: str) -> Source:
+    """Return the source of this address: a folder, or one of `KINDS`. Nothing is asked yet.
+
+    Raises InvalidInput with the way out for an address of no kind, with a secret in it, and for a
+    kind whose client is not installed.
+    """
+    if folder := local_folder(address):
+        return FolderSource(folder)
+    parts = split_address(address)
+    kind = KINDS.get(parts.scheme)
+    if kind is None:
+        raise InvalidInput(
+            f"{address!r} is neither a folder that is there nor an address of a source: "
+            f"{', '.join(SCHEMES)}"
+        )
+    if find_spec(kind.client) is None:
+        raise InvalidInput(
+            f"{parts.scheme}: needs a client that is not installed: "
+            "pip install 'lightstream-rag[sources]'"
+        )
+    return kind.make(parts)
+
+
+def refuse_secrets(addresses: Iterable[str]) -> None:
+    """Raise InvalidInput for an address with a secret, before anything of it is written down."""
+    for address in addresses:
+        if not Path(address).is_dir():
+            split_address(address)
+
+
+def local_folder(address: str) -> Path | None:
+    """Return the folder that an address means, None for other kinds of sources."""
+    if address.startswith("file:"):
+        return Path(url2pathname(split_address(address).path))
+    return Path(address) if Path(address).is_dir() else None
