@@ -44,7 +44,10 @@ MAX_SHOWN = 20
 """Documents that are listed of those that were refused, deleted or kept; --json names all."""
 
 T = TypeVar("T")
-SOURCE_HELP = "A folder, s3://BUCKET/PREFIX, or git+https://…#BRANCH."
+SOURCE_HELP = (
+    "A folder, or an address: s3://BUCKET/PREFIX, git+https://…#BRANCH, https://… of a sitemap or "
+    "a page, rss:https://…, imaps://USER@HOST/MAILBOX, sftp://HOST/FOLDER."
+)
 Share = Annotated[
     float,
     typer.Option(

@@ -7,11 +7,15 @@ from pathlib import Path
 from urllib.parse import SplitResult
 from urllib.request import url2pathname
 
+from operations.sources.feed import FeedSource
 from operations.sources.folder import FolderSource
 from operations.sources.git import GitSource
+from operations.sources.mail import MailSource
 from operations.sources.port import Source
 from operations.sources.s3 import S3Source
 from operations.sources.secrets import split_address
+from operations.sources.sftp import SftpSource
+from operations.sources.web import WebSource
 from runtime.errors import InvalidInput
 
 
@@ -29,6 +33,12 @@ KINDS = {
         f"git+{transport}": SourceKind(GitSource, "dulwich")
         for transport in ("https", "http", "ssh", "file")
     },
+    "https": SourceKind(WebSource, "httpx"),
+    "http": SourceKind(WebSource, "httpx"),
+    "rss": SourceKind(FeedSource, "feedparser"),
+    "imaps": SourceKind(MailSource, "imap_tools"),
+    "imap": SourceKind(MailSource, "imap_tools"),
+    "sftp": SourceKind(SftpSource, "asyncssh"),
 }
 """Kind of source by the scheme of its address; folders have none."""
 

@@ -42,6 +42,8 @@ class SourceFile:
 
     data: bytes = field(repr=False)
     name: str
+    encoding: str = ""
+    """What text in it is in, as its source says; empty where that does not."""
 
 
 class Source(Protocol):

@@ -26,6 +26,7 @@ from runtime.batching import batched
 from runtime.bus.port import Blobs, Log
 from runtime.concurrency.bounded_gathering import gather_bounded
 from runtime.errors import InvalidInput, Unavailable
+from runtime.parsing.encodings import Hint
 from runtime.parsing.files import parse
 from runtime.parsing.names import printable_name
 
@@ -177,7 +178,7 @@ class Sync:
         return file
 
     async def _publish(self, id: str, item: SourceItem, file: SourceFile) -> Added:
-        parsed_file = await parse(file.data, file.name)
+        parsed_file = await parse(file.data, file.name, Hint(declared_encoding=file.encoding))
         origin = {"source": self.source.name} | ({"url": item.url} if item.url else {})
         submission = Submission(
             text=parsed_file.text,
