@@ -20,6 +20,7 @@ from cli import (
     golden,
     golden_run,
     init,
+    intake,
     log,
     mcp,
     operator,
@@ -84,6 +85,7 @@ app.command()(documents.add)
 app.command()(sources.sync)
 app.command()(sources.watch)
 app.add_typer(sources.app, name="sources")
+app.command()(intake.intake)
 app.command()(deletion.delete)
 app.command()(erasure.erase)
 app.command()(ask.ask)

@@ -18,6 +18,11 @@ PROBE = "kb.probe"
 it.
 """
 
+INTAKE = "kb.in"
+"""Where systems hand in files as bytes, behind it the workspace's token; `lightstream intake` reads
+it.
+"""
+
 REBUILDS = "operator.rebuild"
 """Subject of orders for rebuilds, and of questions which one is under way: an operator process
 answers them.
@@ -84,6 +89,11 @@ def of_type_in(workspace: str, event_type: str, about: str | None = None) -> str
     if event_type in APART:
         return f"{PREFIX}.{QUESTIONS}.{token(workspace)}.{event_type}"
     return f"{PREFIX}.{token(workspace)}.{'*' if about is None else token(about)}.{event_type}"
+
+
+def intake(workspace: str) -> str:
+    """Return the subject on which files of a workspace are handed in."""
+    return f"{INTAKE}.{token(workspace)}"
 
 
 def narrowed(filter: str, workspace: str) -> str:

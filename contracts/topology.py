@@ -153,6 +153,24 @@ CONSUMERS = (
     Consumer("query-status", (subjects.ALL,), "folds every fact into document status", batch=200),
 )
 
+INTAKE = Stream(
+    "KB_INTAKE",
+    (f"{subjects.INTAKE}.*",),
+    "files that other systems hand in, until they are documents: made by `lightstream intake`",
+    max_msg_size=8 * MiB,
+    duplicate_window=DAY,
+)
+"""Stands on a bus only where somebody takes in files; no service knows it."""
+
+INTAKE_READER = Consumer(
+    "intake",
+    INTAKE.subjects,
+    "makes documents of what is handed in",
+    stream=INTAKE.name,
+    ack_wait=120.0,
+    max_ack_pending=64,
+)
+
 GENERATIONS_BUCKET = "KB_GENERATIONS"
 """Key-value bucket that names the live generation of each projection."""
 

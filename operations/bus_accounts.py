@@ -245,9 +245,10 @@ USERS = (
 """Every user of the bus."""
 
 
-def publisher_of(name: str, workspaces: Iterable[str]) -> User:
+def publisher_of(name: str, workspaces: Iterable[str], *, only_intake: bool = False) -> User:
     """Return a further user for one other system: it adds and deletes documents of these
-    workspaces, and reads nothing.
+    workspaces, and reads nothing. With `only_intake` it hands in files of them and does nothing
+    else.
 
     Raises ValueError for a name that is taken, or that is not of lower-case letters, digits and
     `_`.
@@ -258,13 +259,16 @@ def publisher_of(name: str, workspaces: Iterable[str]) -> User:
     }:
         raise ValueError(f"{name!r} cannot be the name of a publisher")
     own_workspaces = tuple(workspaces)
+    files = Grant("files that it hands in", tuple(map(subjects.intake, own_workspaces)))
+    if only_intake:
+        return User(name, "another system, which hands in files of its own workspaces", (files,))
     says = (
         subjects.of_type_in(of, event)
         for of in own_workspaces
         for event in ("DocumentAdded", "DocumentDeleted")
     )
     blobs = (subjects.blob(subjects.blob_place(of, "*"), "*") for of in own_workspaces)
-    grants = (Grant("its events", tuple(says)), Grant("its long texts", tuple(blobs)))
+    grants = (Grant("its events", tuple(says)), Grant("its long texts", tuple(blobs)), files)
     return User(name, "another system, of its own workspaces", grants)
 
 
@@ -337,8 +341,10 @@ def _account(user: User, grants: tuple[Grant, ...]) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    # Further publishers: name=workspace,workspace
+    # Further publishers: name=workspace,workspace; name=in:workspace may hand in files alone.
     arguments = (argument.partition("=") for argument in sys.argv[1:])
-    sys.stdout.write(
-        configuration([publisher_of(name, of.split(",")) for name, _, of in arguments])
-    )
+    further_publishers = [
+        publisher_of(name, of.removeprefix("in:").split(","), only_intake=of.startswith("in:"))
+        for name, _, of in arguments
+    ]
+    sys.stdout.write(configuration(further_publishers))

@@ -2,6 +2,7 @@
 
 from contracts import subjects
 from contracts.events import RetryRequested
+from contracts.topology import INTAKE_READER
 from publishing.retries import last_failure, named_stage, request_retry
 from runtime.bus.codec import header_of
 from runtime.bus.dead_letters import DeadLetter, DeadLetters
@@ -41,6 +42,10 @@ def _document(letter: DeadLetter) -> tuple[str, str]:
         raise InvalidInput(
             f"dead letter {letter.number} changed no document: `lightstream rebuild status` "
             "reads the log anew"
+        )
+    if letter.consumer == INTAKE_READER.name:
+        raise InvalidInput(
+            f"dead letter {letter.number} is a file that was handed in: hand it in again"
         )
     try:
         workspace, document, _ = subjects.split(letter.subject)

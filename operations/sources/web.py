@@ -2,7 +2,7 @@
 
 import gzip
 import io
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator
 from pathlib import PurePosixPath
 from typing import NamedTuple
 from urllib.parse import SplitResult, urljoin, urlsplit
@@ -10,6 +10,7 @@ from urllib.robotparser import RobotFileParser
 from xml.etree import ElementTree
 
 from operations.documents import LeftOutFile
+from operations.media_types import suffix_of
 from operations.sources.http import WebAnswer, fetch, host_of, web_client
 from operations.sources.port import Listing, SourceFile, SourceItem
 from runtime.errors import InvalidInput
@@ -21,12 +22,6 @@ MAX_PAGES = 50_000
 
 MAX_DEPTH = 3
 """Sitemaps that name sitemaps, one below the other."""
-
-SUFFIXES: Mapping[str, str] = {
-    "application/xhtml+xml": ".html",
-    **{kind.media_type: suffix for suffix, kind in reversed(KINDS.items()) if kind.media_type},
-}
-"""The suffix of a file of each media type."""
 
 
 class SitemapEntry(NamedTuple):
@@ -115,9 +110,12 @@ def web_file(answer: WebAnswer) -> SourceFile:
     path = PurePosixPath(urlsplit(answer.url).path)
     stem = path.stem or "index"
     own_suffix = path.suffix.lower()
-    suffix = own_suffix if own_suffix in KINDS else SUFFIXES.get(answer.media_type, own_suffix)
-    if answer.media_type in ("text/html", "application/xhtml+xml"):
-        suffix = ".html"
+    is_page = suffix_of(answer.media_type) == ".html"
+    suffix = (
+        own_suffix
+        if own_suffix in KINDS and not is_page
+        else suffix_of(answer.media_type) or own_suffix
+    )
     return SourceFile(answer.data, f"{stem}{suffix}", answer.encoding)
 
 

@@ -22,6 +22,8 @@ from nats.js.errors import NotFoundError
 from contracts.topology import (
     BUCKETS,
     CONSUMERS,
+    INTAKE,
+    INTAKE_READER,
     LOG,
     STREAMS,
     VERSION,
@@ -227,6 +229,21 @@ async def apply(jetstream: JetStreamContext, replicas: int | None = None) -> lis
             await jetstream.add_consumer(durable.stream, wanted_durable)
             changes += [f"changed {difference}" for difference in differences]
     return changes
+
+
+async def apply_intake(jetstream: JetStreamContext) -> None:
+    """Make the stream of the intake and its durable, where they are not. A file leaves it as soon
+    as it is a document, or a dead letter.
+    """
+    try:
+        await jetstream.stream_info(INTAKE.name)
+    except NotFoundError:
+        config = stream_config(INTAKE, await _copies_of_the_log(jetstream))
+        await jetstream.add_stream(config.evolve(retention=RetentionPolicy.WORK_QUEUE))
+    try:
+        await jetstream.consumer_info(INTAKE.name, INTAKE_READER.name)
+    except NotFoundError:
+        await jetstream.add_consumer(INTAKE.name, durable_config(INTAKE_READER))
 
 
 async def _copies_of_the_log(jetstream: JetStreamContext) -> int:

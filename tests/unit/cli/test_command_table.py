@@ -51,7 +51,7 @@ READ = {
     "webhooks list",
     "webhooks test",
 }
-RUN_PROCESSES = {"demo", "down", "init", "mcp", "operator", "up"}
+RUN_PROCESSES = {"demo", "down", "init", "intake", "mcp", "operator", "up"}
 """They begin and end processes of a stack, or write its settings, and change nothing in it."""
 
 TAKE_AWAY_OR_REPEAT = {
