@@ -19,6 +19,7 @@ from cli import (
     failures,
     golden,
     golden_run,
+    importing,
     init,
     intake,
     log,
@@ -115,6 +116,7 @@ app.add_typer(aliases.app, name="alias")
 golden.app.command("run")(golden_run.run)
 app.add_typer(golden.app, name="golden")
 app.add_typer(receipts.app, name="receipts")
+app.add_typer(importing.app, name="import")
 app.add_typer(webhooks.app, name="webhooks")
 app.add_typer(topology.app, name="topology")
 app.add_typer(stores.app, name="stores")

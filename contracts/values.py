@@ -15,7 +15,7 @@ Scalar = str | int | float | bool | None
 Strategy = Literal["token", "recursive"]
 
 KNOWLEDGE_LIMIT = 200 * 1024
-"""Bytes of JSON that the knowledge of one document may take: it stands inside its event."""
+"""Bytes of JSON that knowledge inside its event may take; more of it stands beside the log."""
 
 
 class Value(BaseModel):
@@ -216,6 +216,9 @@ class CustomChunk(Value):
     source_id: str = Field(
         default="", max_length=512, description="what entities and relations call it"
     )
+    headings: tuple[Annotated[str, Field(max_length=256)], ...] = Field(
+        default=(), max_length=16, description="path of headings, outermost first"
+    )
 
 
 class CustomEntity(Value):
@@ -246,15 +249,15 @@ class CustomKnowledge(Value):
     relations: tuple[CustomRelation, ...] = ()
 
     @model_validator(mode="after")
-    def _is_something_and_fits(self) -> Self:
+    def _is_something(self) -> Self:
         if not (self.chunks or self.entities or self.relations):
             raise ValueError("the knowledge is empty; give at least one chunk, entity or relation")
-        size = len(json.dumps(self.model_dump(), ensure_ascii=False).encode())
-        if size > KNOWLEDGE_LIMIT:
-            raise ValueError(
-                f"the knowledge has {size:,} bytes, at most {KNOWLEDGE_LIMIT:,} are taken: split it"
-            )
         return self
+
+    @property
+    def size(self) -> int:
+        """Return the bytes that it takes as JSON."""
+        return len(json.dumps(self.model_dump(), ensure_ascii=False).encode())
 
 
 class TokenUsage(Value):

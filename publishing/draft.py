@@ -14,7 +14,14 @@ from contracts.events import DocumentAdded
 from contracts.ids import UNKNOWN_SOURCE, canonical_name, document_id
 from contracts.spelling import name_spelling
 from contracts.text import INLINE_LIMIT, MAX_TEXT_BYTES, encodable, is_blank, sanitize
-from contracts.values import BlobRef, Chunking, CustomKnowledge, Scalar, document_warnings
+from contracts.values import (
+    KNOWLEDGE_LIMIT,
+    BlobRef,
+    Chunking,
+    CustomKnowledge,
+    Scalar,
+    document_warnings,
+)
 from runtime.bus.codec import explain
 from runtime.bus.encoded_text import EncodedText
 from runtime.errors import InvalidInput
@@ -119,9 +126,11 @@ def _encoded(submission: Submission, text: str) -> EncodedText:
         raise InvalidInput("the text is empty; give at least one printable character")
     content = EncodedText.of(text)
     size = len(content.data)
-    if submission.knowledge is None and size > MAX_TEXT_BYTES:
+    if size > MAX_TEXT_BYTES:
+        kind = "text" if submission.knowledge is None else "knowledge"
         raise InvalidInput(
-            f"the text has {size:,} bytes, at most {MAX_TEXT_BYTES:,} are taken: split the document"
+            f"the {kind} has {size:,} bytes, at most {MAX_TEXT_BYTES:,} are taken: split the "
+            "document"
         )
     return content
 
@@ -139,13 +148,15 @@ def _derived_id(submission: Submission, text: str, file_path: str) -> str:
 def _event(
     submission: Submission, id: str, file_path: str, text: str, content: EncodedText
 ) -> DocumentAdded:
-    is_long = submission.knowledge is None and len(content.data) > INLINE_LIMIT
+    knowledge = submission.knowledge
+    is_long = knowledge.size > KNOWLEDGE_LIMIT if knowledge else len(content.data) > INLINE_LIMIT
     return validated(
         lambda: DocumentAdded(
             document_id=name_spelling(id),
-            text=None if is_long or submission.knowledge else text,
+            text=None if is_long or knowledge else text,
             blob=content.reference() if is_long else None,
-            knowledge=submission.knowledge,
+            blob_kind="knowledge" if is_long and knowledge else "text",
+            knowledge=None if is_long else knowledge,
             file_path=file_path,
             track_id=submission.track_id,
             metadata=dict(submission.metadata),

@@ -1,12 +1,13 @@
 """What happens to a document on its way to chunks and to what they say."""
 
-from typing import Self
+from typing import Literal, Self
 
 from pydantic import ConfigDict, Field, model_validator
 
 from contracts.events.base import Event
 from contracts.ids import UNKNOWN_SOURCE
 from contracts.values import (
+    KNOWLEDGE_LIMIT,
     BlobRef,
     Chunk,
     Chunking,
@@ -36,6 +37,9 @@ class DocumentAdded(Event):
         default=None, description="inline; longer than 200 KiB goes to KB_BLOBS"
     )
     blob: BlobRef | None = None
+    blob_kind: Literal["text", "knowledge"] = Field(
+        default="text", description="what `blob` is: a text, or knowledge as JSON"
+    )
     knowledge: CustomKnowledge | None = Field(
         default=None, description="instead of a text: what a text would have said"
     )
@@ -54,6 +58,11 @@ class DocumentAdded(Event):
     def _exactly_one_text(self) -> Self:
         if (self.text, self.blob, self.knowledge).count(None) != 2:
             raise ValueError("give exactly one of `text`, `blob` and `knowledge`")
+        if self.knowledge and (size := self.knowledge.size) > KNOWLEDGE_LIMIT:
+            raise ValueError(
+                f"the knowledge has {size:,} bytes, at most {KNOWLEDGE_LIMIT:,} are taken inside "
+                "an event: put it into KB_BLOBS, or split it"
+            )
         if self.pages and (self.pages[0] < 0 or list(self.pages) != sorted(self.pages)):
             raise ValueError("`pages` must not be negative and must not go back")
         return self

@@ -11,8 +11,8 @@ from pydantic import ValidationError
 
 from contracts.events import ChunksCreated, DocumentAdded, Event
 from contracts.graph import Generations
-from contracts.text import INLINE_LIMIT
-from contracts.values import Chunk, Chunking
+from contracts.text import INLINE_LIMIT, MAX_TEXT_BYTES
+from contracts.values import Chunk, Chunking, CustomKnowledge
 from runtime.bus.port import ALL_WANTED, Blobs, Delivery, DocumentVersions, version_added
 from runtime.errors import Poison
 from runtime.text.ballast import LeftOut
@@ -59,9 +59,10 @@ async def on_document_added(
         ) from None
     except ValueError as error:
         raise Poison(f"the document's `chunking` cannot be used: {error}") from None
-    if event.knowledge:
+    if knowledge := await _knowledge(event, blobs):
+        _check_chunk_count(len(knowledge.chunks), limits.max_chunks)
         chunks = custom_knowledge.chunks(
-            event.document_id, event.knowledge, tokens, document_chunking.size or 1
+            event.document_id, knowledge, tokens, document_chunking.size or 1
         )
         return _cut_in_thread(
             chunks_created_events(version, split_into_parts(chunks, INLINE_LIMIT))
@@ -81,6 +82,23 @@ async def on_document_added(
     return _cut_in_thread(chunks_created_events(version, runs, left_out.sentences))
 
 
+async def _knowledge(event: DocumentAdded, blobs: Blobs) -> CustomKnowledge | None:
+    """Return the knowledge that the document is instead of a text, from beside the log where it is
+    long.
+
+    Raises Poison for what is no knowledge.
+    """
+    if event.blob is None or event.blob_kind == "text":
+        return event.knowledge
+    _check_size(event.blob.size, MAX_TEXT_BYTES)
+    data = b"".join(await blobs.parts(event.blob))
+    try:
+        return await asyncio.to_thread(CustomKnowledge.model_validate_json, data)
+    except ValidationError as error:
+        reasons = "; ".join(fault["msg"] for fault in error.errors(include_input=False))
+        raise Poison(f"the document's knowledge cannot be read: {reasons:.500}") from None
+
+
 async def _cut_in_thread(events: Iterable[ChunksCreated]) -> AsyncGenerator[Event]:
     """Yield the events, each made in a thread, so that other tasks and heartbeats go on
     meanwhile.
@@ -98,6 +116,13 @@ def _decode(parts: Sequence[bytes]) -> Iterator[str]:
     for part in parts:
         yield decoder.decode(part)
     yield decoder.decode(b"", final=True)
+
+
+def _check_chunk_count(count: int, limit: int) -> None:
+    if count > limit:
+        raise Poison(
+            f"the knowledge has {count:,} chunks, at most {limit:,} are taken: split the document"
+        )
 
 
 def _check_size(size: int, limit: int) -> None:

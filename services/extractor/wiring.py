@@ -1,12 +1,20 @@
 """What the extractor asks of a model by its settings, and how many tokens that takes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from contracts.names import clean_text
 from contracts.values import Chunk
+from services.extractor.domain.extraction import Extraction
+from services.extractor.domain.gleaning import merge_rounds
 from services.extractor.domain.guidance import ExtractionConfig, Guidance
+from services.extractor.domain.parsing import parse_answer
 from services.extractor.domain.prompt import continue_prompt, system_prompt, user_prompt
+from services.extractor.domain.row_collector import MAX_DESCRIPTION
 from services.extractor.settings import ExtractorSettings
+
+UNLIMITED = ExtractionConfig(max_records=10_000, max_entities=10_000)
+"""Of answers that were asked for elsewhere every row counts."""
 
 
 class ExpectedTokens(NamedTuple):
@@ -26,6 +34,21 @@ def expected_tokens(
     if not config.gleaning or second > config.max_input_tokens:
         return ExpectedTokens(1, first, answer)
     return ExpectedTokens(2, first + second, 2 * answer)
+
+
+def read_answers(answers: Sequence[str]) -> Extraction:
+    """Return what a model answered elsewhere about one chunk, in its rounds, whatever form it was
+    asked for.
+    """
+    extraction = Extraction((), ())
+    for answer in answers:
+        extraction = merge_rounds(extraction, Extraction(*parse_answer(answer, UNLIMITED)))
+    return extraction
+
+
+def answered_description(text: str) -> str:
+    """Return a description as the rows of an answer have it."""
+    return clean_text(text)[:MAX_DESCRIPTION].strip()
 
 
 def extraction_config(settings: ExtractorSettings) -> ExtractionConfig:

@@ -40,9 +40,9 @@ def chunks(
     order = 0
     for chunk in knowledge.chunks:
         if content := readable(sanitize(chunk.content)):
-            yield _chunk(
-                document_id, order, content, rows_by_source.pop(chunk.source_id, []), tokens
-            )
+            rows_of_chunk = rows_by_source.pop(chunk.source_id, [])
+            ready = _chunk(document_id, order, content, rows_of_chunk, tokens)
+            yield ready.model_copy(update={"headings": chunk.headings})
             order += 1
     remaining_rows = (row for source_rows in rows_by_source.values() for row in source_rows)
     for content, page_rows in _pages(remaining_rows, tokens, size):

@@ -1,5 +1,6 @@
 """Ready knowledge: neither cut nor extracted, and yet chunks like any others."""
 
+import json
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from contracts.values import (
     ExtractedEntity,
     ExtractedRelation,
 )
+from runtime.bus.encoded_text import EncodedText
 from runtime.bus.memory import MemoryBlobs
 from runtime.errors import Poison
 from services.chunker.handler import DocumentLimits, on_document_added
@@ -127,3 +129,38 @@ async def test_much_that_names_no_chunk_fills_several() -> None:
 async def test_knowledge_of_which_nothing_can_be_printed_is_refused() -> None:
     with pytest.raises(Poison, match="the knowledge is empty"):
         await made(chunks=[{"content": "\x00"}])
+
+
+async def test_knowledge_that_stands_beside_the_log_is_read_from_there() -> None:
+    blobs = MemoryBlobs()
+    knowledge = CustomKnowledge.model_validate(
+        {"chunks": [{"content": "The tide mill.", "headings": ["Town", "Mills"]}]}
+    )
+    assert await of_blob(blobs, knowledge.model_dump_json()) == [
+        ("The tide mill.", ("Town", "Mills"))
+    ]
+    with pytest.raises(Poison, match="the document's knowledge cannot be read"):
+        await of_blob(blobs, '{"chunks": 3}')
+    with pytest.raises(Poison, match="the knowledge has 3 chunks, at most 2 are taken"):
+        await of_blob(blobs, json.dumps({"chunks": [{"content": "a"}] * 3}))
+
+
+async def of_blob(blobs: MemoryBlobs, text: str) -> list[tuple[str, tuple[str, ...]]]:
+    """Texts and headings of the chunks of knowledge that stands beside the log."""
+    blob = await blobs.put(EncodedText.of(text), "w")
+    event = DocumentAdded(document_id="d", blob=blob, blob_kind="knowledge")
+    results = await on_document_added(
+        delivered(event),
+        Generations(),
+        blobs=blobs,
+        tokens=CodePointTokenizer(),
+        chunking=Chunking(size=1000, overlap=0),
+        limits=DocumentLimits(1_000_000, 2),
+    )
+    events = [result async for result in results]
+    return [
+        (chunk.content, chunk.headings)
+        for result in events
+        if isinstance(result, ChunksCreated)
+        for chunk in result.chunks
+    ]

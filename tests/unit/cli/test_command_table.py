@@ -34,6 +34,7 @@ READ = {
     "golden history",
     "golden list",
     "history",
+    "import exporter",
     "log",
     "paths",
     "projections list",
@@ -82,6 +83,7 @@ ADD_OR_MAKE_ANEW = {
     "golden add",
     "golden import",
     "golden run",
+    "import lightrag",
     "rebuild",
     "sources pause",
     "sources resume",
@@ -119,7 +121,7 @@ def test_what_changes_something_tells_it_as_json_and_takes_a_reason(command: str
     assert OPTIONS[command] >= {"--json", "--reason", "--data"}
 
 
-@pytest.mark.parametrize("command", sorted(READ - {"topology export"}))
+@pytest.mark.parametrize("command", sorted(READ - {"import exporter", "topology export"}))
 def test_what_reads_tells_it_as_json_too(command: str) -> None:
     assert "--json" in OPTIONS[command]
 

@@ -74,8 +74,6 @@ def test_an_overlap_of_more_than_half_can_be_read_and_is_not_in_bounds() -> None
         ({}, "the knowledge is empty"),
         ({"chunks": [{"content": ""}]}, "at least 1 character"),
         ({"chunks": [{"content": "x" * 100_001}]}, "at most 100000 characters"),
-        ({"chunks": [{"content": "x" * 90_000}] * 3}, f"at most {KNOWLEDGE_LIMIT:,} are taken"),
-        ({"entities": [MILL] * 5_000}, f"at most {KNOWLEDGE_LIMIT:,} are taken"),
         ({"entities": [{"name": ""}]}, "at least 1 character"),
         ({"entities": [{"name": "a\ud800"}]}, "valid string"),
         ({"relations": [{"source": "a", "target": "b", "keywords": ["\ud800"]}]}, "valid string"),
@@ -90,6 +88,12 @@ def test_an_overlap_of_more_than_half_can_be_read_and_is_not_in_bounds() -> None
 def test_knowledge_that_is_none_or_too_much_is_refused(fields: dict[str, Any], reason: str) -> None:
     with pytest.raises(ValidationError, match=reason):
         CustomKnowledge.model_validate(fields)
+
+
+def test_an_event_takes_so_much_knowledge_and_no_more() -> None:
+    knowledge = {"chunks": [{"content": "x" * 90_000}] * 3}
+    with pytest.raises(ValidationError, match=f"at most {KNOWLEDGE_LIMIT:,} are taken inside"):
+        DocumentAdded.model_validate({"document_id": "d", "knowledge": knowledge})
 
 
 @pytest.mark.parametrize(

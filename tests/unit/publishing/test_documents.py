@@ -197,6 +197,19 @@ async def test_the_same_knowledge_twice_is_once_and_other_knowledge_is_a_new_ver
     )
 
 
+async def test_long_knowledge_stands_beside_the_log_and_is_the_same_twice(
+    harness: Harness,
+) -> None:
+    passages = [{"content": f"{number} " + "x" * 90_000} for number in range(3)]
+    knowledge = CustomKnowledge.model_validate({"chunks": passages})
+    assert (await harness.add(id="d", knowledge=knowledge)).is_new
+    assert not (await harness.add(id="d", knowledge=knowledge)).is_new
+    (event,) = harness.events
+    assert event.blob and (event.blob_kind, event.knowledge) == ("knowledge", None)
+    parts = await harness.blobs.parts(event.blob)
+    assert CustomKnowledge.model_validate_json(b"".join(parts)) == knowledge
+
+
 async def test_a_text_and_knowledge_together_are_refused(harness: Harness) -> None:
     with pytest.raises(InvalidInput, match="not both"):
         await harness.add("text", knowledge=MILL)

@@ -1,0 +1,1 @@
+"""What other systems have made of documents, taken into the log without asking a model."""

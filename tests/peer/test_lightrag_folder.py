@@ -1,0 +1,43 @@
+"""The folder that the tests of `import lightrag` read is what LightRAG writes, and what its own
+stores export is read the same.
+"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from operations.importing import export_lightrag
+from operations.importing.lightrag_files import read_folder
+from operations.importing.plan import ImportPlan, plan_import
+from runtime.models.tokens import CACHE_VARIABLE, install
+
+PYTHON = Path(sys.prefix, "peer", "bin", "python")
+TESTS = Path(__file__).parents[1]
+FOLDER = TESTS / "unit" / "operations" / "importing" / "lightrag_folder"
+
+
+def content(plan: ImportPlan) -> list[object]:
+    """What the plan says, without the times at which LightRAG was given the documents."""
+    return [[document.name, document.knowledge] for document in plan.documents]
+
+
+def test_lightrag_writes_and_exports_what_the_tests_read(tmp_path: Path) -> None:
+    install("o200k_base", tmp_path / "tokens")
+    written, exported = tmp_path / "written", tmp_path / "exported"
+    written.mkdir()
+    environment = {
+        **os.environ,
+        CACHE_VARIABLE: str(tmp_path / "tokens"),
+        "WORKING_DIR": str(written),
+    }
+
+    def run(script: str | Path, folder: Path) -> None:
+        command = [str(PYTHON), str(script), str(folder)]
+        subprocess.run(command, env=environment, cwd=tmp_path, check=True, capture_output=True)
+
+    run(TESTS / "peer" / "lightrag_folder.py", written)
+    run(export_lightrag.__file__, exported)
+    plan = plan_import(read_folder(written))
+    assert content(plan) == content(plan_import(read_folder(FOLDER)))
+    assert content(plan) == content(plan_import(read_folder(exported)))
