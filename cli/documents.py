@@ -91,10 +91,15 @@ def add(
         from operations.documents import find_documents  # noqa: PLC0415
         from operations.target import select_target  # noqa: PLC0415
         from runtime.parsing.encodings import validated_encoding  # noqa: PLC0415
+        from runtime.parsing.settings import ParserSettings  # noqa: PLC0415
 
         encoding = validated_encoding(encoding) if encoding else ""
         target = select_target(data)
-        documents = find_documents(paths, stdin_name=name or UNKNOWN_SOURCE)
+        documents = find_documents(
+            paths,
+            stdin_name=name or UNKNOWN_SOURCE,
+            services=target.settings_of(ParserSettings).parsing_services(),
+        )
         if estimate:
             from cli.costs import estimate_added  # noqa: PLC0415
 

@@ -11,6 +11,7 @@ from operations import lightrag_options
 from operations.settings import CommandSettings
 from runtime.errors import ConfigurationError
 from runtime.models.roles import RoleSettings, SummarySettings
+from runtime.parsing.settings import ParserSettings
 from runtime.settings import Settings
 from runtime.shown_settings import ShownSetting, shown_settings
 from runtime.variables import FILE, is_secret, variables
@@ -41,6 +42,7 @@ SETTINGS: dict[str, type[Settings]] = {
     "questions apart": QuestionKeySettings,
     "the gateway without the query service": QuestionClientSettings,
     "the query service without the gateway": QuestionServerSettings,
+    "services that read files": ParserSettings,
     "webhooks": WebhookSettings,
     "access to the API": AccessSettings,
     "the command line": CommandSettings,

@@ -13,6 +13,7 @@ from runtime.parsing.encodings import Hint
 from runtime.parsing.files import MAX_FILE_BYTES, Parsed, parse, refuse_larger
 from runtime.parsing.folders import why_no_document
 from runtime.parsing.names import validated_text
+from runtime.parsing.routing import OWN_PARSERS, ParsingServices
 
 STANDARD_INPUT = "-"
 
@@ -26,6 +27,8 @@ class DocumentSource:
     """Shown in answers: the path inside the given folder, or the file's base name."""
     id: str | None
     """None where it derives from the text, which then has no other name."""
+    services: ParsingServices = field(default=OWN_PARSERS, compare=False)
+    """Who reads the files that our own parsers do not."""
 
 
 @dataclass(frozen=True)
@@ -52,23 +55,33 @@ class DocumentSelection:
     refused: list[RefusedDocument] = field(default_factory=list[RefusedDocument])
     skipped: list[LeftOutFile] = field(default_factory=list[LeftOutFile])
     """Files of a folder that are hidden or of a kind that is not read."""
+    services: ParsingServices = OWN_PARSERS
+    """Who reads the files that our own parsers do not."""
 
 
-def find_documents(paths: Sequence[str], *, stdin_name: str = UNKNOWN_SOURCE) -> DocumentSelection:
+def find_documents(
+    paths: Sequence[str],
+    *,
+    stdin_name: str = UNKNOWN_SOURCE,
+    services: ParsingServices = OWN_PARSERS,
+) -> DocumentSelection:
     """The documents at these paths, folders with everything below them, in an order that does not
     vary.
 
     An id derives from the name, so of two files with the same name in two given folders the later
     one carries its folder's name before its own.
     """
-    documents = DocumentSelection()
+    documents = DocumentSelection(services=services)
     seen_paths = set[Path]()
     ids = set[str]()
     for given_path in paths:
         if given_path == STANDARD_INPUT:
             documents.sources.append(
                 DocumentSource(
-                    None, stdin_name, None if stdin_name == UNKNOWN_SOURCE else path_id(stdin_name)
+                    None,
+                    stdin_name,
+                    None if stdin_name == UNKNOWN_SOURCE else path_id(stdin_name),
+                    services,
                 )
             )
             continue
@@ -93,7 +106,7 @@ def find_documents(paths: Sequence[str], *, stdin_name: str = UNKNOWN_SOURCE) ->
             if path_id(name) in ids:
                 name = f"{real_path.parent.name if not folder else root.resolve().name}/{name}"
             ids.add(path_id(name))
-            documents.sources.append(DocumentSource(path, name, path_id(name)))
+            documents.sources.append(DocumentSource(path, name, path_id(name), services))
     return documents
 
 
@@ -112,7 +125,7 @@ def files_below(root: Path, documents: DocumentSelection) -> Iterator[Path]:
         folders[:] = [name for name in folders if not name.startswith(".")]
         for name in sorted(names):
             path = Path(folder, name)
-            if reason := _why_skipped(path):
+            if reason := _why_skipped(path, documents.services):
                 shown_name = path.relative_to(root).as_posix()
                 documents.skipped.append(LeftOutFile(shown_name, reason))
             else:
@@ -120,11 +133,11 @@ def files_below(root: Path, documents: DocumentSelection) -> Iterator[Path]:
     yield from sorted(below, key=lambda path: path.relative_to(root).as_posix())
 
 
-def _why_skipped(path: Path) -> str:
+def _why_skipped(path: Path, services: ParsingServices) -> str:
     """Return why a file of a folder is no document; empty for one that is."""
     if path.name.startswith("."):
         return "hidden"
-    return why_no_document(path)
+    return why_no_document(path, services)
 
 
 async def read_document(source: DocumentSource, encoding: str = "") -> Parsed:
@@ -136,7 +149,8 @@ async def read_document(source: DocumentSource, encoding: str = "") -> Parsed:
     hint = Hint(requested_encoding=encoding)
     if source.path is None:
         data = sys.stdin.buffer.read(MAX_FILE_BYTES + 1)
-        parsed_file = await parse(data, "" if source.name == UNKNOWN_SOURCE else source.name, hint)
+        name = "" if source.name == UNKNOWN_SOURCE else source.name
+        parsed_file = await parse(data, name, hint, source.services)
         return replace(parsed_file, metadata={})
     validated_text(source.name)
     try:
@@ -144,6 +158,6 @@ async def read_document(source: DocumentSource, encoding: str = "") -> Parsed:
         if not stat.S_ISREG(file_stat.st_mode):
             raise InvalidInput(f"{source.name}: not a regular file: add files and folders")
         refuse_larger(file_stat.st_size, source.name)
-        return await parse(source.path.read_bytes(), source.name, hint)
+        return await parse(source.path.read_bytes(), source.name, hint, source.services)
     except OSError as error:
         raise InvalidInput(f"{source.name}: cannot be read: {error.strerror or error}") from None

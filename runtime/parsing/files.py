@@ -12,8 +12,18 @@ from runtime.errors import InvalidInput
 from runtime.parsing.content import Content
 from runtime.parsing.decoding import decode
 from runtime.parsing.encodings import NO_HINT, Encoding, Hint, codec, validated_encoding
-from runtime.parsing.kinds import KINDS, PDF, PLAIN, RTF, Kind, disguised, refuse_kind
+from runtime.parsing.kinds import (
+    KINDS,
+    PDF,
+    PICTURES,
+    PLAIN,
+    RTF,
+    Kind,
+    disguised,
+    refuse_kind,
+)
 from runtime.parsing.names import printable_name, validated_text
+from runtime.parsing.routing import OWN_PARSERS, ParsingServices
 from runtime.parsing.sandbox import parse_apart
 from runtime.text.ballast import clean_text
 
@@ -38,14 +48,17 @@ class Parsed:
     """What may be missing or wrong, in sentences for whoever adds the file."""
 
 
-async def parse(data: bytes, name: str, hint: Hint = NO_HINT) -> Parsed:
+async def parse(
+    data: bytes, name: str, hint: Hint = NO_HINT, services: ParsingServices = OWN_PARSERS
+) -> Parsed:
     """Return the text of a file of that name; one without a name is read as without a suffix and
     has no metadata.
 
     `hint` is about files that are text; the others say themselves how their texts are written.
 
-    Plain text is read here, everything else in a child process with limits. Raises nothing but
-    InvalidInput: the name of the file, the reason (an unknown kind, too large, binary, protected,
+    Plain text is read here, everything else in a child process with limits, or by the one of
+    `services` whose rule fits the name. Raises InvalidInput, and Unavailable where a service does
+    not answer: the name of the file, the reason (an unknown kind, too large, binary, protected,
     damaged, without text) and the way out.
     """
     if name:
@@ -56,8 +69,14 @@ async def parse(data: bytes, name: str, hint: Hint = NO_HINT) -> Parsed:
             validated_encoding(hint.requested_encoding) if hint.requested_encoding else "",
             codec(hint.declared_encoding) or "",
         )
-        kind = _kind(data, PurePosixPath(name).suffix.lower())
-        content = await _without_binary_data(await _content(data, kind, hint))
+        suffix = PurePosixPath(name).suffix.lower()
+        if services.reads(name):
+            kind = KINDS.get(suffix) or Kind(PICTURES.get(suffix, "application/octet-stream"))
+            content = await services.content(data, name)
+        else:
+            kind = _kind(data, suffix)
+            content = await _content(data, kind, hint)
+        content = await _without_binary_data(content)
     except InvalidInput as error:
         raise _named(name, str(error)) from None
     metadata = _metadata(data, name, kind) | _read_in(content.encoding) if name else {}

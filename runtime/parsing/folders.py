@@ -6,6 +6,7 @@ from pathlib import Path, PurePosixPath
 from runtime.errors import InvalidInput
 from runtime.parsing.decoding import looks_like_text
 from runtime.parsing.kinds import KINDS, refuse_kind
+from runtime.parsing.routing import OWN_PARSERS, ParsingServices
 
 _LOOKED_AT = 4096
 """Bytes at the beginning of a file of an unknown kind that tell whether it is text."""
@@ -16,7 +17,7 @@ def is_document(path: Path) -> bool:
     return not why_no_document(path)
 
 
-def why_no_document(path: Path) -> str:
+def why_no_document(path: Path, services: ParsingServices = OWN_PARSERS) -> str:
     """Return why a file is neither of a kind that is read nor text by what it begins with; empty
     for one that is. An empty file is none.
 
@@ -24,12 +25,13 @@ def why_no_document(path: Path) -> str:
     """
     suffix = PurePosixPath(path.name).suffix.lower()
     try:
-        refuse_kind(suffix)
+        if not services.reads(path.name):
+            refuse_kind(suffix)
         status = path.stat()
         is_regular = stat.S_ISREG(status.st_mode)
         if is_regular and not status.st_size:
             return "empty"
-        if suffix in KINDS:
+        if suffix in KINDS or services.reads(path.name):
             return ""
         if not is_regular:
             return "not a regular file"

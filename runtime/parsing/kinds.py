@@ -95,6 +95,18 @@ text.
 
 SUFFIXES = tuple(KINDS)
 
+PICTURES = {
+    ".png": "image/png",
+    ".jpg": "image/jpeg",
+    ".jpeg": "image/jpeg",
+    ".gif": "image/gif",
+    ".tif": "image/tiff",
+    ".tiff": "image/tiff",
+    ".bmp": "image/bmp",
+    ".webp": "image/webp",
+}
+"""Media types of what only a service reads, by suffix."""
+
 READ = f"text is read, and {' '.join(suffix for suffix, kind in KINDS.items() if kind.parser)}"
 """What is read, for whoever adds a file of another kind."""
 

@@ -10,6 +10,7 @@ from typing import Literal
 from pydantic import Field
 
 from runtime.errors import ConfigurationError
+from runtime.parsing.settings import ParserSettings
 from runtime.settings import Settings
 
 
@@ -38,7 +39,7 @@ class WebhookSettings(Settings):
             raise ConfigurationError(f"WEBHOOK_ALLOWED_NETWORKS: {error}") from None
 
 
-class GatewaySettings(WebhookSettings):
+class GatewaySettings(WebhookSettings, ParserSettings):
     """Settings of the HTTP API, with LightRAG's names and defaults where it has them."""
 
     webhook_sender: Literal["embedded", "apart"] = Field(

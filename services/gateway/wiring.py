@@ -131,7 +131,7 @@ class Parts:
         return OwnTrials(self.webhooks)
 
     def _documents(self) -> DocumentDependencies:
-        read_limits = ReadLimits(self.settings.max_upload_size)
+        read_limits = ReadLimits(self.settings.max_upload_size, self.settings.parsing_services())
         return DocumentDependencies(
             log=self.log,
             blobs=self.blobs,

@@ -203,7 +203,8 @@ class Scans:
                 )
             scan.ids.add(path_id(name))
             async with self._limits.slots.hold(publisher.workspace):
-                parsed_file = await parse(await asyncio.to_thread(self._read, folder, name), name)
+                content = await asyncio.to_thread(self._read, folder, name)
+                parsed_file = await parse(content, name, services=self._limits.services)
             draft = await draft_file(request, parsed_file, name)
             added_document = await publish_draft(publisher, request, draft)
         except (OSError, InvalidInput) as error:

@@ -13,6 +13,7 @@ from runtime.parsing.encodings import Hint, validated_encoding
 from runtime.parsing.files import MAX_FILE_BYTES, parse
 from runtime.parsing.kinds import refuse_kind
 from runtime.parsing.names import printable_name, validated_text
+from runtime.parsing.routing import OWN_PARSERS, ParsingServices
 from services.gateway.documents.adding import (
     DocumentPublisher,
     IngestRequest,
@@ -59,6 +60,7 @@ class ReadLimits:
 
     max_upload_size: int
     """MAX_UPLOAD_SIZE."""
+    services: ParsingServices = OWN_PARSERS
     slots: FairSemaphore = field(
         default_factory=lambda: FairSemaphore(PARALLEL_FILES, PARALLEL_FILES_PER_WORKSPACE)
     )
@@ -100,10 +102,11 @@ async def upload(
     that cannot be parsed, Conflict when the name has another text, Unavailable when the log does
     not accept it.
     """
-    name = accepted_name(file.name, folders=options.folders)
+    name = accepted_name(file.name, folders=options.folders, services=limits.services)
     hint = Hint(_accepted_encoding(file.encoding), file.charset)
     async with limits.slots.hold(publisher.workspace):
-        parsed_file = await parse(await asyncio.to_thread(file.content.read), name, hint)
+        content = await asyncio.to_thread(file.content.read)
+        parsed_file = await parse(content, name, hint, limits.services)
     request = IngestRequest.of("upload", options.key, f"{file.sha256}/{name}")
     draft = await draft_file(request, parsed_file, name, replaces=options.replace)
     try:
@@ -116,7 +119,9 @@ async def upload(
     return UploadResult(added_document, request, parsed_file.warnings)
 
 
-def accepted_name(name: str, *, folders: bool = False) -> str:
+def accepted_name(
+    name: str, *, folders: bool = False, services: ParsingServices = OWN_PARSERS
+) -> str:
     """Return the base name of a file, after its folders where they are kept.
 
     Raises BadRequest for an invalid name or an unsupported kind of file.
@@ -127,7 +132,8 @@ def accepted_name(name: str, *, folders: bool = False) -> str:
     except InvalidInput as error:
         raise BadRequest(str(error)) from None
     try:
-        refuse_kind(PurePosixPath(base).suffix)
+        if not services.reads(name):
+            refuse_kind(PurePosixPath(base).suffix)
     except InvalidInput as error:
         raise BadRequest(f"{printable_name(base)}: {error}") from None
     return str(path.parent / base) if folders and base else base

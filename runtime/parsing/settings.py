@@ -1,0 +1,43 @@
+"""Settings of the services that read files, under LightRAG's names where it has them."""
+
+from pydantic import Field, SecretStr
+
+from runtime.errors import ConfigurationError
+from runtime.parsing.routing import Engine, ParsingServices, ServiceAddress, parse_rules
+from runtime.settings import Settings
+
+
+class ParserSettings(Settings):
+    """Who reads which files. Without rules all are read by our own parsers."""
+
+    lightrag_parser: str = Field(
+        default="",
+        description=(
+            "who reads which files, as `pdf:docling; scans/*:mineru`; a pattern is of the suffix, "
+            "or with a dot or slash of the name; empty: our own parsers"
+        ),
+    )
+    docling_endpoint: str = Field(default="", description="Docling Serve, as http://docling:5001")
+    docling_api_key: SecretStr = Field(default=SecretStr(""), description="what it wants")
+    mineru_local_endpoint: str = Field(default="", description="MinerU, as http://mineru:8000")
+    parser_timeout: float = Field(
+        default=600.0, gt=0, description="seconds that a service may take for one file"
+    )
+
+    def parsing_services(self) -> ParsingServices:
+        """Return the services and their rules. Raises ConfigurationError for rules of no use."""
+        addresses: dict[Engine, ServiceAddress] = {}
+        if self.docling_endpoint:
+            key = self.docling_api_key.get_secret_value()
+            addresses["docling"] = ServiceAddress(self.docling_endpoint, key)
+        if self.mineru_local_endpoint:
+            addresses["mineru"] = ServiceAddress(self.mineru_local_endpoint)
+        rules = parse_rules(self.lightrag_parser)
+        variables = {"docling": "DOCLING_ENDPOINT", "mineru": "MINERU_LOCAL_ENDPOINT"}
+        for rule in rules:
+            if rule.engine in variables and rule.engine not in addresses:
+                raise ConfigurationError(
+                    f"LIGHTRAG_PARSER has {rule.engine} read {rule.pattern!r}: set "
+                    f"{variables[rule.engine]} to its address"
+                )
+        return ParsingServices(rules, addresses, self.parser_timeout)

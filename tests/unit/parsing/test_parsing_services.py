@@ -1,0 +1,101 @@
+"""Files that a service reads: which rule fits, what is sent, and what its answers become."""
+
+from pathlib import Path
+
+import pytest
+
+from operations.documents import find_documents, read_document
+from runtime.errors import ConfigurationError, InvalidInput, Unavailable
+from runtime.parsing.files import parse
+from runtime.parsing.routing import Engine, ParsingServices, ServiceAddress, parse_rules
+from runtime.parsing.settings import ParserSettings
+from tests.support.parsing_services import MARKDOWN, ParsingServer, parsing_server
+
+
+def services(server: ParsingServer, rules: str, seconds: float = 30.0) -> ParsingServices:
+    addresses: dict[Engine, ServiceAddress] = {
+        "docling": ServiceAddress(server.url, "key-d"),
+        "mineru": ServiceAddress(f"{server.url}/"),
+    }
+    return ParsingServices(parse_rules(rules), addresses, seconds)
+
+
+@pytest.mark.parametrize(
+    ("name", "engine"),
+    [
+        ("a.PDF", "docling"),
+        ("scans/2026/a.pdf", "mineru"),
+        ("letter-7.docx", "mineru"),
+        ("a.docx", "native"),
+        ("a.md", "native"),
+        ("a.zip", "native"),
+        ("a.png", "mineru"),
+    ],
+)
+def test_the_first_rule_that_fits_says_who_reads_a_file(name: str, engine: Engine) -> None:
+    rules = "scans/*:mineru-iet; pdf:docling(force_ocr=true), docx:legacy; p?g:mineru;*:docling"
+    rules = rules.replace("docx:legacy", "letter-*.docx:mineru, docx:legacy, md:native")
+    assert ParsingServices(parse_rules(rules)).engine(name) == engine
+
+
+@pytest.mark.parametrize("rules", ["pdf", ":docling", "pdf:tika"])
+def test_rules_of_no_use_are_told(rules: str) -> None:
+    with pytest.raises(ConfigurationError, match="LIGHTRAG_PARSER: "):
+        parse_rules(rules)
+
+
+def test_a_service_without_an_address_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LIGHTRAG_PARSER", "pdf:docling")
+    with pytest.raises(ConfigurationError, match="set DOCLING_ENDPOINT to its address"):
+        ParserSettings().parsing_services()
+    monkeypatch.setenv("DOCLING_ENDPOINT", "http://docling:5001")
+    assert ParserSettings().parsing_services().reads("a.pdf")
+
+
+async def test_docling_reads_a_file_page_by_page() -> None:
+    async with parsing_server() as server:
+        result = await parse(b"%PDF-", "tides.pdf", services=services(server, "pdf:docling"))
+    assert result.text == f"{MARKDOWN}\n\nPage two"
+    assert result.pages == (0, len(MARKDOWN) + 2)
+    assert result.metadata["media_type"] == "application/pdf"
+    assert server.keys == ["key-d"] and server.polls == 2
+    (form,) = server.forms
+    assert form["to_formats"] == "md" and form["files"] == "tides.pdf: %PDF-"
+
+
+async def test_mineru_reads_a_picture() -> None:
+    async with parsing_server() as server:
+        result = await parse(b"\x89PNG", "a/b.png", services=services(server, "png:mineru"))
+    assert result.text == MARKDOWN and result.metadata["media_type"] == "image/png"
+    assert server.keys == [""] and server.forms[0]["return_md"] == "true"
+
+
+async def test_a_file_that_a_service_cannot_read_is_refused_with_its_reason() -> None:
+    async with parsing_server() as server:
+        server.outcome = "failure"
+        with pytest.raises(InvalidInput, match=r"b\.pdf: docling cannot read it: the model ran"):
+            await parse(b"%PDF-", "b.pdf", services=services(server, "pdf:docling"))
+        server.status = 422
+        with pytest.raises(InvalidInput, match=r"mineru refuses it \(HTTP 422\): the file is dam"):
+            await parse(b"%PDF-", "b.pdf", services=services(server, "pdf:mineru"))
+
+
+async def test_a_service_that_is_away_or_slow_is_no_fault_of_the_file() -> None:
+    async with parsing_server() as server:
+        server.status = 503
+        with pytest.raises(Unavailable, match="mineru answers HTTP 503"):
+            await parse(b"%PDF-", "b.pdf", services=services(server, "pdf:mineru"))
+        server.status, server.polls_until_done = 200, 1000
+        with pytest.raises(Unavailable, match=r"docling takes more than 0 s .* PARSER_TIMEOUT"):
+            await parse(b"%PDF-", "b.pdf", services=services(server, "pdf:docling", 0.3))
+    with pytest.raises(Unavailable, match="does not answer: ClientConnectorError"):
+        await parse(b"%PDF-", "b.pdf", services=services(server, "pdf:docling"))
+
+
+async def test_a_folder_gives_pictures_to_a_service_that_reads_them(tmp_path: Path) -> None:
+    (tmp_path / "a.png").write_bytes(b"\x89PNG\r\n")
+    assert not find_documents([str(tmp_path)]).sources
+    async with parsing_server() as server:
+        chosen = services(server, "png:docling")
+        [source] = find_documents([str(tmp_path)], services=chosen).sources
+        assert (await read_document(source)).text.startswith("# Tide tables")
