@@ -65,8 +65,8 @@ async def answer(prompt, system_prompt=None, history_messages=None, **_):
         return f"In short, of {prompt.count(chr(34) + 'Description' + chr(34)) - 1} notices."
     if history_messages:
         return "<|COMPLETE|>"
-    asked = f"{system_prompt or ''}\n{prompt}"
-    if BROKEN.strip(".") in asked:
+    full_prompt = f"{system_prompt or ''}\n{prompt}"
+    if BROKEN.strip(".") in full_prompt:
         raise RuntimeError("the model does not answer")
     entities = {}
     relations = {}

@@ -24,20 +24,21 @@ def content(plan: ImportPlan) -> list[object]:
 
 def test_lightrag_writes_and_exports_what_the_tests_read(tmp_path: Path) -> None:
     install("o200k_base", tmp_path / "tokens")
-    written, exported = tmp_path / "written", tmp_path / "exported"
-    written.mkdir()
+    written_folder = tmp_path / "written"
+    export_folder = tmp_path / "exported"
+    written_folder.mkdir()
     environment = {
         **os.environ,
         CACHE_VARIABLE: str(tmp_path / "tokens"),
-        "WORKING_DIR": str(written),
+        "WORKING_DIR": str(written_folder),
     }
 
     def run(script: str | Path, folder: Path) -> None:
         command = [str(PYTHON), str(script), str(folder)]
         subprocess.run(command, env=environment, cwd=tmp_path, check=True, capture_output=True)
 
-    run(TESTS / "peer" / "lightrag_folder.py", written)
-    run(export_lightrag.__file__, exported)
-    plan = plan_import(read_folder(written))
+    run(TESTS / "peer" / "lightrag_folder.py", written_folder)
+    run(export_lightrag.__file__, export_folder)
+    plan = plan_import(read_folder(written_folder))
     assert content(plan) == content(plan_import(read_folder(FOLDER)))
-    assert content(plan) == content(plan_import(read_folder(exported)))
+    assert content(plan) == content(plan_import(read_folder(export_folder)))

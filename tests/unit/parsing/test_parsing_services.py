@@ -96,6 +96,6 @@ async def test_a_folder_gives_pictures_to_a_service_that_reads_them(tmp_path: Pa
     (tmp_path / "a.png").write_bytes(b"\x89PNG\r\n")
     assert not find_documents([str(tmp_path)]).sources
     async with parsing_server() as server:
-        chosen = services(server, "png:docling")
-        [source] = find_documents([str(tmp_path)], services=chosen).sources
+        parsing_services = services(server, "png:docling")
+        [source] = find_documents([str(tmp_path)], services=parsing_services).sources
         assert (await read_document(source)).text.startswith("# Tide tables")

@@ -55,7 +55,7 @@ def names(plan: ImportPlan) -> set[tuple[str, ...]]:
 
 
 def things(folder: LightRagFolder) -> set[tuple[str, ...]]:
-    return {thing.key for thing in (*folder.entities, *folder.relations)}
+    return {graph_object.key for graph_object in (*folder.entities, *folder.relations)}
 
 
 def remove(folder: Path, *tables: str) -> None:
@@ -108,8 +108,8 @@ def test_without_the_cache_of_answers_texts_stand_with_the_first_document(copy: 
         "guild.txt": "",
     }
     assert {edit.operation for edit in plan.edits} == {"create_entity", "create_relation"}
-    mixed = "descriptions of several documents that stand with the first: no answer tells"
-    assert plan.notes[mixed] > 0
+    note = "descriptions of several documents that stand with the first: no answer tells"
+    assert plan.notes[note] > 0
 
 
 def test_an_older_folder_has_the_chunks_in_its_graph_and_answers_below_their_mode(
@@ -118,8 +118,8 @@ def test_an_older_folder_has_the_chunks_in_its_graph_and_answers_below_their_mod
     remove(copy, "entity_chunks", "relation_chunks", "doc_status", "full_docs")
     file = copy / "kv_store_llm_response_cache.json"
     answers = json.loads(file.read_text("utf-8"))
-    nested = {key.rpartition(":")[2]: row for key, row in answers.items()}
-    file.write_text(json.dumps({"default": nested}), "utf-8")
+    answers_by_hash = {key.rpartition(":")[2]: row for key, row in answers.items()}
+    file.write_text(json.dumps({"default": answers_by_hash}), "utf-8")
     plan = planned(copy)
     assert descriptions(plan, "Old Quay") == QUAY
     assert {document.name for document in plan.documents} >= {"harbour.txt", "bells.json"}
@@ -128,8 +128,8 @@ def test_an_older_folder_has_the_chunks_in_its_graph_and_answers_below_their_mod
 def test_a_document_that_was_deleted_halfway_leaves_its_things_out(copy: Path) -> None:
     file = copy / "kv_store_text_chunks.json"
     chunks = json.loads(file.read_text("utf-8"))
-    rest = {id: row for id, row in chunks.items() if row["file_path"] != "bells.json"}
-    file.write_text(json.dumps(rest), "utf-8")
+    other_chunks = {id: row for id, row in chunks.items() if row["file_path"] != "bells.json"}
+    file.write_text(json.dumps(other_chunks), "utf-8")
     plan = planned(copy)
     assert ("Bell Tower",) not in names(plan)
     note = "entities and relations of documents that are not imported, or are gone"
@@ -143,7 +143,7 @@ def test_headings_come_and_long_chunks_are_cut(copy: Path) -> None:
     chunks[id]["content"] = "x" * 150_000
     chunks[id]["heading"] = {"level": 2, "heading": "Bells", "parent_headings": ["Town"]}
     file.write_text(json.dumps(chunks), "utf-8")
-    (document,) = [one for one in planned(copy).documents if one.name == "bells.json"]
+    (document,) = [item for item in planned(copy).documents if item.name == "bells.json"]
     pieces = document.knowledge.chunks
     assert [len(piece.content) for piece in pieces] == [100_000, 50_000]
     assert pieces[0].headings == ("Town", "Bells")
