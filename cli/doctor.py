@@ -58,10 +58,12 @@ async def _examine(data: Data, workspace: str, is_hidden: bool, *, models: bool)
     )
     streams = [stream]
     if models:
-        from operations.doctor.models import examine_models  # noqa: PLC0415
+        from operations.doctor.models import examine_models, examine_models_of  # noqa: PLC0415
         from runtime.models.roles import RoleSettings  # noqa: PLC0415
 
-        streams.append(examine_models(RoleSettings()))
+        streams.append(
+            examine_models(RoleSettings()) if elsewhere else examine_models_of(DataFolder.at(data))
+        )
     findings: list[Finding] = []
     for finding_stream in streams:
         async for finding in finding_stream:

@@ -3,7 +3,7 @@
 import asyncio
 import os
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,6 +21,15 @@ if TYPE_CHECKING:
     from operations.model_trial import Trial
 
 BUILT_IN = "minilm"
+
+TAKEN_AWAY = (
+    "LLM_BINDING_HOST",
+    "LLM_BINDING_API_KEY",
+    "EMBEDDING_BINDING_HOST",
+    "EMBEDDING_BINDING_API_KEY",
+)
+"""Other names of what is chosen here, which would count where the usual one is not set."""
+
 NO_KEY = "not-needed"
 """Sent to a server that asks for no key: a language model is used where one is configured."""
 
@@ -30,21 +39,28 @@ SHOWN = 12
 
 @dataclass(frozen=True)
 class Choice:
-    """The models that were chosen. Without an address no language model is used."""
+    """The models that were chosen; `binding` is empty where no language model is used."""
 
+    binding: str = ""
     base_url: str = ""
     key: str = ""
     language_model: str = ""
     embedding_model: str = BUILT_IN
     dimension: int = 0
+    region: str = ""
+    """Of Bedrock; empty: as it is."""
 
     @property
     def variables(self) -> dict[str, str]:
         """The settings of these models; an empty value: as if it were not set."""
         is_remote = self.embedding_model != BUILT_IN
+        binding = "" if self.binding == "openai" else self.binding
         return {
-            "LLM_BINDING": "",
-            "EMBEDDING_BINDING": "",
+            **dict.fromkeys(TAKEN_AWAY, ""),
+            **({} if self.binding else {"OPENAI_API_KEY": ""}),
+            "LLM_BINDING": binding,
+            "EMBEDDING_BINDING": binding if is_remote else "",
+            **({"AWS_REGION": self.region} if self.region else {}),
             "LLM_BASE_URL": self.base_url,
             "LLM_API_KEY": self.key,
             "LLM_MODEL": self.language_model,
@@ -101,6 +117,7 @@ def _choice(
     """Return what options say, and what is asked for the rest."""
     # `--help` answers without these.
     from operations.model_services import MODEL_SERVICES  # noqa: PLC0415
+    from runtime.models.bindings import KEYLESS  # noqa: PLC0415
 
     name = provider or _asked_provider()
     if name not in MODEL_SERVICES:
@@ -108,30 +125,50 @@ def _choice(
     if name == "none":
         return Choice()
     service = MODEL_SERVICES[name]
-    address = base_url or service.base_url or _prompt("address, as http://HOST:PORT/v1")
+    address = base_url or service.base_url
+    if not address and service.needs_address:
+        address = _prompt(f"address, as {service.form}")
     key = key or _asked_key(service)
-    offered = asyncio.run(_offered(address, key)) if test else []
+    region = _asked_region() if service.binding == "bedrock" else ""
+    offered = asyncio.run(_offered(service, address, key)) if test else []
     language = model or _asked_model("language model", service.language_model, offered)
-    embedder = embedding_model or _asked_model(
-        "embedding model", service.embedding_model or BUILT_IN, []
-    )
-    dimension = 0
-    if embedder != BUILT_IN:
-        dimension = asyncio.run(_dimension(address, key, embedder))
-    return Choice(address, key or NO_KEY, language, embedder, dimension)
+    embedder = embedding_model or BUILT_IN
+    if not embedding_model and service.embeds:
+        embedder = _asked_model("embedding model", service.embedding_model or BUILT_IN, [])
+    if embedder != BUILT_IN and not service.embeds:
+        raise InvalidInput(f"{service.title} has no embedding models: take `{BUILT_IN}`")
+    key = key or ("" if service.binding in KEYLESS else NO_KEY)
+    choice = Choice(service.binding, address, key, language, embedder, region=region)
+    return choice if embedder == BUILT_IN else asyncio.run(_with_dimension(choice))
 
 
-async def _offered(base_url: str, key: str) -> list[str]:
+async def _offered(service: "ModelService", address: str, key: str) -> list[str]:
+    """Return what the service lists in OpenAI's form, which Ollama has beside its own."""
     from operations.model_trial import offered_models  # noqa: PLC0415
 
-    return await offered_models(base_url, key)
+    if service.binding == "ollama":
+        return await offered_models(f"{address.rstrip('/').removesuffix('/v1')}/v1", key)
+    return await offered_models(address, key) if service.binding == "openai" else []
 
 
-async def _dimension(base_url: str, key: str, model: str) -> int:
+async def _with_dimension(choice: Choice) -> Choice:
+    """Return the choice with the dimension of its vectors, which the model is asked for."""
+    from embedded.environment import settings_from  # noqa: PLC0415
     from operations.model_trial import embedding_dimension  # noqa: PLC0415
     from runtime.models.open import KNOWN_DIMENSIONS  # noqa: PLC0415
+    from runtime.settings import Settings  # noqa: PLC0415
 
-    return KNOWN_DIMENSIONS.get(model) or await embedding_dimension(base_url, key, model)
+    known_dimension = KNOWN_DIMENSIONS.get(choice.embedding_model)
+    if known_dimension:
+        return replace(choice, dimension=known_dimension)
+    settings = settings_from(Settings, choice.variables)
+    return replace(choice, dimension=await embedding_dimension(settings))
+
+
+def _asked_region() -> str:
+    """Return AWS's region, empty where it is set already or nobody can be asked."""
+    is_set = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
+    return "" if is_set or not sys.stdin.isatty() else _prompt("region", "us-east-1")
 
 
 def _asked_provider() -> str:
@@ -188,7 +225,7 @@ async def _try(choice: Choice, report: "Callable[[str], None]") -> "list[Trial]"
     from operations.model_trial import try_embedder, try_language_model  # noqa: PLC0415
     from runtime.settings import Settings  # noqa: PLC0415
 
-    if not choice.base_url:
+    if not choice.binding:
         return []
     settings = settings_from(Settings, choice.variables)
     report(f"asks {choice.language_model} …")
@@ -232,6 +269,9 @@ def _show(
         echo(
             f"  {trial.model}: {trial.result} ({trial.seconds:.1f} s)", label="ok  ", colour="green"
         )
+    overriding = [name for name in choice.variables if os.environ.get(name)]
+    if overriding:
+        note(f"set in this shell too, which counts before the file: {', '.join(overriding)}")
     echo(f"wrote {file}: {', '.join(name for name, value in choice.variables.items() if value)}")
     if file != Path(DEFAULT_FILE):
         echo(f"give {VARIABLE}={file}, or --env-file {file} before the command")

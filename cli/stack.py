@@ -10,6 +10,7 @@ from cli import lost
 from cli.common import DATA, Data, Json, echo, errors, note, print_json, silent
 from cli.settings_file import note_settings_file
 from embedded.data_folder import DataFolder, StackState
+from embedded.ports import ApiAddress
 from runtime.errors import Busy
 
 # `--help` answers at once: drivers are loaded by the command that needs them.
@@ -29,6 +30,14 @@ def up(
             min=1, max=65535, help="Port of the API. Without it 9621, or another when taken."
         ),
     ] = None,
+    host: Annotated[
+        str,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Address of the API: 0.0.0.0 for whoever reaches this machine, who may do all "
+            "that accounts do not forbid.",
+        ),
+    ] = "127.0.0.1",
     rebuild: Annotated[
         bool,
         typer.Option(
@@ -66,9 +75,9 @@ def up(
 
             use_stores(folder, stores)
         if detach:
-            _start_in_background(folder, report, port, rebuild, as_json)
+            _start_in_background(folder, report, ApiAddress(host, port), rebuild, as_json)
             return
-        has_answered = _serve(folder, report, port, rebuild, as_json)
+        has_answered = _serve(folder, report, ApiAddress(host, port), rebuild, as_json)
         if has_answered is None:
             return
         report("stopped")
@@ -76,12 +85,12 @@ def up(
 
 
 def _start_in_background(
-    folder: DataFolder, report: Report, port: int | None, rebuild: bool, as_json: bool
+    folder: DataFolder, report: Report, api: ApiAddress, rebuild: bool, as_json: bool
 ) -> None:
     from embedded import daemon  # noqa: PLC0415
 
     there = folder.is_running() and folder.read().phase == "ready"
-    state = daemon.start(folder, report, api=port)
+    state = daemon.start(folder, report, api=api)
     _show(folder, state, as_json, "was running already" if there else "is running")
     if there:
         report_other_models(folder, state, report)
@@ -89,7 +98,7 @@ def _start_in_background(
 
 
 def _serve(
-    folder: DataFolder, report: Report, port: int | None, rebuild: bool, as_json: bool
+    folder: DataFolder, report: Report, api: ApiAddress, rebuild: bool, as_json: bool
 ) -> bool | None:
     """Run the stack until it is stopped, and return whether it was ready before; None where another
     process runs it.
@@ -114,7 +123,7 @@ def _serve(
             asyncio.run(lost.report_losses(folder, state, rebuild=rebuild, ask=False))
             return None
         try:
-            return asyncio.run(daemon.serve(folder, report, api=port, on_ready=ready))
+            return asyncio.run(daemon.serve(folder, report, api=api, on_ready=ready))
         except Busy:
             continue  # another process was faster: wait for it
 

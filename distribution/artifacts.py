@@ -20,6 +20,7 @@ NEEDED = (
     "contracts/schemas/DocumentAdded.v1.json",
     "docs/architecture.md",
     "services/gateway/main.py",
+    "services/gateway/manual_files/index.html",
     "services/gateway/web_page_files/index.html",
 )
 """Files of the package by which one sees that each kind of file is in a wheel."""

@@ -1,7 +1,8 @@
 """A stack in the background: started with a process of its own that outlives the command, stopped
 by its pid.
 
-`python -m embedded.daemon FOLDER PORT` is that process; PORT 0 means the usual one.
+`python -m embedded.daemon FOLDER HOST PORT` is that process, with the address of the API; PORT 0
+means the usual one.
 """
 
 import asyncio
@@ -18,6 +19,7 @@ from embedded import orphans
 from embedded.data_folder import LOCK_FILE, DataFolder, StackState, end_orphans
 from embedded.folder_errors import folder_errors
 from embedded.permissions import UMASK, make_private, open_private
+from embedded.ports import USUAL_ADDRESS, ApiAddress
 from runtime.errors import Busy, ConfigurationError, InvalidInput
 
 Report = Callable[[str], None]
@@ -48,7 +50,7 @@ STOP_GRACE = 90.0
 
 
 async def serve(
-    folder: DataFolder, report: Report, *, api: int | None, on_ready: Callable[[StackState], None]
+    folder: DataFolder, report: Report, *, api: ApiAddress, on_ready: Callable[[StackState], None]
 ) -> bool:
     """Run the stack until SIGTERM or SIGINT. Gives whether it was ready before. Raises as
     `stack.run_stack` does.
@@ -97,7 +99,7 @@ def running_state(folder: DataFolder, report: Report) -> StackState | None:
     return None
 
 
-def start(folder: DataFolder, report: Report, *, api: int | None) -> StackState:
+def start(folder: DataFolder, report: Report, *, api: ApiAddress = USUAL_ADDRESS) -> StackState:
     """Start a supervisor in the background and wait until its stack is ready; or until another's
     is, which is there.
 
@@ -125,13 +127,20 @@ def _require_room(folder: Path) -> None:
             probe.unlink(missing_ok=True)
 
 
-def _start_own(folder: DataFolder, report: Report, api: int | None) -> StackState | None:
+def _start_own(folder: DataFolder, report: Report, api: ApiAddress) -> StackState | None:
     """Start a supervisor and wait for its stack. None when another process was faster."""
     log = folder.path / LOG
     with open_private(log) as output:
         start_offset = offset = output.tell()
         child = subprocess.Popen(  # noqa: S603
-            [sys.executable, "-m", "embedded.daemon", str(folder.path), str(api or 0)],
+            [
+                sys.executable,
+                "-m",
+                "embedded.daemon",
+                str(folder.path),
+                api.host,
+                str(api.port or 0),
+            ],
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,
@@ -221,7 +230,7 @@ def _refusal(log: Path, offset: int) -> str:
 def main() -> None:
     """Entry point of the background process."""
     folder = DataFolder(Path(sys.argv[1]))
-    api = int(sys.argv[2]) or None
+    api = ApiAddress(sys.argv[2], int(sys.argv[3]) or None)
 
     def report(line: str) -> None:
         with suppress(OSError):  # a full disk: the stack goes on without this line

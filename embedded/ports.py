@@ -9,6 +9,7 @@ import contextlib
 import secrets
 import socket
 from collections.abc import Generator, Mapping
+from dataclasses import dataclass
 
 from runtime.errors import ConfigurationError, InvalidInput
 
@@ -26,6 +27,19 @@ DEFAULT_PORTS: Mapping[str, int] = {
 """Default port of each part; `api` is the query service, the other services have health pages
 only.
 """
+
+
+@dataclass(frozen=True)
+class ApiAddress:
+    """Where the API is to listen: on this machine alone, and on the usual port, unless asked
+    otherwise. Every other part of a stack listens on this machine alone.
+    """
+
+    host: str = "127.0.0.1"
+    port: int | None = None
+
+
+USUAL_ADDRESS = ApiAddress()
 
 LOWEST = 20000
 HIGHEST = 32000

@@ -43,6 +43,8 @@ from runtime.workarounds.httpx import httpx
 
 SERVICES: tuple[Stage, ...] = ("chunker", "extractor", "merger", "indexer", "query")
 
+LOCAL = ports.USUAL_ADDRESS.host
+
 SERVICE_TIMEOUT = 120.0
 """Seconds until a service must be ready: it waits for stores that start at the same time."""
 
@@ -60,12 +62,12 @@ PORT_ATTEMPTS = 3
 
 @asynccontextmanager
 async def run_stack(
-    folder: DataFolder, report: Report, *, api: int | None = None
+    folder: DataFolder, report: Report, *, api: ports.ApiAddress = ports.USUAL_ADDRESS
 ) -> AsyncGenerator[StackState]:
     """Run a stack over the folder for as long as the block lasts; no process of it is left
     afterwards.
 
-    Raises `Busy` when the folder has one already, InvalidInput when port `api` is taken,
+    Raises `Busy` when the folder has one already, InvalidInput when the port of `api` is taken,
     ConfigurationError, with the reason, when a part does not start.
     """
     with folder_errors(), private_files(), folder.lock():
@@ -142,14 +144,14 @@ def _stores(folder: DataFolder, state: StackState) -> tuple[Process, ...]:
 
 @asynccontextmanager
 async def _run_with_ports(
-    folder: DataFolder, state: StackState, report: Report, api: int | None
+    folder: DataFolder, state: StackState, report: Report, api: ports.ApiAddress
 ) -> AsyncGenerator[None]:
     preferred_ports = {**ports.DEFAULT_PORTS, **state.ports}
     for attempt in range(1, PORT_ATTEMPTS + 1):
         try:
-            with ports.claim_ports(preferred_ports, api) as state.ports:
+            with ports.claim_ports(preferred_ports, api.port) as state.ports:
                 _enter_phase("starting", folder, state)
-                async with _run_processes(folder, state, report):
+                async with _run_processes(folder, state, report, api.host):
                     _enter_phase("ready", folder, state)
                     try:
                         yield
@@ -169,7 +171,7 @@ async def _run_with_ports(
 
 @asynccontextmanager
 async def _run_processes(
-    folder: DataFolder, state: StackState, report: Report
+    folder: DataFolder, state: StackState, report: Report, api_host: str
 ) -> AsyncGenerator[None]:
     for name in ("documents", "services"):
         (folder.path / name).mkdir(exist_ok=True)
@@ -196,7 +198,10 @@ async def _run_processes(
         async with connected(bus_url(state), name="lightstream-topology") as client:
             if changes := await topology.apply(client.jetstream()):
                 report(f"streams and consumers are as declared now ({len(changes)} changes)")
-        services = [_service(name, folder, state, forks) for name in SERVICES]
+        services = [
+            _service(name, folder, state, forks, api_host if name == "query" else LOCAL)
+            for name in SERVICES
+        ]
         async with supervise(services, records) as services_answer:
             await asyncio.gather(stores_answer(), services_answer())
             watch = BusWatch(bus, bus_url(state), _health_ports(state), report)
@@ -241,10 +246,12 @@ def _service_environment(folder: DataFolder, state: StackState) -> dict[str, str
     variables = {
         variable.upper(): value for variable, value in service_addresses(folder, state).items()
     }
-    return {**variables, "HOST": "127.0.0.1"}
+    return {**variables, "HOST": LOCAL}
 
 
-def _service(name: Stage, folder: DataFolder, state: StackState, forks: ForkServer) -> Process:
+def _service(
+    name: Stage, folder: DataFolder, state: StackState, forks: ForkServer, host: str
+) -> Process:
     port = state.ports["api" if name == "query" else name]
 
     async def probe() -> None:
@@ -256,7 +263,7 @@ def _service(name: Stage, folder: DataFolder, state: StackState, forks: ForkServ
         [sys.executable, "-m", service_module(name)],
         folder.path / "services",
         probe,
-        env={**_service_environment(folder, state), "PORT": str(port)},
+        env={**_service_environment(folder, state), "HOST": host, "PORT": str(port)},
         timeout=SERVICE_TIMEOUT,
         grace=SERVICE_GRACE,
         launch=forks.launch,

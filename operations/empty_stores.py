@@ -55,7 +55,7 @@ def empty_stores(folder: DataFolder, projection: str, report: Callable[[str], No
             end_orphans(folder, folder.read())
             aside = _move_aside(folder, STORES_OF_PROJECTION[projection], report)
         report("starting the stack")
-        daemon.start(folder, report, api=None)
+        daemon.start(folder, report)
         return aside
     folder.ready_state()
     aside = _move_aside(folder, STORES_OF_PROJECTION[projection], report)

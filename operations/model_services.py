@@ -6,13 +6,17 @@ Addresses are those of docs/providers.md.
 
 from dataclasses import dataclass
 
+from runtime.models.bindings import EMBEDDING_BINDINGS, OPENAI
+
 
 @dataclass(frozen=True)
 class ModelService:
-    """A service with a language model, and perhaps an embedding model, of OpenAI's protocol.
+    """A service with a language model, and perhaps an embedding model, and the binding that
+    speaks to it.
 
-    Without an address it is asked for; without a language model the first that the service offers
-    is proposed. Without an embedding model the built-in one is proposed.
+    Without an address it is asked for, unless the binding has one of its own; without a language
+    model the first that the service offers is proposed. Without an embedding model the built-in
+    one is proposed.
     """
 
     title: str
@@ -20,6 +24,19 @@ class ModelService:
     needs_key: bool = True
     language_model: str = ""
     embedding_model: str = ""
+    binding: str = OPENAI
+    form: str = "http://HOST:PORT/v1"
+    """How an address of it looks, for whoever is asked for one."""
+
+    @property
+    def needs_address(self) -> bool:
+        """Return whether the service has no address that everybody calls."""
+        return not self.base_url and self.binding in (OPENAI, "azure_openai")
+
+    @property
+    def embeds(self) -> bool:
+        """Return whether its binding has embedding models, too."""
+        return self.binding in EMBEDDING_BINDINGS
 
 
 MODEL_SERVICES = {
@@ -29,16 +46,30 @@ MODEL_SERVICES = {
         language_model="gpt-4o-mini",
         embedding_model="text-embedding-3-small",
     ),
-    "ollama": ModelService("Ollama on this machine", "http://127.0.0.1:11434/v1", needs_key=False),
+    "ollama": ModelService(
+        "Ollama on this machine", "http://127.0.0.1:11434", needs_key=False, binding="ollama"
+    ),
     "lm-studio": ModelService(
         "LM Studio on this machine", "http://127.0.0.1:1234/v1", needs_key=False
     ),
+    "anthropic": ModelService("Anthropic", binding="anthropic"),
     "gemini": ModelService(
         "Google Gemini",
-        "https://generativelanguage.googleapis.com/v1beta/openai/",
         language_model="gemini-2.5-flash",
         embedding_model="gemini-embedding-001",
+        binding="gemini",
     ),
+    "azure_openai": ModelService(
+        "Azure OpenAI: your deployments are the models",
+        binding="azure_openai",
+        form="https://NAME.openai.azure.com",
+    ),
+    "bedrock": ModelService(
+        "AWS Bedrock: the key may be empty, then AWS's own chain of credentials counts",
+        needs_key=False,
+        binding="bedrock",
+    ),
+    "nvidia": ModelService("NVIDIA", binding="nvidia"),
     "mistral": ModelService(
         "Mistral",
         "https://api.mistral.ai/v1",

@@ -3,15 +3,18 @@ answer.
 """
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
 import httpx
+import orjson
 
 from runtime.errors import InvalidInput, Unavailable
 from runtime.models.open import open_chat, open_embedder
 from runtime.models.port import Message
-from runtime.models.roles import Role
+from runtime.models.roles import Role, embedding_connection
+from runtime.models.wires.open import open_wire
 from runtime.settings import Settings
 
 PATIENCE = 60.0
@@ -37,22 +40,27 @@ async def offered_models(base_url: str, key: str) -> list[str]:
 
     Raises Unavailable where nobody answers at that address, InvalidInput for a refused key.
     """
-    listed = await _request("GET", base_url, "models", key)
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    listed = await _request("GET", f"{base_url.rstrip('/')}/models", headers)
     try:
         return [str(row["id"]) for row in listed["data"]]
     except (LookupError, TypeError):
         return []
 
 
-async def embedding_dimension(base_url: str, key: str, model: str) -> int:
-    """Return how many numbers a vector of the model has.
+async def embedding_dimension(settings: Settings) -> int:
+    """Return how many numbers a vector of the embedding model has.
 
     Raises Unavailable where it gives none, InvalidInput for a refused key.
     """
-    body = {"model": model, "input": ["tide"]}
-    answer = await _request("POST", base_url, "embeddings", key, body)
+    model = settings.embedding_model
+    wire = open_wire(settings.embedding_binding, embedding_connection(settings))
+    request = wire.embedding({"model": model, "input": ["tide"]})
+    data = orjson.dumps(dict(request.body))
+    headers = {**wire.headers(request.url, data), "Content-Type": "application/json"}
+    answer = await _request("POST", request.url, headers, data)
     try:
-        return len(answer["data"][0]["embedding"])
+        return len(wire.vectors(answer)["data"][0]["embedding"])
     except (LookupError, TypeError):
         raise Unavailable(f"{model} gives no vectors: {_sentence(answer)}") from None
 
@@ -86,14 +94,13 @@ async def try_embedder(settings: Settings) -> Trial:
 
 
 async def _request(
-    method: str, base_url: str, path: str, key: str, body: dict[str, Any] | None = None
+    method: str, address: str, headers: Mapping[str, str], data: bytes | None = None
 ) -> Any:
     """Return the JSON that a service answers; an empty object where it knows no such path."""
-    address = f"{base_url.rstrip('/')}/{path}"
-    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    base_url = address.rpartition("/")[0]
     try:
         async with httpx.AsyncClient(timeout=PATIENCE) as client:
-            response = await client.request(method, address, headers=headers, json=body)
+            response = await client.request(method, address, headers=headers, content=data)
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise Unavailable(
             f"nobody answers at {base_url}: {error or type(error).__name__}"

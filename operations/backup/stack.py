@@ -126,7 +126,7 @@ def restore(
             )
         events = asyncio.run(_restore_folder(folder, backup, report))
         say("the log is restored; starting the stack")
-        daemon.start(folder, say, api=None)
+        daemon.start(folder, say)
         target = select_target(data)
     with target.rebuild_lock():
         say("making status, graph and vectors from the log")

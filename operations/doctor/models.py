@@ -1,10 +1,13 @@
 """Findings about models: each that the settings name is asked something harmless."""
 
+import os
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import partial
 from urllib.parse import urlsplit
 
+from embedded.data_folder import DataFolder
+from embedded.environment import settings_from, stack_environment
 from operations.model_trial import TEXT, try_embedder, try_language_model
 from runtime.errors import ServiceError
 from runtime.findings import Finding
@@ -16,8 +19,12 @@ from services.query.wiring import open_reranker
 TODO = "see docs/providers.md for its binding and settings"
 
 
-async def examine_models(settings: RoleSettings) -> AsyncIterator[Finding]:
-    """Yield whether each language model, the embedder and the reranker answer."""
+async def examine_models(
+    settings: RoleSettings, query: QuerySettings | None = None
+) -> AsyncIterator[Finding]:
+    """Yield whether each language model, the embedder and the reranker answer; the reranker is that
+    of `query`, else of this process's settings.
+    """
     models_asked: set[tuple[str, str, str]] = set()
     for role in ROLES:
         model = language_model(settings, role)
@@ -29,10 +36,22 @@ async def examine_models(settings: RoleSettings) -> AsyncIterator[Finding]:
         place = _place(settings.embedding_binding, settings.embedding_base_url)
         title = f"embedding model {settings.embedding_model} ({place})"
         yield await _trial(title, partial(try_embedder, settings))
-    query = QuerySettings()
+    query = query or QuerySettings()
     if query.rerank_binding not in ("", "null"):
         place = _place(query.rerank_binding, query.rerank_binding_host)
         yield await _trial(f"reranker ({place})", partial(_rerank_texts, query))
+
+
+async def examine_models_of(folder: DataFolder) -> AsyncIterator[Finding]:
+    """Examine the models that the running stack of a folder asks, whatever this shell names; where
+    none runs, those that one started from this shell would ask.
+    """
+    environ = stack_environment(folder.read()) if folder.is_running() else os.environ
+    settings = settings_from(RoleSettings, environ)
+    whose = "the running stack" if folder.is_running() else "this shell; no stack runs"
+    yield Finding("note", f"models are those of {whose}")
+    async for finding in examine_models(settings, settings_from(QuerySettings, environ)):
+        yield finding
 
 
 def _identity(model: LanguageModel) -> tuple[str, str, str]:

@@ -76,7 +76,7 @@ def repair(
     if outcome.events:
         if folder is not None:
             say("the log is repaired; starting the stack")
-            daemon.start(folder, say, api=None)
+            daemon.start(folder, say)
         target = select_target(data)
         with target.rebuild_lock():
             say("making status, graph and vectors from the log")

@@ -35,6 +35,8 @@ from services.gateway.graph import past_routes as graph_past
 from services.gateway.graph import path_routes as graph_paths
 from services.gateway.graph import provenance_routes as provenance
 from services.gateway.graph import routes as graph
+from services.gateway.manual import PUBLIC_PATHS as MANUAL_PATHS
+from services.gateway.manual import add_manual
 from services.gateway.operations import (
     consumer_routes,
     cost_routes,
@@ -134,6 +136,7 @@ def create_app(config: AuthConfig | None = None) -> FastAPI:
         lightrag_web_page.add_page(app, config.web_page)
     if config.own_page:
         add_web_page(app, config.own_page)
+    add_manual(app, config.manual)
     _add_middleware(app, config)
     _add_error_handlers(app)
     return app
@@ -177,6 +180,7 @@ def _add_middleware(app: FastAPI, config: AuthConfig) -> None:
     public = (
         *(lightrag_web_page.PUBLIC_PATHS if config.web_page else ()),
         *(OWN_PAGE_PATHS if config.own_page else ()),
+        *MANUAL_PATHS,
     )
     app.add_middleware(AuthMiddleware, config=config, public=public)
     app.add_middleware(AuditMiddleware)

@@ -53,9 +53,9 @@ class Engine:
         """Whether the image is in the storage."""
         return self.run("image", "exists", image, check=False).returncode == 0
 
-    def make_image(self) -> None:
-        """Run `make image` with this podman, which trusts the certificates that this machine
-        trusts.
+    def make_image(self, goal: str = "image") -> None:
+        """Run `make image`, or another goal, with this podman, which trusts the certificates that
+        this machine trusts.
         """
         certificates = (
             ["--volume", f"{CERTIFICATES}:{CERTIFICATES}:ro"] if CERTIFICATES.exists() else []
@@ -74,7 +74,7 @@ class Engine:
             f"{npm}:{BUILDER}/.npmrc:ro",
         ]
         path = f"{self.program.parent}:{os.environ['PATH']}"
-        command = ["make", "image", f"BUILD_OPTIONS={' '.join(options)}"]
+        command = ["make", goal, f"BUILD_OPTIONS={' '.join(options)}"]
         executed(command, minutes=40.0, env={**os.environ, "PATH": path}, cwd=REPOSITORY)
 
 

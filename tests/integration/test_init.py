@@ -13,7 +13,9 @@ import pytest_asyncio
 from dotenv import dotenv_values
 
 from embedded.processes import free_port
+from tests.support import model_servers as servers
 from tests.support.commands import LIGHTSTREAM
+from tests.support.model_servers import ollama
 from tests.support.openai_provider import DIMENSION, KEY, Provider, serving
 from tests.support.waiting import PATIENCE
 
@@ -103,6 +105,30 @@ async def test_a_person_is_asked_and_the_key_is_not_shown(
     assert "good: the answer" in shown
     assert "--env-file models.env" in shown
     assert dotenv_values(tmp_path / "models.env")["EMBEDDING_MODEL"] == "minilm"
+
+
+async def test_a_provider_with_a_wire_of_its_own_is_asked_on_that(tmp_path: Path) -> None:
+    """And with none afterwards no model is used, whatever the file said before."""
+    async with servers.serving(ollama.answer) as server:
+        address = server.url
+        options = (
+            "--base-url",
+            address,
+            "--model",
+            ollama.MODEL,
+            "--embedding-model",
+            ollama.MODEL,
+        )
+        code, _, err = await init(tmp_path, "--provider", "ollama", *options)
+    assert code == 0, err
+    written = dotenv_values(tmp_path / ".env")
+    assert (written["LLM_BINDING"], written["EMBEDDING_BINDING"]) == ("ollama", "ollama")
+    assert (written["LLM_BASE_URL"], written["EMBEDDING_DIM"]) == (address, "3")
+    assert "LLM_API_KEY" not in written
+    with (tmp_path / ".env").open("a") as file:
+        file.write(f"LLM_BINDING_HOST={address}\nOPENAI_API_KEY=sk-old\n")
+    assert (await init(tmp_path, "--provider", "none"))[0] == 0
+    assert dotenv_values(tmp_path / ".env") == {"EMBEDDING_MODEL": "minilm"}
 
 
 @pytest.mark.parametrize(

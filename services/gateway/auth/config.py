@@ -20,6 +20,7 @@ from services.gateway.auth.permissions import (
 from services.gateway.auth.rate_limits import Cooldown, Lockout, TokenBuckets
 from services.gateway.auth.settings import AccessSettings
 from services.gateway.body_limits import BodyLimits
+from services.gateway.manual import built_manual
 from services.gateway.places import PLAIN, Places
 from services.gateway.web_page import built_page
 
@@ -44,10 +45,11 @@ def _random_tokens() -> Tokens:
 
 @dataclass
 class AuthConfig:
-    """Who may call the API; the defaults allow everyone. `loopback`: the server listens on this
-    machine only.
+    """Who may call the API; the defaults allow everyone. `loopback`: the server is called by
+    names of this machine only.
 
-    `web_page` is LightRAG's page, `own_page` ours; None where there is none.
+    `web_page` is LightRAG's page, `own_page` ours, `manual` the documentation; None
+    where there is none.
     """
 
     keys: ApiKeys = field(default_factory=lambda: ApiKeys([]))
@@ -64,6 +66,7 @@ class AuthConfig:
     docs: bool = True
     web_page: Path | None = None
     own_page: Path | None = None
+    manual: Path | None = None
     loopback: bool = False
     body_limits: BodyLimits = field(default_factory=BodyLimits)
     path_prefix: str = ""
@@ -134,7 +137,8 @@ def auth_config(settings: AccessSettings) -> AuthConfig:
         docs=settings.enable_api_docs,
         web_page=_web_page(settings.webui_dir),
         own_page=built_page(),
-        loopback=loopback,
+        manual=built_manual(),
+        loopback=loopback or settings.lightstream_allow_open == "localhost",
         places_key=_places_key(settings),
         body_limits=BodyLimits(
             settings.max_login_body, settings.max_document_body, settings.max_request_body

@@ -66,8 +66,10 @@ class AccessSettings(Settings):
     whitelist_paths: str = Field(
         default="/health", description="open without credentials; `/x/*` is all below /x/"
     )
-    lightstream_allow_open: bool = Field(
-        default=False, description="listen beyond this machine without credentials"
+    lightstream_allow_open: bool | Literal["localhost"] = Field(
+        default=False,
+        description="listen beyond this machine without credentials; `localhost`: but answer only "
+        "who calls it by that name, as one does who published a container's port to himself",
     )
     cors_origins: str = Field(
         default="", description="web pages of other origins that may call; `*`: all"
@@ -121,7 +123,7 @@ class AccessSettings(Settings):
         accounts = bool(self.auth_accounts.get_secret_value())
         if self.token_secret.get_secret_value() and not self.has_credentials:
             messages.append("TOKEN_SECRET is set but no credentials are: everybody is let in")
-        if self.lightstream_allow_open and self.has_credentials:
+        if self.lightstream_allow_open is True and self.has_credentials:
             messages.append(
                 "LIGHTSTREAM_ALLOW_OPEN has no effect: credentials are set, so everybody is "
                 "asked for them"

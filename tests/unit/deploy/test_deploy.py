@@ -239,6 +239,7 @@ def test_images_are_pinned_above_the_floors() -> None:
     assert set(re.findall(r"^FROM (\S+)", DOCKERFILE, re.MULTILINE)) == {
         "${PYTHON_IMAGE}",
         "scratch",
+        "build",  # a stage of its own
     }
     base = re.search(r"^ARG PYTHON_IMAGE=(python:3\.11\.\d+-slim-\w+)$", DOCKERFILE, re.MULTILINE)
     assert base
@@ -314,17 +315,20 @@ def test_the_image_is_locked_and_runs_as_nobody_in_particular() -> None:
     assert "--require-hashes" in DOCKERFILE
     assert re.search(r"^USER 10001:10001$", DOCKERFILE, re.MULTILINE)
     assert re.search(r"^HEALTHCHECK ", DOCKERFILE, re.MULTILINE)
-    assert re.findall(r"^ARG (\w+)", DOCKERFILE, re.MULTILINE) == [
+    assert set(re.findall(r"^ARG (\w+)", DOCKERFILE, re.MULTILINE)) == {
         "PYTHON_IMAGE",
         "SOURCE_DATE_EPOCH",
-    ]
-    # The last stage has one layer and runs nothing: no shell is left to run it.
-    last_stage = DOCKERFILE.rpartition("FROM scratch")[2]
-    assert re.findall(r"^(COPY|RUN|ADD) .*", last_stage, re.MULTILINE) == ["COPY"]
-    # Without a shell a command is a list of words.
-    assert all(
-        command.startswith("[") for command in re.findall(r"CMD (.+)$", last_stage, re.MULTILINE)
-    )
+    }
+    images = [stage.partition("\nFROM ")[0] for stage in DOCKERFILE.split("FROM scratch AS ")[1:]]
+    assert [image.split()[0] for image in images] == ["services", "embedded"]
+    assert ALL["query"]["build"]["target"] == "services"
+    for image in images:
+        # It has one layer and runs nothing: no shell is left to run it.
+        assert re.findall(r"^(COPY|RUN|ADD) .*", image, re.MULTILINE) == ["COPY"]
+        assert "\nUSER 10001:10001\n" in image and "\nHEALTHCHECK " in image
+        # Without a shell a command is a list of words.
+        commands = re.findall(r"CMD (.+)$", image, re.MULTILINE)
+        assert all(command.startswith("[") for command in commands)
     commands = [ALL[name].get("command", []) for name in OURS]
     assert all(isinstance(words, list) and "sh" not in words for words in commands)
 

@@ -277,6 +277,8 @@ def test_without_credentials_nobody_else_is_listened_to(host: str) -> None:
     ):
         behind(host=host)
     assert behind(host=host, lightstream_allow_open=True).is_open
+    to_oneself = behind(host=host, lightstream_allow_open="localhost")
+    assert to_oneself.is_open and to_oneself.loopback
     assert not behind(host=host, lightrag_api_key=KEY).is_open
 
 

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { BookOpen, FileText, LogOut, MessageCircleQuestion, ScrollText, Settings2, Share2 } from "lucide-react";
+import { BookOpen, Braces, FileText, LogOut, MessageCircleQuestion, ScrollText, Settings2, Share2 } from "lucide-react";
 import { Suspense, useSyncExternalStore } from "react";
 import { NavLink, Outlet, useLocation } from "react-router";
 import { api, BASE, data, useWorkspace } from "../api/client";
@@ -71,11 +71,19 @@ export function Shell({ title }: { title: string }) {
         <div className="tools">
           <a
             className="button quiet bare"
+            href={`${BASE}/manual/`}
+            title={texts.shell.manual}
+            aria-label={texts.shell.manual}
+          >
+            <BookOpen size={16} aria-hidden />
+          </a>
+          <a
+            className="button quiet bare"
             href={`${BASE}/docs`}
             title={texts.shell.api}
             aria-label={texts.shell.api}
           >
-            <BookOpen size={16} aria-hidden />
+            <Braces size={16} aria-hidden />
           </a>
           <LanguageMenu />
           <ThemeMenu />

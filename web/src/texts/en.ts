@@ -53,6 +53,7 @@ export const en = {
     guest: "Guest",
     signOut: "Sign out",
     api: "API reference",
+    manual: "Manual",
   },
   signIn: {
     title: "Sign in",

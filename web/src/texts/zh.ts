@@ -44,6 +44,7 @@ export const zh: Texts = {
     guest: "访客",
     signOut: "退出登录",
     api: "API 参考",
+    manual: "手册",
   },
   signIn: {
     title: "登录",
