@@ -28,7 +28,7 @@ NEEDED = (
 COMMANDS = ("lightstream", "lightstream-rag")
 
 MAX_BYTES = 20 * 2**20
-"""Of one file; a wheel is 3 MB."""
+"""Of one file; a wheel is 4 MB."""
 
 
 def faults_of_wheel(path: Path, version: str, repository: Path) -> Iterator[str]:

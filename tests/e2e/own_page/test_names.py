@@ -20,6 +20,9 @@ ENTITIES = {
     "PRIME NUMBER": "concept",
     "Heron": "vessel",
     "Old Heron": "vessel",
+    "Tide Gauge": "instrument",
+    "The Gauge": "instrument",
+    "Gauge of the Port": "instrument",
 }
 
 
@@ -90,3 +93,28 @@ def test_an_entity_is_merged_into_one_that_is_looked_for(named: str, visits: Vis
         expect(page.get_by_role("complementary", name="Heron", exact=True)).to_be_visible()
         page.get_by_role("link", name="Log", exact=True).click()
         expect(page.get_by_text("Merged Old Heron into Heron")).to_be_visible()
+
+
+def test_several_of_the_list_are_merged_and_the_kinds_there_are_offered(
+    named: str, visits: Visits
+) -> None:
+    with visits.to(f"{named}/graph") as opened_page:
+        page = opened_page.page
+        page.get_by_role("button", name="As a list").click()
+        for name in ("Tide Gauge", "The Gauge", "Gauge of the Port"):
+            page.get_by_role("checkbox", name=f"Select {name}").click(force=True)
+        opened_page.assert_fits()
+        page.get_by_role("button", name="Merge 3 entities").click()
+        dialog = page.get_by_role("dialog")
+        dialog.get_by_role("button", name="The entity that it is").click()
+        page.get_by_role("option", name="Tide Gauge").click()
+        dialog.get_by_role("button", name="Merge 3 entities").click()
+        panel = page.get_by_role("complementary", name="Tide Gauge")
+        panel.get_by_role("button", name="Edit").click()
+        kinds = page.get_by_role("dialog").locator("datalist option")
+        assert "vessel" in [kind.get_attribute("value") for kind in kinds.all()]
+        page.keyboard.press("Escape")
+        page.get_by_role("link", name="Names", exact=True).click()
+        decided = page.get_by_role("region", name="Decided").get_by_role("listitem")
+        for name in ("The Gauge", "Gauge of the Port"):
+            expect(decided.filter(has_text=f"{name} is Tide Gauge")).to_be_visible()

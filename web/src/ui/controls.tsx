@@ -1,5 +1,5 @@
 import { Check, ChevronDown, Copy, type LucideIcon } from "lucide-react";
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useState, useId } from "react";
 import * as Aria from "react-aria-components";
 import { useTexts } from "../texts";
 
@@ -91,16 +91,26 @@ type TextProps = {
   autoFocus?: boolean;
   required?: boolean;
   placeholder?: string;
+  /** Values that are offered; others may be written. */
+  offered?: readonly string[];
 };
 
-export function TextInput({ label, rows, hint, placeholder = "", required, ...rest }: TextProps) {
+export function TextInput({ label, rows, hint, placeholder = "", required, offered, ...rest }: TextProps) {
+  const list = useId();
   return (
     <Aria.TextField className="field" {...rest} isRequired={required ?? false}>
       <Aria.Label>{label}</Aria.Label>
       {rows ? (
         <Aria.TextArea rows={rows} placeholder={placeholder} />
       ) : (
-        <Aria.Input placeholder={placeholder} />
+        <Aria.Input placeholder={placeholder} {...(offered ? { list } : {})} />
+      )}
+      {offered && (
+        <datalist id={list}>
+          {offered.map((value) => (
+            <option key={value} value={value} />
+          ))}
+        </datalist>
       )}
       {hint && (
         <Aria.Text slot="description" className="hint">

@@ -7,8 +7,9 @@ import { useWorkspace } from "../../api/client";
 import { useMayWrite } from "../../api/principal";
 import { useTexts } from "../../texts";
 import { useFormat } from "../../ui/format";
-import { isUnderWay, StageBars, StatusBadge } from "./Status";
+import { isUnderWay, StageBars, StatusBadge, WaitsFor } from "./Status";
 import { type Document, type Listing, PAGE_SIZE, type Sort } from "./useDocuments";
+import { type Surroundings, waitingFor } from "./waiting";
 
 type TableProps = {
   total: number;
@@ -16,6 +17,7 @@ type TableProps = {
   /** Is told which pages of the list are in sight. */
   onPages: (pages: number[]) => void;
   listing: Listing;
+  surroundings: Surroundings;
   selected: ReadonlySet<string>;
   onSelect: (selected: Set<string>) => void;
   onSelectAll: (on: boolean) => void;
@@ -52,13 +54,14 @@ function SortHeader({ sort, name, listing }: { sort: Sort; name: string; listing
   );
 }
 
-type RowProps = { index: number; place: Ref<HTMLTableRowElement>; document: Document; isSelected: boolean; onSelect: (on: boolean) => void };
+type RowProps = { index: number; place: Ref<HTMLTableRowElement>; document: Document; surroundings: Surroundings; isSelected: boolean; onSelect: (on: boolean) => void };
 
-function Row({ index, place, document, isSelected, onSelect }: RowProps) {
+function Row({ index, place, document, surroundings, isSelected, onSelect }: RowProps) {
   const texts = useTexts();
   const format = useFormat();
   const workspace = useWorkspace();
   const mayWrite = useMayWrite();
+  const waiting = isUnderWay(document.status) ? waitingFor(document, surroundings) : null;
   return (
     <tr ref={place} data-index={index} aria-rowindex={index + 2} className={isSelected ? "selected" : ""}>
       {mayWrite && (
@@ -71,6 +74,7 @@ function Row({ index, place, document, isSelected, onSelect }: RowProps) {
           {document.file_path}
         </Link>
         <span className="summary">{document.content_summary}</span>
+        {waiting && <WaitsFor {...waiting} />}
         {document.error_msg && <span className="fault">{document.error_msg}</span>}
         {document.warnings && document.warnings.length > 0 && (
           <span className="doubt" title={document.warnings.join("\n")}>
@@ -129,7 +133,7 @@ function Room({ height }: { height: number }) {
 }
 
 /** The documents of the workspace, of which only those in sight are drawn. */
-export function DocumentTable({ total, documentAt, onPages, listing, selected, onSelect, onSelectAll }: TableProps) {
+export function DocumentTable({ total, documentAt, onPages, listing, surroundings, selected, onSelect, onSelectAll }: TableProps) {
   const texts = useTexts();
   const mayWrite = useMayWrite();
   const { table, rows, measure, before, behind } = useRowsInSight(total, listing, onPages);
@@ -177,7 +181,7 @@ export function DocumentTable({ total, documentAt, onPages, listing, selected, o
               </tr>
             );
           const select = (on: boolean) => toggle(document.id, on);
-          return <Row key={index} index={index} place={measure} document={document} isSelected={selected.has(document.id)} onSelect={select} />;
+          return <Row key={index} index={index} place={measure} document={document} surroundings={surroundings} isSelected={selected.has(document.id)} onSelect={select} />;
         })}
         <Room height={behind} />
       </tbody>

@@ -30,6 +30,7 @@ import {
   useListing,
   working,
 } from "./useDocuments";
+import { useSurroundings } from "./useSurroundings";
 
 function Filters({ listing, counts }: { listing: Listing; counts: Record<string, number> | undefined }) {
   const texts = useTexts();
@@ -127,6 +128,7 @@ export function DocumentsPage() {
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const retry = useChange(() => api.POST("/documents/reprocess_failed"));
   const { counts, total, documentAt } = documents;
+  const surroundings = useSurroundings(working(counts) > 0);
   const selectAll = useChange(async (on: boolean) => setSelected(new Set(on ? await idsOf(api, listing) : [])));
 
   useEffect(
@@ -172,6 +174,7 @@ export function DocumentsPage() {
           documentAt={documentAt}
           onPages={setPages}
           listing={listing}
+          surroundings={surroundings}
           selected={selected}
           onSelect={setSelected}
           onSelectAll={(on) => selectAll.mutate(on)}

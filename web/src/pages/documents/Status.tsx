@@ -1,8 +1,10 @@
 import { useTexts } from "../../texts";
+import { useFormat } from "../../ui/format";
 import type { Document } from "./useDocuments";
+import type { Waiting } from "./waiting";
 
 export const STAGES = ["chunks", "extracted", "merged", "embedded", "indexed"] as const;
-type Stage = (typeof STAGES)[number];
+export type Stage = (typeof STAGES)[number];
 
 const numberIn = (document: Document, name: string) => Number(document.metadata[name] ?? 0);
 
@@ -44,6 +46,16 @@ export function StageBars({ document, named = false }: { document: Document; nam
       })}
     </ol>
   );
+}
+
+/** What a document waits for, in a sentence. */
+export function WaitsFor({ stage, ahead, paused, exceeded }: Waiting) {
+  const texts = useTexts().documents;
+  const format = useFormat();
+  const until = paused?.paused_until ? new Date(paused.paused_until).toLocaleTimeString() : "";
+  const turn = texts.waitsForStage[stage] + (ahead > 0 ? texts.ahead(format.number(ahead)) : "");
+  const why = exceeded || (paused ? texts.waitsForProvider(paused.name, until, paused.reason) : turn);
+  return <span className="summary">{why}</span>;
 }
 
 export const isUnderWay = (status: string) => !["processed", "partial", "failed"].includes(status);

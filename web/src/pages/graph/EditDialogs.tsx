@@ -11,7 +11,7 @@ import { type NodeFacts, sentences } from "./useSubgraph";
 type DialogProps = { onClose: () => void; onChanged: (name: string) => void };
 
 /** Changes name, type or description. A name that is taken asks whether the two are one. */
-export function EditDialog({ facts, onClose, onChanged }: DialogProps & { facts: NodeFacts }) {
+export function EditDialog({ facts, kinds, onClose, onChanged }: DialogProps & { facts: NodeFacts; kinds: readonly string[] }) {
   const texts = useTexts();
   const api = useApi();
   const [name, setName] = useState(facts.name);
@@ -67,7 +67,7 @@ export function EditDialog({ facts, onClose, onChanged }: DialogProps & { facts:
           required
           {...(isRenamed && !isTaken ? { hint: texts.graph.renameHint(facts.name) } : {})}
         />
-        <TextInput label={texts.graph.type} value={type} onChange={setType} required />
+        <TextInput label={texts.graph.type} value={type} onChange={setType} offered={kinds} required />
         <TextInput label={texts.graph.description} value={description} onChange={setDescription} rows={6} />
         <div className="actions">
           <Button onPress={onClose}>{texts.common.cancel}</Button>
@@ -111,7 +111,7 @@ export function RemoveDialog({ name, onClose, onChanged }: DialogProps & { name:
 }
 
 /** Adds an entity that no document speaks of. */
-export function CreateDialog({ onClose, onChanged }: DialogProps) {
+export function CreateDialog({ kinds, onClose, onChanged }: DialogProps & { kinds: readonly string[] }) {
   const texts = useTexts();
   const api = useApi();
   const [name, setName] = useState("");
@@ -137,7 +137,7 @@ export function CreateDialog({ onClose, onChanged }: DialogProps) {
       <form onSubmit={submit}>
         {create.error && <Failure error={create.error} />}
         <TextInput label={texts.documents.name} value={name} onChange={setName} autoFocus required />
-        <TextInput label={texts.graph.type} value={type} onChange={setType} />
+        <TextInput label={texts.graph.type} value={type} onChange={setType} offered={kinds} />
         <TextInput label={texts.graph.description} value={description} onChange={setDescription} rows={4} />
         <div className="actions">
           <Button onPress={onClose}>{texts.common.cancel}</Button>

@@ -12,7 +12,7 @@ import { MergeDialog } from "./MergeDialog";
 import { Origin } from "./Origin";
 import { RelationDialog } from "./RelationDialog";
 import { SplitDialog } from "./SplitDialog";
-import { type DrawnGraph, type EdgeFacts, type NodeFacts, sentences } from "./useSubgraph";
+import { type DrawnGraph, type EdgeFacts, type NodeFacts, kindsIn, sentences } from "./useSubgraph";
 
 /** Folds the log, so it is asked for when somebody looks, and again when the entity is described anew. */
 function History({ facts, onUndone }: { facts: NodeFacts; onUndone: (() => void) | undefined }) {
@@ -126,7 +126,7 @@ export function EntityPanel({ facts, graph, onSelect, onExpand, onChanged, isPas
         <summary>{texts.graph.history}</summary>
         {isHistory && <History facts={facts} onUndone={mayWrite ? () => onChanged(facts.name) : undefined} />}
       </details>
-      {dialog === "edit" && <EditDialog facts={facts} onClose={() => setDialog("")} onChanged={onChanged} />}
+      {dialog === "edit" && <EditDialog facts={facts} kinds={kindsIn(graph)} onClose={() => setDialog("")} onChanged={onChanged} />}
       {dialog === "merge" && <MergeDialog name={facts.name} onClose={() => setDialog("")} onChanged={onChanged} />}
       {dialog === "split" && <SplitDialog name={facts.name} onClose={() => setDialog("")} onChanged={onChanged} />}
       {dialog === "remove" && (

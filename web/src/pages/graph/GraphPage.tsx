@@ -9,36 +9,17 @@ import { Empty, Failure, Loading } from "../../ui/notices";
 import { CreateDialog } from "./EditDialogs";
 import { EntityPanel } from "./EntityPanel";
 import { DocumentFilter, ExportMenu, Legend } from "./GraphTools";
-import { isHidden, type View } from "./looks";
+import type { View } from "./looks";
+import { NodeList } from "./NodeList";
 import { Search } from "./Search";
 import { TimeSlider } from "./TimeSlider";
 import { useChanges } from "./useChanges";
-import { type DrawnGraph, useSubgraph } from "./useSubgraph";
+import { type DrawnGraph, kindsIn, useSubgraph } from "./useSubgraph";
 
 const Canvas = lazy(() => import("./Canvas"));
 
 /** Milliseconds after which the graph shows an edit, as a rule: the log has it at once. */
 const SETTLED = 1_200;
-
-/** What the canvas shows, as a list, for keyboards and those who do not see it. */
-function NodeList({ graph, view, onSelect }: { graph: DrawnGraph; view: View; onSelect: (name: string) => void }) {
-  const texts = useTexts();
-  const nodes = graph
-    .filterNodes((_, { facts }) => !isHidden(facts, view))
-    .map((name) => ({ name, type: graph.getNodeAttribute(name, "facts").type, degree: graph.degree(name), change: view.changes?.nodes.get(name) }))
-    .sort((one, other) => other.degree - one.degree || one.name.localeCompare(other.name));
-  return (
-    <ul className="node-list" aria-label={texts.graph.list}>
-      {nodes.map(({ name, type, degree, change }) => (
-        <li key={name}>
-          <button type="button" onClick={() => onSelect(name)}>
-            {name} <span>{type}</span> <span>{degree}</span> {change && <span className={change}>{texts.graph.changes[change]}</span>}
-          </button>
-        </li>
-      ))}
-    </ul>
-  );
-}
 
 function Size({ graph, isLoading, isTruncated }: { graph: DrawnGraph; isLoading: boolean; isTruncated: boolean }) {
   const texts = useTexts();
@@ -124,6 +105,8 @@ export default function GraphPage() {
   };
   const expand = (name: string) => void load(name, 1, 200);
   const failure = error ?? difference.error;
+  const isPast = Boolean(asOf || since);
+  const isEditable = mayWrite && !isPast;
   return (
     <div className="graph-page">
       <h1 className="hidden">{texts.nav.graph}</h1>
@@ -138,7 +121,7 @@ export default function GraphPage() {
             <Combine size={16} aria-hidden /> {texts.graph.namesLink}
           </Link>
           <Button look="quiet" icon={List} label={texts.graph.list} aria-pressed={isList} onPress={() => setList(!isList)} />
-          {mayWrite && !asOf && !since && <Button look="quiet" icon={CirclePlus} label={texts.graph.create} onPress={() => setCreating(true)} />}
+          {isEditable && <Button look="quiet" icon={CirclePlus} label={texts.graph.create} onPress={() => setCreating(true)} />}
         </div>
       </div>
       {hops.length > 0 && <WalkBar hops={hops} onSelect={select} onEnd={() => setParams(selected ? { entity: selected } : {})} />}
@@ -152,13 +135,13 @@ export default function GraphPage() {
         <Suspense fallback={<Loading />}>
           <Canvas graph={graph} version={version} view={view} onSelect={select} onExpand={expand} label={texts.graph.size(graph.order, graph.size)} picture={picture} />
         </Suspense>
-        {isList && <NodeList graph={graph} view={view} onSelect={select} />}
+        {isList && <NodeList graph={graph} view={view} onSelect={select} onMerged={isEditable ? changed : undefined} />}
         {facts && (
-          <EntityPanel key={facts.name} facts={facts} graph={graph} onSelect={select} onExpand={() => expand(facts.name)} onChanged={changed} isPast={asOf !== "" || since !== ""} />
+          <EntityPanel key={facts.name} facts={facts} graph={graph} onSelect={select} onExpand={() => expand(facts.name)} onChanged={changed} isPast={isPast} />
         )}
       </div>
       <TimeSlider onChange={moved} changes={difference.changes} />
-      {isCreating && <CreateDialog onClose={() => setCreating(false)} onChanged={changed} />}
+      {isCreating && <CreateDialog kinds={kindsIn(graph)} onClose={() => setCreating(false)} onChanged={changed} />}
     </div>
   );
 }

@@ -32,6 +32,9 @@ export const sentences = (description: string) => description.split(SEPARATOR);
 const chunkIds = (value: unknown) => text(value).split(SEPARATOR).filter((id) => id.includes("-chunk-"));
 const fileNames = (value: unknown) => text(value).split(SEPARATOR).filter(Boolean);
 
+/** The kinds of the entities that are drawn, in the order of their names. */
+export const kindsIn = (graph: DrawnGraph) => [...new Set(graph.mapNodes((_, { facts }) => facts.type))].sort();
+
 /** Colours that are told apart on light and dark ground, and by those who see red and green alike. */
 const PALETTE = ["#3d8fd1", "#e0903a", "#2fa38c", "#c95f9d", "#8a77d4", "#b59a1c", "#d3614e", "#5b9e3f", "#4fb3c9", "#97857a"];
 

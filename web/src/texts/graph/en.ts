@@ -19,6 +19,8 @@ export const graph = {
   mergeWarning: (one: string, other: string) =>
     `${other} exists. Merging makes ${one} another name of it: relations and descriptions of both stand under ${other}.`,
   mergeOne: "Merge with another",
+  mergeSelected: (n: number) => `Merge ${n} entities`,
+  mergeMore: (n: number) => `and ${n} more`,
   mergeTitle: (name: string) => `Merge ${name} into another entity`,
   mergeWith: "The entity that it is",
   names: "Names of one entity",

@@ -17,6 +17,8 @@ export const graph: typeof english = {
   merge: "合并两者",
   mergeWarning: (one, other) => `${other} 已存在。合并后 ${one} 成为它的别名：两者的关系和描述都归于 ${other}。`,
   mergeOne: "与另一实体合并",
+  mergeSelected: (n) => `合并 ${n} 个实体`,
+  mergeMore: (n) => `以及另外 ${n} 个`,
   mergeTitle: (name) => `将 ${name} 并入另一实体`,
   mergeWith: "它所指的实体",
   names: "同一实体的名称",

@@ -1,0 +1,44 @@
+import type { Schemas } from "../../api/client";
+import { lagOf } from "../log/series";
+import { progress, STAGES, type Stage } from "./Status";
+import type { Document } from "./useDocuments";
+
+/** The service that does a stage. */
+const SERVICE: Record<Stage, string> = { chunks: "chunker", extracted: "extractor", merged: "merger", embedded: "indexer", indexed: "indexer" };
+
+/** The stages whose service asks a model. */
+const ASKS_MODEL: readonly Stage[] = ["extracted", "embedded"];
+
+export interface Surroundings {
+  consumers: readonly Schemas["ConsumerProgress"][];
+  providers: readonly Schemas["Provider"][];
+  /** Why a budget holds its documents back; "" where none does. */
+  exceeded: string;
+}
+
+export interface Waiting {
+  stage: Stage;
+  /** Events of all documents that lie before this stage; 0 where it is not known. */
+  ahead: number;
+  /** The provider of models that nobody may ask now. */
+  paused: Schemas["Provider"] | undefined;
+  exceeded: string;
+}
+
+/** What a document that is under way waits for; null where nothing of it is left to do. */
+export function waitingFor(document: Document, { consumers, providers, exceeded }: Surroundings): Waiting | null {
+  const stage = STAGES.find((one) => {
+    const { done, all } = progress(document, one);
+    return all === 0 || done < all;
+  });
+  if (!stage || document.status === "deleting") return null;
+  const own = consumers.filter((one) => one.stage === SERVICE[stage]);
+  const asksModel = ASKS_MODEL.includes(stage);
+  return {
+    stage,
+    ahead: own.reduce((sum, one) => sum + lagOf(one), 0),
+    // Providers are told apart by the names of their models alone.
+    paused: asksModel ? providers.find(({ name, paused }) => paused && /embed/i.test(name) === (stage === "embedded")) : undefined,
+    exceeded: asksModel ? exceeded : "",
+  };
+}

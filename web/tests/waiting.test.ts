@@ -1,0 +1,26 @@
+import { expect, test } from "vitest";
+import { waitingFor } from "../src/pages/documents/waiting";
+
+const document = (metadata: object, status = "processing") => ({ id: "d", status, metadata }) as never;
+const consumer = (stage: string, pending: number) => ({ stage, pending, ack_pending: 1 });
+const provider = (name: string) => ({ name, paused: true, reason: "429" });
+const around = {
+  consumers: [consumer("extractor", 9), consumer("indexer", 4), consumer("indexer", 2)],
+  providers: [provider("text-embedding-3-small at api.example"), provider("gpt at api.example")],
+  exceeded: "",
+} as never;
+
+test("a document waits for the first stage that is not done, behind what lies before that", () => {
+  expect(waitingFor(document({}), around)).toMatchObject({ stage: "chunks", ahead: 0, paused: undefined });
+  expect(waitingFor(document({ chunks: 2, extracted: 1 }), around)).toMatchObject({ stage: "extracted", ahead: 10, paused: { name: "gpt at api.example" } });
+  const embedding = { chunks: 2, extracted: 2, merged: 2 };
+  expect(waitingFor(document(embedding), around)).toMatchObject({ stage: "embedded", ahead: 8, paused: { name: "text-embedding-3-small at api.example" } });
+  expect(waitingFor(document({ ...embedding, embedded: 2, indexed: 2 }), around)).toBeNull();
+  expect(waitingFor(document({}, "deleting"), around)).toBeNull();
+});
+
+test("a budget that is spent holds back what asks a model, and nothing else", () => {
+  const spent = { consumers: [], providers: [], exceeded: "the budget of 5 is spent" };
+  expect(waitingFor(document({ chunks: 1 }), spent)?.exceeded).toBe("the budget of 5 is spent");
+  expect(waitingFor(document({}), spent)?.exceeded).toBe("");
+});
