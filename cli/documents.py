@@ -3,7 +3,7 @@
 import asyncio
 import uuid
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -25,12 +25,12 @@ from cli.common import (
 from cli.terminal import line
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Coroutine, Sequence
 
     from lightstream_rag.client import AsyncLightstream
     from lightstream_rag.failures import ParkedEvents
     from lightstream_rag.models import Document
-    from operations.adding import AddOutcome
+    from operations.adding import AddOptions, AddOutcome
     from operations.documents import DocumentSelection, LeftOutFile
     from operations.target import Target
 
@@ -68,6 +68,18 @@ def add(
             "--estimate", help="Add nothing: show what models would be paid, by an estimate."
         ),
     ] = False,
+    allow: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--allow",
+            metavar="PRINCIPAL",
+            help="Who may see them: user:ann, group:legal, everyone. May be repeated.",
+        ),
+    ] = None,
+    deny: Annotated[
+        list[str] | None,
+        typer.Option("--deny", metavar="PRINCIPAL", help="Who may not, though allowed."),
+    ] = None,
     reason: Reason = "",
     data: Data = DATA,
     as_json: Json = False,
@@ -87,13 +99,17 @@ def add(
         audit_line("add", data, reason, changes=is_recorded, paths=paths[:MAX_SHOWN]),
     ):
         quiet_logs()
+        from contracts.access import access_of  # noqa: PLC0415
         from contracts.ids import UNKNOWN_SOURCE  # noqa: PLC0415
+        from operations.adding import AddOptions  # noqa: PLC0415
         from operations.documents import find_documents  # noqa: PLC0415
         from operations.target import select_target  # noqa: PLC0415
+        from publishing.draft import validated  # noqa: PLC0415
         from runtime.parsing.encodings import validated_encoding  # noqa: PLC0415
         from runtime.parsing.settings import ParserSettings  # noqa: PLC0415
 
         encoding = validated_encoding(encoding) if encoding else ""
+        access = validated(lambda: access_of(allow or [], deny or []))
         target = select_target(data)
         documents = find_documents(
             paths,
@@ -107,22 +123,21 @@ def add(
                 estimate_added(target, documents, encoding, as_json, workspace)
             )
         else:
-            has_failed = asyncio.run(_add(target, documents, encoding, wait, as_json, workspace))
+            options = AddOptions(encoding, access)
+            adding = add_and_follow(
+                target, workspace, documents, options, wait=wait, is_hidden=as_json
+            )
+            has_failed = asyncio.run(_add(adding, documents, as_json))
         if has_failed:
             raise typer.Exit(1)
 
 
 async def _add(
-    target: "Target",
+    adding: 'Coroutine[Any, Any, tuple["AddOutcome", list["Document"]]]',
     documents: "DocumentSelection",
-    encoding: str,
-    wait: bool,
     as_json: bool,
-    workspace: str,
 ) -> bool:
-    outcome, statuses = await add_and_follow(
-        target, workspace, documents, wait=wait, is_hidden=as_json, encoding=encoding
-    )
+    outcome, statuses = await adding
     if as_json:
         shown_documents = [document.model_dump(exclude_unset=True) for document in statuses]
         skipped = [asdict(skipped_file) for skipped_file in documents.skipped]
@@ -152,10 +167,10 @@ async def add_and_follow(
     stack: "Target",
     workspace: str,
     documents: "DocumentSelection",
+    options: "AddOptions | None" = None,
     *,
     wait: bool,
     is_hidden: bool,
-    encoding: str = "",
 ) -> tuple["AddOutcome", list["Document"]]:
     """Add the documents, and with `wait` follow them; return the outcome and the statuses of those
     in the log.
@@ -179,7 +194,12 @@ async def add_and_follow(
                 show([progress.Stage("added", len(names), total)])
 
             outcome = await adding.add_documents(
-                bus, workspace, documents.sources, track_id=track, on_done=done, encoding=encoding
+                bus,
+                workspace,
+                documents.sources,
+                track_id=track,
+                on_done=done,
+                options=options or adding.NO_OPTIONS,
             )
             outcome.refused[:0] = documents.refused
             if not (wait and (times := outcome.added_at)):

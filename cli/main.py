@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from cli import (
+    access,
     aliases,
     ask,
     audit,
@@ -115,6 +116,7 @@ app.add_typer(projections.app, name="projections")
 app.add_typer(aliases.app, name="alias")
 golden.app.command("run")(golden_run.run)
 app.add_typer(golden.app, name="golden")
+app.add_typer(access.app, name="access")
 app.add_typer(receipts.app, name="receipts")
 app.add_typer(importing.app, name="import")
 app.add_typer(webhooks.app, name="webhooks")

@@ -118,6 +118,8 @@ class Provenance:
     """Microseconds since the epoch: the document's time."""
     file_path: str
     description: str
+    type: str = ""
+    """Of an entity."""
 
 
 @dataclass(frozen=True)

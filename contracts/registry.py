@@ -20,6 +20,7 @@ PRODUCERS: Mapping[str, tuple[Producer, ...]] = {
     "DocumentAdded": ("publisher", "query", "lightstream"),
     "DocumentDeleted": ("publisher", "query", "lightstream"),
     "DocumentCancelled": ("query",),
+    "AccessChanged": ("publisher", "query", "lightstream"),
     "ChunksCreated": ("chunker",),
     "EntitiesExtracted": ("extractor",),
     "GraphMerged": ("merger",),

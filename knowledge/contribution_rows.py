@@ -187,6 +187,7 @@ def provenance_of(place: str, row: Row, names: Names) -> Provenance | None:
                 added_at=row["added_at"],
                 file_path=row["file_path"],
                 description=statement[1],
+                type=statement[3],
             )
     return None
 

@@ -2,7 +2,8 @@
 (`AsyncLightstream`).
 
 Both have the same methods. `questions`, `receipts`, `search`, `documents`, `failures`, `golden`,
-`graph`, `past` and `access` define what a method sends and returns; this module sends it.
+`graph`, `past`, `access` and `document_access` define what a method sends and returns; this module
+sends it.
 """
 
 import asyncio
@@ -22,6 +23,7 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar, Unpack, get_args
 
 from lightstream_rag import (
     access,
+    document_access,
     documents,
     failures,
     golden,
@@ -189,6 +191,9 @@ class Lightstream:
     track_status = _sync_method(documents.track_status)
     status_counts = _sync_method(documents.status_counts)
     parked_events = _sync_method(failures.parked_events)
+    change_document_access = _sync_method(document_access.change_document_access)
+    explain_document_access = _sync_method(document_access.explain_document_access)
+    document_access = _sync_method(document_access.document_access)
     list_documents = _sync_method(documents.list_documents)
     all_documents = _sync_method(documents.all_documents)
     delete_documents = _sync_method(documents.delete_documents)
@@ -313,6 +318,9 @@ class AsyncLightstream:
     track_status = _async_method(documents.track_status)
     status_counts = _async_method(documents.status_counts)
     parked_events = _async_method(failures.parked_events)
+    change_document_access = _async_method(document_access.change_document_access)
+    explain_document_access = _async_method(document_access.explain_document_access)
+    document_access = _async_method(document_access.document_access)
     list_documents = _async_method(documents.list_documents)
     all_documents = _async_method(documents.all_documents)
     delete_documents = _async_method(documents.delete_documents)

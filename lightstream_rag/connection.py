@@ -4,7 +4,7 @@ share.
 
 import os
 import re
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypedDict, TypeVar, Unpack
@@ -28,6 +28,7 @@ from runtime.workarounds.httpx import httpx
 T = TypeVar("T")
 
 DEFAULT_URL = "http://127.0.0.1:9621"
+ON_BEHALF_HEADER = "X-On-Behalf-Of"
 WORKSPACE_HEADER = "LIGHTRAG-WORKSPACE"
 RENEWED_HEADER = "X-New-Token"
 
@@ -54,7 +55,8 @@ class ConnectionOptions(TypedDict, total=False):
     `api_key`, `token` and `workspace` are those of LIGHTSTREAM_API_KEY (or LIGHTRAG_API_KEY),
     LIGHTSTREAM_API_TOKEN and LIGHTSTREAM_WORKSPACE where they are not given. `timeout`: seconds an
     answer may take, 300 by default, for a language model may be slow. `attempts`: how often a
-    request is sent that may be repeated, 5 by default.
+    request is sent that may be repeated, 5 by default. `on_behalf_of`: principals such as
+    `user:ann`, whose documents are read, where the key asks for others.
     """
 
     api_key: str
@@ -62,6 +64,7 @@ class ConnectionOptions(TypedDict, total=False):
     workspace: str
     timeout: float
     attempts: int
+    on_behalf_of: Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -74,6 +77,7 @@ class Connection:
     token: SecretStr = NO_SECRET
     timeout: float = 300.0
     attempts: int = 5
+    on_behalf_of: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, url: str, **options: Unpack[ConnectionOptions]) -> "Connection":
@@ -90,6 +94,7 @@ class Connection:
             token=_secret(_option(options.get("token"), "LIGHTSTREAM_API_TOKEN"), "token"),
             timeout=options.get("timeout", cls.timeout),
             attempts=max(1, options.get("attempts", cls.attempts)),
+            on_behalf_of=tuple(options.get("on_behalf_of", ())),
         )
 
     def httpx_arguments(self) -> dict[str, Any]:
@@ -100,6 +105,7 @@ class Connection:
             **({WORKSPACE_HEADER: self.workspace} if self.workspace else {}),
             **({"X-API-Key": self.api_key.get_secret_value()} if self.api_key else {}),
             **(bearer(self.token) if self.token else {}),
+            **({ON_BEHALF_HEADER: ", ".join(self.on_behalf_of)} if self.on_behalf_of else {}),
         }
         timeout = httpx.Timeout(self.timeout, connect=CONNECT_TIMEOUT)
         return {"base_url": self.url, "headers": headers, "timeout": timeout, "trust_env": False}

@@ -9,6 +9,7 @@ from typing import BinaryIO, Literal, TypedDict, Unpack
 from urllib.parse import quote
 from uuid import uuid4
 
+from lightstream_rag.document_access import Access
 from lightstream_rag.errors import Misconfigured, StillProcessing
 from lightstream_rag.flows import Call, Flow, Pause, Upload, get, json_body, parse_as, request
 from lightstream_rag.models import (
@@ -54,6 +55,7 @@ def add_texts(
     names: Sequence[str] = (),
     *,
     chunking: Chunking | None = None,
+    access: Access | None = None,
     idempotency_key: str = "",
 ) -> Flow[Added]:
     """Add texts, each under its name, which answers cite; the same name with another text is a new
@@ -61,9 +63,9 @@ def add_texts(
 
     The answer comes once the log has them durably. The client sends an Idempotency-Key with the
     request, so that a retry adds nothing twice; pass `idempotency_key` to make several calls count
-    as one.
+    as one. `access` says who may see them; without it that stays as it was, at first everyone.
     """
-    body = json_body(texts=list(texts), file_sources=list(names), chunking=chunking)
+    body = json_body(texts=list(texts), file_sources=list(names), chunking=chunking, access=access)
     return request(
         Call(
             "POST",
@@ -77,10 +79,15 @@ def add_texts(
 
 
 def add_text(
-    text: str, name: str = "", *, chunking: Chunking | None = None, idempotency_key: str = ""
+    text: str,
+    name: str = "",
+    *,
+    chunking: Chunking | None = None,
+    access: Access | None = None,
+    idempotency_key: str = "",
 ) -> Flow[Added]:
     """Add one text: see `add_texts`. Without a name the text itself makes the id."""
-    body = json_body(text=text, file_source=name, chunking=chunking)
+    body = json_body(text=text, file_source=name, chunking=chunking, access=access)
     return request(
         Call(
             "POST",
@@ -99,6 +106,7 @@ def upload(
     *,
     replace: bool = False,
     encoding: str = "",
+    access: Access | None = None,
     idempotency_key: str = "",
 ) -> Flow[Added]:
     """Add a file under its base name, or the one that is given. It is sent in pieces, never held in
@@ -112,7 +120,7 @@ def upload(
         "POST",
         "/documents/upload",
         parse_as(Added),
-        params={"replace": replace},
+        params={"replace": replace, **(access or {})},
         headers=_idempotency_header(idempotency_key),
         form={"encoding": encoding} if encoding else {},
         upload=_upload(file, name),

@@ -7,6 +7,7 @@ from typing import TypedDict, Unpack
 
 from pydantic import BaseModel, ConfigDict
 
+from contracts.access import Access
 from contracts.ids import UNKNOWN_SOURCE
 from contracts.values import Chunking, Scalar
 from lightstream_rag.connection import checked_workspace
@@ -24,7 +25,8 @@ class DocumentOptions(TypedDict, total=False):
     """The optional fields of a document.
 
     `file_path` is cited by answers. `pages` are the places in the text at which its pages begin.
-    `warnings` tell people what may be missing in the text. `source` says who publishes, as a URI
+    `warnings` tell people what may be missing in the text. `access` says who may see it; without it
+    that stays as it was, at first everyone. `source` says who publishes, as a URI
     reference, `actor` in whose name, as the log shows it: any text but a secret.
     """
 
@@ -34,6 +36,7 @@ class DocumentOptions(TypedDict, total=False):
     chunking: Chunking
     pages: Sequence[int]
     warnings: Sequence[str]
+    access: Access
     source: str
     actor: str
 
@@ -84,6 +87,7 @@ async def publish_document(
         chunking=about.get("chunking"),
         pages=about.get("pages", ()),
         warnings=about.get("warnings", ()),
+        access=about.get("access"),
     )
     with _translating_errors(), acting_as(about.get("actor") or local_actor()):
         draft = await asyncio.to_thread(DocumentDraft.of, submission)

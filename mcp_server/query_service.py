@@ -16,9 +16,10 @@ from runtime.workarounds.httpx import httpx
 WORKSPACE = "LIGHTRAG-WORKSPACE"
 OTHER_WORKSPACE = "X-Workspace"
 KEY = "X-API-Key"
-CALLER_HEADERS = (KEY, "Authorization", WORKSPACE, OTHER_WORKSPACE)
-"""Headers that name the caller and the workspace; they are passed on to the query service as they
-are.
+ON_BEHALF = "X-On-Behalf-Of"
+CALLER_HEADERS = (KEY, "Authorization", WORKSPACE, OTHER_WORKSPACE, ON_BEHALF)
+"""Headers that name the caller, for whom it asks, and the workspace; they are passed on to the
+query service as they are.
 """
 
 LONGEST_DETAIL = 1000

@@ -8,6 +8,7 @@ from functools import partial
 
 from nats.js import JetStreamContext
 
+from contracts.access import Access
 from operations.command_bus import SOURCE
 from operations.documents import DocumentSource, RefusedDocument, read_document
 from publishing.documents import add_document
@@ -67,6 +68,19 @@ class AddOutcome:
         return max((document.sequence for document in (*self.added, *self.unchanged)), default=0)
 
 
+@dataclass(frozen=True)
+class AddOptions:
+    """What is said of all documents of one call. `encoding`: of text in files, empty to detect it;
+    `access`: see `Submission`.
+    """
+
+    encoding: str = ""
+    access: Access | None = None
+
+
+NO_OPTIONS = AddOptions()
+
+
 async def add_documents(
     bus: JetStreamContext,
     workspace: str,
@@ -74,18 +88,17 @@ async def add_documents(
     *,
     track_id: str,
     on_done: Callable[[str], None],
-    encoding: str = "",
+    options: AddOptions = NO_OPTIONS,
 ) -> AddOutcome:
     """Read and publish each document. What cannot be read is reported and the rest goes on;
     `on_done` gets each name.
-
-    `encoding` is what text in files is in, empty to detect it.
     """
     outcome = AddOutcome()
     for source in sources:
         try:
-            parsed_file = await read_document(source, encoding)
-            add = partial(_add, bus, workspace, source.name, _draft(source, parsed_file, track_id))
+            parsed_file = await read_document(source, options.encoding)
+            draft = _draft(source, parsed_file, track_id, options.access)
+            add = partial(_add, bus, workspace, source.name, draft)
             document, is_new = await BUS_RETURNS.retry(add, bus_is_away, BUS_TRIES)
             (outcome.added if is_new else outcome.unchanged).append(document)
             outcome.warnings += [
@@ -113,7 +126,9 @@ async def is_in_status(bus: JetStreamContext, workspace: str, sequence: int) -> 
     return await NatsLog(bus).handled(STATUS_DURABLE, workspace=workspace) >= sequence
 
 
-def _draft(source: DocumentSource, parsed_file: Parsed, track_id: str) -> DocumentDraft:
+def _draft(
+    source: DocumentSource, parsed_file: Parsed, track_id: str, access: Access | None
+) -> DocumentDraft:
     return DocumentDraft.of(
         Submission(
             text=parsed_file.text,
@@ -123,6 +138,7 @@ def _draft(source: DocumentSource, parsed_file: Parsed, track_id: str) -> Docume
             metadata=parsed_file.metadata,
             pages=parsed_file.pages,
             warnings=parsed_file.warnings,
+            access=access,
         )
     )
 

@@ -239,7 +239,10 @@ USERS = (
     User(
         "publisher",
         "other systems: adds and deletes documents, reads nothing",
-        (_says("publisher", "DocumentAdded", "DocumentDeleted"), WRITES_OLDER_BLOBS),
+        (
+            _says("publisher", "DocumentAdded", "DocumentDeleted", "AccessChanged"),
+            WRITES_OLDER_BLOBS,
+        ),
     ),
 )
 """Every user of the bus."""

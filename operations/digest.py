@@ -111,7 +111,8 @@ def _without_places(row: Row, field_names: Sequence[str]) -> Fields:
     ]
     # Rows without any have the digest that they had before there were warnings.
     warnings = {name: row[name] for name in ("text_warnings", "chunk_warnings") if row.get(name)}
-    return {name: row[name] for name in field_names} | {"failures": failures} | warnings
+    access = {"access": row["access"]} if row.get("access") else {}
+    return {name: row[name] for name in field_names} | {"failures": failures} | warnings | access
 
 
 async def _graph(partition: Partition, stores: Stores) -> AsyncGenerator[tuple[str, list[Fields]]]:

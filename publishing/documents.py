@@ -12,6 +12,7 @@ from contracts.events import DocumentAdded, DocumentCancelled, DocumentDeleted, 
 from contracts.ids import event_id
 from contracts.moments import microseconds
 from contracts.values import DocumentVersion
+from publishing.access import access_before_deletion, change_access
 from publishing.current_version import current_version, existing_id
 from publishing.draft import DocumentDraft, validated
 from runtime.bus.codec import decode
@@ -56,6 +57,8 @@ async def add_document(
     before, current_event, at = await current_version(log, workspace, id)
     if current_event:
         if content_hash_of(current_event) == draft.content.sha256:
+            if access := draft.event.access:
+                await change_access(log, workspace=workspace, id=id, access=access, source=source)
             return Added(id, before, False, current_event.track_id or "", microseconds(at))
         if not draft.replaces:
             raise OtherText(f"there is another document of the id {id}")
@@ -90,15 +93,21 @@ async def reprocess_document(
     before, current_event, at = await current_version(log, workspace, id)
     if current_event is None or before != version:
         return None
-    return await _publish_again(log, workspace, current_event, source, f"{id}/{before}/again", at)
+    event = current_event.model_copy(update={"access": None})
+    return await _publish_again(log, workspace, event, source, f"{id}/{before}/again", at)
 
 
 async def restore_document(log: Log, *, workspace: str, event: DocumentAdded, source: str) -> Added:
-    """Publish what a document said before as its newest version. Raises `Unavailable`."""
-    before, _, at = await current_version(log, workspace, event.document_id)
-    return await _publish_again(
-        log, workspace, event, source, f"{event.document_id}/{before}/restored", at
-    )
+    """Publish what a document said before as its newest version, for those who could see it last.
+    Raises `Unavailable`.
+    """
+    id = event.document_id
+    before, current_event, at = await current_version(log, workspace, id)
+    # A deletion forgets who may see the document, so what comes back says it anew. Otherwise what
+    # it said itself may be out of date.
+    access = None if current_event else await access_before_deletion(log, workspace, id)
+    event = event.model_copy(update={"access": access})
+    return await _publish_again(log, workspace, event, source, f"{id}/{before}/restored", at)
 
 
 async def _publish_again(

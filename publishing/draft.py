@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from pydantic import ValidationError
 
+from contracts.access import Access
 from contracts.events import DocumentAdded
 from contracts.ids import UNKNOWN_SOURCE, canonical_name, document_id
 from contracts.spelling import name_spelling
@@ -54,6 +55,8 @@ class Submission:
     """
     replaces: bool = True
     """False rejects the document where another text has its id."""
+    access: Access | None = None
+    """Who may see the document; None: as was said of it before, at first everyone."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,6 +166,7 @@ def _event(
             chunking=submission.chunking,
             pages=_pages_in(text, submission),
             warnings=document_warnings(submission.warnings),
+            access=submission.access,
         )
     )
 

@@ -20,6 +20,7 @@ from contracts.events.answers import (
 from contracts.events.base import Event, Stage
 from contracts.events.budgets import BUDGET, BudgetPeriod, BudgetSet
 from contracts.events.documents import (
+    AccessChanged,
     ChunksCreated,
     DocumentAdded,
     DocumentCancelled,
@@ -68,6 +69,7 @@ __all__ = [
     "QUESTIONS",
     "SOURCES",
     "SUMMARY_PREFIX",
+    "AccessChanged",
     "AnswerEnd",
     "AnswerEvidence",
     "AnswerGiven",
@@ -117,6 +119,7 @@ _TYPES: tuple[type[Event], ...] = (
     DocumentAdded,
     DocumentDeleted,
     DocumentCancelled,
+    AccessChanged,
     ChunksCreated,
     EntitiesExtracted,
     GraphMerged,

@@ -4,6 +4,7 @@ from typing import Literal, Self
 
 from pydantic import ConfigDict, Field, model_validator
 
+from contracts.access import Access
 from contracts.events.base import Event
 from contracts.ids import UNKNOWN_SOURCE
 from contracts.values import (
@@ -53,6 +54,13 @@ class DocumentAdded(Event):
         description="characters of the text as published at which its pages begin",
     )
     warnings: DocumentWarnings = ()
+    access: Access | None = Field(
+        default=None,
+        description=(
+            "who may see it; absent: as was said of the document before, and at first everyone of "
+            "the workspace"
+        ),
+    )
 
     @model_validator(mode="after")
     def _exactly_one_text(self) -> Self:
@@ -80,6 +88,20 @@ class DocumentDeleted(Event):
     reason: str = Field(
         default="", max_length=1000, description="why, in words of who asked for it"
     )
+
+    @property
+    def aggregate_id(self) -> str:
+        return self.document_id
+
+
+class AccessChanged(Event):
+    """Others may see the document from now on; nothing of it is worked on again."""
+
+    document_id: str = Field(min_length=1, max_length=512)
+    access: Access | None = Field(
+        default=None, description="who may see it; absent: everyone of the workspace"
+    )
+    reason: str = Field(default="", max_length=1000)
 
     @property
     def aggregate_id(self) -> str:

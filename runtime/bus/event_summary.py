@@ -10,6 +10,7 @@ import orjson
 from contracts import subjects
 from contracts.envelope import Envelope
 from contracts.events import (
+    AccessChanged,
     AnswerGiven,
     BudgetSet,
     ChunksCreated,
@@ -179,12 +180,22 @@ def short_text(envelope: Envelope[Event]) -> str:
             )
         case RetryRequested() | ErasureRequested() | DocumentErased() | DocumentDeleted() as event:
             return _of_request(event)
-        case DocumentCancelled() | BudgetSet() | QuestionsCharged() as event:
-            return _spending_text(event)
+        case DocumentCancelled() | AccessChanged() as event:
+            return _document_text(event)
         case GraphEdited() as event:
             return _edit_text(event)
         case event:
             return _question_text(event)
+
+
+def _document_text(event: DocumentCancelled | AccessChanged) -> str:
+    if isinstance(event, DocumentCancelled):
+        return f"work on it is stopped{f' by {event.editor}' if event.editor else ''}"
+    why = f": {event.reason}" if event.reason else ""
+    if event.access is None:
+        return f"everyone may see it{why}"
+    denial = f", not {', '.join(event.access.deny)}" if event.access.deny else ""
+    return f"{', '.join(event.access.allow) or 'nobody'} may see it{denial}{why}"
 
 
 def _edit_text(event: GraphEdited) -> str:
@@ -199,6 +210,8 @@ def _question_text(event: Event) -> str:
     match event:
         case AnswerGiven():
             return _answer_text(event)
+        case BudgetSet() | QuestionsCharged():
+            return _spending_text(event)
         case FeedbackGiven():
             return f"an answer got a thumb {event.rating}"
         case GoldenRunEnded():
@@ -239,15 +252,13 @@ def _answer_text(event: AnswerGiven) -> str:
     return f"answered from {count} documents, receipt {event.receipt}: {words}"
 
 
-def _spending_text(event: DocumentCancelled | BudgetSet | QuestionsCharged) -> str:
+def _spending_text(event: BudgetSet | QuestionsCharged) -> str:
     if isinstance(event, QuestionsCharged):
         tokens = sum(cost.usage.prompt + cost.usage.completion for cost in event.costs)
         return (
             f"questions took {tokens:,} tokens "
             f"({', '.join(dict.fromkeys(cost.step for cost in event.costs))})"
         )
-    if isinstance(event, DocumentCancelled):
-        return f"work on it is stopped{f' by {event.editor}' if event.editor else ''}"
     limits = [f"{event.money:g}"] if event.money is not None else []
     limits += [f"{event.tokens:,} tokens"] if event.tokens is not None else []
     period = "" if event.period == "total" or not limits else f" a {event.period}"

@@ -47,6 +47,7 @@ async def open_here(settings: QuerySettings, bus: Bus, health: Health) -> AsyncG
             questions=service.questions,
             projections=Projections(
                 documents=dependencies.documents,
+                visibility=dependencies.visibility,
                 passages=dependencies.passages,
                 provenance=dependencies.provenance,
                 aliases=dependencies.aliases,

@@ -28,6 +28,8 @@ from services.query.past.reading import Past
 from services.query.past.stored_present import StoredPresent
 from services.query.questions.remote import RemoteQuestions
 from services.query.questions.settings import QuestionClientSettings
+from services.query.visibility.followed_log import FollowedVisibility
+from services.query.visibility.port import Visibility
 
 
 def opener_apart(client_settings: QuestionClientSettings) -> OpenAnswering:
@@ -60,7 +62,9 @@ async def open_apart(
         past = Past(bus.log, limits, present)
         yield Answering(
             questions=questions,
-            projections=_projections(rows, graph),
+            projections=_projections(
+                rows, graph, FollowedVisibility(bus.log, pointers, RowDocuments(rows))
+            ),
             past=past,
             past_documents=MemoryPastDocuments(bus.log, past),
             count_tokens=open_tokenizer().count,
@@ -81,9 +85,10 @@ def _watch(bus: Bus, rows: Rows, graph: Graph) -> None:
     )
 
 
-def _projections(rows: Rows, graph: Graph) -> Projections:
+def _projections(rows: Rows, graph: Graph, visibility: Visibility) -> Projections:
     return Projections(
         documents=RowDocuments(rows),
+        visibility=visibility,
         passages=RowPassages(rows),
         provenance=RowProvenance(rows),
         aliases=RowAliases(rows),

@@ -19,11 +19,13 @@ from contracts.text import encodable
 from runtime.errors import InvalidInput, ModelChanged, Poison, Retryable
 from runtime.retries import format_retry_after
 from runtime.version import VERSION
+from services.gateway.access import routes as access
 from services.gateway.auth import login
 from services.gateway.auth.audit import AuditMiddleware
 from services.gateway.auth.config import AuthConfig
 from services.gateway.auth.middleware import AuthError, AuthMiddleware
 from services.gateway.auth.security_headers import SECURITY_HEADERS, SecurityHeadersMiddleware
+from services.gateway.auth.viewers import REFUSE_VIEWERS
 from services.gateway.body_limits import BodyLimitMiddleware
 from services.gateway.compat import lightrag_pipeline, lightrag_web_page, ollama, openai
 from services.gateway.documents import routes as documents
@@ -125,7 +127,7 @@ def create_app(config: AuthConfig | None = None) -> FastAPI:
         redoc_url=None,
         openapi_url="/openapi.json" if config.docs else None,
         form_limits={"max_files": 100, "max_fields": 100, "max_part_size": 64 * 1024},
-        dependencies=SECURITY_SCHEMES,
+        dependencies=[*SECURITY_SCHEMES, REFUSE_VIEWERS],
         responses=error_responses(*COMMON_CODES),
     )
     app.state.auth = config
@@ -149,7 +151,9 @@ def _routes() -> tuple[BaseRoute, ...]:
     FastAPI takes their parameters and models apart when the first request comes, once for each
     object returned here.
     """
-    root_router = APIRouter(dependencies=SECURITY_SCHEMES, responses=error_responses(*COMMON_CODES))
+    root_router = APIRouter(
+        dependencies=[*SECURITY_SCHEMES, REFUSE_VIEWERS], responses=error_responses(*COMMON_CODES)
+    )
     of_graph = (graph, aliases, graph_past, graph_paths, provenance)
     for routes in (
         questions,
@@ -157,6 +161,7 @@ def _routes() -> tuple[BaseRoute, ...]:
         golden,
         receipts,
         documents,
+        access,
         lightrag_pipeline,
         feeds,
         *of_graph,
@@ -198,6 +203,7 @@ def _add_middleware(app: FastAPI, config: AuthConfig) -> None:
                 "Last-Event-ID",
                 "X-API-Key",
                 "LIGHTRAG-WORKSPACE",
+                "X-On-Behalf-Of",
                 "X-Workspace",
             ],
             expose_headers=["X-New-Token", "X-Log-Position", "X-Receipt", "Retry-After"],

@@ -65,6 +65,7 @@ from services.query.questions.port import Questions
 from services.query.retrieval.port import EntityAliases, ProvenanceReader
 from services.query.status.current_partitions import CurrentPartitions
 from services.query.status.port import Documents, Passages, Positions
+from services.query.visibility.port import Visibility
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,6 +73,7 @@ class Projections:
     """What routes read of the stores themselves, and the caches that they clear."""
 
     documents: Documents
+    visibility: Visibility
     passages: Passages
     provenance: ProvenanceReader
     aliases: EntityAliases
@@ -137,6 +139,7 @@ class Parts:
             blobs=self.blobs,
             pointers=self.pointers,
             documents=self.projections.documents,
+            visibility=self.projections.visibility,
             caches=self.projections.caches,
             scans=Scans(self.settings.input_dir, read_limits),
             read_limits=read_limits,
@@ -160,6 +163,7 @@ class Parts:
             pointers=self.pointers,
             current_partitions=current,
             graph=self.projections.graph,
+            visibility=self.projections.visibility,
             passages=self.projections.passages,
             provenance=self.projections.provenance,
             aliases=self.projections.aliases,
@@ -171,8 +175,10 @@ class Parts:
         return SearchDependencies(
             pointers=self.pointers,
             documents=self.projections.documents,
+            visibility=self.projections.visibility,
             passages=self.projections.passages,
             graph=self.projections.graph,
+            provenance=self.projections.provenance,
             past_documents=self.past_documents,
         )
 

@@ -1,9 +1,11 @@
 """A question with its mode, scope and budgets, with LightRAG's names and defaults."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from services.query.status.scope import EVERYTHING, Scope
+from services.query.visibility.port import VisibleDocuments
+from services.query.visibility.viewer import Viewer
 
 Mode = Literal["local", "global", "hybrid", "mix", "naive", "walk", "auto", "bypass"]
 """How a question is answered; `auto` chooses `walk` or `mix` for each question."""
@@ -103,6 +105,10 @@ class Question:
     user_prompt: str = ""
     history: tuple[Turn, ...] = ()
     effort: Effort = "low"
+    viewer: Viewer | None = field(default=None, repr=False)
+    """Who asks; None: someone who sees all documents."""
+    visible: VisibleDocuments | None = field(default=None, repr=False, compare=False)
+    """The documents that the viewer sees; retrieval sets it."""
 
 
 def search_keywords(question: Question, extracted_keywords: Keywords) -> Keywords:

@@ -12,6 +12,7 @@ from runtime.service import Bus, Subscription
 from runtime.stores.documents.port import Rows
 from runtime.stores.open import open_documents
 from services.query.adapters.contributions import RowContributions
+from services.query.adapters.documents import RowDocuments
 from services.query.adapters.stages import measured_stage
 from services.query.charges import Charges
 from services.query.past.answers import MemoryPastAnswers
@@ -21,6 +22,7 @@ from services.query.questions.local import LocalQuestions
 from services.query.receipts.publishing import AnswerReceipts
 from services.query.settings import QuerySettings
 from services.query.status.projection import on_events
+from services.query.visibility.followed_log import FollowedVisibility
 from services.query.wiring import open_dependencies
 
 
@@ -46,8 +48,9 @@ async def open_question_service(
     rows = open_documents(settings)
     try:
         async with open_dependencies(settings, bus, health) as opened:
-            dependencies = replace(opened, measure=measured_stage)
             pointers = WatchedPointers(bus.pointers, bus.integrity)
+            visibility = FollowedVisibility(bus.log, pointers, RowDocuments(rows))
+            dependencies = replace(opened, measure=measured_stage, visibility=visibility)
             present = StoredPresent(bus.log, rows, RowContributions(rows), pointers)
             past = Past(bus.log, settings.summary_limits, present)
             receipts = AnswerReceipts(bus.log, settings.receipt_forms, answering_model(settings))

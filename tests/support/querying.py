@@ -57,6 +57,7 @@ from services.query.retrieval.caches.name_indexes import NameIndexes
 from services.query.settings import QuerySettings
 from services.query.status.positions import LogPositions
 from services.query.status.projection import on_events
+from services.query.visibility.followed_log import FollowedVisibility
 from tests.support.events import (
     NOON,
     added,
@@ -91,6 +92,7 @@ class QueryHarness:
         self.vectors = MemoryVectors(self.embedder.model, self.embedder.dimension)
         self.documents, self.passages = RowDocuments(self.rows), RowPassages(self.rows)
         self.ledger = RowLedger(self.rows)
+        self.visibility = FollowedVisibility(self.log, self.pointers, self.documents)
         self.names = NameIndexes(self.graph, self.documents, RowAliases(self.rows))
 
     async def project(self, *deliveries: Delivery[Any]) -> None:
@@ -184,6 +186,7 @@ class QueryHarness:
             ledger=self.ledger,
             entity_names=self.names,
             passage_reader=self.passages,
+            visibility=self.visibility,
             keyword_extractor=OfflineKeywordExtractor(),
             answer_generator=ExtractiveAnswerGenerator(self.embedder),
             embed=self.embedder.embed,
@@ -225,6 +228,7 @@ class QueryHarness:
         """What routes read beside questions."""
         return Projections(
             documents=self.documents,
+            visibility=self.visibility,
             passages=self.passages,
             provenance=RowProvenance(self.rows),
             aliases=RowAliases(self.rows),
@@ -252,7 +256,7 @@ CURIE_SAYS = (
     ),
 )
 BAKER = ("The baker of the village sells bread and honey cakes on market days.",)
-BAKER_SAYS = (([entity("Baker", "person", "Sells bread and honey cakes")], []),)
+BAKER_SAYS: Any = (([entity("Baker", "person", "Sells bread and honey cakes")], []),)
 
 
 async def library_of_two() -> QueryHarness:

@@ -248,8 +248,13 @@ def only_documents(hits: Iterable[Row], documents: Collection[str] | None) -> li
     """Return the rows or hits that are chunks of these documents; all of them for None."""
     if documents is None:
         return list(hits)
-    prefixes = _prefixes(documents)
+    prefixes = _prefix_set(frozenset(documents))
     return [hit for hit in hits if hit.id[: -len("0000000000")] in prefixes]
+
+
+@lru_cache(maxsize=16)  # the documents that a reader sees are the same for many searches
+def _prefix_set(documents: frozenset[str]) -> frozenset[str]:
+    return frozenset(_prefixes(documents))
 
 
 def _prefixes(documents: Collection[str]) -> set[str]:

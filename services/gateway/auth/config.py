@@ -2,7 +2,8 @@
 
 import hashlib
 import secrets
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from ipaddress import ip_address
 from pathlib import Path
 
@@ -12,8 +13,10 @@ from services.gateway.auth.credentials import MIN_SECRET_LENGTH, Accounts, ApiKe
 from services.gateway.auth.known_principals import KnownPrincipals
 from services.gateway.auth.permissions import (
     MIN_KEY_LENGTH,
+    Binding,
     Principal,
     parse_accounts,
+    parse_bindings,
     parse_keys,
     split_list,
 )
@@ -23,6 +26,7 @@ from services.gateway.body_limits import BodyLimits
 from services.gateway.manual import built_manual
 from services.gateway.places import PLAIN, Places
 from services.gateway.web_page import built_page
+from services.query.visibility.viewer import Viewer
 
 CREDENTIALS_HINT = (
     "set LIGHTRAG_API_KEY, LIGHTSTREAM_API_KEYS or AUTH_ACCOUNTS, or HOST=127.0.0.1; "
@@ -69,6 +73,8 @@ class AuthConfig:
     manual: Path | None = None
     loopback: bool = False
     body_limits: BodyLimits = field(default_factory=BodyLimits)
+    anonymous_viewer: Viewer | None = None
+    """What requests without credentials see of public paths; None: all."""
     path_prefix: str = ""
     """The path below which a proxy shows the service; `believes_proxies`: its `X-Forwarded-Prefix`
     counts.
@@ -114,10 +120,14 @@ def auth_config(settings: AccessSettings) -> AuthConfig:
         raise ConfigurationError(
             f"AUTH_ACCOUNTS needs a TOKEN_SECRET of at least {MIN_SECRET_LENGTH} characters"
         )
-    user_accounts = _accounts(settings, secret)
+    bindings = _bindings(settings)
+    user_accounts = _accounts(settings, secret, bindings)
+    keys = _keys(settings, loopback, bindings)
+    _refuse_unknown_names(bindings, [*keys.principals, *user_accounts.principals])
     return AuthConfig(
-        keys=_keys(settings, loopback),
+        keys=keys,
         accounts=user_accounts,
+        anonymous_viewer=Viewer() if bindings else None,
         tokens=Tokens(
             secret or secrets.token_urlsafe(32),
             settings.token_expire_hours,
@@ -189,7 +199,34 @@ def _rate_limit(settings: AccessSettings, name: str) -> TokenBuckets:
     return TokenBuckets(getattr(settings, name) if applies else 0)
 
 
-def _keys(settings: AccessSettings, local: bool) -> ApiKeys:
+def _bindings(settings: AccessSettings) -> dict[str, Binding]:
+    try:
+        return parse_bindings(settings.lightstream_principals)
+    except ValueError as error:
+        raise ConfigurationError(f"LIGHTSTREAM_PRINCIPALS: {error}") from None
+
+
+def _refuse_unknown_names(bindings: Mapping[str, Binding], principals: Iterable[Principal]) -> None:
+    """Raise ConfigurationError for a name that no credential has: one that is misspelt would leave
+    a key unbound, which sees everything.
+    """
+    unknown_names = bindings.keys() - {principal.name for principal in principals}
+    if unknown_names:
+        raise ConfigurationError(
+            f"LIGHTSTREAM_PRINCIPALS: there is no {sorted(unknown_names)[0]} among "
+            "LIGHTSTREAM_API_KEYS, LIGHTRAG_API_KEY (key:lightrag) and AUTH_ACCOUNTS"
+        )
+
+
+def _bound(principal: Principal, bindings: Mapping[str, Binding]) -> Principal:
+    """Return the principal with whose documents it sees."""
+    binding = bindings.get(principal.name)
+    if binding is None:
+        return principal
+    return replace(principal, viewer=binding.viewer, asks_for_others=binding.asks_for_others)
+
+
+def _keys(settings: AccessSettings, local: bool, bindings: Mapping[str, Binding]) -> ApiKeys:
     default_key = settings.lightrag_api_key.get_secret_value()
     if default_key and not local and len(default_key) < MIN_KEY_LENGTH:
         raise ConfigurationError(
@@ -204,16 +241,17 @@ def _keys(settings: AccessSettings, local: bool) -> ApiKeys:
         raise ConfigurationError(
             "LIGHTSTREAM_API_KEYS: two entries, or one and LIGHTRAG_API_KEY, have the same key"
         )
+    default_keys = [(default_key, Principal("key:lightrag"))] if default_key else []
     return ApiKeys(
-        [*named_keys, *([(default_key, Principal("key:lightrag"))] if default_key else [])]
+        [(key, _bound(principal, bindings)) for key, principal in (*named_keys, *default_keys)]
     )
 
 
-def _accounts(settings: AccessSettings, secret: str) -> Accounts:
+def _accounts(settings: AccessSettings, secret: str, bindings: Mapping[str, Binding]) -> Accounts:
     try:
         users = parse_accounts(
             settings.auth_accounts.get_secret_value(), settings.lightstream_account_rights
         )
-        return Accounts(users, secret)
+        return Accounts(users, secret, lambda principal: _bound(principal, bindings))
     except ValueError as error:
         raise ConfigurationError(f"AUTH_ACCOUNTS or LIGHTSTREAM_ACCOUNT_RIGHTS: {error}") from None

@@ -9,7 +9,7 @@ import re
 import secrets
 import time
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -18,7 +18,8 @@ import jwt
 
 from services.gateway.auth.permissions import Permissions, Principal
 
-Role = Literal["user", "guest"]
+Role = Literal["user", "guest", "reader"]
+"""A `reader` is no account: another system signs its token with our secret, and says its groups."""
 
 ALGORITHM = "HS256"
 ISSUER = "lightstream"
@@ -88,7 +89,12 @@ class Accounts:
     Raises ValueError for a hash that is none; its message never holds a password.
     """
 
-    def __init__(self, users: Mapping[str, tuple[str, Permissions]], secret: str) -> None:
+    def __init__(
+        self,
+        users: Mapping[str, tuple[str, Permissions]],
+        secret: str,
+        bound: Callable[[Principal], Principal] = lambda principal: principal,
+    ) -> None:
         costs = {
             name: _cost(name, password)
             for name, (password, _) in users.items()
@@ -98,7 +104,7 @@ class Accounts:
         salt = bcrypt.gensalt(dummy_cost)
         self._users = {
             name: Account(
-                Principal(f"user:{name}", grant),
+                bound(Principal(f"user:{name}", grant)),
                 password.removeprefix(BCRYPT_PREFIX).encode()
                 if name in costs
                 else bcrypt.hashpw(_prehash(password), salt),
@@ -180,6 +186,9 @@ class Token:
     issued_at: float
     expires_at: float
     login_at: float
+    groups: tuple[str, ...] = ()
+    workspaces: tuple[str, ...] = ()
+    """Of a reader: where it may ask; none: in the default workspace."""
 
 
 @dataclass(frozen=True)
@@ -246,6 +255,8 @@ class Tokens:
                 # signature is ours.
                 options={"require": ["sub", "iat", "exp", "iss"], "verify_iat": False},
             )
+            if claims["role"] == "reader":
+                return _reader(claims)
             password_fingerprint = str(claims["metadata"]["mark"])
             role: Role = "user" if claims["role"] == "user" else "guest"
             # A token of an older version has no login time: that of its issue stands for it.
@@ -257,6 +268,17 @@ class Tokens:
         if role == "user" and time.time() >= login + 3600 * self.max_hours:
             return None
         return Token(str(claims["sub"]), role, password_fingerprint, issued_at, ends, login)
+
+
+def _reader(claims: dict[str, Any]) -> Token:
+    """Return the token of a reader. Raises TypeError, ValueError for claims of another form."""
+    lists = [claims.get(name, []) for name in ("groups", "workspaces")]
+    for values in lists:
+        if not isinstance(values, list):
+            raise TypeError("no list")
+    groups, workspaces = (tuple(map(str, values)) for values in lists)
+    issued_at, ends = float(claims["iat"]), float(claims["exp"])
+    return Token(str(claims["sub"]), "reader", "", issued_at, ends, issued_at, groups, workspaces)
 
 
 def _digest(key: str) -> bytes:

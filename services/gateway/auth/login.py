@@ -12,6 +12,7 @@ from services.gateway.auth.config import AuthConfig
 from services.gateway.auth.login_models import AuthStatus, CurrentPrincipal, LoggedIn, Verified
 from services.gateway.auth.middleware import client_address, default_workspace, too_many_requests
 from services.gateway.auth.permissions import Principal
+from services.gateway.auth.viewers import shows_no_documents
 from services.gateway.brand import brand_of
 from services.gateway.reference.responses import PUBLIC_ROUTE
 
@@ -30,6 +31,7 @@ Password = Annotated[str, Form(max_length=1024, examples=["correct horse battery
     response_model_exclude_unset=True,
     openapi_extra=PUBLIC_ROUTE,
 )
+@shows_no_documents
 async def auth_status(request: Request) -> dict[str, Any]:
     """Say whether a login is needed. Where there are no accounts, return a guest's token, which
     permits nothing.
@@ -43,6 +45,7 @@ async def auth_status(request: Request) -> dict[str, Any]:
 @router.post(
     "/login", response_model=LoggedIn, response_model_exclude_unset=True, openapi_extra=PUBLIC_ROUTE
 )
+@shows_no_documents
 async def login(request: Request, username: UserName, password: Password) -> dict[str, Any]:
     """Return a token for a user's name and password."""
     config: AuthConfig = request.app.state.auth
@@ -68,12 +71,14 @@ async def login(request: Request, username: UserName, password: Password) -> dic
 
 
 @router.get("/auth/verify")
+@shows_no_documents
 async def verify() -> Verified:
     """Confirm the credentials: the middleware answers when they are not valid."""
     return Verified()
 
 
 @router.get("/auth/principal")
+@shows_no_documents
 async def current_principal(request: Request) -> CurrentPrincipal:
     """Return who is calling and what they may do, so that a page offers nothing that would be
     refused.

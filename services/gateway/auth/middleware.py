@@ -11,6 +11,7 @@ from ipaddress import IPv6Address, ip_address
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -20,6 +21,7 @@ from services.gateway.auth.config import AuthConfig, is_loopback
 from services.gateway.auth.credentials import Token
 from services.gateway.auth.lifetimes import answered_until
 from services.gateway.auth.permissions import (
+    ALL_WORKSPACES,
     ANONYMOUS,
     READING_POST_PREFIXES,
     SAFE_METHODS,
@@ -27,10 +29,13 @@ from services.gateway.auth.permissions import (
     Principal,
     matches_any,
     required_right,
+    split_list,
+    viewer_of,
 )
 from services.gateway.dependencies import provided
 from services.gateway.errors import OPENAI_PREFIX, error_response
 from services.gateway.workspaces import DefaultWorkspace
+from services.query.visibility.viewer import Viewer
 
 PROBE_PATHS = ("/health/live", "/health/ready")
 """Probes of an orchestrator, which has no credentials; they name a part that does not answer, never
@@ -50,6 +55,9 @@ for ever.
 
 PRINCIPAL_PATH = "/auth/principal"
 """Path that says which workspaces there are for a caller, who therefore need not name one."""
+
+ON_BEHALF_HEADER = "x-on-behalf-of"
+"""Header that names whose documents a request sees: `user:ann, group:legal`."""
 
 WORKSPACE_HEADERS = ("lightrag-workspace", "x-workspace")
 """Headers that name the workspace of a request; both may be sent when they agree."""
@@ -134,15 +142,20 @@ class AuthMiddleware:
         state = scope.setdefault("state", {})
         default = default_workspace(scope)
         state["principal"], state["workspace"] = Principal("nobody", signed_in=False), ""
+        state["viewer"] = self._config.anonymous_viewer
         if path in PROBE_PATHS:
             return ""
         if self._config.is_open:
             _refuse_foreign_origins(method, headers, self._config)
-        principal, token, denial = self._authenticate(headers)
+        principal, token, denial = self._authenticate(headers, default)
         state["token_ends"] = self._config.tokens.ends(token) if token else None
         state["principal"] = principal = principal or Principal(
-            "nobody", Permissions(frozenset({default})), signed_in=False
+            "nobody",
+            Permissions(frozenset({default})),
+            signed_in=False,
+            viewer=self._config.anonymous_viewer,
         )
+        state["viewer"] = requested_viewer(principal, headers)
         self._limit_rate(principal, client_address(scope), method, path)
         if denial and not matches_any(path, self._public_paths):
             raise denial
@@ -165,7 +178,7 @@ class AuthMiddleware:
         return self._renewed_token(token) if token and path not in POLLED_PATHS else ""
 
     def _authenticate(
-        self, headers: Headers
+        self, headers: Headers, default: str
     ) -> tuple[Principal | None, Token | None, AuthError | None]:
         """Return the principal and the token it was read from, or why there is none, in LightRAG's
         order and words.
@@ -180,6 +193,8 @@ class AuthMiddleware:
             return principal, None, None
         if bearer:
             token = config.tokens.read(bearer)
+            if token and token.role == "reader":
+                return _reader(token, default), token, None
             account = config.accounts.get(token.name) if token and token.role == "user" else None
             if account and token and account.password_fingerprint == token.password_fingerprint:
                 return account.principal, token, None
@@ -207,7 +222,7 @@ class AuthMiddleware:
             raise too_many_requests(wait, "too many requests; try again later")
 
     def _renewed_token(self, token: Token) -> str:
-        account = self._config.accounts.get(token.name)
+        account = self._config.accounts.get(token.name) if token.role == "user" else None
         seconds_left = token.expires_at - time.time()
         if account is None or seconds_left >= self._config.renew_below * (
             token.expires_at - token.issued_at
@@ -215,6 +230,18 @@ class AuthMiddleware:
             return ""
         due = self._config.renewals.take(token.name, time.monotonic())
         return self._config.tokens.renew(token) if due else ""
+
+
+def _reader(token: Token, default: str) -> Principal:
+    """Return who reads with a token that another system has signed: it sees what its user and its
+    groups may see. Raises AuthError for names that no principal can have.
+    """
+    workspaces = frozenset(token.workspaces or (default,)) - {ALL_WORKSPACES}
+    try:
+        viewer = viewer_of([f"user:{token.name}", *(f"group:{group}" for group in token.groups)])
+    except ValueError:
+        raise AuthError(401, "Invalid token") from None
+    return Principal(f"reader:{token.name}", Permissions(workspaces, "read"), viewer=viewer)
 
 
 def client_address(scope: Scope) -> str:
@@ -255,6 +282,39 @@ def _requested_workspace(headers: Headers) -> str:
     if len(names) > 1:
         raise AuthError(400, "the request names two workspaces")
     return next(iter(names), "")
+
+
+def requested_viewer(principal: Principal, headers: Headers) -> Viewer | None:
+    """Return whose documents a request sees: those that its credential is bound to, or whom the
+    header names.
+
+    Raises AuthError where the header names principals and the credential is bound to others.
+    """
+    on_behalf_of = _single_header(headers, ON_BEHALF_HEADER)
+    if not on_behalf_of:
+        return principal.viewer
+    # One that sees everything may say that it wants to see less.
+    if principal.viewer is not None and not principal.asks_for_others:
+        raise AuthError(403, f"these credentials may not ask for others: {ON_BEHALF_HEADER}")
+    try:
+        return viewer_of(split_list(on_behalf_of))
+    except ValueError as error:
+        raise AuthError(400, f"{ON_BEHALF_HEADER}: {error}") from None
+
+
+def viewer_of_user(user: str | None, viewer: Viewer | None, request: Request) -> Viewer | None:
+    """Return whose documents a request of OpenAI's API sees: those of the user that its body names,
+    where the credential asks for others and no header has named any; else those of the viewer.
+
+    Raises AuthError for a user that none can be.
+    """
+    principal: Principal = request.state.principal
+    if not user or not principal.asks_for_others or viewer != principal.viewer:
+        return viewer
+    try:
+        return viewer_of([user])
+    except ValueError as error:
+        raise AuthError(400, f"user: {error}") from None
 
 
 def authorized_workspace(scope: Scope, named_workspace: str = "") -> str:

@@ -2,9 +2,13 @@
 settings' texts.
 """
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
+
+from contracts.access import EVERYONE, PRINCIPAL_PATTERN
+from services.query.visibility.viewer import Viewer
 
 Right = Literal["read", "write"]
 
@@ -34,6 +38,10 @@ SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 
 LOGIN_PATH = "/login"
 """The route that takes a password, which needs no right."""
+
+
+ON_BEHALF = "on-behalf"
+"""In LIGHTSTREAM_PRINCIPALS: this credential asks for others."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +87,10 @@ class Principal:
     name: str
     permissions: Permissions = Permissions()
     signed_in: bool = True
+    viewer: Viewer | None = None
+    """Whose documents it sees; None: all."""
+    asks_for_others: bool = False
+    """Whether it may name whose documents it sees: an application that asks for its users."""
 
     def renamed(self, name: str) -> "Principal":
         """Return the same principal under another name."""
@@ -148,6 +160,45 @@ def parse_accounts(text: str, rights: str) -> dict[str, tuple[str, Permissions]]
             raise ValueError(f"{name} must be a user with user:workspaces:right")
         accounts[name] = (accounts[name][0], _permissions(name, hash_and_grant))
     return accounts
+
+
+@dataclass(frozen=True)
+class Binding:
+    """Whose documents a credential sees, and whether it may name others; see `Principal`."""
+
+    viewer: Viewer
+    asks_for_others: bool
+
+
+def parse_bindings(text: str) -> dict[str, Binding]:
+    """Return whose documents credentials see, read from `key:name=user:ann group:legal, …`, where
+    `on-behalf` stands for those whom a request names. A user is `user:<its own name>`, too.
+
+    Raises ValueError.
+    """
+    bindings: dict[str, Binding] = {}
+    for entry in split_list(text):
+        name, separator, members = entry.partition("=")
+        if not separator or not name.startswith(("key:", "user:")) or name in bindings:
+            raise ValueError(f"{name} must be key:name=… or user:name=…, each once")
+        principals = members.split()
+        own_names = [name] if name.startswith("user:") else []
+        viewer = viewer_of([*own_names, *(member for member in principals if member != ON_BEHALF)])
+        bindings[name] = Binding(viewer, ON_BEHALF in principals)
+    return bindings
+
+
+def viewer_of(principals: Iterable[str]) -> Viewer:
+    """Return the viewer of these principals; a plain name is a user's. Raises ValueError for a name
+    that none can have.
+    """
+    names = [name if ":" in name or name == EVERYONE else f"user:{name}" for name in principals]
+    for name in names:
+        if not re.fullmatch(PRINCIPAL_PATTERN, name):
+            raise ValueError(
+                f"{name[:100]!r} is no principal: give user:<name> or group:<name>, without blanks"
+            )
+    return Viewer.of(names)
 
 
 def _permissions(name: str, limits: list[str]) -> Permissions:

@@ -32,6 +32,13 @@ class AccessSettings(Settings):
         default=SecretStr(""),
         description="`name:key:workspaces:right, …`; workspaces joined by + or *, read or write",
     )
+    lightstream_principals: str = Field(
+        default="",
+        description=(
+            "whose documents a credential sees: `key:<name>=user:<name> group:<name>, …`; "
+            "`on-behalf`: of those whom a request names; else all"
+        ),
+    )
     auth_accounts: SecretStr = Field(
         default=SecretStr(""), description="`user:password, user:{bcrypt}$2b$…`, for the login page"
     )

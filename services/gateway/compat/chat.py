@@ -36,6 +36,7 @@ from services.gateway.questions.routes import (
 from services.query.answer import Answer
 from services.query.errors import BadRequest
 from services.query.question import Turn
+from services.query.visibility.viewer import Viewer
 
 
 @dataclass
@@ -119,10 +120,18 @@ def to_request(
         ) from None
 
 
+@dataclass(frozen=True)
+class Asker:
+    """Where is asked, and who sees the answer; see `Viewer`."""
+
+    workspace: str
+    viewer: Viewer | None
+
+
 async def answer_request(
     request: QueryRequest,
     deps: QuestionDependencies,
-    workspace: str,
+    asker: Asker,
     response: Response,
     *,
     is_streamed: bool,
@@ -133,8 +142,10 @@ async def answer_request(
     history = request.conversation_history or ()
     texts = [request.query, request.user_prompt or "", *(message.content for message in history)]
     meter = AnswerUsage(count, sum(map(count, texts)))
-    place = await place_of(request, deps, workspace, response)
-    answer = await deps.questions.ask(question_request(request, place, is_streamed=is_streamed))
+    place = await place_of(request, deps, asker.workspace, response)
+    answer = await deps.questions.ask(
+        question_request(request, place, asker.viewer, is_streamed=is_streamed)
+    )
     set_receipt(response, answer)
     references = references_of(request, answer) or []
     return Reply(

@@ -12,7 +12,9 @@ from fastapi.routing import APIRoute
 from starlette.datastructures import MutableHeaders
 
 from contracts.text import encodable
+from services.gateway.auth.viewers import CurrentViewer, shows_no_documents
 from services.gateway.compat.chat import (
+    Asker,
     Reply,
     answer_request,
     last_user_message,
@@ -77,18 +79,21 @@ def example_response(
 
 
 @router.get("/version", responses=example_response({"version": PROTOCOL}))
+@shows_no_documents
 async def version() -> dict[str, str]:
     """Return the version of Ollama's protocol."""
     return {"version": PROTOCOL}
 
 
 @router.get("/tags", responses=example_response(tags("lightrag", "latest")))
+@shows_no_documents
 async def models(deps: QuestionDeps) -> dict[str, Any]:
     """Return the list of models, which has one."""
     return tags(*_model_name(deps))
 
 
 @router.get("/ps", responses=example_response(running("lightrag", "latest")))
+@shows_no_documents
 async def loaded(deps: QuestionDeps) -> dict[str, Any]:
     """Return the list of loaded models, which has the same one."""
     return running(*_model_name(deps))
@@ -103,6 +108,7 @@ async def chat(
     workspace: Workspace,
     request: Request,
     response: Response,
+    viewer: CurrentViewer,
 ) -> Any:
     """Answer the last message from the documents. It may begin with a mode: `/local`, `/bypass`,
     `/context`.
@@ -115,7 +121,12 @@ async def chat(
     left_out = note(left_out_parts("image" for _ in body.messages[-1].images or ()))
     is_streamed = body.stream is not False
     reply = await answer_request(
-        query_request, deps, workspace, response, is_streamed=is_streamed, note=left_out
+        query_request,
+        deps,
+        Asker(workspace, viewer),
+        response,
+        is_streamed=is_streamed,
+        note=left_out,
     )
     if body.stream is False:
         return _last_line(body.model, reply, _message(await reply.text()))
@@ -133,6 +144,7 @@ async def generate(
     workspace: Workspace,
     request: Request,
     response: Response,
+    viewer: CurrentViewer,
 ) -> Any:
     """Send the prompt to the language model unchanged, without retrieval."""
     _check_model(body.model, deps)
@@ -140,7 +152,7 @@ async def generate(
         ParsedMessage(body.prompt, "bypass"), (), body.system or "", bare=True
     )
     reply = await answer_request(
-        query_request, deps, workspace, response, is_streamed=bool(body.stream)
+        query_request, deps, Asker(workspace, viewer), response, is_streamed=bool(body.stream)
     )
     if not body.stream:
         return _last_line(body.model, reply, {**_response(await reply.text()), "context": []})

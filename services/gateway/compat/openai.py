@@ -11,9 +11,15 @@ from uuid import uuid4
 from fastapi import APIRouter, Path, Request, Response
 
 from contracts.text import encodable
-from services.gateway.auth.middleware import authorized_workspace, default_workspace
+from services.gateway.auth.middleware import (
+    authorized_workspace,
+    default_workspace,
+    viewer_of_user,
+)
 from services.gateway.auth.permissions import Principal
+from services.gateway.auth.viewers import CurrentViewer, shows_no_documents
 from services.gateway.compat.chat import (
+    Asker,
     Reply,
     answer_request,
     last_user_message,
@@ -54,6 +60,7 @@ STREAM_EXAMPLE = (
     "/models",
     responses=example_response({"object": "list", "data": [model_object("lightstream")]}),
 )
+@shows_no_documents
 async def models(request: Request) -> dict[str, Any]:
     """Return the models that these credentials may use."""
     principal: Principal = request.state.principal
@@ -64,6 +71,7 @@ async def models(request: Request) -> dict[str, Any]:
 
 
 @router.get("/models/{id}", responses=example_response(model_object("lightstream:mix")))
+@shows_no_documents
 async def one_model(
     id: Annotated[str, Path(examples=["lightstream:mix"])], request: Request
 ) -> dict[str, Any]:
@@ -81,7 +89,11 @@ async def one_model(
     ),
 )
 async def complete(
-    body: ChatCompletionRequest, deps: QuestionDeps, request: Request, response: Response
+    body: ChatCompletionRequest,
+    deps: QuestionDeps,
+    request: Request,
+    response: Response,
+    viewer: CurrentViewer,
 ) -> Any:
     """Answer the last message from the documents, in the mode and the workspace that the model
     names.
@@ -97,7 +109,12 @@ async def complete(
     query_request = to_request(ParsedMessage(last_user_message(turns), model.mode), turns[:-1])
     left_out = note(left_out_parts(body.messages[-1].left_out))
     reply = await answer_request(
-        query_request, deps, workspace, response, is_streamed=bool(body.stream), note=left_out
+        query_request,
+        deps,
+        Asker(workspace, viewer_of_user(body.user, viewer, request)),
+        response,
+        is_streamed=bool(body.stream),
+        note=left_out,
     )
     if body.stream:
         return with_answer_headers(

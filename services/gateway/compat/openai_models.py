@@ -89,6 +89,11 @@ class ChatCompletionRequest(StrictModel):
     messages: list[ChatMessage] = Field(min_length=1, max_length=4096)
     stream: bool | None = None
     stream_options: StreamOptions | None = None
+    user: str | None = Field(
+        default=None,
+        max_length=256,
+        description="who asks, where the key asks for others: only what this user sees is read",
+    )
     n: int | None = Field(default=None, ge=1, le=1, description="one answer is given")
 
     @property

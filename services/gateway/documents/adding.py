@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from uuid import uuid4
 
+from contracts.access import Access
 from contracts.ids import path_id, sha256
 from contracts.text import is_blank
 from contracts.values import Chunking
@@ -53,18 +54,26 @@ class IngestRequest:
 
 
 async def draft_text(
-    request: IngestRequest, text: str, name: str, chunking: Chunking | None = None
+    request: IngestRequest,
+    text: str,
+    name: str,
+    chunking: Chunking | None = None,
+    access: Access | None = None,
 ) -> DocumentDraft:
     """Return the draft of a text, without inline pictures and other binary data, which its warnings
     tell.
 
     Raises InvalidInput for a text that has nothing else, and for what cannot be a document.
     """
-    return await asyncio.to_thread(_draft_text, request, text, name, chunking)
+    return await asyncio.to_thread(_draft_text, request, text, name, chunking, access)
 
 
 def _draft_text(
-    request: IngestRequest, text: str, name: str, chunking: Chunking | None
+    request: IngestRequest,
+    text: str,
+    name: str,
+    chunking: Chunking | None,
+    access: Access | None,
 ) -> DocumentDraft:
     clean = clean_text(text)
     if clean.warnings and is_blank(clean.text):
@@ -77,12 +86,18 @@ def _draft_text(
             track_id=request.id,
             chunking=chunking,
             warnings=clean.warnings,
+            access=access,
         )
     )
 
 
 async def draft_file(
-    request: IngestRequest, parsed_file: Parsed, name: str, *, replaces: bool = True
+    request: IngestRequest,
+    parsed_file: Parsed,
+    name: str,
+    *,
+    replaces: bool = True,
+    access: Access | None = None,
 ) -> DocumentDraft:
     """Return the draft of a file. A name with folders is an id of its own, as on the command line.
 
@@ -99,6 +114,7 @@ async def draft_file(
         pages=parsed_file.pages,
         warnings=parsed_file.warnings,
         replaces=replaces,
+        access=access,
     )
     return await asyncio.to_thread(DocumentDraft.of, submission)
 

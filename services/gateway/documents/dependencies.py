@@ -11,6 +11,9 @@ from services.gateway.documents.uploading import ReadLimits
 from services.query.answering.port import ModelResultCaches
 from services.query.partitions import status_partition
 from services.query.status.port import Documents
+from services.query.visibility.documents import ReadDocuments, documents_seen_by
+from services.query.visibility.port import Visibility
+from services.query.visibility.viewer import Viewer
 
 
 @dataclass(frozen=True)
@@ -23,6 +26,7 @@ class DocumentDependencies:
     blobs: Blobs
     pointers: LiveGenerations
     documents: Documents
+    visibility: Visibility
     caches: ModelResultCaches
     scans: Scans
     read_limits: ReadLimits
@@ -30,6 +34,10 @@ class DocumentDependencies:
     async def partition(self, workspace: str) -> Partition:
         """Return where the status of the workspace's documents is read."""
         return await status_partition(self.pointers, workspace)
+
+    async def documents_of(self, viewer: Viewer | None, workspace: str) -> ReadDocuments:
+        """Return the documents that the viewer sees."""
+        return await documents_seen_by(viewer, self.documents, self.visibility, workspace)
 
 
 DocumentDeps = Annotated[DocumentDependencies, depends_on(DocumentDependencies)]

@@ -16,6 +16,7 @@ from pydantic import (
 
 from contracts.text import encodable, is_blank, one_line
 from contracts.values import Chunking
+from services.gateway.access.models import AccessOption
 from services.gateway.strict_model import Name, StrictModel
 from services.query.status.document_status import STATUSES, STEPS, DocumentStatus
 
@@ -75,12 +76,16 @@ class ChunkingOption(StrictModel):
         )
 
 
+ACCESS = "who may see it; without one as was said of the document before, at first everyone"
+
+
 class InsertText(StrictModel):
     """One text to add."""
 
     text: EncodableText = Field(min_length=1, examples=["Port Elm has a lighthouse."])
     file_source: EncodableText = Field(default="", max_length=4096, examples=["port.md"])
     chunking: ChunkingOption | None = None
+    access: AccessOption | None = Field(default=None, description=ACCESS)
 
     @field_validator("text")
     @classmethod
@@ -98,6 +103,7 @@ class InsertTexts(StrictModel):
     )
     file_sources: list[EncodableText] = Field(default=[], examples=[["a.md", "b.md"]])
     chunking: ChunkingOption | None = None
+    access: AccessOption | None = Field(default=None, description=f"of all of them: {ACCESS}")
 
     @model_validator(mode="after")
     def _one_source_each(self) -> Self:

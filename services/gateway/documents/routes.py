@@ -1,9 +1,9 @@
 """The routes about documents. No logic: a request becomes a call, its result becomes an answer."""
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated
 
-from fastapi import APIRouter, Header, Path, Query, Request
+from fastapi import APIRouter, Depends, Path, Query, Request
 
 from contracts.ids import UNKNOWN_SOURCE
 from contracts.spelling import spellings
@@ -11,6 +11,7 @@ from contracts.text import one_line
 from publishing.documents import Added
 from publishing.draft import DocumentDraft
 from runtime.parsing.kinds import KINDS
+from services.gateway.auth.viewers import CurrentViewer, shows_no_documents
 from services.gateway.documents.adding import (
     DocumentPublisher,
     IngestRequest,
@@ -20,7 +21,6 @@ from services.gateway.documents.adding import (
 from services.gateway.documents.dependencies import DocumentDependencies, DocumentDeps
 from services.gateway.documents.insert_models import InsertResponse
 from services.gateway.documents.models import (
-    ChunkingOption,
     DeleteRequest,
     DeleteResponse,
     Document,
@@ -40,6 +40,7 @@ from services.gateway.documents.models import (
 from services.gateway.documents.multipart import receive_file
 from services.gateway.documents.removing import delete, delete_all, retry_failed
 from services.gateway.documents.scanning import AlreadyRunning
+from services.gateway.documents.upload_form import UPLOAD_FORM, IdempotencyKey, upload_options
 from services.gateway.documents.uploading import UploadOptions, upload
 from services.gateway.reference.links import (
     DOCUMENT_LIST,
@@ -56,44 +57,7 @@ from services.query.status.port import Listing
 
 router = APIRouter(prefix="/documents", tags=["documents"])
 
-IdempotencyKey = Annotated[
-    str | None,
-    Header(
-        alias="Idempotency-Key",
-        min_length=1,
-        max_length=256,
-        description="requests with this key are one, for a day",
-    ),
-]
-
 TrackId = Annotated[str, Path(examples=["insert_20261121_120718_e19508f8"])]
-
-UPLOAD_FORM: dict[str, Any] = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            "multipart/form-data": {
-                "schema": {
-                    "type": "object",
-                    "required": ["file"],
-                    "properties": {
-                        "file": {"type": "string", "format": "binary"},
-                        "encoding": {
-                            "type": "string",
-                            "description": (
-                                "of a file that is text, as windows-1252; without it, it is "
-                                "detected"
-                            ),
-                        },
-                    },
-                }
-            }
-        },
-    }
-}
-"""The form in the OpenAPI document. FastAPI would read a declared parameter whole, before any limit
-applies.
-"""
 
 
 @router.post(
@@ -103,25 +67,12 @@ async def upload_file(
     request: Request,
     deps: DocumentDeps,
     workspace: Workspace,
-    key: IdempotencyKey = None,
-    replace: Annotated[
-        bool, Query(description="another text under a name that is there is its new version")
-    ] = False,
-    folders: Annotated[
-        bool,
-        Query(
-            description=(
-                "the name keeps its folders: `a/README.md` and `b/README.md` are two documents"
-            )
-        ),
-    ] = False,
+    options: Annotated[UploadOptions, Depends(upload_options)],
 ) -> InsertResponse:
     """Add a file. The answer comes once it is read and the log has its text durably."""
     publisher = DocumentPublisher(deps.log, deps.blobs, workspace)
     async with receive_file(request, deps.read_limits.refuse_larger) as file:
-        added_document, ingest, warnings = await upload(
-            publisher, file, UploadOptions(key, replace, folders), deps.read_limits
-        )
+        added_document, ingest, warnings = await upload(publisher, file, options, deps.read_limits)
     return (await _insert_response(deps, workspace, [added_document], ingest)).with_warnings(
         warnings
     )
@@ -133,7 +84,7 @@ async def add_text(
 ) -> InsertResponse:
     """Add one text. The answer comes once the log has it durably."""
     request = _ingest_request(key, body)
-    return await _add(deps, workspace, request, [body.text], [body.file_source], body.chunking)
+    return await _add(deps, workspace, request, [body.text], [body.file_source], body)
 
 
 @router.post("/texts", responses=DOCUMENTS_ADDED)
@@ -142,7 +93,7 @@ async def texts(
 ) -> InsertResponse:
     """Add several texts. The answer comes once the log has them all durably."""
     request = _ingest_request(key, body)
-    return await _add(deps, workspace, request, body.texts, body.file_sources, body.chunking)
+    return await _add(deps, workspace, request, body.texts, body.file_sources, body)
 
 
 def _ingest_request(key: str | None, body: InsertText | InsertTexts) -> IngestRequest:
@@ -156,12 +107,13 @@ async def _add(
     request: IngestRequest,
     texts: Sequence[str],
     sources: Sequence[str],
-    chunking: ChunkingOption | None,
+    options: InsertText | InsertTexts,
 ) -> InsertResponse:
-    chunking_values = chunking.chunking() if chunking else None
+    chunking_values = options.chunking.chunking() if options.chunking else None
+    access = options.access.access() if options.access else None
     names = sources or [UNKNOWN_SOURCE] * len(texts)
     drafts = [
-        await draft_text(request, text, name, chunking_values)
+        await draft_text(request, text, name, chunking_values, access)
         for text, name in zip(texts, names, strict=True)
     ]
     added_documents = await publish_drafts(
@@ -250,6 +202,7 @@ async def scan_status(track_id: TrackId, deps: DocumentDeps, workspace: Workspac
 
 
 @router.get("/supported_file_types")
+@shows_no_documents
 async def supported_file_types() -> FileTypes:
     """Return the file extensions that are read. A file with any other extension is read when it is
     text.
@@ -310,18 +263,21 @@ async def reprocess_failed(deps: DocumentDeps, workspace: Workspace) -> Started:
 
 
 @router.get("/track_status/{track_id}", operation_id="track_status", responses=TRACKED_DOCUMENTS)
-async def track_status(track_id: TrackId, deps: DocumentDeps, workspace: Workspace) -> TrackStatus:
+async def track_status(
+    track_id: TrackId, deps: DocumentDeps, workspace: Workspace, viewer: CurrentViewer
+) -> TrackStatus:
     """Return the documents of one request, or the one document of that id; none for an unknown id.
 
     For a scan of this process they include the documents whose text was unchanged.
     """
     partition = await deps.partition(workspace)
-    documents = await deps.documents.by_track_id(partition, track_id)
+    visible_documents = await deps.documents_of(viewer, workspace)
+    documents = await visible_documents.by_track_id(partition, track_id)
     track_ids = {track_id, *deps.scans.unchanged(workspace, track_id)} - {
         status.id for status in documents
     }
     if not documents or len(track_ids) > 1:
-        states = await deps.documents.get(partition, sorted(track_ids))
+        states = await visible_documents.get(partition, sorted(track_ids))
         documents += [state for state, _ in states.values() if state.status in STATUSES]
     summary: dict[str, int] = {}
     for status in documents:
@@ -338,6 +294,7 @@ async def track_status(track_id: TrackId, deps: DocumentDeps, workspace: Workspa
 async def by_id(
     deps: DocumentDeps,
     workspace: Workspace,
+    viewer: CurrentViewer,
     doc_id: Annotated[
         str, Query(min_length=1, max_length=512, examples=["doc-f8e5fc3935ce926dc54e926fdc8cf0ec"])
     ],
@@ -345,7 +302,8 @@ async def by_id(
     """Return the state of one document. 404 for an id that is unknown in this workspace, or
     deleted.
     """
-    states = await deps.documents.get(await deps.partition(workspace), spellings(doc_id))
+    documents = await deps.documents_of(viewer, workspace)
+    states = await documents.get(await deps.partition(workspace), spellings(doc_id))
     state = next((states[id][0] for id in spellings(doc_id) if id in states), None)
     if state is None or state.status not in STATUSES:
         raise NotFound("there is no document of that id")
@@ -354,12 +312,13 @@ async def by_id(
 
 @router.post("/paginated", responses=DOCUMENT_LIST)
 async def paginated(
-    body: PaginatedRequest, deps: DocumentDeps, workspace: Workspace
+    body: PaginatedRequest, deps: DocumentDeps, workspace: Workspace, viewer: CurrentViewer
 ) -> PaginatedResponse:
     """Return a page of the list of documents."""
     partition = await deps.partition(workspace)
     statuses = body.status_filters or ([body.status_filter] if body.status_filter else [])
-    page = await deps.documents.page(
+    documents = await deps.documents_of(viewer, workspace)
+    page = await documents.page(
         partition,
         Listing(
             statuses=[status.lower() for status in statuses],
@@ -381,13 +340,15 @@ async def paginated(
             has_next=body.page < pages,
             has_prev=body.page > 1,
         ),
-        status_counts=all_counts(await deps.documents.counts(partition)),
+        status_counts=all_counts(await documents.counts(partition)),
     )
 
 
 @router.get("/status_counts")
-async def status_counts(deps: DocumentDeps, workspace: Workspace) -> StatusCounts:
+async def status_counts(
+    deps: DocumentDeps, workspace: Workspace, viewer: CurrentViewer
+) -> StatusCounts:
     """Return the number of documents by status."""
-    return StatusCounts(
-        status_counts=all_counts(await deps.documents.counts(await deps.partition(workspace)))
-    )
+    documents = await deps.documents_of(viewer, workspace)
+    counts = await documents.counts(await deps.partition(workspace))
+    return StatusCounts(status_counts=all_counts(counts))

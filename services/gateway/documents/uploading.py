@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import BinaryIO, NamedTuple
 
+from contracts.access import Access
 from contracts.ids import canonical_name
 from publishing.documents import Added, OtherText
 from runtime.concurrency.fair_semaphore import FairSemaphore
@@ -52,6 +53,8 @@ class UploadOptions:
     """True makes another text under a known name a new version of that document."""
     folders: bool = False
     """True keeps the folders of the name, and derives the document's id from the whole path."""
+    access: Access | None = None
+    """Who may see the document; see `Submission`."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +111,9 @@ async def upload(
         content = await asyncio.to_thread(file.content.read)
         parsed_file = await parse(content, name, hint, limits.services)
     request = IngestRequest.of("upload", options.key, f"{file.sha256}/{name}")
-    draft = await draft_file(request, parsed_file, name, replaces=options.replace)
+    draft = await draft_file(
+        request, parsed_file, name, replaces=options.replace, access=options.access
+    )
     try:
         added_document = await publish_draft(publisher, request, draft)
     except OtherText:

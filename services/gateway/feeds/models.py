@@ -19,6 +19,7 @@ EventType = Literal[
     "DocumentAdded",
     "DocumentDeleted",
     "DocumentCancelled",
+    "AccessChanged",
     "ChunksCreated",
     "EntitiesExtracted",
     "GraphMerged",

@@ -9,8 +9,9 @@ from itertools import islice
 
 from contracts.graph import Entity, Partition, Relation
 from contracts.spelling import one_spelling
-from runtime.stores.graph.port import Graph, RelationSummary
+from runtime.stores.graph.port import RelationSummary
 from runtime.stores.graph.write_batches import sorted_ties
+from services.query.visibility.graph import BrowsedGraph
 
 WHOLE_GRAPH = "*"
 """The label that stands for the whole graph."""
@@ -34,7 +35,7 @@ class GraphPart:
     """True when the bound cut something off."""
 
 
-async def names(graph: Graph, partition: Partition) -> list[str]:
+async def names(graph: BrowsedGraph, partition: Partition) -> list[str]:
     """Return the names of all entities, sorted."""
     entity_names: list[str] = []
     while page := await graph.scan_names(partition, entity_names[-1] if entity_names else ""):
@@ -42,7 +43,7 @@ async def names(graph: Graph, partition: Partition) -> list[str]:
     return sorted(entity_names)
 
 
-async def search(graph: Graph, partition: Partition, text: str, limit: int) -> list[str]:
+async def search(graph: BrowsedGraph, partition: Partition, text: str, limit: int) -> list[str]:
     """Return names that contain a text, ignoring case: an equal name first, then those with that
     prefix, then shorter ones.
     """
@@ -57,7 +58,7 @@ async def search(graph: Graph, partition: Partition, text: str, limit: int) -> l
     return [name for _, name in nsmallest(limit, scored_names)]
 
 
-async def known_name(graph: Graph, partition: Partition, name: str) -> str:
+async def known_name(graph: BrowsedGraph, partition: Partition, name: str) -> str:
     """Return the name as the graph has it: as given, else in the one spelling of names."""
     usual_spelling = one_spelling(name)
     return (
@@ -80,7 +81,7 @@ def match_score(query: str, name: str) -> int:
 
 
 async def neighbourhood(
-    graph: Graph, partition: Partition, label: str, depth: int, max_nodes: int
+    graph: BrowsedGraph, partition: Partition, label: str, depth: int, max_nodes: int
 ) -> GraphPart:
     """Return the entities within `depth` steps of a name, at most `max_nodes`, and the relations
     between them.
@@ -118,7 +119,7 @@ async def neighbourhood(
 
 
 async def _relation_summaries(
-    graph: Graph, partition: Partition, names: Sequence[str], limit: int
+    graph: BrowsedGraph, partition: Partition, names: Sequence[str], limit: int
 ) -> list[RelationSummary]:
     """Return the relations of these entities, each once, the heaviest first."""
     summaries = await graph.relation_summaries(partition, names, limit=limit)
@@ -126,7 +127,7 @@ async def _relation_summaries(
 
 
 async def _part_between(
-    graph: Graph,
+    graph: BrowsedGraph,
     partition: Partition,
     chosen_names: list[str],
     max_nodes: int,

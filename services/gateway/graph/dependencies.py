@@ -11,6 +11,15 @@ from services.query.partitions import graph_partition
 from services.query.retrieval.port import EntityAliases, ProvenanceReader
 from services.query.status.current_partitions import CurrentPartitions
 from services.query.status.port import Passages
+from services.query.visibility.graph import (
+    BrowsedGraph,
+    RestrictedContributions,
+    RestrictedGraph,
+    graph_seen_by,
+)
+from services.query.visibility.port import Visibility
+from services.query.visibility.restriction import Contributions
+from services.query.visibility.viewer import Viewer
 
 
 @dataclass(frozen=True)
@@ -25,6 +34,7 @@ class GraphDependencies:
     pointers: LiveGenerations
     current_partitions: CurrentPartitions
     graph: Graph
+    visibility: Visibility
     passages: Passages
     provenance: ProvenanceReader
     aliases: EntityAliases
@@ -34,6 +44,17 @@ class GraphDependencies:
     async def partition(self, workspace: str) -> Partition:
         """Return where the graph of the workspace is read."""
         return await graph_partition(self.pointers, workspace)
+
+    async def contributions_of(self, viewer: Viewer | None, workspace: str) -> Contributions:
+        """Return the contributions that the viewer sees."""
+        graph = await self.graph_of(viewer, workspace)
+        if isinstance(graph, RestrictedGraph):
+            return RestrictedContributions(graph)
+        return self.provenance
+
+    async def graph_of(self, viewer: Viewer | None, workspace: str) -> BrowsedGraph:
+        """Return the graph that the viewer sees."""
+        return await graph_seen_by(viewer, self.graph, self.provenance, self.visibility, workspace)
 
 
 GraphDeps = Annotated[GraphDependencies, depends_on(GraphDependencies)]

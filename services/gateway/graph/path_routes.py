@@ -6,7 +6,6 @@ from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 
 from contracts.graph import Entity, Partition, Relation
-from runtime.stores.graph.port import Graph
 from services.gateway.connection import while_connected
 from services.gateway.graph import browsing
 from services.gateway.graph.models import Name
@@ -14,6 +13,7 @@ from services.gateway.graph.paths import Path, Paths, shortest_paths
 from services.gateway.graph.reading import GraphAsOf
 from services.gateway.reference.responses import error_responses
 from services.query.errors import BadRequest, NotFound
+from services.query.visibility.graph import BrowsedGraph
 
 router = APIRouter(tags=["graph"])
 
@@ -121,7 +121,7 @@ async def list_paths(
     return PathsResponse.of(await while_connected(request, paths))
 
 
-async def _existing_name(graph: Graph, partition: Partition, name: str) -> str:
+async def _existing_name(graph: BrowsedGraph, partition: Partition, name: str) -> str:
     """Return the name as the graph has it. Raises NotFound, with names that hold it."""
     known_name = await browsing.known_name(graph, partition, name)
     if await graph.entities(partition, [known_name]):

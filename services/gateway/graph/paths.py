@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from contracts.graph import Entity, Partition, Relation
 from contracts.ids import pair
-from runtime.stores.graph.port import Graph
+from services.query.visibility.graph import BrowsedGraph
 
 MAX_RELATIONS = 200
 """Relations of one entity that are followed, the heaviest first."""
@@ -51,7 +51,7 @@ class _Side:
     depth: int = 0
     is_truncated: bool = False
 
-    async def go_on(self, graph: Graph, partition: Partition) -> None:
+    async def go_on(self, graph: BrowsedGraph, partition: Partition) -> None:
         """Follow the relations of the frontier, one step."""
         self.depth += 1
         summaries = await graph.relation_summaries(partition, self.frontier, limit=MAX_RELATIONS)
@@ -80,7 +80,13 @@ class _Side:
 
 
 async def shortest_paths(
-    graph: Graph, partition: Partition, source: str, target: str, *, max_length: int, limit: int
+    graph: BrowsedGraph,
+    partition: Partition,
+    source: str,
+    target: str,
+    *,
+    max_length: int,
+    limit: int,
 ) -> Paths:
     """Return the shortest paths between two entities that exist, of at most `max_length` relations
     each, and at most `limit`.
@@ -122,7 +128,7 @@ def _heaviest_first(weighted_paths: list[tuple[float, Names]]) -> list[Names]:
     return [names for _, names in sorted(weighted_paths, key=lambda way: (-way[0], way[1]))]
 
 
-async def _paths(graph: Graph, partition: Partition, chains: Sequence[Names]) -> list[Path]:
+async def _paths(graph: BrowsedGraph, partition: Partition, chains: Sequence[Names]) -> list[Path]:
     """Return entities and relations along these names. What is gone meanwhile is on no path."""
     keys = {names: _keys(names) for names in chains}
     entities = await graph.entities(partition, {name for names in chains for name in names})

@@ -1,15 +1,19 @@
 """The route that tells where an entity or a relation comes from."""
 
+from dataclasses import dataclass
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Depends, Query
 from pydantic import BaseModel, Field
 
+from services.gateway.auth.viewers import CurrentViewer
 from services.gateway.graph.dependencies import GraphDeps
 from services.gateway.graph.models import Name
 from services.gateway.graph.sources import Source, sources_of
 from services.gateway.workspaces import Workspace
 from services.query.partitions import Partitions
+from services.query.status.port import Passages
+from services.query.visibility.restriction import Contributions
 
 router = APIRouter(tags=["graph"])
 
@@ -58,10 +62,25 @@ class ProvenanceResponse(BaseModel):
     )
 
 
+@dataclass(frozen=True)
+class SeenSources:
+    """Where the contributions are read that a viewer sees, and their passages."""
+
+    contributions: Contributions
+    passages: Passages
+    partitions: Partitions
+
+
+async def seen_sources(deps: GraphDeps, workspace: Workspace, viewer: CurrentViewer) -> SeenSources:
+    """Return the sources that the viewer of the request sees."""
+    contributions = await deps.contributions_of(viewer, workspace)
+    partitions = Partitions.of(workspace, await deps.pointers.live("status", "graph"))
+    return SeenSources(contributions, deps.passages, partitions)
+
+
 @router.get("/graph/provenance", operation_id="provenance")
 async def list_sources(
-    deps: GraphDeps,
-    workspace: Workspace,
+    seen: Annotated[SeenSources, Depends(seen_sources)],
     name: Annotated[Name, Query(examples=["Ada Marlow"])],
     other: Annotated[
         Name | None, Query(description="the other end, for a relation", examples=["Port Elm"])
@@ -72,10 +91,9 @@ async def list_sources(
     """Return the chunks that speak of an entity or of a relation, with what each says. None where
     people made it.
     """
-    partitions = Partitions.of(workspace, await deps.pointers.live("status", "graph"))
     names = (name,) if other is None else (name, other)
     sources = await sources_of(
-        deps.provenance, deps.passages, partitions, names, after=after, limit=limit
+        seen.contributions, seen.passages, seen.partitions, names, after=after, limit=limit
     )
     last_cursor = sources[-1].provenance.cursor if len(sources) == limit else None
     return ProvenanceResponse(

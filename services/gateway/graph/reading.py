@@ -7,9 +7,11 @@ from fastapi import Depends, Query
 
 from contracts.graph import Partition
 from runtime.bus.points import FORM
-from runtime.stores.graph.port import Graph
+from services.gateway.auth.viewers import CurrentViewer, refuse_past
 from services.gateway.graph.dependencies import GraphDeps
 from services.gateway.past.reader import WorkspacePast
+from services.gateway.workspaces import Workspace
+from services.query.visibility.graph import BrowsedGraph
 
 AsOf = Annotated[str | None, Query(max_length=64, description=f"the graph as it was then: {FORM}")]
 
@@ -18,16 +20,29 @@ AsOf = Annotated[str | None, Query(max_length=64, description=f"the graph as it 
 class RequestedGraph:
     """A graph and the partition in which it is read."""
 
-    graph: Graph
+    graph: BrowsedGraph
     partition: Partition
 
 
+async def present_graph(
+    deps: GraphDeps, workspace: Workspace, viewer: CurrentViewer
+) -> RequestedGraph:
+    """Return the graph of the request's workspace as it is, and as its viewer sees it."""
+    graph = await deps.graph_of(viewer, workspace)
+    return RequestedGraph(graph, await deps.partition(workspace))
+
+
+GraphNow = Annotated[RequestedGraph, Depends(present_graph)]
+"""What the routes of the graph as it is work with."""
+
+
 async def requested_graph(
-    deps: GraphDeps, past: WorkspacePast, as_of: AsOf = None
+    present: GraphNow, past: WorkspacePast, viewer: CurrentViewer, as_of: AsOf = None
 ) -> RequestedGraph:
     """Return the graph of the request's workspace. Raises what `PastReader` raises."""
     if as_of is None:
-        return RequestedGraph(deps.graph, await deps.partition(past.workspace))
+        return present
+    refuse_past(viewer)
     return RequestedGraph(*await past.graph(await past.point(as_of)))
 
 

@@ -30,7 +30,7 @@ from services.gateway.graph.models import (
     operation_summary,
     parse_values,
 )
-from services.gateway.graph.reading import GraphAsOf
+from services.gateway.graph.reading import GraphAsOf, GraphNow
 from services.gateway.reference.links import ENTITY, ENTITY_NAMES, RELATION
 from services.gateway.reference.responses import Responses, error_responses
 from services.gateway.workspaces import Workspace
@@ -53,17 +53,17 @@ CHANGE_RESPONSES: Responses = {**ACCEPTED, **error_responses(404)}
 
 
 @router.get("/graph/label/list", responses=ENTITY_NAMES)
-async def labels(deps: GraphDeps, workspace: Workspace) -> list[str]:
+async def labels(present: GraphNow) -> list[str]:
     """Return the names of all entities, sorted."""
-    return await browsing.names(deps.graph, await deps.partition(workspace))
+    return await browsing.names(present.graph, present.partition)
 
 
 @router.get("/graph/label/popular")
 async def popular(
-    deps: GraphDeps, workspace: Workspace, limit: Annotated[int, Query(ge=1, le=1000)] = 300
+    present: GraphNow, limit: Annotated[int, Query(ge=1, le=1000)] = 300
 ) -> list[str]:
     """Return the names of the entities with the most relations."""
-    return await deps.graph.hubs(await deps.partition(workspace), limit=limit)
+    return await present.graph.hubs(present.partition, limit=limit)
 
 
 @router.get("/graph/label/search")
@@ -102,16 +102,11 @@ async def graphs(
 
 @router.get("/graph/entity/exists", operation_id="entity_exists")
 async def exists(
-    deps: GraphDeps, workspace: Workspace, name: Annotated[Name, Query(examples=["Ada Marlow"])]
+    present: GraphNow, name: Annotated[Name, Query(examples=["Ada Marlow"])]
 ) -> Exists:
     """Return whether an entity of that name exists."""
-    graph = deps.graph
-    partition = await deps.partition(workspace)
-    return Exists(
-        exists=bool(
-            await graph.entities(partition, [await browsing.known_name(graph, partition, name)])
-        )
-    )
+    known_name = await browsing.known_name(present.graph, present.partition, name)
+    return Exists(exists=bool(await present.graph.entities(present.partition, [known_name])))
 
 
 @router.post("/graph/entity/create", responses={**ACCEPTED, **ENTITY})

@@ -8,8 +8,8 @@ from contracts.graph import Provenance
 from contracts.ids import pair
 from services.query.partitions import Partitions
 from services.query.passage import Passage
-from services.query.retrieval.port import ProvenanceReader
 from services.query.status.port import Passages
+from services.query.visibility.restriction import Contributions
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Source:
 
 
 async def sources_of(
-    provenance: ProvenanceReader,
+    provenance: Contributions,
     passages: Passages,
     partitions: Partitions,
     names: tuple[str, ...],

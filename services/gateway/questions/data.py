@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field
 from contracts.graph import Entity, Relation
 from contracts.ids import SEPARATOR
 from contracts.text import one_line
+from services.gateway.auth.viewers import CurrentViewer
 from services.gateway.connection import while_connected
 from services.gateway.questions.dependencies import QuestionDeps
 from services.gateway.questions.models import QueryRequest, mode_choice
@@ -52,12 +53,13 @@ async def query_data(
     workspace: Workspace,
     request: Request,
     response: Response,
+    viewer: CurrentViewer,
 ) -> QueryData:
     """Return the data that a question retrieves: entities, relationships, passages and their
     files.
     """
     place = await place_of(body, deps, workspace, response, request)
-    retrieving = deps.questions.retrieve(question_request(body, place))
+    retrieving = deps.questions.retrieve(question_request(body, place, viewer))
     retrieved = await while_connected(reader_of_past(body, request), retrieving)
     if not retrieved.retrieval and retrieved.mode != "bypass":
         return no_results(retrieved)

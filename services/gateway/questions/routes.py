@@ -7,6 +7,7 @@ import time
 from fastapi import APIRouter, HTTPException, Request, Response
 
 from runtime.models.call_scope import set_call_scope
+from services.gateway.auth.viewers import CurrentViewer
 from services.gateway.caller_places import caller_places
 from services.gateway.connection import while_connected
 from services.gateway.past.points import sequence_of
@@ -26,6 +27,7 @@ from services.query.answer import Answer
 from services.query.partitions import Partitions
 from services.query.question import Keywords, Output, ProgressCallback, Turn
 from services.query.questions.port import QuestionRequest, SearchPlace
+from services.query.visibility.viewer import Viewer
 
 router = APIRouter()
 
@@ -103,11 +105,12 @@ async def query(
     workspace: Workspace,
     request: Request,
     response: Response,
+    viewer: CurrentViewer,
 ) -> QueryResponse:
     """Answer a question from the documents."""
     started_at = time.monotonic()
     place = await place_of(body, deps, workspace, response, request)
-    asking = deps.questions.ask(question_request(body, place))
+    asking = deps.questions.ask(question_request(body, place, viewer))
     answer = await while_connected(reader_of_past(body, request), asking)
     set_receipt(response, answer)
     fields = QueryResponse(
@@ -137,10 +140,11 @@ async def query_stream(
     workspace: Workspace,
     request: Request,
     response: Response,
+    viewer: CurrentViewer,
 ) -> NdjsonResponse:
     """Answer a question from the documents, in lines of JSON while the answer is being written."""
     place = await place_of(body, deps, workspace, response, request)
-    question = question_request(body, place, is_streamed=body.stream is not False)
+    question = question_request(body, place, viewer, is_streamed=body.stream is not False)
 
     async def ask_question(on_progress: ProgressCallback) -> Answer:
         answer = await deps.questions.ask(question, on_progress)
@@ -183,7 +187,7 @@ def wanted_output(body: QueryRequest) -> Output:
 
 
 def question_request(
-    body: QueryRequest, place: SearchPlace, *, is_streamed: bool = False
+    body: QueryRequest, place: SearchPlace, viewer: Viewer | None, *, is_streamed: bool = False
 ) -> QuestionRequest:
     """Return the question of a request, as the query service takes it."""
     return QuestionRequest(
@@ -207,4 +211,5 @@ def question_request(
         ),
         output=wanted_output(body),
         is_streamed=is_streamed,
+        viewer=viewer,
     )

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from services.gateway.reference.access_examples import ACCESS_EXAMPLES
 from services.gateway.reference.golden_examples import GOLDEN_EXAMPLES
 from services.gateway.reference.graph_examples import GRAPH_EXAMPLES
 from services.gateway.reference.operation_examples import OPERATION_EXAMPLES
@@ -98,6 +99,7 @@ EXAMPLES: dict[str, Any] = {
         "response_time": 0.114,
         "llm_generated": False,
     },
+    **ACCESS_EXAMPLES,
     **RECEIPT_EXAMPLES,
     "POST /query/data": {
         "status": "success",

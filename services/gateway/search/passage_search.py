@@ -9,12 +9,12 @@ from contracts.graph import Partition
 from contracts.ids import chunk_id, ids_of_name
 from contracts.spelling import spellings
 from runtime.batching import batched
-from runtime.stores.graph.port import Graph
 from services.gateway.search.keywords import Counts, Keyword, count_keywords, snippets
 from services.query.errors import NotFound
 from services.query.passage import Passage
 from services.query.past.port import StoredDocuments
 from services.query.status.document_status import STATUSES, DocumentStatus
+from services.query.visibility.graph import BrowsedGraph
 
 MAX_PASSAGES = 100_000
 """Passages that one search reads; what lies behind them is not searched, and the answer says so."""
@@ -103,7 +103,7 @@ async def search_passages(
 
 
 async def search_names(
-    graph: Graph, partition: Partition, keywords: Sequence[Keyword], limit: int
+    graph: BrowsedGraph, partition: Partition, keywords: Sequence[Keyword], limit: int
 ) -> NameMatches:
     """Return the names of entities that have any of the keywords."""
     ranks: list[tuple[int, int, str, str]] = []

@@ -61,13 +61,14 @@ async def search(
     """
     keywords = [Keyword.of(text) for text in dict.fromkeys(keyword)]
     stored_documents = await reader.documents()
-    ids = None if document is None else await document_ids(stored_documents, document)
+    visible_ids = await reader.visible_ids()
+    ids = visible_ids if document is None else await document_ids(stored_documents, document)
     async with reader.turn():
         passages = await reader.while_connected(
             search_passages(stored_documents, keywords, ids, offset=offset, limit=limit)
         )
         names = NameMatches([], 0, is_truncated=False)
-        if offset == 0 and ids is None:
+        if offset == 0 and document is None:
             graph, partition = await reader.graph()
             names = await reader.while_connected(search_names(graph, partition, keywords, limit))
     return PassageSearchResponse.of(passages, names, keywords, offset)

@@ -12,6 +12,7 @@ from contracts.graph import Partition
 from runtime.errors import Retryable
 from runtime.version import VERSION
 from services.gateway.auth.config import AuthConfig
+from services.gateway.auth.viewers import CurrentViewer, shows_no_documents
 from services.gateway.documents.models import Done
 from services.gateway.operations.cost_routes import budget_state
 from services.gateway.operations.dependencies import CostDeps
@@ -31,6 +32,7 @@ AssetPart = Annotated[str, Path(max_length=256, examples=["logo"])]
 
 
 @router.get("/", include_in_schema=False)
+@shows_no_documents
 async def root(request: Request) -> RedirectResponse:
     """Redirect to the web page of this service, else to LightRAG's, or to `/docs` when it has
     none.
@@ -45,14 +47,19 @@ async def root(request: Request) -> RedirectResponse:
     "/health", response_model=Health, response_model_exclude_unset=True, openapi_extra=PUBLIC_ROUTE
 )
 async def health(
-    request: Request, deps: SystemDeps, costs: CostDeps, workspace: Workspace
+    request: Request,
+    deps: SystemDeps,
+    costs: CostDeps,
+    workspace: Workspace,
+    viewer: CurrentViewer,
 ) -> dict[str, Any]:
     """Return the health of the service, and its configuration to callers that are signed in. It has
     no secrets.
     """
     config: AuthConfig = request.app.state.auth
     live = await deps.pointers.live("status")
-    counts = await deps.documents.counts(Partition(workspace, live.status))
+    # Whether something is worked on is told to those only who see all of it.
+    counts = {} if viewer else await deps.documents.counts(Partition(workspace, live.status))
     fields = public_fields(config, counts)
     if not request.state.principal.signed_in:
         return fields
@@ -66,6 +73,7 @@ async def health(
 
 
 @router.get("/ui/customization", response_model=Customization)
+@shows_no_documents
 async def customization(deps: SystemDeps) -> dict[str, Any]:
     """Return the name that web pages show for this deployment."""
     settings = deps.settings
@@ -76,6 +84,7 @@ async def customization(deps: SystemDeps) -> dict[str, Any]:
 
 
 @router.get("/ui/customization/assets/{asset_hash}/{asset_id}", responses=error_responses(501))
+@shows_no_documents
 async def customization_asset(asset_hash: AssetPart, asset_id: AssetPart) -> Done:
     """Answer 501: this service has no files for customized pages."""
     raise NotSupported(

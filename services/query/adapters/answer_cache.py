@@ -101,7 +101,9 @@ class StoredAnswers:
             newest_sequence = await self._log.last(workspace)
         except Unavailable:
             return None
-        key = sha256("\x1f".join((self._model, ANSWER_VERSION, repr(question))))
+        # An answer for one viewer is none for another, who may see less.
+        viewer = [repr(question.viewer)] if question.viewer else []
+        key = sha256("\x1f".join((self._model, ANSWER_VERSION, repr(question), *viewer)))
         state = f"{[partition.generation for partition in partitions]} {newest_sequence}"
         # The prompt lacks events that the projections had not yet applied, so the newest sequence
         # is hashed, too.

@@ -5,6 +5,7 @@ from dataclasses import fields
 from datetime import datetime
 from typing import Any
 
+from contracts.access import Access
 from contracts.graph import DocumentBounds, Partition
 from contracts.moments import microseconds
 from contracts.subjects import token
@@ -25,6 +26,7 @@ from services.query.status.document_status import (
 )
 from services.query.status.port import Change, Listing, Page
 from services.query.status.scope import Scope
+from services.query.visibility.followed_log import DocumentAccess
 
 _PAGE = 1000
 """Rows per read of a scan."""
@@ -39,6 +41,7 @@ digest has them.
 """
 PASSAGE_FIELDS = tuple(field.name for field in fields(Passage))
 STATUS_FIELDS = tuple(field.name for field in fields(DocumentStatus))
+ACCESS_FIELDS = ("access", "access_set")
 FAILURE_FIELDS = tuple(field.name for field in fields(Failure))
 
 
@@ -114,6 +117,20 @@ class RowDocuments:
             admitted_ids |= {status.id for status in states if scope.admits(status)}
             after = page[-1][0]
         return admitted_ids
+
+    async def access_of_all(self, partition: Partition) -> dict[str, DocumentAccess]:
+        """See `StoredAccess.access_of_all`. It reads all documents."""
+        documents: dict[str, DocumentAccess] = {}
+        after = ""
+        while page := await self._rows.scan(_documents(partition), after, _PAGE):
+            for _, row in page:
+                access = row.get("access")
+                documents[row["id"]] = DocumentAccess(
+                    Access.model_validate(access) if access else None,
+                    is_there=row["status"] not in LEAVING,
+                )
+            after = page[-1][0]
+        return documents
 
     async def oldest_unsettled(self, partition: Partition) -> int | None:
         """See `Documents.oldest_unsettled`."""
@@ -230,8 +247,17 @@ def _documents(partition: Partition) -> Table:
 
 
 def _row(status: DocumentStatus, revision: int) -> Row:
+    fields_of_status = vars(status)
+    if status.access_set:
+        access = status.access.model_dump(mode="json") if status.access else None
+        fields_of_status = {**fields_of_status, "access": access}
+    else:
+        # A row of a document of which nothing was said is as older versions of this code write it.
+        fields_of_status = {
+            name: value for name, value in fields_of_status.items() if name not in ACCESS_FIELDS
+        }
     return {
-        **vars(status),
+        **fields_of_status,
         "failures": [vars(failure) for failure in status.failures],
         "status": status.status,
         "bits": {step: f"{bits:x}" for step, bits in status.bits.items()},
@@ -251,6 +277,8 @@ def _status(row: Row) -> DocumentStatus:
     values["failures"] = tuple(_failure(failure) for failure in row["failures"])
     values["text_warnings"] = tuple(row.get("text_warnings", ()))
     values["chunk_warnings"] = {text: int(bits, 16) for text, bits in row.get("chunk_warnings", ())}
+    if access := row.get("access"):
+        values["access"] = Access.model_validate(access)
     if "added" not in row and row["updated_at"]:
         # Rows of older versions of this code have no `added`; the document was added no later than
         # this.

@@ -148,6 +148,7 @@ def _provenance(cursor: str, contribution: Contribution) -> Provenance:
         contribution.added_at,
         contribution.file_path,
         contribution.description,
+        contribution.type,
     )
 
 

@@ -4,14 +4,15 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from contracts.graph import Partition
-from services.query.status.port import Documents, Passages
+from services.query.status.port import Passages
+from services.query.visibility.documents import ReadDocuments
 
 
 @dataclass(frozen=True)
 class StoredDocuments:
     """Documents and passages of one workspace, and the partition in which they are read."""
 
-    documents: Documents
+    documents: ReadDocuments
     passages: Passages
     partition: Partition
 

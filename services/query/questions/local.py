@@ -133,4 +133,5 @@ def to_question(request: QuestionRequest, settings: QuerySettings) -> Question:
         response_type=request.response_type or RESPONSE_TYPE,
         user_prompt=prefix + request.user_prompt,
         history=request.history,
+        viewer=request.viewer,
     )

@@ -22,6 +22,7 @@ from services.query.question import (
 )
 from services.query.retrieval.results import RetrievalResult
 from services.query.status.scope import EVERYTHING, Scope
+from services.query.visibility.viewer import Viewer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,6 +67,8 @@ class QuestionRequest:
     output: Output = "answer"
     is_streamed: bool = False
     """Whether the answer may come in pieces."""
+    viewer: Viewer | None = None
+    """Who asks, of whom documents may be hidden; None: someone who sees all."""
 
 
 @dataclass(frozen=True)

@@ -56,7 +56,7 @@ class RemoteQuestions:
         self, request: QuestionRequest, on_progress: ProgressCallback = ignore_progress, /
     ) -> Answer:
         """See `Questions.ask`."""
-        body = wire.ASKED.dump_json(AskedQuestion(request, current_actor()))
+        body = wire.ASKED.dump_json(AskedQuestion.of(request, current_actor()))
         parts = _parts(self._values("ask", body), on_progress)
         head = await anext(parts, None)
         if not isinstance(head, AnswerHead):
@@ -70,7 +70,7 @@ class RemoteQuestions:
 
     async def retrieve(self, request: QuestionRequest, /) -> RetrievedData:
         """See `Questions.retrieve`."""
-        body = wire.ASKED.dump_json(AskedQuestion(request, current_actor()))
+        body = wire.ASKED.dump_json(AskedQuestion.of(request, current_actor()))
         return wire.read_value(await self._value("retrieve", "data", body), wire.DATA)
 
     async def configuration(self, generation: int, /) -> Mapping[str, Any]:

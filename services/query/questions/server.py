@@ -23,7 +23,7 @@ from runtime.models.call_scope import billed_calls, set_call_scope
 from services.query.charges import Charges
 from services.query.errors import TooLarge
 from services.query.questions import wire
-from services.query.questions.port import Questions
+from services.query.questions.port import QuestionRequest, Questions
 from services.query.questions.wire import AskedQuestion
 
 logger = structlog.get_logger(__name__)
@@ -89,10 +89,11 @@ class QuestionServer:
         if operation == "configuration":
             generation = wire.read_request(body, wire.ASKED_CONFIGURATION).generation
             return _configuration(questions, generation)
-        question: AskedQuestion = wire.read_request(body, wire.ASKED)
-        if question.actor:
-            stack.enter_context(acting_as(question.actor))
-        place = question.request.place
+        asked_question: AskedQuestion = wire.read_request(body, wire.ASKED)
+        if asked_question.actor:
+            stack.enter_context(acting_as(asked_question.actor))
+        question = asked_question.question
+        place = question.place
         set_call_scope(place.workspace)
         self.require(*(() if place.sequence is None else ("vectors",)))
         if operation == "retrieve":
@@ -156,10 +157,10 @@ async def _whole(lines: Lines) -> Lines:
             yield wire.line("end", True)
 
 
-async def _answered(questions: Questions, question: AskedQuestion) -> Lines:
+async def _answered(questions: Questions, question: QuestionRequest) -> Lines:
     """Yield a line for each step, the answer, and its pieces as they come."""
     steps: asyncio.Queue[str | None] = asyncio.Queue()
-    asking = asyncio.ensure_future(questions.ask(question.request, steps.put_nowait))
+    asking = asyncio.ensure_future(questions.ask(question, steps.put_nowait))
     asking.add_done_callback(lambda _: steps.put_nowait(None))
     try:
         while (step := await steps.get()) is not None:
@@ -178,8 +179,8 @@ async def _answered(questions: Questions, question: AskedQuestion) -> Lines:
             yield wire.line("piece", piece, wire.PIECE)
 
 
-async def _retrieved(questions: Questions, question: AskedQuestion) -> Lines:
-    yield wire.line("data", await questions.retrieve(question.request), wire.DATA)
+async def _retrieved(questions: Questions, question: QuestionRequest) -> Lines:
+    yield wire.line("data", await questions.retrieve(question), wire.DATA)
 
 
 async def _configuration(questions: Questions, generation: int) -> Lines:

@@ -39,10 +39,28 @@ BLANK = b"\n"
 
 @dataclass(frozen=True)
 class AskedQuestion:
-    """A question on the wire, with who asks: calls of models are charged in that name."""
+    """A question on the wire, with who asks: calls of models are charged in that name.
 
-    request: QuestionRequest
+    A question of a viewer has a field of its own, so that a query service that knows of no viewers
+    misses `request` and refuses, instead of answering from all documents.
+    """
+
+    request: QuestionRequest | None = None
+    viewed: QuestionRequest | None = None
     actor: str | None = None
+
+    @classmethod
+    def of(cls, request: QuestionRequest, actor: str | None) -> "AskedQuestion":
+        """Return the question of a request as it is sent."""
+        return cls(None, request, actor) if request.viewer else cls(request, None, actor)
+
+    @property
+    def question(self) -> QuestionRequest:
+        """Return the question. Raises InvalidInput where there is none."""
+        question = self.viewed or self.request
+        if question is None or (self.viewed and question.viewer is None):
+            raise InvalidInput("there is no question")
+        return question
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,7 @@ from services.query.retrieval.port import (
     VectorReader,
 )
 from services.query.status.port import Documents, Passages
+from services.query.visibility.port import NoVisibility, Visibility
 
 
 class TokenCounter(Protocol):
@@ -107,6 +108,8 @@ class RetrievalDependencies:
     embed: EmbedTexts
     count_tokens: TokenCounter
     entity_names: EntityNames
+    visibility: Visibility = field(default_factory=NoVisibility)
+    """Which documents a viewer sees; the default answers no viewers."""
     passage_reader: PassageReader
     reranker: PassageReranker | None = None
     min_score: float = 0.2

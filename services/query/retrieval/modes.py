@@ -109,7 +109,7 @@ async def search_by_mode(
         context.relations,
         chunk_ids,
         context.tokens,
-        _processing_info(question, keys, context, direct_hits, chunk_ids),
+        _processing_info(question, keys, context, direct_hits, chunk_ids, documents),
     )
 
 
@@ -287,12 +287,18 @@ def _processing_info(
     context: GraphContext,
     direct_hits: Sequence[str],
     chunk_ids: Sequence[str],
+    documents: DocumentIds,
 ) -> dict[str, Any]:
     if question.mode == "naive":
         return {"total_chunks_found": len(direct_hits)}
+    # Counts of what other documents say would tell of these.
+    found = (len(keys.names), keys.relations_found)
+    entities_found, relations_found = (
+        found if documents is None else (len(context.entities), len(context.relations))
+    )
     return {
-        "total_entities_found": len(keys.names),
-        "total_relations_found": keys.relations_found,
+        "total_entities_found": entities_found,
+        "total_relations_found": relations_found,
         "entities_after_truncation": len(context.entities),
         "relations_after_truncation": len(context.relations),
         "merged_chunks_count": len(chunk_ids),

@@ -1,50 +1,10 @@
-"""Entities, relations and neighbourhoods restricted to some documents, without a trace of the
-others.
-"""
+"""Neighbourhoods restricted to some documents, without a trace of the others."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TypeVar
 
-from contracts.graph import Entity, Provenance, Relation
-from contracts.ids import SEPARATOR, UNKNOWN_SOURCE, chunk_place
+from contracts.ids import chunk_place
 from runtime.stores.graph.port import Neighbourhood
-
-T = TypeVar("T", Entity, Relation)
-
-MAX_DESCRIPTION = 6000
-"""Longest description, in characters."""
-
-
-def restricted(item: T, supports: Sequence[Provenance]) -> T | None:
-    """Return the entity or relation rebuilt from these contributions, oldest document first; None
-    without any.
-
-    Descriptions that a model condensed are left out, for they may rest on other documents; so are
-    keywords.
-    """
-    ordered_supports = sorted(supports, key=lambda s: (s.added_at, s.document_id, s.order))
-    if not ordered_supports:
-        return None
-    chunks = tuple(dict.fromkeys(support.chunk_id for support in ordered_supports))
-    paths = dict.fromkeys(
-        support.file_path for support in ordered_supports if support.file_path != UNKNOWN_SOURCE
-    )
-    result = replace(
-        item,
-        description=SEPARATOR.join(
-            dict.fromkeys(support.description for support in ordered_supports)
-        )[:MAX_DESCRIPTION],
-        source_ids=chunks,
-        file_paths=tuple(paths),
-        support=len(chunks),
-        created_at=ordered_supports[0].added_at // 1_000_000,
-    )
-    return (
-        replace(result, keywords=(), weight=float(len(chunks)))
-        if isinstance(result, Relation)
-        else result
-    )
 
 
 def restrict_neighbourhood(

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
 
+from runtime.errors import Unavailable
 from services.query.context.layout import count_passage
 from services.query.context.prompt import answer_prompt
 from services.query.context.reference_ids import assign_reference_ids
@@ -26,6 +27,9 @@ from services.query.retrieval.token_budget import fit_budget
 WITHOUT_KEYWORDS = {"naive", "walk"}
 """Modes that extract no keywords."""
 
+VISIBLE_ATTEMPTS = 5
+"""Times that is retrieved where documents are hidden meanwhile."""
+
 REFERENCES_RESERVE = 200
 """Tokens reserved for the list of references."""
 
@@ -33,11 +37,26 @@ REFERENCES_RESERVE = 200
 async def retrieve(
     question: Question, partitions: Partitions, deps: RetrievalDependencies
 ) -> RetrievalResult:
-    """Return entities, relations and passages for the question in its mode. Raises
-    `Unavailable`.
+    """Return entities, relations and passages for the question in its mode, of documents that its
+    viewer sees. Raises `Unavailable`.
     """
     if question.mode == "bypass":
         return RetrievalResult()
+    if question.viewer is None:
+        return await _retrieve_in_mode(question, partitions, deps)
+    workspace = partitions.status.workspace
+    for _ in range(VISIBLE_ATTEMPTS):
+        visible = await deps.visibility.of(workspace, question.viewer)
+        result = await _retrieve_in_mode(replace(question, visible=visible), partitions, deps)
+        # A document may have been hidden, or have got a text that is, while this was read.
+        if visible.shows_no_more_than(await deps.visibility.of(workspace, question.viewer)):
+            return result
+    raise Unavailable("documents are being hidden all the time", retry_after=2.0)
+
+
+async def _retrieve_in_mode(
+    question: Question, partitions: Partitions, deps: RetrievalDependencies
+) -> RetrievalResult:
     question = replace(question, query=search_text(question))
     if question.mode != "auto":
         return await _retrieve(question, partitions, deps)

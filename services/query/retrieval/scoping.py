@@ -1,6 +1,5 @@
 """Restriction of a question to the documents in its scope."""
 
-import asyncio
 from collections.abc import Sequence
 from typing import TypeVar
 
@@ -8,46 +7,31 @@ from contracts.graph import Entity, Relation
 from services.query.partitions import Partitions
 from services.query.question import Question
 from services.query.retrieval.dependencies import RetrievalDependencies
-from services.query.retrieval.provenance import restricted
+from services.query.visibility.restriction import restrict
 
 DocumentIds = frozenset[str] | None
 """Ids of the documents a question is about; None: all."""
 
 T = TypeVar("T", Entity, Relation)
 
-MAX_PROVENANCE = 200
-"""Contributions of these documents that are read per entity or relation."""
-
 
 async def documents_in_scope(
     question: Question, partitions: Partitions, deps: RetrievalDependencies
 ) -> DocumentIds:
-    """Return the ids of the documents in the question's scope; None for an empty scope, which means
+    """Return the ids of the documents in the question's scope that its viewer sees; None for
     all.
     """
-    return (
-        frozenset(await deps.documents.in_scope(partitions.status, question.scope))
-        if question.scope
-        else None
-    )
+    visible_ids = question.visible.restriction if question.visible else None
+    if not question.scope:
+        return visible_ids
+    in_scope = frozenset(await deps.documents.in_scope(partitions.status, question.scope))
+    return in_scope if visible_ids is None else in_scope & visible_ids
 
 
 async def restrict_to_documents(
     items: Sequence[T], documents: DocumentIds, partitions: Partitions, deps: RetrievalDependencies
 ) -> Sequence[T]:
-    """Return the entities or relations as these documents alone describe them; others are left
-    out.
-    """
+    """See `restrict`; unchanged for None."""
     if documents is None:
         return items
-
-    async def restrict(item: T) -> T | None:
-        names = (item.name,) if isinstance(item, Entity) else item.key
-        return restricted(
-            item,
-            await deps.provenance.of(
-                partitions.graph, names, limit=MAX_PROVENANCE, among=documents
-            ),
-        )
-
-    return [item for item in await asyncio.gather(*map(restrict, items)) if item]
+    return await restrict(items, documents, partitions.graph, deps.provenance)

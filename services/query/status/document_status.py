@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from contracts.access import Access
 from contracts.ids import UNKNOWN_SOURCE
 from contracts.values import MAX_WARNINGS, Scalar
 
@@ -105,6 +106,10 @@ class DocumentStatus:
     """Warning of a later stage → the bit set of the orders of chunks it is about; 0 where it is not
     about a chunk.
     """
+    access: Access | None = None
+    """Who may see it; None: everyone of the workspace."""
+    access_set: int = 0
+    """Sequence of the event that said so, 0 for none."""
 
     def changed(self, **values: Any) -> "DocumentStatus":
         """Return the state with these fields changed.
@@ -175,7 +180,9 @@ class DocumentStatus:
     @property
     def status(self) -> str:
         """One of STATUSES, or DELETED."""
-        if not (self.version or self.failures or self.deleted) and self.retried:
+        if not (self.version or self.failures or self.deleted) and (
+            self.retried or self.access_set
+        ):
             # Of a document that does not exist, or whose other events have not come yet.
             return DELETED
         if self.deleted > self.version:

@@ -5,8 +5,10 @@ nothing.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 
 from contracts.events import (
+    AccessChanged,
     ChunksCreated,
     DocumentAdded,
     DocumentCancelled,
@@ -58,6 +60,8 @@ def apply(status: DocumentStatus | None, record: RecordedEvent) -> DocumentStatu
         new_status = _deleted(state, record.sequence)
     elif isinstance(event, StageFailed) and not event.of_graph:
         new_status = _failed(state, event, record)
+    elif isinstance(event, AccessChanged):
+        new_status = state
     elif isinstance(event, RetryRequested):
         new_status = _with_retry(state, event, record.sequence)
     elif isinstance(event, DocumentCancelled):
@@ -82,7 +86,22 @@ def apply(status: DocumentStatus | None, record: RecordedEvent) -> DocumentStatu
         created_at=min(new_status.created_at or at, at),
         sequence=max(new_status.sequence, record.sequence),
         first_cut=_first_cut(state.first_cut, event),
+        **_access(new_status, event, record.sequence),
     )
+
+
+def _access(status: DocumentStatus, event: Event, sequence: int) -> dict[str, Any]:
+    """Return the fields of the access: what was said last in the log since the last deletion."""
+    is_newest = sequence > max(status.access_set, status.deleted)
+    if (
+        is_newest
+        and isinstance(event, AccessChanged | DocumentAdded)
+        and (event.access or isinstance(event, AccessChanged))
+    ):
+        return {"access": event.access, "access_set": sequence}
+    if 0 < status.access_set < status.deleted:
+        return {"access": None, "access_set": 0}
+    return {}
 
 
 def _first_cut(first_cut: int, event: Event) -> int:
@@ -144,6 +163,8 @@ def _new_version(state: DocumentStatus, version: int) -> DocumentStatus:
         erased=state.erased,
         sequence=state.sequence,
         retried=state.retried,
+        access=state.access,
+        access_set=state.access_set,
     )
 
 

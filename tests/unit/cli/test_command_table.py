@@ -39,6 +39,8 @@ READ = {
     "paths",
     "projections list",
     "read",
+    "access explain",
+    "access show",
     "receipts list",
     "receipts replay",
     "receipts show",
@@ -73,6 +75,7 @@ TAKE_AWAY_OR_REPEAT = {
     "webhooks replay",
 }
 ADD_OR_MAKE_ANEW = {
+    "access set",
     "add",
     "alias accept",
     "alias propose",

@@ -18,9 +18,10 @@ from contracts.events import VectorsIndexed
 from contracts.graph import Hit, Partition, VectorKind
 from contracts.ids import chunk_place, chunk_vector_id
 from runtime.models.port import Vector
-from runtime.stores.vectors.fields import similarities, single_precision
+from runtime.stores.vectors.fields import FILTERED_DOCUMENTS, similarities, single_precision
 from runtime.stores.vectors.port import Vectors
 from services.query.retrieval.caches.invalidation import ProjectionCache
+from services.query.retrieval.caches.vector_matrix import VectorMatrix
 from services.query.retrieval.caches.whole_vectors import KIND as WHOLE
 from services.query.retrieval.caches.whole_vectors import WholeVectors
 
@@ -28,6 +29,10 @@ MAX_COMPARED = 100_000
 """Ids of passages that were compared once, before all of them are dropped; about 20 MB."""
 
 KIND = ("vector",)
+
+
+WIDENING = 4
+"""How many times more hits are looked at where too few are of the documents of a search."""
 
 
 class CachedVectors:
@@ -50,14 +55,13 @@ class CachedVectors:
         min_score: float = -1.0,
         documents: Collection[str] | None = None,
     ) -> list[Hit]:
-        """See `Vectors.search`. The store searches while not all vectors are cached, and where
+        """See `Vectors.search`. The store searches while not all vectors are cached, and where few
         documents are named.
         """
-        if documents is None:
+        if documents is None or len(documents) > FILTERED_DOCUMENTS:
             matrix = self._whole.cached(partition, kind)
             if matrix is not None:
-                hits = matrix.nearest(self._direction(vector), top_k)
-                return [hit for hit in hits if hit.score > min_score]
+                return _nearest(matrix, self._direction(vector), top_k, min_score, documents)
             self._whole.count_miss(partition, kind)
         return await self._vectors.search(
             partition, kind, vector, top_k=top_k, min_score=min_score, documents=documents
@@ -142,6 +146,34 @@ class CachedVectors:
         if not ids:
             return {}
         return await self._cache.get_or_read(partition, KIND, ids, read)
+
+
+def _nearest(
+    matrix: VectorMatrix,
+    direction: NDArray[np.float32],
+    top_k: int,
+    min_score: float,
+    documents: Collection[str] | None,
+) -> list[Hit]:
+    """Return the nearest, of these documents if any are named: of more and more hits until there
+    are enough.
+    """
+    count = top_k
+    while True:
+        hits = matrix.nearest(direction, count)
+        near = [hit for hit in hits if hit.score > min_score]
+        is_last = len(hits) < count or len(near) < len(hits)
+        if documents is not None:
+            near = [hit for hit in near if _document_of(hit) in documents]
+        if documents is None or is_last or len(near) >= top_k:
+            return near[:top_k]
+        count *= WIDENING
+
+
+def _document_of(hit: Hit) -> str:
+    """Return the document of the chunk that was found."""
+    place = chunk_place(hit.names[0])
+    return place[0] if place else ""
 
 
 def _changed_keys(event: VectorsIndexed) -> Iterator[tuple[Any, ...]]:

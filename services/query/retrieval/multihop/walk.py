@@ -56,7 +56,8 @@ from services.query.retrieval.multihop.walk_context import Trail, graph_context,
 from services.query.retrieval.passage_index.index import NO_MENTION, PassageIndex
 from services.query.retrieval.provenance import restrict_neighbourhood
 from services.query.retrieval.results import SearchResult
-from services.query.retrieval.scoping import MAX_PROVENANCE, DocumentIds
+from services.query.retrieval.scoping import DocumentIds
+from services.query.visibility.restriction import provenance_among
 
 MAX_HITS = 200
 """Passages most similar to the question that are asked of the vector store."""
@@ -171,10 +172,7 @@ async def _neighbourhood(
     nodes = around.nodes
     hubs = [name for name in names if name in nodes and nodes[name].support > MOST_SOURCES]
     provenances = await asyncio.gather(
-        *(
-            deps.provenance.of(partition, (name,), limit=MAX_PROVENANCE, among=documents)
-            for name in hubs
-        )
+        *(provenance_among((name,), documents, partition, deps.provenance) for name in hubs)
     )
     chunks_of_hubs: dict[str, list[str]] = {}
     for name, contributions in zip(hubs, provenances, strict=True):

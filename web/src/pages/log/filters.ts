@@ -14,6 +14,7 @@ const EVERY = {
   DescriptionSummarized: true,
   DocumentDeleted: true,
   DocumentCancelled: true,
+  AccessChanged: true,
   GraphEdited: true,
   RetryRequested: true,
   StageFailed: true,

@@ -31,6 +31,7 @@ export const log = {
     DocumentAdded: "Added",
     DocumentDeleted: "Deleted",
     DocumentCancelled: "Stopped work on",
+    AccessChanged: "Access changed:",
     ErasureRequested: "To be erased:",
     DocumentErased: "Erased",
   } as Record<string, string>,

@@ -1,0 +1,45 @@
+"""Who may see a document: the principals that are allowed and those that are denied."""
+
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from typing import Annotated
+
+from pydantic import Field
+
+from contracts.values import Value
+
+EVERYONE = "everyone"
+"""The principal that every reader of a workspace is."""
+
+PRINCIPAL_PATTERN = r"^(everyone|(user|group):[^\s,\x00-\x1f\x7f]{1,250})$"
+"""`everyone`, or `user:` or `group:` and a name without blanks and commas."""
+
+PrincipalName = Annotated[str, Field(pattern=PRINCIPAL_PATTERN)]
+
+MAX_PRINCIPALS = 1000
+"""Principals of one list."""
+
+
+class Access(Value):
+    """Who may see a document: whoever is allowed by a principal and denied by none."""
+
+    allow: tuple[PrincipalName, ...] = Field(
+        default=(EVERYONE,), max_length=MAX_PRINCIPALS, description="empty: nobody"
+    )
+    deny: tuple[PrincipalName, ...] = Field(
+        default=(), max_length=MAX_PRINCIPALS, description="wins over `allow`"
+    )
+
+    def admits(self, principals: AbstractSet[str]) -> bool:
+        """Return whether who is all of these principals, and `everyone`, may see the document."""
+        names = {*principals, EVERYONE}
+        return not names.intersection(self.deny) and bool(names.intersection(self.allow))
+
+
+def access_of(allow: Sequence[str], deny: Sequence[str]) -> Access | None:
+    """Return the access of two lists of principals; None for two empty ones. Without anybody
+    allowed everyone is.
+    """
+    if not (allow or deny):
+        return None
+    return Access(allow=tuple(allow) or (EVERYONE,), deny=tuple(deny))

@@ -1,0 +1,1 @@
+"""Who may see a document: shown, changed and explained."""

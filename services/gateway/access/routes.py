@@ -1,0 +1,113 @@
+"""The routes about who may see a document. No logic: a request becomes a call, its result an
+answer.
+"""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+
+from publishing.access import AccessState, access_state, access_statements, change_access
+from publishing.current_version import existing_id
+from runtime.bus.points import FORM, NOW
+from services.gateway.access.explaining import explain
+from services.gateway.access.models import (
+    AccessChange,
+    AccessChanged,
+    DocumentAccess,
+    Explanation,
+)
+from services.gateway.auth.audit import note_details
+from services.gateway.auth.permissions import split_list, viewer_of
+from services.gateway.caller_places import CallerPlaces
+from services.gateway.past.dependencies import PastDependencies, PastDeps
+from services.gateway.past.points import sequence_of
+from services.gateway.reference.responses import error_responses
+from services.gateway.workspaces import Workspace
+from services.query.errors import BadRequest, NotFound
+from services.query.event_source import SOURCE
+
+router = APIRouter(prefix="/documents/access", tags=["documents"], responses=error_responses(404))
+
+DocumentId = Annotated[
+    str, Query(min_length=1, max_length=512, examples=["doc-f8e5fc3935ce926dc54e926fdc8cf0ec"])
+]
+
+
+@router.get("", operation_id="document_access")
+async def document_access(
+    doc_id: DocumentId, deps: PastDeps, workspace: Workspace
+) -> DocumentAccess:
+    """Return who may see a document."""
+    id, state = await _state(deps, workspace, doc_id)
+    return DocumentAccess.of(id, _existing(state))
+
+
+@router.put("", operation_id="change_document_access")
+async def change_document_access(
+    request: Request, doc_id: DocumentId, body: AccessChange, deps: PastDeps, workspace: Workspace
+) -> AccessChanged:
+    """Change who may see a document; nothing of it is extracted again. The answer comes once the
+    log has it, and from then on nobody else sees the document.
+    """
+    note_details(request, document=doc_id, reason=body.reason)
+    change = await change_access(
+        deps.log,
+        workspace=workspace,
+        id=doc_id,
+        access=body.access.access() if body.access else None,
+        source=SOURCE,
+        reason=body.reason,
+    )
+    if change is None:
+        raise NotFound("there is no document of that id")
+    return AccessChanged(document_id=change.document_id, is_new=change.is_new)
+
+
+@router.get("/explain", operation_id="explain_document_access")
+async def explain_document_access(
+    doc_id: DocumentId,
+    deps: PastDeps,
+    workspace: Workspace,
+    places: CallerPlaces,
+    principals: Annotated[
+        str,
+        Query(
+            max_length=4096,
+            description="who asks: `user:ann,group:legal`; empty: somebody of no group",
+            examples=["user:ann,group:legal"],
+        ),
+    ] = "",
+    at: Annotated[str, Query(max_length=64, description=f"when: {FORM}")] = NOW,
+) -> Explanation:
+    """Return whether somebody may see a document, or could at a time, and why."""
+    try:
+        viewer = viewer_of(split_list(principals))
+    except ValueError as error:
+        raise BadRequest(str(error)) from None
+    sequence = None if at == NOW else await sequence_of(deps.past, workspace, at, places)
+    id, state = await _state(deps, workspace, doc_id, sequence)
+    is_visible, reason = explain(state, viewer.principals)
+    return Explanation(
+        **vars(DocumentAccess.of(id, state)),
+        principals=list(viewer.principals),
+        is_visible=is_visible,
+        reason=reason,
+    )
+
+
+async def _state(
+    deps: PastDependencies, workspace: str, doc_id: str, sequence: int | None = None
+) -> tuple[str, AccessState]:
+    """Return id and access of a document, at a place of the log if one is given."""
+    id = await existing_id(deps.log, workspace=workspace, id=doc_id)
+    statements = await access_statements(deps.log, workspace, id)
+    return id, access_state(
+        statement for statement in statements if sequence is None or statement.sequence <= sequence
+    )
+
+
+def _existing(state: AccessState) -> AccessState:
+    """Return the state. Raises NotFound where the document is not there."""
+    if not state.is_there:
+        raise NotFound("there is no document of that id")
+    return state

@@ -1,0 +1,49 @@
+"""The port of visibility: which documents of a workspace a viewer sees."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from runtime.errors import NotServing
+from services.query.visibility.viewer import Viewer
+
+
+@dataclass(frozen=True, eq=False)
+class VisibleDocuments:
+    """The documents that a viewer sees at one place of the log. `hides`: there are others.
+
+    A document that comes later is not among them, so it stays hidden wherever only these are shown.
+    """
+
+    ids: frozenset[str]
+    hides: bool
+
+    @property
+    def restriction(self) -> frozenset[str] | None:
+        """Return the ids that reading is restricted to; None where nothing is hidden."""
+        return self.ids if self.hides else None
+
+    def shows_no_more_than(self, later: "VisibleDocuments") -> bool:
+        """Return whether what was read under these may still be shown where `later` are seen."""
+        if self is later:
+            return True
+        return (self.hides or not later.hides) and self.ids <= later.ids
+
+
+class Visibility(Protocol):
+    """Knows of each workspace which documents a viewer sees. What it says is as current as the log,
+    and reads no document: changes come as events.
+    """
+
+    async def of(self, workspace: str, viewer: Viewer, /) -> VisibleDocuments:
+        """Return what the viewer sees. Raises `Unavailable`, and NewerVersion for an event that
+        only a newer release can read.
+        """
+        ...
+
+
+class NoVisibility:
+    """`Visibility` of a process that answers no viewers: it refuses each."""
+
+    async def of(self, workspace: str, viewer: Viewer, /) -> VisibleDocuments:
+        """Raise NotServing."""
+        raise NotServing("this process answers only those who see all documents")
