@@ -8,6 +8,11 @@ from services.query.question import Mode
 from services.query.retrieval.fusion import reciprocal_rank_fusion
 from services.query.retrieval.results import SearchResult
 
+MIX_WEIGHT = 0.3
+"""Of the chunks of `mix`, where those of the walk, which has searched by vectors too, weigh 1."""
+FUSION_K = 2
+"""The constant k of this fusion: small, so that the first chunks of the walk stay first."""
+
 
 def choose_mode(links: Sequence[Mapping[str, Any]]) -> tuple[Mode, str]:
     """Return `walk` for a question in which a walk has linked names, else `mix`; and why, in a
@@ -24,5 +29,7 @@ def choose_mode(links: Sequence[Mapping[str, Any]]) -> tuple[Mode, str]:
 
 def with_walked(mixed_result: SearchResult, walk_result: SearchResult) -> SearchResult:
     """Return the entities and relations of `mix` with the chunks of both, fused by rank."""
-    chunk_ids = reciprocal_rank_fusion((walk_result.chunk_ids, 1.0), (mixed_result.chunk_ids, 1.0))
+    chunk_ids = reciprocal_rank_fusion(
+        (walk_result.chunk_ids, 1.0), (mixed_result.chunk_ids, MIX_WEIGHT), k=FUSION_K
+    )
     return replace(mixed_result, chunk_ids=chunk_ids)
