@@ -156,7 +156,7 @@ sys.path.insert(0, sys.argv[3])
 from test_supervisor import child
 
 @asynccontextmanager
-async def parts(folder, state, report):
+async def parts(folder, state, report, api_host):
     records = ChildRecords(on_change=lambda: folder.write(state), report=report, children=state.children)
     async with supervise([child(folder.path / "part", "stand-in", int(sys.argv[2]))], records) as answered:
         await answered()
