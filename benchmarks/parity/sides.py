@@ -22,7 +22,6 @@ from services.query.partitions import Partitions
 from services.query.passage import Passage
 from services.query.question import Keywords, Mode
 from services.query.question import Question as Asked
-from services.query.retrieval.caches.token_counts import cached_token_counter
 from services.query.retrieval.retrieve import retrieve
 from tests.support.querying import QueryHarness
 
@@ -75,9 +74,7 @@ async def of_ours(material: Material, modes: Sequence[Mode] = MODES) -> list[dic
         return [tuple(material.embed(text).tolist()) for text in texts]
 
     deps = harness.deps(CACHE)
-    deps = replace(
-        deps, embed=embed, count_tokens=cached_token_counter(deps.count_tokens), min_score=0.2
-    )
+    deps = replace(deps, embed=embed, min_score=0.2)
 
     async def ask(question: Question, mode: Mode) -> Found:
         asked = Asked(

@@ -56,7 +56,6 @@ from services.query.questions.judged_answer import given_answer
 from services.query.questions.local import to_question
 from services.query.questions.port import QuestionRequest, SearchPlace
 from services.query.retrieval.caches.invalidation import ProjectionCache
-from services.query.retrieval.caches.token_counts import cached_token_counter
 from services.query.retrieval.port import PassageReranker
 from services.query.settings import QuerySettings
 
@@ -142,7 +141,7 @@ def _dependencies(
         embed=configured_search.embed,
         entity_names=sources.names,
         passage_reader=sources.passages,
-        count_tokens=cached_token_counter(open_tokenizer().count),
+        count_tokens=open_tokenizer().count,
         reranker=passage_reranker(models.reranker, settings),
         min_score=settings.cosine_threshold,
         min_rerank_score=settings.min_rerank_score,

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
 
 from contracts.graph import Entity, Relation
 from services.query.passage import Passage
@@ -15,10 +14,17 @@ COUNTED_PASSAGES = 5_000
 """The same for passages, which are longer."""
 
 
-def _line(**fields: Any) -> str:
+COUNTED_FRAMES = 1_000
+"""The same for instructions and questions."""
+
+_json_text = json.JSONEncoder(ensure_ascii=False).encode
+"""Of texts alone it makes no encoder for each, which takes longer than a line."""
+
+
+def _line(**fields: str) -> str:
+    members = (f'"{name}": {_json_text(value)}' for name, value in fields.items())
     # JSON does not escape these two line separators.
-    line = json.dumps(fields, ensure_ascii=False)
-    return line.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+    return f"{{{', '.join(members)}}}".replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
 def entity_line(entity: Entity) -> str:
@@ -76,6 +82,12 @@ def count_passage(count: Callable[[str], int], passage: Passage) -> int:
 @lru_cache(maxsize=COUNTED_PASSAGES)
 def _count_passage(count: Callable[[str], int], content: str, headings: tuple[str, ...]) -> int:
     return count(_passage_line("1", content, headings))
+
+
+@lru_cache(maxsize=COUNTED_FRAMES)
+def count_frame(count: Callable[[str], int], text: str) -> int:
+    """Return the number of tokens of a text that many questions share."""
+    return count(text)
 
 
 def passage_line(reference: str, passage: Passage) -> str:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 
 from runtime.errors import Unavailable
-from services.query.context.layout import count_passage
+from services.query.context.layout import count_frame, count_passage
 from services.query.context.prompt import answer_prompt
 from services.query.context.reference_ids import assign_reference_ids
 from services.query.partitions import Partitions
@@ -207,4 +207,5 @@ def frame_tokens(question: Question, count: Callable[[str], int]) -> int:
     """Return the number of tokens of a prompt without what was found: instructions, question, list
     of references.
     """
-    return count(answer_prompt(question, "").system) + count(question.query) + REFERENCES_RESERVE
+    instructions = count_frame(count, answer_prompt(question, "").system)
+    return instructions + count_frame(count, question.query) + REFERENCES_RESERVE

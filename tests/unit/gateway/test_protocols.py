@@ -13,8 +13,6 @@ from services.gateway.app import create_app
 from services.gateway.auth.config import AuthConfig
 from services.gateway.body_limits import BodyLimits
 from services.gateway.errors import error_response
-from services.query.retrieval.caches import token_counts
-from services.query.retrieval.caches.token_counts import cached_token_counter
 from tests.support.access import KEY, WRITER, behind, client, keyed
 from tests.support.querying import QueryHarness
 
@@ -186,22 +184,6 @@ async def test_a_workspace_of_the_headers_counts_on_these_routes_too(harness: Qu
             assert "1931" in (await api.post(path, json={**body, "model": model})).text
         async with keyed(app, WRITER) as api:
             assert "1931" not in (await api.post(path, json={**body, "model": model})).text
-
-
-def test_tokens_of_a_text_are_counted_once_and_one_of_long_ago_is_forgotten(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    texts: list[str] = []
-
-    def count(text: str) -> int:
-        texts.append(text)
-        return len(text)
-
-    monkeypatch.setattr(token_counts, "MAX_COUNTED", 2)
-    counter = cached_token_counter(count)
-    for text in ("a line", "x" * 5000, "a line", "\ud800 lone", "x" * 5000, "a line"):
-        assert counter(text) == len(text)
-    assert texts == ["a line", "x" * 5000, "\ud800 lone", "x" * 5000, "a line"]
 
 
 async def test_every_route_is_described_with_an_example_that_works(harness: QueryHarness) -> None:
