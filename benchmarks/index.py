@@ -7,8 +7,10 @@ process.
 
 Starts a stack in a folder of its own with the mock model of the yardstick (0 ms a call, vectors of
 384 numbers), publishes the first N documents, waits until nobody has anything left to do, and
-prints tables in Markdown. CPU is user and system time of each process and its descendants; bytes
-written are those sent to the disk.
+prints tables in Markdown. CPU is user and system time of each process and its descendants. Bytes
+written are those sent to the disk as the kernel counts them for a process, in whole folios, and
+those that reached the device of the folder, which others may write to as well: give the stack a
+file system of its own (TMPDIR).
 
 PYTHON is that of a virtual environment with `lightrag-hku[api]==1.5.7`: its HTTP server indexes the
 same documents, once as it ships and once with one client for all calls of the model. `--runs`:
@@ -27,7 +29,15 @@ from typing import Any
 
 from benchmarks.measuring.model import Model, mock_model
 from benchmarks.measuring.opening import PEERS, Opened, add_sides, given_sides, opened
-from benchmarks.measuring.processes import MIB, Usage, Usages, load, spent, stored
+from benchmarks.measuring.processes import (
+    MIB,
+    Usage,
+    Usages,
+    device_written,
+    load,
+    spent,
+    stored,
+)
 from benchmarks.measuring.profile import profiled
 from benchmarks.measuring.tables import number, table
 from benchmarks.yardstick.documents import Document, documents
@@ -51,6 +61,8 @@ class Indexed:
     files: Mapping[str, int]
     model: Mapping[str, Any]
     load: str
+    device: float
+    """Bytes written to the device of the folder meanwhile, by anybody."""
 
     @property
     def total(self) -> Usage:
@@ -96,14 +108,16 @@ def indexed(side: Opened, texts: Sequence[Document], model: Model) -> Indexed:
     """Index the documents and say what it took."""
     model.reset()
     before, load_before = side.usages(), load()
+    device_before = device_written(side.folder)
     processed, settled = side.index(texts)
     used = spent(before, side.usages())
     time.sleep(REST)
     at_rest = spent(before, side.usages())
     used = {name: replace(of_one, written=at_rest[name].written) for name, of_one in used.items()}
     size = sum(len(document.text.encode()) for document in texts)
+    files, device = stored(side.folder), device_written(side.folder) - device_before
     return Indexed(
-        len(texts), size, processed, settled, used, stored(side.folder), model.stats(), load_before
+        len(texts), size, processed, settled, used, files, model.stats(), load_before, device
     )
 
 
@@ -143,7 +157,7 @@ def report(result: Indexed) -> str:
         "",
         f"processed after {result.processed:.1f} s, settled after {result.settled:.1f} s; "
         f"CPU {total.cpu * 1000 / count:.1f} ms and {total.written / 1000 / count:,.0f} kB "
-        "written a document; at most "
+        f"written a document, {result.device / 1000 / count:,.0f} kB to the device; at most "
         f"{calls['most_chat_calls']} chat calls at once; the mock model took "
         f"{calls['cpu']:.1f} s of CPU",
         "",

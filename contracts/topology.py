@@ -60,6 +60,12 @@ class Consumer:
     max_ack_pending: int = 512
     batch: int = 1
     """Messages one call of the handler may take."""
+    batches_per_second: float = 4.0
+    """Calls a second while there is always something, but for whole batches, which never wait.
+
+    What a call writes is one transaction in each store, and a key that several of its messages name
+    is written once: fewer and larger calls cost less, and messages wait as much longer.
+    """
 
 
 PARKED_STREAM = "KB_PARKED"
@@ -126,13 +132,18 @@ CONSUMERS = (
     Consumer("chunker", _inputs("DocumentAdded"), "cuts documents"),
     Consumer("extractor", _inputs("ChunksCreated"), "asks the language model"),
     Consumer(
-        "merger", _inputs("EntitiesExtracted", "StageFailed"), "folds what chunks say", batch=64
+        "merger",
+        _inputs("EntitiesExtracted", "StageFailed"),
+        "folds what chunks say",
+        batch=64,
+        batches_per_second=1.0,
     ),
     Consumer(
         "merger-extents",
         _inputs("ChunksCreated", "DocumentDeleted"),
         "takes back what deleted and shorter documents no longer say",
         batch=64,
+        batches_per_second=1.0,
     ),
     Consumer(
         "merger-summaries", _inputs("GraphMerged"), "has long descriptions condensed", batch=64
@@ -148,8 +159,15 @@ CONSUMERS = (
         _inputs("ChunksCreated", "DocumentDeleted"),
         "embeds passages, removes those that are gone",
         batch=16,
+        batches_per_second=1.0,
     ),
-    Consumer("indexer-graph", _inputs("GraphMerged"), "embeds what changed", batch=64),
+    Consumer(
+        "indexer-graph",
+        _inputs("GraphMerged"),
+        "embeds what changed",
+        batch=64,
+        batches_per_second=1.0,
+    ),
     Consumer("query-status", (subjects.ALL,), "folds every fact into document status", batch=200),
 )
 

@@ -33,14 +33,9 @@ FETCH_SECONDS = 10.0
 A quiet consumer costs the bus one request in that time.
 """
 
-BATCHES_PER_SECOND = 4.0
 BATCHES_AT_ONCE = 16.0
-"""Batches that a subscriber takes a second when there is always something, and how many it may take
-before that.
-
-What a batch writes is one transaction in each store, so fewer and larger ones write less. A
-document alone takes fewer batches than the second number and waits for nothing; full batches never
-wait.
+"""Batches that a subscriber takes before its consumer's `batches_per_second` counts: those of
+a few documents are fewer, and wait for nothing.
 """
 
 Process = Callable[[Sequence[NatsMessage]], Awaitable[None]]
@@ -124,10 +119,10 @@ def pull(broker: NatsBroker, consumer: Consumer, process: Process, *, workers: i
             pull_sub=PullSub(consumer.batch, FETCH_SECONDS),
             ack_policy=AckPolicy.MANUAL,
             decoder=raw,
-        )(_gather_fetch(process, consumer.batch))
+        )(_gather_fetch(process, consumer))
 
 
-def _gather_fetch(process: Process, size: int) -> Callable[[Msg], Awaitable[None]]:
+def _gather_fetch(process: Process, consumer: Consumer) -> Callable[[Msg], Awaitable[None]]:
     """Messages of one fetch, which FastStream hands over side by side, as one batch again.
 
     Each subscriber has one of its own: messages of two fetches in one batch would be handled by one
@@ -135,7 +130,7 @@ def _gather_fetch(process: Process, size: int) -> Callable[[Msg], Awaitable[None
     20). Here nothing is collected across fetches.
     """
     pending: list[Msg] = []
-    pace = Pace(BATCHES_PER_SECOND, BATCHES_AT_ONCE)
+    pace = Pace(consumer.batches_per_second, BATCHES_AT_ONCE)
 
     async def consume(message: Msg) -> None:
         pending.append(message)
@@ -146,7 +141,7 @@ def _gather_fetch(process: Process, size: int) -> Callable[[Msg], Awaitable[None
             batch = [NatsMessage(raw) for raw in pending]
             pending.clear()
             await process(batch)
-            if len(batch) < size:
+            if len(batch) < consumer.batch:
                 await asyncio.sleep(pace.count())  # the next fetch begins when this one is done
 
     return consume

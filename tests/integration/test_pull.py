@@ -14,7 +14,7 @@ from nats.js.errors import ServiceUnavailableError
 from contracts.topology import Consumer, declared_consumer
 from runtime.bus.nats.pulling import CONNECTION_SECONDS, opened_pull
 from runtime.bus.port import Message
-from runtime.subscriptions import BATCHES_AT_ONCE, BATCHES_PER_SECOND, FETCH_SECONDS, pull
+from runtime.subscriptions import BATCHES_AT_ONCE, FETCH_SECONDS, pull
 from runtime.workarounds.faststream import fetch_by_one_request
 from tests.support.nats_server import BusServer, RunningNats, connected, until
 
@@ -112,7 +112,7 @@ async def test_what_comes_without_end_comes_in_fewer_and_larger_batches(
         while len(recorder.batches) < BATCHES_AT_ONCE + 4:
             await jetstream.publish(SUBJECT, b"x")
             count += 1
-        limit = BATCHES_AT_ONCE + 1 + BATCHES_PER_SECOND * (clock() - since)
+        limit = BATCHES_AT_ONCE + 1 + consumer.batches_per_second * (clock() - since)
 
         async def handled() -> bool:
             return len(recorder.seen) == count

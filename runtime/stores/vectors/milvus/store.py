@@ -94,7 +94,9 @@ class MilvusVectors:
         """See `Vectors`. At most 500 rows and 16 MiB go in one call, so a put that fails may have
         written a part.
         """
-        batches_left = list(stored.batches(stored.normalized_rows(rows, self.dimension)))
+        # Neighbours stand on the same pages of an index over the ids.
+        ordered_rows = sorted(rows, key=lambda row: row.id)
+        batches_left = list(stored.batches(stored.normalized_rows(ordered_rows, self.dimension)))
         for attempt in range(1, PUTS + 1):
             for batch in batches_left:
                 await self._upsert(partition, kind, stored.to_columns(partition.workspace, batch))
