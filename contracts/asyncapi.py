@@ -142,6 +142,7 @@ def _stream(stream: Stream) -> Json:
 
 def _durable(durable: Consumer) -> Json:
     settings = asdict(durable)
+    del settings["batches_per_second"]  # of our own services, and nothing that the bus knows
     heading = {
         "name": settings.pop("name"),
         "service": service_of(durable),
