@@ -36,7 +36,7 @@ PAGE := services/gateway/web_page_files/index.html
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo up down web site screenshots webui test nightly test-production test-model cases check style types page unit simulate chaos parity chart cluster replicas dist image image-embedded workflows compose-test pin-images lock schemas clean
+.PHONY: help setup demo up down web site screenshots webui test nightly test-production test-model cases check style types page unit simulate chaos rest parity chart cluster replicas dist image image-embedded workflows compose-test pin-images lock schemas clean
 
 help: ## This list
 	@grep -E '^[a-z-]+:.*##' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-15s %s\n", $$1, $$2}'
@@ -62,7 +62,11 @@ screenshots: $(VENV)/.dev $(VENV)/.web $(VENV)/.browser ## Draw every page anew,
 
 webui: $(VENV)/.webui ## Fetch LightRAG's web page into .venv/webui; docs/web-page.md tells how to serve it
 
-test: check $(VENV)/.webui $(VENV)/.browser $(VENV)/.traps ## What check does, then contract, integration and end-to-end tests
+# Types and the page are checked beside tests that mostly wait for servers.
+test: style unit $(VENV)/.webui $(VENV)/.browser $(VENV)/.traps ## What check does, and contract, integration and end-to-end tests
+	@$(MAKE) --no-print-directory --jobs 2 rest types page
+
+rest:
 	$(WAITING) $(DAILY) -o cache_dir=$(FAILED) --cache-clear $(REST) || { test $$? -eq 1 && $(BIN)/python -m tests.support.again $(REST); }
 
 nightly: $(VENV)/.dev $(VENV)/.web $(VENV)/.webui $(VENV)/.browser site ## More of each kind than test: long sweeps of kills, seeds, requests and upgrades; traps of libraries

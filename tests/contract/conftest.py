@@ -21,33 +21,34 @@ from tests.support.rows import STORES, Opener, document_store, new_table
 from tests.support.shared_servers import SharedServers
 from tests.support.vector_stores import VectorStore, vector_store
 
-CORE = {"test_rows.py", "test_graph.py", "test_vectors.py"}
-"""The first suite of each port of stores meets every store by day."""
-
 SERVERS = {"mongo", "postgres", "neo4j", "milvus"}
-"""Stores of production. All other suites meet them by night, and by day those in memory and of the
-embedded stack.
+"""Stores of production. By day a suite meets those in memory and of the embedded stack."""
+
+BY_DAY = {
+    "test_rows.py": {"mongo", "postgres"},
+    "test_graph.py": {"neo4j", "postgres"},
+    "test_vectors.py": {"postgres"},
+}
+"""The first suite of each port meets its servers by day, too, but for Milvus: once started it takes
+a tenth of a core to the end of the run. `tests/e2e/test_production_stores.py` has one for itself.
 """
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave to the night what only `SERVERS` add to a suite outside the `CORE`."""
+    """Leave the other servers to the night."""
     folder = Path(__file__).parent
     for item in items:
-        if item.path.parent == folder and item.path.name not in CORE and _on_a_server(item):
+        if item.path.parent == folder and _servers(item) - BY_DAY.get(item.path.name, set()):
             item.add_marker(pytest.mark.nightly)
 
 
-def _on_a_server(item: pytest.Item) -> bool:
-    """Whether a parameter of the test names one of `SERVERS`, alone or behind its port."""
+def _servers(item: pytest.Item) -> set[str]:
+    """Those of `SERVERS` that parameters of the test name, alone or behind their port."""
     call = getattr(item, "callspec", None)
-    values = list(call.params.values()) if call else []
-    return any(
-        value in SERVERS or (isinstance(value, tuple) and value[-1:] and value[-1] in SERVERS)
-        for value in values
-        if isinstance(value, str | tuple)
-    )
+    values = call.params.values() if call else ()
+    ends = [value[-1] if isinstance(value, tuple) and value else value for value in values]
+    return SERVERS & {end for end in ends if isinstance(end, str)}
 
 
 @pytest.fixture(scope="module", params=["memory", "nats"])

@@ -247,6 +247,7 @@ def test_a_rebuild_asks_no_model(
     assert stack.json("cost", "--by", "document") == paid
 
 
+@pytest.mark.nightly
 def test_a_comparison_pays_for_its_questions_and_the_ledger_has_it(
     loaded: dict[str, Any], stack: Stack, model: LanguageModel, tmp_path: Path
 ) -> None:
@@ -268,6 +269,7 @@ def test_a_comparison_pays_for_its_questions_and_the_ledger_has_it(
     assert stack.digest() == loaded
 
 
+@pytest.mark.nightly
 def test_without_the_document_store_each_text_is_embedded_again_but_no_language_model_asked(
     loaded: dict[str, Any], stack: Stack, model: LanguageModel, folder: Path
 ) -> None:
