@@ -15,7 +15,6 @@ from tests.support.misbehaving_provider.messages import SECRET
 from tests.support.misbehaving_provider.refusals import sentence
 from tests.support.misbehaving_provider.server import KEY
 from tests.support.provider_page import Case, cases
-from tests.support.shares import share
 from tests.support.stack import Stack
 
 WORKSPACE = "questions"
@@ -56,7 +55,7 @@ def streamed(stack: Stack, marker: str) -> tuple[str, list[dict[str, Any]]]:
     return text, lines
 
 
-@pytest.mark.parametrize("case", share(REFUSED, daily=4), ids=str)
+@pytest.mark.parametrize("case", REFUSED, ids=str)
 def test_a_refused_question_is_an_error_for_its_asker_alone(case: Case, stack: Stack) -> None:
     answer = ask(stack, case.marker)
     assert answer.status_code >= 400, answer.text
@@ -68,7 +67,7 @@ def test_a_refused_question_is_an_error_for_its_asker_alone(case: Case, stack: S
 @pytest.mark.parametrize(
     "path", ["/query/stream", "/v1/chat/completions", "/api/chat", "/api/generate"]
 )
-@pytest.mark.parametrize("marker", share(["ZZMODERATION", "ZZERROR200"], daily=1))
+@pytest.mark.parametrize("marker", ["ZZMODERATION", "ZZERROR200"])
 def test_every_route_says_what_the_provider_says(
     marker: str, path: str, is_streamed: bool, stack: Stack
 ) -> None:
@@ -102,7 +101,7 @@ def test_a_workspace_of_refused_questions_stops_no_other(stack: Stack) -> None:
     assert stack.settled(2, OTHERS)["processed"] == 2
 
 
-@pytest.mark.parametrize("case", share(ODD, daily=4), ids=str)
+@pytest.mark.parametrize("case", ODD, ids=str)
 def test_an_odd_answer_is_shown_without_its_reasoning(case: Case, stack: Stack) -> None:
     for _ in range(2):  # the second time from the cache
         answer = ask(stack, case.marker)
@@ -124,7 +123,7 @@ def chat(stack: Stack, marker: str) -> dict[str, Any]:
     return answer.json()["choices"][0]
 
 
-@pytest.mark.parametrize("case", share(CUT, daily=4), ids=str)
+@pytest.mark.parametrize("case", CUT, ids=str)
 def test_a_cut_answer_is_said_to_be_cut_and_asked_for_again(
     case: Case, stack: Stack, provider: MisbehavingProvider
 ) -> None:
@@ -138,7 +137,7 @@ def test_a_cut_answer_is_said_to_be_cut_and_asked_for_again(
     assert chat(stack, case.marker)["finish_reason"] == "length"
 
 
-@pytest.mark.parametrize("case", share(STREAMS, daily=4), ids=str)
+@pytest.mark.parametrize("case", STREAMS, ids=str)
 def test_a_stream_that_breaks_off_says_so(case: Case, stack: Stack) -> None:
     text, lines = streamed(stack, case.marker)
     assert ANSWER.startswith(text.strip()), lines
@@ -181,7 +180,7 @@ def other_languages(stack: Stack) -> None:
 
 
 @pytest.mark.usefixtures("other_languages")
-@pytest.mark.parametrize("language", share(LANGUAGES, daily=2))
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_keywords_are_found_where_response_format_is_refused(
     language: str, stack: Stack, provider: MisbehavingProvider
 ) -> None:
