@@ -36,6 +36,7 @@ from cli import (
     stack,
     stores,
     topology,
+    validity,
     webhooks,
 )
 from cli.common import echo, errors
@@ -114,6 +115,7 @@ app.command()(repair.repair)
 app.command()(operator.operator)
 app.add_typer(projections.app, name="projections")
 app.add_typer(aliases.app, name="alias")
+app.add_typer(validity.app, name="validity")
 golden.app.command("run")(golden_run.run)
 app.add_typer(golden.app, name="golden")
 app.add_typer(access.app, name="access")

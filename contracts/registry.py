@@ -30,6 +30,7 @@ PRODUCERS: Mapping[str, tuple[Producer, ...]] = {
     "GraphEdited": ("publisher", "query"),
     "DocumentErased": ("lightstream",),
     "ErasureRequested": ("query", "lightstream"),
+    "SupersessionStated": ("publisher", "query", "lightstream"),
     "RetryRequested": ("publisher", "query", "lightstream"),
     "BudgetSet": ("query",),
     "QuestionsCharged": ("query",),

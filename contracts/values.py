@@ -111,6 +111,39 @@ class Chunking(Value):
         return Chunking.model_validate({**defaults.model_dump(exclude_none=True), **values})
 
 
+MAX_SUPERSEDED = 100
+"""Documents that one document may take the place of."""
+
+
+class Validity(Value):
+    """Since when and until when a document holds, what it takes the place of, and what it counts
+    beside others.
+
+    A document without one has always held, until another takes its place.
+    """
+
+    valid_from: AwareDatetime | None = Field(
+        default=None, description="from when it holds; absent: it always did"
+    )
+    valid_until: AwareDatetime | None = Field(
+        default=None, description="from when it holds no longer; absent: never"
+    )
+    supersedes: tuple[Annotated[str, Field(min_length=1, max_length=512)], ...] = Field(
+        default=(),
+        max_length=MAX_SUPERSEDED,
+        description="ids of the documents that it amends or replaces, from `valid_from` on",
+    )
+    authority: int = Field(
+        default=0, ge=-100, le=100, description="of two that contradict, the greater one counts"
+    )
+
+    @model_validator(mode="after")
+    def _ends_after_its_beginning(self) -> Self:
+        if self.valid_from and self.valid_until and self.valid_until <= self.valid_from:
+            raise ValueError("`valid_until` must be later than `valid_from`")
+        return self
+
+
 MAX_WARNINGS = 20
 """Warnings that one event carries at most, and that a document keeps of each kind of event."""
 

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from os import PathLike, fspath
 from pathlib import Path
 from typing import BinaryIO, Literal, TypedDict, Unpack
@@ -18,8 +19,10 @@ from lightstream_rag.models import (
     Deletion,
     Document,
     DocumentPage,
+    DocumentValidity,
     StatusCounts,
     Track,
+    ValidityStated,
 )
 
 PAGE_SIZE = 200
@@ -42,6 +45,17 @@ class Chunking(TypedDict, total=False):
     params: dict[str, str | int | bool]
 
 
+class Validity(TypedDict, total=False):
+    """Since when and until when a document holds, the ids of the documents that it supersedes, and
+    what it counts beside others that contradict it. Times must have a time zone.
+    """
+
+    valid_from: datetime | None
+    valid_until: datetime | None
+    supersedes: Sequence[str]
+    authority: int
+
+
 class ListOptions(TypedDict, total=False):
     """The filter and the order of a list of documents."""
 
@@ -56,6 +70,7 @@ def add_texts(
     *,
     chunking: Chunking | None = None,
     access: Access | None = None,
+    validity: Validity | None = None,
     idempotency_key: str = "",
 ) -> Flow[Added]:
     """Add texts, each under its name, which answers cite; the same name with another text is a new
@@ -65,7 +80,13 @@ def add_texts(
     request, so that a retry adds nothing twice; pass `idempotency_key` to make several calls count
     as one. `access` says who may see them; without it that stays as it was, at first everyone.
     """
-    body = json_body(texts=list(texts), file_sources=list(names), chunking=chunking, access=access)
+    body = json_body(
+        texts=list(texts),
+        file_sources=list(names),
+        chunking=chunking,
+        access=access,
+        validity=validity,
+    )
     return request(
         Call(
             "POST",
@@ -84,10 +105,13 @@ def add_text(
     *,
     chunking: Chunking | None = None,
     access: Access | None = None,
+    validity: Validity | None = None,
     idempotency_key: str = "",
 ) -> Flow[Added]:
     """Add one text: see `add_texts`. Without a name the text itself makes the id."""
-    body = json_body(text=text, file_source=name, chunking=chunking, access=access)
+    body = json_body(
+        text=text, file_source=name, chunking=chunking, access=access, validity=validity
+    )
     return request(
         Call(
             "POST",
@@ -244,3 +268,31 @@ def _upload(file: str | PathLike[str] | BinaryIO, name: str) -> Upload:
 def _from_beginning(file: BinaryIO) -> Generator[BinaryIO]:
     file.seek(0)
     yield file
+
+
+def document_validity(id: str) -> Flow[DocumentValidity]:
+    """Return when a document holds, what it supersedes and what supersedes it."""
+    return get(_validity_path(id), parse_as(DocumentValidity))
+
+
+def state_validity(id: str, validity: Validity, *, reason: str = "") -> Flow[ValidityStated]:
+    """State when a document holds and what it supersedes, in place of what was said before."""
+    body = json_body(**validity, reason=reason)
+    return request(Call("PUT", _validity_path(id), parse_as(ValidityStated), body, idempotent=True))
+
+
+def withdraw_validity(id: str, *, reason: str = "") -> Flow[ValidityStated]:
+    """Take back what was stated of a document: what it was added with holds again."""
+    return request(
+        Call(
+            "DELETE",
+            _validity_path(id),
+            parse_as(ValidityStated),
+            params={"reason": reason},
+            idempotent=True,
+        )
+    )
+
+
+def _validity_path(id: str) -> str:
+    return f"/documents/{quote(id, safe='')}/validity"

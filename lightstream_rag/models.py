@@ -2,6 +2,7 @@
 harm.
 """
 
+from datetime import datetime
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, SecretStr
@@ -56,6 +57,28 @@ class SearchRound(ResponseModel):
     ended: str = ""
 
 
+class Successor(ResponseModel):
+    """A document that supersedes another, and since when. `reference_id` is empty where no passage
+    of it is among the sources.
+    """
+
+    document_id: str
+    file_path: str
+    reference_id: str = ""
+    since: datetime
+
+
+class OutdatedSource(ResponseModel):
+    """A source that is not in force at the moment that is asked about, and why."""
+
+    document_id: str
+    file_path: str
+    reference_id: str = ""
+    superseded_by: list[Successor] = []
+    valid_from: datetime | None = None
+    valid_until: datetime | None = None
+
+
 class Answer(ResponseModel):
     """The answer to a question. `response_time` in seconds. `truncated`: the model ended before the
     answer's end. `prompt_truncated`: its context window was too small for its prompt. `mode` and
@@ -72,6 +95,8 @@ class Answer(ResponseModel):
     rounds: list[SearchRound] | None = None
     mode: str | None = None
     mode_reason: str | None = None
+    outdated_sources: list[OutdatedSource] | None = None
+    """The sources that are not in force."""
     receipt: str | None = None
     """The id of its receipt, where the service records answers."""
 
@@ -180,6 +205,29 @@ class Pagination(ResponseModel):
     total_pages: int
     has_next: bool
     has_prev: bool
+
+
+class DocumentValidity(ResponseModel):
+    """When a document holds, what it supersedes, and the documents that say they supersede it.
+
+    `is_stated`: somebody stated it after the document was added.
+    """
+
+    document_id: str
+    valid_from: datetime | None = None
+    valid_until: datetime | None = None
+    supersedes: list[str] = []
+    superseded_by: list[str] = []
+    authority: int = 0
+    is_stated: bool = False
+
+
+class ValidityStated(ResponseModel):
+    """The place of a statement in the log. `unknown`: ids of which there is no document."""
+
+    document_id: str
+    sequence: int
+    unknown: list[str] = []
 
 
 class DocumentPage(ResponseModel):

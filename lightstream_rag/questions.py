@@ -63,6 +63,7 @@ class QueryOptions(TypedDict, total=False):
     include_reasoning: bool
     min_position: int
     as_of: str | None
+    valid_at: datetime | None
     filter: Filter
 
 

@@ -25,7 +25,7 @@ from contracts.ids import sha256
 from runtime.stores.documents.port import Row, Rows, Table
 from runtime.stores.graph.port import Graph
 from runtime.stores.vectors.port import Vectors
-from services.query.replay import DERIVED_FIELDS, REMOVED
+from services.query.replay import DERIVED_FIELDS, REMOVED, validity_of
 
 T = TypeVar("T")
 Fields = dict[str, Any]
@@ -111,8 +111,17 @@ def _without_places(row: Row, field_names: Sequence[str]) -> Fields:
     ]
     # Rows without any have the digest that they had before there were warnings.
     warnings = {name: row[name] for name in ("text_warnings", "chunk_warnings") if row.get(name)}
-    access = {"access": row["access"]} if row.get("access") else {}
-    return {name: row[name] for name in field_names} | {"failures": failures} | warnings | access
+    stated_fields = {
+        name: value
+        for name, value in {"access": row.get("access"), "validity": validity_of(row)}.items()
+        if value
+    }
+    return (
+        {name: row[name] for name in field_names}
+        | {"failures": failures}
+        | warnings
+        | stated_fields
+    )
 
 
 async def _graph(partition: Partition, stores: Stores) -> AsyncGenerator[tuple[str, list[Fields]]]:

@@ -9,7 +9,7 @@ from runtime.bus.port import LiveGenerations
 from runtime.stores.documents.port import Rows, Table
 
 TABLES: dict[Projection, tuple[str, ...]] = {
-    "status": ("documents", "chunks", "costs"),
+    "status": ("documents", "chunks", "supersessions", "costs"),
     "graph": ("chunk_contributions", "folded", "mentions", "edits", "summaries", "graph_extents"),
     "vectors": ("vector_extents",),
 }

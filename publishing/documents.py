@@ -56,11 +56,12 @@ async def add_document(
     id = await existing_id(log, workspace=workspace, id=draft.id, file_path=draft.file_path)
     before, current_event, at = await current_version(log, workspace, id)
     if current_event:
-        if content_hash_of(current_event) == draft.content.sha256:
+        is_same_text = content_hash_of(current_event) == draft.content.sha256
+        if is_same_text and _says_nothing_new(draft.event, current_event):
             if access := draft.event.access:
                 await change_access(log, workspace=workspace, id=id, access=access, source=source)
             return Added(id, before, False, current_event.track_id or "", microseconds(at))
-        if not draft.replaces:
+        if not (draft.replaces or is_same_text):
             raise OtherText(f"there is another document of the id {id}")
     blob = await blobs.put(draft.content, workspace) if draft.is_long else None
     event = draft.event_of(id, blob)
@@ -79,6 +80,11 @@ async def add_document(
             log, await log.publish(envelope, once_per_workspace=True), envelope
         )
     return Added(id, await log.publish(envelope), True, event.track_id or "", _time(envelope))
+
+
+def _says_nothing_new(event: DocumentAdded, current_event: DocumentAdded) -> bool:
+    """Return whether an event with the same text says nothing else of when the document holds."""
+    return event.validity is None or event.validity == current_event.validity
 
 
 async def reprocess_document(

@@ -21,6 +21,7 @@ from contracts.values import (
     Chunking,
     CustomKnowledge,
     Scalar,
+    Validity,
     document_warnings,
 )
 from runtime.bus.codec import explain
@@ -48,6 +49,7 @@ class Submission:
     """The places in the text at which its pages begin."""
     warnings: Sequence[str] = ()
     """What may be missing or wrong in the text."""
+    validity: Validity | None = None
     chunking: Chunking | None = None
     default_chunking: Chunking | None = None
     """How the chunker cuts where `chunking` does not say, if known: then contradictions are
@@ -167,6 +169,7 @@ def _event(
             pages=_pages_in(text, submission),
             warnings=document_warnings(submission.warnings),
             access=submission.access,
+            validity=submission.validity,
         )
     )
 

@@ -29,6 +29,7 @@ from contracts.events.documents import (
     EntitiesExtracted,
     ErasedEvent,
     ErasureRequested,
+    SupersessionStated,
 )
 from contracts.events.failures import DOCUMENT_EVENTS, RetryRequested, StageFailed
 from contracts.events.golden import (
@@ -112,6 +113,7 @@ __all__ = [
     "SourceSynced",
     "Stage",
     "StageFailed",
+    "SupersessionStated",
     "VectorsIndexed",
 ]
 
@@ -131,6 +133,7 @@ _TYPES: tuple[type[Event], ...] = (
     BudgetSet,
     DocumentErased,
     ErasureRequested,
+    SupersessionStated,
     QuestionsCharged,
     GoldenQuestionSet,
     GoldenQuestionRemoved,

@@ -44,6 +44,9 @@ class AnswerSettings(Value):
     max_total_tokens: int = Field(ge=0)
     rerank: bool = False
     is_streamed: bool = False
+    valid_at: AwareDatetime | None = Field(
+        default=None, description="what was in force then came first"
+    )
 
 
 class AskedWords(Value):

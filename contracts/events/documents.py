@@ -20,6 +20,7 @@ from contracts.values import (
     ExtractedRelation,
     Scalar,
     TokenUsage,
+    Validity,
     Value,
 )
 
@@ -61,6 +62,7 @@ class DocumentAdded(Event):
             "the workspace"
         ),
     )
+    validity: Validity | None = None
 
     @model_validator(mode="after")
     def _exactly_one_text(self) -> Self:
@@ -73,6 +75,8 @@ class DocumentAdded(Event):
             )
         if self.pages and (self.pages[0] < 0 or list(self.pages) != sorted(self.pages)):
             raise ValueError("`pages` must not be negative and must not go back")
+        if self.validity and self.document_id in self.validity.supersedes:
+            raise ValueError("a document cannot supersede itself")
         return self
 
     @property
@@ -102,6 +106,29 @@ class AccessChanged(Event):
         default=None, description="who may see it; absent: everyone of the workspace"
     )
     reason: str = Field(default="", max_length=1000)
+
+    @property
+    def aggregate_id(self) -> str:
+        return self.document_id
+
+
+class SupersessionStated(Event):
+    """Somebody says of a document when it holds and what it takes the place of.
+
+    It holds in place of what the document's event says, for this and all later versions of it, up
+    to a deletion. Without `validity` it takes back what was stated before.
+    """
+
+    document_id: str = Field(min_length=1, max_length=512)
+    validity: Validity | None = None
+    editor: str = Field(default="", max_length=256, description="who says it")
+    reason: str = Field(default="", max_length=1000)
+
+    @model_validator(mode="after")
+    def _of_others(self) -> Self:
+        if self.validity and self.document_id in self.validity.supersedes:
+            raise ValueError("a document cannot supersede itself")
+        return self
 
     @property
     def aggregate_id(self) -> str:

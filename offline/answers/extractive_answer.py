@@ -84,6 +84,9 @@ IN_OTHER_LANGUAGES = Weights(1.0, 0.3, 1, 0.58)
 BEST_PASSAGE = 0.1
 """Bonus for sentences of the first passage; the second gets half, the third a third."""
 
+OUTDATED = 0.5
+"""Malus for sentences of documents that are not in force."""
+
 CANDIDATES = 20
 """Most sentences that are embedded for one answer, each in up to four readings of a few
 milliseconds.
@@ -146,6 +149,8 @@ class SourcePassage:
     """Whether its document goes on, so that its last sentence may be cut."""
     begins_inside: bool = False
     """Whether it is not the first passage of its document, so may begin within a sentence."""
+    is_outdated: bool = False
+    """Whether its document is not in force, so that another one that says as much is preferred."""
 
 
 async def extractive_answer(
@@ -223,7 +228,8 @@ async def _of_both_hops(
 async def scored_candidates(
     question: str, passages: Sequence[SourcePassage], embedder: Embeds, language: str = ""
 ) -> list[tuple[float, Candidate]]:
-    """Return the best sentences with their scores, best first.
+    """Return the best sentences with their scores, best first, those that are in force before
+    others of about the same score.
 
     The `CANDIDATES` that share most words with the question are embedded below what heads them; the
     `FINALISTS` that are best then also alone and after what they go on from.
@@ -256,6 +262,7 @@ async def scored_candidates(
         i: scores[i] + weights.score(0.0, meaning)
         for i, meaning in zip(order, first_similarities, strict=True)
     }
+    malus = {passage.reference: OUTDATED for passage in passages if passage.is_outdated}
     finalists = sorted(order, key=lambda i: -rough[i])[:FINALISTS]
     final_similarities = await comparison.similarities([sentences[i].readings for i in finalists])
     ranking = sorted(
@@ -263,7 +270,7 @@ async def scored_candidates(
             (scores[i] + weights.score(0.0, meaning), i)
             for i, meaning in zip(finalists, final_similarities, strict=True)
         ),
-        key=lambda pair: (-pair[0], pair[1]),
+        key=lambda pair: (malus.get(sentences[pair[1]].reference, 0.0) - pair[0], pair[1]),
     )
     return [(score, sentences[i]) for score, i in ranking]
 

@@ -33,6 +33,7 @@ from contracts.events import (
     SourceSet,
     SourceSynced,
     StageFailed,
+    SupersessionStated,
     VectorsIndexed,
 )
 from contracts.values import ALIAS_OPERATIONS, ChunkRef, TokenUsage
@@ -185,7 +186,7 @@ def short_text(envelope: Envelope[Event]) -> str:
         case GraphEdited() as event:
             return _edit_text(event)
         case event:
-            return _question_text(event)
+            return _further_text(event)
 
 
 def _document_text(event: DocumentCancelled | AccessChanged) -> str:
@@ -206,7 +207,7 @@ def _edit_text(event: GraphEdited) -> str:
     return f"{event.operation.replace('_', ' ')} {', '.join(map(repr, event.names))}{into}{by}"
 
 
-def _question_text(event: Event) -> str:
+def _further_text(event: Event) -> str:
     match event:
         case AnswerGiven():
             return _answer_text(event)
@@ -225,6 +226,8 @@ def _question_text(event: Event) -> str:
             return f"{event.source}: {changes}"
         case SourceSet():
             return f"source {event.source} is {event.state}"
+        case SupersessionStated():
+            return _validity_text(event)
         case _:
             return f"about {event.aggregate_id}"
 
@@ -244,6 +247,18 @@ def _of_request(event: RetryRequested | ErasureRequested | DocumentErased | Docu
         else f"{len(event.erased)} events are to be erased"
     )
     return prefix + why
+
+
+def _validity_text(event: SupersessionStated) -> str:
+    why = f": {event.reason}" if event.reason else ""
+    validity = event.validity
+    if validity is None:
+        return f"what was stated of its validity is taken back{why}"
+    parts = [f"supersedes {', '.join(validity.supersedes)}"] if validity.supersedes else []
+    parts += [f"holds from {validity.valid_from:%Y-%m-%d}"] if validity.valid_from else []
+    parts += [f"holds until {validity.valid_until:%Y-%m-%d}"] if validity.valid_until else []
+    parts += [f"has authority {validity.authority}"] if validity.authority else []
+    return f"{', '.join(parts) or 'holds, and supersedes nothing'}{why}"
 
 
 def _answer_text(event: AnswerGiven) -> str:

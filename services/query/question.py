@@ -1,6 +1,7 @@
 """A question with its mode, scope and budgets, with LightRAG's names and defaults."""
 
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Literal, Protocol
 
 from services.query.status.scope import EVERYTHING, Scope
@@ -109,6 +110,10 @@ class Question:
     """Who asks; None: someone who sees all documents."""
     visible: VisibleDocuments | None = field(default=None, repr=False, compare=False)
     """The documents that the viewer sees; retrieval sets it."""
+    valid_at: datetime | None = field(default=None, repr=False)
+    """What was in force then is preferred; None: nothing is. It is no part of what names a cached
+    answer, whose prompt tells what was found.
+    """
 
 
 def search_keywords(question: Question, extracted_keywords: Keywords) -> Keywords:

@@ -13,7 +13,12 @@ from runtime.bus.port import Delivery
 from runtime.costs.ledger import RowLedger
 from runtime.replay import ReplayHandler
 from runtime.stores.documents.port import Rows
-from services.query.adapters.documents import WORDS_FIELD, RowDocuments, RowPassages
+from services.query.adapters.documents import (
+    WORDS_FIELD,
+    RowDocuments,
+    RowPassages,
+)
+from services.query.adapters.documents import validity_of as validity_of
 from services.query.status.document_status import DELETED, SETTLED, STATUSES, DocumentStatus
 from services.query.status.folding import RecordedEvent, apply
 from services.query.status.projection import (
@@ -98,6 +103,8 @@ class StatusReplay:
         """See `BulkReplay.finish`. Passages that a newer version no longer has are removed."""
         for partition, states in self._states.items():
             await self._documents.put(partition, list(states.values()))
+            with_validity = [s for s in states.values() if s.version_validity or s.statement]
+            await self._documents.record_supersessions(partition, with_validity)
             for state in states.values():
                 if extent := obsolete_passages(state):
                     await self._passages.remove_obsolete(partition, state.id, extent)

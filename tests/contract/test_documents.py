@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -11,6 +12,7 @@ import pytest
 import pytest_asyncio
 
 from contracts.graph import Partition
+from contracts.values import Validity
 from runtime.stores.documents.port import Rows
 from services.query.adapters.documents import RowDocuments, RowPassages
 from services.query.passage import Passage
@@ -280,3 +282,35 @@ async def test_the_newest_version_of_a_passage_stands(
     for version, content in ((2, "two"), (3, "three"), (1, "one")):
         await passages.put(partition, [passage("c", content, version)])
     assert (await passages.get(partition, ["c"]))["c"].content == "three"
+
+
+async def test_a_document_leads_to_those_that_may_supersede_it(
+    documents: Documents, partition: Partition
+) -> None:
+    validity = Validity(supersedes=("old", "older/\u00e4"))
+    state = DocumentStatus("new", version=1, sequence=5, version_validity=validity, **PROCESSED)
+    await documents.record_supersessions(partition, [state, DocumentStatus("plain", version=1)])
+    asked_ids = ["old", "older/\u00e4", "new", "plain", "unknown"]
+    assert await documents.related_by_validity(partition, asked_ids) == {
+        "old": {"new"},
+        "older/\u00e4": {"new"},
+        "new": {"new"},
+    }
+    # An older state that arrives late changes nothing, a newer one does.
+    await documents.record_supersessions(
+        partition, [replace(state, version_validity=None, sequence=4)]
+    )
+    assert "old" in await documents.related_by_validity(partition, asked_ids)
+    await documents.record_supersessions(partition, [replace(state, deleted=6, sequence=6)])
+    assert await documents.related_by_validity(partition, asked_ids) == {}
+
+
+async def test_the_validity_of_a_document_is_read_as_it_was_written(
+    documents: Documents, partition: Partition
+) -> None:
+    noon = datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC)
+    said = Validity(valid_from=noon, supersedes=("old",), authority=-3)
+    for stated in (None, Validity()):
+        state = DocumentStatus("a", version_validity=said, stated_validity=stated, statement=3)
+        await filled(documents, partition, state)
+        assert (await documents.get(partition, ["a"]))["a"][0] == state

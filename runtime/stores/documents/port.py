@@ -53,6 +53,7 @@ INDEXES: Mapping[str, Mapping[str, type[str] | type[int]]] = {
         "version": int,
     },
     "chunks": {"document_id": str},
+    "supersessions": {"superseded": str, "document_id": str},
     "costs": {"document": str},
     "chunk_contributions": {"document_id": str},
     "mentions": {},

@@ -11,7 +11,7 @@ from uuid import uuid4
 from contracts.access import Access
 from contracts.ids import path_id, sha256
 from contracts.text import is_blank
-from contracts.values import Chunking
+from contracts.values import Chunking, Validity
 from publishing.documents import Added, add_document
 from publishing.draft import DocumentDraft, Submission
 from runtime.bus.port import Blobs, Log
@@ -59,13 +59,14 @@ async def draft_text(
     name: str,
     chunking: Chunking | None = None,
     access: Access | None = None,
+    validity: Validity | None = None,
 ) -> DocumentDraft:
     """Return the draft of a text, without inline pictures and other binary data, which its warnings
     tell.
 
     Raises InvalidInput for a text that has nothing else, and for what cannot be a document.
     """
-    return await asyncio.to_thread(_draft_text, request, text, name, chunking, access)
+    return await asyncio.to_thread(_draft_text, request, text, name, chunking, access, validity)
 
 
 def _draft_text(
@@ -74,6 +75,7 @@ def _draft_text(
     name: str,
     chunking: Chunking | None,
     access: Access | None,
+    validity: Validity | None,
 ) -> DocumentDraft:
     clean = clean_text(text)
     if clean.warnings and is_blank(clean.text):
@@ -85,6 +87,7 @@ def _draft_text(
             without_folders=True,
             track_id=request.id,
             chunking=chunking,
+            validity=validity,
             warnings=clean.warnings,
             access=access,
         )

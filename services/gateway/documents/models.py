@@ -17,6 +17,7 @@ from pydantic import (
 from contracts.text import encodable, is_blank, one_line
 from contracts.values import Chunking
 from services.gateway.access.models import AccessOption
+from services.gateway.documents.validity_models import ValidityBody
 from services.gateway.strict_model import Name, StrictModel
 from services.query.status.document_status import STATUSES, STEPS, DocumentStatus
 
@@ -86,6 +87,9 @@ class InsertText(StrictModel):
     file_source: EncodableText = Field(default="", max_length=4096, examples=["port.md"])
     chunking: ChunkingOption | None = None
     access: AccessOption | None = Field(default=None, description=ACCESS)
+    validity: ValidityBody | None = Field(
+        default=None, description="when the document holds, and what it supersedes"
+    )
 
     @field_validator("text")
     @classmethod
@@ -104,6 +108,7 @@ class InsertTexts(StrictModel):
     file_sources: list[EncodableText] = Field(default=[], examples=[["a.md", "b.md"]])
     chunking: ChunkingOption | None = None
     access: AccessOption | None = Field(default=None, description=f"of all of them: {ACCESS}")
+    validity: ValidityBody | None = Field(default=None, description="of all of them")
 
     @model_validator(mode="after")
     def _one_source_each(self) -> Self:

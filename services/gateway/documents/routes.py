@@ -110,10 +110,11 @@ async def _add(
     options: InsertText | InsertTexts,
 ) -> InsertResponse:
     chunking_values = options.chunking.chunking() if options.chunking else None
+    validity = options.validity.validity() if options.validity else None
     access = options.access.access() if options.access else None
     names = sources or [UNKNOWN_SOURCE] * len(texts)
     drafts = [
-        await draft_text(request, text, name, chunking_values, access)
+        await draft_text(request, text, name, chunking_values, access, validity)
         for text, name in zip(texts, names, strict=True)
     ]
     added_documents = await publish_drafts(

@@ -31,6 +31,7 @@ EventType = Literal[
     "BudgetSet",
     "DocumentErased",
     "ErasureRequested",
+    "SupersessionStated",
 ]
 """A test compares it with the events that there are, but for those on subjects apart, which no feed
 reads.

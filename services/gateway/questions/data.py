@@ -18,6 +18,7 @@ from services.gateway.questions.routes import (
     question_request,
     reader_of_past,
 )
+from services.gateway.questions.standings import outdated_sources
 from services.gateway.reference.responses import DESCRIPTIONS, Problem, Responses
 from services.gateway.workspaces import Workspace
 from services.query.passage import Passage
@@ -36,7 +37,9 @@ class QueryData(BaseModel):
     message: str
     data: dict[str, Any] = Field(description="entities, relationships, chunks, references")
     metadata: dict[str, Any] = Field(
-        description="query_mode, keywords, processing_info, token_budget"
+        description=(
+            "query_mode, keywords, processing_info, token_budget; outdated_sources, if any"
+        )
     )
 
 
@@ -88,8 +91,16 @@ def response_data(retrieved: RetrievedData) -> QueryData:
             },
             "processing_info": dict(retrieval.info),
             "token_budget": retrieved.tokens,
+            **_outdated(retrieval),
         },
     )
+
+
+def _outdated(retrieval: RetrievalResult) -> dict[str, Any]:
+    sources = outdated_sources(retrieval)
+    if sources is None:
+        return {}
+    return {"outdated_sources": [source.model_dump(mode="json") for source in sources]}
 
 
 def no_results(retrieved: RetrievedData) -> QueryData:

@@ -21,6 +21,7 @@ from pydantic import (
 from contracts.spelling import one_spelling, spellings
 from contracts.text import encodable, sanitize
 from runtime.bus.points import FORM
+from services.gateway.questions.standings import OutdatedSource
 from services.gateway.strict_model import StrictModel, Timestamp
 from services.query.answer import Answer
 from services.query.passage import Passage
@@ -134,6 +135,10 @@ class QueryRequest(StrictModel):
     )
     as_of: str | None = Field(
         default=None, max_length=64, description=f"answer from what was there then: {FORM}"
+    )
+    valid_at: Timestamp | None = Field(
+        default=None,
+        description="prefer what was in force then; absent: the time of `as_of`, else now",
     )
     filter: Filter = Field(default_factory=Filter, description="the documents to answer from")
     include_chunk_content: bool = False
@@ -320,6 +325,11 @@ class QueryResponse(BaseModel):
         default=None,
         description="why `auto` chose it, in a sentence",
         exclude_if=lambda reason: reason is None,
+    )
+    outdated_sources: list[OutdatedSource] | None = Field(
+        default=None,
+        description="the sources that are not in force, and what supersedes them",
+        exclude_if=lambda sources: sources is None,
     )
     receipt: str | None = Field(
         default=None,

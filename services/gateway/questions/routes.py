@@ -3,9 +3,11 @@ answer.
 """
 
 import time
+from datetime import UTC, datetime
 
 from fastapi import APIRouter, HTTPException, Request, Response
 
+from contracts.moments import from_microseconds
 from runtime.models.call_scope import set_call_scope
 from services.gateway.auth.viewers import CurrentViewer
 from services.gateway.caller_places import caller_places
@@ -20,6 +22,7 @@ from services.gateway.questions.models import (
     references_of,
     rounds_of,
 )
+from services.gateway.questions.standings import outdated_sources
 from services.gateway.questions.streaming import NdjsonResponse, answer_lines
 from services.gateway.reference.responses import Responses, error_responses
 from services.gateway.workspaces import Workspace
@@ -122,6 +125,7 @@ async def query(
         prompt_truncated=answer.prompt_truncated,
         reasoning=(answer.reasoning or None) if body.include_reasoning else None,
         rounds=rounds_of(answer),
+        outdated_sources=outdated_sources(answer.retrieval),
         receipt=answer.receipt or None,
     )
     return fields.model_copy(update=mode_choice(answer.retrieval))
@@ -186,6 +190,17 @@ def wanted_output(body: QueryRequest) -> Output:
     return "context" if body.only_need_context else "answer"
 
 
+def _time_of_past(body: QueryRequest, place: SearchPlace) -> datetime | None:
+    """Return the time that a question about the past is about; None for the present."""
+    if body.as_of is None:
+        return None
+    try:
+        named_time = datetime.fromisoformat(body.as_of.strip())
+    except ValueError:
+        return from_microseconds(place.complete_to)
+    return named_time if named_time.tzinfo else named_time.replace(tzinfo=UTC)
+
+
 def question_request(
     body: QueryRequest, place: SearchPlace, viewer: Viewer | None, *, is_streamed: bool = False
 ) -> QuestionRequest:
@@ -209,6 +224,7 @@ def question_request(
         history=tuple(
             Turn(message.role, message.content) for message in body.conversation_history or ()
         ),
+        valid_at=body.valid_at or _time_of_past(body, place),
         output=wanted_output(body),
         is_streamed=is_streamed,
         viewer=viewer,

@@ -116,6 +116,7 @@ def _request(
         effort=cast("Effort", settings.effort),
         scope=scope_of(words.filter) if words else EVERYTHING,
         rerank=settings.rerank,
+        valid_at=settings.valid_at or event.asked_at,
         response_type=words.response_type if words else None,
         user_prompt=words.user_prompt if words else "",
         # What was recorded begins with the prefix of then; that of now is for other questions.

@@ -10,7 +10,9 @@ from contracts.graph import DocumentBounds, Partition
 from contracts.moments import microseconds
 from contracts.subjects import token
 from contracts.text import one_line
+from contracts.values import Validity
 from runtime.stores.documents.port import Containing, Row, Rows, Table, Where
+from services.query.adapters import supersessions
 from services.query.passage import Passage
 from services.query.retrieval.passage_index.passage_words import (
     PassageWords,
@@ -131,6 +133,18 @@ class RowDocuments:
                 )
             after = page[-1][0]
         return documents
+
+    async def record_supersessions(
+        self, partition: Partition, statuses: Sequence[DocumentStatus]
+    ) -> None:
+        """See `Documents.record_supersessions`."""
+        await supersessions.record_supersessions(self._rows, partition, statuses)
+
+    async def related_by_validity(
+        self, partition: Partition, ids: Collection[str]
+    ) -> dict[str, set[str]]:
+        """See `Documents.related_by_validity`."""
+        return await supersessions.related_by_validity(self._rows, partition, ids)
 
     async def oldest_unsettled(self, partition: Partition) -> int | None:
         """See `Documents.oldest_unsettled`."""
@@ -262,6 +276,8 @@ def _row(status: DocumentStatus, revision: int) -> Row:
         "status": status.status,
         "bits": {step: f"{bits:x}" for step, bits in status.bits.items()},
         "text_warnings": list(status.text_warnings),
+        "version_validity": _validity_row(status.version_validity),
+        "stated_validity": _validity_row(status.stated_validity),
         # Pairs, because no field of a document store may have any name.
         "chunk_warnings": [
             [text, f"{bits:x}"] for text, bits in sorted(status.chunk_warnings.items())
@@ -279,11 +295,30 @@ def _status(row: Row) -> DocumentStatus:
     values["chunk_warnings"] = {text: int(bits, 16) for text, bits in row.get("chunk_warnings", ())}
     if access := row.get("access"):
         values["access"] = Access.model_validate(access)
+    for name in ("version_validity", "stated_validity"):
+        is_said = row.get(name) is not None
+        values[name] = Validity.model_validate(row[name]) if is_said else None
     if "added" not in row and row["updated_at"]:
         # Rows of older versions of this code have no `added`; the document was added no later than
         # this.
         values["added"] = microseconds(datetime.fromisoformat(row["updated_at"]))
     return DocumentStatus(**values)
+
+
+def validity_of(row: Row) -> Row | None:
+    """Return the validity that a document's row has, as JSON; None or empty where it holds
+    always and supersedes nothing.
+    """
+    if not (row.get("version_validity") or row.get("stated_validity")):
+        return None
+    validity = _status(row).validity
+    return _validity_row(validity) if validity else None
+
+
+def _validity_row(validity: Validity | None) -> Row | None:
+    if validity is None:
+        return None
+    return validity.model_dump(mode="json", exclude_defaults=True)
 
 
 def _failure(values: Mapping[str, Any]) -> Failure:

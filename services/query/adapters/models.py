@@ -1,6 +1,6 @@
 """Keywords and answers, with a language model and without one."""
 
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -126,7 +126,12 @@ class ModelAnswerGenerator:
     def __init__(self, chat: Chat) -> None:
         self._chat = chat
 
-    async def answer(self, prompt: Prompt, passages: Sequence[tuple[str, Passage]]) -> Completion:
+    async def answer(
+        self,
+        prompt: Prompt,
+        passages: Sequence[tuple[str, Passage]],
+        outdated_ids: Collection[str] = (),
+    ) -> Completion:
         """One call."""
         return await self._chat.complete(_messages(prompt))
 

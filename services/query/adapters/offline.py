@@ -2,7 +2,7 @@
 questions.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from offline.answers.extractive_answer import Embeds, SourcePassage, extractive_answer
@@ -41,9 +41,14 @@ class ExtractiveAnswerGenerator:
     def stream(self, prompt: Prompt) -> None:
         """Return None: quotations are not streamed."""
 
-    async def answer(self, prompt: Prompt, passages: Sequence[tuple[str, Passage]]) -> Completion:
+    async def answer(
+        self,
+        prompt: Prompt,
+        passages: Sequence[tuple[str, Passage]],
+        outdated_ids: Collection[str] = (),
+    ) -> Completion:
         """Return the best sentences with their references; at most 16 are embedded."""
-        sources = source_passages(passages)
+        sources = source_passages(passages, outdated_ids)
         return Completion(await extractive_answer(prompt.query, sources, self._embedder))
 
 
@@ -56,8 +61,13 @@ FULL_TOKENS = 300
 """Tokens that a full passage has at least."""
 
 
-def source_passages(passages: Sequence[tuple[str, Passage]]) -> list[SourcePassage]:
-    """Return what may be quoted, each passage with what follows it where that was found too."""
+def source_passages(
+    passages: Sequence[tuple[str, Passage]], outdated_ids: Collection[str] = ()
+) -> list[SourcePassage]:
+    """Return what may be quoted, each passage with what follows it where that was found too.
+
+    `outdated_ids`: ids of documents that are not in force.
+    """
     by_place = {(passage.document_id, passage.order): passage for _, passage in passages}
     longest = max((passage.tokens for _, passage in passages), default=0)
     result: list[SourcePassage] = []
@@ -70,6 +80,7 @@ def source_passages(passages: Sequence[tuple[str, Passage]]) -> list[SourcePassa
                 source,
                 following=_continuation(passage, following) if following else "",
                 ends_inside=following is not None or is_full,
+                is_outdated=passage.document_id in outdated_ids,
             )
         )
     return result

@@ -13,6 +13,7 @@ from services.query.answering.dependencies import QueryDependencies
 from services.query.answering.effort import retrieve_with_effort
 from services.query.answering.port import CachedAnswer
 from services.query.answering.safe_markdown import SafeMarkdown, safe
+from services.query.answering.supersession_note import with_supersession_note
 from services.query.context.layout import build_context
 from services.query.context.prompt import Prompt, answer_prompt
 from services.query.partitions import Partitions
@@ -63,12 +64,16 @@ async def _ask(
         ""
         if bypass
         else build_context(
-            retrieval.entities, retrieval.relations, retrieval.passages, retrieval.references
+            retrieval.entities,
+            retrieval.relations,
+            retrieval.passages,
+            retrieval.references,
+            retrieval.standings,
         )
     )
     if output == "context":
         return Answer(context, retrieval)
-    prompt = answer_prompt(question, context)
+    prompt = answer_prompt(question, context, has_outdated=bool(retrieval.standings))
     if output == "prompt":
         return Answer(prompt.text, retrieval)
     if bypass and not deps.answer_generator.uses_model:
@@ -113,9 +118,11 @@ async def _generate(
     may change.
     """
     answers = deps.answer_generator
-    create = partial(answers.answer, prompt, retrieval.passages)
+    create = partial(answers.answer, prompt, retrieval.passages, retrieval.standings)
     completion = await (entry.get_or_create(create) if entry else create())
     text = clean(completion.text, references)
+    if not answers.uses_model:
+        text = with_supersession_note(text, retrieval)
     return Answer(
         text,
         retrieval if answers.uses_model else _only_cited(text, retrieval),

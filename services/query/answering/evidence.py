@@ -71,6 +71,7 @@ def combine(
             for passage in chosen_passages
             if passage.id in distinct.doubles
         },
+        standings={id: item for result in results for id, item in result.standings.items()},
         info={**results[0].info, "final_chunks_count": len(chosen_passages)},
     )
 

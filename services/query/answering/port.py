@@ -1,6 +1,6 @@
 """Ports of answering: a generator of answers, and the caches of what models returned."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -50,9 +50,15 @@ class AnswerGenerator(Protocol):
 
     uses_model: bool
 
-    async def answer(self, prompt: Prompt, passages: Sequence[tuple[str, Passage]]) -> Completion:
-        """Return the answer. `passages` are pairs of a reference id and a passage, the best
-        first.
+    async def answer(
+        self,
+        prompt: Prompt,
+        passages: Sequence[tuple[str, Passage]],
+        outdated_ids: Collection[str] = (),
+    ) -> Completion:
+        """Return the answer. `passages` are pairs of a reference id and a passage, the best first.
+
+        `outdated_ids`: ids of documents that are not in force.
         """
         ...
 

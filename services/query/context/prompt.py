@@ -17,7 +17,7 @@ _ANSWER = """You answer questions from a knowledge base. At the end of this mess
   that there is no context.
 - {combine} Where they contradict each other, do not choose: say that they do, and give each statement with the
   reference of its own passage.
-- What was said before in this conversation tells you what the question means; it is no source.
+{validity}- What was said before in this conversation tells you what the question means; it is no source.
 - After each statement put the reference of the passage it rests on: its reference_id in brackets, like [1], or [1][2]
   for two of them. Use only ids of the reference list, and none for what rests on no passage.
 - Answer in the language of the question, in Markdown, in this form: {response_type}.
@@ -39,6 +39,11 @@ _PASSAGES = {
     "excerpts": "passages of its documents",
     "combine": "Put what several passages say together into one answer.",
 }
+
+_OUTDATED = """- The reference list says which documents are superseded, or valid at another time. Answer by those in force. Where a
+  document in force changes what a superseded one says, say so, and give both with their references. Use what is not in
+  force alone only where nothing in force tells, and say that it is not.
+"""
 
 _KEYWORDS = """For a search, name what this question is about.
 
@@ -68,8 +73,11 @@ class Prompt:
         )
 
 
-def answer_prompt(question: Question, context: str) -> Prompt:
-    """Return the prompt for an answer. In mode `bypass` it is the bare question."""
+def answer_prompt(question: Question, context: str, *, has_outdated: bool = False) -> Prompt:
+    """Return the prompt for an answer. In mode `bypass` it is the bare question.
+
+    `has_outdated`: whether the list of references has documents that are not in force.
+    """
     instructions = question.user_prompt
     if question.mode == "bypass":
         return Prompt(instructions, question.query, question.history)
@@ -78,6 +86,7 @@ def answer_prompt(question: Question, context: str) -> Prompt:
         response_type=question.response_type,
         instructions=f"\n\n{instructions}" if instructions.strip() else "n/a",
         context=context,
+        validity=_OUTDATED if has_outdated else "",
     )
     return Prompt(system, question.query, question.history)
 

@@ -19,6 +19,7 @@ from runtime.bus.port import Delivery, LiveGenerations, Log
 from runtime.errors import NewerVersion, Poison, Unavailable
 from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.documents.port import Row, Rows, Table
+from services.query.adapters.documents import RowDocuments, validity_of
 from services.query.errors import TooLarge
 from services.query.past.events import MAX_CONTRIBUTIONS, PAUSE, ChunkRecord, WorkspaceEvents
 from services.query.past.present import PresentPast
@@ -161,6 +162,10 @@ async def _take(past: PresentPast, stored_rows: _StoredRows, documents: Sequence
     await past.rows.put(
         Table("documents", partition), {subjects.token(row["id"]): row for row in documents}
     )
+    past_documents = RowDocuments(past.rows)
+    with_validity = [row["id"] for row in documents if validity_of(row)]
+    states = await past_documents.get(partition, with_validity)
+    await past_documents.record_supersessions(partition, [state for state, _ in states.values()])
     for document in documents:
         if document["status"] == DELETED:
             continue

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Any
 
 from contracts.spelling import one_spelling
@@ -134,4 +135,5 @@ def to_question(request: QuestionRequest, settings: QuerySettings) -> Question:
         user_prompt=prefix + request.user_prompt,
         history=request.history,
         viewer=request.viewer,
+        valid_at=request.valid_at or datetime.now(UTC),
     )

@@ -5,6 +5,7 @@ All values can be encoded; what is left open stands for the default of the setti
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Protocol
 
 from services.query.answer import Answer
@@ -65,6 +66,8 @@ class QuestionRequest:
     """Whether USER_PROMPT_PREFIX goes before the `user_prompt`."""
     history: tuple[Turn, ...] = ()
     output: Output = "answer"
+    valid_at: datetime | None = None
+    """What was in force then is preferred; None: now."""
     is_streamed: bool = False
     """Whether the answer may come in pieces."""
     viewer: Viewer | None = None

@@ -107,6 +107,7 @@ def _milliseconds(recording: Recording) -> int:
 def _settings(question: Question, answer: Answer, *, is_streamed: bool) -> AnswerSettings:
     return AnswerSettings(
         mode=question.mode,
+        valid_at=question.valid_at,
         chosen_mode=str(answer.retrieval.info.get("mode", "")) if question.mode == "auto" else "",
         effort=question.effort,
         top_k=question.top_k,

@@ -8,6 +8,7 @@ from contracts.graph import Entity, Relation
 from contracts.ids import UNKNOWN_SOURCE
 from services.query.passage import Passage
 from services.query.question import NO_KEYWORDS, Keywords
+from services.query.standing import Standing
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,8 @@ class RetrievalResult:
     """By the id of a passage: those of other places that say the same and are not among the
     passages.
     """
+    standings: Mapping[str, Standing] = field(default_factory=dict[str, Standing])
+    """By id, the documents of the passages that are not in force."""
     keywords: Keywords = NO_KEYWORDS
     info: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """Counts of the results of each stage, under LightRAG's names in `processing_info`."""

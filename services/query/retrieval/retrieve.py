@@ -17,6 +17,7 @@ from services.query.question import Keywords, Question, search_keywords
 from services.query.retrieval.dependencies import RetrievalDependencies
 from services.query.retrieval.doubles import DistinctPassages, distinct_passages
 from services.query.retrieval.earlier_turns import search_text
+from services.query.retrieval.in_force import in_force_first
 from services.query.retrieval.mode_selection import choose_mode, with_walked
 from services.query.retrieval.modes import search_by_mode
 from services.query.retrieval.multihop.walk import walk
@@ -144,12 +145,15 @@ async def _select_passages(
     )
     with deps.measure("gather", question.mode):
         distinct = await _read_passages(search_result.chunk_ids, max_passages, partitions, deps)
-    passages = await _rerank(question, distinct.passages, deps)
+    reranked = await _rerank(question, distinct.passages, deps)
+    in_force = await in_force_first(question, reranked, partitions, deps)
     budget = (
         question.max_total_tokens - search_result.tokens - frame_tokens(question, deps.count_tokens)
     )
     selection = fit_budget(
-        passages[: question.chunk_top_k], budget, partial(count_passage, deps.count_tokens)
+        in_force.passages[: question.chunk_top_k],
+        budget,
+        partial(count_passage, deps.count_tokens),
     )
     ids = assign_reference_ids([passage.file_path for passage in selection])
     return RetrievalResult(
@@ -162,6 +166,7 @@ async def _select_passages(
             for passage in selection
             if passage.id in distinct.doubles
         },
+        standings=in_force.standings,
         info={"mode": question.mode, **search_result.info, "final_chunks_count": len(selection)},
     )
 

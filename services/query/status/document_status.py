@@ -11,7 +11,7 @@ from typing import Any
 
 from contracts.access import Access
 from contracts.ids import UNKNOWN_SOURCE
-from contracts.values import MAX_WARNINGS, Scalar
+from contracts.values import MAX_WARNINGS, Scalar, Validity
 
 STATUSES = (
     "pending",
@@ -111,6 +111,13 @@ class DocumentStatus:
     access_set: int = 0
     """Sequence of the event that said so, 0 for none."""
 
+    version_validity: Validity | None = None
+    """When this version holds and what it supersedes, as whoever published it says."""
+    stated_validity: Validity | None = None
+    """The same as somebody stated it afterwards; None where that was taken back."""
+    statement: int = 0
+    """Sequence of the newest SupersessionStated."""
+
     def changed(self, **values: Any) -> "DocumentStatus":
         """Return the state with these fields changed.
 
@@ -132,6 +139,12 @@ class DocumentStatus:
         for text in texts:
             warnings[text] = warnings.get(text, 0) | bits
         return self.changed(chunk_warnings=dict(sorted(warnings.items())[:MAX_WARNINGS]))
+
+    @property
+    def validity(self) -> Validity | None:
+        """When the document holds and what it supersedes; None where nobody says anything of it."""
+        is_stated = self.statement > self.deleted and self.stated_validity is not None
+        return self.stated_validity if is_stated else self.version_validity
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -180,9 +193,8 @@ class DocumentStatus:
     @property
     def status(self) -> str:
         """One of STATUSES, or DELETED."""
-        if not (self.version or self.failures or self.deleted) and (
-            self.retried or self.access_set
-        ):
+        is_announced = bool(self.retried or self.access_set or self.statement)
+        if not (self.version or self.failures or self.deleted) and is_announced:
             # Of a document that does not exist, or whose other events have not come yet.
             return DELETED
         if self.deleted > self.version:

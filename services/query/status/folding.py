@@ -18,6 +18,7 @@ from contracts.events import (
     GraphMerged,
     RetryRequested,
     StageFailed,
+    SupersessionStated,
     VectorsIndexed,
 )
 from contracts.ids import UNKNOWN_SOURCE
@@ -64,6 +65,8 @@ def apply(status: DocumentStatus | None, record: RecordedEvent) -> DocumentStatu
         new_status = state
     elif isinstance(event, RetryRequested):
         new_status = _with_retry(state, event, record.sequence)
+    elif isinstance(event, SupersessionStated):
+        new_status = _with_statement(state, event, record.sequence)
     elif isinstance(event, DocumentCancelled):
         new_status = _cancelled(state, event, record)
     elif (
@@ -124,6 +127,7 @@ def _added(state: DocumentStatus, event: DocumentAdded, record: RecordedEvent) -
         summary=summary_of(event.text) if event.text else state.summary if is_same else "",
         length=event.blob.size if event.blob else len(event.text or ""),
         text_warnings=event.warnings,
+        version_validity=event.validity,
     )
 
 
@@ -165,6 +169,8 @@ def _new_version(state: DocumentStatus, version: int) -> DocumentStatus:
         retried=state.retried,
         access=state.access,
         access_set=state.access_set,
+        stated_validity=state.stated_validity,
+        statement=state.statement,
     )
 
 
@@ -251,6 +257,14 @@ def _with_retry(state: DocumentStatus, event: RetryRequested, sequence: int) -> 
     if event.chunk_id or state.retried.get(stage, 0) >= sequence:
         return state
     return replace(state, retried={**state.retried, stage: sequence})
+
+
+def _with_statement(
+    state: DocumentStatus, event: SupersessionStated, sequence: int
+) -> DocumentStatus:
+    if sequence <= state.statement:
+        return state
+    return replace(state, stated_validity=event.validity, statement=sequence)
 
 
 def _with_failures(base: DocumentStatus, new_failures: Sequence[Failure]) -> DocumentStatus:

@@ -83,6 +83,24 @@ class Documents(Protocol):
         """
         ...
 
+    async def record_supersessions(
+        self, partition: Partition, statuses: Sequence[DocumentStatus]
+    ) -> None:
+        """Store which of these documents have a validity, and what they supersede, for
+        `related_by_validity`.
+
+        Of two calls about a document the one with the newer state wins.
+        """
+        ...
+
+    async def related_by_validity(
+        self, partition: Partition, ids: Collection[str]
+    ) -> dict[str, set[str]]:
+        """Return by id, for those of `ids` that have any, the documents whose validity bears on it:
+        its own and those that may supersede it. Whether they do, their states say.
+        """
+        ...
+
     async def oldest_unsettled(self, partition: Partition) -> int | None:
         """Return when the oldest unsettled document was added, in microseconds since 1970; None
         without any.

@@ -6,7 +6,13 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from contracts.envelope import Envelope
-from contracts.events import ChunksCreated, DocumentDeleted, Event
+from contracts.events import (
+    ChunksCreated,
+    DocumentAdded,
+    DocumentDeleted,
+    Event,
+    SupersessionStated,
+)
 from contracts.graph import DocumentBounds, Generations, Partition
 from runtime.bus.batches import by_workspace
 from runtime.bus.port import Delivery
@@ -49,9 +55,22 @@ async def on_events(
         for state in states:
             if extent := _new_bounds(state, records[state.id]):
                 await passages.remove_obsolete(partition, state.id, extent)
+        stated_ids = documents_with_validity(deliveries)
+        await documents.record_supersessions(
+            partition, [state for state in states if state.id in stated_ids]
+        )
         if entries := cost_entries(deliveries):
             await ledger.put(partition, entries)
     return [[] for _ in batch]
+
+
+def documents_with_validity(deliveries: Sequence[Delivery[Event]]) -> set[str]:
+    """Return the ids of the documents of which these events may say what they supersede."""
+    return {
+        delivery.event.aggregate_id
+        for delivery in deliveries
+        if isinstance(delivery.event, DocumentAdded | DocumentDeleted | SupersessionStated)
+    }
 
 
 def _new_bounds(state: DocumentStatus, records: Sequence[RecordedEvent]) -> DocumentBounds | None:

@@ -1,0 +1,118 @@
+"""The routes about when documents hold and what they supersede."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query, Request
+
+from contracts.events import SupersessionStated
+from contracts.values import Validity
+from publishing.draft import validated
+from publishing.validity import state_validity
+from runtime.bus.actor import current_actor
+from services.gateway.caller_places import caller_places
+from services.gateway.documents.dependencies import DocumentDependencies, DocumentDeps
+from services.gateway.documents.validity_models import (
+    DocumentValidity,
+    ValidityStated,
+    ValidityStatement,
+)
+from services.gateway.reference.responses import error_responses
+from services.gateway.workspaces import Workspace
+from services.query.errors import NotFound
+from services.query.event_source import SOURCE
+from services.query.status.document_status import LEAVING, DocumentStatus
+
+router = APIRouter(tags=["documents"])
+
+PATH = "/documents/{document_id:path}/validity"
+
+DocumentId = Annotated[
+    str, Path(min_length=1, max_length=512, examples=["policy-2026.md"], description="its id")
+]
+
+
+@router.get(PATH, responses=error_responses(404))
+async def document_validity(
+    document_id: DocumentId, deps: DocumentDeps, workspace: Workspace
+) -> DocumentValidity:
+    """Return when a document holds, what it supersedes and what supersedes it."""
+    status = await _document(document_id, deps, workspace)
+    partition = await deps.partition(workspace)
+    links = await deps.documents.related_by_validity(partition, [document_id])
+    others = sorted(links.get(document_id, set()) - {document_id})
+    states = await deps.documents.get(partition, others)
+    superseded_by = [
+        id
+        for id, (state, _) in sorted(states.items())
+        if state.status not in LEAVING
+        and state.validity
+        and document_id in state.validity.supersedes
+    ]
+    return DocumentValidity.of(status, superseded_by)
+
+
+@router.put(PATH, responses=error_responses(404))
+async def state_document_validity(
+    document_id: DocumentId,
+    body: ValidityStatement,
+    deps: DocumentDeps,
+    workspace: Workspace,
+    request: Request,
+) -> ValidityStated:
+    """State when a document holds and what it supersedes, in place of what was said before."""
+    validity = body.validity()
+    statement = await _stated(document_id, validity, body.reason, deps, workspace)
+    places = await caller_places(request, workspace)
+    return places.shown_in(statement)
+
+
+@router.delete(PATH, responses=error_responses(404))
+async def withdraw_document_validity(
+    document_id: DocumentId,
+    deps: DocumentDeps,
+    workspace: Workspace,
+    request: Request,
+    reason: Annotated[str, Query(max_length=1000)] = "",
+) -> ValidityStated:
+    """Take back what was stated: what the document was added with holds again."""
+    statement = await _stated(document_id, None, reason, deps, workspace)
+    places = await caller_places(request, workspace)
+    return places.shown_in(statement)
+
+
+async def _stated(
+    document_id: str,
+    validity: Validity | None,
+    reason: str,
+    deps: DocumentDependencies,
+    workspace: str,
+) -> ValidityStated:
+    statement = validated(
+        lambda: SupersessionStated(
+            document_id=document_id,
+            validity=validity,
+            editor=(current_actor() or "")[:256],
+            reason=reason,
+        )
+    )
+    sequence = await state_validity(
+        deps.log, workspace=workspace, statement=statement, source=SOURCE
+    )
+    if sequence is None:
+        raise _not_found(document_id)
+    superseded_ids = validity.supersedes if validity else ()
+    states = await deps.documents.get(await deps.partition(workspace), superseded_ids)
+    known_ids = {id for id, (state, _) in states.items() if state.status not in LEAVING}
+    unknown_ids = [id for id in superseded_ids if id not in known_ids]
+    return ValidityStated(document_id=document_id, sequence=sequence, unknown=unknown_ids)
+
+
+async def _document(document_id: str, deps: DocumentDependencies, workspace: str) -> DocumentStatus:
+    states = await deps.documents.get(await deps.partition(workspace), [document_id])
+    if document_id not in states or states[document_id][0].status in LEAVING:
+        raise _not_found(document_id)
+    return states[document_id][0]
+
+
+def _not_found(document_id: str) -> NotFound:
+    return NotFound(f"there is no document {document_id!r}; GET /documents lists them")
