@@ -92,6 +92,12 @@ _EVENT: dict[str, Any] = {
 _EVENTS: dict[str, Any] = {"events": [_EVENT], "after": 4711, "before": 4711, "remaining": 0}
 _SCAN = "scan_20261121_120718_e19508f8"
 
+_VALIDITY_STATED: dict[str, Any] = {
+    "document_id": _DOCUMENT["id"],
+    "sequence": 4712,
+    "unknown": [],
+}
+
 EXAMPLES: dict[str, Any] = {
     "POST /query": {
         "response": "Ada Marlow leads the Harbour Office. [1]",
@@ -196,6 +202,17 @@ EXAMPLES: dict[str, Any] = {
         "status_counts": _COUNTS,
     },
     "GET /documents/status_counts": {"status_counts": _COUNTS},
+    "GET /documents/{document_id}/validity": {
+        "document_id": _DOCUMENT["id"],
+        "valid_from": "2026-05-01T00:00:00Z",
+        "valid_until": None,
+        "supersedes": ["doc-2caa8ecfb69040f09681fd2670e770b1"],
+        "superseded_by": [],
+        "authority": 0,
+        "is_stated": True,
+    },
+    "PUT /documents/{document_id}/validity": _VALIDITY_STATED,
+    "DELETE /documents/{document_id}/validity": _VALIDITY_STATED,
     "GET /documents/{document_id}/events": _EVENTS,
     "GET /documents/{document_id}/chunks": {
         "document_id": _DOCUMENT["id"],
