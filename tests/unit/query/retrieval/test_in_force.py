@@ -16,6 +16,7 @@ from services.query.answering.ask import ask
 from services.query.partitions import Partitions
 from services.query.question import Question
 from services.query.status.scope import Scope
+from services.query.visibility.port import VisibleDocuments
 from tests.support.events import delivered
 from tests.support.querying import QueryHarness
 
@@ -138,3 +139,11 @@ async def test_without_any_validity_the_prompt_is_as_it_was() -> None:
     await harness.index("policy", POLICY)
     prompt = await ask(QUESTION, PARTITIONS, harness.deps(), output="prompt")
     assert "superseded" not in prompt.text
+
+
+async def test_a_successor_that_the_viewer_does_not_see_is_not_told_of() -> None:
+    visible = VisibleDocuments(frozenset({"policy"}), hides=True)
+    answer = await asked(await amended(), visible=visible)
+    assert sources(answer) == ["policy"]
+    assert not answer.retrieval.standings
+    assert "amendment" not in answer.text

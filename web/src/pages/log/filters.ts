@@ -15,6 +15,7 @@ const EVERY = {
   DocumentDeleted: true,
   DocumentCancelled: true,
   AccessChanged: true,
+  SupersessionStated: true,
   GraphEdited: true,
   RetryRequested: true,
   StageFailed: true,

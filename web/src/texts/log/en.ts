@@ -32,6 +32,7 @@ export const log = {
     DocumentDeleted: "Deleted",
     DocumentCancelled: "Stopped work on",
     AccessChanged: "Access changed:",
+    SupersessionStated: "Validity changed:",
     ErasureRequested: "To be erased:",
     DocumentErased: "Erased",
   } as Record<string, string>,
