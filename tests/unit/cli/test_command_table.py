@@ -18,6 +18,7 @@ from cli.rebuild_options import workspaces_rebuilt
 from runtime.errors import InvalidInput
 
 READ = {
+    "validity show",
     "alias list",
     "ask",
     "budget show",
@@ -77,6 +78,8 @@ TAKE_AWAY_OR_REPEAT = {
 ADD_OR_MAKE_ANEW = {
     "access set",
     "add",
+    "validity set",
+    "validity withdraw",
     "alias accept",
     "alias propose",
     "alias split",
