@@ -62,9 +62,10 @@ screenshots: $(VENV)/.dev $(VENV)/.web $(VENV)/.browser ## Draw every page anew,
 
 webui: $(VENV)/.webui ## Fetch LightRAG's web page into .venv/webui; docs/web-page.md tells how to serve it
 
-# Types and the page are checked beside tests that mostly wait for servers.
-test: style unit $(VENV)/.webui $(VENV)/.browser $(VENV)/.traps ## What check does, and contract, integration and end-to-end tests
-	@$(MAKE) --no-print-directory --jobs 2 rest types page
+# Types are checked beside tests that mostly wait for servers; the page before them, for they open it in a browser.
+test: style $(VENV)/.webui $(VENV)/.browser $(VENV)/.traps ## What check does, and contract, integration and end-to-end tests
+	@$(MAKE) --no-print-directory --jobs 2 page unit
+	@$(MAKE) --no-print-directory --jobs 2 rest types
 
 rest:
 	$(WAITING) $(DAILY) -o cache_dir=$(FAILED) --cache-clear $(REST) || { test $$? -eq 1 && $(BIN)/python -m tests.support.again $(REST); }

@@ -5,7 +5,7 @@ Services create nothing: they compare the server with this module and refuse to 
 difference.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from contracts import subjects
 
@@ -60,8 +60,9 @@ class Consumer:
     max_ack_pending: int = 512
     batch: int = 1
     """Messages one call of the handler may take."""
-    batches_per_second: float = 4.0
+    batches_per_second: float = field(default=4.0, repr=False)
     """Calls a second while there is always something, but for whole batches, which never wait.
+    It is no part of the declaration, which is what the bus is told.
 
     What a call writes is one transaction in each store, and a key that several of its messages name
     is written once: fewer and larger calls cost less, and messages wait as much longer.
