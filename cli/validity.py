@@ -70,7 +70,10 @@ def set_(
     authority: Annotated[
         int,
         typer.Option(
-            "--authority", min=-100, max=100, help="Of two that contradict, the greater counts."
+            "--authority",
+            min=-100,
+            max=100,
+            help="Its weight, for who looks; nothing is ordered by it.",
         ),
     ] = 0,
     reason: Reason = "",

@@ -116,8 +116,8 @@ MAX_SUPERSEDED = 100
 
 
 class Validity(Value):
-    """Since when and until when a document holds, what it takes the place of, and what it counts
-    beside others.
+    """Since when and until when a document holds, what it takes the place of, and how much weight
+    its publisher gives it.
 
     A document without one has always held, until another takes its place.
     """
@@ -134,7 +134,10 @@ class Validity(Value):
         description="ids of the documents that it amends or replaces, from `valid_from` on",
     )
     authority: int = Field(
-        default=0, ge=-100, le=100, description="of two that contradict, the greater one counts"
+        default=0,
+        ge=-100,
+        le=100,
+        description="the greater, the weightier; nothing is ordered by it",
     )
 
     @model_validator(mode="after")

@@ -47,7 +47,7 @@ class Chunking(TypedDict, total=False):
 
 class Validity(TypedDict, total=False):
     """Since when and until when a document holds, the ids of the documents that it supersedes, and
-    what it counts beside others that contradict it. Times must have a time zone.
+    its weight, by which nothing is ordered. Times must have a time zone.
     """
 
     valid_from: datetime | None

@@ -309,8 +309,10 @@ async def test_the_validity_of_a_document_is_read_as_it_was_written(
     documents: Documents, partition: Partition
 ) -> None:
     noon = datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC)
-    said = Validity(valid_from=noon, supersedes=("old",), authority=-3)
+    own_validity = Validity(valid_from=noon, supersedes=("old",), authority=-3)
     for stated in (None, Validity()):
-        state = DocumentStatus("a", version_validity=said, stated_validity=stated, statement=3)
+        state = DocumentStatus(
+            "a", version_validity=own_validity, stated_validity=stated, statement=3
+        )
         await filled(documents, partition, state)
         assert (await documents.get(partition, ["a"]))["a"][0] == state

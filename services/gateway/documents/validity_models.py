@@ -13,7 +13,7 @@ SupersededId = Annotated[Name, Field(min_length=1, max_length=512)]
 
 
 class ValidityBody(StrictModel):
-    """Since when and until when a document holds, what it supersedes, and what it counts."""
+    """Since when and until when a document holds, what it supersedes, and its weight."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -28,7 +28,10 @@ class ValidityBody(StrictModel):
         default=[], max_length=MAX_SUPERSEDED, description="ids of documents it amends or replaces"
     )
     authority: int = Field(
-        default=0, ge=-100, le=100, description="of two that contradict, the greater one counts"
+        default=0,
+        ge=-100,
+        le=100,
+        description="the greater, the weightier; nothing is ordered by it",
     )
 
     @model_validator(mode="after")

@@ -43,7 +43,10 @@ digest has them.
 """
 PASSAGE_FIELDS = tuple(field.name for field in fields(Passage))
 STATUS_FIELDS = tuple(field.name for field in fields(DocumentStatus))
-ACCESS_FIELDS = ("access", "access_set")
+STATEMENT_FIELDS = ("access", "access_set", "version_validity", "stated_validity", "statement")
+"""Fields that a row has only where something was said: others are as older versions of this code
+write them.
+"""
 FAILURE_FIELDS = tuple(field.name for field in fields(Failure))
 
 
@@ -261,29 +264,34 @@ def _documents(partition: Partition) -> Table:
 
 
 def _row(status: DocumentStatus, revision: int) -> Row:
-    fields_of_status = vars(status)
-    if status.access_set:
-        access = status.access.model_dump(mode="json") if status.access else None
-        fields_of_status = {**fields_of_status, "access": access}
-    else:
-        # A row of a document of which nothing was said is as older versions of this code write it.
-        fields_of_status = {
-            name: value for name, value in fields_of_status.items() if name not in ACCESS_FIELDS
-        }
+    own_fields = {
+        name: value for name, value in vars(status).items() if name not in STATEMENT_FIELDS
+    }
     return {
-        **fields_of_status,
+        **own_fields,
+        **_statement_fields(status),
         "failures": [vars(failure) for failure in status.failures],
         "status": status.status,
         "bits": {step: f"{bits:x}" for step, bits in status.bits.items()},
         "text_warnings": list(status.text_warnings),
-        "version_validity": _validity_row(status.version_validity),
-        "stated_validity": _validity_row(status.stated_validity),
         # Pairs, because no field of a document store may have any name.
         "chunk_warnings": [
             [text, f"{bits:x}"] for text, bits in sorted(status.chunk_warnings.items())
         ],
         "rev": revision,
     }
+
+
+def _statement_fields(status: DocumentStatus) -> Row:
+    """Return what was said of who may see the document and of when it holds."""
+    fields_by_name: Row = {
+        "access": status.access.model_dump(mode="json") if status.access else None,
+        "access_set": status.access_set,
+        "version_validity": _validity_row(status.version_validity),
+        "stated_validity": _validity_row(status.stated_validity),
+        "statement": status.statement,
+    }
+    return {name: value for name, value in fields_by_name.items() if value not in (None, 0)}
 
 
 def _status(row: Row) -> DocumentStatus:

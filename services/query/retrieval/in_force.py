@@ -49,7 +49,9 @@ async def in_force_first(
     }
     absent_ids = successor_ids - {passage.document_id for passage in passages}
     added = await _best_of(question, absent_ids, partitions, deps)
-    return InForce(_ordered([*passages, *added], standings), standings)
+    ordered = _ordered([*passages, *added], standings)
+    sources = {passage.document_id for passage in ordered}
+    return InForce(ordered, {id: item for id, item in standings.items() if id in sources})
 
 
 async def _standings(
@@ -58,8 +60,8 @@ async def _standings(
     partitions: Partitions,
     deps: RetrievalDependencies,
 ) -> dict[str, Standing]:
-    """Return the documents of the passages that are not in force at the moment that the question is
-    about, by id; none for a question about none.
+    """Return the documents of the passages, and those that supersede them, that are not in force at
+    the moment that the question is about, by id; none for a question about none.
     """
     moment = question.valid_at
     if moment is None:
@@ -87,8 +89,7 @@ async def _standings(
         links,
         moment,
     )
-    standings = {id: register.standing(id) for id in sources if id in links}
-    return {id: standing for id, standing in standings.items() if standing}
+    return register.standings(sources)
 
 
 @dataclass(frozen=True)
@@ -98,6 +99,19 @@ class _Register:
     states: Mapping[str, DocumentStatus]
     links: Mapping[str, Collection[str]]
     moment: datetime
+
+    def standings(self, ids: Collection[str]) -> dict[str, Standing]:
+        """Return which of these documents, and of the successors that lead on from them, are not in
+        force, and why.
+        """
+        standings: dict[str, Standing] = {}
+        pending_ids = list(ids)
+        while pending_ids:
+            id = pending_ids.pop(0)
+            if id not in standings and (standing := self.standing(id)):
+                standings[id] = standing
+                pending_ids += [successor.document_id for successor in standing.successors]
+        return standings
 
     def standing(self, id: str) -> Standing | None:
         """Return why the document is not in force; None where it is."""

@@ -292,10 +292,9 @@ def _processing_info(
     if question.mode == "naive":
         return {"total_chunks_found": len(direct_hits)}
     # Counts of what other documents say would tell of these.
-    found = (len(keys.names), keys.relations_found)
-    entities_found, relations_found = (
-        found if documents is None else (len(context.entities), len(context.relations))
-    )
+    entities_found, relations_found = len(keys.names), keys.relations_found
+    if documents is not None:
+        entities_found, relations_found = len(context.entities), len(context.relations)
     return {
         "total_entities_found": entities_found,
         "total_relations_found": relations_found,

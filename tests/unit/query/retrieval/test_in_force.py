@@ -88,6 +88,21 @@ async def test_amendments_of_amendments_come_first() -> None:
     assert sources(answer) == ["second", "amendment", "policy"]
 
 
+async def test_successors_of_successors_are_added_where_the_search_finds_none() -> None:
+    harness = QueryHarness()
+    await harness.index("policy", POLICY, version=1000)
+    for number, (name, superseded) in enumerate(
+        [("first", "policy"), ("second", "first")], start=2
+    ):
+        validity = Validity(valid_from=MAY, supersedes=(superseded,))
+        text = f"Resolution {number}: six weeks."
+        await harness.index(name, text, version=1000 * number, validity=validity)
+    question = replace(QUESTION, valid_at=JULY)
+    answer = await ask(question, PARTITIONS, harness.deps(min_score=0.3))
+    assert sources(answer) == ["second", "first", "policy"]
+    assert set(answer.retrieval.standings) == {"first", "policy"}
+
+
 async def test_documents_that_supersede_each_other_end_in_their_order() -> None:
     harness = await amended()
     statement = SupersessionStated(
