@@ -1,4 +1,4 @@
-"""`add` and `status`: documents into the stack, and how far they are."""
+"""`add`, `status` and `tag`: documents into the stack, how far they are, and their tags."""
 
 import asyncio
 import uuid
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cli.audit_lines import audit_line
+from cli.client import call_query_service
 from cli.common import (
     DATA,
     WORKSPACE,
@@ -23,6 +24,7 @@ from cli.common import (
     tell_retries,
 )
 from cli.terminal import line
+from runtime.errors import InvalidInput
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Sequence
@@ -266,7 +268,6 @@ def status(
 
 async def _one(base: str, id_or_path: str, as_json: bool, workspace: str) -> None:
     from operations.target import query_client  # noqa: PLC0415
-    from runtime.errors import InvalidInput  # noqa: PLC0415
 
     async with query_client(base, workspace) as client:
         matches = [
@@ -337,6 +338,35 @@ async def _parked_events(client: "AsyncLightstream") -> "list[ParkedEvents]":
     except LightstreamError as error:  # additional: the counts of documents are told all the same
         note(f"which events are parked is not known: {error}")
         return []
+
+
+def tag(
+    document: Annotated[
+        str, typer.Argument(metavar="DOCUMENT", help="Its id, as `status` shows it.")
+    ],
+    tags: Annotated[
+        list[str] | None, typer.Argument(metavar="TAG…", help="Its tags from now on.")
+    ] = None,
+    takes_all_away: Annotated[bool, typer.Option("--none", help="Take all tags away.")] = False,
+    reason: Reason = "",
+    data: Data = DATA,
+    as_json: Json = False,
+    workspace: Workspace = WORKSPACE,
+) -> None:
+    """Give a document these tags in place of those it has."""
+    with errors(as_json):
+        if bool(tags) == takes_all_away:
+            raise InvalidInput("name the tags that it is to have, or take all away with --none")
+        statement = call_query_service(
+            data,
+            workspace,
+            lambda client: client.tag_document(document, tags or [], reason=reason),
+        )
+        if as_json:
+            print_json(statement.model_dump(mode="json"))
+            return
+        words = ", ".join(map(line, statement.tags)) or "no tags"
+        echo(f"{line(statement.document_id)}: {words}; in the log at {statement.sequence}")
 
 
 def _counts(document: "Document") -> str:

@@ -31,6 +31,7 @@ PRODUCERS: Mapping[str, tuple[Producer, ...]] = {
     "DocumentErased": ("lightstream",),
     "ErasureRequested": ("query", "lightstream"),
     "SupersessionStated": ("publisher", "query", "lightstream"),
+    "TagsChanged": ("query",),
     "RetryRequested": ("publisher", "query", "lightstream"),
     "BudgetSet": ("query",),
     "QuestionsCharged": ("query",),

@@ -19,6 +19,7 @@ from lightstream_rag.models import (
     Deletion,
     Document,
     DocumentPage,
+    DocumentTagged,
     DocumentValidity,
     StatusCounts,
     Track,
@@ -292,6 +293,13 @@ def withdraw_validity(id: str, *, reason: str = "") -> Flow[ValidityStated]:
             idempotent=True,
         )
     )
+
+
+def tag_document(id: str, tags: Sequence[str], *, reason: str = "") -> Flow[DocumentTagged]:
+    """Give a document these tags in place of those it has. Raises NotFound."""
+    path = f"/documents/{quote(id, safe='')}/tags"
+    body = json_body(tags=list(tags), reason=reason)
+    return request(Call("PUT", path, parse_as(DocumentTagged), body, idempotent=True))
 
 
 def _validity_path(id: str) -> str:

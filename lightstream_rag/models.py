@@ -230,6 +230,14 @@ class ValidityStated(ResponseModel):
     unknown: list[str] = []
 
 
+class DocumentTagged(ResponseModel):
+    """The tags of a document, and their place in the log."""
+
+    document_id: str
+    tags: list[str]
+    sequence: int
+
+
 class DocumentPage(ResponseModel):
     """A page of the list of documents."""
 

@@ -116,11 +116,13 @@ def _without_places(row: Row, field_names: Sequence[str]) -> Fields:
         for name, value in {"access": row.get("access"), "validity": validity_of(row)}.items()
         if value
     }
+    given_tags = {"tags": row["tags"]} if row.get("tags") is not None else {}
     return (
         {name: row[name] for name in field_names}
         | {"failures": failures}
         | warnings
         | stated_fields
+        | given_tags
     )
 
 

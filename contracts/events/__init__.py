@@ -30,6 +30,7 @@ from contracts.events.documents import (
     ErasedEvent,
     ErasureRequested,
     SupersessionStated,
+    TagsChanged,
 )
 from contracts.events.failures import DOCUMENT_EVENTS, RetryRequested, StageFailed
 from contracts.events.golden import (
@@ -114,6 +115,7 @@ __all__ = [
     "Stage",
     "StageFailed",
     "SupersessionStated",
+    "TagsChanged",
     "VectorsIndexed",
 ]
 
@@ -134,6 +136,7 @@ _TYPES: tuple[type[Event], ...] = (
     DocumentErased,
     ErasureRequested,
     SupersessionStated,
+    TagsChanged,
     QuestionsCharged,
     GoldenQuestionSet,
     GoldenQuestionRemoved,

@@ -7,6 +7,7 @@ from pydantic import ConfigDict, Field, model_validator
 from contracts.access import Access
 from contracts.events.base import Event
 from contracts.ids import UNKNOWN_SOURCE
+from contracts.tags import MAX_TAGS, Tag
 from contracts.values import (
     KNOWLEDGE_LIMIT,
     BlobRef,
@@ -129,6 +130,22 @@ class SupersessionStated(Event):
         if self.validity and self.document_id in self.validity.supersedes:
             raise ValueError("a document cannot supersede itself")
         return self
+
+    @property
+    def aggregate_id(self) -> str:
+        return self.document_id
+
+
+class TagsChanged(Event):
+    """Somebody gives the document these tags, and no others.
+
+    They hold in place of the `tags` in the document's metadata, for this and all later versions of
+    it, up to a deletion.
+    """
+
+    document_id: str = Field(min_length=1, max_length=512)
+    tags: tuple[Tag, ...] = Field(max_length=MAX_TAGS, description="empty: it has none")
+    reason: str = Field(default="", max_length=1000)
 
     @property
     def aggregate_id(self) -> str:

@@ -34,6 +34,7 @@ from contracts.events import (
     SourceSynced,
     StageFailed,
     SupersessionStated,
+    TagsChanged,
     VectorsIndexed,
 )
 from contracts.values import ALIAS_OPERATIONS, ChunkRef, TokenUsage
@@ -226,8 +227,8 @@ def _further_text(event: Event) -> str:
             return f"{event.source}: {changes}"
         case SourceSet():
             return f"source {event.source} is {event.state}"
-        case SupersessionStated():
-            return _validity_text(event)
+        case SupersessionStated() | TagsChanged():
+            return _statement_text(event)
         case _:
             return f"about {event.aggregate_id}"
 
@@ -249,8 +250,10 @@ def _of_request(event: RetryRequested | ErasureRequested | DocumentErased | Docu
     return prefix + why
 
 
-def _validity_text(event: SupersessionStated) -> str:
+def _statement_text(event: SupersessionStated | TagsChanged) -> str:
     why = f": {event.reason}" if event.reason else ""
+    if isinstance(event, TagsChanged):
+        return f"{', '.join(event.tags) or 'no tags'}{why}"
     validity = event.validity
     if validity is None:
         return f"what was stated of its validity is taken back{why}"

@@ -29,7 +29,7 @@ from services.gateway.auth.viewers import REFUSE_VIEWERS
 from services.gateway.body_limits import BodyLimitMiddleware
 from services.gateway.compat import lightrag_pipeline, lightrag_web_page, ollama, openai
 from services.gateway.documents import routes as documents
-from services.gateway.documents import validity_routes
+from services.gateway.documents import tag_routes, validity_routes
 from services.gateway.errors import describe_error, error_response
 from services.gateway.feeds import routes as feeds
 from services.gateway.golden import routes as golden
@@ -164,6 +164,7 @@ def _routes() -> tuple[BaseRoute, ...]:
         documents,
         access,
         validity_routes,
+        tag_routes,
         lightrag_pipeline,
         feeds,
         *of_graph,

@@ -305,6 +305,15 @@ async def test_a_document_leads_to_those_that_may_supersede_it(
     assert await documents.related_by_validity(partition, asked_ids) == {}
 
 
+@pytest.mark.parametrize("tags", [None, (), ("port", "2026")])
+async def test_the_tags_of_a_document_are_read_as_they_were_written(
+    documents: Documents, partition: Partition, tags: tuple[str, ...] | None
+) -> None:
+    state = DocumentStatus("a", tags=tags, tags_set=0 if tags is None else 3)
+    await filled(documents, partition, state)
+    assert (await documents.get(partition, ["a"]))["a"][0] == state
+
+
 async def test_the_validity_of_a_document_is_read_as_it_was_written(
     documents: Documents, partition: Partition
 ) -> None:

@@ -14,6 +14,8 @@ from pydantic import (
     model_validator,
 )
 
+from contracts.spelling import one_spelling
+from contracts.tags import MAX_TAGS, Tag
 from contracts.text import encodable, is_blank, one_line
 from contracts.values import Chunking
 from services.gateway.access.models import AccessOption
@@ -182,7 +184,7 @@ class Document(BaseModel):
             error_msg="; ".join(f"{failure.stage}: {failure.message}" for failure in failures[:5])
             or None,
             metadata={
-                **status.metadata,
+                **status.current_metadata,
                 "added_sequence": status.added,
                 "chunks": status.chunk_count,
                 **{step: status.done(step) for step in STEPS},
@@ -190,6 +192,35 @@ class Document(BaseModel):
             file_path=one_line(status.file_path),
             warnings=[one_line(warning) for warning in status.warnings],
         )
+
+
+class DocumentTags(StrictModel):
+    """The tags of a document from now on, and no others."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"tags": ["minutes", "2026"], "reason": "sorted"}]}
+    )
+
+    tags: list[Tag] = Field(max_length=MAX_TAGS, description="without commas; empty: none")
+    reason: str = Field(default="", max_length=1000)
+
+    @field_validator("tags")
+    @classmethod
+    def _without_blanks_and_repeats(cls, tags: list[str]) -> list[str]:
+        by_spelling: dict[str, str] = {}
+        for tag in map(str.strip, tags):
+            by_spelling.setdefault(one_spelling(tag), tag)
+        if "" in by_spelling:
+            raise ValueError("a tag must not be blank")
+        return list(by_spelling.values())
+
+
+class DocumentTagged(BaseModel):
+    """The tags are in the log; lists and questions follow within a moment."""
+
+    document_id: str
+    tags: list[str]
+    sequence: int
 
 
 class Pagination(BaseModel):

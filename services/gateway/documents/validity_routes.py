@@ -7,7 +7,7 @@ from fastapi import APIRouter, Path, Query, Request
 from contracts.events import SupersessionStated
 from contracts.values import Validity
 from publishing.draft import validated
-from publishing.validity import state_validity
+from publishing.statements import publish_statement
 from runtime.bus.actor import current_actor
 from services.gateway.caller_places import caller_places
 from services.gateway.documents.dependencies import DocumentDependencies, DocumentDeps
@@ -95,7 +95,7 @@ async def _stated(
             reason=reason,
         )
     )
-    sequence = await state_validity(
+    sequence = await publish_statement(
         deps.log, workspace=workspace, statement=statement, source=SOURCE
     )
     if sequence is None:

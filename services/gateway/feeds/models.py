@@ -32,6 +32,7 @@ EventType = Literal[
     "DocumentErased",
     "ErasureRequested",
     "SupersessionStated",
+    "TagsChanged",
 ]
 """A test compares it with the events that there are, but for those on subjects apart, which no feed
 reads.

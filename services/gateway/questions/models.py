@@ -19,6 +19,7 @@ from pydantic import (
 )
 
 from contracts.spelling import one_spelling, spellings
+from contracts.tags import MAX_TAGS
 from contracts.text import encodable, sanitize
 from runtime.bus.points import FORM
 from services.gateway.questions.standings import OutdatedSource
@@ -66,7 +67,9 @@ class Filter(StrictModel):
 
     document_ids: list[Annotated[str, Field(max_length=512)]] = Field(default=[], max_length=1000)
     tags: list[Annotated[str, Field(max_length=256)]] = Field(
-        default=[], max_length=64, description="all of them, in the comma-separated metadata `tags`"
+        default=[],
+        max_length=MAX_TAGS,
+        description="all of them, in the comma-separated metadata `tags`",
     )
     metadata: dict[str, StrictBool | StrictInt | StrictFloat | StrictStr] = Field(
         default={}, max_length=32

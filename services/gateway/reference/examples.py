@@ -213,6 +213,11 @@ EXAMPLES: dict[str, Any] = {
     },
     "PUT /documents/{document_id}/validity": _VALIDITY_STATED,
     "DELETE /documents/{document_id}/validity": _VALIDITY_STATED,
+    "PUT /documents/{document_id}/tags": {
+        "document_id": _DOCUMENT["id"],
+        "tags": ["minutes", "2026"],
+        "sequence": 41,
+    },
     "GET /documents/{document_id}/events": _EVENTS,
     "GET /documents/{document_id}/chunks": {
         "document_id": _DOCUMENT["id"],

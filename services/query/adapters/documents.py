@@ -43,7 +43,15 @@ digest has them.
 """
 PASSAGE_FIELDS = tuple(field.name for field in fields(Passage))
 STATUS_FIELDS = tuple(field.name for field in fields(DocumentStatus))
-STATEMENT_FIELDS = ("access", "access_set", "version_validity", "stated_validity", "statement")
+STATEMENT_FIELDS = (
+    "access",
+    "access_set",
+    "version_validity",
+    "stated_validity",
+    "statement",
+    "tags",
+    "tags_set",
+)
 """Fields that a row has only where something was said: others are as older versions of this code
 write them.
 """
@@ -283,13 +291,15 @@ def _row(status: DocumentStatus, revision: int) -> Row:
 
 
 def _statement_fields(status: DocumentStatus) -> Row:
-    """Return what was said of who may see the document and of when it holds."""
+    """Return what was said of the document: who may see it, when it holds, its tags."""
     fields_by_name: Row = {
         "access": status.access.model_dump(mode="json") if status.access else None,
         "access_set": status.access_set,
         "version_validity": _validity_row(status.version_validity),
         "stated_validity": _validity_row(status.stated_validity),
         "statement": status.statement,
+        "tags": None if status.tags is None else list(status.tags),
+        "tags_set": status.tags_set,
     }
     return {name: value for name, value in fields_by_name.items() if value not in (None, 0)}
 
@@ -303,6 +313,7 @@ def _status(row: Row) -> DocumentStatus:
     values["chunk_warnings"] = {text: int(bits, 16) for text, bits in row.get("chunk_warnings", ())}
     if access := row.get("access"):
         values["access"] = Access.model_validate(access)
+    values["tags"] = tuple(row["tags"]) if row.get("tags") is not None else None
     for name in ("version_validity", "stated_validity"):
         is_said = row.get(name) is not None
         values[name] = Validity.model_validate(row[name]) if is_said else None

@@ -13,6 +13,9 @@ from contracts.access import Access
 from contracts.ids import UNKNOWN_SOURCE
 from contracts.values import MAX_WARNINGS, Scalar, Validity
 
+TAGS = "tags"
+"""Metadata field with a document's tags, separated by commas."""
+
 STATUSES = (
     "pending",
     "parsing",
@@ -117,6 +120,10 @@ class DocumentStatus:
     """The same as somebody stated it afterwards; None where that was taken back."""
     statement: int = 0
     """Sequence of the newest SupersessionStated."""
+    tags: tuple[str, ...] | None = None
+    """The tags that somebody gave it afterwards; None: those of its metadata."""
+    tags_set: int = 0
+    """Sequence of the TagsChanged that said so, 0 for none."""
 
     def changed(self, **values: Any) -> "DocumentStatus":
         """Return the state with these fields changed.
@@ -145,6 +152,14 @@ class DocumentStatus:
         """When the document holds and what it supersedes; None where nobody says anything of it."""
         is_stated = self.statement > self.deleted and self.stated_validity is not None
         return self.stated_validity if is_stated else self.version_validity
+
+    @property
+    def current_metadata(self) -> dict[str, Scalar]:
+        """The metadata, with the tags that it has now."""
+        if self.tags is None:
+            return self.metadata
+        others = {name: value for name, value in self.metadata.items() if name != TAGS}
+        return {**others, TAGS: ", ".join(self.tags)} if self.tags else others
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -193,7 +208,7 @@ class DocumentStatus:
     @property
     def status(self) -> str:
         """One of STATUSES, or DELETED."""
-        is_announced = bool(self.retried or self.access_set or self.statement)
+        is_announced = bool(self.retried or self.access_set or self.statement or self.tags_set)
         if not (self.version or self.failures or self.deleted) and is_announced:
             # Of a document that does not exist, or whose other events have not come yet.
             return DELETED

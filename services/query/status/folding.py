@@ -19,6 +19,7 @@ from contracts.events import (
     RetryRequested,
     StageFailed,
     SupersessionStated,
+    TagsChanged,
     VectorsIndexed,
 )
 from contracts.ids import UNKNOWN_SOURCE
@@ -61,7 +62,7 @@ def apply(status: DocumentStatus | None, record: RecordedEvent) -> DocumentStatu
         new_status = _deleted(state, record.sequence)
     elif isinstance(event, StageFailed) and not event.of_graph:
         new_status = _failed(state, event, record)
-    elif isinstance(event, AccessChanged):
+    elif isinstance(event, AccessChanged | TagsChanged):
         new_status = state
     elif isinstance(event, RetryRequested):
         new_status = _with_retry(state, event, record.sequence)
@@ -90,6 +91,7 @@ def apply(status: DocumentStatus | None, record: RecordedEvent) -> DocumentStatu
         sequence=max(new_status.sequence, record.sequence),
         first_cut=_first_cut(state.first_cut, event),
         **_access(new_status, event, record.sequence),
+        **_tags(new_status, event, record.sequence),
     )
 
 
@@ -104,6 +106,15 @@ def _access(status: DocumentStatus, event: Event, sequence: int) -> dict[str, An
         return {"access": event.access, "access_set": sequence}
     if 0 < status.access_set < status.deleted:
         return {"access": None, "access_set": 0}
+    return {}
+
+
+def _tags(status: DocumentStatus, event: Event, sequence: int) -> dict[str, Any]:
+    """Return the fields of the tags: those given last in the log since the last deletion."""
+    if isinstance(event, TagsChanged) and sequence > max(status.tags_set, status.deleted):
+        return {"tags": event.tags, "tags_set": sequence}
+    if 0 < status.tags_set < status.deleted:
+        return {"tags": None, "tags_set": 0}
     return {}
 
 
@@ -171,6 +182,8 @@ def _new_version(state: DocumentStatus, version: int) -> DocumentStatus:
         access_set=state.access_set,
         stated_validity=state.stated_validity,
         statement=state.statement,
+        tags=state.tags,
+        tags_set=state.tags_set,
     )
 
 

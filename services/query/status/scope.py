@@ -5,10 +5,7 @@ from datetime import datetime
 
 from contracts.spelling import one_spelling
 from contracts.values import Scalar
-from services.query.status.document_status import DocumentStatus
-
-TAGS = "tags"
-"""Metadata field with a document's tags, separated by commas."""
+from services.query.status.document_status import TAGS, DocumentStatus
 
 
 @dataclass(frozen=True)
@@ -32,7 +29,7 @@ class Scope:
 
     def admits(self, document: DocumentStatus) -> bool:
         """Return whether the document meets all conditions."""
-        metadata = document.metadata
+        metadata = document.current_metadata
         return (
             (not self.document_ids or document.id in self.document_ids)
             and {*map(one_spelling, self.tags)}

@@ -60,6 +60,24 @@ def test_a_document_leads_to_questions_about_it(two: str, visits: Visits) -> Non
         assert "Ben Holt" not in answer
 
 
+def test_a_tag_is_given_and_restricts_questions(two: str, visits: Visits) -> None:
+    with visits.to(f"{two}/documents") as opened_page:
+        page = opened_page.page
+        page.get_by_role("link", name="north.md").click()
+        page.get_by_role("button", name="Edit tags").click()
+        page.get_by_role("textbox", name="Tags").fill("cold, 2026")
+        opened_page.assert_fits()
+        page.get_by_role("button", name="Save").click()
+        expect(page.get_by_role("list", name="Tags")).to_contain_text("cold")
+        opened_page.assert_fits()
+        page.get_by_role("link", name="cold").click()
+        answer = ask(page)
+        assert "Ada Marsh" in answer
+        assert "Ben Holt" not in answer
+        page.get_by_role("link", name="Documents", exact=True).click()
+        expect(page.get_by_role("row", name="north.md")).to_contain_text("cold, 2026")
+
+
 def test_keys_lead_to_the_search_of_a_page(two: str, visits: Visits) -> None:
     with visits.to(f"{two}/documents") as opened_page:
         page = opened_page.page

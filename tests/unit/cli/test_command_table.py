@@ -78,6 +78,7 @@ TAKE_AWAY_OR_REPEAT = {
 ADD_OR_MAKE_ANEW = {
     "access set",
     "add",
+    "tag",
     "validity set",
     "validity withdraw",
     "alias accept",

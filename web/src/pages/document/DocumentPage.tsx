@@ -13,9 +13,10 @@ import { isUnderWay, StageBars, StatusBadge } from "../documents/Status";
 import type { Document } from "../documents/useDocuments";
 import { Chunks } from "./Chunks";
 import { DocumentActions } from "./DocumentActions";
+import { Tags } from "./Tags";
 import { Timeline, Versions } from "./Timeline";
 
-const COUNTED = new Set(["chunks", "extracted", "merged", "embedded", "indexed", "added_sequence"]);
+const COUNTED = new Set(["chunks", "extracted", "merged", "embedded", "indexed", "added_sequence", "tags"]);
 
 function Details({ document }: { document: Document }) {
   const texts = useTexts();
@@ -131,6 +132,7 @@ export default function DocumentPage() {
               <MessageCircleQuestion size={16} aria-hidden /> {texts.document.askAbout}
             </Link>
           </header>
+          <Tags document={document} />
           {mayWrite && <DocumentActions document={document} />}
           <UploadList only={document.file_path} />
           {document.error_msg && <Notice kind="error">{document.error_msg}</Notice>}

@@ -1,5 +1,5 @@
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
-import { ArrowDown, ArrowUp } from "lucide-react";
+import { ArrowDown, ArrowUp, Tag } from "lucide-react";
 import { type Ref, useEffect, useLayoutEffect, useRef } from "react";
 import { Checkbox } from "react-aria-components";
 import { Link } from "react-router";
@@ -9,6 +9,7 @@ import { useTexts } from "../../texts";
 import { useFormat } from "../../ui/format";
 import { isUnderWay, StageBars, StatusBadge, WaitsFor } from "./Status";
 import { type Document, type Listing, PAGE_SIZE, type Sort } from "./useDocuments";
+import { tagsOf } from "./tags";
 import { type Surroundings, waitingFor } from "./waiting";
 
 type TableProps = {
@@ -61,6 +62,7 @@ function Row({ index, place, document, surroundings, isSelected, onSelect }: Row
   const format = useFormat();
   const workspace = useWorkspace();
   const mayWrite = useMayWrite();
+  const tags = tagsOf(document).join(", ");
   const waiting = isUnderWay(document.status) ? waitingFor(document, surroundings) : null;
   return (
     <tr ref={place} data-index={index} aria-rowindex={index + 2} className={isSelected ? "selected" : ""}>
@@ -74,6 +76,12 @@ function Row({ index, place, document, surroundings, isSelected, onSelect }: Row
           {document.file_path}
         </Link>
         <span className="summary">{document.content_summary}</span>
+        {tags && (
+          <span className="tags-of" title={tags}>
+            <Tag size={12} aria-hidden /> <span className="hidden">{texts.document.tags}: </span>
+            {tags}
+          </span>
+        )}
         {waiting && <WaitsFor {...waiting} />}
         {document.error_msg && <span className="fault">{document.error_msg}</span>}
         {document.warnings && document.warnings.length > 0 && (

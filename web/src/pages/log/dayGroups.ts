@@ -2,7 +2,7 @@ import type { LogEvent } from "../../api/live";
 import type { Type } from "./filters";
 
 /** Events that somebody caused; all others a service made of them. */
-export const CHANGES = ["DocumentAdded", "DocumentDeleted", "DocumentCancelled", "AccessChanged", "SupersessionStated", "GraphEdited", "BudgetSet", "ErasureRequested", "DocumentErased"] as const satisfies readonly Type[];
+export const CHANGES = ["DocumentAdded", "DocumentDeleted", "DocumentCancelled", "AccessChanged", "SupersessionStated", "TagsChanged", "GraphEdited", "BudgetSet", "ErasureRequested", "DocumentErased"] as const satisfies readonly Type[];
 
 export interface Day {
   /** Its first moment, in milliseconds. */

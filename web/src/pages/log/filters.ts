@@ -16,6 +16,7 @@ const EVERY = {
   DocumentCancelled: true,
   AccessChanged: true,
   SupersessionStated: true,
+  TagsChanged: true,
   GraphEdited: true,
   RetryRequested: true,
   StageFailed: true,

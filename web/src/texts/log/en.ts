@@ -33,6 +33,7 @@ export const log = {
     DocumentCancelled: "Stopped work on",
     AccessChanged: "Access changed:",
     SupersessionStated: "Validity changed:",
+    TagsChanged: "Tags changed:",
     ErasureRequested: "To be erased:",
     DocumentErased: "Erased",
   } as Record<string, string>,

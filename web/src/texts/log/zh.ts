@@ -26,7 +26,7 @@ export const log: typeof english = {
   rate: (n) => `${n.toLocaleString("zh", { maximumFractionDigits: 1 })}/秒`,
   secondsLeft: (n) => `约 ${n.toLocaleString("zh")} 秒`,
   views: { changes: "变更", events: "所有事件" },
-  happened: { DocumentAdded: "已添加", DocumentDeleted: "已删除", DocumentCancelled: "已停止处理", AccessChanged: "已更改访问权限：", SupersessionStated: "已更改有效性：", ErasureRequested: "将被抹除：", DocumentErased: "已抹除" },
+  happened: { DocumentAdded: "已添加", DocumentDeleted: "已删除", DocumentCancelled: "已停止处理", AccessChanged: "已更改访问权限：", SupersessionStated: "已更改有效性：", TagsChanged: "已更改标签：", ErasureRequested: "将被抹除：", DocumentErased: "已抹除" },
   newText: "新文本：",
   typeChanged: (name, before, now) => `${name} 的类型：${before ? `${before} → ` : ""}${now}`,
   edits: {

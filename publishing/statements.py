@@ -1,18 +1,22 @@
-"""When documents hold and what they supersede, stated after they were added, as events."""
+"""What people state of documents after they were added, as events: when they hold and what they
+supersede, and their tags.
+"""
 
 import asyncio
 from datetime import UTC, datetime
 
 from contracts.envelope import Envelope, wrap
-from contracts.events import Event, SupersessionStated
+from contracts.events import Event, SupersessionStated, TagsChanged
 from contracts.ids import event_id, sha256
 from publishing.current_version import current_version, existing_id
 from runtime.bus.lineage import command_lineage
 from runtime.bus.port import Log
 
+Statement = SupersessionStated | TagsChanged
 
-async def state_validity(
-    log: Log, *, workspace: str, statement: SupersessionStated, source: str
+
+async def publish_statement(
+    log: Log, *, workspace: str, statement: Statement, source: str
 ) -> int | None:
     """Publish the statement and return its sequence once the log has it; None where the log has no
     such document. Raises Unavailable.
