@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -21,6 +22,7 @@ from cli.common import (
 )
 from cli.rebuild_output import Progress, ignore
 from cli.terminal import line
+from runtime.errors import InvalidInput
 
 # `--help` answers at once: the client and the bus are loaded by the command that needs them.
 
@@ -141,12 +143,87 @@ def replay(
 
 
 @app.command()
-def verify(data: Data = DATA, as_json: Json = False, workspace: Workspace = WORKSPACE) -> None:
-    """Verify the receipts of a workspace: the hashes of their texts, the passages they name in the
-    log, and the hash chains of the whole log. Ends with code 1 where something is not as it was.
+def export(
+    id: ReceiptId,
+    with_texts: Annotated[
+        bool, typer.Option("--texts", help="With the texts of the passages that it rests on.")
+    ] = False,
+    chain: Annotated[
+        str,
+        typer.Option(
+            "--chain", metavar="HASH", help="How far the proof reaches, by the hash there."
+        ),
+    ] = "",
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="FILE", help="Into this new file; else standard output."),
+    ] = None,
+    data: Data = DATA,
+    as_json: Json = False,
+    workspace: Workspace = WORKSPACE,
+) -> None:
+    """Export one receipt as JSON-LD (PROV-O), with its place in the audit chain: `receipts verify
+    FILE` verifies it without a stack. It is a copy: no erasure reaches it.
     """
     with errors(as_json):
         quiet_logs()
+        from operations.receipt_export import ReceiptExport  # noqa: PLC0415
+        from operations.target import select_target  # noqa: PLC0415
+
+        receipt_export = ReceiptExport(workspace, id, with_texts=with_texts, chain=chain)
+        text = asyncio.run(receipt_export.from_stack(select_target(data).settings))
+        if out is None:
+            echo(text.rstrip())
+            return
+        try:
+            with out.open("x", encoding="utf-8") as file:
+                file.write(text)
+        except FileExistsError:
+            raise InvalidInput(f"{out} is there already: name a new file") from None
+        note(f"{out} holds the receipt; `lightstream receipts verify {out}` verifies it")
+
+
+@app.command()
+def verify(
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="[FILE]...",
+            help="Of `receipts export`; none: those of the log.",
+            exists=True,
+            dir_okay=False,
+        ),
+    ] = None,
+    chain: Annotated[
+        str,
+        typer.Option("--chain", metavar="HASH", help="The chain in the files must have had it."),
+    ] = "",
+    text: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--text",
+            metavar="FILE",
+            help="Must be a text of the receipt, by its hash.",
+            exists=True,
+            dir_okay=False,
+        ),
+    ] = None,
+    data: Data = DATA,
+    as_json: Json = False,
+    workspace: Workspace = WORKSPACE,
+) -> None:
+    """Verify exported receipts, without a stack. Or, without files, those of a workspace: the
+    hashes of their texts, the passages they name in the log, and the hash chains of the whole log.
+    Ends with code 1 where something is not as it was.
+    """
+    with errors(as_json):
+        quiet_logs()
+        if files:
+            from cli.receipt_files import verify_files  # noqa: PLC0415
+
+            raise typer.Exit(verify_files(files, chain, text or [], as_json=as_json))
+        if chain or text:
+            raise InvalidInput("--chain and --text are for files: name one")
         from operations.receipts import verify_receipts  # noqa: PLC0415
         from operations.target import select_target  # noqa: PLC0415
 
@@ -160,6 +237,8 @@ def verify(data: Data = DATA, as_json: Json = False, workspace: Workspace = WORK
                 f"{findings.receipts} receipts, {findings.erased} of them without the words of "
                 f"erased documents; {findings.passages} passages are in the log as they were"
             )
+            if findings.chain:
+                echo(f"the chain of questions and answers ends in {findings.chain}")
             for problem in findings.problems:
                 note(f"  {problem}")
         raise typer.Exit(1 if findings.problems else 0)
@@ -172,7 +251,10 @@ def show_receipt(receipt: dict[str, Any]) -> None:
     evidence = event["evidence"]
     mode = " → ".join(filter(None, (settings["mode"], settings["chosen_mode"])))
     echo(f"receipt {receipt['id']} ({event['form']}), at {receipt['sequence']} of the log")
-    echo(line(f"asked by {receipt['asker'] or '-'} at {event['asked_at']}, mode {mode}"))
+    asker = receipt["asker"] or "-"
+    if event.get("viewer") is not None:
+        asker = f"{asker} for {', '.join(event['viewer']) or 'everyone'}"
+    echo(line(f"asked by {asker} at {event['asked_at']}, mode {mode}"))
     echo(f"answered from the log up to {event['position']}, in {event['duration_ms']} ms")
     model = event["model"] if event["by_model"] else "no language model"
     echo(line(f"by {model}{', cached' if event['is_cached'] else ''}; it is {event['end']}"))

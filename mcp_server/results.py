@@ -142,6 +142,9 @@ class Answer(BaseModel):
     mode_reason: str = Field(
         default="", description="which mode `auto` chose for the question, and why"
     )
+    receipt: str = Field(
+        default="", description="the id of the answer's receipt, where answers are recorded"
+    )
 
     @classmethod
     def of(cls, answer: models.Answer) -> Self:
@@ -168,6 +171,7 @@ class Answer(BaseModel):
             truncated=answer.truncated,
             prompt_truncated=answer.prompt_truncated,
             mode_reason=f"{answer.mode}: {answer.mode_reason}" if answer.mode_reason else "",
+            receipt=answer.receipt or "",
         )
 
 

@@ -33,9 +33,9 @@ from runtime.projections.log_archive import (
     CHAIN_KEY,
     LogArchive,
     archive_table,
-    chain_table,
     chained_pages,
     holes_accepted_to,
+    kept_links,
     key_of,
     record_in,
 )
@@ -135,12 +135,7 @@ class Audit:
 
     async def _read_notes(self) -> None:
         for partition in await self.rows.partitions("chain"):
-            table = chain_table(partition.workspace)
-            after = ""
-            links: list[Link] = []
-            while page := await self.rows.scan(table, after):
-                links += [Link(**row) for _, row in page]
-                after = page[-1][0]
+            links = await kept_links(self.rows, partition.workspace)
             # The head may stand under its sequence, too.
             to_meet = {link for link in links if link.sequence > self.findings.last}
             self.noted_links[partition.workspace] = sorted(to_meet, key=lambda link: link.sequence)

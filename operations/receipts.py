@@ -2,15 +2,19 @@
 them.
 """
 
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any
 
 from contracts.events import ChunksCreated
 from contracts.ids import sha256
+from contracts.subjects import QUESTIONS
 from contracts.topology import CHECKPOINTS_BUCKET
+from contracts.values import Chunk
 from operations.audit import Audit
 from operations.command_bus import connect_bus
+from runtime.bus.chain import Link
 from runtime.bus.codec import decode
 from runtime.bus.nats.key_values import NatsSharedValues
 from runtime.bus.nats.log import NatsLog
@@ -26,13 +30,14 @@ Report = Callable[[dict[str, Any]], None]
 @dataclass
 class ReceiptFindings:
     """What was verified of a workspace. `passages`: those whose text in the log has the hash that
-    the receipt names.
+    the receipt names; `chain`: the hash in which the chain of questions and answers ends.
     """
 
     receipts: int = 0
     passages: int = 0
     erased: int = 0
     events: int = 0
+    chain: str = ""
     problems: list[str] = field(default_factory=list[str])
 
 
@@ -51,16 +56,24 @@ class LoggedPassages:
         return self.hashes[document]
 
     async def _read(self, document: str) -> set[tuple[str, str]]:
-        passages: set[tuple[str, str]] = set()
-        name = ChunksCreated.type_name()
-        async for message in self.log.history(self.workspace, document, name):
+        chunks = logged_chunks(self.log, self.workspace, document)
+        return {(chunk.id, sha256(chunk.content)) async for chunk in chunks}
+
+
+async def logged_chunks(log: Log, workspace: str, document: str) -> AsyncGenerator[Chunk]:
+    """Yield the passages of every version of a document, as the log has them. Raises
+    `Unavailable`.
+    """
+    messages = log.history(workspace, document, ChunksCreated.type_name())
+    async with aclosing(messages):
+        async for message in messages:
             try:
                 event = decode(message.data, message.subject, message.headers).data
             except ServiceError:
                 continue
             if isinstance(event, ChunksCreated):
-                passages |= {(chunk.id, sha256(chunk.content)) for chunk in event.chunks}
-        return passages
+                for chunk in event.chunks:
+                    yield chunk
 
 
 async def verify_receipts(settings: Settings, workspace: str, report: Report) -> ReceiptFindings:
@@ -74,11 +87,13 @@ async def verify_receipts(settings: Settings, workspace: str, report: Report) ->
         # The log is read by a connection of its own, as an audit does.
         async with connect_bus(url) as reader, connect_bus(url) as jetstream:
             values = await NatsSharedValues.bind(jetstream, CHECKPOINTS_BUCKET)
-            chains = await Audit(reader, rows, values, report).run()
+            audit = Audit(reader, rows, values, report)
+            chains = await audit.run()
             findings = await verified(NatsLog(jetstream), workspace)
     finally:
         await rows.close()
     findings.events = chains.events
+    findings.chain = audit.links.get(QUESTIONS, Link()).sha256
     findings.problems += chains.problems
     return findings
 

@@ -133,6 +133,10 @@ class AnswerGiven(Event):
     is_past: bool = Field(default=False, description="it was asked of the past, at `position`")
     settings: AnswerSettings
     words: AskedWords | None = None
+    viewer: tuple[str, ...] | None = Field(
+        default=None,
+        description="principals whose documents alone it was answered from; null: all documents",
+    )
     question: RecordedText
     turns: int = Field(default=0, ge=0, description="earlier turns of the conversation")
     history_sha256: str = Field(default="", pattern=HASH, description="of these turns")

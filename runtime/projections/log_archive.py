@@ -224,6 +224,18 @@ async def read_links(rows: Rows) -> dict[str, Link]:
     return links
 
 
+async def kept_links(rows: Rows, workspace: str) -> list[Link]:
+    """Return the links of a chain that are kept, by its token, in the order of the log; the newest
+    may stand there twice.
+    """
+    links: list[Link] = []
+    after = ""
+    while page := await rows.scan(chain_table(workspace), after):
+        links += [Link(**row) for _, row in page]
+        after = page[-1][0]
+    return sorted(links, key=lambda link: link.sequence)
+
+
 async def archived_records(rows: Rows) -> AsyncGenerator[Record]:
     """Yield every archived event, a workspace after the other, each in the order of the log."""
     for partition in sorted(

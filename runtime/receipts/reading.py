@@ -26,13 +26,26 @@ _PLAIN = re.compile(r"[A-Za-z0-9._-]+")
 
 @dataclass(frozen=True)
 class StoredReceipt:
-    """A receipt in the log. `leaf`: the hash by which the audit chain has its event."""
+    """A receipt in the log: the message as it is stored there, and the event that it is."""
 
-    sequence: int
+    record: Record
     envelope: Envelope[Event]
     event: AnswerGiven
-    published_at: datetime
-    leaf: str
+
+    @property
+    def sequence(self) -> int:
+        """Return its place in the log."""
+        return self.record.sequence
+
+    @property
+    def published_at(self) -> datetime:
+        """Return when the log took it."""
+        return self.record.time
+
+    @property
+    def leaf(self) -> str:
+        """Return the hash by which the audit chain has its event."""
+        return leaf(self.record)
 
     @property
     def asker(self) -> str | None:
@@ -78,16 +91,22 @@ class ReceiptFilter:
 
 
 async def newest_receipts(
-    log: Log, workspace: str, receipt_filter: ReceiptFilter, after: int, limit: int
+    log: Log,
+    workspace: str,
+    receipt_filter: ReceiptFilter,
+    after: int,
+    limit: int,
+    may_read: Callable[[StoredReceipt], bool] = lambda _: True,
 ) -> list[StoredReceipt]:
-    """Return the last `limit` receipts behind a sequence, the newest first. Raises `Unavailable`.
+    """Return the last `limit` receipts behind a sequence that may be read, the newest first. Raises
+    `Unavailable`.
 
     Of a receipt that an erasure wrote anew the newest event counts.
     """
     receipts: dict[str, StoredReceipt] = {}
     order: deque[str] = deque()
     async for receipt in receipts_behind(log, workspace, after, receipt_filter.may_be_in):
-        if not receipt_filter.admits(receipt):
+        if not (receipt_filter.admits(receipt) and may_read(receipt)):
             continue
         id = receipt.event.receipt
         if id not in receipts:
@@ -145,4 +164,4 @@ def stored_record(record: Record) -> StoredReceipt | None:
     event = envelope.data
     if not isinstance(event, AnswerGiven):
         return None
-    return StoredReceipt(record.sequence, envelope, event, record.time, leaf(record))
+    return StoredReceipt(record, envelope, event)

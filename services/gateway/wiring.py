@@ -117,7 +117,9 @@ class Parts:
             self._search(),
             GoldenDependencies(self.log),
             PastDependencies(self.log, self.past),
-            ReceiptDependencies(self.log, self.questions, self.pointers),
+            ReceiptDependencies(
+                self.log, self.questions, self.pointers, self.projections.visibility
+            ),
             SystemDependencies(self.settings, self.questions, self.pointers, documents),
             WebhookDependencies(self.webhooks, self._trials(), self.log, self.feed),
             self.operations,

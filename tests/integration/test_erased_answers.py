@@ -2,8 +2,11 @@
 chain of answers is as it was.
 """
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+
+import pytest
 
 from contracts.events import (
     AnswerEvidence,
@@ -20,10 +23,13 @@ from contracts.topology import CHECKPOINTS_BUCKET
 from operations.audit import audit_log
 from operations.erasure.plan import plan_erasure
 from operations.erasure.removal import publish_tombstones, remove
+from operations.receipt_export import ReceiptExport
 from runtime.bus import topology
 from runtime.bus.nats.key_values import NatsSharedValues
 from runtime.bus.nats.log import NatsLog
+from runtime.errors import InvalidInput
 from runtime.projections.log_archive import LogArchive, archived_records
+from runtime.receipts.exported import ExportedReceipt
 from runtime.receipts.ids import time_ordered_id
 from runtime.receipts.reading import ReceiptFilter, newest_receipts
 from runtime.stores.documents.memory import MemoryRows
@@ -78,6 +84,12 @@ async def test_an_answer_that_quoted_it_is_written_anew_and_the_chain_stays(tmp_
             await log.publish(sealed(feedback, id=f"feedback on {document}"))
         await archive.extend()
         assert files_with(server.folder, CANARY.encode())
+        ids = {
+            receipt.event.evidence.documents[0]: receipt.event.receipt
+            for receipt in await newest_receipts(log, "w", ReceiptFilter(), 0, 10)
+        }
+        exports = {name: ReceiptExport("w", id, with_texts=True) for name, id in ids.items()}
+        files_before = {name: await export.from_log(bus, rows) for name, export in exports.items()}
         plan = await plan_erasure(bus, "w", "secret")
         assert plan.counts()["answers"] == 1
         for _ in range(2):
@@ -94,3 +106,12 @@ async def test_an_answer_that_quoted_it_is_written_anew_and_the_chain_stays(tmp_
         assert forms == {"secret": "erased", "other": "full"}
         assert {receipt.asker for receipt in receipts} == {"key:reader"}
         assert (await plan_erasure(bus, "w", "secret")).answer_leaves == {}
+        files_after = {name: await export.from_log(bus, rows) for name, export in exports.items()}
+        assert (CANARY in files_before["secret"], CANARY in files_after["secret"]) == (True, False)
+        for file in (*files_before.values(), *files_after.values()):
+            assert ExportedReceipt.of(file.encode()).verify().problems == []
+        chain = ExportedReceipt.of(files_before["other"].encode()).verify().chain
+        longer_file = await replace(exports["other"], chain=chain).from_log(bus, rows)
+        assert ExportedReceipt.of(longer_file.encode()).file.proof.chain.has_link(chain)
+        with pytest.raises(InvalidInput, match="no hash"):
+            await replace(exports["secret"], chain=chain).from_log(bus, rows)

@@ -26,15 +26,15 @@ from tests.support.querying import QueryHarness, library_of_two
 
 @asynccontextmanager
 async def listening(
-    config: AuthConfig | None = None, harness: QueryHarness | None = None
+    config: AuthConfig | None = None, harness: QueryHarness | None = None, **changes: Any
 ) -> AsyncGenerator[str]:
     """The address of a query service with two documents, or those of a harness, that takes others
-    in and makes them searchable.
+    in and makes them searchable. `changes`: see `QueryHarness.app`.
     """
     harness = harness or await library_of_two()
     server = uvicorn.Server(
         uvicorn.Config(
-            harness.app(config),
+            harness.app(config, **changes),
             port=0,
             log_level="error",
             lifespan="off",

@@ -6,15 +6,19 @@ from typing import Annotated
 from runtime.bus.port import LiveGenerations, Log
 from services.gateway.dependencies import depends_on
 from services.query.questions.port import Questions
+from services.query.visibility.port import Visibility
 
 
 @dataclass(frozen=True)
 class ReceiptDependencies:
-    """The log that has the receipts, and what asks their questions once more."""
+    """The log that has the receipts, what asks their questions once more, and which documents a
+    reader sees.
+    """
 
     log: Log
     questions: Questions
     pointers: LiveGenerations
+    visibility: Visibility
 
 
 ReceiptDeps = Annotated[ReceiptDependencies, depends_on(ReceiptDependencies)]

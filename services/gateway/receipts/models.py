@@ -81,15 +81,20 @@ class ReceiptResponse(BaseModel):
     event: AnswerGiven
 
     @classmethod
-    def of(cls, receipt: StoredReceipt, places: Places) -> "ReceiptResponse":
-        """Return the receipt as a caller with these places sees it."""
+    def of(
+        cls, receipt: StoredReceipt, places: Places, *, hides_revisions: bool
+    ) -> "ReceiptResponse":
+        """Return the receipt as a caller with these places sees it. Revisions count what hidden
+        documents changed, too.
+        """
+        event = without_revisions(receipt.event) if hides_revisions else receipt.event
         return cls(
             id=receipt.event.receipt,
             sequence=places.shown(receipt.sequence),
             recorded_at=receipt.published_at,
             asker=receipt.asker,
             sha256=receipt.leaf,
-            event=shown_event(receipt.event, places),
+            event=shown_event(event, places),
         )
 
 
@@ -131,3 +136,12 @@ def shown_event(event: AnswerGiven, places: Places) -> AnswerGiven:
     )
     evidence = event.evidence.model_copy(update={"passages": passages})
     return event.model_copy(update={"position": places.shown(event.position), "evidence": evidence})
+
+
+def without_revisions(event: AnswerGiven) -> AnswerGiven:
+    """Return the event with 0 for each revision of an entity or a relation."""
+    evidence = event.evidence
+    entities = tuple(item.model_copy(update={"revision": 0}) for item in evidence.entities)
+    relations = tuple(item.model_copy(update={"revision": 0}) for item in evidence.relations)
+    graph = {"entities": entities, "relations": relations}
+    return event.model_copy(update={"evidence": evidence.model_copy(update=graph)})

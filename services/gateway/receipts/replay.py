@@ -3,7 +3,7 @@ and says what is the same.
 """
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, cast
 
@@ -16,6 +16,7 @@ from services.query.question import Effort, Keywords, Mode, Output
 from services.query.questions.port import QuestionRequest, Questions, SearchPlace
 from services.query.receipts.event import evidence_of
 from services.query.status.scope import EVERYTHING, Scope
+from services.query.visibility.viewer import Viewer
 
 _TIMES = ("added_from", "added_before")
 
@@ -35,25 +36,35 @@ class Replay:
     notes: list[str] = field(default_factory=list[str])
 
 
-async def replay(
-    event: AnswerGiven,
-    questions: Questions,
-    partitions: Partitions,
-    query: str,
-    *,
-    with_answer: bool,
-) -> Replay:
-    """Ask again. `query`: the question, for a receipt that has its hash alone. Without an answer no
-    model is paid for one.
+@dataclass(frozen=True)
+class ReplayedQuestion:
+    """The question of a receipt, as it is asked once more. `query`: the question itself, for a
+    receipt that has its hash alone; `viewer`: who asks now, None for someone who sees all.
+    """
+
+    event: AnswerGiven
+    partitions: Partitions
+    query: str = ""
+    viewer: Viewer | None = None
+
+    def request(self, output: Output) -> QuestionRequest:
+        """Return the request. Raises BadRequest for what cannot be asked again."""
+        question = recorded_question(self.event, self.query)
+        place = SearchPlace(partitions=self.partitions, sequence=self.event.position)
+        request = _request(self.event, question, place, output)
+        return replace(request, viewer=self.viewer or recorded_viewer(self.event))
+
+
+async def replay(again: ReplayedQuestion, questions: Questions, *, with_answer: bool) -> Replay:
+    """Ask again. Without an answer no model is paid for one.
 
     Raises BadRequest for what cannot be asked again, and what `Questions.ask` raises.
     """
-    question = recorded_question(event, query)
-    place = SearchPlace(partitions=partitions, sequence=event.position)
-    prompt = await questions.ask(_request(event, question, place, "prompt"))
+    event = again.event
+    prompt = await questions.ask(again.request("prompt"))
     text = None
     if with_answer:
-        answer = await questions.ask(_request(event, question, place, "answer"))
+        answer = await questions.ask(again.request("answer"))
         text = answer.text
     missing, new = _differences(event.evidence, evidence_of(prompt.retrieval))
     return Replay(
@@ -63,7 +74,7 @@ async def replay(
         text=text,
         missing=missing,
         new=new,
-        notes=_notes(event),
+        notes=_notes(event, again.viewer),
     )
 
 
@@ -79,6 +90,11 @@ def recorded_question(event: AnswerGiven, query: str) -> str:
     if sha256(question) != event.question.sha256:
         raise BadRequest("this is not the question of the receipt: its hash is another one")
     return question
+
+
+def recorded_viewer(event: AnswerGiven) -> Viewer | None:
+    """Return for whom the question was asked; None: someone who sees all documents."""
+    return None if event.viewer is None else Viewer(event.viewer)
 
 
 def scope_of(text: str) -> Scope:
@@ -144,8 +160,12 @@ def _ids(evidence: AnswerEvidence) -> dict[str, str]:
     return hashes | {item.id: "" for item in (*evidence.entities, *evidence.relations)}
 
 
-def _notes(event: AnswerGiven) -> list[str]:
+def _notes(event: AnswerGiven, viewer: Viewer | None) -> list[str]:
     notes: list[str] = []
+    if viewer and viewer != recorded_viewer(event):
+        notes.append("it was asked for other groups then: what is seen differs")
+    elif event.viewer is not None:
+        notes.append("what its asker may see today counts: documents may have been hidden since")
     if event.turns:
         notes.append(
             f"the {event.turns} earlier turns of the conversation are in no receipt: it was asked "

@@ -7,12 +7,7 @@ from fastapi import APIRouter, Path, Query, Request
 from runtime.bus.points import sequence_at
 from runtime.bus.port import Log
 from runtime.models.call_scope import set_call_scope
-from runtime.receipts.reading import (
-    StoredReceipt,
-    find_receipt,
-    newest_receipts,
-)
-from services.gateway.auth.permissions import Principal
+from runtime.receipts.reading import newest_receipts
 from services.gateway.caller_places import CallerPlaces
 from services.gateway.connection import while_connected
 from services.gateway.places import Places
@@ -25,10 +20,10 @@ from services.gateway.receipts.models import (
     ReplayRequest,
     ReplayResponse,
 )
-from services.gateway.receipts.replay import replay
+from services.gateway.receipts.readers import CurrentReader
+from services.gateway.receipts.replay import ReplayedQuestion, replay
 from services.gateway.reference.responses import error_responses
 from services.gateway.workspaces import Workspace
-from services.query.errors import NotFound
 from services.query.partitions import Partitions
 
 router = APIRouter(prefix="/receipts", tags=["receipts"])
@@ -39,35 +34,34 @@ ReceiptId = Annotated[str, Path(max_length=64, examples=["019ceb77-2a10-7c3e-9a4
 @router.get("")
 async def receipts(
     deps: ReceiptDeps,
-    workspace: Workspace,
-    request: Request,
+    reader: CurrentReader,
     places: CallerPlaces,
     conditions: Annotated[ReceiptConditions, Query()],
 ) -> Receipts:
     """Return the newest receipts of answers that meet the conditions. Credentials that may only
-    read see those of their own questions.
+    read see those of their own questions; from whom documents may be hidden, those that rest on
+    nothing hidden.
     """
-    asker = own_asker(request)
-    if asker and conditions.asker not in ("", asker):
+    if reader.asker and conditions.asker not in ("", reader.asker):
         return Receipts(receipts=[])
-    after = await _place(deps.log, conditions.since, places)
     stored_receipts = await newest_receipts(
-        deps.log, workspace, conditions.filter(asker or conditions.asker), after, conditions.limit
+        deps.log,
+        reader.workspace,
+        conditions.filter(reader.asker or conditions.asker),
+        after=await _place(deps.log, conditions.since, places),
+        limit=conditions.limit,
+        may_read=reader.may_read,
     )
     return Receipts(receipts=[ReceiptSummary.of(receipt, places) for receipt in stored_receipts])
 
 
 @router.get("/{id}", responses=error_responses(404))
 async def receipt(
-    id: ReceiptId,
-    deps: ReceiptDeps,
-    workspace: Workspace,
-    request: Request,
-    places: CallerPlaces,
+    id: ReceiptId, deps: ReceiptDeps, reader: CurrentReader, places: CallerPlaces
 ) -> ReceiptResponse:
-    """Return one receipt. Credentials that may only read see those of their own questions."""
-    receipt = await readable_receipt(deps.log, workspace, id, request)
-    return ReceiptResponse.of(receipt, places)
+    """Return one receipt, where the caller may read it: see the list."""
+    receipt = await reader.receipt(deps.log, id)
+    return ReceiptResponse.of(receipt, places, hides_revisions=reader.viewer is not None)
 
 
 @router.post("/{id}/replay", responses=error_responses(404, 502))
@@ -76,34 +70,25 @@ async def replay_receipt(
     body: ReplayRequest,
     deps: ReceiptDeps,
     workspace: Workspace,
+    reader: CurrentReader,
     request: Request,
 ) -> ReplayResponse:
     """Ask the question of a receipt once more, from the same place of the log with the same
     settings, and return what is the same. Its answer has a receipt of its own.
+
+    It is asked for the principals of the receipt, or of now where the caller has any.
     """
     set_call_scope(workspace)
-    receipt = await readable_receipt(deps.log, workspace, id, request)
-    partitions = Partitions.of(workspace, await deps.pointers.live("vectors"))
-    asking = replay(receipt.event, deps.questions, partitions, body.query, with_answer=body.answer)
+    receipt = await reader.receipt(deps.log, id)
+    again = ReplayedQuestion(
+        receipt.event,
+        Partitions.of(workspace, await deps.pointers.live("vectors")),
+        body.query,
+        reader.viewer,
+    )
+    asking = replay(again, deps.questions, with_answer=body.answer)
     replayed = await while_connected(request, asking)
     return ReplayResponse(id=id, **vars(replayed))
-
-
-async def readable_receipt(log: Log, workspace: str, id: str, request: Request) -> StoredReceipt:
-    """Return the receipt of this id. Raises NotFound where there is none that the caller may
-    see.
-    """
-    receipt = await find_receipt(log, workspace, id)
-    asker = own_asker(request)
-    if receipt is None or (asker and receipt.asker != asker):
-        raise NotFound(f"workspace {workspace!r} has no receipt {id}")
-    return receipt
-
-
-def own_asker(request: Request) -> str:
-    """Return whose receipts alone the caller may see; empty for those of everybody."""
-    principal: Principal = request.state.principal
-    return "" if principal.permissions.allows("write") else principal.name
 
 
 async def _place(log: Log, since: str, places: Places) -> int:

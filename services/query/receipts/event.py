@@ -52,6 +52,7 @@ def answer_given(recording: Recording, position: int, model: str) -> AnswerGiven
         is_past=is_past,
         settings=_settings(question, answer, is_streamed=recording.is_streamed),
         words=_words(question) if form == "full" else None,
+        viewer=question.viewer.principals if question.viewer else None,
         question=recorded_text(question.query, form),
         turns=len(question.history),
         history_sha256=history_hash(question.history),

@@ -42,6 +42,7 @@ READ = {
     "read",
     "access explain",
     "access show",
+    "receipts export",
     "receipts list",
     "receipts replay",
     "receipts show",

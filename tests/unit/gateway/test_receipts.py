@@ -11,6 +11,8 @@ import httpx
 import pytest
 from pydantic import SecretStr
 
+from contracts.access import Access
+from contracts.events import AccessChanged
 from services.gateway.auth.config import AuthConfig, auth_config
 from services.gateway.auth.settings import AccessSettings
 from services.query.receipts.publishing import AnswerReceipts
@@ -30,6 +32,7 @@ from tests.support.questions import local_questions, receipts_of
 QUESTION = "Who discovered radium?"
 READER = "a-key-that-may-only-read"
 WRITER = "a-key-that-may-write-too"
+PORTAL = "a-key-that-asks-for-others"
 UNKNOWN = "019ceb77-2a10-7c3e-9a41-6f0d5b7e2c18"
 
 
@@ -47,10 +50,18 @@ async def client_of(
         yield client
 
 
-def bound_keys() -> AuthConfig:
-    """Two keys of one workspace, of which one may only read."""
-    keys = f"reader:{READER}:w:read,writer:{WRITER}:w:write"
-    return auth_config(AccessSettings(lightstream_api_keys=SecretStr(keys)))
+def bound_keys(principals: str = "") -> AuthConfig:
+    """Keys of one workspace, of which one may write."""
+    keys = f"reader:{READER}:w:read,writer:{WRITER}:w:write,portal:{PORTAL}:w:read"
+    settings = AccessSettings(
+        lightstream_api_keys=SecretStr(keys), lightstream_principals=principals
+    )
+    return auth_config(settings)
+
+
+def headers_of(key: str, on_behalf_of: str = "") -> dict[str, str]:
+    """The headers of somebody who asks for others."""
+    return {"X-API-Key": key} | ({"X-On-Behalf-Of": on_behalf_of} if on_behalf_of else {})
 
 
 OPENAI = {"model": "lightstream", "messages": [{"role": "user", "content": QUESTION}]}
@@ -158,6 +169,50 @@ async def test_who_may_only_read_sees_the_receipts_of_its_own_questions() -> Non
         other = {"X-API-Key": WRITER, "X-Workspace": "v"}
         assert (await client.get("/receipts", headers=other)).status_code == 403
         assert (await client.get("/receipts")).status_code == 403
+
+
+async def test_a_viewer_reads_its_own_receipts_that_rest_on_nothing_hidden_from_it() -> None:
+    harness = await library_of_two()
+    receipts = receipts_of(harness)
+    async with client_of(harness, receipts, bound_keys("key:portal=on-behalf")) as client:
+
+        async def receipt_id(key: str, on_behalf_of: str = "") -> str:
+            answer = await client.post(
+                "/query",
+                json={"query": QUESTION, "mode": "local"},
+                headers=headers_of(key, on_behalf_of),
+            )
+            await receipts.publish()
+            return answer.headers["X-Receipt"]
+
+        async def listed_ids(key: str, on_behalf_of: str = "") -> list[str]:
+            answer = await client.get("/receipts", headers=headers_of(key, on_behalf_of))
+            return [receipt["id"] for receipt in answer.json()["receipts"]]
+
+        ann_receipt = await receipt_id(PORTAL, "user:ann, group:legal")
+        legal_receipt = await receipt_id(PORTAL, "group:legal")
+        writer_receipt = await receipt_id(WRITER)
+        assert await listed_ids(PORTAL, "user:ann") == [ann_receipt]
+        assert await listed_ids(PORTAL, "group:legal") == [legal_receipt]
+        assert await listed_ids(PORTAL, "group:press") == await listed_ids(PORTAL, "user:bo") == []
+        assert await listed_ids(WRITER) == [writer_receipt, legal_receipt, ann_receipt]
+
+        headers = headers_of(PORTAL, "user:ann, group:legal")
+        event = (await client.get(f"/receipts/{ann_receipt}", headers=headers)).json()["event"]
+        assert event["viewer"] == ["group:legal", "user:ann"]
+        assert {entity["revision"] for entity in event["evidence"]["entities"]} == {0}
+        missing_answer = await client.get(f"/receipts/{writer_receipt}", headers=headers)
+        assert missing_answer.status_code == 404
+
+        change = AccessChanged(document_id="curie", access=Access(deny=("user:ann",)))
+        await harness.log.publish(sealed(change))
+        for answer in (
+            await client.get(f"/receipts/{ann_receipt}", headers=headers),
+            await client.post(f"/receipts/{ann_receipt}/replay", json={}, headers=headers),
+        ):
+            assert answer.status_code == 404
+        assert await listed_ids(PORTAL, "user:ann, group:legal") == []
+        assert await listed_ids(WRITER) == [writer_receipt, legal_receipt, ann_receipt]
 
 
 async def test_who_sees_no_sequences_sees_none_in_receipts() -> None:

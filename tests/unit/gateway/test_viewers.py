@@ -57,6 +57,9 @@ OPEN_TO_VIEWERS = {
     "GET /graph/entity/exists",
     "GET /graph/paths",
     "GET /graph/provenance",
+    "GET /receipts",
+    "GET /receipts/{id}",
+    "POST /receipts/{id}/replay",
 }
 """Routes that hide what must not be seen, or show nothing of documents. All others are closed."""
 
