@@ -176,30 +176,39 @@ async def estimate_added(
     from services.chunker.settings import ChunkerSettings  # noqa: PLC0415
     from services.extractor.settings import ExtractorSettings  # noqa: PLC0415
 
-    report = await _ask("GET", "/operations/cost", target, workspace, params={"by": "stage"})
-    before = next(
-        (group for group in report["groups"] if group["name"] == "extractor" and group["calls"]),
-        None,
-    )
     cost_estimate = await estimate_cost(
         documents.sources,
         target.settings_of(ChunkerSettings),
         target.settings_of(ExtractorSettings),
         encoding=encoding,
-        answer_tokens=before["completion"] / before["calls"] if before else None,
+        answer_tokens=await answer_tokens_of(target, workspace),
     )
     cost_estimate.refused[:0] = documents.refused
-    if as_json:
-        print_json({**asdict(cost_estimate), "money": cost_estimate.money})
-    else:
-        _show_estimate(cost_estimate)
+    show_estimate(cost_estimate, "nothing was added", as_json)
     return bool(cost_estimate.refused)
 
 
-def _show_estimate(cost_estimate: "CostEstimate") -> None:
+async def read_costs(target: "Target", workspace: str) -> dict[str, Any]:
+    """Return what was paid for the workspace, by stage."""
+    return await _ask("GET", "/operations/cost", target, workspace, params={"by": "stage"})
+
+
+async def answer_tokens_of(target: "Target", workspace: str) -> float | None:
+    """Return what a call of extraction has written on average; None where there was none."""
+    for group in (await read_costs(target, workspace))["groups"]:
+        if group["name"] == "extractor" and group["calls"]:
+            return group["completion"] / group["calls"]
+    return None
+
+
+def show_estimate(cost_estimate: "CostEstimate", what_was_done: str, as_json: bool) -> None:
+    """Print an estimate, and that nothing came of it yet."""
+    if as_json:
+        print_json({**asdict(cost_estimate), "money": cost_estimate.money})
+        return
     money = _money(cost_estimate.money, cost_estimate.currency)
     echo(
-        f"an estimate, nothing was added: {cost_estimate.documents} documents, "
+        f"an estimate, {what_was_done}: {cost_estimate.documents} documents, "
         f"{cost_estimate.chunks} chunks{money}"
     )
     for model in cost_estimate.models:

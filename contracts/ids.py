@@ -29,8 +29,27 @@ WORKSPACE_PATTERN = r"^(?!x-)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$(?!\n)"
 subject.
 """
 
+BRANCH_MARK = ".."
+"""Stands between a workspace and the name of a branch of it, in the name of the branch's own
+workspace.
+"""
+
+BRANCH_PATTERN = r"^[a-z0-9][a-z0-9_-]{0,31}$(?!\n)"
+"""What a branch may be called."""
+
 SEPARATOR = "<SEP>"
 """Joins description fragments, sources and file paths inside stored strings."""
+
+
+def branch_workspace(origin: str, name: str) -> str:
+    """Return the workspace of a branch."""
+    return f"{origin}{BRANCH_MARK}{name}"
+
+
+def origin_of(workspace: str) -> str | None:
+    """Return the workspace that this one is a branch of; None for one that is no branch."""
+    origin, mark, name = workspace.rpartition(BRANCH_MARK)
+    return origin if mark and re.match(BRANCH_PATTERN, name) else None
 
 
 def md5(text: str) -> str:

@@ -27,7 +27,7 @@ PRODUCERS: Mapping[str, tuple[Producer, ...]] = {
     "DescriptionSummarized": ("merger",),
     "VectorsIndexed": ("indexer",),
     "StageFailed": SERVICES,
-    "GraphEdited": ("publisher", "query"),
+    "GraphEdited": ("publisher", "query", "lightstream"),
     "DocumentErased": ("lightstream",),
     "ErasureRequested": ("query", "lightstream"),
     "SupersessionStated": ("publisher", "query", "lightstream"),
@@ -42,6 +42,9 @@ PRODUCERS: Mapping[str, tuple[Producer, ...]] = {
     "AnswerGiven": ("query", "lightstream"),
     "SourceSynced": ("lightstream",),
     "SourceSet": ("query", "lightstream"),
+    "BranchCreated": ("lightstream",),
+    "BranchDropped": ("lightstream",),
+    "BranchPromoted": ("lightstream",),
 }
 """Event type → who may publish it."""
 

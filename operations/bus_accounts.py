@@ -32,6 +32,7 @@ from operations.bus_grants import (
     FOLLOWS_LOG,
     OPERATES,
     READS_BLOBS,
+    READS_BRANCHES,
     READS_BUDGET,
     READS_CHECKPOINTS,
     READS_GENERATIONS,
@@ -96,7 +97,7 @@ def _notes(*keys: str) -> Grant:
 
 FURTHER: Mapping[Service, tuple[Grant, ...]] = {
     "chunker": (READS_BLOBS, READS_NEWEST_VERSION),
-    "extractor": (SHARES_LIMITS, READS_NEWEST_VERSION, READS_BUDGET),
+    "extractor": (SHARES_LIMITS, READS_NEWEST_VERSION, READS_BUDGET, READS_BRANCHES),
     "merger": (SHARES_LIMITS, _notes("note.graph.*")),
     "indexer": (SHARES_LIMITS, READS_NEWEST_VERSION, _notes("note.vectors.*")),
     "query": (

@@ -92,6 +92,11 @@ READS_BUDGET = Grant(
     "the budget of a workspace", (f"{API}.DIRECT.GET.KB_EVENTS.{subjects.of_type('BudgetSet')}",)
 )
 
+READS_BRANCHES = Grant(
+    "how the documents of a branch are worked on",
+    (f"{API}.DIRECT.GET.KB_EVENTS.{subjects.of_type('BranchCreated')}",),
+)
+
 
 SHARES_WEBHOOKS = Grant(
     "webhooks: their addresses, their secrets and how far each is",

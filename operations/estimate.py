@@ -3,9 +3,10 @@ in the services.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field
 
+from contracts.values import Chunking
 from operations.documents import DocumentSource, RefusedDocument, read_document
 from runtime.costs.prices import Prices
 from runtime.errors import InvalidInput, Poison
@@ -14,6 +15,7 @@ from runtime.models.roles import language_model
 from runtime.parsing.names import printable_name
 from services.chunker.settings import ChunkerSettings
 from services.chunker.wiring import cut
+from services.extractor.domain.guidance import ExtractionConfig
 from services.extractor.settings import ExtractorSettings
 from services.extractor.wiring import expected_tokens, extraction_config
 
@@ -83,16 +85,43 @@ async def estimate_cost(
     """Read, cut and count the documents. `answer_tokens`: what a call wrote on average so far, if
     known.
     """
+    refused: list[RefusedDocument] = []
+
+    async def texts() -> AsyncGenerator[tuple[str, str]]:
+        for source in sources:
+            try:
+                yield source.name, (await read_document(source, encoding)).text
+            except (InvalidInput, Poison) as error:
+                refused.append(RefusedDocument(printable_name(source.name), str(error)))
+
+    estimate = await estimate_texts(
+        texts(),
+        chunker.chunking,
+        extractor,
+        config=extraction_config(extractor),
+        answer_tokens=answer_tokens,
+    )
+    estimate.refused += refused
+    return estimate
+
+
+async def estimate_texts(
+    texts: AsyncGenerator[tuple[str, str]],
+    chunking: Chunking,
+    extractor: ExtractorSettings,
+    *,
+    config: ExtractionConfig,
+    answer_tokens: float | None = None,
+) -> CostEstimate:
+    """Cut and count the texts, each behind its name, as `estimate_cost` does."""
     tokenizer = open_tokenizer()
-    config = extraction_config(extractor)
     estimate = CostEstimate(currency=extractor.prices.currency)
     tokens = _Tokens()
-    for source in sources:
+    async for name, text in texts:
         try:
-            parsed_file = await read_document(source, encoding)
-            chunks = await asyncio.to_thread(cut, parsed_file.text, tokenizer, chunker)
-        except (InvalidInput, Poison) as error:
-            estimate.refused.append(RefusedDocument(printable_name(source.name), str(error)))
+            chunks = await asyncio.to_thread(cut, text, tokenizer, chunking)
+        except Poison as error:
+            estimate.refused.append(RefusedDocument(printable_name(name), str(error)))
             continue
         estimate.documents += 1
         estimate.chunks += len(chunks)

@@ -18,6 +18,13 @@ from contracts.events.answers import (
     RecordedText,
 )
 from contracts.events.base import Event, Stage
+from contracts.events.branches import (
+    BRANCH,
+    BranchCreated,
+    BranchDropped,
+    BranchPromoted,
+    BranchSettings,
+)
 from contracts.events.budgets import BUDGET, BudgetPeriod, BudgetSet
 from contracts.events.documents import (
     AccessChanged,
@@ -62,6 +69,7 @@ from contracts.events.sources import (
 )
 
 __all__ = [
+    "BRANCH",
     "BUDGET",
     "DOCUMENT_EVENTS",
     "EVENTS",
@@ -78,6 +86,10 @@ __all__ = [
     "AnswerRound",
     "AnswerSettings",
     "AskedWords",
+    "BranchCreated",
+    "BranchDropped",
+    "BranchPromoted",
+    "BranchSettings",
     "BudgetPeriod",
     "BudgetSet",
     "ChunksCreated",
@@ -145,6 +157,9 @@ _TYPES: tuple[type[Event], ...] = (
     AnswerGiven,
     SourceSynced,
     SourceSet,
+    BranchCreated,
+    BranchDropped,
+    BranchPromoted,
 )
 EVENTS = {event.type_name(): event for event in _TYPES}
 """Every event of the system by name."""

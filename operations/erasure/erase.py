@@ -166,7 +166,7 @@ async def _let_go(bus: JetStreamContext, erasure: Erasure, report: Report) -> li
         if newest_sequence == last_newest:
             break
         last_newest = newest_sequence
-        while not await _is_handled(bus, last_newest):
+        while not await is_handled(bus, last_newest):
             if asyncio.get_running_loop().time() > end:
                 raise Unavailable(
                     "the services are still at work on what the log held before: "
@@ -188,7 +188,7 @@ async def _newest(bus: JetStreamContext, workspace: str, id: str) -> int:
         return 0
 
 
-async def _is_handled(bus: JetStreamContext, sequence: int) -> bool:
+async def is_handled(bus: JetStreamContext, sequence: int) -> bool:
     """Return whether every consumer has handled the log up to that sequence."""
     for consumer in CONSUMERS:
         with translated():

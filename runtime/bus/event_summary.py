@@ -12,6 +12,9 @@ from contracts.envelope import Envelope
 from contracts.events import (
     AccessChanged,
     AnswerGiven,
+    BranchCreated,
+    BranchDropped,
+    BranchPromoted,
     BudgetSet,
     ChunksCreated,
     DescriptionSummarized,
@@ -218,10 +221,9 @@ def _further_text(event: Event) -> str:
             return f"an answer got a thumb {event.rating}"
         case GoldenRunEnded():
             return f"{event.passed_count} of {len(event.results)} golden questions passed"
-        case GoldenQuestionSet():
-            return f"golden question {event.id} set"
-        case GoldenQuestionRemoved():
-            return f"golden question {event.id} removed"
+        case GoldenQuestionSet() | GoldenQuestionRemoved():
+            verb = "set" if isinstance(event, GoldenQuestionSet) else "removed"
+            return f"golden question {event.id} {verb}"
         case SourceSynced():
             changes = f"{len(event.documents)} documents read, {len(event.removed_ids)} gone"
             return f"{event.source}: {changes}"
@@ -229,6 +231,8 @@ def _further_text(event: Event) -> str:
             return f"source {event.source} is {event.state}"
         case SupersessionStated() | TagsChanged():
             return _statement_text(event)
+        case BranchCreated() | BranchDropped() | BranchPromoted():
+            return _branch_text(event)
         case _:
             return f"about {event.aggregate_id}"
 
@@ -268,6 +272,15 @@ def _answer_text(event: AnswerGiven) -> str:
     count = len(event.evidence.documents)
     words = event.question.text or "a question"
     return f"answered from {count} documents, receipt {event.receipt}: {words}"
+
+
+def _branch_text(event: BranchCreated | BranchDropped | BranchPromoted) -> str:
+    why = f": {event.reason}" if event.reason else ""
+    if isinstance(event, BranchCreated):
+        return f"branch {event.name} of {event.origin} begins{why}"
+    if isinstance(event, BranchDropped):
+        return f"the branch is dropped{why}"
+    return f"{f'branch {event.name}' if event.name else 'the workspace itself'} answers now{why}"
 
 
 def _spending_text(event: BudgetSet | QuestionsCharged) -> str:

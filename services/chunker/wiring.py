@@ -1,17 +1,12 @@
-"""What the chunker would make of a text by its settings, for estimates; the service itself cuts in
-`handler`.
-"""
+"""What the chunker would make of a text, for estimates; the service itself cuts in `handler`."""
 
 from collections.abc import Sequence
 
-from contracts.values import Chunk
+from contracts.values import Chunk, Chunking
 from services.chunker.domain import document
 from services.chunker.domain.spans import TokenCodec
-from services.chunker.settings import ChunkerSettings
 
 
-def cut(text: str, tokens: TokenCodec, settings: ChunkerSettings) -> Sequence[Chunk]:
-    """Return the chunks of a text that says nothing of its own about cutting. Raises Poison for an
-    empty one.
-    """
-    return list(document.chunks("", document.Source(lambda: [text]), tokens, settings.chunking))
+def cut(text: str, tokens: TokenCodec, chunking: Chunking) -> Sequence[Chunk]:
+    """Return the chunks of a text that is cut so. Raises Poison for an empty one."""
+    return list(document.chunks("", document.Source(lambda: [text]), tokens, chunking))

@@ -5,9 +5,12 @@ given.
 import time
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
-from functools import partial
+from typing import Any
 
+from contracts.events import BranchSettings, Event
+from contracts.graph import Generations
 from runtime.bus.document_versions import LogVersions
+from runtime.bus.port import Delivery
 from runtime.bus.processor import each
 from runtime.costs.ledger import RowLedger
 from runtime.health import Health
@@ -15,13 +18,16 @@ from runtime.models.open import open_chat, open_tokenizer
 from runtime.models.port import Chat
 from runtime.service import Bus, Subscription, read_settings, run, until_it_answers
 from runtime.stores.open import open_documents
+from services.extractor.adapters.branch_extractors import BranchExtractors
 from services.extractor.adapters.budgeted_chat import BudgetedChat, BudgetGuard
 from services.extractor.adapters.extraction_cache import ExtractionCache
 from services.extractor.adapters.model import ModelExtractor
 from services.extractor.adapters.offline import OfflineExtractor
+from services.extractor.domain.guidance import ExtractionConfig
 from services.extractor.handler import on_chunks_created
+from services.extractor.port import Extractor
 from services.extractor.settings import ExtractorSettings
-from services.extractor.wiring import extraction_config
+from services.extractor.wiring import branch_config, extraction_config, with_branch_model
 
 
 def main() -> None:
@@ -34,19 +40,37 @@ def main() -> None:
         chat = open_chat(settings, bus.limiters, role="extract")
         guard = BudgetGuard(bus.log, bus.pointers, RowLedger(rows), settings.prices)
         extractor = (
-            _model_extractor(BudgetedChat(chat, guard), settings) if chat else OfflineExtractor()
+            _model_extractor(BudgetedChat(chat, guard), extraction_config(settings))
+            if chat
+            else OfflineExtractor()
         )
-        handle = partial(
-            on_chunks_created,
-            extractor=extractor,
-            extractions=ExtractionCache(rows),
-            clock=time.monotonic,
-            versions=LogVersions(bus.log),
-        )
+
+        def open_branch(branch: BranchSettings) -> tuple[Extractor, Chat | None]:
+            chat = open_chat(with_branch_model(settings, branch), bus.limiters, role="extract")
+            if chat is None:
+                return extractor, None
+            config = branch_config(settings, branch)
+            return _model_extractor(BudgetedChat(chat, guard), config), chat
+
+        extractors = BranchExtractors(bus.log, extractor, open_branch)
+        extractions = ExtractionCache(rows)
+        versions = LogVersions(bus.log)
+
+        async def handle(delivery: Delivery[Any], generations: Generations) -> list[Event]:
+            return await on_chunks_created(
+                delivery,
+                generations,
+                extractor=await extractors.of(delivery.workspace),
+                extractions=extractions,
+                clock=time.monotonic,
+                versions=versions,
+            )
+
         try:
             await until_it_answers("the document store", rows.prepare, health)
             yield [Subscription("extractor", each(handle), workers=settings.workers)]
         finally:
+            await extractors.close()
             if chat:
                 await chat.close()
             await rows.close()
@@ -54,8 +78,8 @@ def main() -> None:
     run("extractor", settings, build)
 
 
-def _model_extractor(chat: Chat, settings: ExtractorSettings) -> ModelExtractor:
-    return ModelExtractor(chat, extraction_config(settings), open_tokenizer().count)
+def _model_extractor(chat: Chat, config: ExtractionConfig) -> ModelExtractor:
+    return ModelExtractor(chat, config, open_tokenizer().count)
 
 
 if __name__ == "__main__":

@@ -1,15 +1,23 @@
 """What the extractor asks of a model by its settings, and how many tokens that takes."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
+from contracts.events import BranchSettings
 from contracts.names import clean_text
 from contracts.values import Chunk
+from runtime.errors import ConfigurationError
 from services.extractor.domain.extraction import Extraction
 from services.extractor.domain.gleaning import merge_rounds
 from services.extractor.domain.guidance import ExtractionConfig, Guidance
 from services.extractor.domain.parsing import parse_answer
-from services.extractor.domain.prompt import continue_prompt, system_prompt, user_prompt
+from services.extractor.domain.prompt import (
+    check_instructions,
+    continue_prompt,
+    system_prompt,
+    user_prompt,
+)
 from services.extractor.domain.row_collector import MAX_DESCRIPTION
 from services.extractor.settings import ExtractorSettings
 
@@ -64,6 +72,33 @@ def extraction_config(settings: ExtractorSettings) -> ExtractionConfig:
         max_entities=settings.max_extraction_entities,
         guidance=_guidance(settings.entity_type_prompt_file),
     )
+
+
+def branch_config(settings: ExtractorSettings, branch: BranchSettings) -> ExtractionConfig:
+    """Return what is asked of a model for a branch. Raises `ConfigurationError` for a prompt or
+    types of entities that cannot be used.
+    """
+    config = extraction_config(settings)
+    if branch.prompt:
+        try:
+            check_instructions(branch.prompt)
+        except ValueError as error:
+            raise ConfigurationError(str(error)) from None
+        config = replace(config, instructions=branch.prompt)
+    if branch.entity_types:
+        # YAML is imported only if a branch has types of its own.
+        from services.extractor.adapters.guidance_file import parse_guidance  # noqa: PLC0415
+
+        content = branch.entity_types.encode()
+        config = replace(config, guidance=parse_guidance(content, "the branch's entity types"))
+    return config
+
+
+def with_branch_model(settings: ExtractorSettings, branch: BranchSettings) -> ExtractorSettings:
+    """Return the settings with the model of a branch, at the same endpoint."""
+    if not branch.extract_model:
+        return settings
+    return settings.model_copy(update={"extract_llm_model": branch.extract_model})
 
 
 def _guidance(path: str) -> Guidance:

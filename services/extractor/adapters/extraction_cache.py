@@ -5,6 +5,7 @@ replace them.
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from contracts.graph import Partition
+from contracts.ids import origin_of
 from contracts.values import ExtractedEntity, ExtractedRelation, TokenUsage
 from runtime.concurrency.key_locks import KeyLocks
 from runtime.metrics.instruments import count_lookups
@@ -15,7 +16,7 @@ from services.extractor.domain.extraction import Extraction
 
 class ExtractionCache:
     """`Extractions` over `Rows`. Workspaces share nothing: no tenant learns what another has
-    extracted.
+    extracted. A branch, which is of the same tenant, finds what its origin has extracted.
     """
 
     def __init__(self, rows: Rows) -> None:
@@ -24,7 +25,11 @@ class ExtractionCache:
 
     async def get(self, workspace: str, keys: Sequence[str]) -> dict[str, Extraction]:
         """See `Extractions.get`."""
-        rows = await self._rows.get(_table(workspace), list(dict.fromkeys(keys)))
+        wanted_keys = list(dict.fromkeys(keys))
+        rows = await self._rows.get(_table(workspace), wanted_keys)
+        if (origin := origin_of(workspace)) and len(rows) < len(wanted_keys):
+            missing_keys = [key for key in wanted_keys if key not in rows]
+            rows = {**rows, **await self._rows.get(_table(origin), missing_keys)}
         count_lookups("extractions", hits=len(rows))
         return {key: _extraction(row) for key, row in rows.items()}
 

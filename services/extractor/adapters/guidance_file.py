@@ -25,12 +25,24 @@ def read_guidance(path: str) -> Guidance:
     """Return the guidance in the file, with defaults for missing keys. A `ConfigurationError` names
     file and line.
     """
-    return _Reader(path).guidance()
+    try:
+        content = Path(path).read_bytes()
+    except OSError as error:
+        raise ConfigurationError(f"{VARIABLE}: {path} cannot be read: {error.strerror}") from error
+    return parse_guidance(content, f"{VARIABLE}: {path}")
+
+
+def parse_guidance(content: bytes, name: str) -> Guidance:
+    """Return the guidance in the bytes of such a file, as `read_guidance` does. Errors begin with
+    `name`.
+    """
+    return _Reader(content, name).guidance()
 
 
 class _Reader:
-    def __init__(self, path: str) -> None:
-        self._path = path
+    def __init__(self, content: bytes, name: str) -> None:
+        self._content = content
+        self._name = name
 
     def guidance(self) -> Guidance:
         values: dict[str, object] = {}
@@ -46,26 +58,21 @@ class _Reader:
 
     def _entries(self) -> list[tuple[yaml.Node, yaml.Node]]:
         try:
-            content = Path(self._path).read_bytes()
-            if len(content) > LARGEST:
-                self._fail(None, f"it has {len(content)} bytes, at most {LARGEST} are read")
-            root = cast(
-                "yaml.Node | None", yaml.compose(content.decode("utf-8"), Loader=yaml.SafeLoader)
-            )
-        except OSError as error:
-            raise ConfigurationError(
-                f"{VARIABLE}: {self._path} cannot be read: {error.strerror}"
-            ) from error
+            size = len(self._content)
+            if size > LARGEST:
+                self._fail(None, f"it has {size} bytes, at most {LARGEST} are read")
+            text = self._content.decode("utf-8")
+            root = cast("yaml.Node | None", yaml.compose(text, Loader=yaml.SafeLoader))
         except UnicodeDecodeError as error:
-            raise ConfigurationError(f"{VARIABLE}: {self._path} is not UTF-8") from error
+            raise ConfigurationError(f"{self._name} is not UTF-8") from error
         except yaml.MarkedYAMLError as error:
             position = error.problem_mark or error.context_mark
             where = f" line {position.line + 1}" if position else ""
             raise ConfigurationError(
-                f"{VARIABLE}: {self._path}{where}: {error.problem or error.context}"
+                f"{self._name}{where}: {error.problem or error.context}"
             ) from error
         except yaml.YAMLError as error:
-            raise ConfigurationError(f"{VARIABLE}: {self._path}: {error}") from error
+            raise ConfigurationError(f"{self._name}: {error}") from error
         if root is None:
             return []
         if not isinstance(root, yaml.MappingNode):
@@ -106,7 +113,7 @@ class _Reader:
 
     def _fail(self, node: yaml.Node | None, reason: str) -> NoReturn:
         where = f" line {node.start_mark.line + 1}" if node else ""
-        raise ConfigurationError(f"{VARIABLE}: {self._path}{where}: {reason}")
+        raise ConfigurationError(f"{self._name}{where}: {reason}")
 
 
 _FIELDS: dict[str, tuple[str, Callable[[_Reader, yaml.Node], object]]] = {

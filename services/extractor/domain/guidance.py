@@ -79,6 +79,7 @@ class ExtractionConfig:
     `gleaning`: rounds in which the model is asked for what it missed; more than 1 counts as 1.
     `max_input_tokens`: tokens that the conversation of such a round may have; a longer round is
     skipped. `max_records`: rows read from one answer; `max_entities`: entities among them.
+    `instructions`: what a model is told in place of our own instructions, with their placeholders.
     """
 
     language: str = "English"
@@ -88,6 +89,7 @@ class ExtractionConfig:
     max_records: int = 100
     max_entities: int = 40
     guidance: Guidance = Guidance()
+    instructions: str = ""
 
 
 DEFAULT = ExtractionConfig()

@@ -4,6 +4,7 @@
 configurations.
 """
 
+import re
 from collections.abc import Sequence
 
 from contracts.ids import sha256
@@ -48,6 +49,8 @@ Style
 
 {examples}"""
 
+_PLACEHOLDER = re.compile(r"\{(form|types|rows|entities|language|examples)\}")
+
 _ROWS = """Answer with rows only, one per line, fields separated by {d}
 
   entity{d}<name>{d}<type>{d}<description>
@@ -91,16 +94,30 @@ def system_prompt(config: ExtractionConfig) -> str:
     """
     guidance = config.guidance
     examples = guidance.json_examples if config.json else guidance.examples
-    return _SYSTEM.format(
-        form=_JSON if config.json else _ROWS.format(d=DELIMITER, complete=COMPLETION_MARK),
-        types=guidance.types,
-        rows=config.max_records,
-        entities=config.max_entities,
-        language=config.language,
-        examples="\n\n".join(
+    values = {
+        "form": _JSON if config.json else _ROWS.format(d=DELIMITER, complete=COMPLETION_MARK),
+        "types": guidance.types,
+        "rows": str(config.max_records),
+        "entities": str(config.max_entities),
+        "language": config.language,
+        "examples": "\n\n".join(
             f"Example {number}\n{text}" for number, text in enumerate(examples, 1)
         ),
-    ).rstrip()
+    }
+    # Braces of other words stay as they are: instructions may show JSON.
+    template = config.instructions or _SYSTEM
+    return _PLACEHOLDER.sub(lambda match: values[match[1]], template).rstrip()
+
+
+def check_instructions(text: str) -> None:
+    """Raise ValueError for instructions that do not tell the model the form in which answers are
+    read.
+    """
+    if "{form}" not in text:
+        raise ValueError(
+            "the prompt lacks {form}, where it is told in which form answers are read; it may have "
+            "{types}, {rows}, {entities}, {language} and {examples}, too"
+        )
 
 
 def user_prompt(config: ExtractionConfig, text: str, headings: Sequence[str] = ()) -> str:

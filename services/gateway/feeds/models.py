@@ -33,6 +33,9 @@ EventType = Literal[
     "ErasureRequested",
     "SupersessionStated",
     "TagsChanged",
+    "BranchCreated",
+    "BranchDropped",
+    "BranchPromoted",
 ]
 """A test compares it with the events that there are, but for those on subjects apart, which no feed
 reads.

@@ -1,0 +1,1 @@
+"""Branches: made, compared, promoted and dropped."""

@@ -1,0 +1,200 @@
+"""Copies what happens to the documents of a workspace into a branch of it.
+
+Each copy has an id that is derived from that of its original, so whoever copies it again changes
+nothing. Of documents that have gone or have a newer version by then nothing is copied.
+"""
+
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from contracts import subjects
+from contracts.access import Access
+from contracts.envelope import Envelope, Lineage, wrap
+from contracts.events import (
+    AccessChanged,
+    DocumentAdded,
+    DocumentDeleted,
+    Event,
+    GraphEdited,
+    SupersessionStated,
+)
+from contracts.ids import event_id
+from runtime.branches import Branch
+from runtime.bus.codec import decode
+from runtime.bus.encoded_text import EncodedText
+from runtime.bus.port import Blobs, Log, Message
+from runtime.errors import NewerVersion, Poison
+
+COPIED = (DocumentAdded, DocumentDeleted, AccessChanged, SupersessionStated, GraphEdited)
+SOURCE = "/lightstream/branches"
+"""`source` of copies."""
+
+
+@dataclass
+class _Selected:
+    """What is to be copied, by sequence; of documents with who may see them."""
+
+    sequences: set[int] = field(default_factory=set[int])
+    access: dict[int, Access | None] = field(default_factory=dict[int, Access | None])
+
+
+@dataclass
+class BranchCopier:
+    """Copies into one branch. `position`: up to where its origin is copied."""
+
+    log: Log
+    blobs: Blobs
+    branch: Branch
+    position: int = 0
+    _copies: dict[str, int] | None = None
+    """Sequences of the copies in the branch, by id."""
+    _documents: set[str] = field(default_factory=set[str])
+    """Documents of which the branch has anything."""
+    _access: dict[str, Access | None] = field(default_factory=dict[str, Access | None])
+    """What was said last of who may see a document of the origin."""
+
+    async def copy_new(self) -> int:
+        """Copy what the branch lacks, and return how many events that were. Raises `Unavailable`.
+
+        A copier that has just begun reads all of the origin, later it reads only what is new.
+        """
+        end = await self.log.last(self.branch.origin)
+        if end <= self.position:
+            return 0
+        copies = await self._existing_copies()
+        selected = await self._select(copies)
+        count = 0
+        async for message, envelope in _events(self.log, self.branch.origin, self.position):
+            if message.sequence in selected.sequences and await self._copy(
+                message.sequence, envelope, selected
+            ):
+                count += 1
+            self.position = message.sequence
+        self.position = max(self.position, end)
+        return count
+
+    async def _existing_copies(self) -> dict[str, int]:
+        if self._copies is None:
+            self._copies = {}
+            async for message, envelope in _events(self.log, self.branch.workspace, 0):
+                self._copies[envelope.id] = message.sequence
+                if isinstance(envelope.data, DocumentAdded):
+                    self._documents.add(envelope.data.document_id)
+        return self._copies
+
+    async def _select(self, copies: dict[str, int]) -> _Selected:
+        """Return what of the origin behind the position the branch lacks.
+
+        A copier that has just begun finds its position by the newest copy: they were made in the
+        order of the origin.
+        """
+        selected = _Selected()
+        newest_additions: dict[str, int] = {}
+        additions: dict[str, list[int]] = {}
+        async for message, envelope in _events(self.log, self.branch.origin, self.position):
+            event, sequence = envelope.data, message.sequence
+            self._note_access(event)
+            if self.copy_id(envelope) in copies:
+                # What stands before it was copied, or was left out for good.
+                selected = _Selected()
+                newest_additions.clear()
+                additions.clear()
+                continue
+            if not (isinstance(event, GraphEdited) or self.branch.takes(event.aggregate_id)):
+                continue
+            selected.sequences.add(sequence)
+            id = event.aggregate_id
+            if isinstance(event, DocumentAdded):
+                selected.access[sequence] = self._access.get(id)
+                if id in newest_additions:
+                    selected.sequences.discard(newest_additions[id])
+                newest_additions[id] = sequence
+                additions.setdefault(id, []).append(sequence)
+            elif isinstance(event, DocumentDeleted):
+                selected.sequences.difference_update(additions.pop(id, ()))
+                newest_additions.pop(id, None)
+                if id not in self._documents:
+                    selected.sequences.discard(sequence)
+            elif not isinstance(event, GraphEdited):
+                additions.setdefault(id, []).append(sequence)
+        return selected
+
+    def _note_access(self, event: Event) -> None:
+        if isinstance(event, DocumentDeleted):
+            self._access.pop(event.document_id, None)
+        elif isinstance(event, AccessChanged) or (
+            isinstance(event, DocumentAdded) and event.access
+        ):
+            self._access[event.document_id] = event.access
+
+    def copy_id(self, original: Envelope[Event]) -> str:
+        """Return the id of the copy of an event."""
+        return event_id(f"{self.branch.workspace}/{original.id}", original.data.type_name())
+
+    async def _copy(self, sequence: int, original: Envelope[Event], selected: _Selected) -> bool:
+        """Publish the copy; False for one that has no meaning in the branch."""
+        event = original.data
+        if isinstance(event, DocumentAdded):
+            event = await self._document(event, selected.access.get(sequence))
+            self._documents.add(event.document_id)
+        elif isinstance(event, GraphEdited) and event.undoes is not None:
+            undone_copy = await self._sequence_of_copy(event.undoes)
+            if undone_copy is None:
+                return False
+            event = event.model_copy(update={"undoes": undone_copy})
+        id = self.copy_id(original)
+        assert original.time and self._copies is not None
+        self._copies[id] = await self.log.publish(
+            wrap(
+                event,
+                id=id,
+                source=SOURCE,
+                workspace=self.branch.workspace,
+                time=original.time,
+                lineage=Lineage(traceparent=original.traceparent, actor=original.actor),
+            )
+        )
+        return True
+
+    async def _document(self, event: DocumentAdded, access: Access | None) -> DocumentAdded:
+        """Return the document as the branch has it: cut by its settings, its long text among its
+        own.
+        """
+        changes: dict[str, Any] = {"access": access}
+        if chunking := self.branch.event.settings.chunking:
+            changes["chunking"] = chunking
+        if event.blob:
+            data = b"".join(await self.blobs.parts(event.blob))
+            text = EncodedText(data, event.blob.sha256)
+            changes["blob"] = await self.blobs.put(text, self.branch.workspace)
+        return event.model_copy(update=changes)
+
+    async def _sequence_of_copy(self, sequence: int) -> int | None:
+        """Return the sequence of the copy of what the origin has at a sequence; None without
+        one.
+        """
+        message = await self.log.following(sequence - 1, subjects.of_workspace(self.branch.origin))
+        if message is None or message.sequence != sequence:
+            return None
+        try:
+            original = decode(message.data, message.subject, message.headers)
+        except (Poison, NewerVersion):
+            return None
+        return (self._copies or {}).get(self.copy_id(original))
+
+
+async def _events(
+    log: Log, workspace: str, after: int
+) -> AsyncGenerator[tuple[Message, Envelope[Event]]]:
+    """Yield the events that are copied, without those that cannot be read."""
+    filters: Sequence[str] = [subjects.of_type_in(workspace, kind.type_name()) for kind in COPIED]
+    async for page in log.read(after, filters):
+        for message in page:
+            try:
+                envelope = decode(message.data, message.subject, message.headers)
+            except (Poison, NewerVersion):
+                continue
+            if envelope.time is None:
+                envelope = envelope.model_copy(update={"time": message.published_at})
+            yield message, envelope

@@ -1,0 +1,192 @@
+"""Makes branches: what one may cost, its beginning, and the first copy of its documents."""
+
+import re
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from contracts import subjects
+from contracts.envelope import Envelope, wrap
+from contracts.events import BranchCreated, BranchSettings, BudgetSet, DocumentAdded, Event
+from contracts.ids import BRANCH_PATTERN, branch_workspace, event_id, origin_of, sha256
+from contracts.values import Chunking
+from operations.branches.copying import BranchCopier
+from operations.command_bus import SOURCE
+from operations.estimate import CostEstimate, estimate_texts
+from operations.target import Target
+from runtime.branches import Branch, read_branch, read_branches
+from runtime.bus.codec import decode
+from runtime.bus.lineage import command_lineage
+from runtime.bus.port import Blobs, Log
+from runtime.costs.budget import set_budget
+from runtime.errors import InvalidInput, NewerVersion, Poison
+from runtime.models.roles import language_model
+from services.chunker.settings import ChunkerSettings
+from services.extractor.settings import ExtractorSettings
+from services.extractor.wiring import branch_config, with_branch_model
+
+
+@dataclass(frozen=True)
+class BranchRequest:
+    """A branch that is asked for: `sample` documents, or all of them."""
+
+    origin: str
+    name: str
+    settings: BranchSettings
+    sample: int | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class _Documents:
+    """The documents of a branch at its beginning: sequences of their newest versions."""
+
+    sequences: frozenset[int]
+    sampled_up_to: str
+
+
+async def check(log: Log, target: Target, request: BranchRequest) -> None:
+    """Raise InvalidInput or ConfigurationError for a branch that cannot be made."""
+    if not re.match(BRANCH_PATTERN, request.name):
+        raise InvalidInput(
+            f"a branch is called by a-z, 0-9, '_' and '-', at most 32: not {request.name!r}"
+        )
+    if origin_of(request.origin):
+        raise InvalidInput(f"{request.origin} is a branch: branches have none of their own")
+    workspace = branch_workspace(request.origin, request.name)
+    if len(workspace) > 64:
+        raise InvalidInput(
+            f"the name {workspace} has more than 64 characters: choose a shorter one"
+        )
+    if await log.last(workspace):
+        raise InvalidInput(
+            f"there is, or was, a branch {request.name!r} of {request.origin}: a name is used once"
+        )
+    settings = request.settings
+    extractor = target.settings_of(ExtractorSettings)
+    if language_model(extractor, "extract") is None and (
+        settings.extract_model or settings.prompt or settings.entity_types
+    ):
+        raise InvalidInput(
+            "no language model extracts here, so a branch cannot have another model, prompt or "
+            "types of entities: name one by LLM_BASE_URL or LLM_API_KEY, or change the chunking"
+        )
+    branch_config(extractor, settings)
+    _chunking(target, settings)
+
+
+def _chunking(target: Target, settings: BranchSettings) -> Chunking:
+    usual = target.settings_of(ChunkerSettings).chunking
+    try:
+        return settings.chunking.over(usual).bounded() if settings.chunking else usual
+    except ValueError as error:
+        raise InvalidInput(f"the chunking cannot be used: {error}") from None
+
+
+async def estimate(
+    log: Log,
+    blobs: Blobs,
+    target: Target,
+    request: BranchRequest,
+    answer_tokens: float | None = None,
+) -> CostEstimate:
+    """Return what the branch may cost at most; nothing is changed. `answer_tokens`: what a call
+    wrote on average so far, if known. Raises what `check` raises.
+    """
+    await check(log, target, request)
+    documents = await _documents(log, request)
+    extractor = with_branch_model(target.settings_of(ExtractorSettings), request.settings)
+    async with aclosing(_texts(log, blobs, request.origin, documents)) as texts:
+        return await estimate_texts(
+            texts,
+            _chunking(target, request.settings),
+            extractor,
+            config=branch_config(extractor, request.settings),
+            answer_tokens=answer_tokens,
+        )
+
+
+async def create(
+    log: Log,
+    blobs: Blobs,
+    target: Target,
+    request: BranchRequest,
+    budget: BudgetSet | None = None,
+) -> tuple[Branch, int]:
+    """Begin the branch, with its budget, and copy the documents of its origin into it; return how
+    many events were copied. Raises what `check` raises.
+    """
+    await check(log, target, request)
+    documents = await _documents(log, request)
+    workspace = branch_workspace(request.origin, request.name)
+    event = BranchCreated(
+        name=request.name,
+        origin=request.origin,
+        settings=request.settings,
+        sample=request.sample,
+        sampled_up_to=documents.sampled_up_to,
+        reason=request.reason,
+    )
+    envelope: Envelope[Event] = wrap(
+        event,
+        id=event_id(workspace, event.type_name()),
+        source=SOURCE,
+        workspace=workspace,
+        time=datetime.now(UTC),
+        lineage=command_lineage(),
+    )
+    await log.publish(envelope)
+    if budget:
+        await set_budget(log, workspace=workspace, budget=budget, source=SOURCE)
+    branch = await read_branch(log, request.origin, request.name)
+    return branch, await BranchCopier(log, blobs, branch).copy_new()
+
+
+async def copy_all(log: Log, blobs: Blobs, origin: str) -> dict[str, int]:
+    """Copy into each branch of a workspace what it lacks; return how many events, by branch."""
+    return {
+        branch.name: await BranchCopier(log, blobs, branch).copy_new()
+        for branch in await read_branches(log, origin)
+    }
+
+
+async def _documents(log: Log, request: BranchRequest) -> _Documents:
+    """Return the documents that the origin has now, or a sample of them: those whose ids have the
+    least hashes.
+    """
+    newest: dict[str, int] = {}
+    names = ("DocumentAdded", "DocumentDeleted")
+    filters = [subjects.of_type_in(request.origin, name) for name in names]
+    async for page in log.read(0, filters):
+        for message in page:
+            try:
+                event = decode(message.data, message.subject, message.headers).data
+            except (Poison, NewerVersion):
+                continue
+            if isinstance(event, DocumentAdded):
+                newest[event.document_id] = message.sequence
+            else:
+                newest.pop(event.aggregate_id, None)
+    if not newest:
+        raise InvalidInput(f"workspace {request.origin} has no documents to make a branch of")
+    if request.sample is None or request.sample >= len(newest):
+        return _Documents(frozenset(newest.values()), "")
+    by_hash = sorted((sha256(id), sequence) for id, sequence in newest.items())[: request.sample]
+    return _Documents(frozenset(sequence for _, sequence in by_hash), by_hash[-1][0])
+
+
+async def _texts(
+    log: Log, blobs: Blobs, origin: str, documents: _Documents
+) -> AsyncGenerator[tuple[str, str]]:
+    """Yield name and text of each document; custom knowledge, which no model reads, has none."""
+    async for page in log.read(0, [subjects.of_type_in(origin, DocumentAdded.type_name())]):
+        for message in page:
+            if message.sequence not in documents.sequences:
+                continue
+            event = decode(message.data, message.subject, message.headers).data
+            assert isinstance(event, DocumentAdded)
+            if event.text is not None:
+                yield event.file_path, event.text
+            elif event.blob and event.blob_kind == "text":
+                yield event.file_path, await blobs.get(event.blob)
