@@ -96,6 +96,7 @@ def _show_plan(target: "Target", erasure: "Erasure", as_json: bool) -> None:
     counts = [
         {
             "document": counts_of_plan.history.id,
+            "workspace": counts_of_plan.history.workspace,
             **counts_of_plan.counts(),
             "shared_blobs": len(counts_of_plan.shared_blobs),
             "types": dict(counts_of_plan.history.counts),

@@ -31,7 +31,7 @@ PRODUCERS: Mapping[str, tuple[Producer, ...]] = {
     "DocumentErased": ("lightstream",),
     "ErasureRequested": ("query", "lightstream"),
     "SupersessionStated": ("publisher", "query", "lightstream"),
-    "TagsChanged": ("query",),
+    "TagsChanged": ("query", "lightstream"),
     "RetryRequested": ("publisher", "query", "lightstream"),
     "BudgetSet": ("query",),
     "QuestionsCharged": ("query",),

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field
 
+from contracts.events import BranchSettings
 from contracts.values import Chunking
 from operations.documents import DocumentSource, RefusedDocument, read_document
 from runtime.costs.prices import Prices
@@ -15,9 +16,8 @@ from runtime.models.roles import language_model
 from runtime.parsing.names import printable_name
 from services.chunker.settings import ChunkerSettings
 from services.chunker.wiring import cut
-from services.extractor.domain.guidance import ExtractionConfig
 from services.extractor.settings import ExtractorSettings
-from services.extractor.wiring import expected_tokens, extraction_config
+from services.extractor.wiring import branch_config, expected_tokens, with_branch_model
 
 ANSWER_SHARE = 0.7
 """Tokens that a model writes about a passage, as a share of the passage's, where nothing was
@@ -28,6 +28,8 @@ EMBEDDED_SHARE = 0.5
 """Share of what a model writes that is embedded, as names and descriptions: the rest are repeats
 and marks.
 """
+
+NO_BRANCH = BranchSettings()
 
 BASIS = (
     "chunks are cut and prompts counted as in the services; answers are guessed from {answers}; "
@@ -95,11 +97,7 @@ async def estimate_cost(
                 refused.append(RefusedDocument(printable_name(source.name), str(error)))
 
     estimate = await estimate_texts(
-        texts(),
-        chunker.chunking,
-        extractor,
-        config=extraction_config(extractor),
-        answer_tokens=answer_tokens,
+        texts(), chunker.chunking, extractor, answer_tokens=answer_tokens
     )
     estimate.refused += refused
     return estimate
@@ -110,11 +108,15 @@ async def estimate_texts(
     chunking: Chunking,
     extractor: ExtractorSettings,
     *,
-    config: ExtractionConfig,
+    branch: BranchSettings = NO_BRANCH,
     answer_tokens: float | None = None,
 ) -> CostEstimate:
-    """Cut and count the texts, each behind its name, as `estimate_cost` does."""
+    """Cut and count the texts, each behind its name, as `estimate_cost` does; for a branch with its
+    model, prompt and types of entities.
+    """
     tokenizer = open_tokenizer()
+    config = branch_config(extractor, branch)
+    extractor = with_branch_model(extractor, branch)
     estimate = CostEstimate(currency=extractor.prices.currency)
     tokens = _Tokens()
     async for name, text in texts:

@@ -18,6 +18,7 @@ from contracts.events import (
     Event,
     GraphEdited,
     SupersessionStated,
+    TagsChanged,
 )
 from contracts.ids import event_id
 from runtime.branches import Branch
@@ -26,7 +27,16 @@ from runtime.bus.encoded_text import EncodedText
 from runtime.bus.port import Blobs, Log, Message
 from runtime.errors import NewerVersion, Poison
 
-COPIED = (DocumentAdded, DocumentDeleted, AccessChanged, SupersessionStated, GraphEdited)
+COPIED = (
+    DocumentAdded,
+    DocumentDeleted,
+    AccessChanged,
+    SupersessionStated,
+    TagsChanged,
+    GraphEdited,
+)
+"""Types of the events that are copied."""
+
 SOURCE = "/lightstream/branches"
 """`source` of copies."""
 
@@ -79,8 +89,7 @@ class BranchCopier:
             self._copies = {}
             async for message, envelope in _events(self.log, self.branch.workspace, 0):
                 self._copies[envelope.id] = message.sequence
-                if isinstance(envelope.data, DocumentAdded):
-                    self._documents.add(envelope.data.document_id)
+                self._note_copied(envelope.data)
         return self._copies
 
     async def _select(self, copies: dict[str, int]) -> _Selected:
@@ -128,6 +137,10 @@ class BranchCopier:
         ):
             self._access[event.document_id] = event.access
 
+    def _note_copied(self, event: Event) -> None:
+        if not isinstance(event, GraphEdited):
+            self._documents.add(event.aggregate_id)
+
     def copy_id(self, original: Envelope[Event]) -> str:
         """Return the id of the copy of an event."""
         return event_id(f"{self.branch.workspace}/{original.id}", original.data.type_name())
@@ -137,12 +150,12 @@ class BranchCopier:
         event = original.data
         if isinstance(event, DocumentAdded):
             event = await self._document(event, selected.access.get(sequence))
-            self._documents.add(event.document_id)
         elif isinstance(event, GraphEdited) and event.undoes is not None:
             undone_copy = await self._sequence_of_copy(event.undoes)
             if undone_copy is None:
                 return False
             event = event.model_copy(update={"undoes": undone_copy})
+        self._note_copied(event)
         id = self.copy_id(original)
         assert original.time and self._copies is not None
         self._copies[id] = await self.log.publish(

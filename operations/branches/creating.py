@@ -24,7 +24,7 @@ from runtime.errors import InvalidInput, NewerVersion, Poison
 from runtime.models.roles import language_model
 from services.chunker.settings import ChunkerSettings
 from services.extractor.settings import ExtractorSettings
-from services.extractor.wiring import branch_config, with_branch_model
+from services.extractor.wiring import branch_config
 
 
 @dataclass(frozen=True)
@@ -96,13 +96,13 @@ async def estimate(
     """
     await check(log, target, request)
     documents = await _documents(log, request)
-    extractor = with_branch_model(target.settings_of(ExtractorSettings), request.settings)
+    extractor = target.settings_of(ExtractorSettings)
     async with aclosing(_texts(log, blobs, request.origin, documents)) as texts:
         return await estimate_texts(
             texts,
             _chunking(target, request.settings),
             extractor,
-            config=branch_config(extractor, request.settings),
+            branch=request.settings,
             answer_tokens=answer_tokens,
         )
 

@@ -38,7 +38,7 @@ async def remove_from_archive(rows: Rows, workspace: str, id: str) -> int:
     """Remove the copies of the document's events, and return how many there were. Raises
     Unavailable.
     """
-    table = Table(ARCHIVE, Partition(workspace, 0))
+    table = Table(ARCHIVE, Partition(subjects.token(workspace), 0))
     records = await rows.find(table, {"document": subjects.token(id)})
     await rows.delete(table, [key for key, _ in records])
     return len(records)

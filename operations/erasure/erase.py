@@ -7,7 +7,7 @@ document's last tombstone says whether it ended.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -41,6 +41,7 @@ from operations.moving.filled_stores import left_behind
 from operations.projections import RebuildRequest, open_prepared
 from operations.target import Target
 from publishing.documents import delete_document
+from runtime.branches import read_branches
 from runtime.bus.actor import local_actor
 from runtime.bus.codec import decode
 from runtime.bus.nats.connection import translated
@@ -117,11 +118,12 @@ async def erase(target: Target, erasure: Erasure, report: Report) -> list[Receip
             await remove(bus, erasure_plan)
             report(f"removed {len(erasure_plan.leaves)} events of {erasure_plan.history.id}")
         counts = total(erasure_plan.counts() for erasure_plan in plans)
-        counts |= await _make_stores_anew(target, erasure.workspace, plans, report)
+        counts |= await _make_stores_anew(target, plans, report)
         return [await _finish(bus, target, erasure_plan, counts) for erasure_plan in plans]
 
 
 async def _plans(bus: JetStreamContext, erasure: Erasure) -> list[ErasurePlan]:
+    """Return the plans of the documents, and behind them those of their copies in branches."""
     plans: dict[str, ErasurePlan] = {}
     for name in erasure.documents:
         for id in (*spellings(name), *ids_of_name(name)):
@@ -131,14 +133,30 @@ async def _plans(bus: JetStreamContext, erasure: Erasure) -> list[ErasurePlan]:
                 break
         else:
             raise InvalidInput(f"no document {name!r} in workspace {erasure.workspace}")
+    all_plans = [*plans.values(), *await _plans_of_copies(bus, erasure.workspace, plans)]
     # Beside one that is not finished, an erased document may be of the same erasure, which was
     # killed between the two: it has its receipt again.
-    if all(erasure_plan.history.is_erased for erasure_plan in plans.values()):
+    if all(erasure_plan.history.is_erased for erasure_plan in all_plans):
         names = ", ".join(repr(name) for name in erasure.documents)
         raise InvalidInput(
             f"{names} is erased already: `lightstream log --document` has the receipt's hash"
         )
-    return list(plans.values())
+    return all_plans
+
+
+async def _plans_of_copies(
+    bus: JetStreamContext, workspace: str, ids: Iterable[str]
+) -> list[ErasurePlan]:
+    """Return the plans of what the branches of the workspace have of these documents, also those
+    that are being dropped.
+    """
+    branches = await read_branches(NatsLog(bus), workspace, with_ended=True)
+    plans = [await plan_erasure(bus, branch.workspace, id) for branch in branches for id in ids]
+    return [
+        erasure_plan
+        for erasure_plan in plans
+        if erasure_plan.history.leaves or erasure_plan.history.tombstones
+    ]
 
 
 async def _let_go(bus: JetStreamContext, erasure: Erasure, report: Report) -> list[ErasurePlan]:
@@ -152,14 +170,15 @@ async def _let_go(bus: JetStreamContext, erasure: Erasure, report: Report) -> li
     last_newest = 0
     for erasure_plan in plans:
         if not erasure_plan.history.is_erased:
+            history = erasure_plan.history
             await delete_document(
-                NatsLog(bus), workspace=erasure.workspace, id=erasure_plan.history.id, source=SOURCE
+                NatsLog(bus), workspace=history.workspace, id=history.id, source=SOURCE
             )
     end = asyncio.get_running_loop().time() + PATIENCE
     while True:
         newest_sequence = max(
             [
-                await _newest(bus, erasure.workspace, erasure_plan.history.id)
+                await _newest(bus, erasure_plan.history.workspace, erasure_plan.history.id)
                 for erasure_plan in plans
             ]
         )
@@ -200,27 +219,33 @@ async def is_handled(bus: JetStreamContext, sequence: int) -> bool:
 
 
 async def _make_stores_anew(
-    target: Target, workspace: str, plans: Sequence[ErasurePlan], report: Report
+    target: Target, plans: Sequence[ErasurePlan], report: Report
 ) -> dict[str, int]:
     """Rebuild everything from the log as it is now, and return what went from caches and files."""
+    workspaces = list(dict.fromkeys(erasure_plan.history.workspace for erasure_plan in plans))
     with target.rebuild_lock():
         async with open_prepared(target.settings) as stack:
-            counts = await empty_caches(stack.stores.rows, workspace)
+            rows = stack.stores.rows
+            counts = total([await empty_caches(rows, workspace) for workspace in workspaces])
             copies = [
-                await remove_from_archive(stack.stores.rows, workspace, erasure_plan.history.id)
+                await remove_from_archive(
+                    rows, erasure_plan.history.workspace, erasure_plan.history.id
+                )
                 for erasure_plan in plans
             ]
             counts["archive"] = sum(copies)
         if folder := target.folder_of_stores:
             await asyncio.to_thread(empty_stores, folder, "graph", report)
         request = RebuildRequest(PROJECTIONS, emptied_before=True)
-        await projections.rebuild(target, request, _steps(report), workspace)
+        await projections.rebuild(target, request, _steps(report), workspaces[0])
         async with open_prepared(target.settings) as stack:
             live = await (await NatsLiveGenerations.bind(stack.client.jetstream())).live()
             async with stack.stores_of_generation(live.vectors) as stores:
-                counts["embeddings"] = await sweep_embeddings(
-                    stores.rows, stores.vectors, workspace, live.vectors
-                )
+                sweeps = [
+                    await sweep_embeddings(stores.rows, stores.vectors, workspace, live.vectors)
+                    for workspace in workspaces
+                ]
+                counts["embeddings"] = sum(sweeps)
         if target.folder:
             report("rewriting the files")
             counts |= await asyncio.to_thread(clean_files, target.folder.path)

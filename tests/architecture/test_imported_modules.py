@@ -66,7 +66,7 @@ def test_help_imports_what_prints_it() -> None:
     modules = imported(help_of)
     assert "cli.ask" in modules
     assert modules & (NOT_IN_COMMANDS | {"markdown_it", "pygments", "attr"}) == set()
-    assert len(modules) <= 323
+    assert len(modules) <= 324
 
 
 def test_the_supervisor_imports_no_driver() -> None:

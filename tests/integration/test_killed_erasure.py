@@ -157,7 +157,7 @@ async def opened(
         async def handled(*_: object) -> bool:
             return True
 
-        monkeypatch.setattr(erasing, "_is_handled", handled)
+        monkeypatch.setattr(erasing, "is_handled", handled)
         monkeypatch.setattr(projections, "open_graph", lambda _: stack.graph)
         for module in ("operations.projections", "runtime.projections.embedding"):
             monkeypatch.setattr(

@@ -28,7 +28,9 @@ class KnownPrincipals:
     def may_write(self, name: str, workspace: str) -> bool:
         """Return whether the principal of that name still exists and may write there."""
         permissions = self.of(name)
-        return bool(permissions and permissions.covers(workspace) and permissions.allows("write"))
+        return bool(
+            permissions and permissions.covers(workspace) and permissions.allows("write", workspace)
+        )
 
     def places_of(self, name: str, workspace: str) -> Places:
         """Return how the principal of that name, if it still exists, sees places in the log."""

@@ -173,7 +173,7 @@ class AuthMiddleware:
                 if later
                 else _permitted_workspace(principal, requested_workspace, default, denial)
             )
-            if not permissions.allows(required_right(method, path)):
+            if not permissions.allows(required_right(method, path), state["workspace"]):
                 raise AuthError(403, "these credentials may read only")
         return self._renewed_token(token) if token and path not in POLLED_PATHS else ""
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from contracts.access import EVERYONE, PRINCIPAL_PATTERN
+from contracts.ids import origin_of
 from services.query.visibility.viewer import Viewer
 
 Right = Literal["read", "write"]
@@ -59,12 +60,17 @@ class Permissions:
         return ALL_WORKSPACES in self.workspaces
 
     def covers(self, workspace: str) -> bool:
-        """Return whether the workspace is among them."""
-        return self.covers_all or workspace in self.workspaces
+        """Return whether the workspace is among them, or is a branch of one that is."""
+        return self.covers_all or not self.workspaces.isdisjoint((workspace, origin_of(workspace)))
 
-    def allows(self, needed_right: Right) -> bool:
-        """Return whether the right is granted; the right to write includes that to read."""
-        return needed_right == "read" or self.access_right == "write"
+    def allows(self, needed_right: Right, workspace: str = "") -> bool:
+        """Return whether the right is granted, in a workspace that is covered; the right to write
+        includes that to read. A branch of a workspace can only be read by who is bound to that one.
+        """
+        if needed_right == "read":
+            return True
+        is_bound_to_origin = not self.covers_all and workspace not in self.workspaces
+        return self.access_right == "write" and not (is_bound_to_origin and workspace)
 
     def resolve_workspace(self, requested_workspace: str, default: str) -> str | None:
         """Return the workspace of a request, None when it is not permitted.

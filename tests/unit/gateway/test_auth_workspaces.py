@@ -37,6 +37,17 @@ async def test_a_key_is_held_to_its_workspaces_and_its_right(harness: QueryHarne
         assert await get(api) == (403, "Invalid API Key")
 
 
+async def test_branches_of_a_workspace_can_be_read_by_who_is_bound_to_it_and_not_written(
+    harness: QueryHarness,
+) -> None:
+    app = harness.app(behind(lightstream_api_keys=SEVERAL))
+    async with keyed(app, WRITER, "v..small") as api:
+        assert (await get(api))[0] == 200
+        assert (await api.post("/documents/text", json=TEXT)).status_code == 403
+    async with keyed(app, READER, "v..small") as api:
+        assert (await get(api))[0] == 403
+
+
 async def test_a_foreign_workspace_answers_alike_whether_it_is_there_or_not(
     harness: QueryHarness,
 ) -> None:

@@ -21,6 +21,9 @@ const EVERY = {
   RetryRequested: true,
   StageFailed: true,
   BudgetSet: true,
+  BranchCreated: true,
+  BranchDropped: true,
+  BranchPromoted: true,
   ErasureRequested: true,
   DocumentErased: true,
 } satisfies Record<Type, true>;
