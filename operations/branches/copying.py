@@ -42,7 +42,7 @@ SOURCE = "/lightstream/branches"
 
 
 @dataclass
-class _Selected:
+class _Selection:
     """What is to be copied, by sequence; of documents with who may see them."""
 
     sequences: set[int] = field(default_factory=set[int])
@@ -73,11 +73,11 @@ class BranchCopier:
         if end <= self.position:
             return 0
         copies = await self._existing_copies()
-        selected = await self._select(copies)
+        selection = await self._select(copies)
         count = 0
         async for message, envelope in _events(self.log, self.branch.origin, self.position):
-            if message.sequence in selected.sequences and await self._copy(
-                message.sequence, envelope, selected
+            if message.sequence in selection.sequences and await self._copy(
+                message.sequence, envelope, selection
             ):
                 count += 1
             self.position = message.sequence
@@ -92,13 +92,13 @@ class BranchCopier:
                 self._note_copied(envelope.data)
         return self._copies
 
-    async def _select(self, copies: dict[str, int]) -> _Selected:
+    async def _select(self, copies: dict[str, int]) -> _Selection:
         """Return what of the origin behind the position the branch lacks.
 
         A copier that has just begun finds its position by the newest copy: they were made in the
         order of the origin.
         """
-        selected = _Selected()
+        selection = _Selection()
         newest_additions: dict[str, int] = {}
         additions: dict[str, list[int]] = {}
         async for message, envelope in _events(self.log, self.branch.origin, self.position):
@@ -106,28 +106,28 @@ class BranchCopier:
             self._note_access(event)
             if self.copy_id(envelope) in copies:
                 # What stands before it was copied, or was left out for good.
-                selected = _Selected()
+                selection = _Selection()
                 newest_additions.clear()
                 additions.clear()
                 continue
             if not (isinstance(event, GraphEdited) or self.branch.takes(event.aggregate_id)):
                 continue
-            selected.sequences.add(sequence)
+            selection.sequences.add(sequence)
             id = event.aggregate_id
             if isinstance(event, DocumentAdded):
-                selected.access[sequence] = self._access.get(id)
+                selection.access[sequence] = self._access.get(id)
                 if id in newest_additions:
-                    selected.sequences.discard(newest_additions[id])
+                    selection.sequences.discard(newest_additions[id])
                 newest_additions[id] = sequence
                 additions.setdefault(id, []).append(sequence)
             elif isinstance(event, DocumentDeleted):
-                selected.sequences.difference_update(additions.pop(id, ()))
+                selection.sequences.difference_update(additions.pop(id, ()))
                 newest_additions.pop(id, None)
                 if id not in self._documents:
-                    selected.sequences.discard(sequence)
+                    selection.sequences.discard(sequence)
             elif not isinstance(event, GraphEdited):
                 additions.setdefault(id, []).append(sequence)
-        return selected
+        return selection
 
     def _note_access(self, event: Event) -> None:
         if isinstance(event, DocumentDeleted):
@@ -145,11 +145,11 @@ class BranchCopier:
         """Return the id of the copy of an event."""
         return event_id(f"{self.branch.workspace}/{original.id}", original.data.type_name())
 
-    async def _copy(self, sequence: int, original: Envelope[Event], selected: _Selected) -> bool:
+    async def _copy(self, sequence: int, original: Envelope[Event], selection: _Selection) -> bool:
         """Publish the copy; False for one that has no meaning in the branch."""
         event = original.data
         if isinstance(event, DocumentAdded):
-            event = await self._document(event, selected.access.get(sequence))
+            event = await self._document(event, selection.access.get(sequence))
         elif isinstance(event, GraphEdited) and event.undoes is not None:
             undone_copy = await self._sequence_of_copy(event.undoes)
             if undone_copy is None:

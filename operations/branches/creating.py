@@ -77,9 +77,13 @@ async def check(log: Log, target: Target, request: BranchRequest) -> None:
 
 
 def _chunking(target: Target, settings: BranchSettings) -> Chunking:
-    usual = target.settings_of(ChunkerSettings).chunking
+    usual_chunking = target.settings_of(ChunkerSettings).chunking
     try:
-        return settings.chunking.over(usual).bounded() if settings.chunking else usual
+        return (
+            settings.chunking.over(usual_chunking).bounded()
+            if settings.chunking
+            else usual_chunking
+        )
     except ValueError as error:
         raise InvalidInput(f"the chunking cannot be used: {error}") from None
 
@@ -155,7 +159,7 @@ async def _documents(log: Log, request: BranchRequest) -> _Documents:
     """Return the documents that the origin has now, or a sample of them: those whose ids have the
     least hashes.
     """
-    newest: dict[str, int] = {}
+    newest_sequences: dict[str, int] = {}
     names = ("DocumentAdded", "DocumentDeleted")
     filters = [subjects.of_type_in(request.origin, name) for name in names]
     async for page in log.read(0, filters):
@@ -165,14 +169,16 @@ async def _documents(log: Log, request: BranchRequest) -> _Documents:
             except (Poison, NewerVersion):
                 continue
             if isinstance(event, DocumentAdded):
-                newest[event.document_id] = message.sequence
+                newest_sequences[event.document_id] = message.sequence
             else:
-                newest.pop(event.aggregate_id, None)
-    if not newest:
+                newest_sequences.pop(event.aggregate_id, None)
+    if not newest_sequences:
         raise InvalidInput(f"workspace {request.origin} has no documents to make a branch of")
-    if request.sample is None or request.sample >= len(newest):
-        return _Documents(frozenset(newest.values()), "")
-    by_hash = sorted((sha256(id), sequence) for id, sequence in newest.items())[: request.sample]
+    if request.sample is None or request.sample >= len(newest_sequences):
+        return _Documents(frozenset(newest_sequences.values()), "")
+    by_hash = sorted((sha256(id), sequence) for id, sequence in newest_sequences.items())[
+        : request.sample
+    ]
     return _Documents(frozenset(sequence for _, sequence in by_hash), by_hash[-1][0])
 
 

@@ -96,10 +96,10 @@ async def _let_go(bus: JetStreamContext, log: Log, branch: Branch) -> None:
     handled.
     """
     end = asyncio.get_running_loop().time() + PATIENCE
-    newest_sequence, before = await log.last(branch.workspace), -1
-    while newest_sequence != before:
-        before = newest_sequence
-        while not await is_handled(bus, before):
+    newest_sequence, handled_sequence = await log.last(branch.workspace), -1
+    while newest_sequence != handled_sequence:
+        handled_sequence = newest_sequence
+        while not await is_handled(bus, handled_sequence):
             if asyncio.get_running_loop().time() > end:
                 raise Unavailable(
                     "the services are still at work on the branch: see `lightstream doctor`, and "
@@ -113,7 +113,7 @@ async def _plan(bus: JetStreamContext, log: Log, branch: Branch) -> ErasurePlan:
     """Return what the bus holds of the branch, as the plan of an erasure."""
     token = subjects.token(branch.workspace)
     leaves: dict[int, str] = {}
-    apart: dict[int, str] = {}
+    question_leaves: dict[int, str] = {}
     blobs: dict[str, BlobRef] = {}
     filters = [
         f"{subjects.PREFIX}.{token}.*.*",
@@ -124,14 +124,14 @@ async def _plan(bus: JetStreamContext, log: Log, branch: Branch) -> ErasurePlan:
             if message.subject.rpartition(".")[2] in STAYS:
                 continue
             is_apart = message.subject.split(".")[2] == subjects.QUESTIONS
-            (apart if is_apart else leaves)[message.sequence] = leaf(record_of(message))
+            (question_leaves if is_apart else leaves)[message.sequence] = leaf(record_of(message))
             event = _event(message.data, message.subject)
             if isinstance(event, DocumentAdded) and event.blob:
                 blobs[event.blob.key] = event.blob
-    sequences = leaves.keys() | apart.keys()
+    sequences = leaves.keys() | question_leaves.keys()
     return ErasurePlan(
         DocumentHistory(branch.workspace, BRANCH, leaves),
-        question_leaves=apart,
+        question_leaves=question_leaves,
         letters=[
             letter.number
             for letter in await NatsDeadLetters(bus, max_letters=None).headers()

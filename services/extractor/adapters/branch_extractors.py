@@ -15,12 +15,14 @@ OpenExtractor = Callable[[BranchSettings], tuple[Extractor, Chat | None]]
 
 @dataclass
 class BranchExtractors:
-    """Opens what a branch needs when its first passage comes. `usual` extracts for all others."""
+    """Opens what a branch needs when its first passage comes. `usual_extractor` is that of all
+    others.
+    """
 
     log: Log
-    usual: Extractor
+    usual_extractor: Extractor
     open: OpenExtractor
-    _opened: dict[str, Extractor] = field(default_factory=dict[str, Extractor])
+    _extractors: dict[str, Extractor] = field(default_factory=dict[str, Extractor])
     _chats: list[Chat] = field(default_factory=list[Chat])
 
     async def of(self, workspace: str) -> Extractor:
@@ -31,12 +33,12 @@ class BranchExtractors:
         if settings is None or not (
             settings.extract_model or settings.prompt or settings.entity_types
         ):
-            return self.usual
+            return self.usual_extractor
         key = settings.model_dump_json(exclude={"chunking"})
-        if key not in self._opened:
-            self._opened[key], chat = self.open(settings)
+        if key not in self._extractors:
+            self._extractors[key], chat = self.open(settings)
             self._chats += [chat] if chat else []
-        return self._opened[key]
+        return self._extractors[key]
 
     async def close(self) -> None:
         """Close the models that were opened."""
