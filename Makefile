@@ -62,12 +62,11 @@ screenshots: $(VENV)/.dev $(VENV)/.web $(VENV)/.browser ## Draw every page anew,
 
 webui: $(VENV)/.webui ## Fetch LightRAG's web page into .venv/webui; docs/web-page.md tells how to serve it
 
-# Types are checked beside tests that mostly wait for servers; the page before them, for they open it in a browser.
+# All at once, for tests of servers mostly wait; they open the page in a browser, so it is checked before them.
 test: style $(VENV)/.webui $(VENV)/.browser $(VENV)/.traps ## What check does, and contract, integration and end-to-end tests
-	@$(MAKE) --no-print-directory --jobs 2 page unit
-	@$(MAKE) --no-print-directory --jobs 2 rest types
+	@$(MAKE) --no-print-directory --jobs 4 page rest unit types
 
-rest:
+rest: page
 	$(WAITING) $(DAILY) -o cache_dir=$(FAILED) --cache-clear $(REST) || { test $$? -eq 1 && $(BIN)/python -m tests.support.again $(REST); }
 
 nightly: $(VENV)/.dev $(VENV)/.web $(VENV)/.webui $(VENV)/.browser site ## More of each kind than test: long sweeps of kills, seeds, requests and upgrades; traps of libraries

@@ -3,6 +3,7 @@
 import asyncio
 import uuid
 from dataclasses import asdict
+from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -24,6 +25,7 @@ from cli.common import (
     tell_retries,
 )
 from cli.terminal import line
+from cli.validity import FORMATS, validity_of
 from runtime.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -82,6 +84,20 @@ def add(
         list[str] | None,
         typer.Option("--deny", metavar="PRINCIPAL", help="Who may not, though allowed."),
     ] = None,
+    valid_from: Annotated[
+        datetime | None,
+        typer.Option("--valid-from", formats=FORMATS, help="From when they hold."),
+    ] = None,
+    valid_until: Annotated[
+        datetime | None,
+        typer.Option("--valid-until", formats=FORMATS, help="From when they hold no longer."),
+    ] = None,
+    supersedes: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--supersedes", metavar="DOCUMENT", help="Id of one they replace; may be repeated."
+        ),
+    ] = None,
     reason: Reason = "",
     data: Data = DATA,
     as_json: Json = False,
@@ -125,7 +141,8 @@ def add(
                 estimate_added(target, documents, encoding, as_json, workspace)
             )
         else:
-            options = AddOptions(encoding, access)
+            validity = validated(lambda: validity_of(valid_from, valid_until, supersedes or ()))
+            options = AddOptions(encoding, access, validity)
             adding = add_and_follow(
                 target, workspace, documents, options, wait=wait, is_hidden=as_json
             )

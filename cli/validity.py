@@ -1,6 +1,9 @@
-"""`validity`: since when and until when a document holds, and what it supersedes."""
+"""`validity`: since when and until when a document holds, and what it supersedes; supersessions
+that names of documents suggest, accepted and rejected by people.
+"""
 
 from datetime import UTC, datetime
+from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -21,19 +24,33 @@ from cli.common import (
 from cli.terminal import line
 
 if TYPE_CHECKING:
-    from lightstream_rag.documents import Validity
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from contracts.values import Validity as PublishedValidity
     from lightstream_rag.models import DocumentValidity, ValidityStated
+    from lightstream_rag.validity import SupersessionProposals, Validity
 
 app = typer.Typer(
-    help="When documents hold and what they supersede: show, set, withdraw.", no_args_is_help=True
+    help="When documents hold and what they supersede: stated, proposed by names, decided.",
+    no_args_is_help=True,
 )
 
 DocumentId = Annotated[
     str, typer.Argument(metavar="DOCUMENT", help="Its id, as `status` shows it.")
 ]
+OlderId = Annotated[str, typer.Argument(metavar="OLDER", help="The id of the older document.")]
 Moment = datetime | None
 FORMATS = ["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%S%z"]
 """Of a time; one without a zone is UTC."""
+
+
+class Rule(StrEnum):
+    """The rules that propose."""
+
+    VERSION = "version"
+    AMENDMENT = "amendment"
+    DATE = "date"
 
 
 @app.command()
@@ -112,6 +129,119 @@ def withdraw(
         _show_statement(statement, as_json)
 
 
+@app.command()
+def propose(
+    rule: Annotated[
+        list[Rule] | None, typer.Option("--rule", help="Only by this rule; may be repeated.")
+    ] = None,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="How many at most.")] = 50,
+    data: Data = DATA,
+    as_json: Json = False,
+    workspace: Workspace = WORKSPACE,
+) -> None:
+    """Show documents that, by their names, may supersede others and are not decided."""
+    with errors(as_json):
+        rules = [name.value for name in rule or ()]
+        answer = call_query_service(
+            data, workspace, lambda client: client.supersession_proposals(limit, rules=rules)
+        )
+        if as_json:
+            print_json(answer.model_dump())
+            return
+        _show_proposals(answer)
+
+
+@app.command()
+def accept(
+    document: DocumentId,
+    predecessor: OlderId,
+    reason: Reason = "",
+    data: Data = DATA,
+    as_json: Json = False,
+    workspace: Workspace = WORKSPACE,
+) -> None:
+    """Decide that a document supersedes another one. What else holds of it stays."""
+    _decide(document, predecessor, True, reason, data, as_json, workspace)
+
+
+@app.command()
+def reject(
+    document: DocumentId,
+    predecessor: OlderId,
+    reason: Reason = "",
+    data: Data = DATA,
+    as_json: Json = False,
+    workspace: Workspace = WORKSPACE,
+) -> None:
+    """Decide that both documents stay in force; takes an acceptance back, and is not proposed
+    again.
+    """
+    _decide(document, predecessor, False, reason, data, as_json, workspace)
+
+
+@app.command()
+def contradictions(
+    name: Annotated[str, typer.Argument(metavar="ENTITY", help="An entity of the graph.")],
+    other: Annotated[
+        str, typer.Argument(metavar="OTHER", help="The other end, for a relation.")
+    ] = "",
+    data: Data = DATA,
+    as_json: Json = False,
+    workspace: Workspace = WORKSPACE,
+) -> None:
+    """Show what documents in force seem to say differently of an entity or a relation."""
+    with errors(as_json):
+        answer = call_query_service(
+            data, workspace, lambda client: client.contradictions(name, other)
+        )
+        if as_json:
+            print_json(answer.model_dump())
+            return
+        for pair in answer.contradictions:
+            for statement in (pair.first, pair.second):
+                echo(line(statement.statement), label=f"{line(statement.file_path)}: ")
+            echo("")
+        note(
+            f"{len(answer.contradictions)} contradictions, told by quantities and negations alone, "
+            f"in {answer.looked_at} descriptions"
+        )
+
+
+def _decide(
+    document: str,
+    predecessor: str,
+    is_accepted: bool,
+    reason: str,
+    data: "Path | None",
+    as_json: bool,
+    workspace: str,
+) -> None:
+    with errors(as_json):
+        statement = call_query_service(
+            data,
+            workspace,
+            lambda client: client.decide_supersession(
+                document, predecessor, is_accepted=is_accepted, reason=reason
+            ),
+        )
+        _show_statement(statement, as_json)
+
+
+def _show_proposals(answer: "SupersessionProposals") -> None:
+    for proposal in answer.proposals:
+        echo(
+            f"{line(proposal.document_id)} ({line(proposal.file_path)}) supersedes "
+            f"{line(proposal.supersedes)} ({line(proposal.superseded_file_path)}): "
+            f"{line(proposal.evidence)}",
+            label=f"{proposal.rule:9}",
+        )
+    note(
+        f"{len(answer.proposals)} proposed from the names of {answer.looked_at} of "
+        f"{answer.documents} documents; decide with: lightstream validity accept|reject "
+        "DOCUMENT OLDER"
+    )
+
+
 def _show_statement(statement: "ValidityStated", as_json: bool) -> None:
     if as_json:
         print_json(statement.model_dump(mode="json"))
@@ -126,11 +256,30 @@ def _lines(validity: "DocumentValidity") -> list[str]:
     lines = [f"holds from {validity.valid_from:%Y-%m-%d %H:%M}Z"] if validity.valid_from else []
     lines += [f"holds until {validity.valid_until:%Y-%m-%d %H:%M}Z"] if validity.valid_until else []
     lines += [f"supersedes {line(id)}" for id in validity.supersedes]
+    lines += [f"leaves in force {line(id)}" for id in validity.coexists_with]
     lines += [f"superseded by {line(id)}" for id in validity.superseded_by]
     lines += [f"authority {validity.authority}"] if validity.authority else []
     source = "  (stated afterwards)" if validity.is_stated else ""
     return [f"{text}{source}" for text in lines] or [f"always holds{source}"]
 
 
+def validity_of(
+    valid_from: datetime | None, valid_until: datetime | None, supersedes: "Sequence[str]"
+) -> "PublishedValidity | None":
+    """Return it as events have it; None where nothing is said. Raises ValueError for times in the
+    wrong order.
+    """
+    if not (valid_from or valid_until or supersedes):
+        return None
+    from contracts.values import Validity as PublishedValidity  # noqa: PLC0415
+
+    return PublishedValidity(
+        valid_from=_with_zone(valid_from) if valid_from else None,
+        valid_until=_with_zone(valid_until) if valid_until else None,
+        supersedes=tuple(dict.fromkeys(supersedes)),
+    )
+
+
 def _with_zone(moment: datetime) -> datetime:
+    """Return the time, in UTC where it has no zone."""
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

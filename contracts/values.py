@@ -139,11 +139,18 @@ class Validity(Value):
         le=100,
         description="the greater, the weightier; nothing is ordered by it",
     )
+    coexists_with: tuple[Annotated[str, Field(min_length=1, max_length=512)], ...] = Field(
+        default=(),
+        max_length=MAX_SUPERSEDED,
+        description="ids of documents that it leaves in force; no rule proposes them any more",
+    )
 
     @model_validator(mode="after")
-    def _ends_after_its_beginning(self) -> Self:
+    def _can_hold(self) -> Self:
         if self.valid_from and self.valid_until and self.valid_until <= self.valid_from:
             raise ValueError("`valid_until` must be later than `valid_from`")
+        if contradictory_ids := sorted({*self.supersedes} & {*self.coexists_with}):
+            raise ValueError(f"superseded and in force beside it: {', '.join(contradictory_ids)}")
         return self
 
 

@@ -32,6 +32,7 @@ from lightstream_rag import (
     questions,
     receipts,
     search,
+    validity,
 )
 from lightstream_rag.connection import (
     Connection,
@@ -197,9 +198,12 @@ class Lightstream:
     list_documents = _sync_method(documents.list_documents)
     all_documents = _sync_method(documents.all_documents)
     delete_documents = _sync_method(documents.delete_documents)
-    document_validity = _sync_method(documents.document_validity)
-    state_validity = _sync_method(documents.state_validity)
-    withdraw_validity = _sync_method(documents.withdraw_validity)
+    document_validity = _sync_method(validity.document_validity)
+    state_validity = _sync_method(validity.state_validity)
+    withdraw_validity = _sync_method(validity.withdraw_validity)
+    supersession_proposals = _sync_method(validity.supersession_proposals)
+    decide_supersession = _sync_method(validity.decide_supersession)
+    contradictions = _sync_method(validity.contradictions)
     tag_document = _sync_method(documents.tag_document)
     entity_names = _sync_method(graph.entity_names)
     popular_entities = _sync_method(graph.popular_entities)
@@ -328,9 +332,12 @@ class AsyncLightstream:
     list_documents = _async_method(documents.list_documents)
     all_documents = _async_method(documents.all_documents)
     delete_documents = _async_method(documents.delete_documents)
-    document_validity = _async_method(documents.document_validity)
-    state_validity = _async_method(documents.state_validity)
-    withdraw_validity = _async_method(documents.withdraw_validity)
+    document_validity = _async_method(validity.document_validity)
+    state_validity = _async_method(validity.state_validity)
+    withdraw_validity = _async_method(validity.withdraw_validity)
+    supersession_proposals = _async_method(validity.supersession_proposals)
+    decide_supersession = _async_method(validity.decide_supersession)
+    contradictions = _async_method(validity.contradictions)
     tag_document = _async_method(documents.tag_document)
     entity_names = _async_method(graph.entity_names)
     popular_entities = _async_method(graph.popular_entities)

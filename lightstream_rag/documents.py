@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from datetime import datetime
 from os import PathLike, fspath
 from pathlib import Path
 from typing import BinaryIO, Literal, TypedDict, Unpack
@@ -20,11 +19,10 @@ from lightstream_rag.models import (
     Document,
     DocumentPage,
     DocumentTagged,
-    DocumentValidity,
     StatusCounts,
     Track,
-    ValidityStated,
 )
+from lightstream_rag.validity import Validity
 
 PAGE_SIZE = 200
 """Documents per page when all are listed: the most that the server returns."""
@@ -44,17 +42,6 @@ class Chunking(TypedDict, total=False):
 
     strategy: Literal["fixed_token", "recursive_character"]
     params: dict[str, str | int | bool]
-
-
-class Validity(TypedDict, total=False):
-    """Since when and until when a document holds, the ids of the documents that it supersedes, and
-    its weight, by which nothing is ordered. Times must have a time zone.
-    """
-
-    valid_from: datetime | None
-    valid_until: datetime | None
-    supersedes: Sequence[str]
-    authority: int
 
 
 class ListOptions(TypedDict, total=False):
@@ -271,36 +258,8 @@ def _from_beginning(file: BinaryIO) -> Generator[BinaryIO]:
     yield file
 
 
-def document_validity(id: str) -> Flow[DocumentValidity]:
-    """Return when a document holds, what it supersedes and what supersedes it."""
-    return get(_validity_path(id), parse_as(DocumentValidity))
-
-
-def state_validity(id: str, validity: Validity, *, reason: str = "") -> Flow[ValidityStated]:
-    """State when a document holds and what it supersedes, in place of what was said before."""
-    body = json_body(**validity, reason=reason)
-    return request(Call("PUT", _validity_path(id), parse_as(ValidityStated), body, idempotent=True))
-
-
-def withdraw_validity(id: str, *, reason: str = "") -> Flow[ValidityStated]:
-    """Take back what was stated of a document: what it was added with holds again."""
-    return request(
-        Call(
-            "DELETE",
-            _validity_path(id),
-            parse_as(ValidityStated),
-            params={"reason": reason},
-            idempotent=True,
-        )
-    )
-
-
 def tag_document(id: str, tags: Sequence[str], *, reason: str = "") -> Flow[DocumentTagged]:
     """Give a document these tags in place of those it has. Raises NotFound."""
     path = f"/documents/{quote(id, safe='')}/tags"
     body = json_body(tags=list(tags), reason=reason)
     return request(Call("PUT", path, parse_as(DocumentTagged), body, idempotent=True))
-
-
-def _validity_path(id: str) -> str:
-    return f"/documents/{quote(id, safe='')}/validity"

@@ -219,6 +219,7 @@ class DocumentValidity(ResponseModel):
     supersedes: list[str] = []
     superseded_by: list[str] = []
     authority: int = 0
+    coexists_with: list[str] = []
     is_stated: bool = False
 
 

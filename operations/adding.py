@@ -9,6 +9,7 @@ from functools import partial
 from nats.js import JetStreamContext
 
 from contracts.access import Access
+from contracts.values import Validity
 from operations.command_bus import SOURCE
 from operations.documents import DocumentSource, RefusedDocument, read_document
 from publishing.documents import add_document
@@ -71,11 +72,12 @@ class AddOutcome:
 @dataclass(frozen=True)
 class AddOptions:
     """What is said of all documents of one call. `encoding`: of text in files, empty to detect it;
-    `access`: see `Submission`.
+    `access`, `validity`: see `Submission`.
     """
 
     encoding: str = ""
     access: Access | None = None
+    validity: Validity | None = None
 
 
 NO_OPTIONS = AddOptions()
@@ -97,7 +99,7 @@ async def add_documents(
     for source in sources:
         try:
             parsed_file = await read_document(source, options.encoding)
-            draft = _draft(source, parsed_file, track_id, options.access)
+            draft = _draft(source, parsed_file, track_id, options)
             add = partial(_add, bus, workspace, source.name, draft)
             document, is_new = await BUS_RETURNS.retry(add, bus_is_away, BUS_TRIES)
             (outcome.added if is_new else outcome.unchanged).append(document)
@@ -127,7 +129,7 @@ async def is_in_status(bus: JetStreamContext, workspace: str, sequence: int) -> 
 
 
 def _draft(
-    source: DocumentSource, parsed_file: Parsed, track_id: str, access: Access | None
+    source: DocumentSource, parsed_file: Parsed, track_id: str, options: AddOptions
 ) -> DocumentDraft:
     return DocumentDraft.of(
         Submission(
@@ -138,7 +140,8 @@ def _draft(
             metadata=parsed_file.metadata,
             pages=parsed_file.pages,
             warnings=parsed_file.warnings,
-            access=access,
+            access=options.access,
+            validity=options.validity,
         )
     )
 

@@ -34,6 +34,7 @@ from services.gateway.errors import describe_error, error_response
 from services.gateway.feeds import routes as feeds
 from services.gateway.golden import routes as golden
 from services.gateway.graph import alias_routes as aliases
+from services.gateway.graph import contradiction_routes as contradictions
 from services.gateway.graph import past_routes as graph_past
 from services.gateway.graph import path_routes as graph_paths
 from services.gateway.graph import provenance_routes as provenance
@@ -155,7 +156,7 @@ def _routes() -> tuple[BaseRoute, ...]:
     root_router = APIRouter(
         dependencies=[*SECURITY_SCHEMES, REFUSE_VIEWERS], responses=error_responses(*COMMON_CODES)
     )
-    of_graph = (graph, aliases, graph_past, graph_paths, provenance)
+    of_graph = (graph, aliases, graph_past, graph_paths, provenance, contradictions)
     for routes in (
         questions,
         data,

@@ -165,6 +165,7 @@ class Parts:
             pointers=self.pointers,
             current_partitions=current,
             graph=self.projections.graph,
+            documents=self.projections.documents,
             visibility=self.projections.visibility,
             passages=self.projections.passages,
             provenance=self.projections.provenance,

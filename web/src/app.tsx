@@ -17,6 +17,7 @@ const AskPage = patient(() => import("./pages/ask/AskPage"));
 const GraphPage = lazy(() => import("./pages/graph/GraphPage"));
 const BinPage = patient(() => import("./pages/documents/BinPage"));
 const NamesPage = patient(() => import("./pages/graph/NamesPage"));
+const SuccessionPage = patient(() => import("./pages/validity/SuccessionPage"));
 const LogPage = patient(() => import("./pages/log/LogPage"));
 const OperationsPage = patient(() => import("./pages/operations/OperationsPage"));
 const DocumentPage = patient(() => import("./pages/document/DocumentPage"));
@@ -35,6 +36,7 @@ function routes(title: string, workspace: string) {
         { index: true, element: <Navigate to="documents" replace /> },
         { path: "documents", element: <DocumentsPage /> },
         { path: "bin", element: <BinPage /> },
+        { path: "succession", element: <SuccessionPage /> },
         { path: "documents/:document", element: <DocumentPage /> },
         { path: "ask", element: <AskPage /> },
         { path: "graph", element: <GraphPage /> },

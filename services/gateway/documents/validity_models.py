@@ -6,10 +6,11 @@ from typing import Annotated, Self
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, model_validator
 
 from contracts.values import MAX_SUPERSEDED, Validity
+from services.gateway.documents.supersession_rules import Rule, Supersession
 from services.gateway.strict_model import Name, StrictModel, Timestamp
 from services.query.status.document_status import DocumentStatus
 
-SupersededId = Annotated[Name, Field(min_length=1, max_length=512)]
+DocumentId = Annotated[Name, Field(min_length=1, max_length=512)]
 
 
 class ValidityBody(StrictModel):
@@ -24,7 +25,7 @@ class ValidityBody(StrictModel):
 
     valid_from: Timestamp | None = Field(default=None, description="absent: it always held")
     valid_until: Timestamp | None = Field(default=None, description="from then on it does not")
-    supersedes: list[SupersededId] = Field(
+    supersedes: list[DocumentId] = Field(
         default=[], max_length=MAX_SUPERSEDED, description="ids of documents it amends or replaces"
     )
     authority: int = Field(
@@ -32,6 +33,9 @@ class ValidityBody(StrictModel):
         ge=-100,
         le=100,
         description="the greater, the weightier; nothing is ordered by it",
+    )
+    coexists_with: list[DocumentId] = Field(
+        default=[], max_length=MAX_SUPERSEDED, description="ids of documents it leaves in force"
     )
 
     @model_validator(mode="after")
@@ -46,6 +50,7 @@ class ValidityBody(StrictModel):
             valid_until=self.valid_until,
             supersedes=tuple(dict.fromkeys(self.supersedes)),
             authority=self.authority,
+            coexists_with=tuple(dict.fromkeys(self.coexists_with)),
         )
 
 
@@ -66,6 +71,7 @@ class DocumentValidity(BaseModel):
         description="documents that say so, whether they hold yet, still, or not"
     )
     authority: int
+    coexists_with: Sequence[str] = Field(description="documents it leaves in force")
     is_stated: bool = Field(
         description="true: somebody stated it afterwards; false: as the document was added"
     )
@@ -81,6 +87,7 @@ class DocumentValidity(BaseModel):
             supersedes=validity.supersedes,
             superseded_by=superseded_by,
             authority=validity.authority,
+            coexists_with=validity.coexists_with,
             is_stated=validity is status.stated_validity,
         )
 
@@ -93,3 +100,49 @@ class ValidityStated(BaseModel):
     unknown: list[str] = Field(
         description="ids in `supersedes` of which there is no document; should one come, it counts"
     )
+
+
+class SupersessionDecision(StrictModel):
+    """Whether a document supersedes another one, as a person decides."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={"examples": [{"supersedes": "policy.md", "is_accepted": True}]},
+    )
+
+    supersedes: DocumentId = Field(description="id of the older document")
+    is_accepted: bool = Field(
+        description="false: both stay in force, and no rule proposes it again"
+    )
+    reason: str = Field(default="", max_length=1000)
+
+
+class SupersessionProposal(BaseModel):
+    """A document that seems to supersede another one. Nothing follows from it unless accepted."""
+
+    document_id: str
+    file_path: str
+    supersedes: str
+    superseded_file_path: str
+    rule: Rule
+    evidence: str = Field(description="why it seems so")
+
+    @classmethod
+    def of(cls, item: Supersession) -> Self:
+        """Return the proposal as the route shows it."""
+        return cls(
+            document_id=item.successor.id,
+            file_path=item.successor.file_path,
+            supersedes=item.predecessor.id,
+            superseded_file_path=item.predecessor.file_path,
+            rule=item.rule,
+            evidence=item.evidence,
+        )
+
+
+class SupersessionProposals(BaseModel):
+    """What rules see in the names of documents, the surest first."""
+
+    proposals: Sequence[SupersessionProposal]
+    looked_at: int = Field(description="documents whose names were compared")
+    documents: int = Field(description="documents that there are")

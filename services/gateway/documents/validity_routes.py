@@ -1,5 +1,6 @@
 """The routes about when documents hold and what they supersede."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request
@@ -8,11 +9,17 @@ from contracts.events import SupersessionStated
 from contracts.values import Validity
 from publishing.draft import validated
 from publishing.statements import publish_statement
+from publishing.supersession import decide_supersession
 from runtime.bus.actor import current_actor
 from services.gateway.caller_places import caller_places
 from services.gateway.documents.dependencies import DocumentDependencies, DocumentDeps
+from services.gateway.documents.supersession_proposals import proposals
+from services.gateway.documents.supersession_rules import RULES, Rule
 from services.gateway.documents.validity_models import (
     DocumentValidity,
+    SupersessionDecision,
+    SupersessionProposal,
+    SupersessionProposals,
     ValidityStated,
     ValidityStatement,
 )
@@ -80,6 +87,59 @@ async def withdraw_document_validity(
     return places.shown_in(statement)
 
 
+@router.get("/documents/supersessions/proposals")
+async def supersession_proposals(
+    deps: DocumentDeps,
+    workspace: Workspace,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 50,
+    rule: Annotated[list[Rule] | None, Query(description="only of these rules")] = None,
+) -> SupersessionProposals:
+    """Return documents that, by their names, may supersede others and of which nobody has decided.
+
+    It compares the names of the newest 20,000 documents.
+    """
+    partition = await deps.partition(workspace)
+    page = await proposals(deps.documents, partition, limit=limit, rules=rule or RULES)
+    return SupersessionProposals(
+        proposals=[SupersessionProposal.of(item) for item in page.supersessions],
+        looked_at=page.looked_at,
+        documents=page.documents,
+    )
+
+
+@router.post(f"{PATH}/decisions", responses=error_responses(404))
+async def decide_document_supersession(
+    document_id: DocumentId,
+    body: SupersessionDecision,
+    deps: DocumentDeps,
+    workspace: Workspace,
+    request: Request,
+) -> ValidityStated:
+    """Decide that a document supersedes another one, or that both stay in force. What else holds
+    of it stays as it is; the other decision takes this one back.
+    """
+    decision = validated(
+        lambda: SupersessionStated(
+            document_id=document_id,
+            editor=(current_actor() or "")[:256],
+            reason=body.reason,
+        )
+    )
+    sequence = await decide_supersession(
+        deps.log,
+        workspace=workspace,
+        decision=decision,
+        supersedes=body.supersedes,
+        is_accepted=body.is_accepted,
+        source=SOURCE,
+    )
+    if sequence is None:
+        raise _not_found(document_id)
+    unknown_ids = await _unknown_ids([body.supersedes], deps, workspace)
+    statement = ValidityStated(document_id=document_id, sequence=sequence, unknown=unknown_ids)
+    return (await caller_places(request, workspace)).shown_in(statement)
+
+
 async def _stated(
     document_id: str,
     validity: Validity | None,
@@ -101,10 +161,14 @@ async def _stated(
     if sequence is None:
         raise _not_found(document_id)
     superseded_ids = validity.supersedes if validity else ()
-    states = await deps.documents.get(await deps.partition(workspace), superseded_ids)
-    known_ids = {id for id, (state, _) in states.items() if state.status not in LEAVING}
-    unknown_ids = [id for id in superseded_ids if id not in known_ids]
+    unknown_ids = await _unknown_ids(superseded_ids, deps, workspace)
     return ValidityStated(document_id=document_id, sequence=sequence, unknown=unknown_ids)
+
+
+async def _unknown_ids(ids: Sequence[str], deps: DocumentDependencies, workspace: str) -> list[str]:
+    states = await deps.documents.get(await deps.partition(workspace), ids)
+    present_ids = {id for id, (state, _) in states.items() if state.status not in LEAVING}
+    return [id for id in ids if id not in present_ids]
 
 
 async def _document(document_id: str, deps: DocumentDependencies, workspace: str) -> DocumentStatus:

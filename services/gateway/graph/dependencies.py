@@ -10,7 +10,7 @@ from services.gateway.dependencies import depends_on
 from services.query.partitions import graph_partition
 from services.query.retrieval.port import EntityAliases, ProvenanceReader
 from services.query.status.current_partitions import CurrentPartitions
-from services.query.status.port import Passages
+from services.query.status.port import Documents, Passages
 from services.query.visibility.graph import (
     BrowsedGraph,
     RestrictedContributions,
@@ -34,6 +34,7 @@ class GraphDependencies:
     pointers: LiveGenerations
     current_partitions: CurrentPartitions
     graph: Graph
+    documents: Documents
     visibility: Visibility
     passages: Passages
     provenance: ProvenanceReader

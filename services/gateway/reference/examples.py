@@ -7,6 +7,7 @@ from services.gateway.reference.golden_examples import GOLDEN_EXAMPLES
 from services.gateway.reference.graph_examples import GRAPH_EXAMPLES
 from services.gateway.reference.operation_examples import OPERATION_EXAMPLES
 from services.gateway.reference.receipt_examples import RECEIPT_EXAMPLES
+from services.gateway.reference.statement_examples import STATEMENT_EXAMPLES
 
 _AT = 1795262838120000
 
@@ -91,12 +92,6 @@ _EVENT: dict[str, Any] = {
 }
 _EVENTS: dict[str, Any] = {"events": [_EVENT], "after": 4711, "before": 4711, "remaining": 0}
 _SCAN = "scan_20261121_120718_e19508f8"
-
-_VALIDITY_STATED: dict[str, Any] = {
-    "document_id": _DOCUMENT["id"],
-    "sequence": 4712,
-    "unknown": [],
-}
 
 EXAMPLES: dict[str, Any] = {
     "POST /query": {
@@ -202,22 +197,6 @@ EXAMPLES: dict[str, Any] = {
         "status_counts": _COUNTS,
     },
     "GET /documents/status_counts": {"status_counts": _COUNTS},
-    "GET /documents/{document_id}/validity": {
-        "document_id": _DOCUMENT["id"],
-        "valid_from": "2026-05-01T00:00:00Z",
-        "valid_until": None,
-        "supersedes": ["doc-2caa8ecfb69040f09681fd2670e770b1"],
-        "superseded_by": [],
-        "authority": 0,
-        "is_stated": True,
-    },
-    "PUT /documents/{document_id}/validity": _VALIDITY_STATED,
-    "DELETE /documents/{document_id}/validity": _VALIDITY_STATED,
-    "PUT /documents/{document_id}/tags": {
-        "document_id": _DOCUMENT["id"],
-        "tags": ["minutes", "2026"],
-        "sequence": 41,
-    },
     "GET /documents/{document_id}/events": _EVENTS,
     "GET /documents/{document_id}/chunks": {
         "document_id": _DOCUMENT["id"],
@@ -362,6 +341,7 @@ EXAMPLES: dict[str, Any] = {
     },
     "GET /auth/verify": {"status": "ok"},
     **GRAPH_EXAMPLES,
+    **STATEMENT_EXAMPLES,
     **GOLDEN_EXAMPLES,
     **OPERATION_EXAMPLES,
 }

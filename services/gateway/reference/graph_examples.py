@@ -52,6 +52,25 @@ GRAPH_EXAMPLES: dict[str, Any] = {
         ],
         "after": None,
     },
+    "GET /graph/contradictions": {
+        "contradictions": [
+            {
+                "first": {
+                    "document_id": "doc-1",
+                    "file_path": "policy.md",
+                    "chunk_id": "doc-1-chunk-000",
+                    "statement": "The notice period of tenants is three months.",
+                },
+                "second": {
+                    "document_id": "doc-2",
+                    "file_path": "house-rules.md",
+                    "chunk_id": "doc-2-chunk-000",
+                    "statement": "The notice period of tenants is six weeks.",
+                },
+            }
+        ],
+        "looked_at": 2,
+    },
     "GET /graph/paths": {
         "length": 1,
         "paths": [

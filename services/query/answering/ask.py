@@ -9,6 +9,7 @@ from runtime.models.port import AnswerPiece
 from services.query.answer import Answer
 from services.query.answering.answer_text import clean, cleaner
 from services.query.answering.citations import cited_ids
+from services.query.answering.contradiction_note import with_contradiction_note
 from services.query.answering.dependencies import QueryDependencies
 from services.query.answering.effort import retrieve_with_effort
 from services.query.answering.port import CachedAnswer
@@ -122,7 +123,7 @@ async def _generate(
     completion = await (entry.get_or_create(create) if entry else create())
     text = clean(completion.text, references)
     if not answers.uses_model:
-        text = with_supersession_note(text, retrieval)
+        text = with_contradiction_note(with_supersession_note(text, retrieval), retrieval)
     return Answer(
         text,
         retrieval if answers.uses_model else _only_cited(text, retrieval),

@@ -18,6 +18,8 @@ from cli.rebuild_options import workspaces_rebuilt
 from runtime.errors import InvalidInput
 
 READ = {
+    "validity contradictions",
+    "validity propose",
     "validity show",
     "alias list",
     "ask",
@@ -83,6 +85,8 @@ ADD_OR_MAKE_ANEW = {
     "access set",
     "add",
     "tag",
+    "validity accept",
+    "validity reject",
     "validity set",
     "validity withdraw",
     "alias accept",

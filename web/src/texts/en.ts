@@ -4,6 +4,7 @@ import { graph } from "./graph/en";
 import { log } from "./log/en";
 import { golden } from "./golden/en";
 import { operations } from "./operations/en";
+import { validity } from "./validity/en";
 
 const count = (n: number, one: string, many: string) => `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
 
@@ -209,6 +210,7 @@ export const en = {
   },
   ask,
   golden,
+  validity,
   log,
   operations,
   graph,

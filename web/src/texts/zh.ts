@@ -4,6 +4,7 @@ import { graph } from "./graph/zh";
 import { log } from "./log/zh";
 import { golden } from "./golden/zh";
 import { operations } from "./operations/zh";
+import { validity } from "./validity/zh";
 
 const time = (seconds: number) =>
   seconds < 90 ? `${seconds} 秒` : seconds < 5400 ? `${Math.round(seconds / 60)} 分钟` : `${Math.round(seconds / 3600)} 小时`;
@@ -189,6 +190,7 @@ export const zh: Texts = {
   },
   ask,
   golden,
+  validity,
   log,
   operations,
   graph,

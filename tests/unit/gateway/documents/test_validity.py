@@ -102,3 +102,42 @@ async def test_unknown_documents_are_not_found(api: httpx.AsyncClient) -> None:
         await api.delete("/documents/none/validity"),
     ):
         assert (answer.status_code, "none" in answer.text) == (404, True)
+
+
+async def test_what_names_suggest_is_decided_by_people_and_not_proposed_again(
+    api: httpx.AsyncClient, harness: QueryHarness
+) -> None:
+    names = ["rent-v1.md", "rent-v2.md", "rent-v3.md"]
+    texts = [f"The rent of the harbour sheds is {number} shillings." for number in (10, 11, 12)]
+    body = {"texts": texts, "file_sources": names}
+    answer = (await api.post("/documents/texts", json=body)).json()
+    first, second, third = (document["id"] for document in answer["documents"])
+    await projected(harness)
+    proposals = "/documents/supersessions/proposals"
+    listing = (await api.get(proposals)).json()
+    assert [(item["document_id"], item["supersedes"]) for item in listing["proposals"]] == [
+        (second, first),
+        (third, second),
+    ]
+    assert (listing["looked_at"], listing["documents"]) == (3, 3)
+    await api.put(f"/documents/{second}/validity", json={"valid_from": "2026-05-01T00:00:00Z"})
+
+    async def decide(id: str, other: str, is_accepted: bool) -> int:
+        decision = {"supersedes": other, "is_accepted": is_accepted}
+        answer = await api.post(f"/documents/{id}/validity/decisions", json=decision)
+        await projected(harness)
+        return answer.status_code
+
+    assert await decide(second, first, True) == 200
+    assert await decide(third, second, False) == 200
+    assert (await api.get(proposals)).json()["proposals"] == []
+    shown = (await api.get(f"/documents/{second}/validity")).json()
+    assert (shown["supersedes"], shown["valid_from"]) == ([first], "2026-05-01T00:00:00Z")
+    shown = (await api.get(f"/documents/{third}/validity")).json()
+    assert (shown["supersedes"], shown["coexists_with"]) == ([], [second])
+    # The other decision takes the first one back.
+    assert await decide(second, first, False) == 200
+    shown = (await api.get(f"/documents/{second}/validity")).json()
+    assert (shown["supersedes"], shown["coexists_with"]) == ([], [first])
+    assert await decide("none", first, True) == 404
+    assert await decide(second, second, True) == 422

@@ -6,6 +6,7 @@ import { Button, CopyButton } from "../../ui/controls";
 import { useFormat } from "../../ui/format";
 import { Failure, Notice } from "../../ui/notices";
 import { Thumbs } from "../golden/Thumbs";
+import { Outdated } from "../validity/Outdated";
 import { AnswerText, type Citation } from "./AnswerText";
 import { linkCitations } from "./citations";
 import { again, asMarkdown, begin, changesSince, stop, type Turn } from "./conversation";
@@ -69,6 +70,21 @@ function Step({ step }: { step: string }) {
   );
 }
 
+/** What a reader should know of an answer: that there is newer, that it is cut, that its sources are not in force. */
+function Remarks({ turn }: { turn: Turn }) {
+  const texts = useTexts();
+  return (
+    <>
+      {turn.position > 0 && turn.state !== "asking" && <Newer turn={turn} />}
+      {turn.truncated && <Notice>{texts.ask.truncated}</Notice>}
+      {turn.promptTruncated && <Notice>{texts.ask.promptTruncated}</Notice>}
+      {turn.state !== "asking" && <Outdated sources={turn.outdated ?? []} />}
+      {turn.state === "stopped" && <Notice>{texts.ask.stopped}</Notice>}
+      {turn.state === "failed" && <Failure error={turn.error} retry={() => again(turn)} />}
+    </>
+  );
+}
+
 /** A question and its answer, while it is written and afterwards. */
 export function TurnView({ turn, isCompared = false }: { turn: Turn; isCompared?: boolean }) {
   const texts = useTexts();
@@ -91,11 +107,7 @@ export function TurnView({ turn, isCompared = false }: { turn: Turn; isCompared?
           {texts.ask.stop}
         </Button>
       )}
-      {turn.position > 0 && turn.state !== "asking" && <Newer turn={turn} />}
-      {turn.truncated && <Notice>{texts.ask.truncated}</Notice>}
-      {turn.promptTruncated && <Notice>{texts.ask.promptTruncated}</Notice>}
-      {turn.state === "stopped" && <Notice>{texts.ask.stopped}</Notice>}
-      {turn.state === "failed" && <Failure error={turn.error} retry={() => again(turn)} />}
+      <Remarks turn={turn} />
       {turn.state !== "asking" && <SourceList references={references} numbers={answer.numbers} onCite={setCited} />}
       {turn.state !== "asking" && <Foot turn={turn} isOpen={isOpen} onToggle={() => setOpen(!isOpen)} />}
       {isOpen && <Evidence question={turn.question} numbers={new Map(references.map(({ file_path, reference_id }) => [file_path, answer.numbers.get(reference_id)]))} />}

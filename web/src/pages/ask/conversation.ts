@@ -1,7 +1,7 @@
 import { onSignOut } from "../../api/session";
 import { createStore } from "../../ui/store";
 import { linkCitations, renumbered } from "./citations";
-import { ask, type Question, type Reference } from "./stream";
+import { ask, type OutdatedSource, type Question, type Reference } from "./stream";
 
 export interface Turn {
   id: number;
@@ -9,6 +9,8 @@ export interface Turn {
   question: Question;
   answer: string;
   references: Reference[];
+  /** Those that are not in force; missing in turns that were kept before there was this. */
+  outdated?: OutdatedSource[];
   state: "asking" | "done" | "stopped" | "failed";
   /** The step that is going on, while there is no answer yet. */
   step: string;
@@ -110,6 +112,7 @@ export async function begin(asked: Question, workspace: string, pair = 0): Promi
       change(id, (turn) => ({
         answer: (line.reset ? "" : turn.answer) + (line.response ?? ""),
         references: line.references ?? turn.references,
+        outdated: line.outdated_sources ?? turn.outdated ?? [],
         step: line.progress ?? turn.step,
         byModel: line.llm_generated ?? turn.byModel,
         truncated: line.truncated ?? turn.truncated,

@@ -5,6 +5,8 @@ export interface Line {
   progress?: string;
   response?: string;
   references?: Schemas["Reference"][];
+  /** The sources that are not in force, if any. */
+  outdated_sources?: Schemas["OutdatedSource"][];
   llm_generated?: boolean;
   response_time?: number;
   /** The mode that `auto` chose, and why. */

@@ -11,6 +11,7 @@ import { Failure, Loading, Notice } from "../../ui/notices";
 import { UploadList } from "../documents/UploadList";
 import { isUnderWay, StageBars, StatusBadge } from "../documents/Status";
 import type { Document } from "../documents/useDocuments";
+import { Validity } from "../validity/Validity";
 import { Chunks } from "./Chunks";
 import { DocumentActions } from "./DocumentActions";
 import { Tags } from "./Tags";
@@ -156,6 +157,7 @@ export default function DocumentPage() {
             </TabPanel>
             <TabPanel id="details">
               <Details document={document} />
+              <Validity id={id} />
               <CostOf id={id} />
             </TabPanel>
           </Tabs>

@@ -1,5 +1,5 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { FileText, RotateCw, Search, Trash2 } from "lucide-react";
+import { FileText, History, RotateCw, Search, Trash2 } from "lucide-react";
 import { useEffect, useState } from "react";
 import { Link } from "react-router";
 import { useApi, useWorkspace } from "../../api/client";
@@ -141,6 +141,9 @@ export function DocumentsPage() {
     <div className="page">
       <header className="title">
         <h1>{texts.documents.title}</h1>
+        <Link className="button quiet" to={`/${workspace}/succession`}>
+          <History size={16} aria-hidden /> {texts.validity.succession}
+        </Link>
         <Link className="button quiet" to={`/${workspace}/bin`}>
           <Trash2 size={16} aria-hidden /> {texts.documents.bin}
         </Link>

@@ -7,6 +7,7 @@ import { useTexts } from "../../texts";
 import { Button } from "../../ui/controls";
 import { Failure, Loading } from "../../ui/notices";
 import { UndoButton } from "../log/UndoButton";
+import { Contradictions } from "./Contradictions";
 import { EditDialog, RemoveDialog } from "./EditDialogs";
 import { MergeDialog } from "./MergeDialog";
 import { Origin } from "./Origin";
@@ -122,6 +123,7 @@ export function EntityPanel({ facts, graph, onSelect, onExpand, onChanged, isPas
       ))}
       <Relations name={facts.name} relations={relations} onSelect={onSelect} onEdit={setRelation} onAdd={mayWrite ? () => setRelation(null) : undefined} />
       <Origin name={facts.name} sources={facts.sources} isPast={isPast} />
+      {!isPast && <Contradictions name={facts.name} />}
       <details onToggle={(event) => setHistory(event.currentTarget.open)}>
         <summary>{texts.graph.history}</summary>
         {isHistory && <History facts={facts} onUndone={mayWrite ? () => onChanged(facts.name) : undefined} />}

@@ -1,0 +1,119 @@
+"""Whether two statements about the same thing say different things of it, told by their words.
+
+Only two kinds are told: other quantities, and one that denies what the other says. Statements that
+differ in meaning alone need a reader. What is told here may be wrong, so it is shown and nothing
+follows from it.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from offline.answers.relevance import terms
+from offline.language.languages import language_of
+from offline.language.scripts import HAN
+
+ALIKE = 0.6
+"""Part of the words of both statements, quantities aside, that they must share."""
+
+FEW_SHARED = 2
+"""Words that they must share at least; three where one denies."""
+
+_HAN = re.compile(f"[{HAN}]")
+_NUMBERS = {
+    "2": "two zwei deux dos два две 二 两",
+    "3": "three drei trois tres три 三",
+    "4": "four vier quatre cuatro четыре 四",
+    "5": "five fünf cinq cinco пять 五",
+    "6": "six sechs seis шесть 六",
+    "7": "seven sieben sept siete семь 七",
+    "8": "eight acht huit ocho восемь 八",
+    "9": "nine neun neuf nueve девять 九",
+    "10": "ten zehn dix diez десять 十",
+    "11": "eleven elf onze once одиннадцать 十一",
+    "12": "twelve zwölf douze doce двенадцать 十二",
+    "14": "fourteen vierzehn quatorze catorce четырнадцать 十四",
+    "15": "fifteen fünfzehn quinze quince пятнадцать 十五",
+    "20": "twenty zwanzig vingt veinte двадцать 二十",
+    "30": "thirty dreißig trente treinta тридцать 三十",
+    "40": "forty vierzig quarante cuarenta сорок 四十",
+    "50": "fifty fünfzig cinquante cincuenta пятьдесят 五十",
+    "60": "sixty sechzig soixante sesenta шестьдесят 六十",
+    "90": "ninety neunzig noventa девяносто 九十",
+    "100": "hundred hundert cent cien сто 百",
+    "1000": "thousand tausend mille mil тысяча 千",
+}
+"""Words of six languages by the number that they mean; without one, which is an article in most."""
+_VALUES = {word: number for number, words in _NUMBERS.items() for word in words.split()}
+_WORDS = "|".join(word for word in _VALUES if not _HAN.match(word))
+_QUANTITY = re.compile(
+    r"(?<![\w.,-])(?P<digits>\d[\d.,:]*)(?P<unit>[\s-]*[^\W\d_]+|\s*%)?"
+    rf"|\b(?P<word>{_WORDS})\b(?P<word_unit>[\s-]+[^\W\d_]+)?",
+    re.IGNORECASE,
+)
+_HAN_QUANTITY = re.compile(r"[一二两三四五六七八九十百千万\d]+(?=[个天日周月年元米公吨人次小分])")
+_NUMBERING = re.compile(
+    r"\b(?:article|section|chapter|clause|paragraph|part|page|no|nr|artikel|abschnitt|kapitel|seite"
+    r"|§)\.?\s*\d[\d.]*",
+    re.IGNORECASE,
+)
+_TIME = re.compile(
+    r"\b(?:1[5-9]|20)\d\d\b|\b\d{1,2}\.\d{1,2}\.|\b(?:january|february|march|april|june|july|august"
+    r"|september|october|november|december|monday|tuesday|wednesday|thursday|friday|saturday"
+    r"|sunday|januar|februar|märz|mai|juni|juli|oktober|dezember)\b",
+    re.IGNORECASE,
+)
+_NEGATION = re.compile(
+    r"\b(?:not|never|no longer|cannot|nobody|nothing|neither|nicht|kein\w*|niemals|nie|ne|jamais"
+    r"|aucun\w*|nunca|jamás|не|нет|никогда)\b|n['’]t\b|[不没未无]",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Statement:
+    """What a statement speaks of, its quantities, its times, and whether it denies."""
+
+    terms: frozenset[str]
+    quantities: frozenset[str]
+    times: frozenset[str]
+    is_denied: bool
+
+
+def disagree(first: str, second: str) -> bool:
+    """Return whether the statements seem to say different things of the same: their words are alike
+    but for the quantities, or but for a negation. Two that name different times do not disagree.
+    """
+    left, right = _statement(first), _statement(second)
+    if left.times != right.times:
+        return False
+    shared_terms = left.terms & right.terms
+    if len(shared_terms) < FEW_SHARED:
+        return False
+    if len(shared_terms) < ALIKE * len(left.terms | right.terms):
+        return False
+    if left.is_denied != right.is_denied:
+        return len(shared_terms) > FEW_SHARED and left.quantities == right.quantities
+    return bool(left.quantities and right.quantities) and not left.quantities & right.quantities
+
+
+@lru_cache(maxsize=1 << 12)
+def _statement(text: str) -> _Statement:
+    times = frozenset(match[0].casefold() for match in _TIME.finditer(text))
+    text_without_times = _NUMBERING.sub(" ", _TIME.sub(" ", text))
+    quantities = frozenset(_quantities(text_without_times))
+    without_quantities = _HAN_QUANTITY.sub(" ", _QUANTITY.sub(" ", text_without_times))
+    words = _NEGATION.sub(" ", without_quantities)
+    is_denied = _NEGATION.search(text_without_times) is not None
+    return _Statement(terms(words, language_of(text)), quantities, times, is_denied)
+
+
+def _quantities(text: str) -> Iterator[str]:
+    for match in _QUANTITY.finditer(text):
+        number = (match["digits"] or match["word"]).casefold().rstrip(".,:")
+        number = _VALUES.get(number, number)
+        unit = (match["unit"] or match["word_unit"] or "").strip(" -\n\t").casefold()
+        yield f"{number} {unit}"
+    for number in _HAN_QUANTITY.findall(text):
+        yield _VALUES.get(str(number), str(number))

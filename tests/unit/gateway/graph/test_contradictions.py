@@ -1,0 +1,54 @@
+"""What documents in force say differently of an entity or a relation."""
+
+from typing import Any
+
+from contracts.values import Validity
+from tests.support.events import entity, relation
+from tests.support.querying import QueryHarness
+from tests.unit.gateway.test_api import client
+
+LONG = "The notice period of tenants is three months."
+SHORT = "The notice period of tenants is six weeks."
+
+
+async def library(validity: Validity | None = None) -> QueryHarness:
+    """Two documents that say different things of one entity and of one relation."""
+    harness = QueryHarness()
+    for number, (id, text) in enumerate((("policy", LONG), ("rules", SHORT)), start=1):
+        says: Any = (
+            (
+                [entity("Notice Period", "concept", f"{text} It is in writing.")],
+                [relation("Notice Period", "Tenant", text, "terms")],
+            ),
+        )
+        is_newer = id == "rules"
+        await harness.index(
+            id, text, says=says, version=1000 * number, validity=validity if is_newer else None
+        )
+    return harness
+
+
+async def contradictions(harness: QueryHarness, **params: Any) -> dict[str, Any]:
+    async with client(harness.app()) as api:
+        return (await api.get("/graph/contradictions", params=params)).json()
+
+
+async def test_of_an_entity_and_of_a_relation_each_pair_once() -> None:
+    harness = await library()
+    for names in ({"name": "Notice Period"}, {"name": "Tenant", "other": "Notice Period"}):
+        answer = await contradictions(harness, **names)
+        (pair,) = answer["contradictions"]
+        statements = {pair[side]["file_path"]: pair[side]["statement"] for side in pair}
+        assert statements == {"policy.txt": LONG, "rules.txt": SHORT}
+        assert answer["looked_at"] == 2
+
+
+async def test_a_superseded_document_contradicts_nothing() -> None:
+    harness = await library(Validity(supersedes=("policy",)))
+    answer = await contradictions(harness, name="Notice Period")
+    assert answer == {"contradictions": [], "looked_at": 1}
+
+
+async def test_an_unknown_name_has_none() -> None:
+    answer = await contradictions(await library(), name="Nobody")
+    assert answer == {"contradictions": [], "looked_at": 0}

@@ -1,0 +1,106 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { X } from "lucide-react";
+import { type FormEvent, useState } from "react";
+import { data, type Schemas, useApi, useWorkspace } from "../../api/client";
+import { useDocumentName } from "../../api/documentNames";
+import { useTexts } from "../../texts";
+import { Button, TextInput } from "../../ui/controls";
+import { Dialog } from "../../ui/dialogs";
+import { Failure } from "../../ui/notices";
+import { DocumentPicker } from "../documents/DocumentPicker";
+
+type DocumentValidity = Schemas["DocumentValidity"];
+
+/** Milliseconds between two looks at whether a statement has come from the log to those who read, and how many looks. */
+const PAUSE = 250;
+const LOOKS = 20;
+
+const dayOf = (time: string | null) => time?.slice(0, 10) ?? "";
+const sorted = (ids: readonly string[]) => [...ids].sort().join("\n");
+const timeOf = (day: string) => (day ? `${day}T00:00:00Z` : null);
+
+function Chosen({ id, onRemove }: { id: string; onRemove: () => void }) {
+  const texts = useTexts().validity;
+  const name = useDocumentName(id) || id;
+  return (
+    <li>
+      <span title={name}>{name}</span>
+      <Button look="quiet" icon={X} className="small" label={texts.withoutOlder(name)} onPress={onRemove} />
+    </li>
+  );
+}
+
+type DialogProps = { validity: DocumentValidity; onClose: () => void };
+
+/** States when a document holds and what it supersedes, in place of what was said before, or takes that back. */
+export function ValidityDialog({ validity, onClose }: DialogProps) {
+  const all = useTexts();
+  const texts = all.validity;
+  const api = useApi();
+  const workspace = useWorkspace();
+  const queries = useQueryClient();
+  const [from, setFrom] = useState(dayOf(validity.valid_from));
+  const [until, setUntil] = useState(dayOf(validity.valid_until));
+  const [older, setOlder] = useState<readonly string[]>(validity.supersedes);
+  const [reason, setReason] = useState("");
+  const path = { document_id: validity.document_id };
+  const finish = async (isStated: boolean) => {
+    for (let look = 0; look < LOOKS; look += 1) {
+      const now = data(await api.GET("/documents/{document_id}/validity", { params: { path } }));
+      queries.setQueryData([workspace, "validity", validity.document_id], now);
+      const isThere = now.is_stated === isStated && (!isStated || sorted(now.supersedes) === sorted(older));
+      if (isThere) break;
+      await new Promise((resolve) => setTimeout(resolve, PAUSE));
+    }
+    onClose();
+  };
+  const state = useMutation({
+    mutationFn: async () => {
+      const { authority, coexists_with } = validity;
+      const left = coexists_with.filter((id) => !older.includes(id));
+      const body = { valid_from: timeOf(from), valid_until: timeOf(until), supersedes: [...older], authority, coexists_with: left, reason };
+      return data(await api.PUT("/documents/{document_id}/validity", { params: { path }, body }));
+    },
+    onSuccess: () => finish(true),
+  });
+  const withdraw = useMutation({
+    mutationFn: async () => data(await api.DELETE("/documents/{document_id}/validity", { params: { path, query: { reason } } })),
+    onSuccess: () => finish(false),
+  });
+  const error = state.error ?? withdraw.error;
+  const isBusy = state.isPending || withdraw.isPending;
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    state.mutate();
+  };
+  return (
+    <Dialog title={texts.dialogTitle} isOpen onClose={onClose} wide>
+      <form onSubmit={submit}>
+        {error && <Failure error={error} />}
+        <p>{texts.dialogText}</p>
+        <TextInput type="date" label={texts.fromDay} value={from} onChange={setFrom} />
+        <TextInput type="date" label={texts.untilDay} value={until} onChange={setUntil} />
+        <DocumentPicker label={texts.older} value="" onChange={(id) => id && setOlder([...new Set([...older, id])])} isOnce />
+        {older.length > 0 && (
+          <ul aria-label={texts.supersedes}>
+            {older.map((id) => (
+              <Chosen key={id} id={id} onRemove={() => setOlder(older.filter((other) => other !== id))} />
+            ))}
+          </ul>
+        )}
+        <TextInput label={texts.reason} value={reason} onChange={setReason} />
+        <div className="actions">
+          <Button onPress={onClose}>{all.common.cancel}</Button>
+          {validity.is_stated && (
+            <Button look="quiet" isDisabled={isBusy} onPress={() => withdraw.mutate()}>
+              {texts.withdraw}
+            </Button>
+          )}
+          <Button type="submit" look="primary" isDisabled={isBusy}>
+            {texts.save}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
