@@ -191,8 +191,8 @@ def _show_plan(plan: "ImportPlan") -> None:
         if count:
             note(f"  {count} {sentence}")
     for reason, names in plan.left_out.items():
-        others = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
-        note(f"  left out {', '.join(map(line, names[:MAX_NAMES]))}{others}: {reason}")
+        rest_of_names = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
+        note(f"  left out {', '.join(map(line, names[:MAX_NAMES]))}{rest_of_names}: {reason}")
 
 
 def _show_other_workspaces(source: Path, working_folders: "LightRagSource") -> None:

@@ -68,7 +68,7 @@ def stack(
 
 
 @pytest.fixture(scope="module")
-def loaded(stack: Stack, model: LanguageModel) -> dict[str, Any]:
+def corpus(stack: Stack, model: LanguageModel) -> dict[str, Any]:
     """Started again with the right key, and everything processed: the digests."""
     stack.down()
     stack.env.update(model.environment())
@@ -103,12 +103,12 @@ def tried_again(stack: Stack) -> str | None:
     return shown if "extractor: " in shown and "are being tried again" in shown else None
 
 
-def test_a_good_key_lets_everything_through(loaded: dict[str, Any], stack: Stack) -> None:
-    assert loaded["counts"]["status"]["documents"] == COUNT
+def test_a_good_key_lets_everything_through(corpus: dict[str, Any], stack: Stack) -> None:
+    assert corpus["counts"]["status"]["documents"] == COUNT
     assert stack.json("status")["unfinished"] == []
 
 
-def test_no_key_is_in_any_file(loaded: dict[str, Any], stack: Stack) -> None:
+def test_no_key_is_in_any_file(corpus: dict[str, Any], stack: Stack) -> None:
     files = [path for path in stack.folder.rglob("*") if path.is_file()]
     assert len(files) > 20
     result = [
@@ -118,14 +118,14 @@ def test_no_key_is_in_any_file(loaded: dict[str, Any], stack: Stack) -> None:
 
 
 def test_every_passage_is_asked_about_once_and_once_more_for_what_was_missed(
-    loaded: dict[str, Any], model: LanguageModel
+    corpus: dict[str, Any], model: LanguageModel
 ) -> None:
     assert set(model.passages) == set(TEXTS.values())
     assert set(model.passages.values()) == {1}
     assert (model.calls["extract"], model.calls["glean"]) == (len(TEXTS), len(TEXTS))
 
 
-def test_the_ledger_says_what_the_provider_counted(loaded: dict[str, Any], stack: Stack) -> None:
+def test_the_ledger_says_what_the_provider_counted(corpus: dict[str, Any], stack: Stack) -> None:
     calls = 2 * len(TEXTS)
     report = until(lambda: complete_report(stack, calls), stack.logs)
     (extraction,) = [group for group in report["groups"] if group["name"] == "extractor"]
@@ -155,7 +155,7 @@ def complete_report(stack: Stack, calls: int) -> dict[str, Any] | None:
 
 
 def test_events_say_which_model_and_prompt_and_what_it_cost(
-    loaded: dict[str, Any], stack: Stack
+    corpus: dict[str, Any], stack: Stack
 ) -> None:
     first = next(iter(COPIES))
     events = [
@@ -174,7 +174,7 @@ def test_events_say_which_model_and_prompt_and_what_it_cost(
     assert {(event.model, event.dimension) for event in indexed} == {(EMBEDDING_MODEL, 64)}
 
 
-def test_the_model_answers(loaded: dict[str, Any], stack: Stack, model: LanguageModel) -> None:
+def test_the_model_answers(corpus: dict[str, Any], stack: Stack, model: LanguageModel) -> None:
     answer = stack.json("ask", "What did Ada Marlow do in Port Elm?", "--mode", "mix")
     assert answer["response"] == ANSWER
     assert answer["llm_generated"] is True
@@ -210,17 +210,17 @@ def asked_embeddings(asked: dict[str, Any]) -> tuple[int, int, int]:
 
 
 def test_adding_the_same_files_again_costs_nothing(
-    loaded: dict[str, Any], stack: Stack, model: LanguageModel, folder: Path
+    corpus: dict[str, Any], stack: Stack, model: LanguageModel, folder: Path
 ) -> None:
     before = (model.calls.copy(), model.embedded)
     outcome = stack.json("add", str(folder), "--wait")
     assert (len(outcome["added"]), len(outcome["unchanged"])) == (0, COUNT)
     assert (model.calls, model.embedded) == before
-    assert stack.digest() == loaded
+    assert stack.digest() == corpus
 
 
 def test_an_estimate_adds_nothing_and_pays_nothing(
-    loaded: dict[str, Any], stack: Stack, model: LanguageModel, folder: Path
+    corpus: dict[str, Any], stack: Stack, model: LanguageModel, folder: Path
 ) -> None:
     before = (model.calls.copy(), model.embedded)
     made = stack.json("add", str(folder), "--estimate", "--workspace", "estimated")
@@ -236,20 +236,20 @@ def test_an_estimate_adds_nothing_and_pays_nothing(
 
 
 def test_a_rebuild_asks_no_model(
-    loaded: dict[str, Any], stack: Stack, model: LanguageModel
+    corpus: dict[str, Any], stack: Stack, model: LanguageModel
 ) -> None:
     before = (model.calls.copy(), model.embedded)
     paid = stack.json("cost", "--by", "document")
     done = stack.json("rebuild", "all")
     assert all(compared["same"] for compared in done["digests"].values())
     assert (model.calls, model.embedded) == before
-    assert stack.digest() == loaded
+    assert stack.digest() == corpus
     assert stack.json("cost", "--by", "document") == paid
 
 
 @pytest.mark.nightly
 def test_a_comparison_pays_for_its_questions_and_the_ledger_has_it(
-    loaded: dict[str, Any], stack: Stack, model: LanguageModel, tmp_path: Path
+    corpus: dict[str, Any], stack: Stack, model: LanguageModel, tmp_path: Path
 ) -> None:
     before, paid = model.calls.copy(), charged(stack) or {}
     (questions := tmp_path / "questions.txt").write_text(
@@ -266,12 +266,12 @@ def test_a_comparison_pays_for_its_questions_and_the_ledger_has_it(
 
     until(counted, stack.logs)
     stack.json("rebuild", "cleanup", "vectors")
-    assert stack.digest() == loaded
+    assert stack.digest() == corpus
 
 
 @pytest.mark.nightly
 def test_without_the_document_store_each_text_is_embedded_again_but_no_language_model_asked(
-    loaded: dict[str, Any], stack: Stack, model: LanguageModel, folder: Path
+    corpus: dict[str, Any], stack: Stack, model: LanguageModel, folder: Path
 ) -> None:
     stack.down()
     shutil.rmtree(stack.folder / "documents")
@@ -280,7 +280,7 @@ def test_without_the_document_store_each_text_is_embedded_again_but_no_language_
 
     stack.json("rebuild", "all")
 
-    assert stack.digest() == loaded
+    assert stack.digest() == corpus
     assert model.calls - before == {"embed": model.calls["embed"] - before["embed"]}
     # What was paid for is known again: a new document with an old text costs nothing either.
     (folder / "late.txt").write_text(next(iter(TEXTS.values())))
@@ -292,7 +292,7 @@ def test_without_the_document_store_each_text_is_embedded_again_but_no_language_
 
 
 def test_a_busy_provider_delays_and_fails_nothing(
-    loaded: dict[str, Any], stack: Stack, model: LanguageModel
+    corpus: dict[str, Any], stack: Stack, model: LanguageModel
 ) -> None:
     more = documents(8, seed=12)
     model.be_busy(3.0)
@@ -305,7 +305,7 @@ def test_a_busy_provider_delays_and_fails_nothing(
 
 
 def test_extraction_waits_for_a_budget_and_goes_on_when_it_is_raised(
-    loaded: dict[str, Any], stack: Stack, model: LanguageModel
+    corpus: dict[str, Any], stack: Stack, model: LanguageModel
 ) -> None:
     space = ("--workspace", "limited")
     stack.json("budget", "set", "--tokens", "0", *space)

@@ -46,8 +46,8 @@ async def document_validity(
     status = await _document(document_id, deps, workspace)
     partition = await deps.partition(workspace)
     links = await deps.documents.related_by_validity(partition, [document_id])
-    others = sorted(links.get(document_id, set()) - {document_id})
-    states = await deps.documents.get(partition, others)
+    other_ids = sorted(links.get(document_id, set()) - {document_id})
+    states = await deps.documents.get(partition, other_ids)
     superseded_by = [
         id
         for id, (state, _) in sorted(states.items())

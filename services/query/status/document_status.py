@@ -158,8 +158,8 @@ class DocumentStatus:
         """The metadata, with the tags that it has now."""
         if self.tags is None:
             return self.metadata
-        others = {name: value for name, value in self.metadata.items() if name != TAGS}
-        return {**others, TAGS: ", ".join(self.tags)} if self.tags else others
+        other_metadata = {name: value for name, value in self.metadata.items() if name != TAGS}
+        return {**other_metadata, TAGS: ", ".join(self.tags)} if self.tags else other_metadata
 
     @property
     def warnings(self) -> tuple[str, ...]:

@@ -85,8 +85,8 @@ class _Register:
     def _successors(self, id: str) -> list[Successor]:
         successors = [
             Successor(state.id, state.file_path, _beginning(state))
-            for other in self.links.get(id, ())
-            if (state := self.states.get(other)) and self._supersedes(state, id)
+            for other_id in self.links.get(id, ())
+            if (state := self.states.get(other_id)) and self._supersedes(state, id)
         ]
         return sorted(successors, key=lambda successor: successor.since, reverse=True)
 

@@ -53,7 +53,7 @@ def opened_page(signed_in: OwnPage) -> Generator[OwnPage]:
 
 
 @pytest.fixture(scope="module")
-def filled(signed_in: OwnPage, tmp_path_factory: pytest.TempPathFactory) -> OwnPage:
+def library(signed_in: OwnPage, tmp_path_factory: pytest.TempPathFactory) -> OwnPage:
     """The page once files were given to it, and every document was watched until it came to its
     end.
     """
@@ -83,7 +83,7 @@ def test_a_wrong_password_is_refused_in_words(browser: Browser, stack: Stack) ->
     stranger.page.close()
 
 
-def test_files_are_added_watched_and_told_why_not(filled: OwnPage, opened_page: OwnPage) -> None:
+def test_files_are_added_watched_and_told_why_not(library: OwnPage, opened_page: OwnPage) -> None:
     uploads = opened_page.page.get_by_role("region", name="Uploads")
     refused = uploads.get_by_role("listitem").filter(has_text=BROKEN)
     expect(refused.get_by_text("not added")).to_be_visible()
@@ -93,13 +93,13 @@ def test_files_are_added_watched_and_told_why_not(filled: OwnPage, opened_page: 
 
 
 def test_what_names_and_texts_hold_is_shown_and_never_run(
-    filled: OwnPage, opened_page: OwnPage
+    library: OwnPage, opened_page: OwnPage
 ) -> None:
     expect(opened_page.page.get_by_role("link", name=HOSTILE)).to_be_visible()
     assert opened_page.page.evaluate("window.taken") is None
 
 
-def test_a_document_has_a_page_of_its_own(filled: OwnPage, opened_page: OwnPage) -> None:
+def test_a_document_has_a_page_of_its_own(library: OwnPage, opened_page: OwnPage) -> None:
     page = opened_page.page
     page.get_by_role("link", name=HOSTILE).click()
     expect(page.get_by_role("heading", name=HOSTILE)).to_be_visible()
@@ -111,7 +111,7 @@ def test_a_document_has_a_page_of_its_own(filled: OwnPage, opened_page: OwnPage)
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_list_is_accessible_at_every_width(
-    filled: OwnPage, opened_page: OwnPage, scheme: Any
+    library: OwnPage, opened_page: OwnPage, scheme: Any
 ) -> None:
     page = opened_page.page
     page.emulate_media(color_scheme=scheme)
@@ -122,7 +122,7 @@ def test_the_list_is_accessible_at_every_width(
     page.set_viewport_size({"width": 1280, "height": 800})
 
 
-def test_the_page_speaks_chinese(filled: OwnPage, opened_page: OwnPage) -> None:
+def test_the_page_speaks_chinese(library: OwnPage, opened_page: OwnPage) -> None:
     page = opened_page.page
     page.get_by_role("button", name="Language").click()
     page.get_by_role("menuitemradio", name="中文").click()
@@ -134,7 +134,7 @@ def test_the_page_speaks_chinese(filled: OwnPage, opened_page: OwnPage) -> None:
 
 
 def test_a_reader_sees_nothing_that_would_be_refused(
-    filled: OwnPage, browser: Browser, stack: Stack
+    library: OwnPage, browser: Browser, stack: Stack
 ) -> None:
     reader = OwnPage(browser.new_page(), stack.state.api)
     reader.page.goto(f"{stack.state.api}/ui/")
@@ -160,13 +160,13 @@ def deleted_by_keyboard(page: Page, name: str) -> None:
     page.keyboard.press("Enter")
 
 
-def test_a_document_is_deleted_by_keyboard_alone(filled: OwnPage, opened_page: OwnPage) -> None:
+def test_a_document_is_deleted_by_keyboard_alone(library: OwnPage, opened_page: OwnPage) -> None:
     deleted_by_keyboard(opened_page.page, HOSTILE)
     expect(opened_page.page.get_by_role("link", name=HOSTILE)).to_be_hidden()
     expect(opened_page.page.get_by_role("button", name="All 2")).to_be_visible()
 
 
-def test_a_lost_connection_is_said_and_found_again(filled: OwnPage, opened_page: OwnPage) -> None:
+def test_a_lost_connection_is_said_and_found_again(library: OwnPage, opened_page: OwnPage) -> None:
     page = opened_page.page
     page.context.set_offline(True)
     page.get_by_role("button", name="Ready 2").click()
@@ -179,7 +179,7 @@ def test_a_lost_connection_is_said_and_found_again(filled: OwnPage, opened_page:
     ]
 
 
-def test_an_answer_leads_to_the_passage_it_cites(filled: OwnPage, opened_page: OwnPage) -> None:
+def test_an_answer_leads_to_the_passage_it_cites(library: OwnPage, opened_page: OwnPage) -> None:
     page = opened_page.page
     page.get_by_role("link", name="Ask", exact=True).click()
     page.get_by_role("textbox", name="Question").fill("Who leads the Harbour Office?")
@@ -199,7 +199,7 @@ def test_an_answer_leads_to_the_passage_it_cites(filled: OwnPage, opened_page: O
     assert opened_page.serious() == []
 
 
-def test_an_entity_is_found_and_described_anew(filled: OwnPage, opened_page: OwnPage) -> None:
+def test_an_entity_is_found_and_described_anew(library: OwnPage, opened_page: OwnPage) -> None:
     page = opened_page.page
     page.get_by_role("link", name="Graph", exact=True).click()
     page.get_by_role("combobox", name="Find an entity").fill("Ada M")
@@ -220,7 +220,7 @@ def test_an_entity_is_found_and_described_anew(filled: OwnPage, opened_page: Own
     page.get_by_role("link", name="Documents", exact=True).click()
 
 
-def test_each_service_says_how_far_it_is(filled: OwnPage, opened_page: OwnPage) -> None:
+def test_each_service_says_how_far_it_is(library: OwnPage, opened_page: OwnPage) -> None:
     page = opened_page.page
     page.get_by_role("link", name="Operations").click()
     for service in SERVICES:
@@ -230,7 +230,7 @@ def test_each_service_says_how_far_it_is(filled: OwnPage, opened_page: OwnPage) 
     page.get_by_role("link", name="Documents", exact=True).click()
 
 
-def test_a_projection_is_rebuilt_and_promoted(filled: OwnPage, opened_page: OwnPage) -> None:
+def test_a_projection_is_rebuilt_and_promoted(library: OwnPage, opened_page: OwnPage) -> None:
     page = opened_page.page
     page.get_by_role("link", name="Operations").click()
     expect(page.get_by_role("heading", name=re.compile("is wrong"))).to_be_visible()
@@ -250,7 +250,7 @@ def test_a_projection_is_rebuilt_and_promoted(filled: OwnPage, opened_page: OwnP
     assert opened_page.serious() == []
 
 
-def test_a_budget_is_set_and_cleared(filled: OwnPage, opened_page: OwnPage) -> None:
+def test_a_budget_is_set_and_cleared(library: OwnPage, opened_page: OwnPage) -> None:
     page = opened_page.page
     page.get_by_role("link", name="Operations").click()
     page.get_by_role("tab", name="Costs").click()
@@ -263,7 +263,7 @@ def test_a_budget_is_set_and_cleared(filled: OwnPage, opened_page: OwnPage) -> N
 
 
 def test_a_webhook_is_added_with_its_secret_and_removed(
-    filled: OwnPage, opened_page: OwnPage
+    library: OwnPage, opened_page: OwnPage
 ) -> None:
     page = opened_page.page
     page.get_by_role("link", name="Operations").click()
@@ -281,7 +281,7 @@ def test_a_webhook_is_added_with_its_secret_and_removed(
     expect(page.get_by_role("heading", name="No webhooks")).to_be_visible()
 
 
-def test_settings_tell_their_source_and_no_secret(filled: OwnPage, opened_page: OwnPage) -> None:
+def test_settings_tell_their_source_and_no_secret(library: OwnPage, opened_page: OwnPage) -> None:
     page = opened_page.page
     page.get_by_role("link", name="Operations").click()
     page.get_by_role("tab", name="Settings").click()
@@ -297,7 +297,7 @@ def test_settings_tell_their_source_and_no_secret(filled: OwnPage, opened_page: 
     page.get_by_role("link", name="Documents", exact=True).click()
 
 
-def test_a_session_that_ended_is_said(filled: OwnPage, opened_page: OwnPage, stack: Stack) -> None:
+def test_a_session_that_ended_is_said(library: OwnPage, opened_page: OwnPage, stack: Stack) -> None:
     page = opened_page.page
     page.evaluate(
         "localStorage.setItem('lightstream.credentials', JSON.stringify({token: 'e30.e30.x'}))"
@@ -307,7 +307,7 @@ def test_a_session_that_ended_is_said(filled: OwnPage, opened_page: OwnPage, sta
     opened_page.faults.clear()  # 401, as it must be
 
 
-def test_it_asks_no_other_host(filled: OwnPage, opened_page: OwnPage) -> None:
+def test_it_asks_no_other_host(library: OwnPage, opened_page: OwnPage) -> None:
     assert {
         address for address in opened_page.hosts if address not in (opened_page.api, "")
     } == set()

@@ -27,7 +27,10 @@ class CachedGraph:
     async def entities(self, partition: Partition, names: Collection[str]) -> dict[str, Entity]:
         """See `Graph.entities`."""
         return await self._cache.get_or_read(
-            partition, ("entity",), names, lambda missing: self._graph.entities(partition, missing)
+            partition,
+            ("entity",),
+            names,
+            lambda absent_names: self._graph.entities(partition, absent_names),
         )
 
     async def relations(
@@ -38,7 +41,7 @@ class CachedGraph:
             partition,
             ("relation",),
             pairs,
-            lambda missing: self._graph.relations(partition, missing),
+            lambda absent_names: self._graph.relations(partition, absent_names),
         )
 
     async def relation_summaries(
@@ -47,16 +50,19 @@ class CachedGraph:
         """See `Graph.relation_summaries`."""
         self._limits.add(limit)
 
-        async def read(missing: Collection[str]) -> dict[str, list[RelationSummary]]:
-            self._whole.count_misses(partition, len(missing), limit)
-            return await self._graph.relation_summaries(partition, missing, limit=limit)
+        async def read(absent_names: Collection[str]) -> dict[str, list[RelationSummary]]:
+            self._whole.count_misses(partition, len(absent_names), limit)
+            return await self._graph.relation_summaries(partition, absent_names, limit=limit)
 
         return await self._cache.get_or_read(partition, ("summaries", limit), names, read)
 
     async def degrees(self, partition: Partition, names: Collection[str]) -> dict[str, int]:
         """See `Graph.degrees`."""
         return await self._cache.get_or_read(
-            partition, ("degree",), names, lambda missing: self._graph.degrees(partition, missing)
+            partition,
+            ("degree",),
+            names,
+            lambda absent_names: self._graph.degrees(partition, absent_names),
         )
 
     async def neighbourhood(
@@ -71,13 +77,13 @@ class CachedGraph:
         self._limits.add(limit)
         read_nodes: dict[str, Node] = {}
 
-        async def read_stars(missing: Collection[str]) -> dict[str, Star]:
-            around = await self._graph.neighbourhood(partition, missing, limit=limit)
+        async def read_stars(absent_names: Collection[str]) -> dict[str, Star]:
+            around = await self._graph.neighbourhood(partition, absent_names, limit=limit)
             read_nodes.update(around.nodes)
             return _stars(around, limit)
 
-        async def read_other_nodes(missing: Collection[str]) -> dict[str, Node]:
-            others = [name for name in missing if name not in read_nodes]
+        async def read_other_nodes(absent_names: Collection[str]) -> dict[str, Node]:
+            others = [name for name in absent_names if name not in read_nodes]
             if not others:
                 return read_nodes
             # Without relations a read returns the nodes themselves.

@@ -139,8 +139,8 @@ class CachedVectors:
     ) -> Mapping[str, NDArray[np.float32]]:
         """Return the vectors, (dimension,) each, read where they are not cached."""
 
-        async def read(missing: Collection[str]) -> dict[str, NDArray[np.float32]]:
-            rows = await self._vectors.get(partition, "chunks", missing, vectors=True)
+        async def read(absent_names: Collection[str]) -> dict[str, NDArray[np.float32]]:
+            rows = await self._vectors.get(partition, "chunks", absent_names, vectors=True)
             return {id: np.array(row.vector, np.float32) for id, row in rows.items()}
 
         if not ids:

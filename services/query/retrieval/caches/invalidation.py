@@ -197,19 +197,19 @@ class ProjectionCache:
             return dict(await read(keys))
         prefix = (state.epoch, *kind)
         entries: dict[K, Any] = {}
-        missing: list[K] = []
+        absent_keys: list[K] = []
         for key in keys:
             try:
                 entries[key] = self._entries[*prefix, key]
             except KeyError:
-                missing.append(key)
-        count_lookups("projections", hits=len(entries), misses=len(missing))
-        if missing:
+                absent_keys.append(key)
+        count_lookups("projections", hits=len(entries), misses=len(absent_keys))
+        if absent_keys:
             invalidations = state.invalidations
-            values = await read(missing)
-            entries |= {key: values.get(key) for key in missing}
+            values = await read(absent_keys)
+            entries |= {key: values.get(key) for key in absent_keys}
             if state.invalidations == invalidations:
-                self._store({(*prefix, key): entries[key] for key in missing})
+                self._store({(*prefix, key): entries[key] for key in absent_keys})
         return {key: entries[key] for key in keys if entries[key] is not None}
 
     async def _refresh(self, partitions: tuple[Partition, ...]) -> None:
