@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from operations.model_services import ModelService
-    from operations.model_trial import Trial
+    from runtime.models.trial import Trial
 
 BUILT_IN = "minilm"
 
@@ -144,7 +144,7 @@ def _choice(
 
 async def _offered(service: "ModelService", address: str, key: str) -> list[str]:
     """Return what the service lists in OpenAI's form, which Ollama has beside its own."""
-    from operations.model_trial import offered_models  # noqa: PLC0415
+    from runtime.models.trial import offered_models  # noqa: PLC0415
 
     if service.binding == "ollama":
         return await offered_models(f"{address.rstrip('/').removesuffix('/v1')}/v1", key)
@@ -154,8 +154,8 @@ async def _offered(service: "ModelService", address: str, key: str) -> list[str]
 async def _with_dimension(choice: Choice) -> Choice:
     """Return the choice with the dimension of its vectors, which the model is asked for."""
     from embedded.environment import settings_from  # noqa: PLC0415
-    from operations.model_trial import embedding_dimension  # noqa: PLC0415
     from runtime.models.open import KNOWN_DIMENSIONS  # noqa: PLC0415
+    from runtime.models.trial import embedding_dimension  # noqa: PLC0415
     from runtime.settings import Settings  # noqa: PLC0415
 
     known_dimension = KNOWN_DIMENSIONS.get(choice.embedding_model)
@@ -222,7 +222,7 @@ def _prompt(text: str, proposal: str = "") -> str:
 async def _try(choice: Choice, report: "Callable[[str], None]") -> "list[Trial]":
     """Ask the chosen models. Raises ServiceError with what to do for one that does not answer."""
     from embedded.environment import settings_from  # noqa: PLC0415
-    from operations.model_trial import try_embedder, try_language_model  # noqa: PLC0415
+    from runtime.models.trial import try_embedder, try_language_model  # noqa: PLC0415
     from runtime.settings import Settings  # noqa: PLC0415
 
     if not choice.binding:
@@ -239,7 +239,7 @@ async def _try(choice: Choice, report: "Callable[[str], None]") -> "list[Trial]"
 
 
 def _write(file: Path, choice: Choice) -> None:
-    from operations.settings_lines import write_settings  # noqa: PLC0415
+    from runtime.settings_lines import write_settings  # noqa: PLC0415
 
     write_settings(file, choice.variables)
 

@@ -1,19 +1,25 @@
 """`up` and `down`: the stack of a data folder."""
 
 import asyncio
+import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from cli import lost
 from cli.common import DATA, Data, Json, echo, errors, note, print_json, silent
-from cli.settings_file import note_settings_file
+from cli.settings_file import DEFAULT_FILE, note_settings_file
 from embedded.data_folder import DataFolder, StackState
 from embedded.ports import ApiAddress
 from runtime.errors import Busy
 
 # `--help` answers at once: drivers are loaded by the command that needs them.
+
+TRIED_NETWORKS = "MODEL_ALLOWED_NETWORKS"
+LOCAL_ADDRESSES = ("127.0.0.1", "::1", "localhost")
+LOCAL_NETWORKS = "127.0.0.0/8, ::1/128"
 
 Report = Callable[[str], None]
 """Takes one line about what happened."""
@@ -70,6 +76,7 @@ def up(
             note_settings_file(context)
         folder = DataFolder.at(data)
         report = silent if as_json else note
+        _offer_models(context, host)
         if stores:
             from operations.moving.placing import use_stores  # noqa: PLC0415
 
@@ -82,6 +89,19 @@ def up(
             return
         report("stopped")
         raise typer.Exit(0 if has_answered else 130)
+
+
+def _offer_models(context: typer.Context, host: str) -> None:
+    """Have the page save models into the settings file, and try those of this machine where nobody
+    else reaches the API. What the environment says counts.
+    """
+    from runtime.settings_lines import STACK_FILE  # noqa: PLC0415
+
+    file: str | None = context.find_root().params.get("env_file")
+    if file != "":
+        os.environ.setdefault(STACK_FILE, str(Path(file or DEFAULT_FILE).absolute()))
+    if host in LOCAL_ADDRESSES:
+        os.environ.setdefault(TRIED_NETWORKS, LOCAL_NETWORKS)
 
 
 def _start_in_background(

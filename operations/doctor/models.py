@@ -8,13 +8,12 @@ from urllib.parse import urlsplit
 
 from embedded.data_folder import DataFolder
 from embedded.environment import settings_from, stack_environment
-from operations.model_trial import TEXT, try_embedder, try_language_model
 from runtime.errors import ServiceError
 from runtime.findings import Finding
-from runtime.models.rate_limiters import RateLimiters
 from runtime.models.roles import ROLES, LanguageModel, RoleSettings, language_model
+from runtime.models.trial import try_embedder, try_language_model
 from services.query.settings import QuerySettings
-from services.query.wiring import open_reranker
+from services.query.wiring import try_reranker
 
 TODO = "see docs/providers.md for its binding and settings"
 
@@ -39,7 +38,7 @@ async def examine_models(
     query = query or QuerySettings()
     if query.rerank_binding not in ("", "null"):
         place = _place(query.rerank_binding, query.rerank_binding_host)
-        yield await _trial(f"reranker ({place})", partial(_rerank_texts, query))
+        yield await _trial(f"reranker ({place})", partial(try_reranker, query))
 
 
 async def examine_models_of(folder: DataFolder) -> AsyncIterator[Finding]:
@@ -71,13 +70,3 @@ async def _trial(title: str, ask: Callable[[], Awaitable[object]]) -> Finding:
     except ServiceError as error:
         return Finding("fault", f"{title}: {error}", TODO)
     return Finding("well", f"{title} answers in {time.monotonic() - start:.1f} s")
-
-
-async def _rerank_texts(settings: QuerySettings) -> None:
-    reranker = open_reranker(settings, RateLimiters())
-    if reranker is None:
-        return
-    try:
-        await reranker.rerank("What was replaced?", [TEXT, "It rains."], 2)
-    finally:
-        await reranker.close()

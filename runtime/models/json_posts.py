@@ -2,7 +2,8 @@
 come.
 """
 
-from collections.abc import AsyncGenerator, Callable, Mapping
+import socket
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 from urllib.parse import SplitResult, urljoin, urlsplit
@@ -10,9 +11,12 @@ from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 import orjson
+from aiohttp.abc import AbstractResolver, ResolveResult
+from aiohttp.resolver import ThreadedResolver
 from yarl import URL
 
 from runtime.errors import Unavailable
+from runtime.models.pinned_hosts import PINNED_HOSTS
 
 LARGEST_ANSWER = 32 * 1024 * 1024
 """Bytes of one answer; a provider that sends more is cut off."""
@@ -135,12 +139,42 @@ class JsonPosts:
                 "User-Agent": "lightstream",
             },
             proxy=proxy_of(url),
-            connector=aiohttp.TCPConnector(limit=0, ssl=_certificates(url)),
+            connector=aiohttp.TCPConnector(
+                limit=0, ssl=_certificates(url), resolver=_pinning_resolver()
+            ),
             cookie_jar=aiohttp.DummyCookieJar(),
             trace_configs=[_noting_kept_connections()],
             max_line_size=LARGEST_HEADER,
             max_field_size=LARGEST_HEADER,
         )
+
+
+class _PinningResolver(ThreadedResolver):
+    def __init__(self, hosts: Mapping[str, Sequence[str]]) -> None:
+        super().__init__()
+        self._hosts = hosts
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
+    ) -> list[ResolveResult]:
+        if host not in self._hosts:
+            return await super().resolve(host, port, family)
+        return [
+            ResolveResult(
+                hostname=host,
+                host=address,
+                port=port,
+                family=socket.AF_INET6 if ":" in address else socket.AF_INET,
+                proto=0,
+                flags=socket.AI_NUMERICHOST,
+            )
+            for address in self._hosts[host]
+        ]
+
+
+def _pinning_resolver() -> AbstractResolver | None:
+    hosts = PINNED_HOSTS.get({})
+    return _PinningResolver(hosts) if hosts else None
 
 
 def _noting_kept_connections() -> aiohttp.TraceConfig:

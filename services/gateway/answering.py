@@ -22,7 +22,8 @@ from services.query.settings import QuerySettings
 class Answering:
     """Who answers questions, and what routes read beside them.
 
-    `charges` and `subscriptions` are of the query service, where that is in this process.
+    `charges`, `model_settings` and `subscriptions` are of the query service, where that is in this
+    process.
     """
 
     questions: Questions
@@ -32,6 +33,7 @@ class Answering:
     count_tokens: CountTokens
     rows: Rows
     charges: Charges | None = None
+    model_settings: QuerySettings | None = None
     subscriptions: Sequence[Subscription] = ()
 
 
@@ -60,5 +62,6 @@ async def open_here(settings: QuerySettings, bus: Bus, health: Health) -> AsyncG
             count_tokens=dependencies.count_tokens,
             rows=service.rows,
             charges=service.charges,
+            model_settings=settings,
             subscriptions=[service.subscription],
         )

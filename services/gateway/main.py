@@ -2,9 +2,11 @@
 the handler that takes every event for the status projection.
 """
 
+import os
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
+from pathlib import Path
 from secrets import token_urlsafe
 
 from fastapi import FastAPI
@@ -16,6 +18,7 @@ from runtime.projections.audit_progress import AUDIT_NOTE, audit_note
 from runtime.projections.watched_pointers import WatchedPointers
 from runtime.service import Bus, Subscription, read_settings, run, starting
 from runtime.settings import Settings
+from runtime.settings_lines import STACK_FILE
 from runtime.stores.documents.port import Rows
 from services.gateway.answering import OpenAnswering, open_here
 from services.gateway.app import create_app
@@ -23,14 +26,21 @@ from services.gateway.auth.config import AuthConfig, auth_config
 from services.gateway.auth.settings import AccessSettings
 from services.gateway.dependencies import provide
 from services.gateway.feeds.streams import EventStreams
+from services.gateway.operations.model_trials import Models
 from services.gateway.settings import GatewaySettings
 from services.gateway.webhooks.notifications import Notifier
 from services.gateway.webhooks.sender import WebhookSender, disabled_webhooks
-from services.gateway.wiring import Parts, open_webhooks, operations_on, webhooks_sent
+from services.gateway.wiring import (
+    Parts,
+    open_webhooks,
+    operations_on,
+    webhooks_sent,
+)
 from services.query.adapters.document_counts import read_document_counts
 from services.query.questions.settings import QuestionClientSettings
 from services.query.settings import QuerySettings
 from services.query.status.positions import LogPositions
+from services.query.wiring import try_reranker
 
 
 def main() -> None:
@@ -94,6 +104,7 @@ async def build(
             operations=operations_on(bus, health),
             webhooks=webhooks,
             charges=answering.charges,
+            models=models_of(settings, answering.model_settings),
         )
         provide(app, *parts.slices())
         sender = WebhookSender(
@@ -102,6 +113,15 @@ async def build(
         async with webhooks_sent(settings, sender, auth.known_principals()):
             _measure(health, bus, answering.rows)
             yield answering.subscriptions
+
+
+def models_of(settings: GatewaySettings, question_settings: QuerySettings | None) -> Models:
+    """Return what the routes about models work with, with the settings of this process's models,
+    if it asks any. Raises ConfigurationError for networks that are none.
+    """
+    file = os.environ.get(STACK_FILE, "")
+    path = Path(file) if file else None
+    return Models(question_settings, try_reranker, settings.model_networks, path)
 
 
 def _measure(health: Health, bus: Bus, rows: Rows) -> None:

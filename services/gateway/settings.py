@@ -29,14 +29,7 @@ class WebhookSettings(Settings):
         """Private networks that webhooks may lead to. Raises ConfigurationError for what is no
         network.
         """
-        try:
-            return [
-                ip_network(part.strip())
-                for part in self.webhook_allowed_networks.split(",")
-                if part.strip()
-            ]
-        except ValueError as error:
-            raise ConfigurationError(f"WEBHOOK_ALLOWED_NETWORKS: {error}") from None
+        return _networks(self.webhook_allowed_networks, "WEBHOOK_ALLOWED_NETWORKS")
 
 
 class GatewaySettings(WebhookSettings, ParserSettings):
@@ -66,6 +59,12 @@ class GatewaySettings(WebhookSettings, ParserSettings):
     input_dir: str = Field(
         default="", description="has a folder for each workspace, which /documents/scan reads"
     )
+    model_allowed_networks: str = Field(
+        default="",
+        description=(
+            "networks such as 10.0.0.0/8, with commas, with models that may be tried though private"
+        ),
+    )
     edit_timeout: float = Field(
         default=10.0, ge=0, description="seconds an edit waits for its effect in the graph"
     )
@@ -77,3 +76,18 @@ class GatewaySettings(WebhookSettings, ParserSettings):
     ollama_emulating_model_tag: str = Field(
         default="latest", pattern=r"^[\w.-]+$", description="its tag"
     )
+
+    @cached_property
+    def model_networks(self) -> list[IPv4Network | IPv6Network]:
+        """Private networks with models that may be tried. Raises ConfigurationError for what is no
+        network.
+        """
+        return _networks(self.model_allowed_networks, "MODEL_ALLOWED_NETWORKS")
+
+
+def _networks(text: str, setting: str) -> list[IPv4Network | IPv6Network]:
+    """Return the networks between commas. Raises ConfigurationError for what is none."""
+    try:
+        return [ip_network(part.strip()) for part in text.split(",") if part.strip()]
+    except ValueError as error:
+        raise ConfigurationError(f"{setting}: {error}") from None

@@ -42,6 +42,7 @@ from services.gateway.operations.dependencies import (
     Operations,
     WorkspaceOperations,
 )
+from services.gateway.operations.model_trials import Models
 from services.gateway.operations.rebuilding import Rebuilds
 from services.gateway.past.dependencies import PastDependencies
 from services.gateway.questions.dependencies import CountTokens, QuestionDependencies
@@ -100,6 +101,7 @@ class Parts:
     past_documents: PastDocuments
     operations: Operations
     webhooks: Webhooks
+    models: Models
     charges: Charges | None = None
 
     def slices(self) -> tuple[object, ...]:
@@ -123,6 +125,7 @@ class Parts:
             SystemDependencies(self.settings, self.questions, self.pointers, documents),
             WebhookDependencies(self.webhooks, self._trials(), self.log, self.feed),
             self.operations,
+            self.models,
             WorkspaceOperations(self.log, self.feed, self.pointers, documents),
             CostDependencies(
                 self.log, self.pointers, self.projections.ledger, self.settings.prices

@@ -2,10 +2,11 @@
 them.
 """
 
+import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from functools import partial
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import structlog
 
@@ -58,6 +59,9 @@ from services.query.questions.port import QuestionRequest, SearchPlace
 from services.query.retrieval.caches.invalidation import ProjectionCache
 from services.query.retrieval.port import PassageReranker
 from services.query.settings import QuerySettings
+
+if TYPE_CHECKING:
+    from runtime.models.trial import Trial
 
 logger = structlog.get_logger(__name__)
 
@@ -313,6 +317,25 @@ def passage_reranker(reranker: Reranker | None, settings: QuerySettings) -> Pass
     return (
         ModelReranker(reranker, cutter(settings.rerank_max_tokens_per_doc, 0)) if reranker else None
     )
+
+
+async def try_reranker(settings: QuerySettings) -> "Trial | None":
+    """Have the reranker order two texts; None if none is configured. Raises what
+    `Reranker.rerank` does.
+    """
+    # Imported only here, with the wires of all providers.
+    from runtime.models.trial import TEXT, Trial  # noqa: PLC0415
+
+    reranker = open_reranker(settings, UNSHARED_LIMITERS)
+    if reranker is None:
+        return None
+    start = time.monotonic()
+    try:
+        ranking = await reranker.rerank("What was replaced?", [TEXT, "It rains."], 2)
+    finally:
+        await reranker.close()
+    name = settings.rerank_model or settings.rerank_binding
+    return Trial(name, f"{len(ranking)} texts ordered", time.monotonic() - start)
 
 
 def open_reranker(settings: QuerySettings, limiters: RateLimiters) -> Reranker | None:

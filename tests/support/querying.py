@@ -33,6 +33,7 @@ from services.gateway.auth.config import AuthConfig
 from services.gateway.dependencies import provide
 from services.gateway.feeds.streams import EventStreams
 from services.gateway.operations.dependencies import Operations
+from services.gateway.operations.model_trials import Models
 from services.gateway.settings import GatewaySettings
 from services.gateway.webhooks.delivery import Webhooks
 from services.gateway.webhooks.endpoints import Endpoints
@@ -58,6 +59,7 @@ from services.query.settings import QuerySettings
 from services.query.status.positions import LogPositions
 from services.query.status.projection import on_events
 from services.query.visibility.followed_log import FollowedVisibility
+from services.query.wiring import try_reranker
 from tests.support.events import (
     NOON,
     added,
@@ -219,6 +221,7 @@ class QueryHarness:
             "past_documents": MemoryPastDocuments(self.log, past),
             "operations": self.operations,
             "webhooks": Webhooks(Endpoints(MemorySharedValues()), HttpPoster()),
+            "models": Models(question_settings, try_reranker, (), None),
             "charges": Charges(self.log),
         }
         provide(app, *Parts(**{**parts, **changes}).slices())

@@ -8,7 +8,7 @@ from typing import Any
 from contracts.events import Event
 from runtime.bus.feed.memory import MemoryEventFeed
 from runtime.bus.memory import MemoryLog, MemorySharedValues
-from services.gateway.webhooks.addresses import Target
+from services.gateway.egress import Target
 from services.gateway.webhooks.delivery import Webhooks
 from services.gateway.webhooks.endpoints import Endpoint, Endpoints, EndpointState
 from services.gateway.webhooks.notifications import Notifier

@@ -5,6 +5,7 @@ from typing import Any
 from services.gateway.reference.access_examples import ACCESS_EXAMPLES
 from services.gateway.reference.golden_examples import GOLDEN_EXAMPLES
 from services.gateway.reference.graph_examples import GRAPH_EXAMPLES
+from services.gateway.reference.model_examples import MODEL_EXAMPLES
 from services.gateway.reference.operation_examples import OPERATION_EXAMPLES
 from services.gateway.reference.receipt_examples import RECEIPT_EXAMPLES
 from services.gateway.reference.statement_examples import STATEMENT_EXAMPLES
@@ -101,6 +102,7 @@ EXAMPLES: dict[str, Any] = {
         "llm_generated": False,
     },
     **ACCESS_EXAMPLES,
+    **MODEL_EXAMPLES,
     **RECEIPT_EXAMPLES,
     "POST /query/data": {
         "status": "success",

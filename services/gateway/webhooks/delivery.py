@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from services.gateway.webhooks.addresses import AddressRefused, Network, Target, resolved
+from services.gateway.egress import AddressRefused, Network, Target, resolved
 from services.gateway.webhooks.endpoints import Endpoint, Endpoints
 from services.gateway.webhooks.signing import signed_headers
 

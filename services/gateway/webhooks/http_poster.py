@@ -4,7 +4,7 @@ import ssl
 from functools import cached_property
 from typing import Any
 
-from services.gateway.webhooks.addresses import Target
+from services.gateway.egress import Target
 
 TIMEOUT = 15.0
 """Seconds for each operation of an attempt; its caller ends the attempt as a whole."""

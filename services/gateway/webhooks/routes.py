@@ -14,11 +14,11 @@ from contracts.subjects import of_workspace
 from contracts.text import encodable
 from services.gateway.auth.audit import note_details
 from services.gateway.caller_places import CallerPlaces, end_of_log
+from services.gateway.egress import resolved
 from services.gateway.operations.scope import NotedReason
 from services.gateway.places import Places
 from services.gateway.reference.responses import error_responses
 from services.gateway.strict_model import StrictModel
-from services.gateway.webhooks.addresses import resolved
 from services.gateway.webhooks.dependencies import WebhookDeps
 from services.gateway.webhooks.endpoints import (
     NOTICES,

@@ -12,8 +12,8 @@ from cli.settings_file import VARIABLE, read_settings_file
 from cli.stack import report_other_models
 from embedded.data_folder import DataFolder, StackState
 from embedded.stack import configured_models
-from operations.settings_lines import write_settings
 from runtime.errors import InvalidInput
+from runtime.settings_lines import write_settings
 
 run = CliRunner().invoke
 

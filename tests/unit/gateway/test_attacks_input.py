@@ -230,7 +230,7 @@ async def test_s14_no_route_fetches_an_address(
     """The guard of the tests refuses every other machine; here nothing is even tried, on this one
     neither.
 
-    Only webhooks name an address, and those have tests of what they refuse.
+    Only webhooks and models name an address, and those have tests of what they refuse.
     """
     await add(api, address, address)
     await settle(harness)

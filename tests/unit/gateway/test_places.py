@@ -13,9 +13,9 @@ from contracts.events import GraphEdited
 from runtime.bus.feed.memory import MemoryEventFeed
 from runtime.bus.memory import MemorySharedValues
 from services.gateway.auth.permissions import Permissions, Principal
+from services.gateway.egress import Target
 from services.gateway.feeds.streams import EventStreams
 from services.gateway.places import MARK, PLAIN, Places
-from services.gateway.webhooks.addresses import Target
 from services.gateway.webhooks.delivery import Webhooks
 from services.gateway.webhooks.endpoints import Endpoint, Endpoints
 from services.gateway.webhooks.notifications import Notifier

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from services.gateway.webhooks.addresses import AddressRefused, resolved
+from services.gateway.egress import AddressRefused, resolved
 from tests.support.webhook_bench import HERE
 
 PRIVATE = (

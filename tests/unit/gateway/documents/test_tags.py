@@ -23,16 +23,16 @@ async def test_tags_take_the_place_of_those_before(
     api: httpx.AsyncClient, harness: QueryHarness
 ) -> None:
     id = await added(api, harness)
-    for given, shown in (
+    for tags, text in (
         (["minutes", " 2026 ", "minutes"], "minutes, 2026"),
         (["port"], "port"),
         ([], None),
         (["port"], "port"),
     ):
-        answer = await api.put(f"/documents/{id}/tags", json={"tags": given})
+        answer = await api.put(f"/documents/{id}/tags", json={"tags": tags})
         assert answer.status_code == 200, answer.text
         await projected(harness)
-        assert await tags_of(api, id) == shown
+        assert await tags_of(api, id) == text
     events = (await api.get(f"/documents/{id}/events", params={"type": "TagsChanged"})).json()
     texts = [event["text"] for event in events["events"]]
     assert texts == ["minutes, 2026", "port", "no tags", "port"]

@@ -6,11 +6,12 @@ import { Notice } from "../../ui/notices";
 import { GoldenQuestions } from "../golden/GoldenQuestions";
 import { Costs } from "./Costs";
 import { Health } from "./Health";
+import { Models } from "./Models";
 import { Projections } from "./Projections";
 import { SettingsTable } from "./SettingsTable";
 import { Webhooks } from "./Webhooks";
 
-const TABS = { health: Health, projections: Projections, costs: Costs, golden: GoldenQuestions, webhooks: Webhooks, settings: SettingsTable };
+const TABS = { health: Health, projections: Projections, costs: Costs, models: Models, golden: GoldenQuestions, webhooks: Webhooks, settings: SettingsTable };
 type TabName = keyof typeof TABS;
 
 /** What concerns the whole deployment is for those alone whose credentials are for all of it. */

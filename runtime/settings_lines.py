@@ -7,8 +7,20 @@ from pathlib import Path
 
 from runtime.errors import InvalidInput
 
+STACK_FILE = "LIGHTSTREAM_STACK_SETTINGS"
+"""The variable by which `up` tells services which settings file it reads."""
+
 _PLAIN = re.compile(r"[A-Za-z0-9_./:@%+,=-]*")
 """A value that needs no quotation marks."""
+
+
+def variables_in(path: Path) -> dict[str, str]:
+    """Return the variables that a file sets; none where there is no file."""
+    # Most processes write no settings, and need no parser.
+    from dotenv import dotenv_values  # noqa: PLC0415
+
+    read_variables = dotenv_values(path, interpolate=False) if path.is_file() else {}
+    return {name: value for name, value in read_variables.items() if value}
 
 
 def write_settings(path: Path, settings: Mapping[str, str]) -> None:

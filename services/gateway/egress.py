@@ -1,7 +1,8 @@
-"""Where a webhook may lead: resolved once, checked, and then connected to by that very address.
+"""Where an address that callers give may lead: resolved once, checked, and then connected to by
+that very address.
 
-Whoever may register a webhook must not reach what only this machine can reach: other services,
-metadata of a cloud.
+Whoever may register a webhook, or try a model, must not reach what only this machine can reach:
+other services, metadata of a cloud.
 """
 
 import asyncio
@@ -61,7 +62,19 @@ without a word.
 
 
 class AddressRefused(BadRequest):
-    """The address is not one that webhooks may be sent to."""
+    """The address is not one that requests may be sent to."""
+
+
+@dataclass(frozen=True)
+class Purpose:
+    """What an address is of, and the setting with the private networks that it may be in."""
+
+    noun: str
+    setting: str
+
+
+WEBHOOK = Purpose("webhook", "WEBHOOK_ALLOWED_NETWORKS")
+MODEL = Purpose("model", "MODEL_ALLOWED_NETWORKS")
 
 
 @dataclass(frozen=True)
@@ -89,7 +102,9 @@ class Target:
         )
 
 
-async def resolved(url: str, allowed_networks: Sequence[Network]) -> list[Target]:
+async def resolved(
+    url: str, allowed_networks: Sequence[Network], purpose: Purpose = WEBHOOK
+) -> list[Target]:
     """Return what to connect to, one for each address of the host, at least one. Raises
     AddressRefused.
 
@@ -98,14 +113,14 @@ async def resolved(url: str, allowed_networks: Sequence[Network]) -> list[Target
     """
     if not _PRINTABLE.fullmatch(url):
         raise AddressRefused(
-            "the address of the webhook is no URL: it has a line break, a space, "
+            f"the address of the {purpose.noun} is no URL: it has a line break, a space, "
             "a backslash or another character that must be written as %XX"
         )
     try:
         parts = urlsplit(url)
         scheme, host, port = parts.scheme, parts.hostname or "", parts.port
     except ValueError:
-        raise AddressRefused("the address of the webhook is no URL") from None
+        raise AddressRefused(f"the address of the {purpose.noun} is no URL") from None
     if (
         scheme not in ("http", "https")
         or not host
@@ -117,20 +132,22 @@ async def resolved(url: str, allowed_networks: Sequence[Network]) -> list[Target
             "the address must be https://host/…, without a user, a password or a fragment"
         )
     port = port or {"http": 80, "https": 443}[scheme]
-    addresses = await _addresses(host, port)
+    addresses = await _addresses(host, port, purpose)
     for address in addresses:
         inside = any(address in network for network in allowed_networks)
         if not inside and not _is_public(address):
             raise AddressRefused(
-                "the host has a private or reserved address; see WEBHOOK_ALLOWED_NETWORKS"
+                f"the host has a private or reserved address; see {purpose.setting}"
             )
         if not inside and scheme == "http":
-            raise AddressRefused("a webhook needs https; http is for WEBHOOK_ALLOWED_NETWORKS only")
+            raise AddressRefused(
+                f"a {purpose.noun} needs https; http is for {purpose.setting} only"
+            )
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     return [Target(scheme, host, port, str(address), path) for address in dict.fromkeys(addresses)]
 
 
-async def _addresses(host: str, port: int) -> list[IPv4Address | IPv6Address]:
+async def _addresses(host: str, port: int, purpose: Purpose) -> list[IPv4Address | IPv6Address]:
     try:
         async with asyncio.timeout(RESOLVE_SECONDS):
             infos = await asyncio.get_running_loop().getaddrinfo(
@@ -139,7 +156,7 @@ async def _addresses(host: str, port: int) -> list[IPv4Address | IPv6Address]:
         # An IPv6 address of a link has its interface behind a percent sign.
         return [ip_address(str(entry[4][0]).partition("%")[0]) for entry in infos]
     except (OSError, TimeoutError, UnicodeError, ValueError):
-        raise AddressRefused("the host of the webhook has no address") from None
+        raise AddressRefused(f"the host of the {purpose.noun} has no address") from None
 
 
 def _is_public(address: IPv4Address | IPv6Address) -> bool:

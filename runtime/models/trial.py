@@ -2,23 +2,31 @@
 answer.
 """
 
+import asyncio
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
-import httpx
-import orjson
-
 from runtime.errors import InvalidInput, Unavailable
+from runtime.models.json_values import parsed
 from runtime.models.open import open_chat, open_embedder
 from runtime.models.port import Message
 from runtime.models.roles import Role, embedding_connection
 from runtime.models.wires.open import open_wire
+from runtime.models.wires.openai import OpenAiWire, Request
 from runtime.settings import Settings
+
+# Imported where they are needed: aiohttp and httpx take half a second to load.
 
 PATIENCE = 60.0
 """Seconds a call may take or wait: a model on this machine is loaded by its first request."""
+
+CONNECT = 10.0
+"""Seconds to reach a service."""
+
+REFUSALS = (401, 403)
+"""Statuses of a key that is refused."""
 
 QUESTION = "Answer with the single word: yes"
 TEXT = "The tide gauge of Port Elm was replaced in March."
@@ -41,9 +49,9 @@ async def offered_models(base_url: str, key: str) -> list[str]:
     Raises Unavailable where nobody answers at that address, InvalidInput for a refused key.
     """
     headers = {"Authorization": f"Bearer {key}"} if key else {}
-    listed = await _request("GET", f"{base_url.rstrip('/')}/models", headers)
+    answer = await _listed(f"{base_url.rstrip('/')}/models", headers)
     try:
-        return [str(row["id"]) for row in listed["data"]]
+        return [str(row["id"]) for row in answer["data"]]
     except (LookupError, TypeError):
         return []
 
@@ -56,9 +64,7 @@ async def embedding_dimension(settings: Settings) -> int:
     model = settings.embedding_model
     wire = open_wire(settings.embedding_binding, embedding_connection(settings))
     request = wire.embedding({"model": model, "input": ["tide"]})
-    data = orjson.dumps(dict(request.body))
-    headers = {**wire.headers(request.url, data), "Content-Type": "application/json"}
-    answer = await _request("POST", request.url, headers, data)
+    answer = await _posted(wire, request)
     try:
         return len(wire.vectors(answer)["data"][0]["embedding"])
     except (LookupError, TypeError):
@@ -93,24 +99,55 @@ async def try_embedder(settings: Settings) -> Trial:
     return Trial(embedder.model, f"{embedder.dimension} numbers a text", time.monotonic() - start)
 
 
-async def _request(
-    method: str, address: str, headers: Mapping[str, str], data: bytes | None = None
-) -> Any:
+async def _listed(address: str, headers: Mapping[str, str]) -> Any:
     """Return the JSON that a service answers; an empty object where it knows no such path."""
+    import httpx  # noqa: PLC0415
+
     base_url = address.rpartition("/")[0]
     try:
         async with httpx.AsyncClient(timeout=PATIENCE) as client:
-            response = await client.request(method, address, headers=headers, content=data)
+            response = await client.get(address, headers=headers)
     except (httpx.HTTPError, httpx.InvalidURL) as error:
-        raise Unavailable(
-            f"nobody answers at {base_url}: {error or type(error).__name__}"
-        ) from None
-    if response.status_code in (401, 403):
-        raise InvalidInput(f"{base_url} refuses the key ({response.status_code}): enter it again")
+        raise _silent(base_url, error) from None
+    if response.status_code in REFUSALS:
+        raise _refused(base_url, response.status_code)
     try:
         return response.json()
     except ValueError:
         return {}
+
+
+async def _posted(wire: OpenAiWire, request: Request) -> Any:
+    """Return the JSON that a service answers, also that of an error."""
+    import aiohttp  # noqa: PLC0415
+
+    from runtime.models.json_posts import (  # noqa: PLC0415
+        JsonPosts,
+        RedirectedAway,
+        StatusError,
+    )
+
+    base_url = request.url.rpartition("/")[0]
+    posts = JsonPosts(wire.headers, CONNECT)
+    try:
+        async with asyncio.timeout(PATIENCE):
+            return parsed(await posts.post(request.url, request.body)) or {}
+    except StatusError as error:
+        if error.status in REFUSALS:
+            raise _refused(base_url, error.status) from None
+        return parsed(error.content) or {}
+    except (aiohttp.ClientError, OSError, TimeoutError, RedirectedAway) as error:
+        raise _silent(base_url, error) from None
+    finally:
+        await posts.close()
+
+
+def _silent(base_url: str, error: Exception) -> Unavailable:
+    return Unavailable(f"nobody answers at {base_url}: {error or type(error).__name__}")
+
+
+def _refused(base_url: str, status: int) -> InvalidInput:
+    return InvalidInput(f"{base_url} refuses the key ({status}): enter it again")
 
 
 def _sentence(answer: Any) -> str:
