@@ -80,10 +80,12 @@ def list_(
             return
         for receipt in receipts:
             words = receipt.question if receipt.question is not None else f"({receipt.form})"
+            changes = receipt.changed_passages
+            change_note = f", {changes} passages changed since" if changes else ""
             echo(
                 line(
                     f"{receipt.id}  {receipt.asked_at[:19]}  {receipt.asker or '-'}  "
-                    f"{receipt.documents} documents  {words}"
+                    f"{receipt.documents} documents{change_note}  {words}"
                 )
             )
         if not receipts:

@@ -8,7 +8,8 @@ from lightstream_rag.models import ResponseModel
 
 class ReceiptSummary(ResponseModel):
     """A receipt in a list. `question` is None where only its hash was recorded; `documents` and
-    `passages`: how many the answer rests on; `end`: `whole`, or how it ended.
+    `passages`: how many the answer rests on; `changed_passages`: how many of these are not in the
+    documents any more as they were; `end`: `whole`, or how it ended.
     """
 
     id: str
@@ -20,6 +21,7 @@ class ReceiptSummary(ResponseModel):
     question: str | None = None
     documents: int = 0
     passages: int = 0
+    changed_passages: int = 0
     by_model: bool = False
     end: str = "whole"
 
@@ -41,6 +43,17 @@ class Receipt(ResponseModel):
     asker: str | None = None
     sha256: str
     event: dict[str, Any]
+
+
+class Verification(ResponseModel):
+    """What was verified of a receipt by the log: passages as they were, those of erased documents,
+    and a sentence for each that is not as it was.
+    """
+
+    id: str
+    passages: int
+    erased_passages: int
+    problems: list[str]
 
 
 class Replay(ResponseModel):
@@ -87,6 +100,11 @@ def receipts(
 def receipt(id: str) -> Flow[Receipt]:
     """Return the receipt of an answer, by the id that came with it. Raises `NotFound`."""
     return get(f"/receipts/{id}", parse_as(Receipt))
+
+
+def verification(id: str) -> Flow[Verification]:
+    """Compare a receipt with its hashes, and with the passages in the log. Raises `NotFound`."""
+    return get(f"/receipts/{id}/verification", parse_as(Verification))
 
 
 def replay(id: str, *, query: str = "", answer: bool = True) -> Flow[Replay]:

@@ -9,7 +9,6 @@ from nats.js import JetStreamContext
 from contracts import subjects
 from contracts.ids import sha256
 from operations.command_bus import connect_bus
-from operations.receipts import logged_chunks
 from runtime.bus.chain import Link
 from runtime.bus.nats.log import NatsLog
 from runtime.bus.port import Log
@@ -17,6 +16,7 @@ from runtime.errors import InvalidInput, LogDamaged
 from runtime.projections.log_archive import chained_pages, kept_links
 from runtime.receipts.exported import ChainExcerpt, exported
 from runtime.receipts.reading import StoredReceipt, find_receipt
+from runtime.receipts.verifying import logged_chunks
 from runtime.settings import Settings
 from runtime.stores.documents.port import Rows
 from runtime.stores.open import open_documents

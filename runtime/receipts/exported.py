@@ -204,10 +204,11 @@ class ExportedReceipt:
                 findings.problems.append(
                     f"passages: the text of {passage.chunk_id} does not have its hash"
                 )
-        erased = sum(not passage.sha256 for passage in passages)
-        hashes = len(passages) - erased - len(texts)
+        erased_count = sum(not passage.sha256 for passage in passages)
+        hashes = len(passages) - erased_count - len(texts)
         findings.verified.append(
-            f"passages: {len(texts)} with their texts, {hashes} by their hashes, {erased} erased"
+            f"passages: {len(texts)} with their texts, {hashes} by their hashes, "
+            f"{erased_count} erased"
         )
 
 

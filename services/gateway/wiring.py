@@ -119,9 +119,7 @@ class Parts:
             self._search(),
             GoldenDependencies(self.log),
             PastDependencies(self.log, self.past),
-            ReceiptDependencies(
-                self.log, self.questions, self.pointers, self.projections.visibility
-            ),
+            self._receipts(),
             SystemDependencies(self.settings, self.questions, self.pointers, documents),
             WebhookDependencies(self.webhooks, self._trials(), self.log, self.feed),
             self.operations,
@@ -136,6 +134,16 @@ class Parts:
         if self.settings.webhook_sender == "apart":
             return OrderedTrials(self.webhooks.endpoints.values)
         return OwnTrials(self.webhooks)
+
+    def _receipts(self) -> ReceiptDependencies:
+        return ReceiptDependencies(
+            log=self.log,
+            questions=self.questions,
+            pointers=self.pointers,
+            visibility=self.projections.visibility,
+            documents=self.projections.documents,
+            passages=self.projections.passages,
+        )
 
     def _documents(self) -> DocumentDependencies:
         read_limits = ReadLimits(self.settings.max_upload_size, self.settings.parsing_services())

@@ -20,6 +20,8 @@ const NamesPage = patient(() => import("./pages/graph/NamesPage"));
 const SuccessionPage = patient(() => import("./pages/validity/SuccessionPage"));
 const LogPage = patient(() => import("./pages/log/LogPage"));
 const OperationsPage = patient(() => import("./pages/operations/OperationsPage"));
+const ReceiptPage = patient(() => import("./pages/receipts/ReceiptPage"));
+const ReceiptsPage = patient(() => import("./pages/receipts/ReceiptsPage"));
 const DocumentPage = patient(() => import("./pages/document/DocumentPage"));
 
 /** Milliseconds after which the rest of the page is loaded: what is looked at comes first. */
@@ -41,6 +43,8 @@ function routes(title: string, workspace: string) {
         { path: "ask", element: <AskPage /> },
         { path: "graph", element: <GraphPage /> },
         { path: "graph/names", element: <NamesPage /> },
+        { path: "receipts", element: <ReceiptsPage /> },
+        { path: "receipts/:receipt", element: <ReceiptPage /> },
         { path: "log", element: <LogPage /> },
         { path: "operations", element: <OperationsPage /> },
         { path: "*", element: <NotFound /> },

@@ -42,11 +42,14 @@ class ReceiptSummary(BaseModel):
     question: str | None
     documents: int = Field(description="documents that the answer rests on")
     passages: int
+    changed_passages: int = Field(
+        description="of these, how many are not in the documents any more as they were"
+    )
     by_model: bool
     end: AnswerEnd
 
     @classmethod
-    def of(cls, receipt: StoredReceipt, places: Places) -> "ReceiptSummary":
+    def of(cls, receipt: StoredReceipt, places: Places, change_count: int) -> "ReceiptSummary":
         """Return the summary as a caller with these places sees it."""
         event = receipt.event
         return cls(
@@ -59,6 +62,7 @@ class ReceiptSummary(BaseModel):
             question=event.question.text,
             documents=len(event.evidence.documents),
             passages=len(event.evidence.passages),
+            changed_passages=change_count,
             by_model=event.by_model,
             end=event.end,
         )
@@ -96,6 +100,15 @@ class ReceiptResponse(BaseModel):
             sha256=receipt.leaf,
             event=shown_event(event, places),
         )
+
+
+class VerificationResponse(BaseModel):
+    """What was verified of a receipt by the log."""
+
+    id: str
+    passages: int = Field(description="whose text in the log has the hash that the receipt names")
+    erased_passages: int = Field(description="passages of erased documents")
+    problems: list[str] = Field(description="what is not as it was, a sentence each")
 
 
 class ReplayRequest(BaseModel):

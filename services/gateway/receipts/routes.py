@@ -8,9 +8,11 @@ from runtime.bus.points import sequence_at
 from runtime.bus.port import Log
 from runtime.models.call_scope import set_call_scope
 from runtime.receipts.reading import newest_receipts
+from runtime.receipts.verifying import LoggedPassages, verified_by_log
 from services.gateway.caller_places import CallerPlaces
 from services.gateway.connection import while_connected
 from services.gateway.places import Places
+from services.gateway.receipts.changes import changed_passages
 from services.gateway.receipts.dependencies import ReceiptDeps
 from services.gateway.receipts.models import (
     ReceiptConditions,
@@ -19,12 +21,13 @@ from services.gateway.receipts.models import (
     ReceiptSummary,
     ReplayRequest,
     ReplayResponse,
+    VerificationResponse,
 )
 from services.gateway.receipts.readers import CurrentReader
 from services.gateway.receipts.replay import ReplayedQuestion, replay
 from services.gateway.reference.responses import error_responses
 from services.gateway.workspaces import Workspace
-from services.query.partitions import Partitions
+from services.query.partitions import Partitions, status_partition
 
 router = APIRouter(prefix="/receipts", tags=["receipts"])
 
@@ -52,7 +55,14 @@ async def receipts(
         limit=conditions.limit,
         may_read=reader.may_read,
     )
-    return Receipts(receipts=[ReceiptSummary.of(receipt, places) for receipt in stored_receipts])
+    status = await status_partition(deps.pointers, reader.workspace)
+    change_counts = await changed_passages(stored_receipts, deps.documents, deps.passages, status)
+    return Receipts(
+        receipts=[
+            ReceiptSummary.of(receipt, places, change_count)
+            for receipt, change_count in zip(stored_receipts, change_counts, strict=True)
+        ]
+    )
 
 
 @router.get("/{id}", responses=error_responses(404))
@@ -62,6 +72,18 @@ async def receipt(
     """Return one receipt, where the caller may read it: see the list."""
     receipt = await reader.receipt(deps.log, id)
     return ReceiptResponse.of(receipt, places, hides_revisions=reader.viewer is not None)
+
+
+@router.get("/{id}/verification", responses=error_responses(404))
+async def verify_receipt(
+    id: ReceiptId, deps: ReceiptDeps, reader: CurrentReader
+) -> VerificationResponse:
+    """Compare the texts of a receipt with their hashes, and the passages that it names with those
+    in the log. The hash chain of the log is compared by `lightstream receipts verify`.
+    """
+    receipt = await reader.receipt(deps.log, id)
+    verification = await verified_by_log(receipt, LoggedPassages(deps.log, reader.workspace))
+    return VerificationResponse(id=id, **vars(verification))
 
 
 @router.post("/{id}/replay", responses=error_responses(404, 502))

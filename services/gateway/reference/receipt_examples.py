@@ -14,6 +14,7 @@ _RECEIPT: dict[str, Any] = {
     "question": "Who leads the Harbour Office?",
     "documents": 1,
     "passages": 1,
+    "changed_passages": 0,
     "by_model": True,
     "end": "whole",
 }
@@ -58,6 +59,12 @@ RECEIPT_EXAMPLES: dict[str, Any] = {
         "asker": "user:ada",
         "sha256": "ab" * 32,
         "event": _ANSWER_GIVEN,
+    },
+    "GET /receipts/{id}/verification": {
+        "id": _RECEIPT["id"],
+        "passages": 1,
+        "erased_passages": 0,
+        "problems": [],
     },
     "POST /receipts/{id}/replay": {
         "id": _RECEIPT["id"],

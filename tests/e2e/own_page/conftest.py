@@ -19,6 +19,7 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Generator[Stack]:
         "AUTH_ACCOUNTS": f"{USER}:{PASSWORD}",
         "TOKEN_SECRET": SECRET,
         "LIGHTSTREAM_API_KEYS": f"reader:{READER}:default:read,writer:{WRITER}:*:write",
+        "RECEIPTS": "off, receipts=full",
         "WEBHOOK_ALLOWED_NETWORKS": "127.0.0.0/8",
     }
     with running(tmp_path_factory.mktemp("page") / "data", **env) as stack:

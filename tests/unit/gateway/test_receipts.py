@@ -5,6 +5,7 @@ see them.
 import json
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
 import httpx
@@ -12,7 +13,7 @@ import pytest
 from pydantic import SecretStr
 
 from contracts.access import Access
-from contracts.events import AccessChanged
+from contracts.events import AccessChanged, DocumentDeleted
 from services.gateway.auth.config import AuthConfig, auth_config
 from services.gateway.auth.settings import AccessSettings
 from services.query.receipts.publishing import AnswerReceipts
@@ -20,13 +21,14 @@ from tests.support.events import (
     NOON,
     added,
     chunked,
+    delivered,
     document,
     entity,
     extracted,
     relation,
     sealed,
 )
-from tests.support.querying import QueryHarness, library_of_two
+from tests.support.querying import CURIE, QueryHarness, library_of_two
 from tests.support.questions import local_questions, receipts_of
 
 QUESTION = "Who discovered radium?"
@@ -141,6 +143,40 @@ async def test_receipts_are_listed_by_what_they_rest_on() -> None:
         assert await listed(since="2020-01-01T00:00:00Z") == [questions[1], questions[0]]
         assert (await client.get("/receipts", params={"since": "x"})).status_code == 422
         assert (await client.get("/receipts", params={"documents": "x"})).status_code == 422
+
+
+async def test_the_list_says_which_answers_read_what_has_changed() -> None:
+    harness = await library_of_two()
+    receipts = receipts_of(harness)
+    async with client_of(harness, receipts) as client:
+        only = {"document_ids": ["curie"]}
+        await client.post("/query", json={"query": QUESTION, "mode": "naive", "filter": only})
+        await receipts.publish()
+
+        async def counts() -> tuple[int, int]:
+            (summary,) = (await client.get("/receipts")).json()["receipts"]
+            return summary["passages"], summary["changed_passages"]
+
+        assert await counts() == (len(CURIE), 0)
+        await harness.project(delivered(added("curie", "Another one."), 1000, id="another"))
+        await harness.index("curie", CURIE[0], "Another one.", version=1000)
+        assert await counts() == (len(CURIE), 1)
+        await harness.project(delivered(DocumentDeleted(document_id="curie"), 2000))
+        assert await counts() == (len(CURIE), len(CURIE))
+
+
+async def test_a_receipt_is_verified_by_the_log() -> None:
+    harness = await logged_library()
+    receipts = receipts_of(harness)
+    async with client_of(harness, receipts) as client:
+        id = (await client.post("/query", json={"query": QUESTION})).headers["X-Receipt"]
+        await receipts.publish()
+        verification = (await client.get(f"/receipts/{id}/verification")).json()
+        assert verification == {"id": id, "passages": 2, "erased_passages": 0, "problems": []}
+        harness.log.messages[1] = replace(harness.log.messages[1], data=b"{}")
+        verification = (await client.get(f"/receipts/{id}/verification")).json()
+    assert (verification["passages"], len(verification["problems"])) == (0, 2)
+    assert "the log has no passage" in verification["problems"][0]
 
 
 async def test_who_may_only_read_sees_the_receipts_of_its_own_questions() -> None:

@@ -59,6 +59,7 @@ OPEN_TO_VIEWERS = {
     "GET /graph/provenance",
     "GET /receipts",
     "GET /receipts/{id}",
+    "GET /receipts/{id}/verification",
     "POST /receipts/{id}/replay",
 }
 """Routes that hide what must not be seen, or show nothing of documents. All others are closed."""

@@ -5,6 +5,7 @@ import { log } from "./log/en";
 import { golden } from "./golden/en";
 import { operations } from "./operations/en";
 import { validity } from "./validity/en";
+import { receipts } from "./receipts/en";
 
 const count = (n: number, one: string, many: string) => `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
 
@@ -211,6 +212,7 @@ export const en = {
   ask,
   golden,
   validity,
+  receipts,
   log,
   operations,
   graph,

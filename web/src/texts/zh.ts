@@ -5,6 +5,7 @@ import { log } from "./log/zh";
 import { golden } from "./golden/zh";
 import { operations } from "./operations/zh";
 import { validity } from "./validity/zh";
+import { receipts } from "./receipts/zh";
 
 const time = (seconds: number) =>
   seconds < 90 ? `${seconds} 秒` : seconds < 5400 ? `${Math.round(seconds / 60)} 分钟` : `${Math.round(seconds / 3600)} 小时`;
@@ -191,6 +192,7 @@ export const zh: Texts = {
   ask,
   golden,
   validity,
+  receipts,
   log,
   operations,
   graph,

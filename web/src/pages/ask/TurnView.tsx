@@ -1,5 +1,6 @@
-import { Link2, RotateCw, ScanSearch, Square } from "lucide-react";
+import { Link2, ReceiptText, RotateCw, ScanSearch, Square } from "lucide-react";
 import { useMemo, useState, useSyncExternalStore } from "react";
+import { Link } from "react-router";
 import { liveEvents } from "../../api/live";
 import { useTexts } from "../../texts";
 import { Button, CopyButton } from "../../ui/controls";
@@ -27,6 +28,11 @@ function Foot({ turn, isOpen, onToggle }: { turn: Turn; isOpen: boolean; onToggl
         onPress={() => void navigator.clipboard.writeText(address(turn.workspace, turn.question))}
       />
       {turn.answer && <Thumbs turn={turn} />}
+      {turn.receipt && (
+        <Link className="button quiet" to={`/${turn.workspace}/receipts/${turn.receipt}`}>
+          <ReceiptText size={16} aria-hidden /> {texts.receipts.receipt}
+        </Link>
+      )}
       <Button look="quiet" icon={ScanSearch} aria-expanded={isOpen} onPress={onToggle}>
         {texts.ask.evidence}
       </Button>

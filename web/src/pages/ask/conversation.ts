@@ -24,6 +24,8 @@ export interface Turn {
   mode: string;
   modeReason: string;
   position: number;
+  /** The id of its receipt; "" where answers are not recorded. Absent in what an older page kept. */
+  receipt?: string;
   /** The same for two that are asked side by side; 0 for one alone. */
   pair: number;
 }
@@ -114,6 +116,7 @@ export async function begin(asked: Question, workspace: string, pair = 0): Promi
         references: line.references ?? turn.references,
         outdated: line.outdated_sources ?? turn.outdated ?? [],
         step: line.progress ?? turn.step,
+        receipt: line.receipt ?? turn.receipt ?? "",
         byModel: line.llm_generated ?? turn.byModel,
         truncated: line.truncated ?? turn.truncated,
         mode: line.mode ?? turn.mode,

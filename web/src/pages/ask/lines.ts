@@ -18,6 +18,8 @@ export interface Line {
   prompt_truncated?: boolean;
   /** All text before this line was reasoning. */
   reset?: boolean;
+  /** The id of the answer's receipt, where answers are recorded. */
+  receipt?: string;
   error?: string;
 }
 

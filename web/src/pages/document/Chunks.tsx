@@ -1,5 +1,5 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { CodeXml } from "lucide-react";
+import { CodeXml, ReceiptText } from "lucide-react";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { Link } from "react-router";
 import { data, type Schemas, useApi, useWorkspace } from "../../api/client";
@@ -48,6 +48,9 @@ function ChunkView({ chunk, before, isCited, marks, isPlain }: ChunkViewProps) {
         {chunk.page !== null && <span>{texts.document.pageNumber(chunk.page)}</span>}
         <span>{texts.document.tokens(chunk.tokens)}</span>
         {isCited && <span className="badge processed">{texts.document.cited}</span>}
+        <Link className="button quiet bare small" to={`/${workspace}/receipts?passage=${encodeURIComponent(chunk.id)}`} title={texts.receipts.rested} aria-label={texts.receipts.rested}>
+          <ReceiptText size={14} aria-hidden />
+        </Link>
       </header>
       <div className="text" title={shared > 0 ? texts.document.overlap : undefined}>
         <Prose text={chunk.content} parts={parts} isPlain={isPlain} />

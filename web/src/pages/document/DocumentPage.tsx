@@ -12,6 +12,7 @@ import { UploadList } from "../documents/UploadList";
 import { isUnderWay, StageBars, StatusBadge } from "../documents/Status";
 import type { Document } from "../documents/useDocuments";
 import { Validity } from "../validity/Validity";
+import { ReceiptList } from "../receipts/ReceiptList";
 import { Chunks } from "./Chunks";
 import { DocumentActions } from "./DocumentActions";
 import { Tags } from "./Tags";
@@ -89,6 +90,8 @@ function Gone({ id }: { id: string }) {
     <>
       <Notice kind="warning">{texts.document.unknown}</Notice>
       <Versions id={id} />
+      <h2>{texts.receipts.rested}</h2>
+      <ReceiptList conditions={{ document: id }} />
     </>
   );
 }
@@ -144,6 +147,7 @@ export default function DocumentPage() {
               <Tab id="text">{texts.document.text}</Tab>
               <Tab id="events">{texts.document.events}</Tab>
               <Tab id="versions">{texts.document.versions}</Tab>
+              <Tab id="answers">{texts.receipts.tab}</Tab>
               <Tab id="details">{texts.document.details}</Tab>
             </TabList>
             <TabPanel id="text">
@@ -154,6 +158,9 @@ export default function DocumentPage() {
             </TabPanel>
             <TabPanel id="versions">
               <Versions id={id} />
+            </TabPanel>
+            <TabPanel id="answers">
+              <ReceiptList conditions={{ document: id }} />
             </TabPanel>
             <TabPanel id="details">
               <Details document={document} />

@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { CirclePlus, Combine, Ellipsis, Expand, Pencil, Split, Trash2, X } from "lucide-react";
 import { useState } from "react";
+import { Link } from "react-router";
 import { data, useApi, useWorkspace } from "../../api/client";
 import { useMayWrite } from "../../api/principal";
 import { useTexts } from "../../texts";
@@ -97,6 +98,7 @@ type PanelProps = {
 /** An entity: what is said of it, where that comes from, with what it is connected, and how it came to be so. */
 export function EntityPanel({ facts, graph, onSelect, onExpand, onChanged, isPast }: PanelProps) {
   const texts = useTexts();
+  const workspace = useWorkspace();
   const mayWrite = useMayWrite() && !isPast;
   const [dialog, setDialog] = useState<"" | "edit" | "merge" | "split" | "remove">("");
   const [isHistory, setHistory] = useState(false);
@@ -124,6 +126,9 @@ export function EntityPanel({ facts, graph, onSelect, onExpand, onChanged, isPas
       <Relations name={facts.name} relations={relations} onSelect={onSelect} onEdit={setRelation} onAdd={mayWrite ? () => setRelation(null) : undefined} />
       <Origin name={facts.name} sources={facts.sources} isPast={isPast} />
       {!isPast && <Contradictions name={facts.name} />}
+      <p>
+        <Link to={`/${workspace}/receipts?entity=${encodeURIComponent(facts.name)}`}>{texts.receipts.rested}</Link>
+      </p>
       <details onToggle={(event) => setHistory(event.currentTarget.open)}>
         <summary>{texts.graph.history}</summary>
         {isHistory && <History facts={facts} onUndone={mayWrite ? () => onChanged(facts.name) : undefined} />}
