@@ -157,13 +157,11 @@ async def _create(
             show_estimate(cost_estimate, "nothing was created without --yes", as_json)
             return
         budget = BudgetSet(**limits, reason=request.reason)
-        branch, count = await creating.create(
-            log, blobs, target, request, budget if budget.is_limit else None
-        )
+        branch = await creating.create(log, target, request, budget if budget.is_limit else None)
     if as_json:
-        print_json({**_as_json(branch), "copied": count})
+        print_json(_as_json(branch))
     else:
-        echo(f"branch {branch.name}: {count} events copied, its workspace is {branch.workspace}")
+        echo(f"branch {branch.name} begins, its workspace is {branch.workspace}")
         note(f"see how far it is: lightstream branch status {branch.name}")
 
 

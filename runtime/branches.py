@@ -1,9 +1,11 @@
 """The branches of workspaces, read from the log: each is a workspace that follows another one."""
 
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from contracts import subjects
+from contracts.envelope import Envelope
 from contracts.events import (
     BRANCH,
     BranchCreated,
@@ -55,26 +57,41 @@ async def branch_settings(log: Log, workspace: str) -> BranchSettings | None:
     return event.settings if isinstance(event, BranchCreated) else None
 
 
-async def read_branches(log: Log, origin: str, *, with_ended: bool = False) -> list[Branch]:
-    """Return the branches of a workspace, oldest first. Raises `Unavailable`."""
+async def read_branches(
+    log: Log, origin: str | None = None, *, with_ended: bool = False
+) -> list[Branch]:
+    """Return the branches of a workspace, or of all, oldest first. Raises `Unavailable`."""
     branches: dict[str, Branch] = {}
-    types = (BranchCreated.type_name(), BranchDropped.type_name())
-    async for page in log.read(0, [subjects.of_type(name) for name in types]):
-        for message in page:
+    async for message, envelope in _branch_events(log):
+        workspace, event = envelope.workspace, envelope.data
+        if origin_of(workspace) is None or origin not in (None, origin_of(workspace)):
+            continue
+        if isinstance(event, BranchCreated):
+            at = envelope.time or message.published_at
+            actor = envelope.actor or ""
+            branches[workspace] = Branch(workspace, event, message.sequence, at, actor)
+        elif branch := branches.get(workspace):
+            branches[workspace] = replace(branch, is_ended=True)
+    return [branch for branch in branches.values() if with_ended or not branch.is_ended]
+
+
+async def _branch_events(log: Log) -> AsyncGenerator[tuple[Message, Envelope[Event]]]:
+    """Yield the beginnings of all branches, and behind them the ends, each by a request of its own:
+    there are few.
+    """
+    for kind in (BranchCreated, BranchDropped):
+        sequence = 0
+        while message := await log.following(sequence, subjects.of_type(kind.type_name())):
+            sequence = message.sequence
             try:
-                envelope = decode(message.data, message.subject, message.headers)
+                yield message, decode(message.data, message.subject, message.headers)
             except (Poison, NewerVersion):
                 continue
-            workspace, event = envelope.workspace, envelope.data
-            if origin_of(workspace) != origin:
-                continue
-            if isinstance(event, BranchCreated):
-                at = envelope.time or message.published_at
-                actor = envelope.actor or ""
-                branches[workspace] = Branch(workspace, event, message.sequence, at, actor)
-            elif branch := branches.get(workspace):
-                branches[workspace] = _ended(branch)
-    return [branch for branch in branches.values() if with_ended or not branch.is_ended]
+
+
+async def is_dropped(log: Log, workspace: str) -> bool:
+    """Return whether somebody has dropped the branch. Raises `Unavailable`."""
+    return await log.newest(workspace, BRANCH, BranchDropped.type_name()) is not None
 
 
 async def read_branch(log: Log, origin: str, name: str, *, with_ended: bool = False) -> Branch:
@@ -96,12 +113,6 @@ async def promoted_branch(log: Log, origin: str) -> str:
     message = await log.newest(origin, BRANCH, BranchPromoted.type_name())
     event = _event(message) if message else None
     return event.name if isinstance(event, BranchPromoted) else ""
-
-
-def _ended(branch: Branch) -> Branch:
-    return Branch(
-        branch.workspace, branch.event, branch.sequence, branch.at, branch.actor, is_ended=True
-    )
 
 
 def _event(message: Message) -> Event | None:

@@ -8,14 +8,20 @@ from datetime import UTC, datetime
 
 from contracts import subjects
 from contracts.envelope import Envelope, wrap
-from contracts.events import BranchCreated, BranchSettings, BudgetSet, DocumentAdded, Event
+from contracts.events import (
+    BRANCH,
+    BranchCreated,
+    BranchSettings,
+    BudgetSet,
+    DocumentAdded,
+    Event,
+)
 from contracts.ids import BRANCH_PATTERN, branch_workspace, event_id, origin_of, sha256
 from contracts.values import Chunking
-from operations.branches.copying import BranchCopier
 from operations.command_bus import SOURCE
 from operations.estimate import CostEstimate, estimate_texts
 from operations.target import Target
-from runtime.branches import Branch, read_branch, read_branches
+from runtime.branches import Branch, read_branch
 from runtime.bus.codec import decode
 from runtime.bus.lineage import command_lineage
 from runtime.bus.port import Blobs, Log
@@ -59,7 +65,9 @@ async def check(log: Log, target: Target, request: BranchRequest) -> None:
         raise InvalidInput(
             f"the name {workspace} has more than 64 characters: choose a shorter one"
         )
-    if await log.last(workspace):
+    if await log.newest(workspace, BRANCH, BranchCreated.type_name()) or await log.following(
+        0, subjects.of_type_in(workspace, DocumentAdded.type_name())
+    ):
         raise InvalidInput(
             f"there is, or was, a branch {request.name!r} of {request.origin}: a name is used once"
         )
@@ -112,18 +120,16 @@ async def estimate(
 
 
 async def create(
-    log: Log,
-    blobs: Blobs,
-    target: Target,
-    request: BranchRequest,
-    budget: BudgetSet | None = None,
-) -> tuple[Branch, int]:
-    """Begin the branch, with its budget, and copy the documents of its origin into it; return how
-    many events were copied. Raises what `check` raises.
+    log: Log, target: Target, request: BranchRequest, budget: BudgetSet | None = None
+) -> Branch:
+    """Begin the branch, with its budget: the gateway copies the documents of its origin into it.
+    Raises what `check` raises.
     """
     await check(log, target, request)
     documents = await _documents(log, request)
     workspace = branch_workspace(request.origin, request.name)
+    if budget:
+        await set_budget(log, workspace=workspace, budget=budget, source=SOURCE)
     event = BranchCreated(
         name=request.name,
         origin=request.origin,
@@ -132,27 +138,25 @@ async def create(
         sampled_up_to=documents.sampled_up_to,
         reason=request.reason,
     )
+    await publish(log, workspace, event)
+    return await read_branch(log, request.origin, request.name)
+
+
+async def publish(log: Log, workspace: str, event: Event) -> None:
+    """Publish what is said of a branch, in the name of who runs the command. Raises
+    `Unavailable`.
+    """
+    newest_event = await log.newest(workspace, BRANCH, event.type_name())
+    sequence = newest_event.sequence if newest_event else 0
     envelope: Envelope[Event] = wrap(
         event,
-        id=event_id(workspace, event.type_name()),
+        id=event_id(f"{workspace}/{sequence}", event.type_name()),
         source=SOURCE,
         workspace=workspace,
         time=datetime.now(UTC),
         lineage=command_lineage(),
     )
     await log.publish(envelope)
-    if budget:
-        await set_budget(log, workspace=workspace, budget=budget, source=SOURCE)
-    branch = await read_branch(log, request.origin, request.name)
-    return branch, await BranchCopier(log, blobs, branch).copy_new()
-
-
-async def copy_all(log: Log, blobs: Blobs, origin: str) -> dict[str, int]:
-    """Copy into each branch of a workspace what it lacks; return how many events, by branch."""
-    return {
-        branch.name: await BranchCopier(log, blobs, branch).copy_new()
-        for branch in await read_branches(log, origin)
-    }
 
 
 async def _documents(log: Log, request: BranchRequest) -> _Documents:

@@ -6,17 +6,15 @@ A killed drop is simply started again: every step may be done twice.
 
 import asyncio
 from collections.abc import Sequence
-from datetime import UTC, datetime
 
 from nats.js import JetStreamContext
 
 from contracts import subjects
-from contracts.envelope import wrap
 from contracts.events import BRANCH, BranchDropped, DocumentAdded, DocumentErased, Event
 from contracts.graph import VECTOR_KINDS, Partition, VectorKind
-from contracts.ids import event_id
 from contracts.topology import PARKED_STREAM
 from contracts.values import BlobRef
+from operations.branches.creating import publish
 from operations.command_bus import SOURCE
 from operations.digest import Stores
 from operations.erasure.erase import PATIENCE, PAUSE, Report, is_handled
@@ -24,9 +22,8 @@ from operations.erasure.plan import DocumentHistory, ErasurePlan
 from operations.erasure.removal import publish_tombstones, refuse_undeletable_log, remove
 from operations.generations import TABLES
 from publishing.documents import delete_document
-from runtime.branches import Branch
+from runtime.branches import Branch, is_dropped
 from runtime.bus.codec import decode
-from runtime.bus.lineage import command_lineage
 from runtime.bus.nats.connection import translated
 from runtime.bus.nats.dead_letters import NatsDeadLetters
 from runtime.bus.nats.log import NatsLog
@@ -52,7 +49,8 @@ async def drop(
     """
     await refuse_undeletable_log(bus)
     log = NatsLog(bus)
-    await _end(log, branch, reason)
+    if not await is_dropped(log, branch.workspace):
+        await publish(log, branch.workspace, BranchDropped(reason=reason))
     await _let_go(bus, log, branch)
     report("no service works on the branch any more")
     plan = await _plan(bus, log, branch)
@@ -61,25 +59,6 @@ async def drop(
     report(f"removed {len(plan.leaves)} events")
     rows = await _empty_stores(stores, branch.workspace)
     return {"events": len(plan.leaves), "long_texts": len(plan.blobs), **rows}
-
-
-async def _end(log: Log, branch: Branch, reason: str) -> None:
-    """Say that it ends, so that nobody copies into it, and delete its documents, so that no model
-    is paid any more. Repeats change nothing.
-    """
-    event = BranchDropped(reason=reason)
-    await log.publish(
-        wrap(
-            event,
-            id=event_id(branch.workspace, event.type_name()),
-            source=SOURCE,
-            workspace=branch.workspace,
-            time=datetime.now(UTC),
-            lineage=command_lineage(),
-        )
-    )
-    for id in await _document_ids(log, branch.workspace):
-        await delete_document(log, workspace=branch.workspace, id=id, source=SOURCE)
 
 
 async def _document_ids(log: Log, workspace: str) -> Sequence[str]:
@@ -92,13 +71,15 @@ async def _document_ids(log: Log, workspace: str) -> Sequence[str]:
 
 
 async def _let_go(bus: JetStreamContext, log: Log, branch: Branch) -> None:
-    """Wait until no service works on the branch: until nothing came while what was there was
-    handled.
+    """Delete its documents, so that no model is paid any more, and wait until no service works on
+    them: until nothing came while what was there was handled.
     """
     end = asyncio.get_running_loop().time() + PATIENCE
-    newest_sequence, handled_sequence = await log.last(branch.workspace), -1
+    newest_sequence, handled_sequence = 0, -1
     while newest_sequence != handled_sequence:
-        handled_sequence = newest_sequence
+        for id in await _document_ids(log, branch.workspace):
+            await delete_document(log, workspace=branch.workspace, id=id, source=SOURCE)
+        handled_sequence = await log.last(branch.workspace)
         while not await is_handled(bus, handled_sequence):
             if asyncio.get_running_loop().time() > end:
                 raise Unavailable(

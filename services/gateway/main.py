@@ -11,7 +11,9 @@ from secrets import token_urlsafe
 
 from fastapi import FastAPI
 
+from publishing.branch_copies import BranchFollower
 from runtime.bus.nats.feed import NatsEventFeed
+from runtime.concurrency.background import in_background
 from runtime.health import Health
 from runtime.metrics.bus_readings import read_audit, read_deployment
 from runtime.projections.audit_progress import AUDIT_NOTE, audit_note
@@ -110,7 +112,10 @@ async def build(
         sender = WebhookSender(
             webhooks, feed, Notifier(bus.log, pointers, documents, places_of=auth.places_of)
         )
-        async with webhooks_sent(settings, sender, auth.known_principals()):
+        async with (
+            webhooks_sent(settings, sender, auth.known_principals()),
+            in_background(BranchFollower(bus.log, bus.blobs).run()),
+        ):
             _measure(health, bus, answering.rows)
             yield answering.subscriptions
 

@@ -28,6 +28,7 @@ from runtime.projections.rebuild_candidate import plan
 from runtime.service import Bus
 from runtime.stores.graph.port import Graph
 from services.gateway.auth.known_principals import KnownPrincipals
+from services.gateway.branches.promoted import PromotedBranches
 from services.gateway.brand import Brand
 from services.gateway.documents.dependencies import DocumentDependencies
 from services.gateway.documents.scanning import Scans
@@ -203,6 +204,7 @@ class Parts:
             positions=self.positions,
             pointers=self.pointers,
             past=self.past,
+            branches=PromotedBranches(self.log),
             settings=self.settings,
             count_tokens=self.count_tokens,
         )

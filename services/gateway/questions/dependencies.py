@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from runtime.bus.port import LiveGenerations
+from services.gateway.branches.promoted import PromotedBranches
 from services.gateway.dependencies import depends_on
 from services.gateway.settings import GatewaySettings
 from services.query.past.reading import Past
@@ -25,6 +26,7 @@ class QuestionDependencies:
     positions: Positions
     pointers: LiveGenerations
     past: Past
+    branches: PromotedBranches
     settings: GatewaySettings
     count_tokens: CountTokens
 

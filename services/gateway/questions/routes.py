@@ -67,13 +67,14 @@ async def place_of(
     request: Request | None = None,
 ) -> SearchPlace:
     """Return where to search, after waiting for the requested position, and set the position
-    header.
+    header. A promoted branch answers for its origin, but for the past.
 
     Raises a 503 when the position is not reached in time.
     """
     set_call_scope(workspace)
     if body.as_of is None:
-        return await _present_place(body, deps, workspace, response)
+        answering_workspace = await deps.branches.answering(workspace)
+        return await _present_place(body, deps, answering_workspace, response)
     places = await caller_places(request, workspace) if request else PLAIN
     sequence = await sequence_of(deps.past, workspace, body.as_of, places)
     response.headers[POSITION_HEADER] = str(await deps.past.time_of(workspace, sequence))

@@ -15,6 +15,7 @@ from contracts.events import (
     AccessChanged,
     BranchCreated,
     BranchDropped,
+    BranchPromoted,
     BranchSettings,
     DocumentAdded,
     DocumentDeleted,
@@ -23,12 +24,13 @@ from contracts.events import (
 )
 from contracts.ids import branch_workspace, sha256
 from contracts.values import Chunking
-from operations.branches.copying import BranchCopier
+from publishing.branch_copies import BranchCopier, BranchFollower
 from runtime.branches import Branch, branch_settings, read_branch, read_branches
 from runtime.bus.codec import decode
 from runtime.bus.encoded_text import EncodedText
 from runtime.bus.memory import MemoryBlobs, MemoryLog
 from runtime.errors import InvalidInput
+from services.gateway.branches.promoted import PromotedBranches
 from tests.support.shares import share
 
 ORIGIN = "w"
@@ -186,3 +188,28 @@ async def test_a_branch_has_settings_and_an_end() -> None:
 
 def names(branches: Sequence[Branch]) -> list[str]:
     return [branch.name for branch in branches]
+
+
+async def test_the_follower_copies_into_open_branches_and_not_into_dropped_ones() -> None:
+    origin = Origin()
+    branch = await origin.branch()
+    follower = BranchFollower(origin.log, origin.blobs)
+    await origin.say(DocumentAdded(document_id="a", text="text"))
+    await follower.follow()
+    assert (await origin.contents(branch.workspace)).keys() == {"a"}
+    await origin.say(BranchDropped(), branch.workspace)
+    await origin.say(DocumentAdded(document_id="b", text="text"))
+    await follower.follow()
+    assert await BranchCopier(origin.log, origin.blobs, branch).copy_new() == 0
+    assert (await origin.contents(branch.workspace)).keys() == {"a"}
+
+
+async def test_a_promoted_branch_answers_for_its_origin_until_it_is_rolled_back() -> None:
+    origin = Origin()
+    branch = await origin.branch()
+    for name, answering in (("b", branch.workspace), ("", ORIGIN)):
+        await origin.say(BranchPromoted(name=name))
+        branches = PromotedBranches(origin.log)
+        assert await branches.answering(ORIGIN) == answering
+        assert await branches.answering(branch.workspace) == branch.workspace
+        assert await branches.answering("v") == "v"

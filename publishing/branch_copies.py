@@ -4,9 +4,13 @@ Each copy has an id that is derived from that of its original, so whoever copies
 nothing. Of documents that have gone or have a newer version by then nothing is copied.
 """
 
-from collections.abc import AsyncGenerator, Sequence
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass, field
 from typing import Any
+
+import structlog
 
 from contracts import subjects
 from contracts.access import Access
@@ -21,11 +25,13 @@ from contracts.events import (
     TagsChanged,
 )
 from contracts.ids import event_id
-from runtime.branches import Branch
+from runtime.branches import Branch, is_dropped, read_branches
 from runtime.bus.codec import decode
 from runtime.bus.encoded_text import EncodedText
 from runtime.bus.port import Blobs, Log, Message
-from runtime.errors import NewerVersion, Poison
+from runtime.errors import NewerVersion, Poison, ServiceError
+
+logger = structlog.get_logger(__name__)
 
 COPIED = (
     DocumentAdded,
@@ -39,6 +45,9 @@ COPIED = (
 
 SOURCE = "/lightstream/branches"
 """`source` of copies."""
+
+PAUSE = 1.0
+"""Seconds between two looks at the end of the log."""
 
 
 @dataclass
@@ -76,10 +85,10 @@ class BranchCopier:
         selection = await self._select(copies)
         count = 0
         async for message, envelope in _events(self.log, self.branch.origin, self.position):
-            if message.sequence in selection.sequences and await self._copy(
-                message.sequence, envelope, selection
-            ):
-                count += 1
+            if message.sequence in selection.sequences:
+                if await is_dropped(self.log, self.branch.workspace):
+                    return count
+                count += await self._copy(message.sequence, envelope, selection)
             self.position = message.sequence
         self.position = max(self.position, end)
         return count
@@ -200,10 +209,19 @@ class BranchCopier:
 async def _events(
     log: Log, workspace: str, after: int
 ) -> AsyncGenerator[tuple[Message, Envelope[Event]]]:
-    """Yield the events that are copied, without those that cannot be read."""
-    filters: Sequence[str] = [subjects.of_type_in(workspace, kind.type_name()) for kind in COPIED]
-    async for page in log.read(after, filters):
-        for message in page:
+    """Yield the events that are copied, in order, without those that cannot be read."""
+    async with AsyncExitStack() as stack:
+        histories = [
+            await stack.enter_async_context(
+                aclosing(log.history(workspace, None, kind.type_name(), after))
+            )
+            for kind in COPIED
+        ]
+        heads = [await anext(history, None) for history in histories]
+        while messages := [message for message in heads if message]:
+            message = min(messages, key=lambda head: head.sequence)
+            place = heads.index(message)
+            heads[place] = await anext(histories[place], None)
             try:
                 envelope = decode(message.data, message.subject, message.headers)
             except (Poison, NewerVersion):
@@ -211,3 +229,40 @@ async def _events(
             if envelope.time is None:
                 envelope = envelope.model_copy(update={"time": message.published_at})
             yield message, envelope
+
+
+@dataclass
+class BranchFollower:
+    """Copies what happens to documents into all open branches, for as long as it runs.
+
+    Every replica may do so: what two of them copy has one id, and the log takes it once.
+    """
+
+    log: Log
+    blobs: Blobs
+    pause: float = PAUSE
+    _copiers: dict[str, BranchCopier] = field(default_factory=dict[str, BranchCopier])
+    _end: int = 0
+
+    async def run(self) -> None:
+        """Copy for ever. While the bus does not answer, try again."""
+        while True:
+            try:
+                await self.follow()
+            except ServiceError as error:
+                logger.warning("branches are behind their origins", reason=str(error))
+            await asyncio.sleep(self.pause)
+
+    async def follow(self) -> None:
+        """Copy into each open branch what it lacks. Raises `Unavailable`."""
+        end = await self.log.last_sequence()
+        if end == self._end:
+            return
+        branches = {branch.workspace: branch for branch in await read_branches(self.log)}
+        self._copiers = {
+            workspace: self._copiers.get(workspace) or BranchCopier(self.log, self.blobs, branch)
+            for workspace, branch in branches.items()
+        }
+        for copier in self._copiers.values():
+            await copier.copy_new()
+        self._end = end

@@ -1,0 +1,1 @@
+"""Branches over HTTP: which one answers for a workspace."""
