@@ -159,7 +159,7 @@ async def _create(
         budget = BudgetSet(**limits, reason=request.reason)
         branch = await creating.create(log, target, request, budget if budget.is_limit else None)
     if as_json:
-        print_json(_as_json(branch))
+        print_json(branch_as_json(branch))
     else:
         echo(f"branch {branch.name} begins, its workspace is {branch.workspace}")
         note(f"see how far it is: lightstream branch status {branch.name}")
@@ -169,9 +169,9 @@ async def _create(
 def list_(data: Data = DATA, as_json: Json = False, workspace: Workspace = WORKSPACE) -> None:
     """List the branches of a workspace, with what is other in each."""
     with errors(as_json):
-        branches = _on_bus(data, lambda log: _read_branches(log, workspace))
+        branches = on_bus(data, lambda log: _read_branches(log, workspace))
         if as_json:
-            print_json([_as_json(branch) for branch in branches])
+            print_json([branch_as_json(branch) for branch in branches])
             return
         for branch in branches:
             state = "ended" if branch.is_ended else f"{branch.at:%Y-%m-%d %H:%M}"
@@ -187,7 +187,7 @@ def status(
     with errors(as_json):
         from operations.target import select_target  # noqa: PLC0415
 
-        branch = _on_bus(data, lambda log: _read_branch(log, workspace, name))
+        branch = on_bus(data, lambda log: read_named(log, workspace, name))
         result = asyncio.run(_status(select_target(data), branch))
         if as_json:
             print_json(result)
@@ -218,10 +218,10 @@ def drop(
     with errors(as_json):
         from operations.target import select_target  # noqa: PLC0415
 
-        branch = _on_bus(data, lambda log: _read_branch(log, workspace, name))
+        branch = on_bus(data, lambda log: read_named(log, workspace, name))
         if not yes:
             if as_json:
-                print_json({"would_drop": _as_json(branch)})
+                print_json({"would_drop": branch_as_json(branch)})
             else:
                 echo(line(f"branch {branch.name}: {_differences(branch.event.settings)}"))
                 note("nothing is dropped without --yes")
@@ -261,7 +261,7 @@ async def _status(target: "Target", branch: "Branch") -> dict[str, Any]:
     total = report["total"]
     cost = {"calls": total["calls"], "tokens": total["prompt"] + total["completion"]}
     return {
-        **_as_json(branch),
+        **branch_as_json(branch),
         "status_counts": counts,
         "cost": {**cost, "money": total["money"]},
         "currency": report["currency"],
@@ -269,7 +269,7 @@ async def _status(target: "Target", branch: "Branch") -> dict[str, Any]:
     }
 
 
-def _on_bus(data: Path | None, read: "Callable[[Any], Any]") -> Any:
+def on_bus(data: Path | None, read: "Callable[[Any], Any]") -> Any:
     """Return what is read from the log of the stack."""
     quiet_logs()
     from operations.command_bus import connect_bus  # noqa: PLC0415
@@ -289,13 +289,15 @@ async def _read_branches(log: Any, workspace: str) -> "list[Branch]":
     return await read_branches(log, workspace)
 
 
-async def _read_branch(log: Any, workspace: str, name: str) -> "Branch":
+async def read_named(log: Any, workspace: str, name: str, *, with_ended: bool = True) -> "Branch":
+    """Return the branch of that name. Raises InvalidInput where there is none."""
     from runtime.branches import read_branch  # noqa: PLC0415
 
-    return await read_branch(log, workspace, name, with_ended=True)
+    return await read_branch(log, workspace, name, with_ended=with_ended)
 
 
-def _as_json(branch: "Branch") -> dict[str, Any]:
+def branch_as_json(branch: "Branch") -> dict[str, Any]:
+    """Return what a branch is, for output as JSON."""
     settings = branch.event.settings.model_dump(exclude_none=True)
     return {
         "name": branch.name,

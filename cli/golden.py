@@ -230,6 +230,7 @@ def _run_line(run: "GoldenRun") -> str:
     kind = (
         " of the past" if run.as_of else " of what did not go live" if run.before_promotion else ""
     )
+    kind += f" of branch {line(run.branch)}" if run.branch else ""
     why = f": {line(run.reason)}" if run.reason else ""
     return (
         f"{run.passed} of {run.total} passed ({run.share:.0%})  documents up to "

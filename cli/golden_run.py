@@ -52,6 +52,9 @@ def run(
             help="End with code 1 where a smaller share passes; 1: all must.",
         ),
     ] = 1.0,
+    branch: Annotated[
+        str, typer.Option("--branch", metavar="NAME", help="Ask this branch of the workspace.")
+    ] = "",
     reason: Reason = "",
     data: Data = DATA,
     as_json: Json = False,
@@ -63,7 +66,9 @@ def run(
 
         async def ask(client: "AsyncLightstream") -> "list[GoldenRunLine]":
             lines: list[GoldenRunLine] = []
-            run_stream = client.run_golden_questions(ids=ids or (), as_of=at, reason=reason)
+            run_stream = client.run_golden_questions(
+                ids=ids or (), as_of=at, reason=reason, branch=branch
+            )
             async with run_stream as run_lines:
                 async for run_line in run_lines:
                     lines.append(run_line)

@@ -10,7 +10,7 @@ from cli import (
     ask,
     audit,
     backup,
-    branches,
+    branch_changes,
     config,
     costs,
     deletion,
@@ -122,7 +122,7 @@ golden.app.command("run")(golden_run.run)
 app.add_typer(golden.app, name="golden")
 app.add_typer(access.app, name="access")
 app.add_typer(receipts.app, name="receipts")
-app.add_typer(branches.app, name="branch")
+app.add_typer(branch_changes.app, name="branch")
 app.add_typer(importing.app, name="import")
 app.add_typer(webhooks.app, name="webhooks")
 app.add_typer(topology.app, name="topology")

@@ -82,6 +82,7 @@ class GoldenRun(ResponseModel):
     position: int
     as_of: bool
     before_promotion: bool
+    branch: str = ""
     llm_generated: bool
     reason: str
     total: int
@@ -162,12 +163,12 @@ def remove_golden_question(id: str, *, reason: str = "") -> Flow[GoldenQuestionR
 
 
 def run_golden_questions(
-    *, ids: Sequence[str] = (), as_of: str | None = None, reason: str = ""
+    *, ids: Sequence[str] = (), as_of: str | None = None, reason: str = "", branch: str = ""
 ) -> Call[GoldenRunLine]:
-    """Ask golden questions, all of them or these, of now or of the past: `with … as lines`, then
-    iterate. The last line has the run, which is recorded then.
+    """Ask golden questions, all of them or these, of now or of the past, or of a branch: `with … as
+    lines`, then iterate. The last line has the run, which is recorded then.
     """
-    body = json_body(ids=list(ids), as_of=as_of, reason=reason)
+    body = json_body(ids=list(ids), as_of=as_of, reason=reason, branch=branch or None)
     return Call("POST", RUNS, parse_as(GoldenRunLine), body)
 
 

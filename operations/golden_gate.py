@@ -181,11 +181,7 @@ def compare_with_last(
     runs: Sequence[GoldenRun],
 ) -> GateResult:
     """Return how the outcomes compare with the newest run of what was live."""
-    live_runs = [
-        former_run
-        for former_run in runs
-        if not (former_run.event.as_of or former_run.event.before_promotion)
-    ]
+    live_runs = [former_run for former_run in runs if former_run.event.is_of_live]
     if not live_runs:
         return GateResult(workspace, len(outcomes), run.passed_count)
     last_run = live_runs[-1]

@@ -148,12 +148,20 @@ class GoldenRunEnded(Event):
     before_promotion: bool = Field(
         default=False, description="asked of generations that did not go live"
     )
+    branch: str = Field(
+        default="", max_length=32, description="the branch that was asked; empty: what is live"
+    )
     by_model: bool = Field(default=False, description="a language model wrote answers")
     reason: str = Field(default="", max_length=1000)
 
     @property
     def aggregate_id(self) -> str:
         return GOLDEN
+
+    @property
+    def is_of_live(self) -> bool:
+        """Return whether what is live was asked, as it was then."""
+        return not (self.as_of or self.before_promotion or self.branch)
 
     @property
     def passed_count(self) -> int:

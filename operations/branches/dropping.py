@@ -22,14 +22,14 @@ from operations.erasure.plan import DocumentHistory, ErasurePlan
 from operations.erasure.removal import publish_tombstones, refuse_undeletable_log, remove
 from operations.generations import TABLES
 from publishing.documents import delete_document
-from runtime.branches import Branch, is_dropped
+from runtime.branches import Branch, is_dropped, promoted_branch
 from runtime.bus.codec import decode
 from runtime.bus.nats.connection import translated
 from runtime.bus.nats.dead_letters import NatsDeadLetters
 from runtime.bus.nats.log import NatsLog
 from runtime.bus.port import Log
 from runtime.bus.records import leaf, record_of
-from runtime.errors import ServiceError, Unavailable
+from runtime.errors import InvalidInput, ServiceError, Unavailable
 from runtime.stores.documents.port import Table
 
 CACHES = ("extractions", "condensed", "keywords", "answers", "embeddings")
@@ -44,11 +44,15 @@ async def drop(
 ) -> dict[str, int]:
     """Drop the branch, and return how much went, by store.
 
-    Raises Unavailable where a part does not answer or the services do not let go in time: start
-    again then.
+    Raises InvalidInput for one that is promoted, and Unavailable where a part does not answer or
+    the services do not let go in time: start again then.
     """
     await refuse_undeletable_log(bus)
     log = NatsLog(bus)
+    if await promoted_branch(log, branch.origin) == branch.name:
+        raise InvalidInput(
+            f"branch {branch.name} answers for {branch.origin}: `lightstream branch rollback` first"
+        )
     if not await is_dropped(log, branch.workspace):
         await publish(log, branch.workspace, BranchDropped(reason=reason))
     await _let_go(bus, log, branch)

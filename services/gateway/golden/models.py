@@ -155,6 +155,7 @@ class GoldenRunEntry(BaseModel):
     )
     as_of: bool = Field(description="it asked the past, as it was at `position`")
     before_promotion: bool = Field(description="it asked generations that did not go live")
+    branch: str = Field(description="the branch that it asked; empty: what is live")
     llm_generated: bool
     reason: str
     total: int
@@ -180,6 +181,7 @@ class GoldenRunEntry(BaseModel):
             position=event.position,
             as_of=event.as_of,
             before_promotion=event.before_promotion,
+            branch=event.branch,
             llm_generated=event.by_model,
             reason=event.reason,
             total=len(event.results),
@@ -243,7 +245,7 @@ def _latest(question: GoldenQuestion, runs: Sequence[GoldenRun]) -> LatestResult
     for run in reversed(runs):
         if run.sequence < question.sequence:
             return None
-        if run.event.as_of or run.event.before_promotion:
+        if not run.event.is_of_live:
             continue
         for result in run.event.results:
             if result.id == question.id:
@@ -262,6 +264,11 @@ class GoldenRunRequest(StrictModel):
     )
     as_of: str | None = Field(
         default=None, max_length=64, description="answer from what was there then"
+    )
+    branch: str = Field(
+        default="",
+        max_length=32,
+        description="ask this branch of the workspace; empty: what is live",
     )
     reason: str = Field(default="", max_length=1000)
 

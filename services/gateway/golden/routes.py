@@ -5,6 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Request, Response
 
 from contracts.events.golden import GOLDEN_ID_PATTERN, Rating
+from runtime.branches import read_branch
 from runtime.golden.questions import (
     GoldenQuestion,
     publish,
@@ -119,9 +120,12 @@ async def run_golden_questions(
     note_details(request, questions=len(questions), as_of=body.as_of or "", reason=body.reason)
     # Golden questions are asked as people ask them: in the same place, by the same rules.
     probe = QueryRequest(query="golden questions", as_of=body.as_of)
-    place = await place_of(probe, answering, workspace, response, request)
+    asked_workspace = workspace
+    if body.branch:
+        asked_workspace = (await read_branch(deps.log, workspace, body.branch)).workspace
+    place = await place_of(probe, answering, asked_workspace, response, request)
     position = int(response.headers[POSITION_HEADER])
-    order = GoldenOrder(workspace, questions, place, position, body.reason)
+    order = GoldenOrder(workspace, questions, place, position, body.reason, body.branch)
     lines = run_lines(order, answering.questions, deps.log)
     stream = NdjsonResponse(with_error_line(lines, PATH, error_line))
     stream.headers[POSITION_HEADER] = response.headers[POSITION_HEADER]

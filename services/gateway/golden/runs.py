@@ -29,6 +29,7 @@ class GoldenOrder:
     place: SearchPlace
     position: int
     reason: str = ""
+    branch: str = ""
 
 
 async def run_lines(order: GoldenOrder, answering: Questions, log: Log) -> AsyncGenerator[str]:
@@ -57,6 +58,7 @@ async def _recorded(order: GoldenOrder, outcomes: Sequence[GoldenOutcome], log: 
         results=tuple(outcome.result for outcome in outcomes),
         position=order.position,
         as_of=order.place.sequence is not None,
+        branch=order.branch,
         by_model=any(outcome.answer and outcome.answer.by_model for outcome in outcomes),
         reason=order.reason,
     )

@@ -10,6 +10,7 @@ _RUN: dict[str, Any] = {
     "position": 1795262838120000,
     "as_of": False,
     "before_promotion": False,
+    "branch": "",
     "llm_generated": True,
     "reason": "",
     "total": 2,

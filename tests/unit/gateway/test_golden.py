@@ -8,6 +8,9 @@ import pytest
 
 from contracts.events import (
     EVENTS,
+    BranchCreated,
+    BranchPromoted,
+    BranchSettings,
     FeedbackGiven,
     GoldenQuestionRemoved,
     GoldenQuestionSet,
@@ -250,3 +253,29 @@ async def test_events_are_told_in_a_line_without_what_was_asked(harness: QueryHa
     kinds = {type(decode(message.data, message.subject).data) for message in harness.log.messages}
     assert kinds == {GoldenQuestionSet, GoldenQuestionRemoved, GoldenRunEnded, FeedbackGiven}
     assert {kind.type_name() for kind in kinds} <= EVENTS.keys()
+
+
+async def test_a_branch_is_asked_the_questions_of_its_origin_and_answers_once_promoted(
+    api: httpx.AsyncClient, harness: QueryHarness
+) -> None:
+    await set_all(api, RADIUM)
+    assert (await api.post("/golden-runs", json={"branch": "small"})).status_code == 422
+    created = BranchCreated(name="small", origin="w", settings=BranchSettings())
+    await harness.log.publish(sealed(created, workspace="w..small"))
+    *_, last_line = await run(api, branch="small")
+    assert (last_line["run"]["branch"], last_line["run"]["passed"]) == ("small", 0)
+    assert (await api.get("/golden-questions")).json()[0]["latest"] is None
+    text = "Marie Curie discovered radium in the branch."
+    await harness.index("curie", text, file_path="curie.txt", workspace="w..small", version=7000)
+    *_, last_line = await run(api, branch="small")
+    assert last_line["run"]["passed"] == 1
+
+    body = {"query": "Who discovered radium?", "mode": "naive", "only_need_context": True}
+    before = (await api.post("/query", json=body)).json()["response"]
+    await harness.log.publish(sealed(BranchPromoted(name="small"), workspace="w"))
+    app = harness.app()
+    transport = httpx.ASGITransport(app=app)
+    async with httpx.AsyncClient(transport=transport, base_url="http://test") as other_gateway:
+        answer = await other_gateway.post("/query", json=body, headers={"x-workspace": "w"})
+    assert "in the branch" not in before
+    assert "in the branch" in answer.json()["response"]

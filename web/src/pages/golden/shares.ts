@@ -3,7 +3,7 @@ import type { Schemas } from "../../api/client";
 export type Run = Schemas["GoldenRunEntry"];
 
 /** The kind of a run: of what was live, of the past, or of what did not go live. */
-export const kindOf = (run: Run) => (run.as_of ? "past" : run.before_promotion ? "kept" : "live");
+export const kindOf = (run: Run) => (run.as_of ? "past" : run.before_promotion || run.branch ? "kept" : "live");
 
 /** The points of a line through the shares of runs, the oldest first, in a box of 100 by 30. */
 export function points(runs: Run[]): string {

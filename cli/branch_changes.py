@@ -1,0 +1,230 @@
+"""`branch diff`, `promote` and `rollback`: what a branch would change, and having it answer."""
+
+import asyncio
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cli.branches import Name, app, branch_as_json, on_bus, read_named
+from cli.client import call_query_service
+from cli.common import (
+    DATA,
+    WORKSPACE,
+    Data,
+    Json,
+    Reason,
+    Workspace,
+    echo,
+    errors,
+    note,
+    print_json,
+)
+from cli.terminal import line
+
+if TYPE_CHECKING:
+    from lightstream_rag.client import AsyncLightstream
+    from lightstream_rag.golden import GoldenQuestion
+    from lightstream_rag.models import Answer
+    from operations.branches.comparing import Difference
+    from operations.golden_gate import GateResult
+    from operations.target import Target
+    from runtime.branches import Branch
+
+# `--help` answers at once: bus and stores are loaded by the command that needs them.
+
+
+@app.command()
+def diff(
+    name: Name,
+    questions: Annotated[
+        bool, typer.Option("--questions", help="Ask the golden questions of both, too.")
+    ] = False,
+    limit: Annotated[
+        int, typer.Option("--limit", min=0, max=100_000, help="Names listed of each kind.")
+    ] = 10,
+    data: Data = DATA,
+    as_json: Json = False,
+    workspace: Workspace = WORKSPACE,
+) -> None:
+    """Show entities and relations that appeared, went and changed in a branch, what both have cost,
+    and answers side by side.
+    """
+    with errors(as_json):
+        from operations.target import select_target  # noqa: PLC0415
+
+        branch = on_bus(data, lambda log: read_named(log, workspace, name))
+        entities, relations = asyncio.run(_compare(select_target(data), branch))
+        costs = asyncio.run(_costs(select_target(data), branch))
+        answers = _answers(data, branch) if questions else []
+        if as_json:
+            kinds = {"entities": entities, "relations": relations}
+            differences = {kind: changes.as_json(limit) for kind, changes in kinds.items()}
+            print_json({**branch_as_json(branch), **differences, "cost": costs, "answers": answers})
+            return
+        _show_difference("entities", entities, limit)
+        _show_difference("relations", relations, limit)
+        for place, cost in costs.items():
+            echo(
+                f"{place} was paid {cost['calls']:,} calls, {cost['tokens']:,} tokens{_money(cost)}"
+            )
+        for comparison in answers:
+            echo(line(f"? {comparison['question']}"))
+            for place in ("origin", "branch"):
+                answer = comparison[place]
+                echo(line(f"  {place}: {answer['answer']}"))
+                echo(line(f"    from {', '.join(answer['sources']) or 'nothing'}"))
+
+
+@app.command()
+def promote(
+    name: Name,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Also where golden questions fare worse than before.")
+    ] = False,
+    reason: Reason = "",
+    data: Data = DATA,
+    as_json: Json = False,
+    workspace: Workspace = WORKSPACE,
+) -> None:
+    """Let a branch answer the questions to its workspace, once the golden questions were asked of
+    it. `branch rollback` takes it back at once.
+    """
+    with errors(as_json):
+        branch = on_bus(data, lambda log: read_named(log, workspace, name, with_ended=False))
+        call_query_service(
+            data, branch.workspace, lambda client: _refuse_incomplete(client, branch)
+        )
+        run_id = call_query_service(data, workspace, lambda client: _ask_golden(client, branch))
+
+        async def decide(result: "GateResult") -> bool:
+            if yes or as_json or not sys.stdin.isatty():
+                return yes
+            return typer.confirm(f"{result}. Promote it all the same?", err=True)
+
+        async def act(log: Any) -> "GateResult | None":
+            from operations.branches.promoting import promote  # noqa: PLC0415
+
+            return await promote(log, branch, run_id, reason, decide)
+
+        result = on_bus(data, act)
+        if as_json:
+            print_json({"promoted": name, "golden": str(result) if result else None})
+            return
+        if result:
+            note(str(result))
+        echo(f"branch {name} answers for {workspace} now; back with `lightstream branch rollback`")
+
+
+@app.command()
+def rollback(
+    reason: Reason = "", data: Data = DATA, as_json: Json = False, workspace: Workspace = WORKSPACE
+) -> None:
+    """Let the workspace answer its questions itself again."""
+    with errors(as_json):
+
+        async def act(log: Any) -> str:
+            from operations.branches.promoting import roll_back  # noqa: PLC0415
+
+            return await roll_back(log, workspace, reason)
+
+        name = on_bus(data, act)
+        if as_json:
+            print_json({"rolled_back": name})
+        else:
+            echo(f"{workspace} answers itself again, in place of branch {name}")
+
+
+async def _refuse_incomplete(client: "AsyncLightstream", branch: "Branch") -> None:
+    from operations.branches.promoting import refuse_incomplete  # noqa: PLC0415
+
+    refuse_incomplete(branch, await client.status_counts())
+
+
+async def _ask_golden(client: "AsyncLightstream", branch: "Branch") -> str:
+    """Ask the golden questions of the branch, and return the id of the run; empty without
+    questions.
+    """
+    if not await client.golden_questions():
+        return ""
+    async with client.run_golden_questions(branch=branch.name, reason="before a promotion") as run:
+        async for run_line in run:
+            if run_line.run:
+                return run_line.run.id
+    return ""
+
+
+async def _compare(target: "Target", branch: "Branch") -> "tuple[Difference, Difference]":
+    from operations.branches.comparing import compare_graphs  # noqa: PLC0415
+    from operations.projections import open_as_is  # noqa: PLC0415
+    from runtime.bus.nats.key_values import NatsLiveGenerations  # noqa: PLC0415
+
+    async with open_as_is(target.settings) as stack:
+        live = await (await NatsLiveGenerations.bind(stack.client.jetstream())).live()
+        return await compare_graphs(stack.stores.graph, branch, live.graph)
+
+
+async def _costs(target: "Target", branch: "Branch") -> dict[str, dict[str, Any]]:
+    """Return what models were paid for the documents of both."""
+    from cli.costs import read_costs  # noqa: PLC0415
+
+    costs: dict[str, dict[str, Any]] = {}
+    for place, workspace in (("origin", branch.origin), ("branch", branch.workspace)):
+        report = await read_costs(target, workspace)
+        groups = [group for group in report["groups"] if not group["name"].startswith("query-")]
+        amounts = [group["money"] for group in groups if group["money"] is not None]
+        costs[place] = {
+            "calls": sum(group["calls"] for group in groups),
+            "tokens": sum(group["prompt"] + group["completion"] for group in groups),
+            "money": sum(amounts) if amounts else None,
+            "currency": report["currency"],
+        }
+    return costs
+
+
+def _answers(data: Data, branch: "Branch") -> list[dict[str, Any]]:
+    """Return what origin and branch answer to each golden question, and from which files."""
+    questions = call_query_service(data, branch.origin, lambda client: client.golden_questions())
+    answers = {
+        workspace: call_query_service(data, workspace, lambda client: _ask(client, questions))
+        for workspace in (branch.origin, branch.workspace)
+    }
+    return [
+        {
+            "id": question.id,
+            "question": question.question,
+            "origin": _answer_as_json(origin_answer),
+            "branch": _answer_as_json(branch_answer),
+        }
+        for question, origin_answer, branch_answer in zip(
+            questions, answers[branch.origin], answers[branch.workspace], strict=True
+        )
+    ]
+
+
+async def _ask(client: "AsyncLightstream", questions: "list[GoldenQuestion]") -> "list[Answer]":
+    answers: list[Answer] = []
+    for question in questions:
+        options = {"mode": question.mode} if question.mode else {}
+        answers.append(await client.query(question.question, **options))  # pyright: ignore[reportArgumentType]
+    return answers
+
+
+def _answer_as_json(answer: "Answer") -> dict[str, Any]:
+    sources = list(dict.fromkeys(source.file_path for source in answer.references or ()))
+    return {"answer": answer.response, "sources": sources}
+
+
+def _show_difference(kind: str, difference: "Difference", limit: int) -> None:
+    counts = difference.as_json(limit)
+    echo(
+        f"{kind}: {counts['appeared']} appeared, {counts['went']} went, {counts['changed']} "
+        f"changed, {counts['same']} are the same"
+    )
+    for mark, part in (("+", "appeared"), ("-", "went"), ("~", "changed")):
+        for thing_name in counts[f"{part}_names"]:
+            echo(line(f"  {mark} {thing_name}"))
+
+
+def _money(cost: dict[str, Any]) -> str:
+    return "" if cost["money"] is None else f", {cost['money']:.4f} {cost['currency']}"
