@@ -15,12 +15,13 @@ SERVERS = {
     "MONGO_IMAGE",
     "NEO4J_IMAGE",
     "MILVUS_IMAGE",
+    "POSTGRES_IMAGE",
     "PROMETHEUS_IMAGE",
     "GRAFANA_IMAGE",
     "PYTHON_IMAGE",
 }
-"""Variables that docker-compose.yml reads itself. tests/unit/deploy/test_compose_settings.py
-compares them with it.
+"""Variables that the docker-compose files read themselves.
+tests/unit/deploy/test_compose_settings.py compares them with those.
 """
 
 TELEMETRY = {
@@ -46,7 +47,6 @@ SET_BY_COMPOSE = {
         (
             "NATS_URL",
             "NATS_API_PREFIX",
-            "STORES_URL",
             "GRAPH_URL",
             "VECTORS_URL",
             "DOCUMENTS_URL",
@@ -79,6 +79,7 @@ SET_BY_COMPOSE = {
         ),
         _OWN_SERVERS,
     ),
+    "STORES_URL": "the file secrets/stores_url, with docker-compose.postgres.yml",
     "NEO4J_PASSWORD": "the file secrets/neo4j_password",
     "LIGHTRAG_API_KEY": "the file secrets/api_key",
     "LIGHTSTREAM_API_KEYS": "the file secrets/api_keys",

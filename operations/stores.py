@@ -8,6 +8,7 @@ from runtime.bus.nats.key_values import NatsLiveGenerations
 from runtime.errors import OutdatedVectors
 from runtime.settings import Settings
 from runtime.stores.documents import schema
+from runtime.stores.open import is_postgres
 
 
 async def apply(settings: Settings) -> list[str]:
@@ -36,7 +37,8 @@ async def make_accounts(settings: CommandSettings) -> list[str]:
     Raises ConfigurationError for an account that cannot be made, `Unavailable` for a server that
     does not answer.
     """
-    if not (account := settings.milvus_services_token.get_secret_value()):
+    account = settings.milvus_services_token.get_secret_value()
+    if not account or is_postgres(settings.milvus_uri):
         return []
     from runtime.stores.vectors.milvus.accounts import make_account  # noqa: PLC0415
 

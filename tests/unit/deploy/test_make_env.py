@@ -70,7 +70,7 @@ def test_every_secret_is_made_and_is_nobody_else_s_to_read(tmp_path: Path) -> No
         {},
     )
     passwords = re.findall(r"k[0-9a-f]{48}", "".join(result.values()))
-    assert len(set(passwords)) == len(bus_accounts.USERS) + 11
+    assert len(set(passwords)) == len(bus_accounts.USERS) + 13
     assert not [password for password in passwords if password in process.stdout + process.stderr]
 
 
