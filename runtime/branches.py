@@ -47,12 +47,12 @@ class Branch:
 
 
 async def branch_settings(log: Log, workspace: str) -> BranchSettings | None:
-    """Return the settings that this workspace has of its own; None for one that is no branch.
-    Raises `Unavailable`.
+    """Return the settings that this workspace has of its own; None for one that is no branch, or
+    whose beginning the replica that is asked does not have yet. Raises `Unavailable`.
     """
     if origin_of(workspace) is None:
         return None
-    message = await log.newest(workspace, BRANCH, BranchCreated.type_name())
+    message = await log.newest(workspace, BRANCH, BranchCreated.type_name(), exact=False)
     event = _event(message) if message else None
     return event.settings if isinstance(event, BranchCreated) else None
 

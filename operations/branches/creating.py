@@ -11,6 +11,7 @@ from contracts.envelope import Envelope, wrap
 from contracts.events import (
     BRANCH,
     BranchCreated,
+    BranchDropped,
     BranchSettings,
     BudgetSet,
     DocumentAdded,
@@ -65,9 +66,8 @@ async def check(log: Log, target: Target, request: BranchRequest) -> None:
         raise InvalidInput(
             f"the name {workspace} has more than 64 characters: choose a shorter one"
         )
-    if await log.newest(workspace, BRANCH, BranchCreated.type_name()) or await log.following(
-        0, subjects.of_type_in(workspace, DocumentAdded.type_name())
-    ):
+    names = (BranchCreated.type_name(), BranchDropped.type_name(), DocumentAdded.type_name())
+    if any([await log.following(0, subjects.of_type_in(workspace, name)) for name in names]):
         raise InvalidInput(
             f"there is, or was, a branch {request.name!r} of {request.origin}: a name is used once"
         )

@@ -5,12 +5,19 @@ A killed drop is simply started again: every step may be done twice.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from nats.js import JetStreamContext
 
 from contracts import subjects
-from contracts.events import BRANCH, BranchDropped, DocumentAdded, DocumentErased, Event
+from contracts.events import (
+    BRANCH,
+    BranchCreated,
+    BranchDropped,
+    DocumentAdded,
+    DocumentErased,
+    Event,
+)
 from contracts.graph import VECTOR_KINDS, Partition, VectorKind
 from contracts.topology import PARKED_STREAM
 from contracts.values import BlobRef
@@ -35,7 +42,8 @@ from runtime.stores.documents.port import Table
 CACHES = ("extractions", "condensed", "keywords", "answers", "embeddings")
 """Tables that belong to no projection."""
 
-STAYS = (BranchDropped.type_name(), DocumentErased.type_name())
+BEGINNING = BranchCreated.type_name()
+STAYING_TYPES = (BranchDropped.type_name(), DocumentErased.type_name())
 """Types of the events that stay."""
 
 
@@ -57,12 +65,17 @@ async def drop(
         await publish(log, branch.workspace, BranchDropped(reason=reason))
     await _let_go(bus, log, branch)
     report("no service works on the branch any more")
-    plan = await _plan(bus, log, branch)
+    plan = await _plan(bus, log, branch, staying_types=(*STAYING_TYPES, BEGINNING))
     await publish_tombstones(bus, plan, reason)
     await remove(bus, plan)
     report(f"removed {len(plan.leaves)} events")
-    rows = await _empty_stores(stores, branch.workspace)
-    return {"events": len(plan.leaves), "long_texts": len(plan.blobs), **rows}
+    counts = await _empty_stores(stores, branch.workspace)
+    # Last, for by its beginning a drop that was killed finds the branch again.
+    last_plan = await _plan(bus, log, branch, staying_types=STAYING_TYPES)
+    await publish_tombstones(bus, last_plan, reason)
+    await remove(bus, last_plan)
+    event_count = len(plan.leaves) + len(last_plan.leaves)
+    return {"events": event_count, "long_texts": len(plan.blobs), **counts}
 
 
 async def _document_ids(log: Log, workspace: str) -> Sequence[str]:
@@ -94,8 +107,12 @@ async def _let_go(bus: JetStreamContext, log: Log, branch: Branch) -> None:
         newest_sequence = await log.last(branch.workspace)
 
 
-async def _plan(bus: JetStreamContext, log: Log, branch: Branch) -> ErasurePlan:
-    """Return what the bus holds of the branch, as the plan of an erasure."""
+async def _plan(
+    bus: JetStreamContext, log: Log, branch: Branch, staying_types: Collection[str]
+) -> ErasurePlan:
+    """Return what the bus holds of the branch but for events of these types, as the plan of an
+    erasure.
+    """
     token = subjects.token(branch.workspace)
     leaves: dict[int, str] = {}
     question_leaves: dict[int, str] = {}
@@ -106,7 +123,7 @@ async def _plan(bus: JetStreamContext, log: Log, branch: Branch) -> ErasurePlan:
     ]
     async for page in log.read(0, filters):
         for message in page:
-            if message.subject.rpartition(".")[2] in STAYS:
+            if message.subject.rpartition(".")[2] in staying_types:
                 continue
             is_apart = message.subject.split(".")[2] == subjects.QUESTIONS
             (question_leaves if is_apart else leaves)[message.sequence] = leaf(record_of(message))

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from contracts.graph import Partition
+from contracts.ids import origin_of
 from runtime.activity import note_progress
 from runtime.batching import batched
 from runtime.concurrency.key_locks import KeyLocks
@@ -25,7 +26,8 @@ from runtime.stores.documents.write_behind import WriteBehind
 
 
 class CachedEmbeddings:
-    """An embedder that calls its inner one only for texts it has no vector of, per workspace.
+    """An embedder that calls its inner one only for texts it has no vector of, per workspace. A
+    branch takes those of its origin.
 
     If another call of this process is embedding a text already, the vector is awaited. Missing
     texts are embedded in groups of at most `group`, and the vectors of each group are stored as
@@ -91,7 +93,19 @@ class CachedEmbeddings:
                 older_keys[key]: row
                 for key, row in (await self._rows.get(table, list(older_keys))).items()
             }
-        return rows
+        return await self._with_those_of_origin(table, keys, rows)
+
+    async def _with_those_of_origin(
+        self, table: Table, keys: Mapping[str, str], rows: dict[str, Row]
+    ) -> dict[str, Row]:
+        """Return the rows, of a branch with those that its origin has, which are its own then."""
+        origin = origin_of(table.partition.workspace)
+        missing_keys = [key for key in keys.values() if key not in rows]
+        if origin is None or not missing_keys:
+            return rows
+        origin_rows = await self._rows.get(Table(table.name, Partition(origin, 0)), missing_keys)
+        await self._rows.put(table, origin_rows)
+        return {**rows, **origin_rows}
 
     async def _has_older_keys(self, table: Table) -> bool:
         """Return whether the workspace had rows of an older version when it was first asked for;

@@ -10,15 +10,23 @@ import pytest_asyncio
 from nats.js import JetStreamContext
 
 from contracts import subjects
-from contracts.events import BudgetSet, RetryRequested
+from contracts.events import (
+    BranchCreated,
+    BranchSettings,
+    BudgetSet,
+    DocumentAdded,
+    RetryRequested,
+)
 from contracts.ids import sha256
 from contracts.registry import service_of
 from contracts.topology import CONSUMERS
 from operations import bus_accounts
 from operations.bus_accounts import IMPORTED_API
+from publishing.branch_copies import BranchFollower
 from publishing.documents import add_document
 from publishing.draft import DocumentDraft, Submission
 from publishing.retries import request_retry
+from runtime.branches import branch_settings
 from runtime.bus import topology
 from runtime.bus.encoded_text import EncodedText
 from runtime.bus.nats.blobs import NatsBlobs
@@ -30,6 +38,7 @@ from runtime.bus.nats.parked import NatsParkedEvents
 from runtime.bus.parking.port import ParkedEvent
 from runtime.costs.budget import read_budget, set_budget
 from runtime.errors import ConfigurationError
+from services.gateway.branches.promoted import PromotedBranches
 from tests.support.bus_users import declared_bus, opened
 from tests.support.deployed_bus import FILES, DeployedBus, deployed_bus
 from tests.support.events import added, sealed
@@ -89,6 +98,28 @@ async def test_what_services_do_together_works(bus: DeployedBus) -> None:
     assert await topology.check(chunker_stream, tuple(mine)) == []
     for client in (query, extractor, chunker):
         await client.close()
+
+
+@pytest.mark.parametrize("user", ["query", "gateway"])
+async def test_who_has_the_api_copies_into_branches_and_the_extractor_knows_them(
+    bus: DeployedBus, user: str
+) -> None:
+    origin, branch = f"of-{user}", f"of-{user}..b"
+    created = BranchCreated(name="b", origin=origin, settings=BranchSettings(prompt="{form}"))
+    async with connected(bus.operator, name="test") as operator:
+        await NatsLog(operator.jetstream()).publish(sealed(created, workspace=branch))
+    client, extractor = [await opened(bus, name) for name in (user, "extractor")]
+    stream = client.jetstream(prefix=IMPORTED_API)
+    log, blobs = NatsLog(stream), NatsBlobs(stream)
+    ref = await blobs.put(EncodedText.of("long"), origin)
+    await log.publish(sealed(DocumentAdded(document_id="d", blob=ref), workspace=origin))
+    await BranchFollower(log, blobs).follow()
+    assert await log.newest(branch, "d", "DocumentAdded") is not None
+    assert await PromotedBranches(log).answering(origin) == origin
+    extractor_log = NatsLog(extractor.jetstream(prefix=IMPORTED_API))
+    assert await branch_settings(extractor_log, branch) == created.settings
+    for connection in (client, extractor):
+        await connection.close()
 
 
 async def test_the_query_service_may_watch_the_log(bus: DeployedBus) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from contracts.graph import Partition
-from contracts.ids import sha256
+from contracts.ids import origin_of, sha256
 from contracts.values import TokenUsage
 from knowledge.descriptions import Group, estimated_tokens
 from runtime.errors import ModelRefused, Unavailable
@@ -16,6 +16,7 @@ from services.merger.port import Summary
 
 class ModelSummarizer:
     """`Summarizer` over a chat model, with a cache in the document store that no rebuild replaces.
+    A branch takes what its origin has condensed.
 
     `context` and `length` are in tokens: of what one call reads, and of what it is asked to write
     at most.
@@ -35,6 +36,8 @@ class ModelSummarizer:
         table = Table("condensed", Partition(workspace, 0))
         key = sha256("\x1f".join((self.model, self.prompt_version, group.hash)))
         rows = await self._rows.get(table, [key])
+        if key not in rows and (origin := origin_of(workspace)):
+            rows = await self._rows.get(Table("condensed", Partition(origin, 0)), [key])
         if key in rows:
             return Summary(rows[key]["text"], TokenUsage())
         await self._rows.ready()

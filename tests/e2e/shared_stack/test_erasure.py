@@ -28,12 +28,15 @@ LONG = SECRET * 10 + "and so on, day after day, without any news. " * 5000
 @pytest.fixture(scope="module")
 def receipt(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
     """The receipt of the erasure of one of two documents, after a question about it; a client asked
-    for it by HTTP.
+    for it by HTTP. A branch has the document, too.
     """
     stack.add(OTHER, "never-erased")
     stack.add({**OTHER, "secret.txt": LONG}, "erased")
     stack.settled(1, "never-erased")
     stack.settled(2, "erased")
+    cut = ("branch", "create", "cut", "--chunk-size", "300", "--yes", "--workspace", "erased")
+    assert stack.json(*cut)["workspace"] == "erased..cut"
+    stack.settled(2, "erased..cut")
     assert stack.run("ask", "Who sold the Kestrel?", "--workspace", "erased").returncode == 0
     assert CANARY.encode() in LONG.encode()
     assert files_with(stack.folder, CANARY.encode())
@@ -49,7 +52,10 @@ def receipt(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> dict[str,
             {"requested": [document], "unknown": ["nobody"]},
         )
     planned = stack.json("erase", "--requested", "--workspace", "erased")
-    assert [one["document"] for one in planned["would_erase"]] == [document]
+    assert [(one["document"], one["workspace"]) for one in planned["would_erase"]] == [
+        (document, "erased"),
+        (document, "erased..cut"),
+    ]
     file = tmp_path_factory.mktemp("receipt") / "receipt.json"
     done = stack.run(
         "erase",
@@ -99,7 +105,7 @@ def test_what_it_shared_with_others_can_still_be_found(
 ) -> None:
     done = stack.run("ask", "Who leads the Harbour Office?", "--workspace", "erased")
     assert (done.returncode, "Ada Marlow" in done.stdout) == (0, True)
-    assert stack.counts("erased")["all"] == 1
+    assert [stack.counts(name)["all"] for name in ("erased", "erased..cut")] == [1, 1]
 
 
 def test_the_log_keeps_hashes_and_the_receipt(stack: Stack, receipt: dict[str, object]) -> None:
@@ -110,7 +116,7 @@ def test_the_log_keeps_hashes_and_the_receipt(stack: Stack, receipt: dict[str, o
     assert str(receipt["sha256"]) in lines[-1]
     counts = receipt["counts"]
     assert isinstance(counts, dict)
-    assert counts["blobs"] == 1
+    assert counts["blobs"] == 2  # and that of the branch
     assert counts["events"] > 10
 
 

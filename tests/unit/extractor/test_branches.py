@@ -38,7 +38,7 @@ async def test_only_a_branch_has_an_extractor_of_its_own_and_one_for_all_its_pas
         return f"extractor of {branch.extract_model}", None
 
     usual: Any = "usual"
-    extractors = BranchExtractors(log, usual, open_branch)
+    extractors = BranchExtractors(log, usual, open_branch, patience=0)
     for workspace, extractor in (
         ("w", "usual"),
         ("w..other", "usual"),

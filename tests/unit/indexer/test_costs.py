@@ -132,3 +132,14 @@ async def test_embeddings_that_older_versions_cached_are_read_as_they_are() -> N
     assert embedder.calls == 1
     assert list(new_vector) == list((await embeddings.embed("w", ["new"]))[0])
     assert embedder.calls == 1
+
+
+async def test_a_branch_takes_the_vectors_of_its_origin_and_keeps_them() -> None:
+    rows = MemoryRows()
+    embedder = CountingEmbedder(LexicalEmbedder(16))
+    embeddings = CachedEmbeddings(rows, embedder)
+    expected = await embeddings.embed("w", ["text"])
+    assert await embeddings.embed("w..b", ["text"]) == expected
+    await rows.drop(Table("embeddings", Partition("w", 0)))
+    assert await embeddings.embed("w..b", ["text"]) == expected
+    assert embedder.calls == 1
