@@ -7,8 +7,9 @@ from functools import lru_cache
 
 from offline.answers.relevance import terms
 from offline.language.languages import ENGLISH, GERMAN, stop_words
+from offline.language.meanings import meanings
 
-LACKS_NOUN = -0.3
+LACKS_NOUN = -0.45
 """What a sentence loses that, with what stands around it, does not name the thing asked for."""
 
 LACKS_COUNT = -0.7
@@ -32,8 +33,10 @@ _ASKS_WHICH = {
 _ASKS_COUNT = {
     ENGLISH: re.compile(r"\bhow many\s+(?=\w)", re.I),
     GERMAN: re.compile(r"\bwie ?viele\s+(?=\w)", re.I),
-    "french": re.compile(r"\bcombien d(?:e\s+|['’])(?=\w)", re.I),
-    "russian": re.compile(r"\bсколько\s+(?!\w*(?:[еиюя]т|ть|ся|ла|ло)\b)(?=\w)", re.I),
+    "french": re.compile(r"\bcombien d(?:e\s+|['’])(?!temps\b|argent\b)(?=\w)", re.I),
+    "russian": re.compile(
+        r"\bсколько\s+(?!времени|денег|раз\b|\w*(?:[еиюя]т|ть|ся|ла|ло)\b)(?=\w)", re.I
+    ),
     "spanish": re.compile(r"\bcu[aá]nt[oa]s\s+(?=\w)", re.I),
 }
 """In Russian the word may ask for a price or a time too, with a verb after it."""
@@ -65,7 +68,7 @@ def noun_agreement(question: str, sentence: str, context: str, language: str) ->
         return 0.0
     noun_terms = terms(asked_noun, language)
     around = terms(f"{sentence} {context}", language)
-    lacking_terms = [term for term in noun_terms if not _has(around, term)]
+    lacking_terms = [term for term in noun_terms if not _has(around, term, language)]
     return LACKS_NOUN * len(lacking_terms) / len(noun_terms)
 
 
@@ -92,15 +95,19 @@ def _counts(sentence: str, noun: str, language: str) -> bool:
     noun_terms = terms(noun, language)
     words = _IN_SENTENCE.findall(sentence)
     for place, word in enumerate(words):
-        if any(_has(terms(word, language), term) for term in noun_terms):
+        if any(_has(terms(word, language), term, language) for term in noun_terms):
             near = words[max(0, place - _BEFORE) : place + _AFTER + 1]
             if any(_NUMBER.fullmatch(neighbour) for neighbour in near):
                 return True
     return False
 
 
-def _has(words: frozenset[str], term: str) -> bool:
-    return term in words or any(_is_related(word, term) for word in words)
+def _has(words: frozenset[str], term: str, language: str) -> bool:
+    term_meanings = meanings(term, language)
+    return term in words or any(
+        _is_related(word, term) or not term_meanings.isdisjoint(meanings(word, language))
+        for word in words
+    )
 
 
 def _is_related(word: str, term: str) -> bool:

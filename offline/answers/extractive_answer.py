@@ -75,7 +75,7 @@ class Weights:
         return self.words * words + self.meaning * max(0.0, similarity) ** self.power
 
 
-IN_ENGLISH = Weights(0.8, 2.0, 2, 1.06)
+IN_ENGLISH = Weights(0.8, 2.0, 2, 1.0)
 IN_OTHER_LANGUAGES = Weights(1.0, 0.3, 1, 0.58)
 """The embedding model of the embedded stack knows English alone. All are chosen with
 `benchmarks/answers.py` and `benchmarks/answers_kinds.py`.
@@ -243,6 +243,7 @@ async def scored_candidates(
             SentenceTerms(
                 terms(f"{sentence.keys} {sentence.part.plain}", language),
                 terms(sentence.context, language),
+                sentence.passage,
             )
             for sentence in sentences
         ],

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from offline.answers.page_breaks import without_page_breaks
 
 _LONGEST_KEY = 76
+_LONGEST_HEADING = 40
 _FARTHEST = 9
 """Lines below a key, blank ones, within which its text begins."""
 _TERM_ABOVE = 0.25
@@ -41,6 +42,8 @@ _DEFINITION = re.compile(r":\s+(?=\S)")
 _QUESTION = re.compile(r"(?:Q|Question|Frage|F|В|Вопрос|Pregunta|P|问|問|问题)\d*\s*[:：]\s*(?=\S)")
 _ANSWER = re.compile(r"(?:A|Answer|Antwort|О|Ответ|Respuesta|R|Réponse|答|回答)\d*\s*[:：]\s*")
 _LINK = re.compile(r"\[([^\[\]\n]*)\]\([^()\s]*\)")
+_SENTENCE = re.compile(r"[^\W\d_a-zß-ÿа-яё].{20,}[.!?…。！？](?:\s|$)")
+"""A line that begins as a sentence and has the end of one."""
 _CUT_WORD = re.compile("(?<=\\w)[\u2010\u00ad]\n[ \t]*")
 _LETTER = re.compile(r"[^\W\d_]")
 
@@ -116,7 +119,7 @@ class _Reader:
         elif hanging := self._hanging_key(number, text, indent):
             yield from self._begin(indent, hanging[1])
             self._collect(indent, text, hanging)
-        elif self._is_term(number, text, indent):
+        elif self._is_term(number, text, indent) or self._is_heading(number, text, indent):
             yield from self._begin_term(number, indent - _TERM_ABOVE, text)
         elif definition := _DEFINITION.match(text):
             self._collect(indent, text, definition)
@@ -211,6 +214,23 @@ class _Reader:
             if _DEFINITION.match(line.strip()):
                 return True
         return False
+
+    def _is_heading(self, number: int, text: str, indent: int) -> bool:
+        """Return whether a short line stands right above the sentences that it heads."""
+        above = self.lines[number - 1] if number else ""
+        below = self.lines[number + 1].strip() if number + 1 < len(self.lines) else ""
+        is_full = indent + len(text) + 1 + len(below.partition(" ")[0]) > self.width
+        return (
+            not above.strip()
+            and len(text) <= _LONGEST_HEADING
+            and not is_full
+            and len(below) > len(text)
+            and _indent(self.lines[number + 1]) == indent
+            and _SENTENCE.match(below) is not None
+            and (_BULLET.match(text) is None or _NUMBERED.match(text) is not None)
+            and not text.endswith((":", "："))
+            and _is_name(text)
+        )
 
     def _is_key(self, number: int, text: str, indent: int) -> bool:
         """Return whether a line heads the lines below it."""

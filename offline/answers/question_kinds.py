@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from offline.answers.narrow_kinds import narrow_kind
+from offline.answers.persons import asks_person, names_person
 from offline.language.languages import CHINESE, ENGLISH, GERMAN
 from offline.language.stems import answer_stem
 
@@ -150,6 +152,16 @@ def agreement(question: str, sentence: str, language: str = ENGLISH) -> float:
     ):
         if asks.search(question):
             return AGREES if has.search(sentence) else LACKS
+    if narrow := narrow_kind(question):
+        return AGREES if narrow.has.search(sentence) else LACKS
+    if asks_person(question) and not (
+        names_person(sentence, language) or _names_unknown(question, sentence, language)
+    ):
+        return LACKS
+    return _agreement_in_language(question, sentence, language)
+
+
+def _agreement_in_language(question: str, sentence: str, language: str) -> float:
     if language == ENGLISH:
         return _agreement_in_english(question, sentence)
     if _ASKS_GERMAN_NAME.search(question):
@@ -187,6 +199,11 @@ def _wanted(kinds: _Kinds, language: str) -> Sequence[tuple[re.Pattern[str], re.
         (kinds.asks_time, kinds.time),
         (kinds.asks_number, kinds.number),
     )
+
+
+def _names_unknown(question: str, sentence: str, language: str) -> bool:
+    """Return whether a sentence has a name that the question lacks, where capitals tell names."""
+    return language not in (GERMAN, CHINESE) and _unknown_name(question, sentence)
 
 
 def _unknown_name(question: str, sentence: str) -> bool:

@@ -3,10 +3,10 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from contracts.spelling import one_spelling
 from offline.language import german
@@ -18,9 +18,10 @@ from offline.language.languages import (
     JAPANESE,
     stem_in,
     stop_words,
+    term_stem,
 )
+from offline.language.meanings import is_light, meanings
 from offline.language.scripts import HAN
-from offline.language.stems import answer_stem
 
 _WORD = re.compile(r"[^\W_]+")
 _HAN = re.compile(f"[{HAN}]")
@@ -30,6 +31,14 @@ FEW = 200
 _ALONE = re.compile(r"(?<![\w(.,])\d+(?![\w)]|[.,]\d)(?!\.\s)")
 _VERSION = re.compile(r"(?<![\w.])\d+(?:\.\d+){2,}(?![\w.]*\w)")
 RELATED = 0.6
+NEAR = 0.6
+"""Shares of a wanted term that another form of it has, and another word of about its meaning."""
+LIGHT = 0.5
+"""Weight of a wanted term that says little, as `need`."""
+ELSEWHERE = 0.2
+"""What a sentence loses for the terms that other passages have and its own lacks, times their
+share.
+"""
 _SHORTEST_STEM = 3
 _LONGEST_REST = 2
 """Letters of an ending that a stemmer may have left."""
@@ -59,18 +68,11 @@ def terms(text: str, language: str = ENGLISH) -> frozenset[str]:
         if _HAN.search(word):
             result.update(_han_terms(word))
         elif word not in unimportant_words:
-            result.add(_stem(word, language))
+            result.add(term_stem(language, word))
     if language == GERMAN:
         joined = german.joined_verbs(text, unimportant_words)
-        result.update(_stem(verb.lower(), language) for verb in joined)
+        result.update(term_stem(language, verb.lower()) for verb in joined)
     return frozenset(result)
-
-
-def _stem(word: str, language: str) -> str:
-    if language == ENGLISH:
-        return answer_stem(word)
-    stem = stem_in(language, word)
-    return german.without_infix(stem) if language == GERMAN else stem
 
 
 def _han_terms(word: str) -> Iterator[str]:
@@ -136,35 +138,61 @@ class SentenceTerms:
     own: frozenset[str]
     """Of the sentence and of the key that heads it."""
     around: frozenset[str]
+    passage: int = 0
+    """Number of the passage that it stands in."""
 
 
 def lexical_scores(
     question_terms: frozenset[str], sentences: Sequence[SentenceTerms], language: str = ENGLISH
 ) -> list[float]:
-    """Return for each sentence the share of the wanted terms in it, 0 to 1; rare terms have a
+    """Return for each sentence the share of the wanted terms in it, up to 1; rare terms have a
     greater weight.
 
     A term that is only related to one in the sentence, as `memory` is to `memories`, counts
-    `RELATED`.
+    `RELATED`, one of about its meaning `NEAR`. The share of terms that other passages have and the
+    sentence's own lacks counts against it: it speaks of something else.
     """
     relatives = _relatives(question_terms, sentences, language)
-    wanted_in_order = sorted(question_terms)  # sums of floating-point numbers depend on the order
     inside = [_shares(sentence.own, relatives) for sentence in sentences]
     around = [_shares(sentence.around, relatives) for sentence in sentences]
-    frequency = Counter(term for shares in (*inside, *around) for term in shares)
-    weight = {
-        term: math.log(1 + max(FEW, len(sentences)) / (1 + frequency[term]))
-        for term in wanted_in_order
-    }
+    weight = _weights(question_terms, (*inside, *around), len(sentences), language)
     total = sum(weight.values()) or 1.0
+    in_passage: dict[int, set[str]] = {}
+    for sentence, *shares in zip(sentences, inside, around, strict=True):
+        in_passage.setdefault(sentence.passage, set()).update(*shares)
+    in_any = set[str]().union(*in_passage.values())
+    elsewhere = {
+        passage: sum(weight[term] for term in weight if term in in_any - terms_there)
+        for passage, terms_there in in_passage.items()
+    }
     return [
-        sum(
-            weight[term] * max(sentence_shares.get(term, 0.0), context_shares.get(term, 0.0) / 2)
-            for term in wanted_in_order
+        (
+            sum(
+                weight[term] * max(own_shares.get(term, 0.0), context_shares.get(term, 0.0) / 2)
+                for term in weight
+            )
+            - ELSEWHERE * elsewhere[sentence.passage]
         )
         / total
-        for sentence_shares, context_shares in zip(inside, around, strict=True)
+        for sentence, own_shares, context_shares in zip(sentences, inside, around, strict=True)
     ]
+
+
+def _weights(
+    question_terms: frozenset[str],
+    shares: Iterable[Mapping[str, float]],
+    sentence_count: int,
+    language: str,
+) -> dict[str, float]:
+    """Return how much each wanted term counts: the more, the rarer it is, and less if it says
+    little.
+    """
+    frequency = Counter(chain.from_iterable(shares))
+    return {
+        term: math.log(1 + max(FEW, sentence_count) / (1 + frequency[term]))
+        * (LIGHT if is_light(term, language) else 1.0)
+        for term in sorted(question_terms)  # sums of floating-point numbers depend on the order
+    }
 
 
 def _shares(
@@ -185,9 +213,14 @@ def _relatives(
     vocabulary = {term for sentence in sentences for term in sentence.own | sentence.around}
     result: dict[str, list[tuple[str, float]]] = {term: [(term, 1.0)] for term in question_terms}
     for word in question_terms:
+        word_meanings = meanings(word, language)
         for term in vocabulary:
-            if term != word and _is_related(word, term, language):
+            if term == word:
+                continue
+            if _is_related(word, term, language):
                 result.setdefault(term, []).append((word, RELATED))
+            elif word_meanings and not word_meanings.isdisjoint(meanings(term, language)):
+                result.setdefault(term, []).append((word, NEAR))
     return result
 
 

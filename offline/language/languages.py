@@ -14,7 +14,9 @@ from typing import Any, Protocol, cast
 import Stemmer
 from stop_words import get_stop_words
 
+from offline.language.german import without_infix
 from offline.language.scripts import HAN, KANA
+from offline.language.stems import answer_stem
 from offline.language.stop_words import GRAMMAR_WORDS
 
 ENGLISH = "english"
@@ -144,3 +146,11 @@ def stem_in(language: str, word: str) -> str:
         return word
     with _lock:
         return stemmer.stemWord(word.replace("ё", "е"))
+
+
+def term_stem(language: str, word: str) -> str:
+    """Return what forms of a word in lower case have in common where answers are looked for."""
+    if language == ENGLISH:
+        return answer_stem(word)
+    stem = stem_in(language, word)
+    return without_infix(stem) if language == GERMAN else stem

@@ -72,7 +72,7 @@ class Angles:
 
 
 async def test_meaning_is_the_mean_of_the_two_most_similar_readings() -> None:
-    text = passage("## Rules\n\nMay I bring a cat?\n\nOnly guide ones may come in.\n")
+    text = passage("## Rules\n\nMay I bring a parrot?\n\nOnly guide ones may come in.\n")
     ((score, candidate),) = await scored_candidates("Dogs?", [text], Angles())
     assert candidate.part.text == "Only guide ones may come in."
     # After its question and the question alone 0.9, below the heading 0.5, alone 0.1; and the first

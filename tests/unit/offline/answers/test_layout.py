@@ -39,6 +39,15 @@ def test_a_key_may_stand_in_the_first_line_of_its_text() -> None:
     assert keys(text)[0] == (("sail",), "A cloth that catches wind.")
 
 
+def test_a_short_line_right_above_its_sentences_heads_them() -> None:
+    text = "1. Quiet\nFrom 22 to 6 nobody may sing on deck.\n\nNobody sang.\n"
+    assert keys(text) == [
+        (("1. Quiet",), "From 22 to 6 nobody may sing on deck."),
+        ((), "Nobody sang."),
+    ]
+    assert keys("The mate said\nshe would never sing on deck.\n")[0][0] == ()
+
+
 def test_an_entry_of_a_dictionary_heads_its_paragraphs() -> None:
     text = "SAIL, n. A cloth.\n\nIt catches wind.\n\nMAST, n. A pole.\n"
     assert keys(text) == [
