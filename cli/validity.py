@@ -233,7 +233,7 @@ def _show_proposals(answer: "SupersessionProposals") -> None:
             f"{line(proposal.document_id)} ({line(proposal.file_path)}) supersedes "
             f"{line(proposal.supersedes)} ({line(proposal.superseded_file_path)}): "
             f"{line(proposal.evidence)}",
-            label=f"{proposal.rule:9}",
+            label=f"{proposal.rule:10}",
         )
     note(
         f"{len(answer.proposals)} proposed from the names of {answer.looked_at} of "

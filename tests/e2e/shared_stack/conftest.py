@@ -10,6 +10,7 @@ from tests.support.stack import Stack, running
 @pytest.fixture(scope="package")
 def stack(tmp_path_factory: pytest.TempPathFactory) -> Generator[Stack]:
     """A stack whose commands are given in a shell without its settings."""
-    with running(tmp_path_factory.mktemp("shared") / "one", MAX_UPLOAD_SIZE="1000000") as stack:
+    folder = tmp_path_factory.mktemp("shared") / "one"
+    with running(folder, MAX_UPLOAD_SIZE="1000000", RECEIPTS="off, story=full") as stack:
         stack.env.clear()
         yield stack

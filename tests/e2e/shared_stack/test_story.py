@@ -1,0 +1,39 @@
+"""The story that the documentation tells runs to its end, and says what it should."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.support.stack import Stack, environment
+
+PROGRAM = Path(__file__).resolve().parents[3] / "docs/examples/story.py"
+IN_ORDER = (
+    "(user:ann, group:council)\nBen Holt offered",
+    "(user:bo, group:press)\nThe documents do not say.",
+    "group:council sees it",
+    "2 of 2 passed (100%)",
+    "(tariff-amendment.md) supersedes",
+    "ten shillings a week. [1]",
+    "(tariff-amendment.md [1] supersedes tariff.md [2]",
+    "evidence: the same\nprompt: the same\nanswer: the same",
+    "branch short of story: chunking size",
+    "branch short answers for story now",
+    "story answers itself again",
+    "(user:ann, group:council)\nThe documents do not say.",
+    "without the words of erased documents",
+)
+
+
+def test_the_story_is_told_to_its_end(stack: Stack) -> None:
+    result = subprocess.run(
+        (sys.executable, PROGRAM, stack.folder),
+        env=environment({**stack.env, "LIGHTSTREAM_API_URL": stack.state.api}),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+    place = 0
+    for words in IN_ORDER:
+        place = result.stdout.find(words, place)
+        assert place >= 0, (words, result.stdout)
