@@ -40,10 +40,12 @@ from operations.moving.destination import addresses
 from operations.moving.filled_stores import left_behind
 from operations.projections import RebuildRequest, open_prepared
 from operations.target import Target
+from publishing.branch_copies import BranchCopier
 from publishing.documents import delete_document
 from runtime.branches import read_branches
 from runtime.bus.actor import local_actor
 from runtime.bus.codec import decode
+from runtime.bus.nats.blobs import NatsBlobs
 from runtime.bus.nats.connection import translated
 from runtime.bus.nats.key_values import NatsLiveGenerations, NatsSharedValues
 from runtime.bus.nats.log import NatsLog
@@ -167,13 +169,13 @@ async def _let_go(bus: JetStreamContext, erasure: Erasure, report: Report) -> li
     were handled.
     """
     plans = await _plans(bus, erasure)
+    of_origin = [plan for plan in plans if plan.history.workspace == erasure.workspace]
+    await _delete(bus, of_origin)
+    # Whoever follows the workspace copies its deletions too: after this there is nothing to copy.
+    for branch in await read_branches(NatsLog(bus), erasure.workspace):
+        await BranchCopier(NatsLog(bus), NatsBlobs(bus), branch).copy_new()
+    await _delete(bus, plans)
     last_newest = 0
-    for erasure_plan in plans:
-        if not erasure_plan.history.is_erased:
-            history = erasure_plan.history
-            await delete_document(
-                NatsLog(bus), workspace=history.workspace, id=history.id, source=SOURCE
-            )
     end = asyncio.get_running_loop().time() + PATIENCE
     while True:
         newest_sequence = max(
@@ -194,6 +196,16 @@ async def _let_go(bus: JetStreamContext, erasure: Erasure, report: Report) -> li
             await asyncio.sleep(PAUSE)
     report("no service works on the documents any more")
     return await _plans(bus, erasure)
+
+
+async def _delete(bus: JetStreamContext, plans: Sequence[ErasurePlan]) -> None:
+    """Delete what is not deleted yet."""
+    for erasure_plan in plans:
+        history = erasure_plan.history
+        if not history.is_erased:
+            await delete_document(
+                NatsLog(bus), workspace=history.workspace, id=history.id, source=SOURCE
+            )
 
 
 async def _newest(bus: JetStreamContext, workspace: str, id: str) -> int:

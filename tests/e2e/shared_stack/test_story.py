@@ -19,7 +19,7 @@ IN_ORDER = (
     "branch short of story: chunking size",
     "branch short answers for story now",
     "story answers itself again",
-    "(user:ann, group:council)\nThe documents do not say.",
+    "The letter is erased",
     "without the words of erased documents",
 )
 
@@ -36,4 +36,6 @@ def test_the_story_is_told_to_its_end(stack: Stack) -> None:
     place = 0
     for words in IN_ORDER:
         place = result.stdout.find(words, place)
-        assert place >= 0, (words, result.stdout)
+        assert place >= 0, f"{words!r} is missing in:\n{result.stdout}"
+    _, _, end = result.stdout.partition("The letter is erased")
+    assert "nine hundred" not in end
