@@ -14,14 +14,9 @@ from fastapi import Depends, HTTPException, Request
 from services.query.visibility.viewer import Viewer
 
 CLOSED = (
-    "these credentials see only a part of the documents, and this route shows all: ask with "
-    "credentials that see everything, or by a route that hides what must not be seen"
-)
-
-
-CLOSED_PAST = (
-    "these credentials see only a part of the documents, and `as_of` is open to those here who see "
-    "all: leave it out, or ask a question with it"
+    "these credentials see only a part of the documents, and this route shows, or changes, what is "
+    "beyond: ask with credentials that see everything; docs/permissions.md has a table of what "
+    "every route gives to whom"
 )
 
 
@@ -72,9 +67,3 @@ def _takes_viewer(function: Callable[..., Any]) -> bool:
             ):
                 return True
     return False
-
-
-def refuse_past(viewer: Viewer | None) -> None:
-    """Raise a 403 where somebody who does not see all documents asks for what was."""
-    if viewer is not None:
-        raise HTTPException(403, CLOSED_PAST)

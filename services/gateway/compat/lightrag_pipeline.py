@@ -9,6 +9,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 
 from services.gateway.auth.permissions import Principal
+from services.gateway.auth.viewers import CurrentViewer
 from services.gateway.compat.lightrag_pipeline_models import (
     Cancelled,
     PipelineStatus,
@@ -32,13 +33,17 @@ MAX_IDS = 1000
 
 
 @router.get("/pipeline_status")
-async def pipeline_status(deps: DocumentDeps, workspace: Workspace) -> PipelineStatus:
+async def pipeline_status(
+    deps: DocumentDeps, workspace: Workspace, viewer: CurrentViewer
+) -> PipelineStatus:
     """Return whether documents are being processed, judged by their statuses. No request is refused
     meanwhile.
     """
-    counts = await deps.documents.counts(await deps.partition(workspace))
+    documents = await deps.documents_of(viewer, workspace)
+    counts = await documents.counts(await deps.partition(workspace))
     unfinished_count = working(counts)
-    scans = deps.scans.running(workspace)
+    # What is read of a folder may be what is hidden.
+    scans = [] if viewer else deps.scans.running(workspace)
     summary = (
         ", ".join(f"{count} {status}" for status, count in sorted(counts.items()) if count)
         or "no documents"

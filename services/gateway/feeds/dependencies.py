@@ -10,6 +10,7 @@ from services.gateway.dependencies import depends_on
 from services.gateway.feeds.streams import EventStreams
 from services.query.retrieval.port import ProvenanceReader
 from services.query.status.port import Documents, Passages
+from services.query.visibility.port import Visibility
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,7 @@ class FeedDependencies:
     streams: EventStreams
     pointers: LiveGenerations
     documents: Documents
+    visibility: Visibility
     passages: Passages
     provenance: ProvenanceReader
     prices: Prices

@@ -7,10 +7,14 @@ from contracts import subjects
 from runtime.bus.event_summary import EventSummary, summarize
 from runtime.bus.feed.port import EventFeed
 from runtime.bus.port import Message
+from services.gateway.feeds.visible_events import VisibleEvents
 from services.gateway.places import PLAIN, Places
 
 PAGE = 100
 """Events read at once; only their summaries are kept."""
+
+MAX_VISIBLE = 10_000
+"""Events of a document that are read for somebody from whom some documents are hidden."""
 
 
 @dataclass(frozen=True)
@@ -23,6 +27,8 @@ class EventFilter:
     document: str | None = None
     types: tuple[str, ...] = ()
     places: Places = PLAIN
+    visible: VisibleEvents | None = None
+    """What its reader sees of them; None: all."""
 
     @property
     def subject(self) -> str:
@@ -40,9 +46,27 @@ class EventFilter:
         """Return whether an event that passed `subject` is one of these."""
         return not self.types or subjects.split(message.subject)[2] in self.types
 
+    async def passed(self, messages: Sequence[Message]) -> list[Message]:
+        """Return those of the events that passed `subject` that are these, and are seen."""
+        admitted = [message for message in messages if self.admits(message)]
+        if self.visible is None or not admitted:
+            return admitted
+        summaries = await self.visible.among([*map(summarize, admitted)])
+        sequences = {summary.sequence for summary in summaries}
+        return [message for message in admitted if message.sequence in sequences]
+
     def _subject_of(self, type_name: str) -> str:
         about = "*" if self.document is None else subjects.token(self.document)
         return f"{subjects.PREFIX}.{subjects.token(self.workspace)}.{about}.{type_name}"
+
+
+@dataclass(frozen=True)
+class PageLimits:
+    """Which page is asked for: what comes behind a sequence, or in front of one."""
+
+    after: int | None
+    before: int | None
+    limit: int
 
 
 @dataclass(frozen=True)
@@ -124,6 +148,22 @@ async def _summaries(
         if not unread_count or not messages or len(events) >= limit:
             return events, unread_count
         after = messages[-1].sequence
+
+
+async def visible_page(
+    feed: EventFeed, event_filter: EventFilter, visible: VisibleEvents, limits: PageLimits
+) -> EventPage:
+    """Return a page of the events of a document that are seen, as if there were no others; of more
+    than `MAX_VISIBLE` the first.
+    """
+    page = await events_after(feed, event_filter, 0, MAX_VISIBLE)
+    events = await visible.among(page.events)
+    start, end = limits.after or 0, limits.before
+    beyond = [event for event in events if event.sequence > start]
+    if end is None:
+        return EventPage(beyond[: limits.limit], len(beyond[limits.limit :]))
+    earlier = [event for event in beyond if event.sequence < end]
+    return EventPage(earlier[-limits.limit :], len(earlier[: -limits.limit]))
 
 
 async def event_at(feed: EventFeed, event_filter: EventFilter, sequence: int) -> Message | None:

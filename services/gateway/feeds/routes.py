@@ -1,15 +1,16 @@
 """The routes about events, and about what a document's chunks gave. No logic."""
 
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import partial
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Depends, Header, Path, Query, Request
+from fastapi import APIRouter, Depends, Header, HTTPException, Path, Query, Request
 from fastapi.responses import StreamingResponse
 
 from runtime.bus.event_summary import summarize, whole_event
 from runtime.bus.points import MAX_SEQUENCE
 from services.gateway.auth.middleware import too_many_requests
+from services.gateway.auth.viewers import CurrentViewer
 from services.gateway.caller_places import CallerPlaces, end_of_log
 from services.gateway.feeds.dependencies import FeedDeps
 from services.gateway.feeds.models import (
@@ -24,15 +25,24 @@ from services.gateway.feeds.models import (
     Limit,
     WholeEvent,
 )
-from services.gateway.feeds.reading import EventFilter, event_at, events_after, events_before
+from services.gateway.feeds.reading import (
+    EventFilter,
+    PageLimits,
+    event_at,
+    events_after,
+    events_before,
+    visible_page,
+)
 from services.gateway.feeds.sent_events import event_block, event_stream, started
 from services.gateway.feeds.streams import RETRY_AFTER
+from services.gateway.feeds.visible_events import VisibleEvents, visible_types
 from services.gateway.graph.document_passages import document_passages
 from services.gateway.reference.responses import Responses, error_responses
 from services.gateway.workspaces import Workspace
 from services.query.errors import BadRequest, NotFound
 from services.query.partitions import Partitions
 from services.query.status.document_status import STATUSES
+from services.query.visibility.documents import documents_seen_by
 
 router = APIRouter(tags=["events"])
 
@@ -47,29 +57,27 @@ STREAM: Responses = {
     }
 }
 
+NO_EVENT = "there is no event of a document of that id"
+
+CLOSED_BODIES = (
+    "these credentials see only a part of the documents, and whole events are for those who see "
+    "all: leave `include` out"
+)
+
 DocumentName = Annotated[
     str | None, Query(min_length=1, max_length=512, description="of this document only, by its id")
 ]
-
-
-@dataclass(frozen=True)
-class Paging:
-    """Which page is asked for."""
-
-    after: int | None
-    before: int | None
-    limit: int
 
 
 # Coroutines, though they await nothing: FastAPI runs a plain function in another thread, which
 # costs a millisecond.
 async def _paging(
     places: CallerPlaces, after: After = None, before: Before = None, limit: Limit = 100
-) -> Paging:
+) -> PageLimits:
     if after is not None and before is not None:
         raise BadRequest("give `after` or `before`, not both")
     start, end = (None if place is None else places.sequence(place) for place in (after, before))
-    return Paging(start, end, limit)
+    return PageLimits(start, end, limit)
 
 
 async def _start(
@@ -95,22 +103,41 @@ async def _of_workspace(
     return EventFilter(workspace, document, tuple(types), places)
 
 
-async def _of_document(
-    document_id: DocumentId, workspace: Workspace, types: EventTypes = ()
-) -> EventFilter:
-    return EventFilter(workspace, document_id, tuple(types))
-
-
 OfWorkspace = Annotated[EventFilter, Depends(_of_workspace)]
+
+
+async def _seen_of_workspace(
+    event_filter: OfWorkspace, deps: FeedDeps, viewer: CurrentViewer
+) -> EventFilter:
+    if viewer is None:
+        return event_filter
+    visible = VisibleEvents(deps.visibility, event_filter.workspace, viewer)
+    return replace(event_filter, types=visible_types(event_filter.types), visible=visible)
+
+
+async def _of_document(
+    document_id: DocumentId,
+    workspace: Workspace,
+    deps: FeedDeps,
+    viewer: CurrentViewer,
+    types: EventTypes = (),
+) -> EventFilter:
+    if viewer is None:
+        return EventFilter(workspace, document_id, tuple(types))
+    visible = VisibleEvents(deps.visibility, workspace, viewer)
+    return EventFilter(workspace, document_id, visible_types(types), visible=visible)
+
+
+SeenOfWorkspace = Annotated[EventFilter, Depends(_seen_of_workspace)]
 OfDocument = Annotated[EventFilter, Depends(_of_document)]
-Page = Annotated[Paging, Depends(_paging)]
+Page = Annotated[PageLimits, Depends(_paging)]
 
 
 @router.get("/events/stream", responses=STREAM, response_class=StreamingResponse)
 async def stream_events(
     request: Request,
     deps: FeedDeps,
-    event_filter: OfWorkspace,
+    event_filter: SeenOfWorkspace,
     after: Annotated[int, Depends(_start)],
     include: Annotated[
         Literal["body"] | None, Query(description="`body`: send each event whole")
@@ -119,6 +146,8 @@ async def stream_events(
     """Send the events of the workspace as they happen, as server-sent events; without `after`, from
     now on.
     """
+    if include and event_filter.visible:
+        raise HTTPException(403, CLOSED_BODIES)
     principal: str = request.state.principal.name
     if deps.streams.has_all(principal):
         raise too_many_requests(
@@ -173,6 +202,11 @@ async def document_events(
     """Return what happened to a document, from the first event on; also of one that was deleted
     since.
     """
+    if event_filter.visible:
+        page = await visible_page(deps.feed, event_filter, event_filter.visible, paging)
+        if not page.events and not await event_filter.visible.sees(event_filter.document or ""):
+            raise NotFound(NO_EVENT)
+        return EventList.of(page, deps.prices, places)
     if paging.before is not None:
         page = await events_before(deps.feed, event_filter, paging.before, paging.limit)
     else:
@@ -180,7 +214,7 @@ async def document_events(
     if not page.events and not await deps.feed.count(
         EventFilter(event_filter.workspace, event_filter.document).subject
     ):
-        raise NotFound("there is no event of a document of that id")
+        raise NotFound(NO_EVENT)
     return EventList.of(page, deps.prices, places)
 
 
@@ -189,6 +223,7 @@ async def document_chunks(
     document_id: DocumentId,
     deps: FeedDeps,
     workspace: Workspace,
+    viewer: CurrentViewer,
     after: Annotated[int, Query(ge=-1, le=10_000_000, description="chunks behind this order")] = -1,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
 ) -> DocumentChunks:
@@ -196,7 +231,8 @@ async def document_chunks(
     graph.
     """
     partitions = Partitions.of(workspace, await deps.pointers.live("status", "graph"))
-    status = (await deps.documents.get(partitions.status, [document_id])).get(document_id)
+    documents = await documents_seen_by(viewer, deps.documents, deps.visibility, workspace)
+    status = (await documents.get(partitions.status, [document_id])).get(document_id)
     if status is None or status[0].status not in STATUSES:
         raise NotFound("there is no document of that id")
     count = status[0].chunk_count

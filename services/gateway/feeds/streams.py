@@ -68,6 +68,7 @@ class EventStreams:
         stop = asyncio.ensure_future(self.stopping.wait())
         pages = feed.follow(event_filter.subject, after, wait)
         reading = None
+        heartbeat_due = time.monotonic() + wait
         try:
             while time.monotonic() < end and not self.stopping.is_set():
                 reading = asyncio.ensure_future(anext(pages))
@@ -76,7 +77,12 @@ class EventStreams:
                     return
                 messages = reading.result()
                 after = messages[-1].sequence if messages else after
-                yield [message for message in messages if event_filter.admits(message)], after
+                passed = await event_filter.passed(messages)
+                is_hidden = bool(messages) and not passed and event_filter.visible is not None
+                if is_hidden and time.monotonic() < heartbeat_due:
+                    continue  # That something happens elsewhere is not told.
+                heartbeat_due = time.monotonic() + wait
+                yield passed, after
         finally:
             stop.cancel()
             # A client that is gone has this cancelled again and again, and a reader must not be

@@ -17,6 +17,7 @@ from runtime.golden.questions import (
 )
 from services.gateway.auth.audit import note_details
 from services.gateway.auth.permissions import Principal
+from services.gateway.auth.viewers import shows_no_documents
 from services.gateway.golden.dependencies import GoldenDeps
 from services.gateway.golden.models import (
     FeedbackEntry,
@@ -155,6 +156,7 @@ async def golden_runs(
 
 
 @router.post("/feedback")
+@shows_no_documents
 async def give_feedback(
     body: FeedbackRequest, deps: GoldenDeps, workspace: Workspace
 ) -> FeedbackId:

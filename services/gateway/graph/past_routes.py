@@ -8,8 +8,8 @@ from pydantic import BaseModel
 
 from runtime.bus.points import FORM, NOW
 from services.gateway.graph.models import Name
-from services.gateway.past.history import Effect, EntityHistory, HistoryEvent, entity_history
-from services.gateway.past.reader import WorkspacePast
+from services.gateway.past.history import Effect, EntityHistory, HistoryEvent
+from services.gateway.past.reader import VisiblePast
 from services.gateway.reference.responses import error_responses
 from services.query.errors import NotFound
 
@@ -85,7 +85,7 @@ class EntityHistoryResponse(BaseModel):
 
 @router.get("/graph/entity/history", operation_id="entity_history", responses=error_responses(404))
 async def history(
-    past: WorkspacePast,
+    past: VisiblePast,
     name: Annotated[Name, Query(examples=["Ada Marlow"])],
     at: Annotated[str, Query(max_length=64, description=f"up to {FORM}")] = NOW,
     after: Annotated[int, Query(ge=0, description="the last `sequence` of the page before")] = 0,
@@ -95,8 +95,7 @@ async def history(
     spoke of it.
     """
     sequence = await past.point(at)
-    (state,) = await past.states(sequence)
-    changes = entity_history(await past.events(sequence), state, name)
+    changes = await past.entity_history(sequence, name)
     if not changes.events:
         place = past.places.shown(sequence)
         raise NotFound(f"up to sequence {place} nothing speaks of an entity of the name {name!r}")

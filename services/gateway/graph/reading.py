@@ -7,9 +7,9 @@ from fastapi import Depends, Query
 
 from contracts.graph import Partition
 from runtime.bus.points import FORM
-from services.gateway.auth.viewers import CurrentViewer, refuse_past
+from services.gateway.auth.viewers import CurrentViewer
 from services.gateway.graph.dependencies import GraphDeps
-from services.gateway.past.reader import WorkspacePast
+from services.gateway.past.reader import VisiblePast
 from services.gateway.workspaces import Workspace
 from services.query.visibility.graph import BrowsedGraph
 
@@ -37,12 +37,11 @@ GraphNow = Annotated[RequestedGraph, Depends(present_graph)]
 
 
 async def requested_graph(
-    present: GraphNow, past: WorkspacePast, viewer: CurrentViewer, as_of: AsOf = None
+    present: GraphNow, past: VisiblePast, as_of: AsOf = None
 ) -> RequestedGraph:
     """Return the graph of the request's workspace. Raises what `PastReader` raises."""
     if as_of is None:
         return present
-    refuse_past(viewer)
     return RequestedGraph(*await past.graph(await past.point(as_of)))
 
 

@@ -6,6 +6,7 @@ from typing import Annotated
 from runtime.bus.port import Log
 from services.gateway.dependencies import depends_on
 from services.query.past.reading import Past
+from services.query.visibility.port import Visibility
 
 
 @dataclass(frozen=True)
@@ -16,6 +17,7 @@ class PastDependencies:
 
     log: Log
     past: Past
+    visibility: Visibility
 
 
 PastDeps = Annotated[PastDependencies, depends_on(PastDependencies)]

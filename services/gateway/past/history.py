@@ -2,8 +2,8 @@
 it is about.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from knowledge.contributions import Contribution
@@ -16,6 +16,10 @@ Effect = Literal["counts", "replaced", "deleted", "hidden", "renamed", "undone"]
 the chunk is no longer part of a document, an edit hides it, the name means another entity now, the
 edit was taken back.
 """
+
+
+STATEMENT = "EntitiesExtracted"
+"""The type of the events that say what a chunk states."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +89,41 @@ def entity_history(events: WorkspaceEvents, state: PastState, name: str) -> Enti
     return EntityHistory(name, state.sequence, name in state.entities, spoken_names, changes)
 
 
+def visible_history(
+    history: EntityHistory,
+    ids: Collection[str],
+    hidden_statements: Collection[tuple[str, int]],
+    *,
+    exists: bool,
+) -> EntityHistory:
+    """Return what visible documents say in a history; what people and models said is left out.
+
+    `ids`: the documents that are seen at its sequence. `hidden_statements`: documents and sequences
+    of those `older_statements` that are not seen. `exists`: whether the entity is seen. One that
+    neither is nor is named by what is seen has no history.
+    """
+    statements = [
+        event
+        for event in history.events
+        if event.type == STATEMENT
+        and event.document_id in ids
+        and (event.document_id, event.sequence) not in hidden_statements
+    ]
+    names = sorted({event.names[0] for event in statements})
+    if not (exists or history.name in names):
+        return EntityHistory(history.name, history.sequence, exists=False, names=[])
+    return replace(history, exists=exists, names=names, events=statements)
+
+
+def older_statements(history: EntityHistory) -> list[HistoryEvent]:
+    """Return the statements of texts that count no more."""
+    return [event for event in history.events if _is_older(event)]
+
+
+def _is_older(event: HistoryEvent) -> bool:
+    return event.type == STATEMENT and event.effect in ("replaced", "deleted")
+
+
 def _statements(
     events: WorkspaceEvents, state: PastState, names: set[str], name: str
 ) -> Iterable[HistoryEvent]:
@@ -131,7 +170,7 @@ def _statement(record: ChunkRecord, contribution: Contribution, effect: Effect) 
     return HistoryEvent(
         record.sequence,
         record.at,
-        "EntitiesExtracted",
+        STATEMENT,
         effect,
         contribution.names,
         document_id=contribution.document_id,

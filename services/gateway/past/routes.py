@@ -7,7 +7,7 @@ from pydantic import BaseModel
 
 from runtime.bus.points import FORM, NOW
 from services.gateway.past.diff import Change, Diff, Difference, diff
-from services.gateway.past.reader import WorkspacePast
+from services.gateway.past.reader import VisiblePast
 
 router = APIRouter()
 
@@ -102,7 +102,7 @@ def _fields(difference: Difference) -> dict[str, FieldChange]:
 
 @router.get("/diff", operation_id="diff")
 async def compare(
-    past: WorkspacePast,
+    past: VisiblePast,
     from_: Annotated[Point, Query(alias="from", examples=["1"])],
     to: Point = NOW,
     document: Annotated[

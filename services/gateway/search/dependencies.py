@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Coroutine
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, TypeVar
 
 from fastapi import Depends, Query
@@ -12,18 +12,16 @@ from runtime.bus.points import FORM
 from runtime.bus.port import LiveGenerations
 from runtime.concurrency.fair_semaphore import FairSemaphore
 from runtime.stores.graph.port import Graph
-from services.gateway.auth.viewers import CurrentViewer, refuse_past
 from services.gateway.connection import while_connected
 from services.gateway.dependencies import depends_on
-from services.gateway.past.reader import PastReader, WorkspacePast
+from services.gateway.past.reader import VisiblePast, VisiblePastReader
 from services.query.partitions import graph_partition, status_partition
 from services.query.past.port import PastDocuments, StoredDocuments
 from services.query.retrieval.port import ProvenanceReader
 from services.query.status.port import Documents, Passages
 from services.query.visibility.documents import documents_seen_by
 from services.query.visibility.graph import BrowsedGraph, graph_seen_by
-from services.query.visibility.port import Visibility
-from services.query.visibility.viewer import Viewer
+from services.query.visibility.port import Visibility, VisibilityAsOf
 
 T = TypeVar("T")
 
@@ -53,59 +51,66 @@ AsOf = Annotated[str | None, Query(max_length=64, description=f"as it was then: 
 
 @dataclass(frozen=True)
 class WorkspaceReader:
-    """Reads the workspace of a request as it is (`as_of` None), or as it was, as long as its client
-    waits. Each method raises what `PastReader` raises.
+    """Reads the workspace of a request as it is (`sequence` None), or as it was, as long as its
+    client waits. Each method raises what `PastReader` raises.
     """
 
     deps: SearchDependencies
-    past: PastReader
-    as_of: str | None
-    viewer: Viewer | None = None
+    past: VisiblePastReader
+    sequence: int | None
 
     async def documents(self) -> StoredDocuments:
         """Return its documents and passages."""
-        workspace = self.past.workspace
-        if self.as_of is None:
+        workspace = self.past.reader.workspace
+        if self.sequence is None:
             partition = await status_partition(self.deps.pointers, workspace)
-            documents = await documents_seen_by(
-                self.viewer, self.deps.documents, self.deps.visibility, workspace
-            )
-            return StoredDocuments(documents, self.deps.passages, partition)
-        sequence = await self.past.point(self.as_of)
-        return await self.while_connected(self.deps.past_documents.at(workspace, sequence))
+            stored = StoredDocuments(self.deps.documents, self.deps.passages, partition)
+        else:
+            past_documents = self.deps.past_documents
+            stored = await self.while_connected(past_documents.at(workspace, self.sequence))
+        documents = await documents_seen_by(
+            self.past.viewer, stored.documents, self._visibility, workspace
+        )
+        return replace(stored, documents=documents)
 
     async def visible_ids(self) -> Collection[str] | None:
         """Return the documents to which reading is restricted; None: to none."""
-        if self.viewer is None:
+        if self.past.viewer is None:
             return None
-        return (await self.deps.visibility.of(self.past.workspace, self.viewer)).ids
+        return (await self._visibility.of(self.past.reader.workspace, self.past.viewer)).ids
 
     async def graph(self) -> tuple[BrowsedGraph, Partition]:
         """Return its graph, and the partition in which that is read."""
-        if self.as_of is not None:
-            return await self.past.graph(await self.past.point(self.as_of))
-        workspace = self.past.workspace
+        if self.sequence is not None:
+            return await self.past.graph(self.sequence)
+        workspace = self.past.reader.workspace
         graph = await graph_seen_by(
-            self.viewer, self.deps.graph, self.deps.provenance, self.deps.visibility, workspace
+            self.past.viewer, self.deps.graph, self.deps.provenance, self.deps.visibility, workspace
         )
         return graph, await graph_partition(self.deps.pointers, workspace)
 
+    @property
+    def _visibility(self) -> Visibility:
+        """Return what viewers see, now or then."""
+        if self.sequence is None:
+            return self.deps.visibility
+        return VisibilityAsOf(self.deps.visibility, self.sequence)
+
     async def while_connected(self, work: Coroutine[Any, Any, T]) -> T:
         """See `while_connected` of connections."""
-        return await while_connected(self.past.request, work)
+        return await while_connected(self.past.reader.request, work)
 
     def turn(self) -> AbstractAsyncContextManager[None]:
         """Wait for a turn to read all passages, and have it until the block ends."""
-        return self.deps.turns.hold(self.past.workspace)
+        return self.deps.turns.hold(self.past.reader.workspace)
 
 
 async def workspace_reader(
-    deps: SearchDeps, past: WorkspacePast, viewer: CurrentViewer, as_of: AsOf = None
+    deps: SearchDeps, past: VisiblePast, as_of: AsOf = None
 ) -> WorkspaceReader:
     """Return the reader of a request."""
-    if as_of is not None:
-        refuse_past(viewer)
-    return WorkspaceReader(deps, past, as_of, viewer)
+    sequence = None if as_of is None else await past.point(as_of)
+    return WorkspaceReader(deps, past, sequence)
 
 
 Reader = Annotated[WorkspaceReader, Depends(workspace_reader)]

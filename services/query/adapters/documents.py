@@ -141,6 +141,7 @@ class RowDocuments:
                 documents[row["id"]] = DocumentAccess(
                     Access.model_validate(access) if access else None,
                     is_there=row["status"] not in LEAVING,
+                    since=max(row.get("access_set", 0), row.get("deleted", 0)),
                 )
             after = page[-1][0]
         return documents

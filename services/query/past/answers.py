@@ -3,16 +3,13 @@ in memory.
 """
 
 import asyncio
-from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 
 from cachetools import TTLCache
 
-from contracts.graph import ChunkContribution, Partition, Provenance, VectorKind, VectorRow
-from contracts.ids import chunk_vector_id, pair, sha256
-from knowledge.contributions import Contribution, Key
+from contracts.graph import Partition, VectorKind, VectorRow
+from contracts.ids import chunk_vector_id, sha256
 from knowledge.vector_rows import entity_row, relation_row
 from runtime.batching import batched
 from runtime.bus.memory import MemoryLog
@@ -28,6 +25,7 @@ from services.query.errors import TooLarge
 from services.query.partitions import Partitions
 from services.query.past import reading
 from services.query.past.documents import read_documents
+from services.query.past.provenance import PastProvenance
 from services.query.past.reading import KEPT_SECONDS, Past
 from services.query.past.state import REVISION, PastState
 from services.query.past.stored_present import GENERATIONS
@@ -38,6 +36,7 @@ from services.query.retrieval.caches.invalidation import ProjectionCache
 from services.query.retrieval.caches.name_indexes import NameIndexes
 from services.query.retrieval.dependencies import EmbedTexts
 from services.query.retrieval.port import AliasEdit
+from services.query.visibility.port import VisibilityAsOf
 
 MAX_VECTORS = 30_000
 MAX_VECTOR_BYTES = 128 * 1024 * 1024
@@ -83,73 +82,6 @@ class PastAliases:
 
     async def changes(self, partition: Partition) -> int:
         return len(self.state.edits.other_names())
-
-
-@dataclass(frozen=True)
-class PastProvenance:
-    """`ProvenanceReader` of a state."""
-
-    state: PastState
-
-    async def of(
-        self,
-        partition: Partition,
-        names: Sequence[str],
-        *,
-        after: str = "",
-        limit: int = 100,
-        among: Collection[str] | None = None,
-    ) -> list[Provenance]:
-        """See `ProvenanceReader.of`: in canonical order."""
-        key: Key = (names[0],) if len(names) == 1 else pair(*names)
-        provenance = [
-            _provenance(f"{number:08d}", contribution)
-            for number, contribution in enumerate(self.state.contributions.get(key, ()))
-        ]
-        return [
-            source
-            for source in provenance
-            if source.cursor > after and (among is None or source.document_id in among)
-        ][:limit]
-
-    async def of_chunks(
-        self, partition: Partition, chunks: Collection[str]
-    ) -> dict[str, list[ChunkContribution]]:
-        """See `ProvenanceReader.of_chunks`."""
-        by_chunk = self._by_chunk
-        return {chunk: by_chunk[chunk] for chunk in chunks if chunk in by_chunk}
-
-    @cached_property
-    def _by_chunk(self) -> Mapping[str, list[ChunkContribution]]:
-        by_chunk: defaultdict[str, list[ChunkContribution]] = defaultdict(list)
-        for contributions in self.state.contributions.values():
-            for contribution in contributions:
-                if contribution.kind != "end":
-                    by_chunk[contribution.chunk_id].append(
-                        ChunkContribution(
-                            contribution.names,
-                            contribution.description,
-                            contribution.type,
-                            contribution.keywords,
-                            contribution.weight,
-                        )
-                    )
-        return by_chunk
-
-
-def _provenance(cursor: str, contribution: Contribution) -> Provenance:
-    return Provenance(
-        cursor,
-        contribution.names,
-        contribution.chunk_id,
-        contribution.document_id,
-        contribution.order,
-        contribution.version,
-        contribution.added_at,
-        contribution.file_path,
-        contribution.description,
-        contribution.type,
-    )
 
 
 @dataclass
@@ -202,6 +134,7 @@ class MemoryPastAnswers:
             passages=passages,
             provenance=PastProvenance(state),
             aliases=aliases,
+            visibility=VisibilityAsOf(deps.visibility, sequence),
             entity_names=NameIndexes(graph, documents, aliases),
             passage_reader=passages,
             answer_cache=None,

@@ -20,6 +20,7 @@ from runtime.stores.graph.memory import MemoryGraph
 from services.query.errors import BadRequest, TooLarge
 from services.query.past.events import WorkspaceEvents
 from services.query.past.present import Present, PresentPast
+from services.query.past.provenance import PastProvenance
 from services.query.past.sizes import EventSizes
 from services.query.past.state import REVISION, PastState, state_at
 from services.query.past.turns import PastTurns
@@ -147,6 +148,10 @@ class Past:
             )
             cached_graph = self._graphs[workspace] = state, graph
         return cached_graph[1], partition
+
+    async def provenance(self, workspace: str, sequence: int) -> PastProvenance:
+        """Return where what `graph` returns comes from. Raises what `events` raises."""
+        return PastProvenance(await self._state_of_graph(workspace, sequence))
 
     async def _state_of_graph(self, workspace: str, sequence: int) -> PastState:
         if self.present_state and await self.size(workspace, sequence) > MAX_BYTES:

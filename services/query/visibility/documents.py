@@ -7,7 +7,7 @@ from typing import Protocol
 
 from contracts.graph import Partition
 from services.query.status.document_status import DocumentStatus
-from services.query.status.port import Documents, Listing, Page
+from services.query.status.port import Listing, Page
 from services.query.visibility.port import Visibility
 from services.query.visibility.viewer import Viewer
 
@@ -38,7 +38,7 @@ class ReadDocuments(Protocol):
 class RestrictedDocuments:
     """`ReadDocuments` of these ids alone. A page and the counts read the states of all."""
 
-    documents: Documents
+    documents: ReadDocuments
     ids: frozenset[str]
 
     async def get(
@@ -69,7 +69,7 @@ class RestrictedDocuments:
 
 
 async def documents_seen_by(
-    viewer: Viewer | None, documents: Documents, visibility: Visibility, workspace: str
+    viewer: Viewer | None, documents: ReadDocuments, visibility: Visibility, workspace: str
 ) -> ReadDocuments:
     """Return the documents that the viewer sees; for None all."""
     if viewer is None:

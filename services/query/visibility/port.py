@@ -40,6 +40,26 @@ class Visibility(Protocol):
         """
         ...
 
+    async def history(self, workspace: str, viewer: Viewer, /) -> "VisibleHistory":
+        """Return what of the past the viewer sees. Raises what `of` raises."""
+        ...
+
+
+class VisibleHistory(Protocol):
+    """What of the past a viewer sees: what it sees now, and could see then. So a text that was
+    hidden from it stays so, though the document has been opened with another one since.
+    """
+
+    async def at(self, sequence: int, /) -> VisibleDocuments:
+        """Return the documents at a sequence of the log. Raises `Unavailable`, and TooLarge where
+        access was changed of too many documents since.
+        """
+        ...
+
+    async def sees(self, id: str, sequence: int, /) -> bool:
+        """Return whether a document is seen at a sequence of the log. Raises `Unavailable`."""
+        ...
+
 
 class NoVisibility:
     """`Visibility` of a process that answers no viewers: it refuses each."""
@@ -47,3 +67,23 @@ class NoVisibility:
     async def of(self, workspace: str, viewer: Viewer, /) -> VisibleDocuments:
         """Raise NotServing."""
         raise NotServing("this process answers only those who see all documents")
+
+    async def history(self, workspace: str, viewer: Viewer, /) -> VisibleHistory:
+        """Raise NotServing."""
+        raise NotServing("this process answers only those who see all documents")
+
+
+@dataclass(frozen=True)
+class VisibilityAsOf:
+    """`Visibility` of readers of the past, at a sequence of the log."""
+
+    visibility: Visibility
+    sequence: int
+
+    async def of(self, workspace: str, viewer: Viewer, /) -> VisibleDocuments:
+        """See `VisibleHistory.at`."""
+        return await (await self.visibility.history(workspace, viewer)).at(self.sequence)
+
+    async def history(self, workspace: str, viewer: Viewer, /) -> VisibleHistory:
+        """See `Visibility.history`."""
+        return await self.visibility.history(workspace, viewer)

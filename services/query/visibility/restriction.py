@@ -52,9 +52,19 @@ async def restrict(
     out. What no other document speaks of stays as it is.
     """
 
+    async def has_visible_ends(item: Entity | Relation) -> bool:
+        if isinstance(item, Entity):
+            return True
+        supports = await contributions.of(graph, item.key, limit=MAX_PROVENANCE)
+        for name in unspoken_names(item, supports):
+            of_end = await contributions.of(graph, [name], limit=MAX_PROVENANCE)
+            if not is_visible_name(name, of_end, documents):
+                return False
+        return True
+
     async def restrict_item(item: T) -> T | None:
         if has_all_sources(item, documents):
-            return item
+            return item if await has_visible_ends(item) else None
         names = (item.name,) if isinstance(item, Entity) else item.key
         return restricted(item, await provenance_among(names, documents, graph, contributions))
 
@@ -127,6 +137,23 @@ def has_own_name(item: Entity | Relation, supports: Sequence[Provenance]) -> boo
     """
     names = (item.name,) if isinstance(item, Entity) else item.key
     return any(support.names == names for support in supports)
+
+
+def unspoken_names(item: Relation, supports: Sequence[Provenance]) -> set[str]:
+    """Return the ends of a relation that none of these contributions to it names: people have
+    renamed or merged them.
+    """
+    return {*item.key}.difference(*(support.names for support in supports))
+
+
+def is_visible_name(name: str, supports: Sequence[Provenance], documents: Collection[str]) -> bool:
+    """Return whether an entity of a name is shown where these documents are seen, by the
+    contributions to it: one of them has the name, or there are no others.
+    """
+    visible_supports = [support for support in supports if support.document_id in documents]
+    return any(support.names == (name,) for support in visible_supports) or (
+        len(visible_supports) == len(supports) < MAX_PROVENANCE
+    )
 
 
 def _type_of(supports: Sequence[Provenance]) -> str:

@@ -77,11 +77,14 @@ def processing_info(
     relations: Sequence[Relation],
     documents: DocumentIds,
 ) -> dict[str, Any]:
-    """Return how a walk went. With `documents`, what these do not name is left out."""
+    """Return how a walk went. With `documents` no entities are named but those returned: people may
+    have given others the names of what other documents say.
+    """
+    named = None if documents is None else {entity.name for entity in entities}
     not_read = {
         name: degree - MAX_RELATIONS
         for name, degree in around.degrees.items()
-        if degree > MAX_RELATIONS
+        if degree > MAX_RELATIONS and (named is None or name in named)
     }
     most_not_read = sorted(not_read.items(), key=lambda item: -item[1])[:MAX_SHOWN]
     entities_on_trails: set[str] = set()
@@ -89,11 +92,6 @@ def processing_info(
     for trail in trails:
         entities_on_trails.update(trail.entities)
         chunks_on_trails.update(trail.chunk_ids)
-    shown = [
-        link
-        for link in links
-        if documents is None or any(name in around.nodes for name in link.names)
-    ]
     return {
         "total_entities_found": len(entities_on_trails | around.nodes.keys()),
         "total_relations_found": len(around.relation_summaries),
@@ -101,10 +99,14 @@ def processing_info(
         "relations_after_truncation": len(relations),
         "merged_chunks_count": len(chunks_on_trails),
         "linked": [
-            {"said": link.text, "entities": list(link.names), "by": link.method} for link in shown
+            {"said": link.text, "entities": names, "by": link.method}
+            for link in links
+            if (names := [name for name in link.names if named is None or name in named])
         ],
         "paths": [
-            {"entities": list(trail.entities), "chunks": list(trail.chunk_ids)} for trail in trails
+            {"entities": list(trail.entities), "chunks": list(trail.chunk_ids)}
+            for trail in trails
+            if named is None or named.issuperset(trail.entities)
         ],
         "relations_not_read": dict(most_not_read),
     }

@@ -95,6 +95,12 @@ def seen_in(events: list[Event], viewer: Viewer) -> set[str]:
     }
 
 
+def present_in(events: list[Event]) -> set[str]:
+    """The documents that are there."""
+    newest = {event.aggregate_id: event for event in events if not isinstance(event, AccessChanged)}
+    return {id for id, event in newest.items() if isinstance(event, DocumentAdded)}
+
+
 @pytest.mark.parametrize("seed", range(20))
 async def test_any_history_shows_the_same_from_any_moment_on(seed: int) -> None:
     choice = random.Random(seed)
@@ -110,6 +116,10 @@ async def test_any_history_shows_the_same_from_any_moment_on(seed: int) -> None:
                 assert (await harness.visibility.of("w", viewer)).ids == visible_ids
             # What the projection missed stands in the log, from which nothing was handled.
             assert (await second_visibility.of("w", viewer)).ids == visible_ids
+            place = choice.randrange(len(history) + 1)
+            past = await harness.visibility.history("w", viewer)
+            ids = (await past.at(place)).ids & present_in(history[:place])
+            assert ids == visible_ids & seen_in(history[:place], viewer)
 
 
 @pytest.mark.parametrize("seed", range(10))
