@@ -199,5 +199,19 @@ def test_the_gateway_is_apart_where_it_is_enabled() -> None:
     assert "kb-gateway" in of_kind("apart", "PodDisruptionBudget")
 
 
+def test_with_one_postgresql_nobody_is_told_of_other_stores() -> None:
+    for name, pod in pods("postgres"):
+        assert not re.search("mongo|documents_url|neo4j|milvus", str(pod), re.IGNORECASE), name
+        stores = secrets(pod).get("stores_url")
+        assert stores == (None if name == "kb-chunker" else ("lightstream-stores", "address"))
+    policies = of_kind("postgres", "NetworkPolicy").items()
+    reaching = {name for name, policy in policies if 6432 in _ports(policy["spec"])}
+    programs = {name for name, pod in pods("postgres") if "stores_url" in secrets(pod)}
+    assert reaching >= programs - {"kb-doctor"}
+    assert not {27017, 7687, 19530} & {
+        port for _, policy in policies for port in _ports(policy["spec"])
+    }
+
+
 def _ports(spec: dict[str, Any]) -> set[int]:
     return {port["port"] for rule in spec.get("egress", ()) for port in rule["ports"]}

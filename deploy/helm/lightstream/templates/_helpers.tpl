@@ -130,6 +130,11 @@ topology:
 {{- $program := .program -}}
 {{- $operator := eq $program.user "operator" -}}
 NATS_URL: { secret: {{ $values.bus.existingSecret }}, key: {{ $program.user }} }
+{{- if $values.stores.existingSecret }}
+{{- if has "documents" $program.opens }}
+STORES_URL: { secret: {{ $values.stores.existingSecret }}, key: {{ $values.stores.urlKey }} }
+{{- end }}
+{{- else }}
 {{- if has "documents" $program.opens }}
 DOCUMENTS_URL: { secret: {{ $values.documents.existingSecret }}, key: {{ $values.documents.urlKey }} }
 {{- end }}
@@ -140,6 +145,7 @@ NEO4J_PASSWORD: { secret: {{ $values.graph.existingSecret }}, key: {{ $values.gr
 MILVUS_TOKEN: { secret: {{ $values.vectors.existingSecret }}, key: {{ ternary $values.vectors.adminTokenKey $values.vectors.tokenKey $operator }} }
 {{- if $operator }}
 MILVUS_SERVICES_TOKEN: { secret: {{ $values.vectors.existingSecret }}, key: {{ $values.vectors.tokenKey }} }
+{{- end }}
 {{- end }}
 {{- end }}
 {{- if $values.models.existingSecret }}
@@ -167,6 +173,7 @@ QUESTIONS_KEY: { secret: {{ $values.gateway.existingSecret }}, key: {{ $values.g
 {{- range $variable, $_ := include "lightstream.secrets" . | fromYaml }}
 - { name: {{ $variable }}_FILE, value: /run/lightstream/{{ lower $variable }} }
 {{- end }}
+{{- if not $values.stores.existingSecret }}
 {{- if has "documents" .program.opens }}
 - { name: MONGO_DATABASE, value: {{ $values.documents.database | quote }} }
 {{- end }}
@@ -177,6 +184,7 @@ QUESTIONS_KEY: { secret: {{ $values.gateway.existingSecret }}, key: {{ $values.g
 {{- end }}
 {{- if has "vectors" .program.opens }}
 - { name: MILVUS_URI, value: {{ $values.vectors.uri | quote }} }
+{{- end }}
 {{- end }}
 {{- if $operator }}
 - name: LIGHTSTREAM_API_URL
