@@ -1,7 +1,5 @@
 """Processes by pid and start time: a pid alone may belong to another program after its process has
-ended.
-
-Linux only, as it reads /proc. Without /proc no process is recognised, and none is terminated.
+ended. On Linux /proc tells both, elsewhere psutil.
 """
 
 import os
@@ -21,8 +19,8 @@ class ProcessIdentity:
 
     pid: int
     started: int
-    """Clock ticks between the start of the machine and that of the process; a program keeps it when
-    it execs.
+    """Clock ticks between the start of the machine and that of the process, without /proc
+    microseconds since 1970; a program keeps it when it execs.
     """
 
     @classmethod
@@ -42,12 +40,29 @@ def runs_in(identity: ProcessIdentity, folder: Path) -> bool:
     """
     if not identity.alive:
         return False
+    working_folder, words = _command(identity.pid)
+    paths = [working_folder, *map(Path, words)]
+    return any(path is not None and path.is_relative_to(folder) for path in paths)
+
+
+def _command(pid: int) -> tuple[Path | None, list[str]]:
+    """Return the working directory and the command line of a process, as far as they are told."""
+    if not PROC.exists():
+        return _command_by_psutil(pid)
     with suppress(OSError):
-        if (PROC / str(identity.pid) / "cwd").readlink().is_relative_to(folder):
-            return True
-        words = (PROC / str(identity.pid) / "cmdline").read_bytes().split(b"\0")
-        return any(Path(os.fsdecode(word)).is_relative_to(folder) for word in words if word)
-    return False
+        working_folder = (PROC / str(pid) / "cwd").readlink()
+        words = (PROC / str(pid) / "cmdline").read_bytes().split(b"\0")
+        return working_folder, [os.fsdecode(word) for word in words if word]
+    return None, []
+
+
+def _command_by_psutil(pid: int) -> tuple[Path | None, list[str]]:
+    import psutil  # noqa: PLC0415 - it is there where /proc is not
+
+    with suppress(psutil.Error):
+        process = psutil.Process(pid)
+        return Path(process.cwd()), process.cmdline()
+    return None, []
 
 
 def terminate(processes: Sequence[ProcessIdentity], *, grace: float) -> None:
@@ -79,10 +94,23 @@ def wait_for_exit(processes: Sequence[ProcessIdentity], seconds: float) -> bool:
 
 
 def _started(pid: int) -> int | None:
-    """Field 22 of /proc/<pid>/stat (proc(5)); None for a pid without a living process."""
+    """Return when the process with this pid started; None without a living one."""
+    if not PROC.exists():
+        return _started_by_psutil(pid)
     try:
         stat = (PROC / str(pid) / "stat").read_text("ascii", "replace")
     except OSError:
         return None
+    # Field 22 of proc(5).
     state, *fields = stat.rpartition(")")[2].split()
     return None if state in "ZX" else int(fields[18])
+
+
+def _started_by_psutil(pid: int) -> int | None:
+    import psutil  # noqa: PLC0415 - it is there where /proc is not
+
+    with suppress(psutil.Error):
+        process = psutil.Process(pid)
+        is_dead = process.status() in (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD)
+        return None if is_dead else round(process.create_time() * 1_000_000)
+    return None

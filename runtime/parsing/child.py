@@ -76,7 +76,12 @@ def _limit(limits: tuple[tuple[int, int], ...]) -> None:
     for resource_kind, max_value in limits:
         _, hard = resource.getrlimit(resource_kind)
         max_value = max_value if hard == resource.RLIM_INFINITY else min(max_value, hard)
-        resource.setrlimit(resource_kind, (max_value, max_value))
+        try:
+            resource.setrlimit(resource_kind, (max_value, max_value))
+        except ValueError:
+            # macOS knows no limit of address space. On Linux, where services run, a limit holds.
+            if sys.platform == "linux":
+                raise
 
 
 if __name__ == "__main__":

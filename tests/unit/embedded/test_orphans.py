@@ -20,6 +20,13 @@ DEAF = (
 )
 
 
+@pytest.fixture(autouse=True, params=["/proc", "psutil"])
+def source(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where processes are read: as on Linux, and as on systems without /proc."""
+    if request.param == "psutil":
+        monkeypatch.setattr(orphans, "PROC", tmp_path / "none")
+
+
 @pytest.fixture
 def start() -> Iterator[Start]:
     """Start a child in a session of its own, as a stack does."""
@@ -93,11 +100,3 @@ def test_a_process_that_ignores_the_signal_is_killed_after_the_grace(
     orphans.terminate([ProcessIdentity.of(child.pid)], grace=0.3)
     assert child.wait(5) == -9
     assert 0.3 <= time.monotonic() - since < 5
-
-
-def test_without_proc_no_process_is_taken_for_ours(
-    start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    child = start(tmp_path)
-    monkeypatch.setattr(orphans, "PROC", tmp_path / "none")
-    assert not runs_in(ProcessIdentity.of(child.pid), tmp_path)
