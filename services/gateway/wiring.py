@@ -141,6 +141,7 @@ class Parts:
             log=self.log,
             questions=self.questions,
             pointers=self.pointers,
+            branches=PromotedBranches(self.log),
             visibility=self.projections.visibility,
             documents=self.projections.documents,
             passages=self.projections.passages,

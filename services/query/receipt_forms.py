@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from contracts.ids import WORKSPACE_PATTERN
+from contracts.ids import WORKSPACE_PATTERN, origin_of
 
 RecordedForm = Literal["hashes", "full"]
 
@@ -22,8 +22,11 @@ class ReceiptForms:
     )
 
     def of(self, workspace: str) -> RecordedForm | None:
-        """Return the form of a workspace's receipts, None where there are none."""
-        return self.of_workspaces.get(workspace, self.default)
+        """Return the form of a workspace's receipts, None where there are none. A branch has that
+        of its origin.
+        """
+        origin = origin_of(workspace) or workspace
+        return self.of_workspaces.get(workspace, self.of_workspaces.get(origin, self.default))
 
     def __bool__(self) -> bool:
         return bool(self.default or any(self.of_workspaces.values()))

@@ -1,13 +1,21 @@
 import { expect, test } from "vitest";
 import type { Turn } from "../src/pages/ask/conversation";
 import { feedbackOf } from "../src/pages/golden/feedback";
-import { points, type Run } from "../src/pages/golden/shares";
+import { byPosition, points, pointsByPosition, type Run } from "../src/pages/golden/shares";
 
 const run = (share: number, change: Partial<Run> = {}) => ({ share, as_of: false, before_promotion: false, ...change }) as Run;
 
 test("the line goes from the oldest run to the newest, and leaves out what was never live", () => {
   expect(points([run(1), run(0, { as_of: true }), run(0.5, { before_promotion: true }), run(0)])).toBe("0.0,29.0 100.0,1.0");
   expect(points([run(0.5)])).toBe("0.0,15.0");
+});
+
+test("over positions the newest run of each state counts, also one that asked the past", () => {
+  const runs = [run(1, { position: 30 }), run(0.5, { position: 10, as_of: true }), run(0, { position: 20 }), run(0, { position: 30 }), run(0, { position: 40, before_promotion: true }), run(1, { position: 0 })];
+  const states = byPosition(runs);
+  expect(states.map(({ position, share }) => [position, share])).toEqual([[10, 0.5], [20, 0], [30, 1]]);
+  expect(pointsByPosition(states)).toBe("0.0,15.0 50.0,29.0 100.0,1.0");
+  expect(pointsByPosition(states.slice(0, 1))).toBe("0.0,15.0");
 });
 
 test("a thumb says what the answer rests on, and no more than the server takes", () => {

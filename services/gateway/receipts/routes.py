@@ -13,7 +13,7 @@ from services.gateway.caller_places import CallerPlaces
 from services.gateway.connection import while_connected
 from services.gateway.places import Places
 from services.gateway.receipts.changes import changed_passages
-from services.gateway.receipts.dependencies import ReceiptDeps
+from services.gateway.receipts.dependencies import ReceiptDependencies, ReceiptDeps
 from services.gateway.receipts.models import (
     ReceiptConditions,
     ReceiptResponse,
@@ -23,7 +23,7 @@ from services.gateway.receipts.models import (
     ReplayResponse,
     VerificationResponse,
 )
-from services.gateway.receipts.readers import CurrentReader
+from services.gateway.receipts.readers import CurrentReaders, ReceiptReader
 from services.gateway.receipts.replay import ReplayedQuestion, replay
 from services.gateway.reference.responses import error_responses
 from services.gateway.workspaces import Workspace
@@ -37,7 +37,7 @@ ReceiptId = Annotated[str, Path(max_length=64, examples=["019ceb77-2a10-7c3e-9a4
 @router.get("")
 async def receipts(
     deps: ReceiptDeps,
-    reader: CurrentReader,
+    readers: CurrentReaders,
     places: CallerPlaces,
     conditions: Annotated[ReceiptConditions, Query()],
 ) -> Receipts:
@@ -45,44 +45,36 @@ async def receipts(
     read see those of their own questions; from whom documents may be hidden, those that rest on
     nothing hidden.
     """
-    if reader.asker and conditions.asker not in ("", reader.asker):
+    if readers.asker and conditions.asker not in ("", readers.asker):
         return Receipts(receipts=[])
-    stored_receipts = await newest_receipts(
-        deps.log,
-        reader.workspace,
-        conditions.filter(reader.asker or conditions.asker),
-        after=await _place(deps.log, conditions.since, places),
-        limit=conditions.limit,
-        may_read=reader.may_read,
-    )
-    status = await status_partition(deps.pointers, reader.workspace)
-    change_counts = await changed_passages(stored_receipts, deps.documents, deps.passages, status)
-    return Receipts(
-        receipts=[
-            ReceiptSummary.of(receipt, places, change_count)
-            for receipt, change_count in zip(stored_receipts, change_counts, strict=True)
-        ]
-    )
+    after = await _place(deps.log, conditions.since, places)
+    summaries: list[ReceiptSummary] = []
+    for reader in readers.readers:
+        summaries += await _summaries(deps, reader, places, conditions, after)
+    newest_first = sorted(summaries, key=lambda summary: summary.id, reverse=True)
+    return Receipts(receipts=newest_first[: conditions.limit])
 
 
 @router.get("/{id}", responses=error_responses(404))
 async def receipt(
-    id: ReceiptId, deps: ReceiptDeps, reader: CurrentReader, places: CallerPlaces
+    id: ReceiptId, deps: ReceiptDeps, readers: CurrentReaders, places: CallerPlaces
 ) -> ReceiptResponse:
     """Return one receipt, where the caller may read it: see the list."""
-    receipt = await reader.receipt(deps.log, id)
-    return ReceiptResponse.of(receipt, places, hides_revisions=reader.viewer is not None)
+    receipt = await readers.receipt(deps.log, id)
+    return ReceiptResponse.of(receipt, places, hides_revisions=readers.viewer is not None)
 
 
 @router.get("/{id}/verification", responses=error_responses(404))
 async def verify_receipt(
-    id: ReceiptId, deps: ReceiptDeps, reader: CurrentReader
+    id: ReceiptId, deps: ReceiptDeps, readers: CurrentReaders
 ) -> VerificationResponse:
     """Compare the texts of a receipt with their hashes, and the passages that it names with those
     in the log. The hash chain of the log is compared by `lightstream receipts verify`.
     """
-    receipt = await reader.receipt(deps.log, id)
-    verification = await verified_by_log(receipt, LoggedPassages(deps.log, reader.workspace))
+    receipt = await readers.receipt(deps.log, id)
+    verification = await verified_by_log(
+        receipt, LoggedPassages(deps.log, receipt.envelope.workspace)
+    )
     return VerificationResponse(id=id, **vars(verification))
 
 
@@ -92,7 +84,7 @@ async def replay_receipt(
     body: ReplayRequest,
     deps: ReceiptDeps,
     workspace: Workspace,
-    reader: CurrentReader,
+    readers: CurrentReaders,
     request: Request,
 ) -> ReplayResponse:
     """Ask the question of a receipt once more, from the same place of the log with the same
@@ -101,16 +93,40 @@ async def replay_receipt(
     It is asked for the principals of the receipt, or of now where the caller has any.
     """
     set_call_scope(workspace)
-    receipt = await reader.receipt(deps.log, id)
+    receipt = await readers.receipt(deps.log, id)
     again = ReplayedQuestion(
         receipt.event,
-        Partitions.of(workspace, await deps.pointers.live("vectors")),
+        Partitions.of(receipt.envelope.workspace, await deps.pointers.live("vectors")),
         body.query,
-        reader.viewer,
+        readers.viewer,
     )
     asking = replay(again, deps.questions, with_answer=body.answer)
     replayed = await while_connected(request, asking)
     return ReplayResponse(id=id, **vars(replayed))
+
+
+async def _summaries(
+    deps: ReceiptDependencies,
+    reader: ReceiptReader,
+    places: Places,
+    conditions: ReceiptConditions,
+    after: int,
+) -> list[ReceiptSummary]:
+    """Return the newest receipts of one workspace or branch."""
+    stored_receipts = await newest_receipts(
+        deps.log,
+        reader.workspace,
+        conditions.filter(reader.asker or conditions.asker),
+        after,
+        conditions.limit,
+        may_read=reader.may_read,
+    )
+    status = await status_partition(deps.pointers, reader.workspace)
+    change_counts = await changed_passages(stored_receipts, deps.documents, deps.passages, status)
+    return [
+        ReceiptSummary.of(receipt, places, change_count)
+        for receipt, change_count in zip(stored_receipts, change_counts, strict=True)
+    ]
 
 
 async def _place(log: Log, since: str, places: Places) -> int:

@@ -1,6 +1,7 @@
 """A thumb with a reason below an answer becomes a golden question, which is asked on the page."""
 
 import re
+from datetime import UTC, datetime
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -57,6 +58,17 @@ def test_a_thumb_becomes_a_golden_question_whose_runs_are_shown(
             rows = page.get_by_role("region", name="Runs").get_by_role("row")
             expect(rows).to_have_count(count + 1)
         expect(page.get_by_role("img", name="the last: 1 of 1 passed")).to_be_visible()
+        before = datetime.now(UTC).isoformat()
+        visits.add("golden", {"harbour.md": "# Harbour\n\nThe Harbour Office has no head.\n"})
+        with visits.to("golden/documents") as documents:
+            expect(documents.page.get_by_role("button", name="Ready 1")).to_be_visible()
+        page.get_by_role("button", name="Ask them all now").click()
+        expect(page.get_by_role("status").get_by_text("0 of 1 passed")).to_be_visible()
+        visits.post("golden", "/golden-runs", {"as_of": before})
+        page.reload()
+        expect(page.get_by_role("img", name="states of the documents")).to_be_visible()
+        page.get_by_text("Which failed").first.click()
+        expect(page.get_by_role("listitem").get_by_text(QUESTION).first).to_be_visible()
         opened_page.assert_fits()
         page.get_by_role("button", name="Remove").click()
         page.get_by_role("dialog").get_by_role("button", name="Remove").click()

@@ -13,7 +13,14 @@ import pytest
 from pydantic import SecretStr
 
 from contracts.access import Access
-from contracts.events import AccessChanged, DocumentDeleted
+from contracts.events import (
+    AccessChanged,
+    BranchCreated,
+    BranchPromoted,
+    BranchSettings,
+    DocumentDeleted,
+)
+from contracts.subjects import token
 from services.gateway.auth.config import AuthConfig, auth_config
 from services.gateway.auth.settings import AccessSettings
 from services.query.receipts.publishing import AnswerReceipts
@@ -177,6 +184,24 @@ async def test_a_receipt_is_verified_by_the_log() -> None:
         verification = (await client.get(f"/receipts/{id}/verification")).json()
     assert (verification["passages"], len(verification["problems"])) == (0, 2)
     assert "the log has no passage" in verification["problems"][0]
+
+
+async def test_the_branch_that_answers_has_its_receipts_in_the_workspace() -> None:
+    harness = await library_of_two()
+    await harness.index("curie", *CURIE, workspace="w..small", version=5000)
+    created = BranchCreated(name="small", origin="w", settings=BranchSettings())
+    await harness.log.publish(sealed(created, workspace="w..small"))
+    await harness.log.publish(sealed(BranchPromoted(name="small"), workspace="w"))
+    receipts = receipts_of(harness, "off, w=full")
+    async with client_of(harness, receipts) as client:
+        body = {"query": QUESTION, "mode": "naive"}
+        id = (await client.post("/query", json=body)).headers["X-Receipt"]
+        await receipts.publish()
+        assert f"kb.v1.x-questions.{token('w..small')}" in harness.log.messages[-1].subject
+        (summary,) = (await client.get("/receipts")).json()["receipts"]
+        assert (summary["id"], summary["changed_passages"]) == (id, 0)
+        assert (await client.get(f"/receipts/{id}")).status_code == 200
+        assert (await client.get(f"/receipts/{id}/verification")).status_code == 200
 
 
 async def test_who_may_only_read_sees_the_receipts_of_its_own_questions() -> None:

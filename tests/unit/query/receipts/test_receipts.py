@@ -286,6 +286,7 @@ async def test_a_question_about_the_past_has_its_place() -> None:
 def test_forms_of_single_workspaces() -> None:
     forms = parse_receipt_forms("hashes, legal=full , open=off")
     assert [forms.of(name) for name in ("other", "legal", "open")] == ["hashes", "full", None]
+    assert [forms.of(name) for name in ("legal..small", "open..small")] == ["full", None]
     assert bool(parse_receipt_forms("off")) is False
     for text in ("on", "full, hashes", "a b=full", "legal=everything"):
         with pytest.raises(ValueError, match=r"must be off|no name of a workspace"):

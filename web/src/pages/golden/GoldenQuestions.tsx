@@ -10,7 +10,7 @@ import { useFormat } from "../../ui/format";
 import { Empty, Failure, Loading, Notice } from "../../ui/notices";
 import { GoldenDialog, type Origin } from "./GoldenDialog";
 import { runAll } from "./runs";
-import { kindOf, points, type Run } from "./shares";
+import { byPosition, kindOf, points, pointsByPosition, type Run } from "./shares";
 
 type Question = Schemas["GoldenQuestionEntry"];
 type Feedback = Schemas["FeedbackEntry"];
@@ -76,10 +76,46 @@ function Questions({ questions }: { questions: Question[] }) {
   );
 }
 
-function History({ runs }: { runs: Run[] }) {
+/** Which questions failed in a run, and why. */
+function FailedQuestions({ run, words }: { run: Run; words: ReadonlyMap<string, string> }) {
+  const texts = useTexts().golden;
+  if (run.failed.length === 0) return null;
+  return (
+    <details>
+      <summary>{texts.whichFailed}</summary>
+      <ul>
+        {run.failed.map(({ id, why }) => (
+          <li key={id}>
+            {words.get(id) ?? id} <span className="hint">{why.join(" · ")}</span>
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}
+
+/** The share that passed over the states of the documents, once a run has asked the past: else it is the line of the runs. */
+function StatesLine({ runs }: { runs: Run[] }) {
+  const texts = useTexts().golden;
+  const format = useFormat();
+  const states = byPosition(runs);
+  const [first, last] = [states[0], states.at(-1)];
+  if (!first || !last || states.length < 2 || !runs.some((run) => kindOf(run) === "past")) return null;
+  return (
+    <figure>
+      <figcaption className="hint">{texts.byState(format.moment(first.position / 1000), format.moment(last.position / 1000))}</figcaption>
+      <svg className="golden-line" viewBox="0 0 100 30" preserveAspectRatio="none" role="img" aria-label={texts.stateLine(states.length, texts.outcome(last.passed, last.total))}>
+        <polyline points={pointsByPosition(states)} />
+      </svg>
+    </figure>
+  );
+}
+
+function History({ runs, questions }: { runs: Run[]; questions: Question[] }) {
   const texts = useTexts().golden;
   const format = useFormat();
   const newest = runs.find((run) => kindOf(run) === "live");
+  const words = new Map(questions.map(({ id, question }) => [id, question]));
   return (
     <section>
       <h2>{texts.history}</h2>
@@ -88,6 +124,7 @@ function History({ runs }: { runs: Run[] }) {
           <polyline points={points(runs)} />
         </svg>
       )}
+      <StatesLine runs={runs} />
       <div className="wide-table" tabIndex={0} role="region" aria-label={texts.history}>
         <table className="sheet">
           <thead>
@@ -103,7 +140,10 @@ function History({ runs }: { runs: Run[] }) {
                 <th scope="row">
                   {format.moment(run.at)} <span className="hint">{[texts.kinds[kindOf(run)], run.reason].filter(Boolean).join(" · ")}</span>
                 </th>
-                <td>{texts.outcome(run.passed, run.total)}</td>
+                <td>
+                  {texts.outcome(run.passed, run.total)}
+                  <FailedQuestions run={run} words={words} />
+                </td>
                 <td>{run.position > 0 ? format.moment(run.position / 1000) : "–"}</td>
               </tr>
             ))}
@@ -195,7 +235,7 @@ export function GoldenQuestions() {
           <Questions questions={questions.data} />
         </>
       )}
-      {runs.data && runs.data.length > 0 && <History runs={runs.data} />}
+      {runs.data && runs.data.length > 0 && <History runs={runs.data} questions={questions.data} />}
       <FeedbackList onMake={setOrigin} />
       {origin && <GoldenDialog origin={origin} onClose={() => setOrigin(undefined)} />}
     </>
