@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 MAX_SHOWN = 20
 """Unfinished documents `status` lists, and refusals `add` does."""
 
-
 MAX_NAMES = 5
 """Files that are named of those that `add` skips for one reason; --json names all."""
 
@@ -129,10 +128,11 @@ def add(
         encoding = validated_encoding(encoding) if encoding else ""
         access = validated(lambda: access_of(allow or [], deny or []))
         target = select_target(data)
+        settings = target.settings_of(ParserSettings)
         documents = find_documents(
             paths,
             stdin_name=name or UNKNOWN_SOURCE,
-            services=target.settings_of(ParserSettings).parsing_services(),
+            services=settings.parsing_services(),
         )
         if estimate:
             from cli.costs import estimate_added  # noqa: PLC0415
@@ -142,7 +142,7 @@ def add(
             )
         else:
             validity = validated(lambda: validity_of(valid_from, valid_until, supersedes or ()))
-            options = AddOptions(encoding, access, validity)
+            options = AddOptions(encoding, access, validity, settings.keep_originals)
             adding = add_and_follow(
                 target, workspace, documents, options, wait=wait, is_hidden=as_json
             )

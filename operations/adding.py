@@ -72,12 +72,14 @@ class AddOutcome:
 @dataclass(frozen=True)
 class AddOptions:
     """What is said of all documents of one call. `encoding`: of text in files, empty to detect it;
-    `access`, `validity`: see `Submission`.
+    `access`, `validity`: see `Submission`; `keeps_originals`: whether
+    files are kept beside the log.
     """
 
     encoding: str = ""
     access: Access | None = None
     validity: Validity | None = None
+    keeps_originals: bool = False
 
 
 NO_OPTIONS = AddOptions()
@@ -142,6 +144,7 @@ def _draft(
             warnings=parsed_file.warnings,
             access=options.access,
             validity=options.validity,
+            original=parsed_file.data if options.keeps_originals else b"",
         )
     )
 

@@ -180,16 +180,17 @@ class BranchCopier:
         return True
 
     async def _document(self, event: DocumentAdded, access: Access | None) -> DocumentAdded:
-        """Return the document as the branch has it: cut by its settings, its long text among its
-        own.
+        """Return the document as the branch has it: cut by its settings, its long text and its
+        original among its own.
         """
         changes: dict[str, Any] = {"access": access}
         if chunking := self.branch.event.settings.chunking:
             changes["chunking"] = chunking
-        if event.blob:
-            data = b"".join(await self.blobs.parts(event.blob))
-            text = EncodedText(data, event.blob.sha256)
-            changes["blob"] = await self.blobs.put(text, self.branch.workspace)
+        for name in ("blob", "original"):
+            if ref := getattr(event, name):
+                data = b"".join(await self.blobs.parts(ref))
+                content = EncodedText(data, ref.sha256)
+                changes[name] = await self.blobs.put(content, self.branch.workspace)
         return event.model_copy(update=changes)
 
     async def _sequence_of_copy(self, sequence: int) -> int | None:

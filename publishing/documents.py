@@ -57,14 +57,15 @@ async def add_document(
     before, current_event, at = await current_version(log, workspace, id)
     if current_event:
         is_same_text = content_hash_of(current_event) == draft.content.sha256
-        if is_same_text and _says_nothing_new(draft.event, current_event):
+        if is_same_text and _says_nothing_new(draft, current_event):
             if access := draft.event.access:
                 await change_access(log, workspace=workspace, id=id, access=access, source=source)
             return Added(id, before, False, current_event.track_id or "", microseconds(at))
         if not (draft.replaces or is_same_text):
             raise OtherText(f"there is another document of the id {id}")
     blob = await blobs.put(draft.content, workspace) if draft.is_long else None
-    event = draft.event_of(id, blob)
+    original = await blobs.put(draft.original, workspace) if draft.original else None
+    event = draft.event_of(id, blob, original)
     # What stood before is part of the id: a text that comes back after another one is a new event.
     cause = f"{workspace}/key/{key}" if key else f"{workspace}/{id}/{before}/{draft.content.sha256}"
     envelope: Envelope[Event] = wrap(
@@ -82,9 +83,13 @@ async def add_document(
     return Added(id, await log.publish(envelope), True, event.track_id or "", _time(envelope))
 
 
-def _says_nothing_new(event: DocumentAdded, current_event: DocumentAdded) -> bool:
-    """Return whether an event with the same text says nothing else of when the document holds."""
-    return event.validity is None or event.validity == current_event.validity
+def _says_nothing_new(draft: DocumentDraft, current_event: DocumentAdded) -> bool:
+    """Return whether a draft with the same text says nothing else of when the document holds, and
+    brings no original that is not there.
+    """
+    validity = draft.event.validity
+    brings_original = draft.original is not None and current_event.original is None
+    return (validity is None or validity == current_event.validity) and not brings_original
 
 
 async def reprocess_document(

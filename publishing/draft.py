@@ -59,6 +59,8 @@ class Submission:
     """False rejects the document where another text has its id."""
     access: Access | None = None
     """Who may see the document; None: as was said of it before, at first everyone."""
+    original: bytes = field(default=b"", repr=False)
+    """The file that the text was read from, where it is to be kept."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,6 +77,8 @@ class DocumentDraft:
     """What is published. The event of a long text has a reference without a place."""
     replaces: bool
     """See `Submission`."""
+    original: EncodedText | None = None
+    """The file to be kept beside the log."""
 
     @classmethod
     def of(cls, submission: Submission) -> "DocumentDraft":
@@ -97,6 +101,7 @@ class DocumentDraft:
             content=content,
             event=_event(submission, id, file_path, text, content),
             replaces=submission.replaces,
+            original=EncodedText.of_bytes(submission.original) if submission.original else None,
         )
 
     @property
@@ -104,11 +109,14 @@ class DocumentDraft:
         """Return whether the text stands beside the log."""
         return self.event.blob is not None
 
-    def event_of(self, id: str, blob: BlobRef | None) -> DocumentAdded:
-        """Return the event under the document's id in the log, with the reference of a long
-        text.
+    def event_of(
+        self, id: str, blob: BlobRef | None, original: BlobRef | None = None
+    ) -> DocumentAdded:
+        """Return the event under the document's id in the log, with the references of a long text
+        and of the original.
         """
-        return self.event.model_copy(update={"document_id": id, "blob": blob})
+        values = {"document_id": id, "blob": blob, "original": original}
+        return self.event.model_copy(update=values)
 
 
 def _check_chunking(submission: Submission) -> None:

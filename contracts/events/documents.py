@@ -64,6 +64,10 @@ class DocumentAdded(Event):
         ),
     )
     validity: Validity | None = None
+    original: BlobRef | None = Field(
+        default=None,
+        description="the file that the text was read from, kept in KB_BLOBS where that is wanted",
+    )
 
     @model_validator(mode="after")
     def _exactly_one_text(self) -> Self:
@@ -83,6 +87,11 @@ class DocumentAdded(Event):
     @property
     def aggregate_id(self) -> str:
         return self.document_id
+
+    @property
+    def blobs(self) -> tuple[BlobRef, ...]:
+        """What of it stands beside the log."""
+        return tuple(ref for ref in (self.blob, self.original) if ref)
 
 
 class DocumentDeleted(Event):

@@ -128,8 +128,8 @@ async def _plan(
             is_apart = message.subject.split(".")[2] == subjects.QUESTIONS
             (question_leaves if is_apart else leaves)[message.sequence] = leaf(record_of(message))
             event = _event(message.data, message.subject)
-            if isinstance(event, DocumentAdded) and event.blob:
-                blobs[event.blob.key] = event.blob
+            if isinstance(event, DocumentAdded):
+                blobs |= {ref.key: ref for ref in event.blobs}
     sequences = leaves.keys() | question_leaves.keys()
     return ErasurePlan(
         DocumentHistory(branch.workspace, BRANCH, leaves),

@@ -51,7 +51,7 @@ class DocumentHistory:
     counts: Mapping[str, int] = field(default_factory=dict[str, int])
     """Events by type."""
     blobs: Mapping[str, BlobRef] = field(default_factory=dict[str, BlobRef])
-    """Its long texts, by the key of each."""
+    """Its long texts and originals, by the key of each."""
     keys: frozenset[Key] = frozenset()
     """The entities and relations that it says something of."""
     names: frozenset[str] = frozenset()
@@ -144,8 +144,8 @@ def read_history(workspace: str, id: str, messages: Iterable[Message]) -> Docume
             continue
         leaves[message.sequence] = leaf(record_of(message))
         counts[event.type_name() if event else "unreadable"] += 1
-        if isinstance(event, DocumentAdded) and event.blob:
-            blobs[event.blob.key] = event.blob
+        if isinstance(event, DocumentAdded):
+            blobs |= {ref.key: ref for ref in event.blobs}
         if isinstance(event, DocumentAdded):
             names |= file_names(event.file_path)
         if event:
@@ -293,8 +293,8 @@ async def _blobs_of_others(log: NatsLog, history: DocumentHistory) -> set[str]:
     async for page in log.read(0, [subjects.of_type(DocumentAdded.type_name())]):
         for message in page:
             envelope = _decoded(message) if message.sequence not in history.leaves else None
-            if envelope and isinstance(envelope.data, DocumentAdded) and envelope.data.blob:
-                needed_keys.add(envelope.data.blob.key)
+            if envelope and isinstance(envelope.data, DocumentAdded):
+                needed_keys |= {ref.key for ref in envelope.data.blobs}
     return needed_keys & history.blobs.keys()
 
 

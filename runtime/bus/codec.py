@@ -187,12 +187,12 @@ def decode(
 
 
 def _refuse_foreign_text(event: Event, workspace: str) -> None:
-    """Raises Poison for a reference to a long text that is not among those of the event's
-    workspace.
+    """Raises Poison for a reference to a long text or an original that is not among those of the
+    event's workspace.
     """
-    place = event.blob.place if isinstance(event, DocumentAdded) and event.blob else None
-    if place is not None and place.partition(".")[0] != workspace:
-        raise Poison("blob.place: the text is not among those of the event's workspace")
+    for ref in event.blobs if isinstance(event, DocumentAdded) else ():
+        if ref.place is not None and ref.place.partition(".")[0] != workspace:
+            raise Poison("blob.place: the text is not among those of the event's workspace")
 
 
 def _envelope(header: Header, event: Event) -> Envelope[Event]:

@@ -20,7 +20,11 @@ class EncodedText:
     @classmethod
     def of(cls, text: str) -> "EncodedText":
         """Return the text encoded and hashed. Raises UnicodeError for lone surrogates."""
-        data = text.encode()
+        return cls.of_bytes(text.encode())
+
+    @classmethod
+    def of_bytes(cls, data: bytes) -> "EncodedText":
+        """Return bytes that stand beside the log as texts do: those of a file."""
         return cls(data, hashlib.sha256(data).hexdigest())
 
     def reference(self, place: str | None = None) -> BlobRef:

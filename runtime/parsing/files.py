@@ -46,6 +46,8 @@ class Parsed:
     """
     warnings: tuple[str, ...] = ()
     """What may be missing or wrong, in sentences for whoever adds the file."""
+    data: bytes = field(default=b"", repr=False)
+    """The file."""
 
 
 async def parse(
@@ -82,7 +84,7 @@ async def parse(
     metadata = _metadata(data, name, kind) | _read_in(content.encoding) if name else {}
     doubts = [content.encoding.warning] if content.encoding else []
     warnings = document_warnings([*doubts, *content.warnings])
-    return Parsed(content.text, content.pages, metadata, warnings)
+    return Parsed(content.text, content.pages, metadata, warnings, data)
 
 
 def refuse_larger(size: int, name: str) -> None:

@@ -8,7 +8,13 @@ from runtime.settings import Settings
 
 
 class ParserSettings(Settings):
-    """Who reads which files. Without rules all are read by our own parsers."""
+    """Who reads which files, and whether they are kept. Without rules all are read by our own
+    parsers.
+    """
+
+    keep_originals: bool = Field(
+        default=False, description="keep the files that documents are read from, beside the log"
+    )
 
     lightrag_parser: str = Field(
         default="",

@@ -28,8 +28,8 @@ from services.gateway.auth.security_headers import SECURITY_HEADERS, SecurityHea
 from services.gateway.auth.viewers import REFUSE_VIEWERS
 from services.gateway.body_limits import BodyLimitMiddleware
 from services.gateway.compat import lightrag_pipeline, lightrag_web_page, ollama, openai
+from services.gateway.documents import original_routes, tag_routes, validity_routes
 from services.gateway.documents import routes as documents
-from services.gateway.documents import tag_routes, validity_routes
 from services.gateway.errors import describe_error, error_response
 from services.gateway.feeds import routes as feeds
 from services.gateway.golden import routes as golden
@@ -168,6 +168,7 @@ def _routes() -> tuple[BaseRoute, ...]:
         access,
         validity_routes,
         tag_routes,
+        original_routes,
         lightrag_pipeline,
         feeds,
         *of_graph,

@@ -148,7 +148,11 @@ class Parts:
         )
 
     def _documents(self) -> DocumentDependencies:
-        read_limits = ReadLimits(self.settings.max_upload_size, self.settings.parsing_services())
+        read_limits = ReadLimits(
+            self.settings.max_upload_size,
+            self.settings.parsing_services(),
+            self.settings.keep_originals,
+        )
         return DocumentDependencies(
             log=self.log,
             blobs=self.blobs,

@@ -101,6 +101,7 @@ async def draft_file(
     *,
     replaces: bool = True,
     access: Access | None = None,
+    keeps_original: bool = False,
 ) -> DocumentDraft:
     """Return the draft of a file. A name with folders is an id of its own, as on the command line.
 
@@ -118,6 +119,7 @@ async def draft_file(
         warnings=parsed_file.warnings,
         replaces=replaces,
         access=access,
+        original=parsed_file.data if keeps_original else b"",
     )
     return await asyncio.to_thread(DocumentDraft.of, submission)
 

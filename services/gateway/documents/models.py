@@ -167,6 +167,12 @@ class Document(BaseModel):
             "what may be missing or wrong in what became of it, as pictures that were left out"
         ),
     )
+    original_size: int = Field(
+        default=0,
+        description=(
+            "bytes of the file it was read from, where that is kept: `GET /documents/{id}/original`"
+        ),
+    )
 
     @classmethod
     def of(cls, status: DocumentStatus) -> "Document":
@@ -191,6 +197,7 @@ class Document(BaseModel):
             },
             file_path=one_line(status.file_path),
             warnings=[one_line(warning) for warning in status.warnings],
+            original_size=status.original_size,
         )
 
 
@@ -265,8 +272,8 @@ def all_counts(counts: dict[str, int]) -> dict[str, int]:
 class DeleteRequest(StrictModel):
     """The documents to delete.
 
-    The two flags are LightRAG's and have no effect: no files are stored, and caches are cleared by
-    another route.
+    The two flags are LightRAG's and have no effect: files go with erasures, and caches are
+    cleared by another route.
     """
 
     doc_ids: list[EncodableText] = Field(

@@ -205,7 +205,9 @@ class Scans:
             async with self._limits.slots.hold(publisher.workspace):
                 content = await asyncio.to_thread(self._read, folder, name)
                 parsed_file = await parse(content, name, services=self._limits.services)
-            draft = await draft_file(request, parsed_file, name)
+            draft = await draft_file(
+                request, parsed_file, name, keeps_original=self._limits.keeps_originals
+            )
             added_document = await publish_draft(publisher, request, draft)
         except (OSError, InvalidInput) as error:
             scan.count(

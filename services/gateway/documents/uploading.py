@@ -64,6 +64,8 @@ class ReadLimits:
     max_upload_size: int
     """MAX_UPLOAD_SIZE."""
     services: ParsingServices = OWN_PARSERS
+    keeps_originals: bool = False
+    """KEEP_ORIGINALS."""
     slots: FairSemaphore = field(
         default_factory=lambda: FairSemaphore(PARALLEL_FILES, PARALLEL_FILES_PER_WORKSPACE)
     )
@@ -112,7 +114,12 @@ async def upload(
         parsed_file = await parse(content, name, hint, limits.services)
     request = IngestRequest.of("upload", options.key, f"{file.sha256}/{name}")
     draft = await draft_file(
-        request, parsed_file, name, replaces=options.replace, access=options.access
+        request,
+        parsed_file,
+        name,
+        replaces=options.replace,
+        access=options.access,
+        keeps_original=limits.keeps_originals,
     )
     try:
         added_document = await publish_draft(publisher, request, draft)

@@ -51,6 +51,7 @@ STATEMENT_FIELDS = (
     "statement",
     "tags",
     "tags_set",
+    "original_size",
 )
 """Fields that a row has only where something was said: others are as older versions of this code
 write them.
@@ -301,6 +302,7 @@ def _statement_fields(status: DocumentStatus) -> Row:
         "statement": status.statement,
         "tags": None if status.tags is None else list(status.tags),
         "tags_set": status.tags_set,
+        "original_size": status.original_size,
     }
     return {name: value for name, value in fields_by_name.items() if value not in (None, 0)}
 

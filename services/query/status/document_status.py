@@ -124,6 +124,8 @@ class DocumentStatus:
     """The tags that somebody gave it afterwards; None: those of its metadata."""
     tags_set: int = 0
     """Sequence of the TagsChanged that said so, 0 for none."""
+    original_size: int = 0
+    """Bytes of the file that this version was read from, where it is kept; 0 where it is not."""
 
     def changed(self, **values: Any) -> "DocumentStatus":
         """Return the state with these fields changed.

@@ -139,6 +139,7 @@ def _added(state: DocumentStatus, event: DocumentAdded, record: RecordedEvent) -
         length=event.blob.size if event.blob else len(event.text or ""),
         text_warnings=event.warnings,
         version_validity=event.validity,
+        original_size=event.original.size if event.original else 0,
     )
 
 

@@ -135,15 +135,18 @@ async def test_older_versions_and_what_has_gone_are_not_paid_for() -> None:
     ]
 
 
-async def test_a_long_text_stands_among_those_of_the_branch() -> None:
+async def test_a_long_text_and_an_original_stand_among_those_of_the_branch() -> None:
     origin = Origin()
     ref = await origin.blobs.put(EncodedText.of("long"), ORIGIN)
-    await origin.say(DocumentAdded(document_id="a", blob=ref))
+    original = await origin.blobs.put(EncodedText.of("file"), ORIGIN)
+    await origin.say(DocumentAdded(document_id="a", blob=ref, original=original))
     branch = await origin.branch()
     await BranchCopier(origin.log, origin.blobs, branch).copy_new()
     copied = (await origin.events(branch.workspace))[-1]
     assert copied.blob.sha256 == ref.sha256
     assert await origin.blobs.get(copied.blob) == "long"
+    assert await origin.blobs.get(copied.original) == "file"
+    assert copied.original.key != original.key
 
 
 async def test_of_later_documents_a_sample_takes_its_share() -> None:

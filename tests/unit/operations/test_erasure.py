@@ -86,9 +86,11 @@ async def test_its_events_name_its_texts_and_what_it_says_something_of() -> None
         chunk_count=1,
         chunks=(Chunk(id=CHUNK.id, order=0, content="x", tokens=1),),
     )
-    history = await history_of(DocumentAdded(document_id="d", blob=BLOB), cut, EXTRACTED, MERGED)
+    original = BLOB.model_copy(update={"sha256": "f" * 64})
+    document = DocumentAdded(document_id="d", blob=BLOB, original=original)
+    history = await history_of(document, cut, EXTRACTED, MERGED)
     assert list(history.leaves) == [1, 2, 3, 4]
-    assert history.blobs == {BLOB.sha256: BLOB}
+    assert history.blobs == {BLOB.sha256: BLOB, original.sha256: original}
     assert history.keys == {("Quill",), ("Quillfeather",), ("Ada", "Quill")}
     assert history.counts == {
         "DocumentAdded": 1,

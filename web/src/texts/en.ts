@@ -201,6 +201,8 @@ export const en = {
     characters: "Characters",
     askAbout: "Ask about it",
     tags: "Tags",
+    original: "Original file",
+    originalAt: (page: number) => `Original, page ${page}`,
     editTags: "Edit tags",
     tagsOf: (name: string) => `Tags of ${name}`,
     tagsHelp: "Separated by commas. Questions can be restricted to documents that have them.",

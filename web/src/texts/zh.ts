@@ -181,6 +181,8 @@ export const zh: Texts = {
     characters: "字符数",
     askAbout: "就此提问",
     tags: "标签",
+    original: "原始文件",
+    originalAt: (page) => `原始文件，第 ${page} 页`,
     editTags: "编辑标签",
     tagsOf: (name) => `${name} 的标签`,
     tagsHelp: "以逗号分隔。提问可限定于带有这些标签的文档。",

@@ -126,6 +126,7 @@ async def test_a_page_of_documents_has_their_states_and_where_it_stands(
         "metadata",
         "file_path",
         "warnings",
+        "original_size",
     }
     assert (document["status"], document["chunks_count"], document["error_msg"]) == (
         "processed",

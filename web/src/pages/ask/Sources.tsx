@@ -5,6 +5,7 @@ import { useWorkspace } from "../../api/client";
 import { useTexts } from "../../texts";
 import { Dialog } from "../../ui/dialogs";
 import { isMarkdown, type Part, Prose } from "../../ui/Prose";
+import { OriginalOf } from "../document/Original";
 import type { Citation } from "./AnswerText";
 import { citedParts, type Range, toAddress } from "./sentences";
 import type { Reference } from "./stream";
@@ -12,6 +13,12 @@ import type { Reference } from "./stream";
 export type Numbers = ReadonlyMap<string, number>;
 
 const marks = (ranges: readonly Range[]): Part[] => ranges.map(({ start, end }) => ({ start, end, look: "cited" }));
+
+/** Where in the document's text the first cited sentence of a passage begins, in characters as people count them. */
+function citedCharacter(start: number | null, passage: string, ranges: readonly Range[]): number | null {
+  if (start === null) return null;
+  return start + [...passage.slice(0, ranges[0]?.start ?? 0)].length;
+}
 
 function Passages({ reference, claim }: { reference: Reference; claim: string }) {
   const texts = useTexts();
@@ -39,6 +46,7 @@ function Passages({ reference, claim }: { reference: Reference; claim: string })
               >
                 {texts.ask.inDocument}
               </Link>
+              {place.page !== null && <OriginalOf id={place.document_id} page={place.page} character={citedCharacter(place.start, passages?.[index] ?? "", cited[index] ?? [])} />}
             </header>
             <div className="passage">
               <Prose text={passages?.[index] ?? ""} parts={parts[index] ?? []} isPlain={!isMarkdown(reference.file_path)} />

@@ -8,6 +8,8 @@ import { Button } from "../../ui/controls";
 import { Failure, Loading, Notice } from "../../ui/notices";
 import { isMarkdown, type Part, Prose } from "../../ui/Prose";
 import { fromAddress, type Range } from "../ask/sentences";
+import type { Document } from "../documents/useDocuments";
+import { OriginalButton } from "./Original";
 
 type Chunk = Schemas["DocumentChunk"];
 
@@ -23,9 +25,9 @@ function overlap(chunk: Chunk, before: Chunk | undefined): number {
   return Math.max(0, Math.min(before.end - chunk.start, [...chunk.content].length));
 }
 
-type ChunkViewProps = { chunk: Chunk; before: Chunk | undefined; isCited: boolean; marks: readonly Range[]; isPlain: boolean };
+type ChunkViewProps = { document: Document; chunk: Chunk; before: Chunk | undefined; isCited: boolean; marks: readonly Range[]; isPlain: boolean };
 
-function ChunkView({ chunk, before, isCited, marks, isPlain }: ChunkViewProps) {
+function ChunkView({ document, chunk, before, isCited, marks, isPlain }: ChunkViewProps) {
   const texts = useTexts();
   const workspace = useWorkspace();
   const place = useRef<HTMLLIElement>(null);
@@ -48,6 +50,7 @@ function ChunkView({ chunk, before, isCited, marks, isPlain }: ChunkViewProps) {
         {chunk.page !== null && <span>{texts.document.pageNumber(chunk.page)}</span>}
         <span>{texts.document.tokens(chunk.tokens)}</span>
         {isCited && <span className="badge processed">{texts.document.cited}</span>}
+        {chunk.page !== null && <OriginalButton document={document} page={chunk.page} className="small" />}
         <Link className="button quiet bare small" to={`/${workspace}/receipts?passage=${encodeURIComponent(chunk.id)}`} title={texts.receipts.rested} aria-label={texts.receipts.rested}>
           <ReceiptText size={14} aria-hidden />
         </Link>
@@ -82,7 +85,8 @@ function ChunkView({ chunk, before, isCited, marks, isPlain }: ChunkViewProps) {
 }
 
 /** The text of a document with the chunks it was cut into, what of it is cited, and the names that each of them gave. */
-export function Chunks({ id, name, cited, mark }: { id: string; name: string; cited: string; mark: string }) {
+export function Chunks({ document, cited, mark }: { document: Document; cited: string; mark: string }) {
+  const { id, file_path: name } = document;
   const texts = useTexts();
   const api = useApi();
   const [isRaw, setRaw] = useState(false);
@@ -119,7 +123,7 @@ export function Chunks({ id, name, cited, mark }: { id: string; name: string; ci
       )}
       <ol className="chunks">
         {all.map((chunk, index) => (
-          <ChunkView key={chunk.id} chunk={chunk} before={all[index - 1]} isCited={chunk.order === wanted} marks={chunk.order === wanted ? marks : NO_MARKS} isPlain={isRaw || !hasForm} />
+          <ChunkView key={chunk.id} document={document} chunk={chunk} before={all[index - 1]} isCited={chunk.order === wanted} marks={chunk.order === wanted ? marks : NO_MARKS} isPlain={isRaw || !hasForm} />
         ))}
       </ol>
       {hasNextPage && (

@@ -15,6 +15,7 @@ import { Validity } from "../validity/Validity";
 import { ReceiptList } from "../receipts/ReceiptList";
 import { Chunks } from "./Chunks";
 import { DocumentActions } from "./DocumentActions";
+import { OriginalButton } from "./Original";
 import { Tags } from "./Tags";
 import { Timeline, Versions } from "./Timeline";
 
@@ -135,6 +136,7 @@ export default function DocumentPage() {
             <Link className="button quiet" to={`/${workspace}/ask?documents=${encodeURIComponent(id)}`}>
               <MessageCircleQuestion size={16} aria-hidden /> {texts.document.askAbout}
             </Link>
+            <OriginalButton document={document} />
           </header>
           <Tags document={document} />
           {mayWrite && <DocumentActions document={document} />}
@@ -151,7 +153,7 @@ export default function DocumentPage() {
               <Tab id="details">{texts.document.details}</Tab>
             </TabList>
             <TabPanel id="text">
-              <Chunks id={id} name={document.file_path} cited={params.get("chunk") ?? ""} mark={params.get("mark") ?? ""} />
+              <Chunks document={document} cited={params.get("chunk") ?? ""} mark={params.get("mark") ?? ""} />
             </TabPanel>
             <TabPanel id="events">
               <Timeline id={id} />
