@@ -124,9 +124,10 @@ def rollback(
     with errors(as_json):
 
         async def act(log: Any) -> str:
-            from operations.branches.promoting import roll_back  # noqa: PLC0415
+            from operations.command_bus import SOURCE  # noqa: PLC0415
+            from publishing.branches import roll_back  # noqa: PLC0415
 
-            return await roll_back(log, workspace, reason)
+            return await roll_back(log, workspace, reason, SOURCE)
 
         name = on_bus(data, act)
         if as_json:

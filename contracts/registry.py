@@ -33,7 +33,7 @@ PRODUCERS: Mapping[str, tuple[Producer, ...]] = {
     "SupersessionStated": ("publisher", "query", "lightstream"),
     "TagsChanged": ("query", "lightstream"),
     "RetryRequested": ("publisher", "query", "lightstream"),
-    "BudgetSet": ("query",),
+    "BudgetSet": ("query", "lightstream"),
     "QuestionsCharged": ("query",),
     "GoldenQuestionSet": ("query",),
     "GoldenQuestionRemoved": ("query",),
@@ -44,7 +44,7 @@ PRODUCERS: Mapping[str, tuple[Producer, ...]] = {
     "SourceSet": ("query", "lightstream"),
     "BranchCreated": ("lightstream",),
     "BranchDropped": ("lightstream",),
-    "BranchPromoted": ("lightstream",),
+    "BranchPromoted": ("query", "lightstream"),
 }
 """Event type → who may publish it."""
 

@@ -81,6 +81,9 @@ class BranchCopier:
         end = await self.log.last(self.branch.origin)
         if end <= self.position:
             return 0
+        if not await self._has_news():
+            self.position = end
+            return 0
         copies = await self._existing_copies()
         selection = await self._select(copies)
         count = 0
@@ -92,6 +95,14 @@ class BranchCopier:
             self.position = message.sequence
         self.position = max(self.position, end)
         return count
+
+    async def _has_news(self) -> bool:
+        """Return whether anything that is copied stands behind the position: most of what happens
+        in a workspace is the services' work.
+        """
+        origin = self.branch.origin
+        filters = [subjects.of_type_in(origin, kind.type_name()) for kind in COPIED]
+        return any([await self.log.following(self.position, subject) for subject in filters])
 
     async def _existing_copies(self) -> dict[str, int]:
         if self._copies is None:

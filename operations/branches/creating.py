@@ -4,27 +4,23 @@ import re
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from contracts import subjects
-from contracts.envelope import Envelope, wrap
 from contracts.events import (
-    BRANCH,
     BranchCreated,
     BranchDropped,
     BranchSettings,
     BudgetSet,
     DocumentAdded,
-    Event,
 )
-from contracts.ids import BRANCH_PATTERN, branch_workspace, event_id, origin_of, sha256
+from contracts.ids import BRANCH_PATTERN, branch_workspace, origin_of, sha256
 from contracts.values import Chunking
 from operations.command_bus import SOURCE
 from operations.estimate import CostEstimate, estimate_texts
 from operations.target import Target
+from publishing.branches import publish_branch_event
 from runtime.branches import Branch, read_branch
 from runtime.bus.codec import decode
-from runtime.bus.lineage import command_lineage
 from runtime.bus.port import Blobs, Log
 from runtime.costs.budget import set_budget
 from runtime.errors import InvalidInput, NewerVersion, Poison
@@ -138,25 +134,8 @@ async def create(
         sampled_up_to=documents.sampled_up_to,
         reason=request.reason,
     )
-    await publish(log, workspace, event)
+    await publish_branch_event(log, workspace, event, SOURCE)
     return await read_branch(log, request.origin, request.name)
-
-
-async def publish(log: Log, workspace: str, event: Event) -> None:
-    """Publish what is said of a branch, in the name of who runs the command. Raises
-    `Unavailable`.
-    """
-    newest_event = await log.newest(workspace, BRANCH, event.type_name())
-    sequence = newest_event.sequence if newest_event else 0
-    envelope: Envelope[Event] = wrap(
-        event,
-        id=event_id(f"{workspace}/{sequence}", event.type_name()),
-        source=SOURCE,
-        workspace=workspace,
-        time=datetime.now(UTC),
-        lineage=command_lineage(),
-    )
-    await log.publish(envelope)
 
 
 async def _documents(log: Log, request: BranchRequest) -> _Documents:

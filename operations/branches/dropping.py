@@ -21,13 +21,13 @@ from contracts.events import (
 from contracts.graph import VECTOR_KINDS, Partition, VectorKind
 from contracts.topology import PARKED_STREAM
 from contracts.values import BlobRef
-from operations.branches.creating import publish
 from operations.command_bus import SOURCE
 from operations.digest import Stores
 from operations.erasure.erase import PATIENCE, PAUSE, Report, is_handled
 from operations.erasure.plan import DocumentHistory, ErasurePlan
 from operations.erasure.removal import publish_tombstones, refuse_undeletable_log, remove
 from operations.generations import TABLES
+from publishing.branches import publish_branch_event
 from publishing.documents import delete_document
 from runtime.branches import Branch, is_dropped, promoted_branch
 from runtime.bus.codec import decode
@@ -62,7 +62,8 @@ async def drop(
             f"branch {branch.name} answers for {branch.origin}: `lightstream branch rollback` first"
         )
     if not await is_dropped(log, branch.workspace):
-        await publish(log, branch.workspace, BranchDropped(reason=reason))
+        event = BranchDropped(reason=reason)
+        await publish_branch_event(log, branch.workspace, event, SOURCE)
     await _let_go(bus, log, branch)
     report("no service works on the branch any more")
     plan = await _plan(bus, log, branch, staying_types=(*STAYING_TYPES, BEGINNING))

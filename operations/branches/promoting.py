@@ -1,12 +1,12 @@
-"""Lets a branch answer for its origin, and takes that back: one event each."""
+"""Lets a branch answer for its origin, once golden questions were asked of it."""
 
 from collections.abc import Awaitable, Callable
 
 from contracts.events import BranchPromoted
-from operations.branches.creating import publish
 from operations.command_bus import SOURCE
 from operations.golden_gate import GateResult, WorseAnswers, compare_with_last
-from runtime.branches import Branch, promoted_branch
+from publishing.branches import publish_branch_event
+from runtime.branches import Branch
 from runtime.bus.port import Log
 from runtime.errors import InvalidInput
 from runtime.golden import questions as golden
@@ -46,23 +46,13 @@ async def promote(
             f"answers would become worse, and nothing was promoted: {gate_result}. `lightstream "
             f"branch promote {branch.name} --yes` does it all the same"
         )
-    await publish(log, branch.origin, BranchPromoted(name=branch.name, reason=reason))
+    event = BranchPromoted(name=branch.name, reason=reason)
+    await publish_branch_event(log, branch.origin, event, SOURCE)
     if run_id:
         run = await _run(log, branch.origin, run_id)
         changes = {"branch": "", "reason": f"before branch {branch.name} was promoted"}
         await golden.publish(log, branch.origin, run.event.model_copy(update=changes), SOURCE)
     return gate_result
-
-
-async def roll_back(log: Log, origin: str, reason: str) -> str:
-    """Let the workspace answer itself again, and return which branch did. Raises InvalidInput where
-    none does.
-    """
-    name = await promoted_branch(log, origin)
-    if not name:
-        raise InvalidInput(f"no branch of {origin} is promoted")
-    await publish(log, origin, BranchPromoted(reason=reason))
-    return name
 
 
 async def _run(log: Log, workspace: str, run_id: str) -> golden.GoldenRun:

@@ -29,6 +29,7 @@ from runtime.service import Bus
 from runtime.stores.graph.port import Graph
 from services.gateway.auth.known_principals import KnownPrincipals
 from services.gateway.branches.promoted import PromotedBranches
+from services.gateway.branches.routes import BranchDependencies
 from services.gateway.brand import Brand
 from services.gateway.documents.dependencies import DocumentDependencies
 from services.gateway.documents.scanning import Scans
@@ -119,6 +120,7 @@ class Parts:
             self._questions(current),
             self._search(),
             GoldenDependencies(self.log),
+            BranchDependencies(self.log),
             PastDependencies(self.log, self.past, self.projections.visibility),
             self._receipts(),
             SystemDependencies(self.settings, self.questions, self.pointers, documents),

@@ -276,6 +276,18 @@ async def test_a_branch_is_asked_the_questions_of_its_origin_and_answers_once_pr
     app = harness.app()
     transport = httpx.ASGITransport(app=app)
     async with httpx.AsyncClient(transport=transport, base_url="http://test") as other_gateway:
-        answer = await other_gateway.post("/query", json=body, headers={"x-workspace": "w"})
+        headers = {"x-workspace": "w"}
+        answer = await other_gateway.post("/query", json=body, headers=headers)
+        (entry,) = (await other_gateway.get("/branches", headers=headers)).json()
+        rollbacks = [
+            await other_gateway.post("/branches/rollback", json={}, headers=headers)
+            for _ in range(2)
+        ]
+    assert (entry["name"], entry["workspace"], entry["promoted"]) == ("small", "w..small", True)
+    assert rollbacks[0].json() == {"rolled_back": "small"}
+    assert (rollbacks[1].status_code, rollbacks[1].json()["detail"]) == (
+        422,
+        "no branch of w is promoted",
+    )
     assert "in the branch" not in before
     assert "in the branch" in answer.json()["response"]
