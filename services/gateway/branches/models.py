@@ -2,7 +2,7 @@
 
 from typing import Self
 
-from pydantic import AwareDatetime, BaseModel, Field
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from contracts.values import Chunking
 from runtime.branches import Branch
@@ -48,6 +48,8 @@ class BranchEntry(BaseModel):
 
 class RollbackRequest(StrictModel):
     """Why the workspace is to answer itself again."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"reason": "crews are missing"}]})
 
     reason: str = Field(default="", max_length=1000)
 
