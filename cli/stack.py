@@ -56,8 +56,8 @@ def up(
         typer.Option(
             metavar="ENV_FILE",
             help=(
-                "From now on use the stores it names, filled by `rebuild all --to`; `own`: those "
-                "of the folder again."
+                "From now on use the stores it names: empty ones for a new stack, else filled by "
+                "`rebuild all --to`; `own`: those of the folder again."
             ),
         ),
     ] = "",
@@ -77,10 +77,7 @@ def up(
         folder = DataFolder.at(data)
         report = silent if as_json else note
         _offer_models(context, host)
-        if stores:
-            from operations.moving.placing import use_stores  # noqa: PLC0415
-
-            use_stores(folder, stores)
+        _place_stores(folder, stores, report)
         if detach:
             _start_in_background(folder, report, ApiAddress(host, port), rebuild, as_json)
             return
@@ -102,6 +99,26 @@ def _offer_models(context: typer.Context, host: str) -> None:
         os.environ.setdefault(STACK_FILE, str(Path(file or DEFAULT_FILE).absolute()))
     if host in LOCAL_ADDRESSES:
         os.environ.setdefault(TRIED_NETWORKS, LOCAL_NETWORKS)
+
+
+def _place_stores(folder: DataFolder, place: str, report: Report) -> None:
+    """Have the stack use the stores of a file; without one say where LightRAG's variables name some
+    that a new stack would not use.
+    """
+    if place:
+        from cli.common import quiet_logs  # noqa: PLC0415
+        from operations.moving.placing import use_stores  # noqa: PLC0415
+
+        quiet_logs()
+        use_stores(folder, place)
+    elif not (folder.path / "bus").is_dir():
+        from operations.moving.lightrag_postgres import names_postgres  # noqa: PLC0415
+
+        if names_postgres(os.environ) or os.environ.get("STORES_URL"):
+            report(
+                "the stores will be those of the folder; for the PostgreSQL that the settings "
+                "name begin with `lightstream up --stores .env`"
+            )
 
 
 def _start_in_background(

@@ -12,6 +12,7 @@ from pydantic import SecretStr
 
 from embedded.environment import settings_from
 from operations.digest import Stores
+from operations.moving.lightrag_postgres import with_stores_url
 from operations.target import Target
 from runtime.errors import ConfigurationError, InvalidInput, ModelChanged
 from runtime.settings import Settings
@@ -59,14 +60,16 @@ def read_destination(file: Path, target: Target) -> Settings:
     return settings
 
 
-def read_stores(file: Path) -> dict[str, str]:
-    """Return where the stores are that a file names, by the name of the setting. Raises as
-    `read_destination` does.
-    """
+def read_stores(file: Path) -> Settings:
+    """Return settings with the stores that a file names. Raises as `read_destination` does."""
     variables = _read_variables(file)
-    settings = _settings_of(
+    return _settings_of(
         file, {name: variables[name] for name in _store_variables() & variables.keys()}
     )
+
+
+def store_values(settings: Settings) -> dict[str, str]:
+    """Return where the stores are, by the name of the setting."""
     values = {
         name: getattr(settings, name)
         for name in Settings.model_fields
@@ -93,6 +96,7 @@ def _read_variables(file: Path) -> dict[str, str]:
         for name, value in dotenv_values(file, interpolate=False).items()
         if value
     }
+    variables = with_stores_url(variables)
     if "STORES_URL" in variables:
         return variables
     if missing_names := [
@@ -100,7 +104,7 @@ def _read_variables(file: Path) -> dict[str, str]:
     ]:
         raise InvalidInput(
             f"{file} does not name {', '.join(missing_names)}: all three stores are needed, "
-            "or STORES_URL alone"
+            "or STORES_URL alone, or LightRAG's variables of a PostgreSQL"
         )
     return variables
 
@@ -142,8 +146,12 @@ async def require_ours(stores: Stores, expected_mark: Mapping[str, str]) -> None
 
     Raises InvalidInput for any others: they are about to be emptied.
     """
-    if (await stores.rows.get(CHECKPOINTS, [MARK])).get(MARK) == expected_mark:
-        return
+    if (await stores.rows.get(CHECKPOINTS, [MARK])).get(MARK) != expected_mark:
+        await require_empty(stores)
+
+
+async def require_empty(stores: Stores) -> None:
+    """Raise InvalidInput for stores that hold something."""
     tables = [name for name in INDEXES if name not in ("schema", "checkpoints")]
     is_filled = {
         "document store": any([await stores.rows.partitions(name) for name in tables]),

@@ -65,8 +65,8 @@ class Stack:
         assert done.returncode == 0, f"{arguments}: {done.stdout}\n{done.stderr}"
         return json.loads(done.stdout)
 
-    def up(self) -> None:
-        done = self.run("up", "--detach")
+    def up(self, *options: str) -> None:
+        done = self.run("up", "--detach", *options)
         assert done.returncode == 0, f"{done.stdout}\n{done.stderr}\n{self.logs()}"
 
     def down(self) -> None:
@@ -177,10 +177,10 @@ def until(
 
 
 @contextmanager
-def running(folder: Path, **env: str) -> Generator[Stack]:
-    """A running stack, stopped in the end, with nothing left of it."""
+def running(folder: Path, *options: str, **env: str) -> Generator[Stack]:
+    """A running stack, started with these options, stopped in the end, with nothing left of it."""
     stack = Stack(folder, env)
-    stack.up()
+    stack.up(*options)
     seen = stack.processes()
     try:
         yield stack

@@ -121,7 +121,7 @@ def test_the_stack_of_a_folder_uses_the_stores_of_a_file_until_it_is_to_use_its_
     folder = DataFolder.at(tmp_path / "data")
     file = file_of(tmp_path, THERE)
     with pytest.raises(InvalidInput, match="there is no stack"):
-        use_stores(folder, str(file))
+        use_stores(folder, OWN)
     (folder.path / "bus").mkdir(parents=True)
     folder.write(StackState(ports={"bus": 4222, "graph": 1, "vectors": 2}, bus_password="secret"))
     own_addresses = service_addresses(folder, folder.read())

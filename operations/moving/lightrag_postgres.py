@@ -1,0 +1,65 @@
+"""A PostgreSQL as LightRAG's variables name it."""
+
+from collections.abc import Mapping
+from urllib.parse import quote, urlencode
+
+from runtime.settings import Settings
+from runtime.variables import variables
+
+STORAGES = {
+    "LIGHTRAG_KV_STORAGE": ("documents_url", "Mongo"),
+    "LIGHTRAG_GRAPH_STORAGE": ("neo4j_uri", "Neo4J"),
+    "LIGHTRAG_VECTOR_STORAGE": ("milvus_uri", "Milvus"),
+}
+"""LightRAG's choices, each with our setting and how the storage begins whose address that is."""
+
+TLS_OPTIONS = {
+    "POSTGRES_SSL_MODE": "sslmode",
+    "POSTGRES_SSL_ROOT_CERT": "sslrootcert",
+    "POSTGRES_SSL_CERT": "sslcert",
+    "POSTGRES_SSL_KEY": "sslkey",
+    "POSTGRES_SSL_CRL": "sslcrl",
+}
+
+VARIABLES = (
+    *("POSTGRES_HOST", "POSTGRES_PORT", "POSTGRES_USER", "POSTGRES_PASSWORD", "POSTGRES_DATABASE"),
+    *TLS_OPTIONS,
+)
+"""What of LightRAG says where the database is."""
+
+
+def names_postgres(environ: Mapping[str, str]) -> bool:
+    """Whether LightRAG would keep something in PostgreSQL."""
+    return any(environ.get(name, "").startswith("PG") for name in STORAGES)
+
+
+def with_stores_url(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables with STORES_URL where LightRAG's name a PostgreSQL.
+
+    Addresses of servers that LightRAG does not use, as its example file has them, are left out. A
+    STORES_URL that is there already stays.
+    """
+    if "STORES_URL" in environ or not names_postgres(environ):
+        return dict(environ)
+    idle_names = {
+        variable
+        for storage, (setting, maker) in STORAGES.items()
+        if not environ.get(storage, "").startswith(maker)
+        for variable in variables(setting, Settings.model_fields[setting])
+    }
+    kept = {name: value for name, value in environ.items() if name not in idle_names}
+    return kept | {"STORES_URL": _url(environ)}
+
+
+def _url(environ: Mapping[str, str]) -> str:
+    """Return the address, with LightRAG's defaults for what is not given."""
+    user = quote(environ.get("POSTGRES_USER", "postgres"), safe="")
+    password = quote(environ.get("POSTGRES_PASSWORD", ""), safe="")
+    host = environ.get("POSTGRES_HOST", "localhost")
+    port = environ.get("POSTGRES_PORT", "5432")
+    database = quote(environ.get("POSTGRES_DATABASE", "postgres"), safe="")
+    options = urlencode(
+        {option: environ[name] for name, option in TLS_OPTIONS.items() if environ.get(name)}
+    )
+    login = f"{user}:{password}" if password else user
+    return f"postgresql://{login}@{host}:{port}/{database}{f'?{options}' if options else ''}"
