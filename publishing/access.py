@@ -12,6 +12,7 @@ from contracts.ids import event_id
 from contracts.moments import microseconds
 from publishing.current_version import existing_id
 from publishing.draft import validated
+from runtime.branches import read_branches
 from runtime.bus.codec import decode
 from runtime.bus.lineage import command_lineage
 from runtime.bus.port import Log
@@ -85,8 +86,20 @@ async def change_access(
 ) -> Changed | None:
     """Publish an AccessChanged and return once the log has it; None for a document the log does not
     have. What was said last is not said again. Raises `Unavailable`.
+
+    It is said in the branches of the workspace, too: one that was promoted answers, and must not
+    show the document until somebody has copied the change.
     """
     id = await existing_id(log, workspace=workspace, id=id)
+    change = await _change_access(log, workspace, id, access, source, reason)
+    for branch in await read_branches(log, workspace) if change else ():
+        await _change_access(log, branch.workspace, id, access, source, reason)
+    return change
+
+
+async def _change_access(
+    log: Log, workspace: str, id: str, access: Access | None, source: str, reason: str
+) -> Changed | None:
     state = access_state(await access_statements(log, workspace, id))
     if not state.is_there:
         return None

@@ -24,6 +24,7 @@ from contracts.events import (
 )
 from contracts.ids import branch_workspace, sha256
 from contracts.values import Chunking
+from publishing.access import change_access
 from publishing.branch_copies import BranchCopier, BranchFollower
 from runtime.branches import Branch, branch_settings, read_branch, read_branches
 from runtime.bus.codec import decode
@@ -205,6 +206,19 @@ async def test_the_follower_copies_into_open_branches_and_not_into_dropped_ones(
     await follower.follow()
     assert await BranchCopier(origin.log, origin.blobs, branch).copy_new() == 0
     assert (await origin.contents(branch.workspace)).keys() == {"a"}
+
+
+async def test_who_may_see_a_document_changes_in_branches_before_the_change_is_confirmed() -> None:
+    origin = Origin()
+    branch = await origin.branch()
+    await origin.say(DocumentAdded(document_id="a", text="text"))
+    follower = BranchFollower(origin.log, origin.blobs)
+    await follower.follow()
+    for access in (LEGAL, None):
+        await change_access(origin.log, workspace=ORIGIN, id="a", access=access, source="test")
+        assert await origin.contents(branch.workspace) == {"a": ("text", access)}
+    await follower.follow()
+    assert await origin.contents(branch.workspace) == await origin.contents(ORIGIN)
 
 
 async def test_a_promoted_branch_answers_for_its_origin_until_it_is_rolled_back() -> None:
