@@ -23,7 +23,7 @@ from pydantic import SecretStr
 
 from benchmarks.answers_set import PARTS, Case, cases, declines, documents, quotes, states
 from benchmarks.multihop_stores import LIVE, CachedEmbedder, filled
-from contracts.values import Chunking
+from contracts.chunking import Chunking
 from offline.answers.extractive_answer import NOT_SAID
 from runtime.models.minilm import MiniLmEmbedder
 from runtime.models.open import open_chat

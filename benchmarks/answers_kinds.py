@@ -12,7 +12,7 @@ from typing import Any
 from benchmarks.answers_set import DATA, plain
 from benchmarks.multihop_stores import LIVE, CachedEmbedder, filled
 from benchmarks.multihop_world import Document
-from contracts.values import Chunking
+from contracts.chunking import Chunking
 from offline.answers.extractive_answer import NOT_SAID
 from runtime.models.minilm import MiniLmEmbedder
 from runtime.parsing.files import parse

@@ -16,8 +16,8 @@ from collections.abc import Iterator
 from itertools import cycle
 from pathlib import Path
 
+from contracts.chunking import Chunking
 from contracts.events import ChunksCreated
-from contracts.values import Chunking
 from publishing.documents import add_document
 from publishing.draft import DocumentDraft, Submission
 from runtime.bus import topology

@@ -21,7 +21,7 @@ import numpy as np
 from benchmarks.measuring.tables import table
 from benchmarks.multihop_stores import LIVE, CachedEmbedder, filled
 from benchmarks.multihop_world import Document, misspelt
-from contracts.values import Chunking
+from contracts.chunking import Chunking
 from offline.language.stop_words import STOPWORDS
 from services.query.partitions import Partitions
 from services.query.question import Question

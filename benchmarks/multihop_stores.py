@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from benchmarks.multihop_world import Document
+from contracts.chunking import Chunking
 from contracts.graph import Generations, Hit, Partition, VectorKind
 from contracts.ids import document_id, sha256
-from contracts.values import Chunking
 from runtime.bus.memory import MemoryBlobs
 from runtime.models.open import open_tokenizer
 from runtime.models.port import Embedder, Vector
@@ -23,6 +23,7 @@ from runtime.projections.cached_embeddings import CachedEmbeddings
 from runtime.stores.documents.document_bounds import RowDocumentBounds
 from runtime.stores.vectors.memory import MemoryVectors
 from services.chunker.handler import DocumentLimits, on_document_added
+from services.chunker.port import Cutters
 from services.extractor.adapters.extraction_cache import ExtractionCache
 from services.extractor.adapters.offline import OfflineExtractor
 from services.extractor.handler import on_chunks_created
@@ -131,7 +132,7 @@ async def _batch(
             fact,
             LIVE,
             blobs=MemoryBlobs(),
-            tokens=tokens,
+            cutters=Cutters(tokens),
             chunking=chunking,
             limits=DocumentLimits(1 << 20),
         )

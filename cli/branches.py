@@ -2,7 +2,7 @@
 
 import asyncio
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -64,8 +64,12 @@ def create(
         int | None, typer.Option("--chunk-overlap", min=0, help="Tokens that two chunks share.")
     ] = None,
     chunking: Annotated[
-        Literal["token", "recursive"] | None,
-        typer.Option("--chunking", help="Windows of tokens, or at ends of paragraphs."),
+        str | None,
+        typer.Option(
+            "--chunking",
+            metavar="STRATEGY",
+            help="token: windows of tokens; recursive: at ends of paragraphs; or that of a plugin.",
+        ),
     ] = None,
     sample: Annotated[
         int | None, typer.Option("--sample", min=1, help="So many documents, else all.")
@@ -95,7 +99,7 @@ def create(
             name,
             {"extract_model": extract_model},
             {"prompt": prompt, "entity_types": entity_types},
-            {"size": chunk_size, "overlap": chunk_overlap, "strategy": chunking},
+            {"size": chunk_size, "overlap": chunk_overlap, "name": chunking},
             sample,
             reason,
         )
@@ -112,8 +116,8 @@ def _request(
     sample: int | None,
     reason: str,
 ) -> "BranchRequest":
+    from contracts.chunking import Chunking  # noqa: PLC0415
     from contracts.events import BranchSettings  # noqa: PLC0415
-    from contracts.values import Chunking  # noqa: PLC0415
     from operations.branches.creating import BranchRequest  # noqa: PLC0415
     from publishing.draft import validated  # noqa: PLC0415
 
@@ -121,7 +125,9 @@ def _request(
     contents = {key: _text_of(path) for key, path in files.items() if path}
     settings = validated(
         lambda: BranchSettings(
-            **texts, **contents, chunking=Chunking(**chunking) if chunking else None
+            **texts,
+            **contents,
+            chunking=Chunking.by(chunking.pop("name", None), **chunking) if chunking else None,
         )
     )
     if settings == BranchSettings():

@@ -12,7 +12,6 @@ from contracts.ids import UNKNOWN_SOURCE
 from contracts.text import one_line
 
 Scalar = str | int | float | bool | None
-Strategy = Literal["token", "recursive"]
 
 KNOWLEDGE_LIMIT = 200 * 1024
 """Bytes of JSON that knowledge inside its event may take; more of it stands beside the log."""
@@ -47,68 +46,6 @@ class BlobRef(Value):
     def key(self) -> str:
         """Return where its parts stand: the subjects are `blob.<key>.<number>`."""
         return self.place or self.sha256
-
-
-class Chunking(Value):
-    """How one document is to be cut; what is not said here is the service's setting."""
-
-    size: int | None = Field(default=None, ge=1, description="tokens")
-    overlap: int | None = Field(default=None, ge=0, description="tokens")
-    strategy: Strategy | None = Field(
-        default=None,
-        description=(
-            "`token`: windows of tokens; `recursive`: at ends of paragraphs, lines, sentences …"
-        ),
-    )
-    split_by_character: str | None = Field(
-        default=None,
-        min_length=1,
-        max_length=64,
-        description="cut at this string first; needs the strategy `token`",
-    )
-    split_by_character_only: bool = Field(
-        default=False, description="refuse a piece that is longer than `size`"
-    )
-
-    @model_validator(mode="after")
-    def _can_be_done(self) -> Self:
-        if self.size is not None and self.overlap is not None and self.overlap >= self.size:
-            raise ValueError(f"overlap {self.overlap} must be smaller than size {self.size}")
-        if self.split_by_character_only and self.split_by_character is None:
-            raise ValueError("split_by_character_only needs split_by_character")
-        if self.split_by_character is not None and self.strategy == "recursive":
-            raise ValueError(
-                "split_by_character needs the strategy `token`: `recursive` has separators of "
-                "its own"
-            )
-        return self
-
-    def bounded(self) -> Self:
-        """The same. Raises ValueError for an overlap of more than half the size: it multiplies what
-        is paid for.
-
-        It is no rule of the value itself, so that events of before it was made can still be read.
-        """
-        if self.size is not None and self.overlap is not None and self.overlap > self.size // 2:
-            max_overlap = self.size // 2
-            raise ValueError(
-                f"overlap {self.overlap} is more than half of size {self.size}: give at most "
-                f"{max_overlap}"
-            )
-        return self
-
-    def over(self, defaults: "Chunking") -> "Chunking":
-        """What is said here, and the rest from `defaults`; of their overlap no more than half of a
-        size said here.
-
-        Raises ValueError where the two do not go together.
-        """
-        values = self.model_dump(exclude_none=True)
-        if self.split_by_character is not None:
-            values["strategy"] = "token"
-        if self.size is not None and self.overlap is None and defaults.overlap is not None:
-            values["overlap"] = min(defaults.overlap, self.size // 2)
-        return Chunking.model_validate({**defaults.model_dump(exclude_none=True), **values})
 
 
 MAX_SUPERSEDED = 100

@@ -38,9 +38,11 @@ Progress = Callable[[Sequence[Document]], None]
 
 
 class Chunking(TypedDict, total=False):
-    """How texts are cut into chunks: `strategy` is `fixed_token` or `recursive_character`."""
+    """How texts are cut into chunks: `strategy` is `fixed_token`, `recursive_character`, or a
+    chunker of a package that is installed with the stack.
+    """
 
-    strategy: Literal["fixed_token", "recursive_character"]
+    strategy: str
     params: dict[str, str | int | bool]
 
 

@@ -8,8 +8,9 @@ from typing import TypedDict, Unpack
 from pydantic import BaseModel, ConfigDict
 
 from contracts.access import Access
+from contracts.chunking import Chunking
 from contracts.ids import UNKNOWN_SOURCE
-from contracts.values import Chunking, Scalar
+from contracts.values import Scalar
 from lightstream_rag.connection import checked_workspace
 from lightstream_rag.errors import InvalidRequest, Misconfigured, Unavailable
 from runtime import errors

@@ -2,12 +2,11 @@
 in the services.
 """
 
-import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field
 
+from contracts.chunking import Chunking
 from contracts.events import BranchSettings
-from contracts.values import Chunking
 from operations.documents import DocumentSource, RefusedDocument, read_document
 from runtime.costs.prices import Prices
 from runtime.errors import InvalidInput, Poison
@@ -121,7 +120,7 @@ async def estimate_texts(
     tokens = _Tokens()
     async for name, text in texts:
         try:
-            chunks = await asyncio.to_thread(cut, text, tokenizer, chunking)
+            chunks = await cut(text, tokenizer, chunking)
         except Poison as error:
             estimate.refused.append(RefusedDocument(printable_name(name), str(error)))
             continue

@@ -11,6 +11,7 @@ from typing import TypeVar
 from pydantic import ValidationError
 
 from contracts.access import Access
+from contracts.chunking import Chunking
 from contracts.events import DocumentAdded
 from contracts.ids import UNKNOWN_SOURCE, canonical_name, document_id
 from contracts.spelling import name_spelling
@@ -18,7 +19,6 @@ from contracts.text import INLINE_LIMIT, MAX_TEXT_BYTES, encodable, is_blank, sa
 from contracts.values import (
     KNOWLEDGE_LIMIT,
     BlobRef,
-    Chunking,
     CustomKnowledge,
     Scalar,
     Validity,

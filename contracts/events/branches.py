@@ -5,8 +5,9 @@ A branch is a workspace of its own, whose log begins with BranchCreated.
 
 from pydantic import Field
 
+from contracts.chunking import Chunking
 from contracts.events.base import Event
-from contracts.values import Chunking, Value
+from contracts.values import Value
 
 BRANCH = "_branch"
 """Aggregate id of what is said of branches."""

@@ -5,6 +5,7 @@ from typing import Literal, Self
 from pydantic import ConfigDict, Field, model_validator
 
 from contracts.access import Access
+from contracts.chunking import Chunking
 from contracts.events.base import Event
 from contracts.ids import UNKNOWN_SOURCE
 from contracts.tags import MAX_TAGS, Tag
@@ -12,7 +13,6 @@ from contracts.values import (
     KNOWLEDGE_LIMIT,
     BlobRef,
     Chunk,
-    Chunking,
     ChunkRef,
     CustomKnowledge,
     DocumentVersion,

@@ -6,6 +6,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 
 from contracts import subjects
+from contracts.chunking import Chunking
 from contracts.events import (
     BranchCreated,
     BranchDropped,
@@ -14,7 +15,6 @@ from contracts.events import (
     DocumentAdded,
 )
 from contracts.ids import BRANCH_PATTERN, branch_workspace, origin_of, sha256
-from contracts.values import Chunking
 from operations.command_bus import SOURCE
 from operations.estimate import CostEstimate, estimate_texts
 from operations.target import Target
@@ -25,6 +25,7 @@ from runtime.bus.port import Blobs, Log
 from runtime.costs.budget import set_budget
 from runtime.errors import InvalidInput, NewerVersion, Poison
 from runtime.models.roles import language_model
+from runtime.plugins.chunking import check_chunker
 from services.chunker.settings import ChunkerSettings
 from services.extractor.settings import ExtractorSettings
 from services.extractor.wiring import branch_config
@@ -82,12 +83,11 @@ async def check(log: Log, target: Target, request: BranchRequest) -> None:
 
 def _chunking(target: Target, settings: BranchSettings) -> Chunking:
     usual_chunking = target.settings_of(ChunkerSettings).chunking
+    if settings.chunking is None:
+        return usual_chunking
     try:
-        return (
-            settings.chunking.over(usual_chunking).bounded()
-            if settings.chunking
-            else usual_chunking
-        )
+        check_chunker(settings.chunking)
+        return settings.chunking.over(usual_chunking).bounded()
     except ValueError as error:
         raise InvalidInput(f"the chunking cannot be used: {error}") from None
 

@@ -7,8 +7,11 @@ offsets at which pages begin and the encoding, and then the text; or the reason,
 """
 
 import importlib
+import os
 import resource
 import sys
+from collections.abc import Callable
+from functools import partial
 from types import ModuleType
 
 import orjson
@@ -26,6 +29,9 @@ MAX_CPU = 60
 
 REFUSED = 3
 
+PLUGIN = "plugin:"
+"""Before the suffix whose parser a package brings."""
+
 _LIMITS = (
     (resource.RLIMIT_AS, MAX_MEMORY),
     (resource.RLIMIT_CPU, MAX_CPU),
@@ -42,30 +48,55 @@ started.
 
 def main() -> None:
     """Entry point of the child."""
+    serve(partial(_reader, sys.argv[1], sys.argv[2:]))
+
+
+def serve(load: Callable[[], Callable[[bytes], bytes]]) -> None:
+    """Answer standard input on standard output, within the limits, by the function that is loaded;
+    or write the reason and exit with `REFUSED` where it raises InvalidInput.
+
+    What the function itself prints goes to standard error.
+    """
     _limit(_LIMITS)
-    parser = importlib.import_module(f"runtime.parsing.{sys.argv[1]}")
-    _limit(_LIMITS_OF_PARSING)
+    output = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    refusal = ""
+    answer = b""
     try:
-        content = _content(sys.argv[1], parser, sys.stdin.buffer.read(), sys.argv[2:])
+        function = load()
+        _limit(_LIMITS_OF_PARSING)
+        answer = function(sys.stdin.buffer.read())
     except InvalidInput as error:
-        reason = str(error)
+        refusal = str(error)
     except MemoryError:
-        reason = f"reading it takes more than {MAX_MEMORY // 2**20} MB of memory: split it"
+        refusal = f"reading it takes more than {MAX_MEMORY // 2**20} MB of memory: split it"
     except RecursionError:
-        reason = "nested too deeply to be read: save it in a simpler form"
+        refusal = "nested too deeply to be read: save it in a simpler form"
+    output.write(refusal.encode("utf-8", "replace") or answer)
+    output.close()
+    sys.exit(REFUSED if refusal else 0)
+
+
+def _reader(name: str, hints: list[str]) -> Callable[[bytes], bytes]:
+    """Return what reads a file with the parser of that name: of this room, or of a package."""
+    if name.startswith(PLUGIN):
+        from runtime.plugins.parsing import parsed_by_plugin  # noqa: PLC0415
+
+        read = parsed_by_plugin(name.removeprefix(PLUGIN))
     else:
-        encoding = content.encoding and tuple(content.encoding)
-        head = orjson.dumps(
-            {"pages": content.pages, "encoding": encoding, "warnings": content.warnings}
-        )
-        sys.stdout.buffer.write(head + b"\n" + content.text.encode("utf-8", "replace"))
-        return
-    sys.stdout.buffer.write(reason.encode("utf-8", "replace"))
-    sys.stdout.flush()
-    sys.exit(REFUSED)
+        read = partial(_content, name, importlib.import_module(f"runtime.parsing.{name}"), hints)
+    return lambda data: _encoded(read(data))
 
 
-def _content(name: str, parser: ModuleType, data: bytes, hints: list[str]) -> Content:
+def _encoded(content: Content) -> bytes:
+    encoding = content.encoding and tuple(content.encoding)
+    head = orjson.dumps(
+        {"pages": content.pages, "encoding": encoding, "warnings": content.warnings}
+    )
+    return head + b"\n" + content.text.encode("utf-8", "replace")
+
+
+def _content(name: str, parser: ModuleType, hints: list[str], data: bytes) -> Content:
     if name not in TEXT_PARSERS:
         return parser.text(data)
     decoded_text = decode(data, *hints)

@@ -8,9 +8,12 @@ from typing import Literal, cast, get_args
 
 from runtime.errors import ConfigurationError, InvalidInput
 from runtime.parsing.content import Content
+from runtime.parsing.kinds import KINDS
 
-Engine = Literal["native", "docling", "mineru"]
-"""Who reads a file; `native` is our own parser. LightRAG's `legacy` means the same."""
+Engine = Literal["native", "docling", "mineru", "plugin"]
+"""Who reads a file; `native` is our own parser. LightRAG's `legacy` means the same. `plugin` is the
+parser of an installed package.
+"""
 
 PICTURE_SUFFIXES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp")
 DOCLING_SUFFIXES = (".pdf", ".docx", ".pptx", ".xlsx", ".html", ".htm", ".md", ".csv")
@@ -71,31 +74,42 @@ class ServiceAddress:
 class ParsingServices:
     """The services that read files, and the rules by which they are chosen, the first that fits.
 
-    `seconds`: the most that reading one file may take.
+    `seconds`: the most that a service may take for one file. `plugins`: suffixes without the dot
+    whose parsers installed packages bring; such a parser reads what our own do not, and where a
+    rule says so also what they do.
     """
 
     rules: tuple[Rule, ...] = ()
     addresses: Mapping[Engine, ServiceAddress] = field(default_factory=dict[Engine, ServiceAddress])
     seconds: float = 600.0
+    plugins: frozenset[str] = frozenset()
 
     def engine(self, name: str) -> Engine:
         """Return who reads a file of that name."""
         suffix = PurePosixPath(name).suffix.lower()
         engines: list[Engine] = [rule.engine for rule in self.rules if rule.fits(name)]
-        engine = engines[0] if engines else "native"
-        return engine if suffix in SUFFIXES.get(engine, ()) else "native"
+        engine = engines[0] if engines else None
+        if engine and suffix in SUFFIXES.get(engine, ()):
+            return engine
+        is_wanted = engine == "plugin" or (engine != "native" and suffix not in KINDS)
+        return "plugin" if is_wanted and suffix.removeprefix(".") in self.plugins else "native"
 
     def reads(self, name: str) -> bool:
         """Return whether a service reads a file of that name."""
         return self.engine(name) != "native"
 
     async def content(self, data: bytes, name: str) -> Content:
-        """Return what the service that reads the file gives, as Markdown.
+        """Return what the service or the plugin that reads the file gives, as Markdown.
 
         Raises InvalidInput with its reason for a file that it cannot read, Unavailable where it
         does not answer or has no time.
         """
         engine = self.engine(name)
+        if engine == "plugin":
+            suffix = PurePosixPath(name).suffix.lower().removeprefix(".")
+            from runtime.parsing.sandbox import parse_plugin_file  # noqa: PLC0415
+
+            return await parse_plugin_file(suffix, data)
         if engine not in self.addresses:
             raise InvalidInput(f"LIGHTRAG_PARSER has {engine} read it, which has no address")
         # The client of HTTP is loaded by who has a service.

@@ -8,12 +8,13 @@ import asyncio
 import os
 import signal
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 
 import orjson
 
 from runtime.errors import InvalidInput, Unavailable
-from runtime.parsing.child import MAX_CPU, MAX_MEMORY, REFUSED
+from runtime.parsing.child import MAX_CPU, MAX_MEMORY, PLUGIN, REFUSED
 from runtime.parsing.content import MAX_TEXT, Content
 from runtime.parsing.encodings import NO_HINT, Encoding, Hint
 from runtime.parsing.kinds import Parser
@@ -31,7 +32,7 @@ AMEND = "open it in the program that made it and save it anew, or split it"
 
 
 async def parse_apart(
-    parser: Parser, data: bytes, *, hint: Hint = NO_HINT, seconds: float = MAX_SECONDS
+    parser: Parser | str, data: bytes, *, hint: Hint = NO_HINT, seconds: float = MAX_SECONDS
 ) -> Content:
     """Return the text of the file; of a file that is text, read in the encoding that the hint or
     the file itself tells.
@@ -41,27 +42,40 @@ async def parse_apart(
 
     A child takes up to 1 GiB and a core: how many there are at once is for the caller to bound.
     """
-    child = await _start(parser, hint)
+    try:
+        end = await run_apart(["-m", "runtime.parsing.child", parser, *hint], data, seconds)
+    except TimeoutError:
+        raise InvalidInput(f"reading it takes more than {seconds:.0f} s: split it") from None
+    return _answer(*end)
+
+
+async def parse_plugin_file(suffix: str, data: bytes) -> Content:
+    """Return the text of the file, as `parse_apart` does, by the parser that a package brings."""
+    return await parse_apart(f"{PLUGIN}{suffix}", data)
+
+
+async def run_apart(
+    arguments: Sequence[str], data: bytes, seconds: float = MAX_SECONDS
+) -> tuple[int | None, bytes]:
+    """Return the exit code and the output of a Python that runs with these arguments and reads the
+    data. Raises TimeoutError past the seconds, Unavailable when no process can be started.
+    """
+    child = await _start(arguments)
     try:
         async with asyncio.timeout(seconds):
             output = await _exchange(child, data)
-    except TimeoutError:
-        raise InvalidInput(f"reading it takes more than {seconds:.0f} s: split it") from None
     finally:
         if child.returncode is None:
             child.kill()
             await child.wait()
-    return _answer(child.returncode, output)
+    return child.returncode, output
 
 
-async def _start(parser: Parser, hint: Hint) -> asyncio.subprocess.Process:
+async def _start(arguments: Sequence[str]) -> asyncio.subprocess.Process:
     try:
         return await asyncio.create_subprocess_exec(
             sys.executable,
-            "-m",
-            "runtime.parsing.child",
-            parser,
-            *hint,
+            *arguments,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,

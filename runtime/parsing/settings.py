@@ -1,9 +1,13 @@
 """Settings of the services that read files, under LightRAG's names where it has them."""
 
+import fnmatch
+from pathlib import PurePosixPath
+
 from pydantic import Field, SecretStr
 
 from runtime.errors import ConfigurationError
 from runtime.parsing.routing import Engine, ParsingServices, ServiceAddress, parse_rules
+from runtime.plugins.installed import plugins
 from runtime.settings import Settings
 
 
@@ -39,6 +43,7 @@ class ParserSettings(Settings):
         if self.mineru_local_endpoint:
             addresses["mineru"] = ServiceAddress(self.mineru_local_endpoint)
         rules = parse_rules(self.lightrag_parser)
+        suffixes = frozenset(plugins("lightstream.parsers"))
         variables = {"docling": "DOCLING_ENDPOINT", "mineru": "MINERU_LOCAL_ENDPOINT"}
         for rule in rules:
             if rule.engine in variables and rule.engine not in addresses:
@@ -46,4 +51,10 @@ class ParserSettings(Settings):
                     f"LIGHTRAG_PARSER has {rule.engine} read {rule.pattern!r}: set "
                     f"{variables[rule.engine]} to its address"
                 )
-        return ParsingServices(rules, addresses, self.parser_timeout)
+            suffix = PurePosixPath(f"x.{rule.pattern}").suffix.removeprefix(".")
+            if rule.engine == "plugin" and not fnmatch.filter(suffixes, suffix):
+                raise ConfigurationError(
+                    f"LIGHTRAG_PARSER has a plugin read {rule.pattern!r}, but plugins read "
+                    f"{', '.join(sorted(suffixes)) or 'nothing'}: install the package that does"
+                )
+        return ParsingServices(rules, addresses, self.parser_timeout, suffixes)

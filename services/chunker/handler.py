@@ -5,20 +5,23 @@ still cutting.
 import asyncio
 import codecs
 from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from pydantic import ValidationError
 
+from contracts.chunking import Chunking
 from contracts.events import ChunksCreated, DocumentAdded, Event
 from contracts.graph import Generations
 from contracts.text import INLINE_LIMIT, MAX_TEXT_BYTES
-from contracts.values import Chunk, Chunking, CustomKnowledge
+from contracts.values import Chunk, CustomKnowledge
 from runtime.bus.port import ALL_WANTED, Blobs, Delivery, DocumentVersions, version_added
 from runtime.errors import Poison
 from runtime.text.ballast import LeftOut
+from services.chunker.cut_by_plugin import cut_by_plugin
 from services.chunker.domain import custom_knowledge, document
 from services.chunker.domain.parts import chunks_created_events, split_into_parts
-from services.chunker.domain.spans import TokenCodec
+from services.chunker.port import Cutters
 
 
 class DocumentLimits(NamedTuple):
@@ -33,7 +36,7 @@ async def on_document_added(
     _: Generations,
     *,
     blobs: Blobs,
-    tokens: TokenCodec,
+    cutters: Cutters,
     chunking: Chunking,
     limits: DocumentLimits,
     versions: DocumentVersions = ALL_WANTED,
@@ -44,21 +47,14 @@ async def on_document_added(
     A version that a newer one has replaced is cut all the same: the projections need its number of
     chunks to remove those that the newer version no longer has. Raises Poison, here or from the
     generator before its first event, for a text that is empty, too long, makes too many chunks, or
-    cannot be cut with the document's settings.
+    cannot be cut with the document's settings or by the plugin that they name.
     """
     event = delivery.event
+    tokens = cutters.tokens
     version = version_added(delivery, delivery.event)
     if await versions.obsolete(delivery.workspace, version) in ("deleted", "cancelled"):
         return _cut_in_thread(())
-    try:
-        document_chunking = event.chunking.over(chunking).bounded() if event.chunking else chunking
-    except ValidationError as error:
-        reasons = "; ".join(fault["msg"] for fault in error.errors())
-        raise Poison(
-            f"the document's `chunking` does not go with the service's settings: {reasons}"
-        ) from None
-    except ValueError as error:
-        raise Poison(f"the document's `chunking` cannot be used: {error}") from None
+    document_chunking = _document_chunking(event, chunking)
     if knowledge := await _knowledge(event, blobs):
         _check_chunk_count(len(knowledge.chunks), limits.max_chunks)
         chunks = custom_knowledge.chunks(
@@ -72,6 +68,16 @@ async def on_document_added(
     _check_size(sum(map(len, parts)), limits.max_bytes)  # the size in a reference may be too small
     left_out = LeftOut()
     source = document.Source(lambda: _decode(parts), event.pages)
+    if document_chunking.chunker:
+        cut = await cut_by_plugin(source, cutters, document_chunking, limits.max_chunks)
+        runs = split_into_parts(
+            document.chunks(
+                event.document_id, source, tokens, document_chunking, left_out, cut.spans
+            ),
+            INLINE_LIMIT,
+        )
+        warnings = partial(cut.warnings, left_out)
+        return _cut_in_thread(chunks_created_events(version, runs, warnings))
 
     def document_chunks() -> Iterator[Chunk]:
         size = sum(map(len, parts))
@@ -80,6 +86,19 @@ async def on_document_added(
 
     runs = split_into_parts(document_chunks(), INLINE_LIMIT)
     return _cut_in_thread(chunks_created_events(version, runs, left_out.sentences))
+
+
+def _document_chunking(event: DocumentAdded, defaults: Chunking) -> Chunking:
+    """Return how the document is cut. Raises Poison for what does not go together."""
+    try:
+        return event.chunking.over(defaults).bounded() if event.chunking else defaults
+    except ValidationError as error:
+        reasons = "; ".join(fault["msg"] for fault in error.errors())
+        raise Poison(
+            f"the document's `chunking` does not go with the service's settings: {reasons}"
+        ) from None
+    except ValueError as error:
+        raise Poison(f"the document's `chunking` cannot be used: {error}") from None
 
 
 async def _knowledge(event: DocumentAdded, blobs: Blobs) -> CustomKnowledge | None:

@@ -10,8 +10,10 @@ from runtime.bus.document_versions import LogVersions
 from runtime.bus.processor import each
 from runtime.health import Health
 from runtime.models.open import open_tokenizer
+from runtime.plugins.chunking import InstalledChunkers
 from runtime.service import Bus, Subscription, read_settings, run
 from services.chunker.handler import DocumentLimits, on_document_added
+from services.chunker.port import Cutters
 from services.chunker.settings import ChunkerSettings
 
 
@@ -24,7 +26,7 @@ def main() -> None:
         handle = partial(
             on_document_added,
             blobs=bus.blobs,
-            tokens=open_tokenizer(),
+            cutters=Cutters(open_tokenizer(), InstalledChunkers()),
             chunking=settings.chunking,
             limits=DocumentLimits(settings.max_text_bytes, settings.max_chunks_per_document),
             versions=LogVersions(bus.log),

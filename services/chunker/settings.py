@@ -2,10 +2,11 @@
 
 from typing import Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
+from contracts.chunking import CHUNKER_PATTERN, Chunking
 from contracts.text import MAX_TEXT_BYTES
-from contracts.values import Chunking, Strategy
+from runtime.plugins.chunking import check_chunker
 from runtime.settings import Settings
 from services.chunker.domain.document import MAX_CHUNKS
 
@@ -15,7 +16,11 @@ class ChunkerSettings(Settings):
 
     chunk_size: int = Field(default=1200, ge=1, description="tokens")
     chunk_overlap_size: int = Field(default=100, ge=0, description="tokens")
-    chunk_strategy: Strategy = Field(default="token", description="`token` or `recursive`")
+    chunk_strategy: str = Field(
+        default="token",
+        pattern=CHUNKER_PATTERN,
+        description="`token`, `recursive`, or a chunker of an installed package",
+    )
     max_text_bytes: int = Field(
         default=MAX_TEXT_BYTES, ge=1, description="longest text of a document"
     )
@@ -25,6 +30,12 @@ class ChunkerSettings(Settings):
         ge=1,
         description="a document that would make more fails, before any is extracted",
     )
+
+    @field_validator("chunk_strategy")
+    @classmethod
+    def _is_there(cls, name: str) -> str:
+        check_chunker(Chunking.by(name))
+        return name
 
     @model_validator(mode="after")
     def _overlap_is_smaller(self) -> Self:
@@ -37,6 +48,6 @@ class ChunkerSettings(Settings):
     @property
     def chunking(self) -> Chunking:
         """Return the chunking of documents that set none themselves."""
-        return Chunking(
-            size=self.chunk_size, overlap=self.chunk_overlap_size, strategy=self.chunk_strategy
+        return Chunking.by(
+            self.chunk_strategy, size=self.chunk_size, overlap=self.chunk_overlap_size
         )

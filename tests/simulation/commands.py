@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from random import Random
 
+from contracts.chunking import Chunking
 from contracts.envelope import Envelope
 from contracts.events import DocumentDeleted, Event, GraphEdited
-from contracts.values import Chunking, EditedValues
+from contracts.values import EditedValues
 from tests.simulation.models import NEVER, NOT_YET
 from tests.support.events import NOON, added, sealed
 

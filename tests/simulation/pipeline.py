@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
+from contracts.chunking import Chunking
 from contracts.events import Stage
 from contracts.topology import declared_consumer
-from contracts.values import Chunking
 from knowledge.descriptions import SummaryLimits
 from offline.embeddings.lexical import LexicalEmbedder
 from operations.digest import Stores
@@ -27,6 +27,7 @@ from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.graph.memory import MemoryGraph
 from runtime.stores.vectors.memory import MemoryVectors
 from services.chunker.handler import DocumentLimits, on_document_added
+from services.chunker.port import Cutters
 from services.extractor.adapters.extraction_cache import ExtractionCache
 from services.extractor.handler import on_chunks_created
 from services.indexer.handler import on_chunks, on_graph_merged
@@ -155,7 +156,7 @@ class Pipeline:
         cut: Any = partial(
             on_document_added,
             blobs=self.blobs,
-            tokens=TOKENS,
+            cutters=Cutters(TOKENS),
             chunking=Chunking(size=1200, overlap=100),
             limits=DocumentLimits(1 << 20),
             versions=LogVersions(log, look_again=0.0),

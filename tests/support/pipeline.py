@@ -14,10 +14,10 @@ from functools import partial
 import uvicorn
 from fastapi import FastAPI
 
+from contracts.chunking import Chunking
 from contracts.events import Stage
 from contracts.text import MAX_TEXT_BYTES
 from contracts.topology import declared_consumer
-from contracts.values import Chunking
 from embedded.processes import free_port
 from runtime.bus.memory import MemoryConsumer, MemoryLog
 from runtime.bus.port import ALL_WANTED, DocumentVersions, Handler
@@ -26,6 +26,7 @@ from runtime.models.open import open_tokenizer
 from runtime.projections.cached_embeddings import CachedEmbeddings
 from runtime.stores.documents.document_bounds import RowDocumentBounds
 from services.chunker.handler import DocumentLimits, on_document_added
+from services.chunker.port import Cutters
 from services.extractor.adapters.extraction_cache import ExtractionCache
 from services.extractor.adapters.offline import OfflineExtractor
 from services.extractor.handler import on_chunks_created
@@ -70,7 +71,7 @@ def workers(harness: QueryHarness, versions: DocumentVersions = ALL_WANTED) -> l
     cut = partial(
         on_document_added,
         blobs=harness.blobs,
-        tokens=open_tokenizer(),
+        cutters=Cutters(open_tokenizer()),
         chunking=chunking,
         limits=DocumentLimits(MAX_TEXT_BYTES),
         versions=versions,

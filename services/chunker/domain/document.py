@@ -6,9 +6,10 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from contracts.chunking import Chunking
 from contracts.ids import chunk_id
 from contracts.text import cleaned
-from contracts.values import Chunk, Chunking
+from contracts.values import Chunk
 from runtime.errors import Poison
 from runtime.text.ballast import LeftOut, without_ballast
 from services.chunker.domain.headings import Outline
@@ -23,6 +24,9 @@ fewer.
 
 ReadText = Callable[[], Iterable[str]]
 """Returns the text as it was published, in pieces, from its beginning at each call."""
+
+Cut = Callable[[Iterable[str]], Iterator[Span]]
+"""Returns the spans of a sanitised text, which it reads in pieces."""
 
 
 class Source(NamedTuple):
@@ -50,9 +54,10 @@ def chunks(
     tokens: TokenCodec,
     chunking: Chunking,
     left_out: LeftOut | None = None,
+    cut: Cut | None = None,
 ) -> Iterator[Chunk]:
     """Yield the chunks of the sanitised text, which has no binary data; `left_out` counts what was
-    left out of it.
+    left out of it. `cut` cuts it in place of the strategy of `chunking`.
 
     Raises Poison for a text without chunks, and before the first chunk for one that `chunking`
     forbids to cut.
@@ -69,7 +74,8 @@ def chunks(
             yield text
 
     order = 0
-    for span in spans(outline.read(clean()), tokens, chunking):
+    cut = cut or (lambda texts: spans(texts, tokens, chunking))
+    for span in cut(outline.read(clean())):
         yield Chunk(
             id=chunk_id(document_id, order),
             order=order,
@@ -102,11 +108,16 @@ def check_chunk_count(
         return
     for count, _ in enumerate(spans(source.texts(), tokens, chunking), 1):
         if count > max_chunks:
-            raise Poison(
-                f"the text makes more than {max_chunks:,} chunks of {chunking.size} tokens: "
-                "choose larger chunks (`chunking` of the document, CHUNK_SIZE), "
-                "split the document, or raise MAX_CHUNKS_PER_DOCUMENT"
-            )
+            raise too_many_chunks(max_chunks, chunking)
+
+
+def too_many_chunks(max_chunks: int, chunking: Chunking) -> Poison:
+    """Return the error for a text that makes more chunks."""
+    return Poison(
+        f"the text makes more than {max_chunks:,} chunks of {chunking.size} tokens: "
+        "choose larger chunks (`chunking` of the document, CHUNK_SIZE), "
+        "split the document, or raise MAX_CHUNKS_PER_DOCUMENT"
+    )
 
 
 def _max_chunks(size: int, chunking: Chunking) -> int:

@@ -4,7 +4,7 @@ from typing import Self
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
-from contracts.values import Chunking
+from contracts.chunking import Chunking
 from runtime.branches import Branch
 from services.gateway.strict_model import StrictModel
 

@@ -9,9 +9,10 @@ from datetime import UTC, datetime
 from uuid import uuid4
 
 from contracts.access import Access
+from contracts.chunking import Chunking
 from contracts.ids import path_id, sha256
 from contracts.text import is_blank
-from contracts.values import Chunking, Validity
+from contracts.values import Validity
 from publishing.documents import Added, add_document
 from publishing.draft import DocumentDraft, Submission
 from runtime.bus.port import Blobs, Log

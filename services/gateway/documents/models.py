@@ -14,10 +14,11 @@ from pydantic import (
     model_validator,
 )
 
+from contracts.chunking import Chunking
 from contracts.spelling import one_spelling
 from contracts.tags import MAX_TAGS, Tag
 from contracts.text import encodable, is_blank, one_line
-from contracts.values import Chunking
+from runtime.plugins.chunking import check_chunker
 from services.gateway.access.models import AccessOption
 from services.gateway.documents.validity_models import ValidityBody
 from services.gateway.strict_model import Name, StrictModel
@@ -48,6 +49,10 @@ class ChunkingParams(StrictModel):
     split_by_character_only: bool = False
 
 
+LIGHTRAG_STRATEGIES = {"fixed_token": "token", "recursive_character": "recursive"}
+"""LightRAG's names of strategies → ours."""
+
+
 class ChunkingOption(StrictModel):
     """How the documents of this request are cut into chunks."""
 
@@ -58,20 +63,25 @@ class ChunkingOption(StrictModel):
         },
     )
 
-    strategy: Literal["fixed_token", "recursive_character"] = Field(
-        description="LightRAG's semantic_vector, paragraph_semantic and custom are not offered"
+    strategy: str = Field(
+        max_length=64,
+        description=(
+            "`fixed_token`, `recursive_character`, or a chunker of an installed package; "
+            "LightRAG's semantic_vector, paragraph_semantic and custom are not offered"
+        ),
     )
     params: ChunkingParams = ChunkingParams()
 
     @model_validator(mode="after")
     def _can_be_done(self) -> Self:
-        self.chunking().bounded()
+        chunking = self.chunking().bounded()
+        check_chunker(chunking)
         return self
 
     def chunking(self) -> Chunking:
         """Return the option as events have it. Raises ValueError for contradictory values."""
-        return Chunking(
-            strategy="token" if self.strategy == "fixed_token" else "recursive",
+        return Chunking.by(
+            LIGHTRAG_STRATEGIES.get(self.strategy, self.strategy),
             size=self.params.chunk_token_size,
             overlap=self.params.chunk_overlap_token_size,
             split_by_character=self.params.split_by_character,

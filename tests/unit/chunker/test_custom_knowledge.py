@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
+from contracts.chunking import Chunking
 from contracts.events import ChunksCreated, DocumentAdded
 from contracts.graph import Generations
 from contracts.values import (
     Chunk,
-    Chunking,
     CustomExtraction,
     CustomKnowledge,
     ExtractedEntity,
@@ -19,6 +19,7 @@ from runtime.bus.encoded_text import EncodedText
 from runtime.bus.memory import MemoryBlobs
 from runtime.errors import Poison
 from services.chunker.handler import DocumentLimits, on_document_added
+from services.chunker.port import Cutters
 from tests.support.chunking import CodePointTokenizer
 from tests.support.events import delivered
 
@@ -38,7 +39,7 @@ async def made(size: int = 1000, **knowledge: Any) -> tuple[Chunk, ...]:
         delivered(event),
         Generations(),
         blobs=MemoryBlobs(),
-        tokens=CodePointTokenizer(),
+        cutters=Cutters(CodePointTokenizer()),
         chunking=Chunking(size=size, overlap=0),
         limits=DocumentLimits(1_000_000),
     )
@@ -153,7 +154,7 @@ async def of_blob(blobs: MemoryBlobs, text: str) -> list[tuple[str, tuple[str, .
         delivered(event),
         Generations(),
         blobs=blobs,
-        tokens=CodePointTokenizer(),
+        cutters=Cutters(CodePointTokenizer()),
         chunking=Chunking(size=1000, overlap=0),
         limits=DocumentLimits(1_000_000, 2),
     )

@@ -6,16 +6,18 @@ from typing import Any
 
 import pytest
 
+from contracts.chunking import Chunking
 from contracts.events import ChunksCreated, DocumentAdded
 from contracts.graph import Generations
 from contracts.ids import sha256
-from contracts.values import BlobRef, Chunking
+from contracts.values import BlobRef
 from runtime.bus.encoded_text import EncodedText
 from runtime.bus.memory import MemoryBlobs
 from runtime.errors import ConfigurationError, Poison
 from services.chunker.domain.document import MAX_CHUNKS
 from services.chunker.domain.parts import HELD_BACK
 from services.chunker.handler import DocumentLimits, on_document_added
+from services.chunker.port import Cutters
 from services.chunker.settings import ChunkerSettings
 from tests.support.binary_data import BASE64
 from tests.support.chunking import CodePointTokenizer
@@ -36,7 +38,7 @@ async def cut(event: DocumentAdded, sequence: int = 7, **settings: Any) -> list[
     results = await on_document_added(
         delivered(event, sequence),
         Generations(),
-        tokens=CodePointTokenizer(),
+        cutters=Cutters(CodePointTokenizer()),
         chunking=defaults,
         **options,
     )
@@ -216,7 +218,7 @@ async def test_the_first_events_come_before_the_last_text_is_cut() -> None:
         delivered(added("d", text)),
         Generations(),
         blobs=MemoryBlobs(),
-        tokens=tokens,
+        cutters=Cutters(tokens),
         chunking=Chunking(size=1000, overlap=0),
         limits=DocumentLimits(10_000_000),
     )
@@ -236,7 +238,7 @@ async def test_a_piece_that_is_too_long_is_refused_before_anything_is_published(
         ),
         Generations(),
         blobs=MemoryBlobs(),
-        tokens=CodePointTokenizer(),
+        cutters=Cutters(CodePointTokenizer()),
         chunking=Chunking(size=10, overlap=2),
         limits=DocumentLimits(10_000_000, 1_000_000),
     )
@@ -251,7 +253,7 @@ async def test_a_document_may_choose_its_separator_whatever_the_service_prefers(
         delivered(event),
         Generations(),
         blobs=MemoryBlobs(),
-        tokens=CodePointTokenizer(),
+        cutters=Cutters(CodePointTokenizer()),
         chunking=defaults,
         limits=DocumentLimits(100),
     )

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from contracts.values import Chunking
+from contracts.chunking import Chunking
 from services.chunker.domain import document
 from services.chunker.domain.headings import Outline
 from tests.support.chunking import CodePointTokenizer

@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from contracts.chunking import Chunking
 from contracts.spelling import readable
 from contracts.text import sanitize
-from contracts.values import Chunk, Chunking
+from contracts.values import Chunk
 from runtime.models.open import open_tokenizer
 from runtime.models.port import Tokenizer
 from services.chunker.domain import document

@@ -4,10 +4,11 @@ from collections.abc import Sequence
 
 import pytest
 
+from contracts.chunking import Chunking
 from contracts.envelope import Envelope
 from contracts.events import ChunksCreated, Event
 from contracts.text import INLINE_LIMIT
-from contracts.values import Chunk, Chunking
+from contracts.values import Chunk
 from runtime.bus.codec import encode
 from runtime.models.open import open_tokenizer
 from runtime.models.port import Tokenizer

@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from contracts.chunking import Chunking
 from contracts.events import DocumentAdded
-from contracts.values import KNOWLEDGE_LIMIT, BlobRef, Chunking, CustomKnowledge
+from contracts.values import KNOWLEDGE_LIMIT, BlobRef, CustomKnowledge
 
 MILL: dict[str, Any] = {"name": "Tide mill"}
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from contracts.access import Access
+from contracts.chunking import Chunking
 from contracts.envelope import wrap
 from contracts.events import (
     AccessChanged,
@@ -23,7 +24,6 @@ from contracts.events import (
     GraphEdited,
 )
 from contracts.ids import branch_workspace, sha256
-from contracts.values import Chunking
 from publishing.access import change_access
 from publishing.branch_copies import BranchCopier, BranchFollower
 from runtime.branches import Branch, branch_settings, read_branch, read_branches

@@ -8,11 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contracts import subjects
+from contracts.chunking import Chunking
 from contracts.envelope import wrap
 from contracts.events import DocumentAdded, DocumentDeleted, GraphEdited
 from contracts.ids import document_id, md5, path_id, sha256
 from contracts.text import INLINE_LIMIT
-from contracts.values import Chunking, CustomKnowledge
+from contracts.values import CustomKnowledge
 from publishing import documents, draft
 from publishing.current_version import current_content_hash
 from publishing.documents import Added, add_document, reprocess_document

@@ -14,7 +14,7 @@ import pytest
 from contracts import names as contract_names
 from contracts import spelling
 from contracts import text as contract_text
-from contracts.values import Chunking
+from contracts.chunking import Chunking
 from offline.answers import (
     asked_nouns,
     definitions,

@@ -8,8 +8,8 @@ from typing import Any
 import httpx
 import pytest
 
+from contracts.chunking import Chunking
 from contracts.events import DocumentAdded
-from contracts.values import Chunking
 from runtime.errors import Unavailable
 from tests.support.events import added, delivered, document, failed
 from tests.support.querying import QueryHarness, events, library_of_two, projected, texts

@@ -9,8 +9,8 @@ from typing import Any
 import httpx
 import pytest
 
+from contracts.chunking import Chunking
 from contracts.events import DocumentDeleted, Event
-from contracts.values import Chunking
 from runtime.bus.memory import MemoryLog
 from runtime.errors import Unavailable
 from services.query.adapters.contributions import RowContributions
