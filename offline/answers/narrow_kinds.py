@@ -97,6 +97,13 @@ _KINDS: Sequence[NarrowKind] = (
         r"diciembre|hace)\b|\b(?:январ|феврал|март|апрел|ма[йя]\b|июн|июл|август|сентябр|октябр|"
         r"ноябр|декабр)",
     ),
+    _kind(  # place
+        r"^\W*(?:wo(?:hin)?\b|où\b|(?:a )?d[oó]nde\b|(?:где|куда)\b)|[在去到]哪里?",
+        r"\b(?:i[nm]|a[nm]|auf|bei|beim|unter|über|neben|hinter|vor|zwischen|zu[mr]?|nach|ins)\b|"
+        r"\b(?:à|aux?|dans|sur|sous|chez|près|devant|derrière|en|contre)\b|"
+        r"\b(?:a|al|junto|sobre|bajo|detrás|ante)\b|"
+        r"\b(?:во?|на|у|под|над|за|около|возле|при|рядом)\b|[在到去往楼层处室厅旁里]",
+    ),
     _kind(  # loudness
         r"\bhow loud|\bwie laut|\bquel (?:bruit|niveau sonore)|"
         r"\bнасколько (?:громко|шумно)|多少分贝",

@@ -27,8 +27,18 @@ def asks_person(question: str) -> bool:
     return _ASKS.match(question) is not None
 
 
-def names_person(sentence: str, language: str) -> bool:
-    """Return whether a sentence has a word for a person, be it a role."""
-    return _PERSON.search(sentence) is not None or any(
-        not _MEANINGS.isdisjoint(meanings(term, language)) for term in terms(sentence, language)
+def names_person(question: str, sentence: str, language: str) -> bool:
+    """Return whether a sentence has a word for a person, be it a role, that the question lacks."""
+    question_terms = terms(question, language)
+    word_terms = (terms(match[0], language) for match in _PERSON.finditer(sentence))
+    if any(not term_set or not term_set <= question_terms for term_set in word_terms):
+        return True  # the first are pronouns
+    asked_meanings = _meanings(question_terms, language)
+    return any(
+        not (_MEANINGS & meanings(term, language)) <= asked_meanings
+        for term in terms(sentence, language)
     )
+
+
+def _meanings(of_terms: frozenset[str], language: str) -> frozenset[str]:
+    return frozenset[str]().union(*(meanings(term, language) for term in of_terms))

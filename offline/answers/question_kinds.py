@@ -155,7 +155,7 @@ def agreement(question: str, sentence: str, language: str = ENGLISH) -> float:
     if narrow := narrow_kind(question):
         return AGREES if narrow.has.search(sentence) else LACKS
     if asks_person(question) and not (
-        names_person(sentence, language) or _names_unknown(question, sentence, language)
+        names_person(question, sentence, language) or _names_unknown(question, sentence, language)
     ):
         return LACKS
     return _agreement_in_language(question, sentence, language)

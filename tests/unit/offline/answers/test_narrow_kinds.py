@@ -31,7 +31,7 @@ def test_who_asks_for_a_person_or_a_role() -> None:
     assert asks_person("Wer putzt die Treppe?")
     assert asks_person("图书馆馆长是谁？")
     assert not asks_person("Qu'est-ce que c'est ?")
-    assert names_person("Die Mieter putzen sie.", "german")
-    assert names_person("Решение принимает директор.", "russian")
-    assert not names_person("El gorro se exige en la piscina.", "spanish")
+    assert names_person("Wer?", "Die Mieter putzen sie.", "german")
+    assert names_person("Кто?", "Решение принимает директор.", "russian")
+    assert not names_person("¿Quién?", "El gorro se exige en la piscina.", "spanish")
     assert agreement("¿Quién dirige la piscina?", "El gorro se exige.", "spanish") == LACKS
