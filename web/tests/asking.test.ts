@@ -1,4 +1,5 @@
 import { beforeAll, expect, test, vi } from "vitest";
+import type { Owner } from "../src/pages/ask/conversations";
 import type * as Conversation from "../src/pages/ask/conversation";
 import type * as Parameters from "../src/pages/ask/parameters";
 
@@ -59,4 +60,20 @@ test("an answer is told of what came after it, and of that only", () => {
   const position = Date.parse("2026-11-23T03:00:05Z") * 1000;
   const events = [at("DocumentAdded", 4), at("DocumentAdded", 6), at("EntitiesExtracted", 7), at("GraphEdited", 8)];
   expect(conversation.changesSince(events, position)).toBe(2);
+});
+
+test("conversations are kept by account and workspace, and found by what was asked", async () => {
+  const { conversations, conversationsOf, found, keep, remove, rename } = await import("../src/pages/ask/conversations");
+  const [ada, ben] = ["ada", "ben"].map((account) => ({ account, workspace: "default" })) as [Owner, Owner];
+  keep(ada, "one", { query: "Who keeps the lighthouse?" }, 1);
+  keep(ada, "two", { query: "Where is the tide gauge?" }, 2);
+  keep(ada, "one", { query: "And since when?" }, 3);
+  keep(ben, "three", { query: "Who pays?" }, 4);
+  const names = (search: string) => found(conversationsOf(conversations.get(), ada), search).map(({ name }) => name);
+  expect(names("")).toEqual(["Who keeps the lighthouse?", "Where is the tide gauge?"]);
+  expect(names("WHEN lighthouse")).toEqual(["Who keeps the lighthouse?"]);
+  rename(ada, "two", " Tides ");
+  remove(ada, "one");
+  expect(names("")).toEqual(["Tides"]);
+  expect(conversationsOf(conversations.get(), ben)).toHaveLength(1);
 });

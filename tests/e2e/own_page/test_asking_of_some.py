@@ -78,6 +78,29 @@ def test_a_tag_is_given_and_restricts_questions(two: str, visits: Visits) -> Non
         expect(page.get_by_role("row", name="north.md")).to_contain_text("cold, 2026")
 
 
+def test_a_conversation_is_found_named_and_taken_up_again(two: str, visits: Visits) -> None:
+    with visits.to(f"{two}/ask") as opened_page:
+        page = opened_page.page
+        ask(page)
+        page.get_by_role("button", name="New conversation").click()
+        expect(page.get_by_role("article")).to_have_count(0)
+        page.reload()
+        page.get_by_role("button", name="Conversations").click()
+        dialog = page.get_by_role("dialog", name="Conversations")
+        opened_page.assert_fits()
+        dialog.get_by_role("button", name="Rename: Who leads").click()
+        dialog.get_by_role("textbox", name="Name").fill("Offices")
+        dialog.get_by_role("button", name="Save the name").click()
+        dialog.get_by_role("textbox", name="Find a conversation").fill("harbour")
+        dialog.get_by_role("button", name="Offices 1 question").click()
+        page.get_by_role("button", name="Ask this again").click()
+        answer = page.get_by_role("article").last.locator(".prose")
+        expect(answer).to_contain_text("Harbour Office")
+        page.get_by_role("button", name="Conversations").click()
+        dialog.get_by_role("button", name="Forget: Offices").click()
+        expect(dialog).to_contain_text("Nothing has been asked yet")
+
+
 def test_keys_lead_to_the_search_of_a_page(two: str, visits: Visits) -> None:
     with visits.to(f"{two}/documents") as opened_page:
         page = opened_page.page

@@ -1,14 +1,17 @@
-import { FilterX, MessageCircleQuestion, SendHorizontal, SlidersHorizontal, Trash2 } from "lucide-react";
+import { FilterX, History, MessageCircleQuestion, MessageSquarePlus, SendHorizontal, SlidersHorizontal } from "lucide-react";
 import { type FormEvent, type KeyboardEvent, useRef, useState, useSyncExternalStore } from "react";
 import { useSearchParams } from "react-router";
 import { useWorkspace } from "../../api/client";
 import { useConfiguration } from "../../api/configuration";
+import { usePrincipal } from "../../api/principal";
 import { useTexts } from "../../texts";
 import { Button, Select, TextInput } from "../../ui/controls";
 import { useFollowing } from "../../ui/following";
 import { Empty } from "../../ui/notices";
 import { ModelNotice } from "../documents/ModelNotice";
-import { begin, beginTwo, forget, sideBySide, turns } from "./conversation";
+import { begin, beginTwo, forget, sideBySide, takeUp, turns } from "./conversation";
+import { conversations, conversationsOf, keep, type SavedConversation } from "./conversations";
+import { ConversationsDialog } from "./ConversationsDialog";
 import { ofFilter, toFilter } from "./documentFilter";
 import { FilterFields } from "./FilterFields";
 import { EFFORTS, fromAddress, MODES, type Parameters, toQuestion } from "./parameters";
@@ -101,12 +104,30 @@ export default function AskPage() {
   return <Conversation key={workspace} workspace={workspace} />;
 }
 
+/** An id that no other conversation of this browser has; `crypto.randomUUID` wants https. */
+const newId = () => `${Date.now().toString(36)}-${Math.random().toString(36).slice(2)}`;
+
+/** The id of the conversation of a workspace that goes on in this tab. */
+function useConversationId(workspace: string) {
+  const place = `lightstream.conversation.${workspace}`;
+  const [id, setId] = useState(() => sessionStorage.getItem(place) || newId());
+  const change = (next: string) => {
+    sessionStorage.setItem(place, next);
+    setId(next);
+  };
+  return [id, change] as const;
+}
+
 function Conversation({ workspace }: { workspace: string }) {
   const texts = useTexts();
   const configuration = useConfiguration();
   const [params] = useSearchParams();
   const [given, setGiven] = useState(() => fromAddress(params));
   const [isOpen, setOpen] = useState(false);
+  const [isListed, setListed] = useState(false);
+  const owner = { account: usePrincipal().name, workspace };
+  const [id, setId] = useConversationId(workspace);
+  const kept = conversationsOf(useSyncExternalStore(conversations.subscribe, conversations.get), owner);
   const said = useSyncExternalStore(turns.subscribe, turns.get).filter((turn) => turn.workspace === workspace);
   const talk = useRef<HTMLDivElement>(null);
   const count = said.length;
@@ -114,8 +135,19 @@ function Conversation({ workspace }: { workspace: string }) {
 
   const ask = (query: string) => {
     const question = toQuestion(query, given);
+    keep(owner, id, question);
+    setId(id);
     if (!given.compare) void begin(question, workspace);
     else void beginTwo(question, inMode(question, given.compare), workspace);
+  };
+  const startAnew = () => {
+    forget(workspace);
+    setId(newId());
+  };
+  const open = (saved: SavedConversation) => {
+    takeUp(saved.questions, workspace);
+    setId(saved.id);
+    setListed(false);
   };
   const mode = given.mode || configuration?.default_mode || texts.ask.modeServer;
   const isFiltered = toFilter(given) !== undefined;
@@ -126,7 +158,8 @@ function Conversation({ workspace }: { workspace: string }) {
         <header className="title">
           <h1>{texts.ask.title}</h1>
           <div className="add">
-            {count > 0 && <Button look="quiet" icon={Trash2} label={texts.ask.forget} onPress={() => forget(workspace)} />}
+            {count > 0 && <Button look="quiet" icon={MessageSquarePlus} label={texts.ask.newConversation} onPress={startAnew} />}
+            {kept.length > 0 && <Button look="quiet" icon={History} label={texts.ask.conversations} onPress={() => setListed(true)} />}
             {isFiltered && (
               <Button look="quiet" icon={FilterX} onPress={() => setGiven({ ...given, ...EVERYTHING })}>
                 {texts.ask.everything}
@@ -152,6 +185,7 @@ function Conversation({ workspace }: { workspace: string }) {
         ))}
         <AskForm initial={params.get("q") ?? ""} onAsk={ask} />
       </div>
+      {isListed && <ConversationsDialog owner={owner} onOpen={open} onClose={() => setListed(false)} />}
       {isOpen && <ParameterPanel given={given} onChange={setGiven} />}
     </div>
   );

@@ -114,8 +114,13 @@ export function TurnView({ turn, isCompared = false }: { turn: Turn; isCompared?
         </Button>
       )}
       <Remarks turn={turn} />
+      {turn.state === "unasked" && (
+        <Button icon={RotateCw} onPress={() => again(turn)}>
+          {texts.ask.askOnceMore}
+        </Button>
+      )}
       {turn.state !== "asking" && <SourceList references={references} numbers={answer.numbers} onCite={setCited} />}
-      {turn.state !== "asking" && <Foot turn={turn} isOpen={isOpen} onToggle={() => setOpen(!isOpen)} />}
+      {turn.state !== "asking" && turn.state !== "unasked" && <Foot turn={turn} isOpen={isOpen} onToggle={() => setOpen(!isOpen)} />}
       {isOpen && <Evidence question={turn.question} numbers={new Map(references.map(({ file_path, reference_id }) => [file_path, answer.numbers.get(reference_id)]))} />}
       <SourceDialog references={references} citation={cited} numbers={answer.numbers} onClose={() => setCited(undefined)} />
     </article>

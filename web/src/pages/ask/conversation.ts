@@ -11,7 +11,8 @@ export interface Turn {
   references: Reference[];
   /** Those that are not in force; missing in turns that were kept before there was this. */
   outdated?: OutdatedSource[];
-  state: "asking" | "done" | "stopped" | "failed";
+  /** `unasked`: of a conversation that was taken up again; its question may be asked once more. */
+  state: "asking" | "done" | "stopped" | "failed" | "unasked";
   /** The step that is going on, while there is no answer yet. */
   step: string;
   error: unknown;
@@ -96,13 +97,26 @@ export function sideBySide(all: Turn[]): Turn[][] {
   return rows;
 }
 
+function newTurn(id: number, workspace: string, question: Question, pair = 0): Turn {
+  return { id, workspace, question, answer: "", references: [], state: "asking", step: "", error: null, seconds: 0, byModel: true, truncated: false, promptTruncated: false, mode: "", modeReason: "", position: 0, pair };
+}
+
+/** Shows the questions of an earlier conversation in place of what was said. */
+export function takeUp(questions: readonly Question[], workspace: string): void {
+  forget(workspace);
+  const earlier = questions.map((question): Turn => {
+    lastId += 1;
+    return { ...newTurn(lastId, workspace, question), state: "unasked" };
+  });
+  turns.set([...turns.get(), ...earlier]);
+}
+
 export async function begin(asked: Question, workspace: string, pair = 0): Promise<void> {
   const said = history(workspace);
   const question = said?.length ? { ...asked, conversation_history: said } : asked;
   lastId += 1;
   const id = lastId;
-  const turn: Turn = { id, workspace, question: asked, answer: "", references: [], state: "asking", step: "", error: null, seconds: 0, byModel: true, truncated: false, promptTruncated: false, mode: "", modeReason: "", position: 0, pair };
-  turns.set([...turns.get(), turn]);
+  turns.set([...turns.get(), newTurn(id, workspace, asked, pair)]);
   const control = new AbortController();
   running.set(id, control);
   const started = performance.now();
