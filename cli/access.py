@@ -21,6 +21,7 @@ from cli.terminal import line
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from contracts.access import Access
     from lightstream_rag.client import AsyncLightstream
     from lightstream_rag.document_access import AccessExplanation, DocumentAccess
 
@@ -28,6 +29,18 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Who may see a document, now or at a time, and why.", no_args_is_help=True)
 
+Allow = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--allow",
+        metavar="PRINCIPAL",
+        help="Who may see what is added: user:ann, group:legal. May be repeated. Else everyone.",
+    ),
+]
+Deny = Annotated[
+    list[str] | None,
+    typer.Option("--deny", metavar="PRINCIPAL", help="Who may not, though allowed."),
+]
 Doc = Annotated[str, typer.Argument(metavar="DOC", help="Id or file name.")]
 
 
@@ -156,3 +169,19 @@ def _sentence(access: "DocumentAccess") -> str:
 def _since(access: "DocumentAccess") -> str:
     by = f" by {access.changed_by}" if access.changed_by else ""
     return f"since {access.changed_at}{by}"
+
+
+def access_of_options(
+    allow: "Sequence[str] | None", deny: "Sequence[str] | None", sources: "Sequence[str] | None"
+) -> "Access | None":
+    """Return who may see what sources add. Raises InvalidInput for what is no principal, and where
+    the sources are not named: each has readers of its own.
+    """
+    from contracts.access import access_of  # noqa: PLC0415
+    from publishing.draft import validated  # noqa: PLC0415
+    from runtime.errors import InvalidInput  # noqa: PLC0415
+
+    access = validated(lambda: access_of(allow or [], deny or []))
+    if access and not sources:
+        raise InvalidInput("--allow and --deny are about named sources: name the SOURCE, too")
+    return access

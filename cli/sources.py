@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
+from cli.access import Allow, Deny, access_of_options
 from cli.audit_lines import audit_line
 from cli.common import (
     DATA,
@@ -74,6 +75,8 @@ def sync(
     ] = False,
     yes: AllGone = False,
     most_gone: Share = 0.25,
+    allow: Allow = None,
+    deny: Deny = None,
     reason: Reason = "",
     data: Data = DATA,
     as_json: Json = False,
@@ -94,7 +97,8 @@ def sync(
         from operations.sources.sync import SyncRequest  # noqa: PLC0415
         from operations.target import select_target  # noqa: PLC0415
 
-        request = SyncRequest(workspace, dry_run, yes, most_gone, reason)
+        access = access_of_options(allow, deny, sources)
+        request = SyncRequest(workspace, dry_run, yes, most_gone, reason, access)
         outcomes = asyncio.run(_sync_all(select_target(data), sources or [], request, as_json))
         if as_json:
             print_json([_fields(outcome) for outcome in outcomes])
@@ -115,6 +119,8 @@ def watch(
     ] = 300,
     yes: AllGone = False,
     most_gone: Share = 0.25,
+    allow: Allow = None,
+    deny: Deny = None,
     reason: Reason = "",
     data: Data = DATA,
     as_json: Json = False,
@@ -130,7 +136,8 @@ def watch(
         from operations.sources.sync import SyncRequest  # noqa: PLC0415
         from operations.target import select_target  # noqa: PLC0415
 
-        request = SyncRequest(workspace, False, yes, most_gone, reason)
+        access = access_of_options(allow, deny, [source])
+        request = SyncRequest(workspace, False, yes, most_gone, reason, access)
         asyncio.run(_watch(select_target(data), source, request, interval, as_json))
 
 

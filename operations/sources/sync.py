@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
+from contracts.access import Access
 from contracts.events import SourceDocument, SourceSynced
 from contracts.ids import sha256
 from operations.adding import BUS_RETURNS, BUS_TRIES, bus_is_away
@@ -54,6 +55,8 @@ class SyncRequest:
     """True deletes whatever is gone, however much that is."""
     most_gone: float = MOST_GONE
     reason: str = ""
+    access: Access | None = None
+    """Who may see what this run adds; None says nothing of it."""
 
 
 @dataclass
@@ -188,6 +191,7 @@ class Sync:
             metadata={**parsed_file.metadata, **origin},
             pages=parsed_file.pages,
             warnings=parsed_file.warnings,
+            access=self.request.access,
         )
         draft = await asyncio.to_thread(DocumentDraft.of, submission)
         workspace = self.request.workspace

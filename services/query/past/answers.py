@@ -37,6 +37,7 @@ from services.query.retrieval.caches.name_indexes import NameIndexes
 from services.query.retrieval.dependencies import EmbedTexts
 from services.query.retrieval.port import AliasEdit
 from services.query.visibility.port import VisibilityAsOf
+from services.query.visibility.restricted_items import RestrictedItems
 
 MAX_VECTORS = 30_000
 MAX_VECTOR_BYTES = 128 * 1024 * 1024
@@ -135,6 +136,7 @@ class MemoryPastAnswers:
             provenance=PastProvenance(state),
             aliases=aliases,
             visibility=VisibilityAsOf(deps.visibility, sequence),
+            restricted_items=RestrictedItems(),
             entity_names=NameIndexes(graph, documents, aliases),
             passage_reader=passages,
             answer_cache=None,

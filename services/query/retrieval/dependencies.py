@@ -35,6 +35,7 @@ from services.query.retrieval.port import (
 )
 from services.query.status.port import Documents, Passages
 from services.query.visibility.port import NoVisibility, Visibility
+from services.query.visibility.restricted_items import RestrictedItems
 
 
 class TokenCounter(Protocol):
@@ -110,6 +111,7 @@ class RetrievalDependencies:
     entity_names: EntityNames
     visibility: Visibility = field(default_factory=NoVisibility)
     """Which documents a viewer sees; the default answers no viewers."""
+    restricted_items: RestrictedItems = field(default_factory=RestrictedItems)
     passage_reader: PassageReader
     reranker: PassageReranker | None = None
     min_score: float = 0.2

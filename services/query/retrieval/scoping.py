@@ -7,7 +7,6 @@ from contracts.graph import Entity, Relation
 from services.query.partitions import Partitions
 from services.query.question import Question
 from services.query.retrieval.dependencies import RetrievalDependencies
-from services.query.visibility.restriction import restrict
 
 DocumentIds = frozenset[str] | None
 """Ids of the documents a question is about; None: all."""
@@ -31,7 +30,7 @@ async def documents_in_scope(
 async def restrict_to_documents(
     items: Sequence[T], documents: DocumentIds, partitions: Partitions, deps: RetrievalDependencies
 ) -> Sequence[T]:
-    """See `restrict`; unchanged for None."""
+    """See `RestrictedItems.restrict`; unchanged for None."""
     if documents is None:
         return items
-    return await restrict(items, documents, partitions.graph, deps.provenance)
+    return await deps.restricted_items.restrict(items, documents, partitions.graph, deps.provenance)

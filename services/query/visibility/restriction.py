@@ -4,7 +4,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import Protocol, TypeVar
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from contracts.graph import UNKNOWN_TYPE, Entity, Partition, Provenance, Relation
 from contracts.ids import SEPARATOR, UNKNOWN_SOURCE, chunk_place
@@ -51,24 +51,40 @@ async def restrict(
     """Return the entities or relations as these documents alone describe them; others are left
     out. What no other document speaks of stays as it is.
     """
+    results = await asyncio.gather(
+        *(restrict_item(item, documents, graph, contributions) for item in items)
+    )
+    return [result.item for result in results if result.item]
 
-    async def has_visible_ends(item: Entity | Relation) -> bool:
-        if isinstance(item, Entity):
-            return True
-        supports = await contributions.of(graph, item.key, limit=MAX_PROVENANCE)
-        for name in unspoken_names(item, supports):
-            of_end = await contributions.of(graph, [name], limit=MAX_PROVENANCE)
-            if not is_visible_name(name, of_end, documents):
-                return False
-        return True
 
-    async def restrict_item(item: T) -> T | None:
-        if has_all_sources(item, documents):
-            return item if await has_visible_ends(item) else None
-        names = (item.name,) if isinstance(item, Entity) else item.key
-        return restricted(item, await provenance_among(names, documents, graph, contributions))
+class Restricted(NamedTuple, Generic[T]):
+    """An entity or a relation as some documents describe it; None where none does. `is_lasting`:
+    it stays so while the graph has the same revision of it.
+    """
 
-    return [item for item in await asyncio.gather(*map(restrict_item, items)) if item]
+    item: T | None
+    is_lasting: bool = True
+
+
+async def restrict_item(
+    item: T, documents: frozenset[str], graph: Partition, contributions: Contributions
+) -> Restricted[T]:
+    """Return an entity or a relation as these documents alone describe it."""
+    names = (item.name,) if isinstance(item, Entity) else item.key
+    if not has_all_sources(item, documents):
+        if has_no_source(item, documents):
+            return Restricted(None)
+        supports = await provenance_among(names, documents, graph, contributions)
+        return Restricted(restricted(item, supports))
+    if isinstance(item, Entity):
+        return Restricted(item)
+    supports = await contributions.of(graph, names, limit=MAX_PROVENANCE)
+    ends = unspoken_names(item, supports)
+    for name in ends:
+        of_end = await contributions.of(graph, [name], limit=MAX_PROVENANCE)
+        if not is_visible_name(name, of_end, documents):
+            return Restricted(None, is_lasting=False)
+    return Restricted(item, is_lasting=not ends)
 
 
 async def provenance_among(
@@ -98,6 +114,16 @@ def has_all_sources(item: Entity | Relation, documents: Collection[str]) -> bool
         return False
     places = map(chunk_place, item.source_ids)
     return all(place is not None and place[0] in documents for place in places)
+
+
+def has_no_source(item: Entity | Relation, documents: Collection[str]) -> bool:
+    """Return whether none of these documents speaks of the entity or relation, as far as its list
+    of sources tells.
+    """
+    if not item.source_ids or item.support > len(item.source_ids):
+        return False
+    places = map(chunk_place, item.source_ids)
+    return all(place is not None and place[0] not in documents for place in places)
 
 
 def restricted(item: T, supports: Sequence[Provenance]) -> T | None:

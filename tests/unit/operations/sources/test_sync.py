@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from contracts.access import Access
 from contracts.events import DocumentAdded
 from operations.documents import RefusedDocument
 from operations.sources.port import Listing, SourceFile, SourceItem
@@ -194,3 +195,14 @@ async def test_sources_of_one_workspace_are_not_those_of_another() -> None:
     outcome = await bench.sync(source, replace(SyncRequest("w"), workspace="v"))
     assert len(outcome.additions) == 4
     assert len(await read_sources(bench.log, "v")) == 1
+
+
+async def test_what_a_run_adds_carries_who_may_see_it() -> None:
+    bench, source = Bench(), TextSource(FOUR)
+    access = Access(allow=("group:council",))
+    await bench.sync(source, SyncRequest("w", access=access))
+    events = [
+        decode(message.data, message.subject, message.headers).data
+        for message in bench.log.messages
+    ]
+    assert {event.access for event in events if isinstance(event, DocumentAdded)} == {access}
