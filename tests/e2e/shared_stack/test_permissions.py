@@ -25,6 +25,24 @@ def answers_for(stack: Stack, group: str) -> str:
     return "\n".join(texts).lower()
 
 
+def past_for(stack: Stack, group: str, position: int) -> str:
+    """All that somebody of a group is told of a place of the log, in lower case."""
+    headers = {"X-On-Behalf-Of": f"group:{group}"}
+    with stack.client(WORKSPACE) as client:
+        question = {"query": QUESTION, "as_of": str(position)}
+        answers = [client.post("/query/data", json=question, headers=headers)]
+        for path in (
+            f"/graphs?label=*&as_of={position}",
+            f"/passages/search?keyword=office&as_of={position}",
+            "/graph/entity/history?name=Harbour Office",
+            f"/operations/diff?from=0&to={position}",
+        ):
+            answers.append(client.get(path, headers=headers))
+    assert {answer.status_code for answer in answers} == {200}
+    assert all("harbour office" in answer.text.lower() for answer in answers)
+    return "\n".join(answer.text for answer in answers[:3] + answers[4:]).lower()
+
+
 def test_a_document_is_hidden_shown_explained_and_taken_back(stack: Stack) -> None:
     with stack.service(WORKSPACE) as service:
         service.add_text(OPEN, "office.md")
@@ -41,7 +59,10 @@ def test_a_document_is_hidden_shown_explained_and_taken_back(stack: Stack) -> No
     change = stack.json("access", "set", "letter.md", "--allow", "group:press", *HERE)
     assert change["is_new"]
     assert "marlow" in answers_for(stack, "press")
+    # Of the time before it sees no more than it could see then.
+    assert not any(word in past_for(stack, "press", position) for word in WORDS)
     assert not any(word in answers_for(stack, "council") for word in WORDS)
+    assert not any(word in past_for(stack, "council", position) for word in WORDS)
     who = ("access", "explain", "letter.md", "--as", "group:council", *HERE)
     assert stack.run(*who).returncode == 1
     assert stack.json(*who, "--at", str(position))["is_visible"]
