@@ -25,7 +25,7 @@ EXACT_BELOW = 20_000
 LOOKED_AGAIN = 60.0
 """Seconds for which the size of a workspace, and whether there is an index, are taken as given."""
 
-CANDIDATES = 40
+CANDIDATES = 200
 """Rows that the index is asked for beyond twice those that are wanted."""
 
 MOST_LOOKED_AT = 1000
