@@ -79,27 +79,29 @@ async def test_the_index_of_a_large_workspace_finds_what_comparing_with_all_find
         assert await scans_of_the_index(url) == []
         await put(vectors, "large", directions)
         assert ROWS > EXACT_BELOW
-        await until(lambda: made(url), "the index is made", seconds=300)
+        await until(lambda: has_index(url), "the index is made", seconds=300)
 
-        found = 0
+        shared_hits = 0
         for question in questions:
             hits = await vectors.search(
                 Partition("large", 1), "chunks", question.tolist(), top_k=WANTED
             )
             nearest = np.argsort(-(directions @ question))[:WANTED]
-            found += len({f"chunk-{number:06d}" for number in nearest} & {hit.id for hit in hits})
-        recall = found / (QUESTIONS * WANTED)
+            shared_hits += len(
+                {f"chunk-{number:06d}" for number in nearest} & {hit.id for hit in hits}
+            )
+        recall = shared_hits / (QUESTIONS * WANTED)
         print(f"\nrecall@{WANTED} of {ROWS} rows: {recall:.3f}")
         assert recall >= RECALL
-        await until(lambda: asked(url), "the index was asked", seconds=30)
+        await until(lambda: index_answers(url), "the index was asked", seconds=30)
     finally:
         await vectors.close()
 
 
-async def made(url: str) -> bool:
+async def has_index(url: str) -> bool:
     return bool(await scans_of_the_index(url))
 
 
-async def asked(url: str) -> bool:
+async def index_answers(url: str) -> bool:
     """Whether the index answered all questions; the server counts a second late."""
     return sum(await scans_of_the_index(url)) >= QUESTIONS
