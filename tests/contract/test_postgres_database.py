@@ -17,7 +17,8 @@ from tests.support.postgres_server import programs, shared_postgres
 from tests.support.shared_servers import SharedServers
 
 SCRIPT = REPOSITORY / "deploy/postgres/database.sh"
-DATABASE, USER = "compose_rag", "compose_services"
+DATABASE = "compose_rag"
+USER = "compose_services"
 
 
 def run_script(server: SplitResult, password: Path) -> None:

@@ -19,8 +19,12 @@ from tests.support.shared_servers import SharedServers
 
 pytestmark = pytest.mark.nightly  # a minute; few rows are searched exactly: test_vectors.py
 
-ROWS, NEIGHBOURS, DIMENSION = 25_000, 5_000, 128
-CENTRES, QUESTIONS, WANTED = 500, 100, 10
+ROWS = 25_000
+NEIGHBOURS = 5_000
+DIMENSION = 128
+CENTRES = 500
+QUESTIONS = 100
+WANTED = 10
 RECALL = 0.95
 
 Numbers = np.ndarray[Any, np.dtype[np.float64]]

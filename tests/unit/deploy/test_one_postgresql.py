@@ -66,11 +66,11 @@ def test_the_server_is_pinned_checked_limited_and_reached_from_inside_alone() ->
 
 def test_make_env_writes_its_secrets_which_fit_together(tmp_path: Path) -> None:
     make_env(tmp_path)
-    written = made_secrets(tmp_path)
-    assert set(LAYER["secrets"]) <= set(written)
-    password = written["postgres_password"].strip()
-    assert written["stores_url"] == f"postgresql://lightstream:{password}@postgres:5432/rag\n"
-    assert password != written["postgres_root_password"].strip()
+    secrets = made_secrets(tmp_path)
+    assert set(LAYER["secrets"]) <= set(secrets)
+    password = secrets["postgres_password"].strip()
+    assert secrets["stores_url"] == f"postgresql://lightstream:{password}@postgres:5432/rag\n"
+    assert password != secrets["postgres_root_password"].strip()
 
 
 async def test_no_account_of_milvus_is_made_where_vectors_are_in_postgresql(
