@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from distribution.manual import lay_out
+from distribution.manual import REPOSITORY, SETTINGS, lay_out
 
 
 def test_pages_stand_in_their_places_with_all_they_lead_to(tmp_path: Path) -> None:
@@ -23,3 +23,9 @@ def test_pages_stand_in_their_places_with_all_they_lead_to(tmp_path: Path) -> No
     ]
     text = (tree / "docs/page.md").read_text()
     assert text.startswith("[a](examples/a.py.txt) [tests](../tests/README.md#x) [web](https://")
+
+
+def test_every_page_of_the_documentation_is_in_its_menu() -> None:
+    menu = SETTINGS.read_text("utf-8")
+    pages = (page.relative_to(REPOSITORY) for page in (REPOSITORY / "docs").glob("*.md"))
+    assert [str(page) for page in pages if f": {page}\n" not in menu] == []
