@@ -22,7 +22,7 @@ from offline.language.sentences import Sentence, sentences
 from offline.language.terms import is_telling, words
 
 MODEL = "offline-heuristics-v2"
-PROMPT_VERSION = "offline-4"
+PROMPT_VERSION = "offline-5"
 
 MOST_ENTITIES = 40
 MOST_RELATIONS = 60

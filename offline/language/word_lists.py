@@ -150,7 +150,8 @@ institution academy school laboratory laboratories labs lab foundation associati
 department agency bureau commission committee council office party army navy police church club team league orchestra
 band press times post hospital museum library airlines airways motors pictures studios entertainment systems
 technologies software partners federation organization organisation authority service services court parliament senate
-congress network consortium
+congress network consortium shipyard shipyards brewery bakery clinic hotel factory workshop theatre theater opera
+observatory trust fund union cooperative guild
 """)
 LOCATION = _words("""
 river mountain mountains mount lake sea ocean bay gulf island islands valley desert forest park city town village
@@ -176,14 +177,42 @@ CONTENT = _words(
     "documentary series"
 )
 GIVEN_NAMES = _words("""
-adam ada alan albert alex alexander alice andrew anna anne anthony arthur barbara benjamin bill bob carl carol
-caroline catherine charles charlotte chris christopher claude daniel david diana donald dorothy edward elena elizabeth
-emily emma eric ernest eva francis frank franz fred gene frederick george grace hans harry helen henri henry howard
-hugh isaac jack jacob james jane jean jennifer jim joan john jonathan joseph juan julia karen karl kate katherine
-kevin larry laura linda linus lisa louis louise lucy ludwig luis marcus margaret maria marie mark martha martin mary
-matthew max michael michelle mike nancy neil niels nicholas nikola oliver oscar otto pablo patricia patrick paul peter
-pierre rachel ralph rebecca richard robert roger ronald rosa ruth sam samuel sandra sara sarah simon sofia sophie
-stephen steve steven susan thomas tim tom victor victoria vincent virginia walter werner wilhelm william wolfgang
+aaron abigail ada adam adrian agnes alan albert albrecht alejandro aleksandr alex alexander alexei alfred alice alicia
+alina amelia amy anastasia andrea andreas andrei andrew angela angelika anita anja anna anne annette annika anthony
+anton antonia antonio arnold arthur astrid audrey axel barbara beatrice beatriz ben benedict benjamin bernard bernd
+bertha bettina bill birgit bob boris brian brigitte bruno camille carl carla carlos carmen carol caroline catherine
+cecilia charles charlie charlotte chris christian christina christine christoph christopher claire clara claude
+claudia clemens clive colin conrad cristina cyril daisy damian dan daniel daphne dave david deborah dennis derek diana
+diego dieter dietrich dimitri dirk dmitri dominik donald dora doris dorothy douglas duncan edgar edith edmund eduard
+eduardo edward edwin eileen ekaterina eleanor elena elias elisabeth elise elizabeth ella ellen elsa elsie emil emilia
+emilio emily emma emmanuel enrique eric erich erik erika ernest ernesto erwin esther ethel eugen eugene eva evelyn
+fabian felipe felix fernando fiona florian frances francis francisco francois frank franz franziska françois fraser
+fred frederick frida friedrich fritz gabriel gabriela gene georg george georges gerald gerard gerhard gertrude gilbert
+giovanni gisela giulia giuseppe gloria gordon grace graham greta gretchen guillaume gustav hannah hans harold
+harriet harry hartmut heather hector hedwig heike heinrich heinz helen helena helga helmut henri henry herbert hermann
+hilda howard hugh hugo ian ida ignacio igor ilse ines inge ingrid irene irina iris isaac isabel isabella isabelle ivan
+jack jacob jaime james jan jane janet jason javier jean jennifer jeremy jesse jessica jim joachim joan jochen johann
+johanna johannes john jonas jonathan jorge jose josef josefa joseph josephine joshua josé joyce juan juergen jules
+julia julian juliane julie julius justin jürgen karen karin karl karla kate katharina katherine kathleen katja keith
+kenneth kerstin kevin klara klaus konrad konstantin kurt larry lars laura laurent lena leo leon leonard leonardo
+leonid leonora lewis lillian lina linda linus lisa lisbeth lorenzo lothar louis louisa louise luca lucas lucia lucy
+ludwig luigi luis luise lukas lydia mabel magda magdalena maja manfred manuel manuela marc marcel marco marcus
+margaret margarete margarita maria mariana marianne marie marina mario mark marlene marta martha martin mary mathilde
+matteo matthew matthias maurice max maxim melanie michael michel michelle miguel mike mikhail mila millie milton mina
+mira miriam moritz muriel nadia nancy natalia natalie nathan nathaniel neil nicholas nicolas nicole niels nigel nikita
+nikola nikolai nina nora norbert norman olaf oleg olga oliver olivia olivier oscar oswald ottilie otto pablo patricia
+patricio patrick paul paula pauline pavel pedro percy peter petra philip philipp phyllis pierre rachel rafael raimund
+rainer ralf ralph ramon raphael raymond rebecca regina reinhard renate rene rené ricardo richard robert roberta
+roberto rodrigo roger roland rolf roman ronald rosa rudolf rupert ruprecht ruth sabine salvador sam samantha samuel
+sandra sara sarah sebastian sergei sergio shirley sibylle siegfried sigrid silvia simon simone sofia sonja sophie
+stanley stefan stefanie stella stephen steve steven stuart susan susanne sven svetlana sylvia tamara tanja tatiana
+teresa thea theodor theodore theresa therese thomas tim tobias tom tony ulrich ulrike ursula uwe valentin valentina
+valerie vera vernon veronica victor victoria viktor vincent vincenzo violet virginia vladimir volker walter
+waltraud wanda wendy werner wilfred wilhelm wilhelmina william wilma winston wolfgang xavier yuri yvonne адам
+александр алексей алина алёна анастасия андрей анна антон борис вадим валентина вера виктор владимир галина георгий
+дарья денис дмитрий евгений екатерина елена иван игорь ирина кирилл константин ксения лев леонид людмила максим марина
+мария михаил надежда наталья никита николай олег ольга павел полина пётр роман светлана сергей софья степан татьяна
+фёдор юлия юрий
 """)
 NATIONALITIES = _words("""
 american british english french german italian spanish chinese japanese russian indian dutch swedish danish norwegian
