@@ -1,4 +1,5 @@
 /** Every word the page says, in English. A text that depends on something is a function of it. */
+import { access } from "./access/en";
 import { ask } from "./ask/en";
 import { graph } from "./graph/en";
 import { log } from "./log/en";
@@ -214,6 +215,7 @@ export const en = {
   ask,
   golden,
   validity,
+  access,
   receipts,
   log,
   operations,

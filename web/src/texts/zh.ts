@@ -1,4 +1,5 @@
 import type { Texts } from "./en";
+import { access } from "./access/zh";
 import { ask } from "./ask/zh";
 import { graph } from "./graph/zh";
 import { log } from "./log/zh";
@@ -194,6 +195,7 @@ export const zh: Texts = {
   ask,
   golden,
   validity,
+  access,
   receipts,
   log,
   operations,

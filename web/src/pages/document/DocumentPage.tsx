@@ -8,6 +8,7 @@ import { useTexts } from "../../texts";
 import { CopyButton } from "../../ui/controls";
 import { useFormat, useMoney } from "../../ui/format";
 import { Failure, Loading, Notice } from "../../ui/notices";
+import { DocumentAccess } from "../access/DocumentAccess";
 import { UploadList } from "../documents/UploadList";
 import { isUnderWay, StageBars, StatusBadge } from "../documents/Status";
 import type { Document } from "../documents/useDocuments";
@@ -166,6 +167,7 @@ export default function DocumentPage() {
             </TabPanel>
             <TabPanel id="details">
               <Details document={document} />
+              <DocumentAccess document={document} />
               <Validity id={id} />
               <CostOf id={id} />
             </TabPanel>

@@ -4,6 +4,7 @@ import { useSeesAll } from "../../api/principal";
 import { useTexts } from "../../texts";
 import { Notice } from "../../ui/notices";
 import { GoldenQuestions } from "../golden/GoldenQuestions";
+import { Branches } from "./Branches";
 import { Costs } from "./Costs";
 import { Health } from "./Health";
 import { Models } from "./Models";
@@ -11,11 +12,11 @@ import { Projections } from "./Projections";
 import { SettingsTable } from "./SettingsTable";
 import { Webhooks } from "./Webhooks";
 
-const TABS = { health: Health, projections: Projections, costs: Costs, models: Models, golden: GoldenQuestions, webhooks: Webhooks, settings: SettingsTable };
+const TABS = { health: Health, projections: Projections, costs: Costs, models: Models, golden: GoldenQuestions, branches: Branches, webhooks: Webhooks, settings: SettingsTable };
 type TabName = keyof typeof TABS;
 
 /** What concerns the whole deployment is for those alone whose credentials are for all of it. */
-const OF_ONE_WORKSPACE: TabName[] = ["costs", "golden", "webhooks"];
+const OF_ONE_WORKSPACE: TabName[] = ["costs", "golden", "branches", "webhooks"];
 
 /** What an operator sees and does. */
 export default function OperationsPage() {

@@ -1,0 +1,25 @@
+/** The words about who may see a document, in English. */
+export const access = {
+  title: "Seen by",
+  everyone: "Everyone of the workspace",
+  nobody: "Nobody who does not see everything",
+  allowed: "Allowed",
+  denied: "Denied, although allowed",
+  changed: (when: string, who: string) => (who ? `Changed ${when} by ${who}.` : `Changed ${when}.`),
+  change: "Say who may see it",
+  dialogTitle: (name: string) => `Who may see ${name}?`,
+  dialogText:
+    "Whoever may not see it finds no trace of it in answers, lists and the graph, from the next question on. Who is bound to no principals sees everything.",
+  allow: "Allow",
+  allowHint: "user:ann, group:council, everyone; empty: nobody",
+  deny: "Deny",
+  denyHint: "Wins over what is allowed.",
+  reason: "Reason",
+  save: "Save",
+  open: "Let everyone see it",
+  ask: "Does somebody see it?",
+  who: "Principals, as user:ann, group:press",
+  whoHint: "Press Enter.",
+  sees: (reason: string) => `Sees it: ${reason}.`,
+  hidden: (reason: string) => `Does not see it: ${reason}.`,
+};
