@@ -64,7 +64,7 @@ webui: $(VENV)/.webui ## Fetch LightRAG's web page into .venv/webui; docs/web-pa
 
 # All at once, for tests of servers mostly wait; they open the page in a browser, so it is checked before them.
 test: style $(VENV)/.webui $(VENV)/.browser $(VENV)/.traps ## What check does, and contract, integration and end-to-end tests
-	@$(MAKE) --no-print-directory --jobs 4 page rest unit types
+	@$(MAKE) --no-print-directory --jobs 4 UNITS_AT_ONCE="-n 3" page rest unit types
 
 rest: page
 	$(WAITING) $(DAILY) -o cache_dir=$(FAILED) --cache-clear $(REST) || { test $$? -eq 1 && $(BIN)/python -m tests.support.again $(REST); }
@@ -93,7 +93,7 @@ page: $(VENV)/.dev $(VENV)/.web
 	$(BIN)/python web/build.py check
 
 unit: $(VENV)/.dev
-	$(PYTEST) $(DAILY) $(UNIT)
+	$(PYTEST) $(UNITS_AT_ONCE) $(DAILY) $(UNIT)
 
 simulate: $(VENV)/.dev ## Run the pipeline in memory under a seeded scheduler that interrupts and kills (SEEDS=100000, FIRST=0)
 	$(BIN)/python -m tests.simulation --first $(or $(FIRST),0) --seeds $(or $(SEEDS),100000)

@@ -14,7 +14,7 @@ import structlog
 
 from contracts import subjects
 from contracts.access import Access
-from contracts.envelope import Envelope, Lineage, wrap
+from contracts.envelope import Envelope, wrap
 from contracts.events import (
     AccessChanged,
     DocumentAdded,
@@ -28,6 +28,7 @@ from contracts.ids import event_id
 from runtime.branches import Branch, is_dropped, read_branches
 from runtime.bus.codec import decode
 from runtime.bus.encoded_text import EncodedText
+from runtime.bus.lineage import copied_lineage
 from runtime.bus.port import Blobs, Log, Message
 from runtime.errors import NewerVersion, Poison, ServiceError
 
@@ -185,7 +186,7 @@ class BranchCopier:
                 source=SOURCE,
                 workspace=self.branch.workspace,
                 time=original.time,
-                lineage=Lineage(traceparent=original.traceparent, actor=original.actor),
+                lineage=copied_lineage(original),
             )
         )
         return True

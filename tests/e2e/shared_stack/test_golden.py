@@ -66,12 +66,9 @@ def test_questions_are_asked_and_keep_what_is_worse_from_going_live(
     assert "no longer office: missing fact: Ada Marlow" in kept_rebuild.stderr
     assert stack.run("rebuild", "promote").returncode == 1
     live = stack.json("rebuild", "promote", "--yes")
-    (result,) = live["golden"]
-    assert (result["workspace"], result["passed_before"], result["passed_again"]) == (
-        WORKSPACE,
-        2,
-        1,
-    )
+    # Other tests of this stack may have golden questions of their own.
+    (result,) = [result for result in live["golden"] if result["workspace"] == WORKSPACE]
+    assert (result["passed_before"], result["passed_again"]) == (2, 1)
     runs = stack.json("golden", "history", *HERE)
     assert [(entry["passed"], entry["before_promotion"]) for entry in runs[:3]] == [
         (2, False),

@@ -18,7 +18,7 @@ function useDifferences(branch: Branch): string {
     branch.prompt && texts.prompt,
     branch.entity_types && texts.types,
     branch.chunking && texts.chunking,
-    branch.sample !== null && texts.sample(branch.sample),
+    branch.sample ? texts.sample(branch.sample) : "",
   ];
   return parts.filter(Boolean).join(" · ");
 }
