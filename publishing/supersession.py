@@ -30,7 +30,7 @@ async def decide_supersession(
     statement = validated(
         lambda: SupersessionStated(
             document_id=id,
-            validity=decided(current_validity, older_id, is_accepted=is_accepted),
+            validity=_decided(current_validity, older_id, is_accepted=is_accepted),
             editor=decision.editor,
             reason=decision.reason,
         )
@@ -38,7 +38,7 @@ async def decide_supersession(
     return await publish_statement(log, workspace=workspace, statement=statement, source=source)
 
 
-def decided(validity: Validity, older_id: str, *, is_accepted: bool) -> Validity:
+def _decided(validity: Validity, older_id: str, *, is_accepted: bool) -> Validity:
     """Return the validity in which this older document is superseded, or stays in force. Raises
     ValueError where it would name too many.
     """

@@ -31,9 +31,10 @@ def meanings(term: str, language: str) -> frozenset[str]:
     if own or language != GERMAN:
         return own
     cuts = range(_SHORTEST_PART, len(term) - _SHORTEST_PART + 1)
-    last = next((by_term[term[at:]] for at in cuts if term[at:] in by_term), frozenset[str]())
-    first = next((by_term[term[:at]] for at in reversed(cuts) if term[:at] in by_term), last)
-    return first | last
+    heads = (by_term[term[at:]] for at in cuts if term[at:] in by_term)
+    head_meanings = next(heads, frozenset[str]())
+    modifiers = (by_term[term[:at]] for at in reversed(cuts) if term[:at] in by_term)
+    return next(modifiers, head_meanings) | head_meanings
 
 
 def is_light(term: str, language: str) -> bool:

@@ -47,8 +47,8 @@ def with_stores_url(environ: Mapping[str, str]) -> dict[str, str]:
         if not environ.get(storage, "").startswith(maker)
         for variable in variables(setting, Settings.model_fields[setting])
     }
-    kept = {name: value for name, value in environ.items() if name not in idle_names}
-    return kept | {"STORES_URL": _url(environ)}
+    used_variables = {name: value for name, value in environ.items() if name not in idle_names}
+    return used_variables | {"STORES_URL": _url(environ)}
 
 
 def _url(environ: Mapping[str, str]) -> str:

@@ -8,12 +8,9 @@ import pytest
 from mcp import Client
 from mcp_types import CallToolResult, TextContent
 
-from runtime.receipts.reading import find_receipt
 from tests.support.access import READER, SEVERAL, behind
 from tests.support.logged_library import BEFORE_THE_FERRY, logged_library
 from tests.support.mcp_servers import connected, listening, over_http, serving
-from tests.support.querying import library_of_two
-from tests.support.questions import local_questions, receipts_of
 
 TOOLS = {
     "search",
@@ -115,21 +112,6 @@ async def test_documents_are_searched_and_asked(transport: str) -> None:
             "mode": "local",
             "mode_reason": "",
         }
-
-
-async def test_an_answer_has_its_receipt() -> None:
-    harness = await library_of_two()
-    receipts = receipts_of(harness)
-    asked = local_questions(harness, receipts)
-    async with (
-        listening(harness=harness, questions=asked) as url,
-        connected("http", url) as client,
-    ):
-        answer = await told(client, "ask", question="Who discovered radium?")
-        await receipts.publish()
-        receipt = await find_receipt(harness.log, "w", answer["receipt"])
-    assert receipt is not None
-    assert receipt.event.question.text == "Who discovered radium?"
 
 
 @each_transport

@@ -25,12 +25,12 @@ class PromotedBranches:
         """Return the workspace that answers questions to this one. Raises `Unavailable`."""
         if origin_of(workspace):
             return workspace
-        now = time.monotonic()
+        moment = time.monotonic()
         read_at, answering = self._answering.get(workspace, (0.0, ""))
-        if not answering or now - read_at > KEPT_SECONDS:
+        if not answering or moment - read_at > KEPT_SECONDS:
             name = await promoted_branch(self.log, workspace)
             answering = branch_workspace(workspace, name) if name else workspace
             if len(self._answering) >= MAX_WORKSPACES:
                 self._answering.clear()
-            self._answering[workspace] = now, answering
+            self._answering[workspace] = moment, answering
         return answering

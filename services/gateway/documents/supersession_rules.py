@@ -121,15 +121,15 @@ def _by_amendment(documents: Sequence[NamedDocument]) -> Iterator[Supersession]:
 
 def _series(documents: Sequence[NamedDocument], label: re.Pattern[str]) -> Iterator[list[_Issue]]:
     """Return the documents whose names are equal but for this label, in the order of the labels."""
-    by_rest: dict[str, dict[tuple[int, ...], _Issue]] = defaultdict(dict)
+    by_remainder: dict[str, dict[tuple[int, ...], _Issue]] = defaultdict(dict)
     for document in documents:
         stem, extension = _parts(document.file_path)
         for match in label.finditer(stem):
             remainder = _words(f"{stem[: match.start()]}\0{stem[match.end() :]}{extension}")
             place = tuple(int(group) for group in _numbers(match))
             issue = _Issue(document, match[0].strip(" _.-"), place)
-            by_rest[remainder].setdefault(place, issue)
-    for issues in by_rest.values():
+            by_remainder[remainder].setdefault(place, issue)
+    for issues in by_remainder.values():
         if len(issues) > 1:
             yield [issues[place] for place in sorted(issues)]
 

@@ -379,14 +379,9 @@ async def test_what_was_added_before_names_had_one_spelling_keeps_its_id(
     harness: Harness, id: str, submission: dict[str, Any]
 ) -> None:
     old_event = DocumentAdded(document_id=id, text="old", file_path=DECOMPOSED)
+    old_time = datetime(2026, 1, 1, tzinfo=UTC)
     await harness.log.publish(
-        wrap(
-            old_event,
-            id="old",
-            source="tests",
-            workspace="w",
-            time=datetime(2026, 1, 1, tzinfo=UTC),
-        )
+        wrap(old_event, id="old", source="tests", workspace="w", time=old_time)
     )
     assert not (await harness.add("old", **submission)).is_new
     assert (await harness.add("new", **submission)).document_id == id

@@ -2,6 +2,7 @@ import { Tag } from "lucide-react";
 import { type FormEvent, useState } from "react";
 import { Link } from "react-router";
 import { data, useApi, useWorkspace } from "../../api/client";
+import { readUntil } from "../../api/looks";
 import { useMayWrite } from "../../api/principal";
 import { useTexts } from "../../texts";
 import { Button, TextInput } from "../../ui/controls";
@@ -10,20 +11,15 @@ import { Failure } from "../../ui/notices";
 import { tagsIn, tagsOf } from "../documents/tags";
 import { type Document, useChange } from "../documents/useDocuments";
 
-/** Milliseconds between two looks whether the lists know the new tags, and how often one looks. */
-const PAUSE = 250;
-const MOST_LOOKS = 20;
-
 /** Gives a document tags; done once the lists have them. */
 function useTagging(id: string, onDone: () => void) {
   const api = useApi();
   return useChange(async (tags: string[]) => {
     const given = data(await api.PUT("/documents/{document_id}/tags", { params: { path: { document_id: id } }, body: { tags, reason: "" } }));
-    for (let look = 0; look < MOST_LOOKS; look += 1) {
-      const document = data(await api.GET("/documents/by_id", { params: { query: { doc_id: id } } }));
-      if (String(tagsOf(document)) === String(given.tags)) break;
-      await new Promise((resolve) => setTimeout(resolve, PAUSE));
-    }
+    await readUntil(
+      async () => data(await api.GET("/documents/by_id", { params: { query: { doc_id: id } } })),
+      (document) => String(tagsOf(document)) === String(given.tags),
+    );
     onDone();
   });
 }

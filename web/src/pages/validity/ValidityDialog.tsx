@@ -1,34 +1,19 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { X } from "lucide-react";
 import { type FormEvent, useState } from "react";
 import { data, type Schemas, useApi, useWorkspace } from "../../api/client";
-import { useDocumentName } from "../../api/documentNames";
+import { readUntil } from "../../api/looks";
 import { useTexts } from "../../texts";
 import { Button, TextInput } from "../../ui/controls";
 import { Dialog } from "../../ui/dialogs";
 import { Failure } from "../../ui/notices";
+import { ChosenDocuments } from "../documents/ChosenDocuments";
 import { DocumentPicker } from "../documents/DocumentPicker";
 
 type DocumentValidity = Schemas["DocumentValidity"];
 
-/** Milliseconds between two looks at whether a statement has come from the log to those who read, and how many looks. */
-const PAUSE = 250;
-const LOOKS = 20;
-
 const dayOf = (time: string | null) => time?.slice(0, 10) ?? "";
 const sorted = (ids: readonly string[]) => [...ids].sort().join("\n");
 const timeOf = (day: string) => (day ? `${day}T00:00:00Z` : null);
-
-function Chosen({ id, onRemove }: { id: string; onRemove: () => void }) {
-  const texts = useTexts().validity;
-  const name = useDocumentName(id) || id;
-  return (
-    <li>
-      <span title={name}>{name}</span>
-      <Button look="quiet" icon={X} className="small" label={texts.withoutOlder(name)} onPress={onRemove} />
-    </li>
-  );
-}
 
 type DialogProps = { validity: DocumentValidity; onClose: () => void };
 
@@ -45,13 +30,11 @@ export function ValidityDialog({ validity, onClose }: DialogProps) {
   const [reason, setReason] = useState("");
   const path = { document_id: validity.document_id };
   const finish = async (isStated: boolean) => {
-    for (let look = 0; look < LOOKS; look += 1) {
-      const now = data(await api.GET("/documents/{document_id}/validity", { params: { path } }));
-      queries.setQueryData([workspace, "validity", validity.document_id], now);
-      const isThere = now.is_stated === isStated && (!isStated || sorted(now.supersedes) === sorted(older));
-      if (isThere) break;
-      await new Promise((resolve) => setTimeout(resolve, PAUSE));
-    }
+    const now = await readUntil(
+      async () => data(await api.GET("/documents/{document_id}/validity", { params: { path } })),
+      ({ is_stated, supersedes }) => is_stated === isStated && (!isStated || sorted(supersedes) === sorted(older)),
+    );
+    queries.setQueryData([workspace, "validity", validity.document_id], now);
     onClose();
   };
   const state = useMutation({
@@ -81,13 +64,7 @@ export function ValidityDialog({ validity, onClose }: DialogProps) {
         <TextInput type="date" label={texts.fromDay} value={from} onChange={setFrom} />
         <TextInput type="date" label={texts.untilDay} value={until} onChange={setUntil} />
         <DocumentPicker label={texts.older} value="" onChange={(id) => id && setOlder([...new Set([...older, id])])} isOnce />
-        {older.length > 0 && (
-          <ul aria-label={texts.supersedes}>
-            {older.map((id) => (
-              <Chosen key={id} id={id} onRemove={() => setOlder(older.filter((other) => other !== id))} />
-            ))}
-          </ul>
-        )}
+        <ChosenDocuments label={texts.supersedes} ids={older} withoutLabel={texts.withoutOlder} onChange={setOlder} />
         <TextInput label={texts.reason} value={reason} onChange={setReason} />
         <div className="actions">
           <Button onPress={onClose}>{all.common.cancel}</Button>
