@@ -82,6 +82,8 @@ def list_(
             words = receipt.question if receipt.question is not None else f"({receipt.form})"
             changes = receipt.changed_passages
             change_note = f", {changes} passages changed since" if changes else ""
+            if edits := receipt.edited_items:
+                change_note += f", {edits} entities and relations edited since"
             echo(
                 line(
                     f"{receipt.id}  {receipt.asked_at[:19]}  {receipt.asker or '-'}  "

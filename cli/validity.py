@@ -90,7 +90,7 @@ def set_(
             "--authority",
             min=-100,
             max=100,
-            help="Its weight, for who looks; nothing is ordered by it.",
+            help="Preferred to lesser ones in force that contradict it.",
         ),
     ] = 0,
     reason: Reason = "",
@@ -199,7 +199,9 @@ def contradictions(
             return
         for pair in answer.contradictions:
             for statement in (pair.first, pair.second):
-                echo(line(statement.statement), label=f"{line(statement.file_path)}: ")
+                authority = f" (authority {statement.authority})" if statement.authority else ""
+                source = f"{line(statement.file_path)}{authority}"
+                echo(line(statement.statement), label=f"{source}: ")
             echo("")
         note(
             f"{len(answer.contradictions)} contradictions, told by quantities and negations alone, "

@@ -74,7 +74,7 @@ class Validity(Value):
         default=0,
         ge=-100,
         le=100,
-        description="the greater, the weightier; nothing is ordered by it",
+        description="of two in force that contradict each other the greater is preferred",
     )
     coexists_with: tuple[Annotated[str, Field(min_length=1, max_length=512)], ...] = Field(
         default=(),

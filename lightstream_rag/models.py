@@ -79,6 +79,22 @@ class OutdatedSource(ResponseModel):
     valid_until: datetime | None = None
 
 
+class WeighedStatement(ResponseModel):
+    """What a source says, and the authority of its document: the greater, the weightier."""
+
+    document_id: str
+    file_path: str
+    reference_id: str = ""
+    statement: str
+    authority: int
+
+
+class OutweighedStatement(WeighedStatement):
+    """What a source says and one of greater authority seems to contradict."""
+
+    contradicted_by: WeighedStatement
+
+
 class Answer(ResponseModel):
     """The answer to a question. `response_time` in seconds. `truncated`: the model ended before the
     answer's end. `prompt_truncated`: its context window was too small for its prompt. `mode` and
@@ -97,6 +113,8 @@ class Answer(ResponseModel):
     mode_reason: str | None = None
     outdated_sources: list[OutdatedSource] | None = None
     """The sources that are not in force."""
+    outweighed_statements: list[OutweighedStatement] | None = None
+    """What sources of greater authority contradict."""
     receipt: str | None = None
     """The id of its receipt, where the service records answers."""
 

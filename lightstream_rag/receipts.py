@@ -9,7 +9,8 @@ from lightstream_rag.models import ResponseModel
 class ReceiptSummary(ResponseModel):
     """A receipt in a list. `question` is None where only its hash was recorded; `documents` and
     `passages`: how many the answer rests on; `changed_passages`: how many of these are not in the
-    documents any more as they were; `end`: `whole`, or how it ended.
+    documents any more as they were; `edited_items`: entities and relations that it rests on and
+    people have edited since; `end`: `whole`, or how it ended.
     """
 
     id: str
@@ -22,6 +23,7 @@ class ReceiptSummary(ResponseModel):
     documents: int = 0
     passages: int = 0
     changed_passages: int = 0
+    edited_items: int = 0
     by_model: bool = False
     end: str = "whole"
 

@@ -11,8 +11,8 @@ from lightstream_rag.models import DocumentValidity, ResponseModel, ValidityStat
 
 class Validity(TypedDict, total=False):
     """Since when and until when a document holds, the ids of the documents that it supersedes and
-    that it leaves in force, and its weight, by which nothing is ordered. Times must have a time
-    zone.
+    that it leaves in force, and its authority: of two in force that contradict each other the
+    greater is preferred. Times must have a time zone.
     """
 
     valid_from: datetime | None
@@ -72,10 +72,13 @@ class ContradictingStatement(ResponseModel):
     file_path: str
     chunk_id: str
     statement: str
+    authority: int = 0
 
 
 class ContradictingPair(ResponseModel):
-    """Two statements of different documents that seem to contradict each other."""
+    """Two statements of different documents that seem to contradict each other, that of greater
+    authority first.
+    """
 
     first: ContradictingStatement
     second: ContradictingStatement

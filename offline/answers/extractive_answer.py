@@ -84,8 +84,8 @@ IN_OTHER_LANGUAGES = Weights(1.0, 0.3, 1, 0.56)
 BEST_PASSAGE = 0.1
 """Bonus for sentences of the first passage; the second gets half, the third a third."""
 
-OUTDATED = 0.5
-"""Malus for sentences of documents that are not in force."""
+SECONDARY = 0.5
+"""Malus for sentences of passages to which others are preferred."""
 
 CANDIDATES = 20
 """Most sentences that are embedded for one answer, each in up to four readings of a few
@@ -149,8 +149,10 @@ class SourcePassage:
     """Whether its document goes on, so that its last sentence may be cut."""
     begins_inside: bool = False
     """Whether it is not the first passage of its document, so may begin within a sentence."""
-    is_outdated: bool = False
-    """Whether its document is not in force, so that another one that says as much is preferred."""
+    is_secondary: bool = False
+    """Whether another passage that says as much is preferred: its document is not in force, or a
+    document of greater authority contradicts it.
+    """
 
 
 async def extractive_answer(
@@ -228,15 +230,16 @@ async def _of_both_hops(
 async def scored_candidates(
     question: str, passages: Sequence[SourcePassage], embedder: Embeds, language: str = ""
 ) -> list[tuple[float, Candidate]]:
-    """Return the best sentences with their scores, best first, those that are in force before
-    others of about the same score.
+    """Return the best sentences with their scores, best first, those of other passages before
+    those of secondary ones with about the same score.
 
     The `CANDIDATES` that share most words with the question are embedded below what heads them; the
     `FINALISTS` that are best then also alone and after what they go on from.
     """
     language = language or language_of(question)
     weights = weights_for(language)
-    sentences = _sentences(question, passages, language)
+    passages = [passage for passage in passages if _speaks_of(question, passage, language)]
+    sentences = _sentences(question, passages)
     lexical = lexical_scores(
         wanted_terms(question, language),
         [
@@ -263,7 +266,7 @@ async def scored_candidates(
         i: scores[i] + weights.score(0.0, meaning)
         for i, meaning in zip(order, first_similarities, strict=True)
     }
-    malus = {passage.reference: OUTDATED for passage in passages if passage.is_outdated}
+    malus = [SECONDARY if passage.is_secondary else 0.0 for passage in passages]
     finalists = sorted(order, key=lambda i: -rough[i])[:FINALISTS]
     final_similarities = await comparison.similarities([sentences[i].readings for i in finalists])
     ranking = sorted(
@@ -271,7 +274,7 @@ async def scored_candidates(
             (scores[i] + weights.score(0.0, meaning), i)
             for i, meaning in zip(finalists, final_similarities, strict=True)
         ),
-        key=lambda pair: (malus.get(sentences[pair[1]].reference, 0.0) - pair[0], pair[1]),
+        key=lambda pair: (malus[sentences[pair[1]].passage] - pair[0], pair[1]),
     )
     return [(score, sentences[i]) for score, i in ranking]
 
@@ -290,15 +293,9 @@ def _fitness(question: str, sentence: Candidate, language: str) -> float:
     return kind + noun + defines + BEST_PASSAGE / (1 + sentence.passage)
 
 
-def _sentences(question: str, passages: Sequence[SourcePassage], language: str) -> list[Candidate]:
-    """Return the sentences that have the numbers of the question, of passages that have any of its
-    names.
-    """
-    sources = (
-        (passage.reference, _parts(passage))
-        for passage in passages
-        if _speaks_of(question, passage, language)
-    )
+def _sentences(question: str, passages: Sequence[SourcePassage]) -> list[Candidate]:
+    """Return the sentences that have the numbers of the question."""
+    sources = ((passage.reference, _parts(passage)) for passage in passages)
     question_numbers = numbers(question)
     return [
         candidate

@@ -32,7 +32,7 @@ class ValidityBody(StrictModel):
         default=0,
         ge=-100,
         le=100,
-        description="the greater, the weightier; nothing is ordered by it",
+        description="of two in force that contradict each other the greater is preferred",
     )
     coexists_with: list[DocumentId] = Field(
         default=[], max_length=MAX_SUPERSEDED, description="ids of documents it leaves in force"

@@ -14,7 +14,7 @@ from services.gateway.graph.models import Name
 from services.gateway.graph.sources import Source, sources_of
 from services.gateway.workspaces import Workspace
 from services.query.partitions import Partitions
-from services.query.status.standings import standings
+from services.query.status.standings import ValidityRegister, validity_register
 
 router = APIRouter(tags=["graph"])
 
@@ -26,9 +26,10 @@ class ContradictingStatement(BaseModel):
     file_path: str
     chunk_id: str
     statement: str
+    authority: int = Field(description="of its document; the greater, the weightier")
 
     @classmethod
-    def of(cls, source: Source, statement: str) -> "ContradictingStatement":
+    def of(cls, source: Source, statement: str, authority: int) -> "ContradictingStatement":
         """Return the statement with its place."""
         place = source.provenance
         return cls(
@@ -36,22 +37,29 @@ class ContradictingStatement(BaseModel):
             file_path=place.file_path,
             chunk_id=place.chunk_id,
             statement=statement,
+            authority=authority,
         )
 
 
 class ContradictingPair(BaseModel):
-    """Two statements of different documents that seem to contradict each other."""
+    """Two statements of different documents that seem to contradict each other, that of greater
+    authority first.
+    """
 
     first: ContradictingStatement
     second: ContradictingStatement
 
     @classmethod
-    def of(cls, contradiction: Contradiction) -> "ContradictingPair":
+    def of(cls, contradiction: Contradiction, register: ValidityRegister) -> "ContradictingPair":
         """Return the pair as the route shows it."""
-        return cls(
-            first=ContradictingStatement.of(contradiction.first, contradiction.first_statement),
-            second=ContradictingStatement.of(contradiction.second, contradiction.second_statement),
-        )
+        statements = [
+            ContradictingStatement.of(
+                source, text, register.authority(source.provenance.document_id)
+            )
+            for source, text in contradiction.statements
+        ]
+        weightier_first = sorted(statements, key=lambda statement: -statement.authority)
+        return cls(first=weightier_first[0], second=weightier_first[1])
 
 
 class ContradictionsResponse(BaseModel):
@@ -86,11 +94,12 @@ async def list_contradictions(
     )
     visible = await deps.visibility.of(workspace, viewer) if viewer else None
     ids = {source.provenance.document_id for source in sources}
-    outdated = await standings(
+    register = await validity_register(
         deps.documents, partitions.status, ids, datetime.now(UTC), visible.ids if visible else None
     )
+    outdated = register.standings(ids)
     in_force = [source for source in sources if source.provenance.document_id not in outdated]
     return ContradictionsResponse(
-        contradictions=[ContradictingPair.of(pair) for pair in contradictions(in_force)],
+        contradictions=[ContradictingPair.of(pair, register) for pair in contradictions(in_force)],
         looked_at=len(in_force),
     )

@@ -21,6 +21,11 @@ class Contradiction:
     second: Source
     second_statement: str
 
+    @property
+    def statements(self) -> tuple[tuple[Source, str], tuple[Source, str]]:
+        """Return both sentences, each with where it comes from."""
+        return (self.first, self.first_statement), (self.second, self.second_statement)
+
 
 def contradictions(sources: Sequence[Source]) -> list[Contradiction]:
     """Return the pairs of sentences, of the descriptions that different documents give, that seem

@@ -6,14 +6,12 @@ from dataclasses import dataclass, replace
 
 from contracts import subjects
 from contracts.events import DocumentAdded, DocumentDeleted, Event, GraphEdited
-from contracts.moments import microseconds
 from contracts.values import ALIAS_OPERATIONS
-from knowledge.edit import Edit, edit_of, standing_edits, undone_edits
+from knowledge.edit import Edit, standing_edits, undone_edits
 from publishing.documents import restore_document
 from publishing.graph_edits import edit_graph
-from runtime.bus.codec import decode
 from runtime.bus.port import Log, Message
-from runtime.errors import ServiceError
+from services.gateway.past.logged_edits import decoded_event, logged_edits
 from services.query.errors import BadRequest, Conflict, NotFound
 from services.query.event_source import SOURCE
 
@@ -52,7 +50,7 @@ class Undo:
         """
         match await self._event_at(sequence):
             case GraphEdited():
-                edits = await self.edits(sequence - 1)
+                edits = await logged_edits(self.log, self.workspace, sequence - 1)
                 return self.plan_edit(edits[0], edits)
             case DocumentDeleted() as event:
                 return await self._restored(sequence, event.document_id, was_deleted=True)
@@ -98,7 +96,7 @@ class Undo:
         ]
         if not additions or max(deletions, default=0) > additions[-1].sequence:
             return None
-        event = _decoded(additions[-1])
+        event = decoded_event(additions[-1])
         assert isinstance(event, DocumentAdded)
         return event
 
@@ -106,18 +104,7 @@ class Undo:
         message = await self.log.following(sequence - 1, subjects.of_workspace(self.workspace))
         if message is None or message.sequence != sequence:
             raise NotFound(f"workspace {self.workspace!r} has no event at sequence {sequence}")
-        return _decoded(message)
-
-    async def edits(self, after: int = 0) -> list[Edit]:
-        """Return the edits of the graph behind a sequence, in the order of the log. Raises
-        BadRequest where one cannot be read.
-        """
-        edits: list[Edit] = []
-        for message in await self._history(None, "GraphEdited", after):
-            event = _decoded(message)
-            if isinstance(event, GraphEdited):
-                edits.append(edit_of(message.sequence, microseconds(message.published_at), event))
-        return edits
+        return decoded_event(message)
 
     def plan_edit(self, edit: Edit, edits: Sequence[Edit]) -> Undoing:
         """Return what would be published to take back an edit; `edits` are all from that one on.
@@ -164,7 +151,7 @@ class Undo:
             raise BadRequest(
                 f"document {id!r} had no text before {sequence}: to take it back, delete it"
             )
-        event = _decoded(before[-1])
+        event = decoded_event(before[-1])
         assert isinstance(event, DocumentAdded)
         change = "deletion" if was_deleted else "new text"
         return Undoing(
@@ -180,13 +167,3 @@ class Undo:
     async def _history(self, about: str | None, event_type: str, after: int = 0) -> list[Message]:
         async with aclosing(self.log.history(self.workspace, about, event_type, after)) as messages:
             return [message async for message in messages]
-
-
-def _decoded(message: Message) -> Event:
-    """Return the event. Raises BadRequest for one that cannot be read."""
-    try:
-        return decode(message.data, message.subject, message.headers).data
-    except ServiceError as error:
-        raise BadRequest(
-            f"the event at sequence {message.sequence} cannot be read: {error}"
-        ) from None

@@ -10,6 +10,7 @@ from knowledge.edit import Edit, standing_edits
 from runtime.bus.codec import decode
 from runtime.concurrency.bounded_gathering import gather_bounded
 from runtime.errors import ServiceError
+from services.gateway.past.logged_edits import logged_edits
 from services.gateway.past.undo import JOINING, Undo, Undoing
 from services.query.errors import BadRequest, Conflict, TooLarge
 
@@ -65,7 +66,7 @@ async def plan_since(undo: Undo, since: int) -> CommonUndoing:
 
     changes = await _document_changes(undo, since)
     plans = [
-        *_planned_edits(undo, since, await undo.edits()),
+        *_planned_edits(undo, since, await logged_edits(undo.log, undo.workspace)),
         *await gather_bounded(plan_document, changes, at_once=PARALLEL_EVENTS),
     ]
     plans.sort(key=lambda plan: plan.sequence if plan else 0, reverse=True)

@@ -18,7 +18,7 @@ from services.gateway.questions.routes import (
     question_request,
     reader_of_past,
 )
-from services.gateway.questions.standings import outdated_sources
+from services.gateway.questions.standings import outdated_sources, outweighed_statements
 from services.gateway.reference.responses import DESCRIPTIONS, Problem, Responses
 from services.gateway.workspaces import Workspace
 from services.query.passage import Passage
@@ -38,7 +38,8 @@ class QueryData(BaseModel):
     data: dict[str, Any] = Field(description="entities, relationships, chunks, references")
     metadata: dict[str, Any] = Field(
         description=(
-            "query_mode, keywords, processing_info, token_budget; outdated_sources, if any"
+            "query_mode, keywords, processing_info, token_budget; "
+            "outdated_sources and outweighed_statements, if any"
         )
     )
 
@@ -91,16 +92,18 @@ def response_data(retrieved: RetrievedData) -> QueryData:
             },
             "processing_info": dict(retrieval.info),
             "token_budget": retrieved.tokens,
-            **_outdated(retrieval),
+            **_validity(retrieval),
         },
     )
 
 
-def _outdated(retrieval: RetrievalResult) -> dict[str, Any]:
-    sources = outdated_sources(retrieval)
-    if sources is None:
-        return {}
-    return {"outdated_sources": [source.model_dump(mode="json") for source in sources]}
+def _validity(retrieval: RetrievalResult) -> dict[str, Any]:
+    metadata: dict[str, Any] = {}
+    if sources := outdated_sources(retrieval):
+        metadata["outdated_sources"] = [source.model_dump(mode="json") for source in sources]
+    if statements := outweighed_statements(retrieval):
+        metadata["outweighed_statements"] = [item.model_dump() for item in statements]
+    return metadata
 
 
 def no_results(retrieved: RetrievedData) -> QueryData:

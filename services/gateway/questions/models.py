@@ -22,7 +22,7 @@ from contracts.spelling import one_spelling, spellings
 from contracts.tags import MAX_TAGS
 from contracts.text import encodable, sanitize
 from runtime.bus.points import FORM
-from services.gateway.questions.standings import OutdatedSource
+from services.gateway.questions.standings import OutdatedSource, OutweighedStatement
 from services.gateway.strict_model import StrictModel, Timestamp
 from services.query.answer import Answer
 from services.query.passage import Passage
@@ -333,6 +333,11 @@ class QueryResponse(BaseModel):
         default=None,
         description="the sources that are not in force, and what supersedes them",
         exclude_if=lambda sources: sources is None,
+    )
+    outweighed_statements: list[OutweighedStatement] | None = Field(
+        default=None,
+        description="what sources say and others of greater authority seem to contradict",
+        exclude_if=lambda statements: statements is None,
     )
     receipt: str | None = Field(
         default=None,

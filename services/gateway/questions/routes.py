@@ -22,7 +22,7 @@ from services.gateway.questions.models import (
     references_of,
     rounds_of,
 )
-from services.gateway.questions.standings import outdated_sources
+from services.gateway.questions.standings import outdated_sources, outweighed_statements
 from services.gateway.questions.streaming import NdjsonResponse, answer_lines
 from services.gateway.reference.responses import Responses, error_responses
 from services.gateway.workspaces import Workspace
@@ -127,6 +127,7 @@ async def query(
         reasoning=(answer.reasoning or None) if body.include_reasoning else None,
         rounds=rounds_of(answer),
         outdated_sources=outdated_sources(answer.retrieval),
+        outweighed_statements=outweighed_statements(answer.retrieval),
         receipt=answer.receipt or None,
     )
     return fields.model_copy(update=mode_choice(answer.retrieval))

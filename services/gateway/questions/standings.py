@@ -1,9 +1,9 @@
-"""What an answer says of its sources that are not in force."""
+"""What an answer says of its sources that are not in force, and of those that others outweigh."""
 
 from pydantic import AwareDatetime, BaseModel, Field
 
 from services.query.retrieval.results import RetrievalResult
-from services.query.standing import Standing
+from services.query.standing import Precedence, Standing, Statement
 
 
 class SuccessorEntry(BaseModel):
@@ -51,3 +51,50 @@ def outdated_sources(retrieval: RetrievalResult) -> list[OutdatedSource] | None:
     references = dict(retrieval.references)
     entries = [OutdatedSource.of(item, references) for item in retrieval.standings.values()]
     return entries or None
+
+
+class WeighedStatement(BaseModel):
+    """What a source says, and the authority of its document."""
+
+    document_id: str
+    file_path: str
+    reference_id: str
+    statement: str
+    authority: int = Field(description="the greater, the weightier")
+
+    @classmethod
+    def of(cls, statement: Statement, references: dict[str, str]) -> "WeighedStatement":
+        """Return the statement with the id under which the answer cites its document."""
+        return cls(
+            document_id=statement.document_id,
+            file_path=statement.file_path,
+            reference_id=references.get(statement.file_path, ""),
+            statement=statement.text,
+            authority=statement.authority,
+        )
+
+
+class OutweighedStatement(WeighedStatement):
+    """A statement of a source that one of greater authority seems to contradict; both are in
+    force.
+    """
+
+    contradicted_by: WeighedStatement
+
+    @classmethod
+    def of_precedence(
+        cls, precedence: Precedence, references: dict[str, str]
+    ) -> "OutweighedStatement":
+        """Return the lighter statement of the two."""
+        lighter = WeighedStatement.of(precedence.lighter, references)
+        weightier = WeighedStatement.of(precedence.weightier, references)
+        return cls(**vars(lighter), contradicted_by=weightier)
+
+
+def outweighed_statements(retrieval: RetrievalResult) -> list[OutweighedStatement] | None:
+    """Return what sources of greater authority contradict, None without any."""
+    references = dict(retrieval.references)
+    return [
+        OutweighedStatement.of_precedence(precedence, references)
+        for precedence in retrieval.precedences
+    ] or None

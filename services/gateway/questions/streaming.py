@@ -13,7 +13,7 @@ from starlette.types import Send
 from runtime.models.port import AnswerPiece
 from services.gateway.errors import describe_error
 from services.gateway.questions.models import QueryRequest, mode_choice, references_of, rounds_of
-from services.gateway.questions.standings import outdated_sources
+from services.gateway.questions.standings import outdated_sources, outweighed_statements
 from services.query.answer import Answer
 from services.query.question import ProgressCallback, ignore_progress
 
@@ -129,6 +129,8 @@ async def _answer_lines(request: QueryRequest, answer: Answer) -> Lines:
         reference_fields["receipt"] = answer.receipt
     if entries := outdated_sources(answer.retrieval):
         reference_fields["outdated_sources"] = [entry.model_dump(mode="json") for entry in entries]
+    if statements := outweighed_statements(answer.retrieval):
+        reference_fields["outweighed_statements"] = [item.model_dump() for item in statements]
     if (rounds := rounds_of(answer)) is not None:
         reference_fields["rounds"] = [search_round.model_dump() for search_round in rounds]
     if answer.pieces is None:

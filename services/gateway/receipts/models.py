@@ -45,11 +45,17 @@ class ReceiptSummary(BaseModel):
     changed_passages: int = Field(
         description="of these, how many are not in the documents any more as they were"
     )
+    edited_items: int = Field(
+        description="entities and relations that it rests on and people have edited since; 0 for "
+        "those from whom documents may be hidden"
+    )
     by_model: bool
     end: AnswerEnd
 
     @classmethod
-    def of(cls, receipt: StoredReceipt, places: Places, change_count: int) -> "ReceiptSummary":
+    def of(
+        cls, receipt: StoredReceipt, places: Places, *, changed_passages: int, edited_items: int
+    ) -> "ReceiptSummary":
         """Return the summary as a caller with these places sees it."""
         event = receipt.event
         return cls(
@@ -62,7 +68,8 @@ class ReceiptSummary(BaseModel):
             question=event.question.text,
             documents=len(event.evidence.documents),
             passages=len(event.evidence.passages),
-            changed_passages=change_count,
+            changed_passages=changed_passages,
+            edited_items=edited_items,
             by_model=event.by_model,
             end=event.end,
         )

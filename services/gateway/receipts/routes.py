@@ -12,7 +12,7 @@ from runtime.receipts.verifying import LoggedPassages, verified_by_log
 from services.gateway.caller_places import CallerPlaces
 from services.gateway.connection import while_connected
 from services.gateway.places import Places
-from services.gateway.receipts.changes import changed_passages
+from services.gateway.receipts.changes import changed_passages, edited_items
 from services.gateway.receipts.dependencies import ReceiptDependencies, ReceiptDeps
 from services.gateway.receipts.models import (
     ReceiptConditions,
@@ -123,9 +123,14 @@ async def _summaries(
     )
     status = await status_partition(deps.pointers, reader.workspace)
     change_counts = await changed_passages(stored_receipts, deps.documents, deps.passages, status)
+    edit_counts = [0] * len(stored_receipts)
+    if reader.viewer is None:
+        edit_counts = await edited_items(stored_receipts, deps.log, reader.workspace)
     return [
-        ReceiptSummary.of(receipt, places, change_count)
-        for receipt, change_count in zip(stored_receipts, change_counts, strict=True)
+        ReceiptSummary.of(receipt, places, changed_passages=change_count, edited_items=edit_count)
+        for receipt, change_count, edit_count in zip(
+            stored_receipts, change_counts, edit_counts, strict=True
+        )
     ]
 
 

@@ -60,12 +60,14 @@ GRAPH_EXAMPLES: dict[str, Any] = {
                     "file_path": "policy.md",
                     "chunk_id": "doc-1-chunk-000",
                     "statement": "The notice period of tenants is three months.",
+                    "authority": 10,
                 },
                 "second": {
                     "document_id": "doc-2",
                     "file_path": "house-rules.md",
                     "chunk_id": "doc-2-chunk-000",
                     "statement": "The notice period of tenants is six weeks.",
+                    "authority": 0,
                 },
             }
         ],

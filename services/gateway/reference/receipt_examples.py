@@ -15,6 +15,7 @@ _RECEIPT: dict[str, Any] = {
     "documents": 1,
     "passages": 1,
     "changed_passages": 0,
+    "edited_items": 0,
     "by_model": True,
     "end": "whole",
 }

@@ -130,7 +130,7 @@ class ModelAnswerGenerator:
         self,
         prompt: Prompt,
         passages: Sequence[tuple[str, Passage]],
-        outdated_ids: Collection[str] = (),
+        secondary_ids: Collection[str] = (),
     ) -> Completion:
         """One call."""
         return await self._chat.complete(_messages(prompt))

@@ -45,10 +45,10 @@ class ExtractiveAnswerGenerator:
         self,
         prompt: Prompt,
         passages: Sequence[tuple[str, Passage]],
-        outdated_ids: Collection[str] = (),
+        secondary_ids: Collection[str] = (),
     ) -> Completion:
         """Return the best sentences with their references; at most 16 are embedded."""
-        sources = source_passages(passages, outdated_ids)
+        sources = source_passages(passages, secondary_ids)
         return Completion(await extractive_answer(prompt.query, sources, self._embedder))
 
 
@@ -62,11 +62,11 @@ FULL_TOKENS = 300
 
 
 def source_passages(
-    passages: Sequence[tuple[str, Passage]], outdated_ids: Collection[str] = ()
+    passages: Sequence[tuple[str, Passage]], secondary_ids: Collection[str] = ()
 ) -> list[SourcePassage]:
     """Return what may be quoted, each passage with what follows it where that was found too.
 
-    `outdated_ids`: ids of documents that are not in force.
+    `secondary_ids`: ids of the passages to which others are preferred.
     """
     by_place = {(passage.document_id, passage.order): passage for _, passage in passages}
     longest = max((passage.tokens for _, passage in passages), default=0)
@@ -80,7 +80,7 @@ def source_passages(
                 source,
                 following=_continuation(passage, following) if following else "",
                 ends_inside=following is not None or is_full,
-                is_outdated=passage.document_id in outdated_ids,
+                is_secondary=passage.id in secondary_ids,
             )
         )
     return result

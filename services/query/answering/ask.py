@@ -17,6 +17,7 @@ from services.query.answering.safe_markdown import SafeMarkdown, safe
 from services.query.answering.supersession_note import with_supersession_note
 from services.query.context.layout import build_context
 from services.query.context.prompt import Prompt, answer_prompt
+from services.query.context.source_notes import source_notes
 from services.query.partitions import Partitions
 from services.query.question import Mode, Output, Question
 from services.query.retrieval.earlier_turns import search_text
@@ -61,20 +62,15 @@ async def _ask(
     retrieval = await retrieve_with_effort(question, partitions, deps)
     if not retrieval and (not bypass or output == "context"):
         return Answer(_no_context(retrieval), retrieval)
-    context = (
-        ""
-        if bypass
-        else build_context(
-            retrieval.entities,
-            retrieval.relations,
-            retrieval.passages,
-            retrieval.references,
-            retrieval.standings,
-        )
-    )
+    context = "" if bypass else _context(retrieval)
     if output == "context":
         return Answer(context, retrieval)
-    prompt = answer_prompt(question, context, has_outdated=bool(retrieval.standings))
+    prompt = answer_prompt(
+        question,
+        context,
+        has_outdated=bool(retrieval.standings),
+        has_outweighed=bool(retrieval.precedences),
+    )
     if output == "prompt":
         return Answer(prompt.text, retrieval)
     if bypass and not deps.answer_generator.uses_model:
@@ -99,6 +95,15 @@ async def _ask(
         return await _generate(prompt, retrieval, references, entry, deps)
 
 
+def _context(retrieval: RetrievalResult) -> str:
+    """Return what was found as the text that a model reads."""
+    references = retrieval.references
+    notes = source_notes(retrieval.standings.values(), retrieval.precedences, references)
+    return build_context(
+        retrieval.entities, retrieval.relations, retrieval.passages, references, notes
+    )
+
+
 def _no_context(retrieval: RetrievalResult) -> str:
     """Return the answer without context, with the reason if the search was a poor one; its marker
     ends it.
@@ -119,7 +124,7 @@ async def _generate(
     may change.
     """
     answers = deps.answer_generator
-    create = partial(answers.answer, prompt, retrieval.passages, retrieval.standings)
+    create = partial(answers.answer, prompt, retrieval.passages, retrieval.secondary_ids)
     completion = await (entry.get_or_create(create) if entry else create())
     text = clean(completion.text, references)
     if not answers.uses_model:

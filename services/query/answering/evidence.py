@@ -73,7 +73,7 @@ def combine(
         },
         standings={id: item for result in results for id, item in result.standings.items()},
         info={**results[0].info, "final_chunks_count": len(chosen_passages)},
-    )
+    ).with_precedences(item for result in results for item in result.precedences)
 
 
 def _best_first(

@@ -54,11 +54,11 @@ class AnswerGenerator(Protocol):
         self,
         prompt: Prompt,
         passages: Sequence[tuple[str, Passage]],
-        outdated_ids: Collection[str] = (),
+        secondary_ids: Collection[str] = (),
     ) -> Completion:
         """Return the answer. `passages` are pairs of a reference id and a passage, the best first.
 
-        `outdated_ids`: ids of documents that are not in force.
+        `secondary_ids`: ids of the passages to which others are preferred.
         """
         ...
 

@@ -7,7 +7,6 @@ from types import MappingProxyType
 
 from contracts.graph import Entity, Relation
 from services.query.passage import Passage
-from services.query.standing import Standing
 
 COUNTED_LINES = 50_000
 """Lines of entities and relations whose numbers of tokens are kept."""
@@ -107,13 +106,12 @@ def build_context(
     relations: Sequence[Relation],
     passages: Sequence[tuple[str, Passage]],
     references: Mapping[str, str],
-    standings: Mapping[str, Standing] = MappingProxyType({}),
+    notes: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
 ) -> str:
     """Return the whole context, without the two graph blocks if there is no graph data.
 
-    `standings`: by id, the documents that are not in force, which the list of references tells.
+    `notes`: by file path, what the list of references says of sources: see `source_notes`.
     """
-    notes = {standing.file_path: _note(standing, references) for standing in standings.values()}
     blocks: list[tuple[str, Sequence[str]]] = []
     if entities or relations:
         blocks += [
@@ -137,20 +135,3 @@ def build_context(
         ),
     ]
     return "\n\n".join("\n".join([title, "", "```json", *lines, "```"]) for title, lines in blocks)
-
-
-def _note(standing: Standing, references: Mapping[str, str]) -> dict[str, str]:
-    """Return what the list of references says of a document that is not in force."""
-    note: dict[str, str] = {}
-    if standing.successors:
-        successor = standing.successors[0]
-        reference = references.get(successor.file_path)
-        note["superseded_by"] = (
-            f"[{reference}] {successor.file_path}" if reference else successor.file_path
-        )
-        note["superseded_since"] = f"{successor.since:%Y-%m-%d}"
-    if standing.valid_from:
-        note["valid_from"] = f"{standing.valid_from:%Y-%m-%d}"
-    if standing.valid_until:
-        note["valid_until"] = f"{standing.valid_until:%Y-%m-%d}"
-    return note

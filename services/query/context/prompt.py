@@ -45,6 +45,10 @@ _OUTDATED = """- The reference list says which documents are superseded, or vali
   force alone only where nothing in force tells, and say that it is not.
 """
 
+_OUTWEIGHED = """- The reference list says which sources others of greater authority contradict. Between those do choose: answer by the
+  one of greater authority, and say what the other says instead. Give both with their references.
+"""
+
 _KEYWORDS = """For a search, name what this question is about.
 
 Answer with one JSON object and nothing else:
@@ -73,10 +77,13 @@ class Prompt:
         )
 
 
-def answer_prompt(question: Question, context: str, *, has_outdated: bool = False) -> Prompt:
+def answer_prompt(
+    question: Question, context: str, *, has_outdated: bool = False, has_outweighed: bool = False
+) -> Prompt:
     """Return the prompt for an answer. In mode `bypass` it is the bare question.
 
-    `has_outdated`: whether the list of references has documents that are not in force.
+    `has_outdated`, `has_outweighed`: whether the list of references has documents that are not in
+    force, and some that others of greater authority contradict.
     """
     instructions = question.user_prompt
     if question.mode == "bypass":
@@ -86,7 +93,7 @@ def answer_prompt(question: Question, context: str, *, has_outdated: bool = Fals
         response_type=question.response_type,
         instructions=f"\n\n{instructions}" if instructions.strip() else "n/a",
         context=context,
-        validity=_OUTDATED if has_outdated else "",
+        validity=(_OUTDATED if has_outdated else "") + (_OUTWEIGHED if has_outweighed else ""),
     )
     return Prompt(system, question.query, question.history)
 

@@ -1,14 +1,14 @@
 """The results of search and retrieval."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 from contracts.graph import Entity, Relation
 from contracts.ids import UNKNOWN_SOURCE
 from services.query.passage import Passage
 from services.query.question import NO_KEYWORDS, Keywords
-from services.query.standing import Standing
+from services.query.standing import Precedence, Standing
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,8 @@ class RetrievalResult:
     """
     standings: Mapping[str, Standing] = field(default_factory=dict[str, Standing])
     """By id, the documents of the passages that are not in force."""
+    precedences: Sequence[Precedence] = ()
+    """Statements of the passages that contradict each other, of documents of unequal authority."""
     keywords: Keywords = NO_KEYWORDS
     info: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """Counts of the results of each stage, under LightRAG's names in `processing_info`."""
@@ -56,6 +58,26 @@ class RetrievalResult:
             double.file_path for passage in passages for double in self.doubles.get(passage.id, ())
         )
         return [file for file in files if file not in (file_path, UNKNOWN_SOURCE)]
+
+    def with_precedences(self, precedences: Iterable[Precedence]) -> Self:
+        """Return the result with those of the precedences of which it has both passages, each
+        once.
+        """
+        ids = {passage.id for _, passage in self.passages}
+        among_passages = {item: None for item in precedences if item.passages <= ids}
+        return replace(self, precedences=tuple(among_passages))
+
+    @property
+    def secondary_ids(self) -> frozenset[str]:
+        """Return the ids of the passages to which others are preferred: those of documents that are
+        not in force, and those that say what a weightier document contradicts.
+        """
+        outweighed_ids = {precedence.lighter.passage_id for precedence in self.precedences}
+        return frozenset(
+            passage.id
+            for _, passage in self.passages
+            if passage.document_id in self.standings or passage.id in outweighed_ids
+        )
 
     def __bool__(self) -> bool:
         return bool(self.passages or self.entities or self.relations)

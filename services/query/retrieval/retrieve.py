@@ -168,7 +168,7 @@ async def _select_passages(
         },
         standings=in_force.standings,
         info={"mode": question.mode, **search_result.info, "final_chunks_count": len(selection)},
-    )
+    ).with_precedences(in_force.precedences)
 
 
 async def _read_passages(

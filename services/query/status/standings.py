@@ -14,15 +14,15 @@ MAX_STEPS = 5
 """Amendments of amendments that are followed."""
 
 
-async def standings(
+async def validity_register(
     documents: Documents,
     partition: Partition,
     ids: Collection[str],
     moment: datetime,
     visible_ids: Collection[str] | None = None,
-) -> dict[str, Standing]:
-    """Return those of the documents, and of those that supersede them, that are not in force at the
-    moment, by id. Of others than the visible ones nothing is told. Raises `Unavailable`.
+) -> "ValidityRegister":
+    """Return what is said of the validity of the documents, and of those that supersede them. Of
+    others than the visible ones nothing is told. Raises `Unavailable`.
     """
     links: dict[str, set[str]] = {}
     pending_ids = set(ids)
@@ -32,24 +32,28 @@ async def standings(
         new_links = await documents.related_by_validity(partition, pending_ids)
         links |= new_links
         pending_ids = {id for ids in new_links.values() for id in ids} - links.keys()
-    if not links:
-        return {}
     related_ids = {*links, *(id for ids in links.values() for id in ids)}
+    stored_documents = await documents.get(partition, related_ids) if related_ids else {}
     states = {
         id: state
-        for id, (state, _) in (await documents.get(partition, related_ids)).items()
+        for id, (state, _) in stored_documents.items()
         if visible_ids is None or id in visible_ids
     }
-    return _Register(states, links, moment).standings(ids)
+    return ValidityRegister(states, links, moment)
 
 
 @dataclass(frozen=True)
-class _Register:
-    """What is known of documents, at one moment."""
+class ValidityRegister:
+    """What is said of the validity of documents, at one moment."""
 
     states: Mapping[str, DocumentStatus]
     links: Mapping[str, Collection[str]]
     moment: datetime
+
+    def authority(self, id: str) -> int:
+        """Return the authority of a document; 0 where nothing is said of it."""
+        state = self.states.get(id)
+        return state.validity.authority if state and state.validity else 0
 
     def standings(self, ids: Collection[str]) -> dict[str, Standing]:
         """Return which of these documents, and of the successors that lead on from them, are not in

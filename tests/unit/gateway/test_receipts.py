@@ -19,8 +19,10 @@ from contracts.events import (
     BranchPromoted,
     BranchSettings,
     DocumentDeleted,
+    GraphEdited,
 )
 from contracts.subjects import token
+from contracts.values import EditedValues
 from services.gateway.auth.config import AuthConfig, auth_config
 from services.gateway.auth.settings import AccessSettings
 from services.query.receipts.publishing import AnswerReceipts
@@ -170,6 +172,34 @@ async def test_the_list_says_which_answers_read_what_has_changed() -> None:
         assert await counts() == (len(CURIE), 1)
         await harness.project(delivered(DocumentDeleted(document_id="curie"), 2000))
         assert await counts() == (len(CURIE), len(CURIE))
+
+
+async def test_the_list_says_which_answers_rested_on_what_people_edited_since() -> None:
+    harness = await library_of_two()
+    receipts = receipts_of(harness)
+    async with client_of(harness, receipts) as client:
+        only = {"document_ids": ["curie"]}
+        await client.post("/query", json={"query": QUESTION, "mode": "mix", "filter": only})
+        await receipts.publish()
+
+        async def counts_after(*edits: GraphEdited) -> int:
+            for edit in edits:
+                id = f"{edit.operation} {edit.names}"
+                await harness.log.publish(sealed(edit, workspace="w", id=id))
+            (summary,) = (await client.get("/receipts")).json()["receipts"]
+            return summary["edited_items"]
+
+        assert await counts_after() == 0
+        described = EditedValues(description="An element.")
+        unrelated = GraphEdited(operation="edit_entity", names=("Honey",), values=described)
+        assert await counts_after(unrelated) == 0
+        edit = GraphEdited(operation="edit_entity", names=("Radium",), values=described)
+        assert await counts_after(edit) == 1
+        sequence = harness.log.messages[-1].sequence
+        undoing = GraphEdited(operation="undo_edit", names=("Radium",), undoes=sequence)
+        assert await counts_after(undoing) == 0
+        renaming = GraphEdited(operation="rename_entity", names=("Radium",), target="Ra")
+        assert await counts_after(renaming) == 3, "the entity, and its relations"
 
 
 async def test_a_receipt_is_verified_by_the_log() -> None:

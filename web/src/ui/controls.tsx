@@ -83,7 +83,7 @@ type TextProps = {
   label: string;
   value: string;
   onChange: (value: string) => void;
-  type?: "text" | "password" | "date";
+  type?: "text" | "password" | "date" | "number";
   rows?: number;
   name?: string;
   hint?: string;

@@ -162,3 +162,64 @@ async def test_a_successor_that_the_viewer_does_not_see_is_not_told_of() -> None
     assert sources(answer) == ["policy"]
     assert not answer.retrieval.standings
     assert "amendment" not in answer.text
+
+
+async def disagreeing(policy: int, amendment: int) -> QueryHarness:
+    """A policy and an amendment of these authorities, of which none supersedes the other."""
+    harness = QueryHarness()
+    texts = {"policy": (POLICY, policy), "amendment": (AMENDMENT, amendment)}
+    for number, (name, (text, authority)) in enumerate(texts.items(), start=1):
+        validity = Validity(authority=authority)
+        await harness.index(name, text, version=1000 * number, validity=validity)
+    return harness
+
+
+@pytest.mark.parametrize(
+    ("policy", "amendment", "order"),
+    [(10, 0, ["policy", "amendment"]), (-5, 5, ["amendment", "policy"])],
+)
+async def test_of_two_that_contradict_each_other_the_greater_authority_comes_first(
+    policy: int, amendment: int, order: list[str]
+) -> None:
+    answer = await asked(await disagreeing(policy, amendment))
+    assert sources(answer) == order
+    first, second = (POLICY, AMENDMENT) if order[0] == "policy" else (AMENDMENT, POLICY)
+    assert answer.text.index(first) < answer.text.index(second)
+    weights = f"({max(policy, amendment)} against {min(policy, amendment)})"
+    assert f"and {order[0]}.txt has the greater authority {weights}" in answer.text
+    (precedence,) = answer.retrieval.precedences
+    assert (precedence.weightier.text, precedence.lighter.text) == (first, second)
+
+
+async def test_equal_authorities_order_nothing() -> None:
+    answer = await asked(await disagreeing(7, 7))
+    assert not answer.retrieval.precedences
+    assert "authority" not in answer.text
+
+
+async def test_authority_does_not_order_what_agrees_or_is_superseded() -> None:
+    agreeing = QueryHarness()
+    await agreeing.index("policy", POLICY, version=1000)
+    await agreeing.index("other", "Sheds have doors.", version=2000, validity=Validity(authority=9))
+    assert not (await asked(agreeing)).retrieval.precedences
+    harness = await amended()
+    weighty = SupersessionStated(document_id="policy", validity=Validity(authority=100))
+    await harness.project(delivered(weighty, 5000))
+    answer = await asked(harness)
+    assert sources(answer) == ["amendment", "policy"]
+    assert not answer.retrieval.precedences
+
+
+async def test_a_model_is_told_which_source_has_the_greater_authority() -> None:
+    question = replace(QUESTION, valid_at=JULY)
+    harness = await disagreeing(10, 0)
+    prompt = await ask(question, PARTITIONS, harness.deps(), output="prompt")
+    assert '"authority": "0", "contradicted_by": "[1] policy.txt"' in prompt.text
+    assert "Between those do choose" in prompt.text
+
+
+async def test_an_authority_that_the_viewer_does_not_see_orders_nothing() -> None:
+    visible = VisibleDocuments(frozenset({"amendment"}), hides=True)
+    answer = await asked(await disagreeing(10, 0), visible=visible)
+    assert sources(answer) == ["amendment"]
+    assert not answer.retrieval.precedences

@@ -8,6 +8,7 @@ import { useFormat } from "../../ui/format";
 import { Failure, Notice } from "../../ui/notices";
 import { Thumbs } from "../golden/Thumbs";
 import { Outdated } from "../validity/Outdated";
+import { Outweighed } from "../validity/Outweighed";
 import { AnswerText, type Citation } from "./AnswerText";
 import { linkCitations } from "./citations";
 import { again, asMarkdown, begin, changesSince, stop, type Turn } from "./conversation";
@@ -85,6 +86,7 @@ function Remarks({ turn }: { turn: Turn }) {
       {turn.truncated && <Notice>{texts.ask.truncated}</Notice>}
       {turn.promptTruncated && <Notice>{texts.ask.promptTruncated}</Notice>}
       {turn.state !== "asking" && <Outdated sources={turn.outdated ?? []} />}
+      {turn.state !== "asking" && <Outweighed statements={turn.outweighed ?? []} />}
       {turn.state === "stopped" && <Notice>{texts.ask.stopped}</Notice>}
       {turn.state === "failed" && <Failure error={turn.error} retry={() => again(turn)} />}
     </>

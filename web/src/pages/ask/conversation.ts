@@ -1,7 +1,7 @@
 import { onSignOut } from "../../api/session";
 import { createStore } from "../../ui/store";
 import { linkCitations, renumbered } from "./citations";
-import { ask, type OutdatedSource, type Question, type Reference } from "./stream";
+import { ask, type OutdatedSource, type OutweighedStatement, type Question, type Reference } from "./stream";
 
 export interface Turn {
   id: number;
@@ -11,6 +11,7 @@ export interface Turn {
   references: Reference[];
   /** Those that are not in force; missing in turns that were kept before there was this. */
   outdated?: OutdatedSource[];
+  outweighed?: OutweighedStatement[];
   /** `unasked`: of a conversation that was taken up again; its question may be asked once more. */
   state: "asking" | "done" | "stopped" | "failed" | "unasked";
   /** The step that is going on, while there is no answer yet. */
@@ -129,6 +130,7 @@ export async function begin(asked: Question, workspace: string, pair = 0): Promi
         answer: (line.reset ? "" : turn.answer) + (line.response ?? ""),
         references: line.references ?? turn.references,
         outdated: line.outdated_sources ?? turn.outdated ?? [],
+        outweighed: line.outweighed_statements ?? turn.outweighed ?? [],
         step: line.progress ?? turn.step,
         receipt: line.receipt ?? turn.receipt ?? "",
         byModel: line.llm_generated ?? turn.byModel,

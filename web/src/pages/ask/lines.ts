@@ -7,6 +7,8 @@ export interface Line {
   references?: Schemas["Reference"][];
   /** The sources that are not in force, if any. */
   outdated_sources?: Schemas["OutdatedSource"][];
+  /** What sources say and others of greater authority contradict, if anything. */
+  outweighed_statements?: Schemas["OutweighedStatement"][];
   llm_generated?: boolean;
   response_time?: number;
   /** The mode that `auto` chose, and why. */

@@ -4,6 +4,7 @@ import { type Line, linesOf } from "./lines";
 export type Question = Partial<Schemas["QueryRequest"]> & { query: string };
 export type Reference = Schemas["Reference"];
 export type OutdatedSource = Schemas["OutdatedSource"];
+export type OutweighedStatement = Schemas["OutweighedStatement"];
 
 /** Asks a question. The position tells up to when the answer holds all documents, in microseconds since 1970. */
 export async function ask(

@@ -7,10 +7,12 @@ import { Failure, Loading } from "../../ui/notices";
 
 function Statement({ statement }: { statement: Schemas["ContradictingStatement"] }) {
   const workspace = useWorkspace();
-  const { document_id, chunk_id, file_path, statement: text } = statement;
+  const texts = useTexts().validity;
+  const { document_id, chunk_id, file_path, authority, statement: text } = statement;
   return (
     <p>
       <Link to={`/${workspace}/documents/${encodeURIComponent(document_id)}?chunk=${encodeURIComponent(chunk_id)}`}>{file_path}</Link>: {text}
+      {authority !== 0 && <span className="hint"> ({texts.authorityOf(authority)})</span>}
     </p>
   );
 }

@@ -19,16 +19,19 @@ export interface Conditions {
 
 const LISTED = 200;
 
+const hasChanged = ({ changed_passages, edited_items }: Summary) => changed_passages + edited_items > 0;
+
 function Row({ receipt }: { receipt: Summary }) {
   const texts = useTexts().receipts;
   const format = useFormat();
   const workspace = useWorkspace();
-  const { id, question, asked_at, asker, passages, changed_passages: changed } = receipt;
+  const { id, question, asked_at, asker, passages, changed_passages: changed, edited_items: edited } = receipt;
   return (
     <li>
       <p>
         <Link to={`/${workspace}/receipts/${id}`}>{question ?? texts.hashed}</Link>
         {changed > 0 && <span className="badge failed">{texts.changed(changed, passages)}</span>}
+        {edited > 0 && <span className="badge failed">{texts.edited(edited)}</span>}
       </p>
       <p className="hint">{[format.moment(asked_at), asker, receipt.mode].filter(Boolean).join(" · ")}</p>
     </li>
@@ -52,7 +55,7 @@ export function ReceiptList({ conditions }: { conditions: Conditions }) {
         <p>{texts.noneText}</p>
       </Empty>
     );
-  const hasChanges = receipts.data.some(({ changed_passages: changed }) => changed > 0);
+  const hasChanges = receipts.data.some(hasChanged);
   return (
     <>
       {hasChanges && (
@@ -62,7 +65,7 @@ export function ReceiptList({ conditions }: { conditions: Conditions }) {
       )}
       <ul className="letters" aria-label={texts.title}>
         {receipts.data
-          .filter(({ changed_passages: changed }) => !isNarrow || changed > 0)
+          .filter((receipt) => !isNarrow || hasChanged(receipt))
           .map((receipt) => (
             <Row key={receipt.id} receipt={receipt} />
           ))}

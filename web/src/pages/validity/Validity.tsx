@@ -34,7 +34,7 @@ function Documents({ title, ids }: { title: string; ids: readonly string[] }) {
 function Facts({ validity }: { validity: Schemas["DocumentValidity"] }) {
   const texts = useTexts().validity;
   const format = useFormat();
-  const { valid_from, valid_until, supersedes, superseded_by, coexists_with, is_stated } = validity;
+  const { valid_from, valid_until, supersedes, superseded_by, coexists_with, authority, is_stated } = validity;
   const times = [valid_from && texts.from(format.day(valid_from)), valid_until && texts.until(format.day(valid_until))].filter(Boolean);
   return (
     <dl className="facts">
@@ -42,6 +42,7 @@ function Facts({ validity }: { validity: Schemas["DocumentValidity"] }) {
         <dt>{texts.title}</dt>
         <dd>
           <span>{times.join(" · ") || texts.always}</span>
+          {authority !== 0 && <span>{texts.authorityOf(authority)}</span>}
           {is_stated && <span className="hint">{texts.stated}</span>}
         </dd>
       </div>

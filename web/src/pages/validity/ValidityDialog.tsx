@@ -27,6 +27,7 @@ export function ValidityDialog({ validity, onClose }: DialogProps) {
   const [from, setFrom] = useState(dayOf(validity.valid_from));
   const [until, setUntil] = useState(dayOf(validity.valid_until));
   const [older, setOlder] = useState<readonly string[]>(validity.supersedes);
+  const [authority, setAuthority] = useState(String(validity.authority));
   const [reason, setReason] = useState("");
   const path = { document_id: validity.document_id };
   const finish = async (isStated: boolean) => {
@@ -39,9 +40,9 @@ export function ValidityDialog({ validity, onClose }: DialogProps) {
   };
   const state = useMutation({
     mutationFn: async () => {
-      const { authority, coexists_with } = validity;
-      const left = coexists_with.filter((id) => !older.includes(id));
-      const body = { valid_from: timeOf(from), valid_until: timeOf(until), supersedes: [...older], authority, coexists_with: left, reason };
+      const left = validity.coexists_with.filter((id) => !older.includes(id));
+      const times = { valid_from: timeOf(from), valid_until: timeOf(until) };
+      const body = { ...times, supersedes: [...older], authority: Number(authority), coexists_with: left, reason };
       return data(await api.PUT("/documents/{document_id}/validity", { params: { path }, body }));
     },
     onSuccess: () => finish(true),
@@ -65,6 +66,7 @@ export function ValidityDialog({ validity, onClose }: DialogProps) {
         <TextInput type="date" label={texts.untilDay} value={until} onChange={setUntil} />
         <DocumentPicker label={texts.older} value="" onChange={(id) => id && setOlder([...new Set([...older, id])])} isOnce />
         <ChosenDocuments label={texts.supersedes} ids={older} withoutLabel={texts.withoutOlder} onChange={setOlder} />
+        <TextInput type="number" label={texts.authority} hint={texts.authorityHint} value={authority} onChange={setAuthority} />
         <TextInput label={texts.reason} value={reason} onChange={setReason} />
         <div className="actions">
           <Button onPress={onClose}>{all.common.cancel}</Button>

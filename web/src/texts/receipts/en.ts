@@ -9,6 +9,7 @@ export const receipts = {
   of: { document: "that rested on the document", entity: "that rested on the entity", passage: "that rested on the passage" },
   all: "Show all answers",
   changed: (changed: number, passages: number) => `changed since: ${changed} of ${passages} passages`,
+  edited: (edited: number) => `entities and relations edited since: ${edited}`,
   onlyChanged: "Only those to be told again",
   hashed: "recorded by its hash alone",
   erased: "erased",

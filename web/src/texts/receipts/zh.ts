@@ -11,6 +11,7 @@ export const receipts: typeof english = {
   of: { document: "依据该文档", entity: "依据该实体", passage: "依据该段落" },
   all: "显示所有回答",
   changed: (changed, passages) => `${passages} 个段落中有 ${changed} 个此后已更改`,
+  edited: (edited) => `此后被编辑的实体和关系：${edited}`,
   onlyChanged: "只看需要重新回答的",
   hashed: "只记录了哈希值",
   erased: "已清除",
