@@ -10,6 +10,7 @@ from runtime.errors import InvalidInput
 
 if TYPE_CHECKING:
     from runtime.receipts.exported import ExportedReceipt, FileFindings
+    from runtime.receipts.period import ExportedPeriod
 
 
 def verify_files(
@@ -31,40 +32,44 @@ def verify_files(
 
 def _findings(file: Path, chain: str, text_files: Sequence[Path]) -> "FileFindings":
     # `--help` answers without loading pydantic.
-    from runtime.receipts.exported import ExportedReceipt  # noqa: PLC0415
+    from runtime.receipts.period import read_export  # noqa: PLC0415
 
     try:
-        exported = ExportedReceipt.of(file.read_bytes())
+        receipt_file = read_export(file.read_bytes())
     except InvalidInput as error:
         raise InvalidInput(f"{file}: {error}") from None
-    findings = exported.verify()
+    findings = receipt_file.verify()
     if chain:
         findings.note(
             "hash",
-            is_well=exported.file.proof.chain.has_link(chain),
-            well="the chain had it when the receipt came, or later",
+            is_well=receipt_file.has_link(chain),
+            well="the chain had it when the last receipt came, or later",
             problem="the chain in the file never had it",
         )
     for text_file in text_files:
-        name = _name_of(text_file, exported)
+        name = _name_of(text_file, receipt_file)
         findings.note(
             str(text_file), is_well=bool(name), well=f"it is {name}", problem="it is no text of it"
         )
     return findings
 
 
-def _name_of(text_file: Path, exported: "ExportedReceipt") -> str:
+def _name_of(text_file: Path, receipt_file: "ExportedReceipt | ExportedPeriod") -> str:
     """Return what a text is in the receipt; an editor may have put a line's end behind it."""
     try:
         text = text_file.read_text(encoding="utf-8")
     except UnicodeDecodeError:
         raise InvalidInput(f"{text_file} is no text in UTF-8") from None
-    return exported.name_of_text(text) or exported.name_of_text(text.removesuffix("\n"))
+    return receipt_file.name_of_text(text) or receipt_file.name_of_text(text.removesuffix("\n"))
 
 
 def _show(file: str, findings: "FileFindings") -> None:
-    verdict = "is NOT as it was" if findings.problems else "is as it was"
-    echo(line(f"{file}: receipt {findings.receipt} {verdict}"))
+    if findings.receipt:
+        verdict = "is NOT as it was" if findings.problems else "is as it was"
+        echo(line(f"{file}: receipt {findings.receipt} {verdict}"))
+    else:
+        verdict = "are NOT all as they were" if findings.problems else "are as they were"
+        echo(line(f"{file}: {findings.receipts} receipts {verdict}"))
     for sentence in findings.verified:
         echo(line(f"  ok     {sentence}"))
     for sentence in findings.problems:

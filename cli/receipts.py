@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import asdict
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,6 +23,7 @@ from cli.common import (
 )
 from cli.rebuild_output import Progress, ignore
 from cli.terminal import line
+from cli.validity import FORMATS, with_zone
 from runtime.errors import InvalidInput
 
 # `--help` answers at once: the client and the bus are loaded by the command that needs them.
@@ -148,7 +150,17 @@ def replay(
 
 @app.command()
 def export(
-    id: ReceiptId,
+    id: Annotated[
+        str, typer.Argument(metavar="[ID]", help="Of one receipt; none: those of a period.")
+    ] = "",
+    since: Annotated[
+        datetime | None,
+        typer.Option("--since", formats=FORMATS, help="Of questions asked from then on."),
+    ] = None,
+    until: Annotated[
+        datetime | None,
+        typer.Option("--until", formats=FORMATS, help="Of questions asked before; UTC."),
+    ] = None,
     with_texts: Annotated[
         bool, typer.Option("--texts", help="With the texts of the passages that it rests on.")
     ] = False,
@@ -166,16 +178,34 @@ def export(
     as_json: Json = False,
     workspace: Workspace = WORKSPACE,
 ) -> None:
-    """Export one receipt as JSON-LD (PROV-O), with its place in the audit chain: `receipts verify
-    FILE` verifies it without a stack. It is a copy: no erasure reaches it.
+    """Export one receipt, or those of a period, as JSON-LD (PROV-O), with their places in the audit
+    chain: `receipts verify FILE` verifies them without a stack. It is a copy: no erasure reaches
+    it.
     """
     with errors(as_json):
         quiet_logs()
-        from operations.receipt_export import ReceiptExport  # noqa: PLC0415
+        if bool(id) == bool(since or until):
+            raise InvalidInput("name one receipt, or a period with --since and --until")
+        from operations.receipt_export import (  # noqa: PLC0415
+            PeriodExport,
+            ReceiptExport,
+            export_from_stack,
+        )
         from operations.target import select_target  # noqa: PLC0415
 
-        receipt_export = ReceiptExport(workspace, id, with_texts=with_texts, chain=chain)
-        text = asyncio.run(receipt_export.from_stack(select_target(data).settings))
+        receipt_export = (
+            ReceiptExport(workspace, id, with_texts=with_texts, chain=chain)
+            if id
+            else PeriodExport(
+                workspace,
+                since and with_zone(since),
+                until and with_zone(until),
+                with_texts=with_texts,
+                chain=chain,
+            )
+        )
+        settings = select_target(data).settings
+        text = asyncio.run(export_from_stack(receipt_export, settings))
         if out is None:
             echo(text.rstrip())
             return
@@ -184,7 +214,7 @@ def export(
                 file.write(text)
         except FileExistsError:
             raise InvalidInput(f"{out} is there already: name a new file") from None
-        note(f"{out} holds the receipt; `lightstream receipts verify {out}` verifies it")
+        note(f"`lightstream receipts verify {out}` verifies it, here and elsewhere")
 
 
 @app.command()

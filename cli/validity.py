@@ -102,9 +102,9 @@ def set_(
     with errors(as_json):
         validity: Validity = {"supersedes": supersedes or (), "authority": authority}
         if valid_from:
-            validity["valid_from"] = _with_zone(valid_from)
+            validity["valid_from"] = with_zone(valid_from)
         if valid_until:
-            validity["valid_until"] = _with_zone(valid_until)
+            validity["valid_until"] = with_zone(valid_until)
         statement = call_query_service(
             data,
             workspace,
@@ -276,12 +276,12 @@ def validity_of(
     from contracts.values import Validity as PublishedValidity  # noqa: PLC0415
 
     return PublishedValidity(
-        valid_from=_with_zone(valid_from) if valid_from else None,
-        valid_until=_with_zone(valid_until) if valid_until else None,
+        valid_from=with_zone(valid_from) if valid_from else None,
+        valid_until=with_zone(valid_until) if valid_until else None,
         supersedes=tuple(dict.fromkeys(supersedes)),
     )
 
 
-def _with_zone(moment: datetime) -> datetime:
+def with_zone(moment: datetime) -> datetime:
     """Return the time, in UTC where it has no zone."""
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -28,18 +28,17 @@ MAX_BYTES = 64 * 1024 * 1024
 Hash = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
-class ChainExcerpt(BaseModel):
+class ChainPart(BaseModel):
     """Part of the audit chain of questions and answers.
 
-    `before`: hash of the link before the first leaf, empty at the beginning of the chain; `place`:
-    of the receipt among the `leaves`, from 0; `after`: hash of the last link.
+    `before`: hash of the link before the first leaf, empty at the beginning of the chain; `after`:
+    hash of the last link.
     """
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
     before: Hash | Annotated[str, Field(max_length=0)]
     leaves: list[Hash] = Field(min_length=1)
-    place: int = Field(ge=0)
     after: Hash
 
     @cached_property
@@ -47,6 +46,12 @@ class ChainExcerpt(BaseModel):
         """Return the hash of the chain behind each leaf."""
         links = accumulate(self.leaves, lambda link, leaf: sha256(link + leaf), initial=self.before)
         return tuple(links)[1:]
+
+
+class ChainExcerpt(ChainPart):
+    """A part with one receipt. `place`: of the receipt among the `leaves`, from 0."""
+
+    place: int = Field(ge=0)
 
     def has_link(self, link: str) -> bool:
         """Return whether the chain had this hash when the receipt came, or later."""
@@ -80,11 +85,13 @@ class ReceiptFile(BaseModel):
 @dataclass(frozen=True)
 class FileFindings:
     """What was verified of a file: what is as it was, and what is not, a sentence each. `chain`:
-    the hash in which its part of the audit chain ends.
+    the hash in which its part of the audit chain ends; `receipt`: its id, empty for a file of
+    several.
     """
 
     receipt: str
     chain: str
+    receipts: int = 1
     verified: list[str] = field(default_factory=list[str])
     problems: list[str] = field(default_factory=list[str])
 
@@ -107,7 +114,11 @@ class ExportedReceipt:
     @classmethod
     def of(cls, data: bytes) -> "ExportedReceipt":
         """Return the receipt of a file. Raises InvalidInput for anything else."""
-        document = _parsed(data)
+        return cls.of_document(parsed_file(data))
+
+    @classmethod
+    def of_document(cls, document: Mapping[str, Any]) -> "ExportedReceipt":
+        """Return the receipt of a file that was parsed. Raises InvalidInput for anything else."""
         try:
             file = ReceiptFile.model_validate(document)
         except ValidationError as error:
@@ -117,13 +128,7 @@ class ExportedReceipt:
                 f"its format is {file.proof.format}, and this release knows {FORMAT}: verify it "
                 "with the release that wrote it, or a later one"
             )
-        try:
-            receipt = stored_record(parse_line(file.proof.record.encode()))
-        except (ValueError, KeyError, TypeError, AttributeError):
-            receipt = None
-        if receipt is None:
-            raise InvalidInput("no file of a receipt: its record is no event of an answer")
-        return cls(file, receipt, _digest(document))
+        return cls(file, recorded_receipt(file.proof.record), digest_of(document))
 
     def verify(self) -> FileFindings:
         """Compare everything in the file with everything else in it."""
@@ -135,12 +140,18 @@ class ExportedReceipt:
             well="as it was written",
             problem="it is not as it was written: its hash is another one",
         )
-        self._verify_event(findings)
-        self._verify_chain(findings)
-        self._verify_graph(findings)
-        self._verify_texts(findings)
-        self._verify_passages(findings)
+        self._verify_receipt(findings)
         return findings
+
+    def problems(self) -> list[str]:
+        """Return what is not as it was of the receipt, the hash of the file aside."""
+        findings = FileFindings(self.receipt.event.receipt, "")
+        self._verify_receipt(findings)
+        return findings.problems
+
+    def has_link(self, link: str) -> bool:
+        """Return whether the chain had this hash when the receipt came, or later."""
+        return self.file.proof.chain.has_link(link)
 
     def name_of_text(self, text: str) -> str:
         """Return what a text is in the receipt, by its hash; empty for none of its texts."""
@@ -153,6 +164,13 @@ class ExportedReceipt:
             event.question.sha256: "the question",
         }
         return names.get(sha256(text), "")
+
+    def _verify_receipt(self, findings: FileFindings) -> None:
+        self._verify_event(findings)
+        self._verify_chain(findings)
+        self._verify_graph(findings)
+        self._verify_texts(findings)
+        self._verify_passages(findings)
 
     def _verify_event(self, findings: FileFindings) -> None:
         proof = self.file.proof
@@ -222,8 +240,19 @@ def exported(receipt: StoredReceipt, chain: ChainExcerpt, texts: Mapping[str, st
     }
     graph = provenance(receipt, texts)
     document: dict[str, Any] = {"@context": CONTEXT, "@graph": graph, "proof": proof}
-    proof["sha256"] = _digest(document)
+    proof["sha256"] = digest_of(document)
     return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
+
+
+def recorded_receipt(record: str) -> StoredReceipt:
+    """Return the receipt of a line of a backup. Raises InvalidInput for any other text."""
+    try:
+        receipt = stored_record(parse_line(record.encode()))
+    except (ValueError, KeyError, TypeError, AttributeError):
+        receipt = None
+    if receipt is None:
+        raise InvalidInput("no file of a receipt: its record is no event of an answer")
+    return receipt
 
 
 def canonical(value: Any) -> str:
@@ -231,12 +260,13 @@ def canonical(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
-def _digest(document: Mapping[str, Any]) -> str:
+def digest_of(document: Mapping[str, Any]) -> str:
+    """Return the hash of a file in its canonical form, without the field that has it."""
     proof = {name: value for name, value in document["proof"].items() if name != "sha256"}
     return sha256(canonical({**document, "proof": proof}))
 
 
-def _parsed(data: bytes) -> dict[str, Any]:
+def parsed_file(data: bytes) -> dict[str, Any]:
     """Return the object in a file. Raises InvalidInput for what is no JSON, or says something
     twice.
     """

@@ -118,6 +118,25 @@ async def newest_receipts(
     return newest_first[::-1]
 
 
+async def receipts_between(
+    log: Log, workspace: str, since: datetime | None, until: datetime | None
+) -> list[StoredReceipt]:
+    """Return the receipts of the questions that were asked from `since` on and before `until`, in
+    the order of the log. Raises `Unavailable`.
+
+    Of a receipt that an erasure wrote anew the newest event counts.
+    """
+    after = 0
+    if since is not None:
+        after = await sequence_at(log, None, (since - CLOCK_DIFFERENCE).isoformat())
+    receipts: dict[str, StoredReceipt] = {}
+    async for receipt in receipts_behind(log, workspace, after, lambda _: True):
+        asked_at = receipt.event.asked_at
+        if (since is None or since <= asked_at) and (until is None or asked_at < until):
+            receipts[receipt.event.receipt] = receipt
+    return sorted(receipts.values(), key=lambda receipt: receipt.sequence)
+
+
 async def find_receipt(log: Log, workspace: str, id: str) -> StoredReceipt | None:
     """Return the receipt of this id, None where there is none. Raises InvalidInput for what is no
     id.

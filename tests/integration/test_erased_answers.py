@@ -3,7 +3,7 @@ chain of answers is as it was.
 """
 
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -23,7 +23,7 @@ from contracts.topology import CHECKPOINTS_BUCKET
 from operations.audit import audit_log
 from operations.erasure.plan import plan_erasure
 from operations.erasure.removal import publish_tombstones, remove
-from operations.receipt_export import ReceiptExport
+from operations.receipt_export import PeriodExport, ReceiptExport
 from runtime.bus import topology
 from runtime.bus.nats.key_values import NatsSharedValues
 from runtime.bus.nats.log import NatsLog
@@ -31,6 +31,7 @@ from runtime.errors import InvalidInput
 from runtime.projections.log_archive import LogArchive, archived_records
 from runtime.receipts.exported import ExportedReceipt
 from runtime.receipts.ids import time_ordered_id
+from runtime.receipts.period import read_export
 from runtime.receipts.reading import ReceiptFilter, newest_receipts
 from runtime.stores.documents.memory import MemoryRows
 from tests.support.events import sealed
@@ -90,6 +91,11 @@ async def test_an_answer_that_quoted_it_is_written_anew_and_the_chain_stays(tmp_
         }
         exports = {name: ReceiptExport("w", id, with_texts=True) for name, id in ids.items()}
         files_before = {name: await export.from_log(bus, rows) for name, export in exports.items()}
+        whole = PeriodExport("w", since=datetime.now(UTC) - timedelta(days=1), with_texts=True)
+        period_before = await whole.from_log(bus, rows)
+        assert CANARY in period_before
+        with pytest.raises(InvalidInput, match="no receipts of this period"):
+            await replace(whole, since=None, until=whole.since).from_log(bus, rows)
         plan = await plan_erasure(bus, "w", "secret")
         assert plan.counts()["answers"] == 1
         for _ in range(2):
@@ -110,6 +116,11 @@ async def test_an_answer_that_quoted_it_is_written_anew_and_the_chain_stays(tmp_
         assert (CANARY in files_before["secret"], CANARY in files_after["secret"]) == (True, False)
         for file in (*files_before.values(), *files_after.values()):
             assert ExportedReceipt.of(file.encode()).verify().problems == []
+        period_after = await whole.from_log(bus, rows)
+        assert CANARY not in period_after
+        for file in (period_before, period_after):
+            findings = read_export(file.encode()).verify()
+            assert (findings.receipts, findings.problems) == (2, [])
         chain = ExportedReceipt.of(files_before["other"].encode()).verify().chain
         longer_file = await replace(exports["other"], chain=chain).from_log(bus, rows)
         assert ExportedReceipt.of(longer_file.encode()).file.proof.chain.has_link(chain)

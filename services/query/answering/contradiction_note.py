@@ -28,27 +28,33 @@ def with_contradiction_note(text: str, retrieval: RetrievalResult) -> str:
     ]
     notes: dict[frozenset[str], str] = {}
     for quote in quotes:
-        for other in sentences:
-            if quote.contradicts(other):
-                pair = frozenset((quote.passage.document_id, other.passage.document_id))
-                notes.setdefault(pair, _note(quote, other, retrieval, is_quoted=other in quotes))
+        for statement in sentences:
+            if quote.contradicts(statement):
+                pair = frozenset((quote.passage.document_id, statement.passage.document_id))
+                notes.setdefault(
+                    pair, _note(quote, statement, retrieval, is_quoted=statement in quotes)
+                )
     return f"{text}\n\n({' '.join(islice(notes.values(), MAX_NOTES))})" if notes else text
 
 
 def _note(
-    quote: PassageSentence, other: PassageSentence, retrieval: RetrievalResult, *, is_quoted: bool
+    quote: PassageSentence,
+    statement: PassageSentence,
+    retrieval: RetrievalResult,
+    *,
+    is_quoted: bool,
 ) -> str:
-    sources = " and ".join(f"{_source(sentence, retrieval)}" for sentence in (quote, other))
+    sources = " and ".join(f"{_source(sentence, retrieval)}" for sentence in (quote, statement))
     contradiction = f"{sources} seem to contradict each other"
-    contradiction += _greater_authority(quote, other, retrieval)
-    return f"{contradiction}." if is_quoted else f"{contradiction}: “{other.text}”"
+    contradiction += _greater_authority(quote, statement, retrieval)
+    return f"{contradiction}." if is_quoted else f"{contradiction}: “{statement.text}”"
 
 
 def _greater_authority(
-    quote: PassageSentence, other: PassageSentence, retrieval: RetrievalResult
+    quote: PassageSentence, statement: PassageSentence, retrieval: RetrievalResult
 ) -> str:
     """Return which of both documents has the greater authority; empty for equal ones."""
-    documents = frozenset((quote.passage.document_id, other.passage.document_id))
+    documents = frozenset((quote.passage.document_id, statement.passage.document_id))
     for precedence in retrieval.precedences:
         if precedence.documents == documents:
             weightier, lighter = precedence.weightier, precedence.lighter

@@ -16,7 +16,8 @@ from typer.testing import CliRunner
 from cli.main import app
 from contracts.ids import sha256
 from runtime.errors import InvalidInput
-from runtime.receipts.exported import ChainExcerpt, ExportedReceipt, canonical, exported
+from runtime.receipts.exported import ChainExcerpt, ChainPart, ExportedReceipt, canonical, exported
+from runtime.receipts.period import exported_period, read_export
 from runtime.receipts.reading import ReceiptFilter, StoredReceipt, newest_receipts
 from services.query.visibility.viewer import Viewer
 from tests.support.querying import CURIE, library_of_two
@@ -47,10 +48,22 @@ def receipt_file(form: str = "full") -> str:
     return exported(receipt, chain, {PASSAGE: CURIE[0]})
 
 
+@cache
+def period_file() -> str:
+    """The file of two receipts with another leaf between them."""
+    receipts = [asyncio.run(_receipt(form)) for form in ("full", "hashes")]
+    leaves = [receipts[0].leaf, AFTER, receipts[1].leaf]
+    end = BEFORE
+    for leaf in leaves:
+        end = sha256(end + leaf)
+    chain = ChainPart(before=BEFORE, leaves=leaves, after=end)
+    return exported_period(receipts, chain, [0, 2], [{PASSAGE: CURIE[0]}, {}])
+
+
 def problems(text: str) -> list[str]:
     """What is wrong with a file."""
     try:
-        return ExportedReceipt.of(text.encode()).verify().problems
+        return read_export(text.encode()).verify().problems
     except InvalidInput as error:
         return [str(error)]
 
@@ -107,6 +120,12 @@ def another_value(value: Any) -> Any:
 
 
 PLACES = list(scalars(json.loads(receipt_file())))
+PERIOD_PLACES = [
+    path
+    for number, path in enumerate(scalars(json.loads(period_file())))
+    if path[0] == "proof" or path[-1] == "@id" or number % 9 == 0
+]
+"""A share: a file of a single receipt has each kind of value."""
 
 
 def with_new_hash(document: dict[str, Any]) -> dict[str, Any]:
@@ -116,12 +135,33 @@ def with_new_hash(document: dict[str, Any]) -> dict[str, Any]:
     return document
 
 
+def test_a_file_of_several_receipts_verifies_by_itself() -> None:
+    file = read_export(period_file().encode())
+    findings = file.verify()
+    assert (findings.receipts, findings.problems) == (2, [])
+    assert file.has_link(findings.chain)
+    assert not file.has_link(sha256(BEFORE + AFTER))
+    assert file.name_of_text(QUESTION).startswith("the question of ")
+    first, second = json.loads(period_file())["@graph"]
+    assert first["@graph"] != second["@graph"]
+    swapped = json.loads(period_file())
+    swapped["@graph"] = [second, first]
+    assert problems(json.dumps(with_new_hash(swapped)))
+    repeated = json.loads(period_file())
+    for entries in (repeated["@graph"], repeated["proof"]["receipts"]):
+        entries.append(entries[0])
+    assert problems(json.dumps(with_new_hash(repeated)))
+
+
 @pytest.mark.parametrize("is_rehashed", [False, True])
+@pytest.mark.parametrize(
+    ("text", "paths"), [(receipt_file(), PLACES), (period_file(), PERIOD_PLACES)]
+)
 def test_a_value_that_was_changed_is_found_even_with_another_hash_of_the_file(
-    *, is_rehashed: bool
+    text: str, paths: list[tuple[Any, ...]], *, is_rehashed: bool
 ) -> None:
-    original = json.loads(receipt_file())
-    for path in PLACES:
+    original = json.loads(text)
+    for path in paths:
         if is_rehashed and path == ("proof", "sha256"):
             continue
         document = copy.deepcopy(original)
@@ -129,8 +169,8 @@ def test_a_value_that_was_changed_is_found_even_with_another_hash_of_the_file(
         for step in path[:-1]:
             parent = parent[step]
         parent[path[-1]] = another_value(parent[path[-1]])
-        text = json.dumps(with_new_hash(document) if is_rehashed else document)
-        assert problems(text), path
+        changed = json.dumps(with_new_hash(document) if is_rehashed else document)
+        assert problems(changed), path
 
 
 @given(st.data())
@@ -172,6 +212,10 @@ def test_the_command_line_verifies_without_a_stack(tmp_path: Path) -> None:
     forged.write_text(receipt_file().replace("Curie", "Curio"), encoding="utf-8")
     words.write_text(f"{QUESTION}\n", encoding="utf-8")
     verify = ["receipts", "verify"]
+    period = tmp_path / "period.jsonld"
+    period.write_text(period_file(), encoding="utf-8")
+    result = run(app, [*verify, str(period), "--text", str(words)])
+    assert (result.exit_code, "2 receipts are as they were" in result.output) == (0, True)
     assert run(app, [*verify, str(file), "--text", str(words)]).exit_code == 0
     assert run(app, [*verify, str(file), "--chain", AFTER]).exit_code == 1
     result = run(app, [*verify, str(file), str(forged)])
