@@ -45,12 +45,14 @@ async def _serve(data: Data, once: bool, as_json: bool) -> "IntakeCounts":
     from operations.intake.reader import Intake  # noqa: PLC0415
     from operations.target import select_target  # noqa: PLC0415
     from runtime.bus.topology import apply_intake  # noqa: PLC0415
+    from runtime.parsing.settings import ParserSettings  # noqa: PLC0415
 
     target = select_target(data)
+    services = target.settings_of(ParserSettings).parsing_services()
     stop = asyncio.Event()
     async with connect_bus(target.settings.nats_url) as bus:
         await apply_intake(bus)
-        reader = Intake(bus, silent if as_json else note)
+        reader = Intake(bus, silent if as_json else note, services)
         with on_stop_signal(stop.set):
             if not once:
                 note(f"takes in files for {target.name}")

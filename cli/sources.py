@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from operations.target import Target
     from publishing.sources import SyncedSource
     from runtime.bus.port import Log
+    from runtime.parsing.routing import ParsingServices
 
 # `--help` answers at once: the bus and the clients of sources are loaded by what needs them.
 
@@ -98,8 +99,10 @@ def sync(
         from operations.target import select_target  # noqa: PLC0415
 
         access = access_of_options(allow, deny, sources)
-        request = SyncRequest(workspace, dry_run, yes, most_gone, reason, access)
-        outcomes = asyncio.run(_sync_all(select_target(data), sources or [], request, as_json))
+        target = select_target(data)
+        services = _services(target)
+        request = SyncRequest(workspace, dry_run, yes, most_gone, reason, access, services)
+        outcomes = asyncio.run(_sync_all(target, sources or [], request, as_json))
         if as_json:
             print_json([_fields(outcome) for outcome in outcomes])
         if any(outcome.has_failed for outcome in outcomes):
@@ -137,8 +140,10 @@ def watch(
         from operations.target import select_target  # noqa: PLC0415
 
         access = access_of_options(allow, deny, [source])
-        request = SyncRequest(workspace, False, yes, most_gone, reason, access)
-        asyncio.run(_watch(select_target(data), source, request, interval, as_json))
+        target = select_target(data)
+        services = _services(target)
+        request = SyncRequest(workspace, False, yes, most_gone, reason, access, services)
+        asyncio.run(_watch(target, source, request, interval, as_json))
 
 
 @app.command("list")
@@ -219,6 +224,8 @@ def source_fields(source: "SyncedSource") -> dict[str, Any]:
     return {
         "source": source.name,
         "state": source.state,
+        "state_reason": source.state_reason,
+        "state_by": source.state_actor,
         "documents": len(source.versions),
         "synced_at": source.synced_at.isoformat() if source.synced_at else None,
         "synced_by": source.actor,
@@ -229,11 +236,12 @@ def source_fields(source: "SyncedSource") -> dict[str, Any]:
 
 
 def _last_run(source: "SyncedSource") -> str:
-    if source.last_run is None or source.synced_at is None:
-        return f"{len(source.versions)} documents, no run ended"
-    parts = [f"{len(source.versions)} documents", f"{source.synced_at:%Y-%m-%d %H:%M}"]
-    parts += [f"{source.last_run.refusal_count} refused"] if source.last_run.refusal_count else []
-    parts += [f"{source.last_run.kept_count} gone and kept"] if source.last_run.kept_count else []
+    run = source.last_run
+    at = source.synced_at
+    parts = [f"{len(source.versions)} documents", f"{at:%Y-%m-%d %H:%M}" if at else "no run ended"]
+    parts += [f"{run.refusal_count} refused"] if run and run.refusal_count else []
+    parts += [f"{run.kept_count} gone and kept"] if run and run.kept_count else []
+    parts += [line(source.state_reason)] if source.state_reason else []
     return ", ".join(parts)
 
 
@@ -271,6 +279,13 @@ def _with_log(data: Data, act: "Callable[[Log], Awaitable[T]]") -> T:
             return await act(NatsLog(bus))
 
     return asyncio.run(run())
+
+
+def _services(target: "Target") -> "ParsingServices":
+    """Return who reads files, as the settings of the stack say."""
+    from runtime.parsing.settings import ParserSettings  # noqa: PLC0415
+
+    return target.settings_of(ParserSettings).parsing_services()
 
 
 async def _sync_all(
@@ -314,7 +329,7 @@ async def _sync_one(bus: Any, address: str, request: "SyncRequest", as_json: boo
     from runtime.bus.nats.blobs import NatsBlobs  # noqa: PLC0415
     from runtime.bus.nats.log import NatsLog  # noqa: PLC0415
 
-    source = open_source(address)
+    source = open_source(address, request.services)
     try:
         with progress_bars(is_hidden=as_json) as show:
 

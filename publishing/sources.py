@@ -21,6 +21,9 @@ class SyncedSource:
 
     name: str
     state: SourceState = "active"
+    state_reason: str = ""
+    """Why somebody paused or resumed it; empty where nobody did or said."""
+    state_actor: str = ""
     versions: dict[str, str] = field(default_factory=dict[str, str])
     """The version of each document that was read, by its id."""
     cursor: str = ""
@@ -37,8 +40,13 @@ class SyncedSource:
         event = envelope.data
         if isinstance(event, SourceSet):
             self.state = event.state
+            self.state_reason = event.reason
+            self.state_actor = envelope.actor or ""
             if event.state == "forgotten":
-                self.versions, self.cursor, self.last_run, self.synced_at = {}, "", None, None
+                self.versions = {}
+                self.cursor = ""
+                self.last_run = None
+                self.synced_at = None
         elif isinstance(event, SourceSynced):
             self.state = "active" if self.state == "forgotten" else self.state
             self.versions |= {document.id: document.version for document in event.documents}

@@ -12,6 +12,7 @@ from operations.media_types import suffix_of
 from runtime.errors import InvalidInput
 from runtime.parsing.kinds import KINDS
 from runtime.parsing.names import printable_name, validated_text
+from runtime.parsing.routing import ParsingServices
 
 METADATA = "metadata-"
 """What the headers begin with whose rest is the name of a field of metadata."""
@@ -35,11 +36,10 @@ class HandedIn:
     object_name: str = ""
     metadata: Mapping[str, str] = field(default_factory=dict[str, str])
 
-    @property
-    def parsed_name(self) -> str:
-        """Return a file name whose suffix says how it is read."""
-        name = PurePosixPath(self.file_name).name or "file"
-        is_known = PurePosixPath(name).suffix.lower() in KINDS
+    def parsed_name(self, services: ParsingServices) -> str:
+        """Return a file name whose suffix says how it is read, by our parsers or by `services`."""
+        name = self.file_name or "file"
+        is_known = PurePosixPath(name).suffix.lower() in KINDS or services.reads(name)
         return name if is_known else f"{name}{suffix_of(self.media_type)}"
 
 

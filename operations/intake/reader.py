@@ -1,9 +1,12 @@
 """Reads the intake: each message becomes a DocumentAdded, a DocumentDeleted, or a dead letter."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
+from nats.aio.msg import Msg
+from nats.errors import Error as NatsError
 from nats.js import JetStreamContext
 from nats.js.errors import NotFoundError
 
@@ -18,8 +21,10 @@ from runtime.bus.nats.log import NatsLog
 from runtime.bus.nats.messages import NatsMessage
 from runtime.bus.nats.pulling import opened_pull
 from runtime.bus.port import BUG_ATTEMPTS
+from runtime.concurrency.background import in_background
 from runtime.errors import InvalidInput, Poison, Retryable
 from runtime.parsing.files import parse, refuse_larger
+from runtime.parsing.routing import OWN_PARSERS, ParsingServices
 
 PUBLISHER = "/lightstream/intake"
 """`source` of the events that the intake publishes."""
@@ -32,6 +37,16 @@ PAUSE = 2.0
 
 AGAIN = 5.0
 """Seconds until a message is delivered again that the log did not take."""
+
+
+async def _beat(messages: Sequence[Msg]) -> None:
+    """Tell the server again and again that these are being read: a parser may take minutes."""
+    while True:
+        for message in messages:
+            # Those that were read are acknowledged already.
+            with suppress(NatsError):
+                await message.in_progress()
+        await asyncio.sleep(INTAKE_READER.ack_wait / 3)
 
 
 @dataclass
@@ -62,6 +77,7 @@ class Intake:
 
     jetstream: JetStreamContext
     report: Callable[[str], None]
+    services: ParsingServices = OWN_PARSERS
     counts: IntakeCounts = field(default_factory=IntakeCounts)
 
     async def read(self, stop: asyncio.Event, *, once: bool = False) -> None:
@@ -72,12 +88,12 @@ class Intake:
                     messages = await pull.fetch(BATCH, PAUSE)
                     if once and not messages:
                         return
-                    for message in messages:
-                        await self._handle(NatsMessage(message))
+                    async with in_background(_beat(messages)):
+                        for message in messages:
+                            await self._handle(NatsMessage(message))
 
     async def _handle(self, message: NatsMessage) -> None:
         """Make a document of a message and acknowledge it. What may succeed later comes again."""
-        await message.heartbeat()
         try:
             await self._take(message)
         except (InvalidInput, Poison) as error:
@@ -114,7 +130,7 @@ class Intake:
         added_document = await add_document(
             log,
             NatsBlobs(self.jetstream),
-            await _draft(file, data),
+            await self._draft(file, data),
             workspace=file.workspace,
             source=PUBLISHER,
         )
@@ -133,17 +149,16 @@ class Intake:
         except NotFoundError:
             raise InvalidInput(f"{place}: the object store has no such object") from None
 
-
-async def _draft(file: HandedIn, data: bytes) -> DocumentDraft:
-    parsed_file = await parse(data, file.parsed_name)
-    name = file.file_name or UNKNOWN_SOURCE
-    properties = {**parsed_file.metadata, "file_name": name} if file.file_name else {}
-    submission = Submission(
-        text=parsed_file.text,
-        file_path=name,
-        id=file.document_id,
-        metadata={**properties, **file.metadata},
-        pages=parsed_file.pages,
-        warnings=parsed_file.warnings,
-    )
-    return await asyncio.to_thread(DocumentDraft.of, submission)
+    async def _draft(self, file: HandedIn, data: bytes) -> DocumentDraft:
+        parsed_file = await parse(data, file.parsed_name(self.services), services=self.services)
+        name = file.file_name or UNKNOWN_SOURCE
+        properties = {**parsed_file.metadata, "file_name": name} if file.file_name else {}
+        submission = Submission(
+            text=parsed_file.text,
+            file_path=name,
+            id=file.document_id,
+            metadata={**properties, **file.metadata},
+            pages=parsed_file.pages,
+            warnings=parsed_file.warnings,
+        )
+        return await asyncio.to_thread(DocumentDraft.of, submission)

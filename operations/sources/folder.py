@@ -7,6 +7,7 @@ from operations.documents import DocumentSelection, files_below
 from operations.sources.port import Listing, SourceFile, SourceItem
 from runtime.errors import InvalidInput
 from runtime.parsing.files import refuse_larger
+from runtime.parsing.routing import OWN_PARSERS, ParsingServices
 
 
 class FolderSource:
@@ -14,7 +15,8 @@ class FolderSource:
 
     lists_all = True
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, services: ParsingServices = OWN_PARSERS) -> None:
+        self._services = services
         self.folder = folder.resolve()
         self.name = self.folder.as_uri()
 
@@ -25,7 +27,7 @@ class FolderSource:
     def _list(self) -> Listing:
         if not self.folder.is_dir():
             raise InvalidInput(f"{self.folder} is no folder: is it mounted?")
-        selection = DocumentSelection()
+        selection = DocumentSelection(services=self._services)
         listing = Listing(skipped_files=selection.skipped, unreadable=selection.refused)
         for path in files_below(self.folder, selection):
             key = path.relative_to(self.folder).as_posix()
@@ -40,7 +42,7 @@ class FolderSource:
         path = self.folder / item.key
         try:
             refuse_larger(path.stat().st_size, item.name)
-            return SourceFile(await asyncio.to_thread(path.read_bytes), path.name)
+            return SourceFile(await asyncio.to_thread(path.read_bytes), item.key)
         except OSError as error:
             raise InvalidInput(f"cannot be read: {error.strerror or error}") from None
 

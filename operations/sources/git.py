@@ -14,6 +14,7 @@ from operations.sources.port import Listing, SourceFile, SourceItem, why_skipped
 from operations.sources.secrets import credentials
 from runtime.errors import InvalidInput, Unavailable
 from runtime.parsing.files import refuse_larger
+from runtime.parsing.routing import OWN_PARSERS, ParsingServices
 
 LARGE_FILE = b"version https://git-lfs.github.com/spec/"
 """What begins the stand-in of a file that Git LFS keeps elsewhere."""
@@ -27,7 +28,8 @@ class GitSource:
 
     lists_all = True
 
-    def __init__(self, address: SplitResult) -> None:
+    def __init__(self, address: SplitResult, services: ParsingServices = OWN_PARSERS) -> None:
+        self._services = services
         self.branch = address.fragment
         place = f"{address.netloc}{address.path}"
         self.url = f"{address.scheme.removeprefix('git+')}://{place}"
@@ -48,7 +50,8 @@ class GitSource:
         listing = Listing(cursor=commit.decode("ascii"))
         for entry in self._repository.object_store.iter_tree_contents(tree):
             path = entry.path.decode("utf-8", "replace")
-            reason = why_skipped(path) if stat.S_ISREG(entry.mode) else "not a regular file"
+            is_regular = stat.S_ISREG(entry.mode)
+            reason = why_skipped(path, self._services) if is_regular else "not a regular file"
             if reason:
                 listing.skipped_files.append(LeftOutFile(path, reason))
                 continue
@@ -110,7 +113,7 @@ class GitSource:
         refuse_larger(len(blob), item.name)
         if blob.startswith(LARGE_FILE):
             raise InvalidInput("Git LFS keeps it elsewhere, and that is not read")
-        return SourceFile(blob, item.key.rpartition("/")[2])
+        return SourceFile(blob, item.key)
 
     async def close(self) -> None:
         """Remove what was fetched."""

@@ -17,14 +17,26 @@ from operations.sources.secrets import split_address
 from operations.sources.sftp import SftpSource
 from operations.sources.web import WebSource
 from runtime.errors import InvalidInput
+from runtime.parsing.routing import OWN_PARSERS, ParsingServices
 
 
 @dataclass(frozen=True)
 class SourceKind:
     """A kind of source: what makes it of an address, and the module of the client it needs."""
 
-    make: Callable[[SplitResult], Source]
+    make: Callable[[SplitResult, ParsingServices], Source]
     client: str
+
+
+def without_files(
+    make: Callable[[SplitResult], Source],
+) -> Callable[[SplitResult, ParsingServices], Source]:
+    """Return what makes a source whose documents are no files of other kinds."""
+
+    def source(address: SplitResult, _: ParsingServices) -> Source:
+        return make(address)
+
+    return source
 
 
 KINDS = {
@@ -33,11 +45,11 @@ KINDS = {
         f"git+{transport}": SourceKind(GitSource, "dulwich")
         for transport in ("https", "http", "ssh", "file")
     },
-    "https": SourceKind(WebSource, "httpx"),
-    "http": SourceKind(WebSource, "httpx"),
-    "rss": SourceKind(FeedSource, "feedparser"),
-    "imaps": SourceKind(MailSource, "imap_tools"),
-    "imap": SourceKind(MailSource, "imap_tools"),
+    "https": SourceKind(without_files(WebSource), "httpx"),
+    "http": SourceKind(without_files(WebSource), "httpx"),
+    "rss": SourceKind(without_files(FeedSource), "feedparser"),
+    "imaps": SourceKind(without_files(MailSource), "imap_tools"),
+    "imap": SourceKind(without_files(MailSource), "imap_tools"),
     "sftp": SourceKind(SftpSource, "asyncssh"),
 }
 """Kind of source by the scheme of its address; folders have none."""
@@ -45,14 +57,16 @@ KINDS = {
 SCHEMES = ("a folder", *(f"{scheme}:" for scheme in KINDS))
 
 
-def open_source(address: str) -> Source:
+def open_source(address: str, services: ParsingServices = OWN_PARSERS) -> Source:
     """Return the source of this address: a folder, or one of `KINDS`. Nothing is asked yet.
+
+    `services`: who reads the files that our own parsers do not.
 
     Raises InvalidInput with the way out for an address of no kind, with a secret in it, and for a
     kind whose client is not installed.
     """
     if folder := local_folder(address):
-        return FolderSource(folder)
+        return FolderSource(folder, services)
     parts = split_address(address)
     kind = KINDS.get(parts.scheme)
     if kind is None:
@@ -65,7 +79,7 @@ def open_source(address: str) -> Source:
             f"{parts.scheme}: needs a client that is not installed: "
             "pip install 'lightstream-rag[sources]'"
         )
-    return kind.make(parts)
+    return kind.make(parts, services)
 
 
 def refuse_secrets(addresses: Iterable[str]) -> None:

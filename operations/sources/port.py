@@ -7,6 +7,7 @@ from typing import Protocol
 from operations.documents import LeftOutFile, RefusedDocument
 from runtime.errors import InvalidInput
 from runtime.parsing.kinds import refuse_kind
+from runtime.parsing.routing import OWN_PARSERS, ParsingServices
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,7 @@ class SourceFile:
 
     data: bytes = field(repr=False)
     name: str
+    """A path in the source where that has folders: rules of who reads a file may name them."""
     encoding: str = ""
     """What text in it is in, as its source says; empty where that does not."""
 
@@ -80,11 +82,16 @@ class Source(Protocol):
         ...
 
 
-def why_skipped(path: str) -> str:
-    """Return why what has this path is no document by its name; empty where it may be one."""
+def why_skipped(path: str, services: ParsingServices = OWN_PARSERS) -> str:
+    """Return why what has this path is no document by its name; empty where it may be one.
+
+    `services`: who reads the files that our own parsers do not.
+    """
     parts: Sequence[str] = path.split("/")
     if any(part.startswith(".") for part in parts):
         return "hidden"
+    if services.reads(path):
+        return ""
     suffix = parts[-1].rpartition(".")[2].lower() if "." in parts[-1] else ""
     try:
         refuse_kind(f".{suffix}")

@@ -10,6 +10,7 @@ from operations.documents import LeftOutFile
 from operations.sources.port import Listing, SourceFile, SourceItem, why_skipped
 from runtime.errors import InvalidInput, Unavailable
 from runtime.parsing.files import refuse_larger
+from runtime.parsing.routing import OWN_PARSERS, ParsingServices
 
 T = TypeVar("T")
 
@@ -26,7 +27,8 @@ class S3Source:
 
     lists_all = True
 
-    def __init__(self, address: SplitResult) -> None:
+    def __init__(self, address: SplitResult, services: ParsingServices = OWN_PARSERS) -> None:
+        self._services = services
         self.bucket, self.prefix = address.netloc, address.path.lstrip("/")
         self.name = f"s3://{self.bucket}/{self.prefix}".rstrip("/")
         self._client = _client()
@@ -40,7 +42,7 @@ class S3Source:
         for page in self._call(self._pages):
             for entry in page.get("Contents", ()):
                 key = entry["Key"]
-                if reason := "empty" if not entry["Size"] else why_skipped(key):
+                if reason := "empty" if not entry["Size"] else why_skipped(key, self._services):
                     listing.skipped_files += [] if key.endswith("/") else [LeftOutFile(key, reason)]
                     continue
                 version = entry["ETag"].strip('"')
@@ -59,7 +61,7 @@ class S3Source:
     def _read(self, item: SourceItem) -> SourceFile:
         answer = self._client.get_object(Bucket=self.bucket, Key=item.key)
         refuse_larger(answer["ContentLength"], item.name)
-        return SourceFile(answer["Body"].read(), item.key.rpartition("/")[2])
+        return SourceFile(answer["Body"].read(), item.key)
 
     def _call(self, act: Callable[..., T], *arguments: Any) -> T:
         """Call the bucket, and say what is wrong in words of ours: without keys and signatures."""

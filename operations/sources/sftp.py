@@ -11,6 +11,7 @@ from operations.sources.port import Listing, SourceFile, SourceItem, why_skipped
 from operations.sources.secrets import PASSWORD, credentials
 from runtime.errors import InvalidInput, Unavailable
 from runtime.parsing.files import refuse_larger
+from runtime.parsing.routing import OWN_PARSERS, ParsingServices
 
 TIMEOUT = 30.0
 """Seconds until a connection counts as failed."""
@@ -24,7 +25,8 @@ class SftpSource:
 
     lists_all = True
 
-    def __init__(self, address: SplitResult) -> None:
+    def __init__(self, address: SplitResult, services: ParsingServices = OWN_PARSERS) -> None:
+        self._services = services
         self.address = address
         self.folder = unquote(address.path).rstrip("/") or "/"
         self.name = f"sftp://{address.netloc}{address.path.rstrip('/')}"
@@ -37,7 +39,7 @@ class SftpSource:
         listing = Listing()
         async for path, attributes in self._below("", listing):
             key = path.lstrip("/")
-            reason = why_skipped(key) or ("" if attributes.size else "empty")
+            reason = why_skipped(key, self._services) or ("" if attributes.size else "empty")
             if reason:
                 listing.skipped_files.append(LeftOutFile(key, reason))
                 continue
@@ -98,7 +100,7 @@ class SftpSource:
         try:
             refuse_larger((await self._files.stat(path)).size or 0, item.name)
             async with self._files.open(path, "rb") as file:
-                return SourceFile(await file.read(), item.key.rpartition("/")[2])
+                return SourceFile(await file.read(), item.key)
         except (asyncssh.SFTPConnectionLost, asyncssh.SFTPNoConnection, OSError) as error:
             raise Unavailable(f"{self.name} does not answer: {type(error).__name__}") from None
         except asyncssh.SFTPError as error:

@@ -30,6 +30,7 @@ from runtime.errors import InvalidInput, Unavailable
 from runtime.parsing.encodings import Hint
 from runtime.parsing.files import parse
 from runtime.parsing.names import printable_name
+from runtime.parsing.routing import OWN_PARSERS, ParsingServices
 
 MOST_GONE = 0.25
 """Share of a source's documents that may be deleted at once without being asked for."""
@@ -57,6 +58,8 @@ class SyncRequest:
     reason: str = ""
     access: Access | None = None
     """Who may see what this run adds; None says nothing of it."""
+    services: ParsingServices = OWN_PARSERS
+    """Who reads the files that our own parsers do not."""
 
 
 @dataclass
@@ -153,9 +156,7 @@ class Sync:
                 return None
             publication = await self._publish(id, item, file)
         except InvalidInput as error:
-            name = printable_name(item.name)
-            reason = str(error).removeprefix(f"{name}: ")
-            self.outcome.refusals.append(RefusedDocument(name, reason))
+            self.outcome.refusals.append(refused(item, error))
             return None
         finally:
             self._read_count += 1
@@ -181,7 +182,8 @@ class Sync:
         return file
 
     async def _publish(self, id: str, item: SourceItem, file: SourceFile) -> Added:
-        parsed_file = await parse(file.data, file.name, Hint(declared_encoding=file.encoding))
+        hint = Hint(declared_encoding=file.encoding)
+        parsed_file = await parse(file.data, file.name, hint, self.request.services)
         origin = {"source": self.source.name} | ({"url": item.url} if item.url else {})
         submission = Submission(
             text=parsed_file.text,
@@ -256,6 +258,13 @@ class Sync:
             reason=self.request.reason,
         )
         await publish_of_source(self.log, self.request.workspace, event, PUBLISHER)
+
+
+def refused(item: SourceItem, error: InvalidInput) -> RefusedDocument:
+    """Return a document that cannot be read, with the reason; parsers name its path before it."""
+    name = printable_name(item.name)
+    reason = str(error).removeprefix(f"{name}: ").removeprefix(f"{printable_name(item.key)}: ")
+    return RefusedDocument(name, reason)
 
 
 def _bounded(version: str) -> str:

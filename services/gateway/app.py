@@ -57,6 +57,7 @@ from services.gateway.operations import (
     provider_routes,
     rebuild_routes,
     retry_routes,
+    source_routes,
 )
 from services.gateway.past import routes as past
 from services.gateway.past import undo_routes
@@ -111,6 +112,7 @@ OPERATIONS = (
     provider_routes,
     rebuild_routes,
     retry_routes,
+    source_routes,
     past,
     undo_routes,
     webhooks,

@@ -212,6 +212,29 @@ OPERATION_EXAMPLES: dict[str, Any] = {
             }
         ],
     },
+    "GET /operations/sources": [
+        {
+            "source": "s3://harbour/minutes",
+            "state": "paused",
+            "state_reason": "the bucket is moved",
+            "state_by": "user:ada",
+            "documents": 212,
+            "synced_at": "2026-11-26T08:12:40.100000Z",
+            "synced_by": "os:ada",
+            "refused": 1,
+            "kept": 0,
+        }
+    ],
+    "POST /operations/sources/pause": {
+        "source": "s3://harbour/minutes",
+        "state": "paused",
+        "before": "active",
+    },
+    "POST /operations/sources/resume": {
+        "source": "s3://harbour/minutes",
+        "state": "active",
+        "before": "paused",
+    },
     "GET /operations/doctor": {
         "healthy": True,
         "findings": [{"level": "note", "what": "merger: 3 events wait", "todo": ""}],

@@ -8,11 +8,16 @@ from typing import Any
 import pytest
 
 from contracts.chunking import Chunking
-from contracts.events import ChunksCreated
+from contracts.events import ChunksCreated, DocumentAdded
 from contracts.graph import Generations
-from runtime.bus.memory import MemoryBlobs
+from operations.intake.handed_in import handed_in
+from operations.sources.open import open_source
+from operations.sources.sync import Sync, SyncRequest
+from runtime.bus.codec import decode
+from runtime.bus.memory import MemoryBlobs, MemoryLog
 from runtime.errors import ConfigurationError, InvalidInput, Poison
 from runtime.parsing.files import parse
+from runtime.parsing.routing import OWN_PARSERS
 from runtime.parsing.settings import ParserSettings
 from runtime.plugins.chunking import InstalledChunkers
 from services.chunker.domain.plugin_spans import Offsets, plugin_spans, uncut_characters
@@ -99,6 +104,27 @@ async def test_the_example_of_the_page_reads_a_file() -> None:
     services = ParserSettings().parsing_services()
     parsed = await parse(b"Who owns the quay? | The Trust.\n", "faq.QA", services=services)
     assert parsed.text == "## Who owns the quay?\n\nThe Trust."
+
+
+async def test_sources_and_the_intake_have_plugins_read_files_too(tmp_path: Path) -> None:
+    folder = tmp_path / "questions"
+    folder.mkdir()
+    (folder / "faq.qa").write_text("Who owns the quay? | The Trust.\n", "utf-8")
+    (folder / "map.bad").write_text("none", "utf-8")
+    services = ParserSettings().parsing_services()
+    log = MemoryLog()
+    source = open_source(str(folder), services)
+    outcome = await Sync(log, MemoryBlobs(), source, SyncRequest("w", services=services)).run()
+    assert outcome.additions == ["questions/faq.qa"]
+    [refusal] = outcome.refusals
+    assert refusal.name == "questions/map.bad"
+    assert refusal.reason.startswith("the parser 'bad' of faulty 0.1 cannot read it")
+    event = decode(log.messages[0].data, log.messages[0].subject, {}).data
+    assert isinstance(event, DocumentAdded) and event.text and event.text.startswith("## Who owns")
+
+    file = handed_in("kb.in.w", {"file-name": "a/faq.qa", "content-type": "text/html"}, b"x")
+    assert file.parsed_name(services) == "a/faq.qa"
+    assert file.parsed_name(OWN_PARSERS) == "a/faq.qa.html"
 
 
 @pytest.mark.parametrize(

@@ -10,13 +10,14 @@ import { Health } from "./Health";
 import { Models } from "./Models";
 import { Projections } from "./Projections";
 import { SettingsTable } from "./SettingsTable";
+import { Sources } from "./Sources";
 import { Webhooks } from "./Webhooks";
 
-const TABS = { health: Health, projections: Projections, costs: Costs, models: Models, golden: GoldenQuestions, branches: Branches, webhooks: Webhooks, settings: SettingsTable };
+const TABS = { health: Health, projections: Projections, costs: Costs, models: Models, golden: GoldenQuestions, branches: Branches, sources: Sources, webhooks: Webhooks, settings: SettingsTable };
 type TabName = keyof typeof TABS;
 
 /** What concerns the whole deployment is for those alone whose credentials are for all of it. */
-const OF_ONE_WORKSPACE: TabName[] = ["costs", "golden", "branches", "webhooks"];
+const OF_ONE_WORKSPACE: TabName[] = ["costs", "golden", "branches", "sources", "webhooks"];
 
 /** What an operator sees and does. */
 export default function OperationsPage() {
