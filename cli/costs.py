@@ -158,8 +158,9 @@ def _told(costs: dict[str, Any], currency: str) -> str:
     cached_part = f" ({costs['cached']:,} cached by the provider)" if costs["cached"] else ""
     unpriced_part = f", {costs['unpriced']:,} tokens without a price" if costs["unpriced"] else ""
     tokens = f"{costs['prompt']:,} tokens read{cached_part}, {costs['completion']:,} written"
+    batch_part = f" ({costs['batch_calls']:,} in batches)" if costs.get("batch_calls") else ""
     return (
-        f"{costs['calls']:,} calls, {tokens}, {costs['seconds']:g} "
+        f"{costs['calls']:,} calls{batch_part}, {tokens}, {costs['seconds']:g} "
         f"s{_money(costs['money'], currency)}{unpriced_part}"
     )
 

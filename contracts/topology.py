@@ -210,6 +210,10 @@ TURNS_BUCKET = "KB_TURNS"
 """Key-value bucket in which replicas agree on who handles a message before its delivery; it may be
 lost.
 """
+BATCHES_BUCKET = "KB_BATCHES"
+"""Key-value bucket of the batches that models' providers work on: their ids, and whose passages are
+in them. It belongs to the log: without it what is in a batch is paid for a second time.
+"""
 
 
 @dataclass(frozen=True)
@@ -243,6 +247,11 @@ BUCKETS = (
         TURNS_BUCKET,
         "which messages are handled before their delivery, and so by which replica",
         ttl=HOUR,
+    ),
+    Bucket(
+        BATCHES_BUCKET,
+        "which batches the providers of models work on, and which passages are in them",
+        ttl=35 * DAY,
     ),
 )
 

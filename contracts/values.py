@@ -4,7 +4,7 @@ counts.
 
 import json
 from collections.abc import Iterable, Sequence
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, model_validator
 
@@ -240,6 +240,14 @@ class CustomKnowledge(Value):
         return len(json.dumps(self.model_dump(), ensure_ascii=False).encode())
 
 
+_COUNTS = ("prompt", "completion", "cached", "calls")
+
+
+def _batch_count(description: str) -> Any:
+    # Most events have none, and are written as before.
+    return Field(default=0, exclude_if=lambda count: count == 0, description=description)
+
+
 class TokenUsage(Value):
     """What a language model counted."""
 
@@ -249,19 +257,27 @@ class TokenUsage(Value):
     calls: int = Field(
         default=0, description="calls they were counted in; older releases did not say"
     )
+    batch_prompt: int = _batch_count("part of `prompt` that was read in batches")
+    batch_completion: int = _batch_count("part of `completion` that was written in batches")
+    batch_cached: int = _batch_count("part of `cached` that was read in batches")
+    batch_calls: int = _batch_count("calls among them that were lines of batches")
 
     def __add__(self, usage: "TokenUsage") -> "TokenUsage":
-        return TokenUsage(
-            prompt=self.prompt + usage.prompt,
-            completion=self.completion + usage.completion,
-            cached=self.cached + usage.cached,
-            calls=self.calls + usage.calls,
-        )
+        return TokenUsage(**{name: count + getattr(usage, name) for name, count in self})
 
     def without(self, usage: "TokenUsage") -> "TokenUsage":
         """Return these counts without those of a part of them."""
-        counts = {name: value - getattr(usage, name) for name, value in self.model_dump().items()}
-        return TokenUsage(**{name: max(0, value) for name, value in counts.items()})
+        return TokenUsage(**{name: max(0, count - getattr(usage, name)) for name, count in self})
+
+    def as_batch(self) -> "TokenUsage":
+        """Return these counts as those of lines of a batch, which have a price of their own."""
+        counts = {f"batch_{name}": getattr(self, name) for name in _COUNTS}
+        return self.model_copy(update=counts)
+
+    def in_batches(self) -> "TokenUsage":
+        """Return the part of these counts that was paid at the price of batches."""
+        counts = {name: getattr(self, f"batch_{name}") for name in _COUNTS}
+        return TokenUsage(**counts).as_batch()
 
 
 class EntityRevision(Value):

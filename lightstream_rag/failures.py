@@ -12,7 +12,7 @@ class ParkedEvents(ResponseModel):
     """
 
     workspace: str
-    reason: Literal["newer-version", "over-budget", "retried"]
+    reason: Literal["newer-version", "over-budget", "awaiting-batch", "retried"]
     events: int
     durables: list[str]
     first: int

@@ -40,6 +40,7 @@ from operations.bus_grants import (
     READS_LOG,
     READS_NEWEST_VERSION,
     READS_PARKED,
+    SHARES_BATCHES,
     SHARES_LIMITS,
     SHARES_WEBHOOKS,
     WRITES_BLOBS,
@@ -97,7 +98,13 @@ def _notes(*keys: str) -> Grant:
 
 FURTHER: Mapping[Service, tuple[Grant, ...]] = {
     "chunker": (READS_BLOBS, READS_NEWEST_VERSION),
-    "extractor": (SHARES_LIMITS, READS_NEWEST_VERSION, READS_BUDGET, READS_BRANCHES),
+    "extractor": (
+        SHARES_LIMITS,
+        SHARES_BATCHES,
+        READS_NEWEST_VERSION,
+        READS_BUDGET,
+        READS_BRANCHES,
+    ),
     "merger": (SHARES_LIMITS, _notes("note.graph.*")),
     "indexer": (SHARES_LIMITS, READS_NEWEST_VERSION, _notes("note.vectors.*")),
     "query": (

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from contracts import subjects
 from contracts.topology import (
+    BATCHES_BUCKET,
     BUCKETS,
     CHECKPOINTS_BUCKET,
     CONSUMERS,
@@ -41,6 +42,10 @@ READS_LIMITS = Grant(
 SHARES_LIMITS = Grant(
     "what all replicas together ask of a model's provider",
     (f"$KV.{LIMITS_BUCKET}.*", f"{API}.STREAM.MSG.GET.KV_{LIMITS_BUCKET}"),
+)
+SHARES_BATCHES = Grant(
+    "which batches the providers of models work on",
+    (f"$KV.{BATCHES_BUCKET}.*.*", f"{API}.STREAM.MSG.GET.KV_{BATCHES_BUCKET}"),
 )
 CHECKS_STREAMS = Grant(
     "the comparison with contracts/topology.py, and where the log ends",

@@ -4,11 +4,11 @@ in the services.
 
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 
 from contracts.chunking import Chunking
 from contracts.events import BranchSettings
 from operations.documents import DocumentSource, RefusedDocument, read_document
-from runtime.costs.prices import Prices
 from runtime.errors import InvalidInput, Poison
 from runtime.models.open import DEFAULT_EMBEDDING_MODEL, open_tokenizer
 from runtime.models.roles import language_model
@@ -147,19 +147,19 @@ async def estimate_texts(
 def _models(chunks: int, tokens: _Tokens, settings: ExtractorSettings) -> list[ModelEstimate]:
     models: list[ModelEstimate] = []
     if model := language_model(settings, "extract"):
-        models.append(
-            _estimate(model.model, tokens.calls, tokens.prompt, tokens.completion, settings.prices)
+        money = settings.prices.money(
+            model.model, tokens.prompt, 0, tokens.completion, in_batch=settings.extract_llm_batch
         )
+        counts = (tokens.calls, tokens.prompt, tokens.completion)
+        models.append(ModelEstimate(model.model, *counts, _number(money)))
     if settings.has_embedding_endpoint:
         embedded_tokens = tokens.passages + round(tokens.answers * EMBEDDED_SHARE)
         calls = -(-chunks // settings.embedding_batch_num)
         name = settings.embedding_model or DEFAULT_EMBEDDING_MODEL
-        models.append(_estimate(name, calls, embedded_tokens, 0, settings.prices))
+        money = settings.prices.money(name, embedded_tokens, 0, 0)
+        models.append(ModelEstimate(name, calls, embedded_tokens, 0, _number(money)))
     return models
 
 
-def _estimate(
-    model: str, calls: int, prompt: int, completion: int, prices: Prices
-) -> ModelEstimate:
-    money = prices.money(model, prompt, 0, completion)
-    return ModelEstimate(model, calls, prompt, completion, None if money is None else float(money))
+def _number(money: Decimal | None) -> float | None:
+    return None if money is None else float(money)

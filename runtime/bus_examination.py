@@ -16,6 +16,7 @@ from runtime.bus.nats.dead_letters import NatsDeadLetters
 from runtime.bus.nats.key_values import NatsSharedValues
 from runtime.bus.nats.parked import NatsParkedEvents
 from runtime.bus.parking.counts import count_parked
+from runtime.bus.parking.port import Reason
 from runtime.clock import TOLERANCE
 from runtime.findings import Finding
 from runtime.models.rate_limiters import pause_notices
@@ -64,6 +65,13 @@ async def examine_bus(
         yield finding
 
 
+PARKED_HINTS: Mapping[Reason, str] = {
+    "newer-version": "run the release that knows them: they are handled then",
+    "awaiting-batch": "they go on when their batch has ended, which may take a day",
+}
+"""What to do about parked events, by reason."""
+
+
 async def seconds_behind_log(bus: JetStreamContext) -> float:
     """Return by how many seconds this machine's clock is behind the newest event of the log; 0
     where it is not.
@@ -103,13 +111,12 @@ async def _backlog(
         if info.num_pending:
             yield Finding("note", f"{consumer.name}: {info.num_pending} events wait")
     for count in await count_parked(NatsParkedEvents(bus)):
-        is_newer = count.reason == "newer-version"
         yield Finding(
-            "fault" if is_newer else "note",
+            "fault" if count.reason == "newer-version" else "note",
             f"workspace {count.workspace}: {count}; parked, others go on",
-            "run the release that knows them: they are handled then"
-            if is_newer
-            else "they are tried now and then; the error names the cause",
+            PARKED_HINTS.get(
+                count.reason, "they are tried now and then; the error names the cause"
+            ),
         )
 
 

@@ -10,7 +10,8 @@ others: a few tries, then it is refused │   ├── RateLimited      the pro
 version │   ├── ModelChanged     the vectors were made by another embedding model: a rebuild is
 asked for │   ├── OutdatedVectors  the vectors have ids of an older version: they can be searched,
 and wait for a rebuild │   ├── BudgetSpent      the workspace's budget allows no paid call: it is
-parked until that is raised │   └── StagePaused      the stage gave up too much by its own fault:
+parked until that is raised │   ├── AwaitingBatch    it stands in a batch of the provider: it is
+parked until that has ended │   └── StagePaused      the stage gave up too much by its own fault:
 nothing is handled until it is started again ├── Poison           can never succeed: the event is
 dead-lettered, with a StageFailed and the reason │   ├── ModelRefused     a model never takes this
 request │   └── Undecodable      not even an event; kept raw in KB_DEAD ├── NotWanted        the
@@ -62,10 +63,15 @@ def longest_wait(errors: Sequence[Retryable], events: Sequence[Event]) -> Retrya
     with the `events`.
 
     It is `BudgetSpent` where all of them are, and `ProviderPaused` where none of them was tried.
+    What stands in a batch counts only where nothing else is to be tried again before.
     """
+    if sooner := [error for error in errors if not isinstance(error, AwaitingBatch | BudgetSpent)]:
+        errors = sooner
+    elif waiting := [error for error in errors if isinstance(error, AwaitingBatch)]:
+        errors = waiting
     longest = max(errors, key=lambda error: error.retry_after or 0.0)
     kind: type[Retryable] = Retryable
-    for error_type in (BudgetSpent, ProviderPaused):
+    for error_type in (BudgetSpent, ProviderPaused, AwaitingBatch):
         if all(isinstance(error, error_type) for error in errors):
             kind = error_type
     joined_error = kind(str(longest), retry_after=longest.retry_after, events=events)
@@ -131,6 +137,10 @@ class OutdatedVectors(Retryable):
 
 class BudgetSpent(Retryable):
     """The budget of the workspace is spent: nothing is paid until it is raised, or begins anew."""
+
+
+class AwaitingBatch(Retryable):
+    """It stands in a batch that the model's provider works on for hours: it is parked meanwhile."""
 
 
 class StagePaused(Retryable):

@@ -24,14 +24,14 @@ from runtime.bus.attempts import Attempts
 from runtime.bus.codec import decode
 from runtime.bus.dead_letter_limit import LOOK_AGAIN, DeadLetterLimit, is_fault_of_code
 from runtime.bus.failures import failure
-from runtime.bus.parking.policy import OUTAGES, ParkingPolicy
+from runtime.bus.parking.policy import OUTAGES, SAID_WAITS, ParkingPolicy
 from runtime.bus.port import BUG_ATTEMPTS, Delivery, Events, Handler, LiveGenerations, Log, Message
 from runtime.bus.results import Results
 from runtime.bus.retried_message import RetriedMessage
 from runtime.bus.retry_reasons import RetryReasons
 from runtime.bus.retry_requests import failed_inputs, takes_retries
 from runtime.concurrency.isolated import run_isolated
-from runtime.errors import NewerVersion, Poison, ProviderPaused, Retryable, StagePaused
+from runtime.errors import NewerVersion, Poison, Retryable, StagePaused
 from runtime.metrics import instruments
 from runtime.retries import Backoff
 from runtime.semantic_conventions import DURABLE, OUTCOME
@@ -260,10 +260,11 @@ class EventProcessor:
 
     def _delay_after(self, message: Message, error: Exception) -> float:
         """Count the failure, and return the seconds until the message is delivered again."""
-        if isinstance(error, ProviderPaused):
+        if isinstance(error, SAID_WAITS):
             # It was not tried. It comes when the pause ends, however often it has come for nothing
             # before (decision 15).
-            return (error.retry_after or 0.0) + random.uniform(0.1, PAUSE_SPREAD)  # noqa: S311
+            wait: float = getattr(error, "retry_after", None) or 0.0
+            return wait + random.uniform(0.1, PAUSE_SPREAD)  # noqa: S311
         tries = self.attempts.add(message.sequence, _cause(error))
         return self.delay(tries, getattr(error, "retry_after", None))
 

@@ -14,7 +14,8 @@ QUESTION_STAGE = "query-"
 
 @dataclass(frozen=True)
 class CostEntry:
-    """What one event says was paid to a model, or saved by a cached result.
+    """What one event says was paid to a model, or saved by a cached result; what of it was paid in
+    batches has an entry of its own.
 
     `sequence` is that of the event in the log: of two messages with one event's id the first
     counts.
@@ -36,6 +37,8 @@ class CostEntry:
     milliseconds: int = 0
     saved: bool = False
     """Whether a cached result was used, and nothing paid."""
+    in_batch: bool = False
+    """Whether it was paid at the price of batches."""
 
     @property
     def of_question(self) -> bool:

@@ -12,6 +12,12 @@ CURRENCY = "USD"
 _MILLION = Decimal(1_000_000)
 _KINDS = ("prompt", "cached", "completion")
 
+BATCH = "batch"
+BATCH_SHARE = Decimal("0.5")
+"""The field of a price that says which part of it a batch costs, and that part where it says
+nothing.
+"""
+
 
 @dataclass(frozen=True)
 class Price:
@@ -22,6 +28,8 @@ class Price:
     prompt: Decimal = Decimal(0)
     cached_prompt: Decimal = Decimal(0)
     completion: Decimal = Decimal(0)
+    batch_share: Decimal = BATCH_SHARE
+    """The part of these prices that the same tokens cost in a batch."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +39,15 @@ class Prices:
     of: Mapping[str, Price] = field(default_factory=dict[str, Price])
     currency: str = CURRENCY
 
-    def money(self, model: str, prompt: int, cached_tokens: int, completion: int) -> Decimal | None:
+    def money(
+        self,
+        model: str,
+        prompt: int,
+        cached_tokens: int,
+        completion: int,
+        *,
+        in_batch: bool = False,
+    ) -> Decimal | None:
         """Return what these tokens cost; None for a model without a price. `prompt` includes
         `cached`.
         """
@@ -39,18 +55,20 @@ class Prices:
         if price is None:
             return None
         uncached_tokens = max(0, prompt - cached_tokens)
-        return (
+        money = (
             uncached_tokens * price.prompt
             + cached_tokens * price.cached_prompt
             + completion * price.completion
         ) / _MILLION
+        return money * price.batch_share if in_batch else money
 
 
 def parse_prices(text: str) -> Prices:
     """Return the prices in a JSON object: model → {"prompt", "cached", "completion", "currency"}.
 
     Prices are per million tokens. Without `cached` cached tokens cost what others do; without
-    `completion` nothing, as at an embedding model. Raises ValueError with the reason.
+    `completion` nothing, as at an embedding model. `batch` is the part of them that the same tokens
+    cost in a batch, half without it. Raises ValueError with the reason.
     """
     if not text.strip():
         return Prices()
@@ -68,7 +86,7 @@ def parse_prices(text: str) -> Prices:
                 f"the price of {model!r:.60} must be an object with `prompt` and `completion`"
             )
         fields = cast("dict[str, Any]", values)
-        if unknown_fields := fields.keys() - {*_KINDS, "currency"}:
+        if unknown_fields := fields.keys() - {*_KINDS, BATCH, "currency"}:
             raise ValueError(
                 f"the price of {model!r:.60} has the unknown field {min(unknown_fields)!r:.60}"
             )
@@ -78,6 +96,7 @@ def parse_prices(text: str) -> Prices:
             prompt,
             _amount(model, fields.get("cached", prompt)),
             _amount(model, fields.get("completion", 0)),
+            _amount(model, fields.get(BATCH, BATCH_SHARE)),
         )
     if len(currencies) > 1:
         raise ValueError(f"prices must have one currency, not {', '.join(sorted(currencies))}")

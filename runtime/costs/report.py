@@ -20,8 +20,8 @@ class CostSum:
     """What a group of entries sums up to. `money` is that of models with a price; None when no
     model has one.
 
-    `unpriced` are the tokens of models without a price. What cached results saved is in the fields
-    of that name.
+    `batch_calls` are those of the calls that were lines of batches. `unpriced` are the tokens of
+    models without a price. What cached results saved is in the fields of that name.
     """
 
     calls: int = 0
@@ -34,6 +34,7 @@ class CostSum:
     saved_results: int = 0
     saved_tokens: int = 0
     saved_money: Decimal | None = None
+    batch_calls: int = 0
 
     @property
     def tokens(self) -> int:
@@ -42,13 +43,15 @@ class CostSum:
 
     def add(self, entry: CostEntry, prices: Prices) -> None:
         """Add one entry."""
-        money = prices.money(entry.model, entry.prompt, entry.cached, entry.completion)
+        tokens = (entry.prompt, entry.cached, entry.completion)
+        money = prices.money(entry.model, *tokens, in_batch=entry.in_batch)
         if entry.saved:
             self.saved_results += 1
             self.saved_tokens += entry.prompt + entry.completion
             self.saved_money = _sum(self.saved_money, money)
             return
         self.calls += entry.calls
+        self.batch_calls += entry.calls if entry.in_batch else 0
         self.prompt += entry.prompt
         self.cached += entry.cached
         self.completion += entry.completion

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-from contracts.values import TokenUsage
+from contracts.values import DocumentVersion, TokenUsage
 
 
 async def _always() -> bool:
@@ -74,6 +74,32 @@ def calls_for(
         yield
     finally:
         _scope.reset(token)
+
+
+@dataclass(frozen=True)
+class CallResult:
+    """What a call is made for: the key of a result, and the version of a document."""
+
+    key: str
+    document: DocumentVersion
+
+
+_result: ContextVar[CallResult | None] = ContextVar("result of a call", default=None)
+
+
+def call_result() -> CallResult | None:
+    """Return what calls made now are for; None where nobody said."""
+    return _result.get()
+
+
+@contextmanager
+def calls_for_result(key: str, document: DocumentVersion) -> Generator[None]:
+    """Say which result the calls inside are for: what is in a batch is found again by its key."""
+    token = _result.set(CallResult(key, document))
+    try:
+        yield
+    finally:
+        _result.reset(token)
 
 
 @dataclass(frozen=True)

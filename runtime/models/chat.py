@@ -10,7 +10,7 @@ import aiohttp
 import structlog
 
 from contracts.values import TokenUsage
-from runtime.errors import ModelRefused
+from runtime.errors import ModelRefused, Unavailable
 from runtime.metrics.model_calls import CallKind
 from runtime.models.chat_answers import (
     StreamReader,
@@ -22,6 +22,7 @@ from runtime.models.chat_answers import (
     is_refused,
 )
 from runtime.models.endpoint import Endpoint, estimated
+from runtime.models.failures import Failure
 from runtime.models.json_posts import pieces
 from runtime.models.limits import Call
 from runtime.models.port import AnswerPiece, Completion, Message
@@ -72,15 +73,16 @@ class EndpointChat:
         self._counted = RequestForms(*self._wire.stream_forms)
         self._address = self._wire.address, model
         self._narrow_told = False
-        self._endpoint = endpoint
         self._kind = CallKind("chat", model, endpoint.settings)
         endpoint.control = self._control
+        self.endpoint = endpoint
+        """The provider's, for requests that are no calls of the model."""
 
     async def complete(self, messages: Sequence[Message], *, json: bool = False) -> Completion:
         """Return the whole answer. `json`: ask for a JSON object, of a provider that does not
         refuse to.
         """
-        return await self._endpoint.tried(lambda: self._complete(messages, json))
+        return await self.endpoint.tried(lambda: self._complete(messages, json))
 
     async def _complete(self, messages: Sequence[Message], json: bool) -> Completion:
         request = self._request(messages)
@@ -90,7 +92,7 @@ class EndpointChat:
 
         tokens = self._estimate(messages)
         text = _text(messages)
-        async with self._endpoint.call(self._kind, tokens, text) as call:
+        async with self.endpoint.call(self._kind, tokens, text) as call:
             return self._read(
                 await (self._json.ask(ask) if json else ask({})), call, _bytes(messages)
             )
@@ -105,7 +107,7 @@ class EndpointChat:
         self._learn(call, usage)
         self._check_error(answer, choice)
         if not has_content(message):
-            raise self._endpoint.strange()
+            raise self.endpoint.strange()
         self._check_refusal(message, choice)
         cut = is_cut(choice, answer)
         parts = answer_parts(message, cut=cut)
@@ -119,7 +121,7 @@ class EndpointChat:
         """
         has_text = False
         usage = None
-        endpoint = self._endpoint
+        endpoint = self.endpoint
         tokens = self._estimate(messages)
         async with endpoint.call(self._kind, tokens, _text(messages), streaming=True) as call:
             reader = StreamReader(holds_text=self._address in _WITHOUT_OPENING)
@@ -149,9 +151,31 @@ class EndpointChat:
         if last_piece or last_piece.cut or last_piece.resets or last_piece.narrow:
             yield last_piece
 
+    def body(self, messages: Sequence[Message], *, json: bool = False) -> dict[str, Any]:
+        """Return the request for a whole answer as its provider reads it, to be sent in a batch."""
+        form: Mapping[str, Any] = self._json.best if json else {}
+        return dict(self._wire.chat({**self._request(messages), **form}).body)
+
+    def tokens(self, messages: Sequence[Message]) -> tuple[int, int]:
+        """Estimate the tokens that a call reads, and those that it writes."""
+        answer = round(self._answer)
+        return self._estimate(messages) - answer, answer
+
+    def read(self, answer: Any, messages: Sequence[Message]) -> Completion:
+        """Return the completion in an answer that came in a batch.
+
+        Raises `ModelRefused` for a refusal, and `Unavailable` where there is no completion in it.
+        """
+        try:
+            with self.endpoint.translated():
+                completion = self._wire.completion(answer)
+                return self._read(completion, Call(0, 0), _bytes(messages))
+        except Failure as failure:
+            raise Unavailable(str(failure)) from None
+
     async def close(self) -> None:
         """Close the connections."""
-        await self._endpoint.close()
+        await self.endpoint.close()
 
     async def _control(self, call: Call) -> None:
         """Ask for one word. What it takes is added to the call's usage."""
@@ -160,11 +184,11 @@ class EndpointChat:
         call.usage = usage + call.usage if call.usage else usage
         message = field(first_choice(answer), "message")
         if not has_content(message):
-            raise self._endpoint.strange()
+            raise self.endpoint.strange()
         self._check_text(answer_parts(message, cut=False).text, cut=False)
 
     async def _ask(self, fields: Mapping[str, Any]) -> dict[str, Any]:
-        return await self._endpoint.ask(self._wire.chat(fields), self._wire.completion)
+        return await self.endpoint.ask(self._wire.chat(fields), self._wire.completion)
 
     async def _streamed(self, messages: Sequence[Message]) -> AsyncGenerator[dict[str, Any]]:
         """Yield the events of a stream that says at its end what it took, of a provider that does
@@ -174,10 +198,8 @@ class EndpointChat:
         async with AsyncExitStack() as stack:
 
             async def begin(form: Mapping[str, Any]) -> aiohttp.ClientResponse:
-                with self._endpoint.translated():
-                    stream_context = self._endpoint.open_stream(
-                        self._wire.chat({**request, **form})
-                    )
+                with self.endpoint.translated():
+                    stream_context = self.endpoint.open_stream(self._wire.chat({**request, **form}))
                     return await stack.enter_async_context(stream_context)
 
             response = await self._counted.ask(begin)
@@ -196,7 +218,7 @@ class EndpointChat:
         if not error and choice is None and field(answer, "object") == "error":
             error = field(answer, "message")
         if error:
-            raise self._endpoint.sender.refused(error_of(200, error), None)
+            raise self.endpoint.sender.refused(error_of(200, error), None)
 
     def _check_refusal(self, message: Any, choice: Any) -> None:
         if is_refused(message, choice):
@@ -212,10 +234,10 @@ class EndpointChat:
         if cut:
             raise ModelRefused(
                 f"{self.model} gave an empty answer that reached its length limit: "
-                f"choose another {self._endpoint.settings}_MODEL",
+                f"choose another {self.endpoint.settings}_MODEL",
                 "length",
             )
-        raise self._endpoint.sender.useless(f"{self.model} gave an empty answer")
+        raise self.endpoint.sender.useless(f"{self.model} gave an empty answer")
 
     def _note_opening(self, is_missing: bool) -> None:
         """If the opening tag is missing, hold streams of this model back from now on until their

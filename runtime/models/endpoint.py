@@ -18,7 +18,7 @@ from runtime.errors import ConfigurationError, Retryable, ServiceError, Unavaila
 from runtime.metrics.model_calls import CallKind, recorded_call
 from runtime.models.blame import Blame
 from runtime.models.failures import Failure, Sender
-from runtime.models.json_posts import JsonPosts, RedirectedAway, StatusError
+from runtime.models.json_posts import JsonPosts, RedirectedAway, Sending, StatusError
 from runtime.models.json_values import as_dict, parsed
 from runtime.models.limits import Call
 from runtime.models.provider_errors import (
@@ -147,6 +147,15 @@ class Endpoint:
                 error = error_in(as_dict(parsed(content)))
                 raise self.sender.refused(error, None) if error else self.strange()
             yield response
+
+    @asynccontextmanager
+    async def open_answer(self, sending: Sending) -> AsyncGenerator[aiohttp.ClientResponse]:
+        """Open the answer to a request that is no call of a model, such as that for a file. It
+        takes no turn. Raises `Failure`, or `ModelRefused` for a code that says so.
+        """
+        with self.translated():
+            async with self._posts.open_answer(sending, self._timeout) as response:
+                yield response
 
     def strange(self, content: bytes | str = b"") -> Failure:
         """Return the failure of an answer in another format."""

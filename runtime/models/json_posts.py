@@ -5,6 +5,7 @@ come.
 import socket
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import SplitResult, urljoin, urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -53,6 +54,19 @@ class StatusError(Exception):
         self.content = content
 
 
+@dataclass(frozen=True)
+class Sending:
+    """One request. `once`: it must not go out a second time, even where the first may have been
+    lost. Without a `content_type` it is JSON.
+    """
+
+    url: str
+    data: bytes = b""
+    method: str = "POST"
+    content_type: str = ""
+    once: bool = False
+
+
 class JsonPosts:
     """Sends JSON with the headers that `headers` gives.
 
@@ -77,17 +91,27 @@ class JsonPosts:
         self, url: str, body: Mapping[str, Any], silence: float | None = None
     ) -> AsyncGenerator[aiohttp.ClientResponse]:
         """Open an answer, which may be read as it comes. `silence`: seconds for which it may stay
-        silent.
+        silent. Raises what `open_answer` does.
+        """
+        async with self.open_answer(Sending(url, orjson.dumps(body)), silence) as response:
+            yield response
+
+    @asynccontextmanager
+    async def open_answer(
+        self, sending: Sending, silence: float | None = None
+    ) -> AsyncGenerator[aiohttp.ClientResponse]:
+        """Open the answer to a request of any method.
 
         Raises aiohttp.ClientError without an answer, `StatusError`, `RedirectedAway`, TimeoutError
         while not connected or after the silence.
         """
-        data = orjson.dumps(body)
+        url = sending.url
         session = self._session = self._session or self._new_session(url)
         timeout = aiohttp.ClientTimeout(total=None, sock_connect=self._connect, sock_read=silence)
         redirects = 0
         while True:
-            async with await self._answer(session, url, data, timeout) as response:
+            request = replace(sending, url=url)
+            async with await self._answer(session, request, timeout) as response:
                 if response.status < 300:
                     yield response
                     return
@@ -99,24 +123,27 @@ class JsonPosts:
             url = redirected(url, response.headers["Location"])
 
     async def _answer(
-        self, session: aiohttp.ClientSession, url: str, data: bytes, timeout: aiohttp.ClientTimeout
+        self, session: aiohttp.ClientSession, request: Sending, timeout: aiohttp.ClientTimeout
     ) -> aiohttp.ClientResponse:
         """Return an answer that has begun. A kept connection that the server has closed meanwhile
-        is no failure: the request goes out again.
+        is no failure: the request goes out again, unless it may go out once only.
         """
         while True:
             kept_connections: list[bool] = []
             try:
-                return await session.post(
-                    _exact_url(url),
-                    data=data,
-                    headers=self._of_request(url, data),
+                return await session.request(
+                    request.method,
+                    _exact_url(request.url),
+                    data=request.data,
+                    headers=self._of_request(request),
                     allow_redirects=False,
                     timeout=timeout,
                     trace_request_ctx=kept_connections,
                 )
             except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError) as error:
-                if not kept_connections or isinstance(error, aiohttp.ClientConnectorError):
+                if not kept_connections or request.once:
+                    raise
+                if isinstance(error, aiohttp.ClientConnectorError):
                     raise
 
     async def close(self) -> None:
@@ -124,9 +151,11 @@ class JsonPosts:
         if self._session:
             await self._session.close()
 
-    def _of_request(self, url: str, data: bytes) -> Mapping[str, str]:
-        headers = dict(self._headers(url, data))
-        if urlsplit(url).username:  # an account in the address takes the place of the key
+    def _of_request(self, request: Sending) -> Mapping[str, str]:
+        headers = dict(self._headers(request.url, request.data))
+        if request.content_type:
+            headers["Content-Type"] = request.content_type
+        if urlsplit(request.url).username:  # an account in the address takes the place of the key
             headers.pop("Authorization", None)
         return headers
 

@@ -21,7 +21,7 @@ from contracts.values import (
 )
 from runtime.bus.port import ALL_WANTED, BUG_ATTEMPTS, Delivery, DocumentVersions
 from runtime.errors import NotWanted, Poison, Retryable, longest_wait
-from runtime.models.call_scope import calls_for
+from runtime.models.call_scope import calls_for, calls_for_result
 from services.extractor.domain.extraction import Extraction
 from services.extractor.port import Extractions, Extractor, RoundGivenUp
 
@@ -139,12 +139,15 @@ async def _ask(
     text = chunk.content
     headings = chunk.headings
     payer = _payer(delivery, chunk)
+    document = delivery.event.document
 
     async def extract() -> Extraction:
-        return replace(await extractor.extract(text, headings), payer=payer)
+        with calls_for_result(cache_key(extractor, chunk, draft), document):
+            return replace(await extractor.extract(text, headings), payer=payer)
 
     async def glean() -> Extraction:
-        complete = await extractor.glean(text, headings, first)
+        with calls_for_result(cache_key(extractor, chunk), document):
+            complete = await extractor.glean(text, headings, first)
         if complete is first:
             return first
         usage = complete.usage if first.payer == payer else complete.usage.without(first.usage)

@@ -9,17 +9,22 @@ from typing import Any
 
 from contracts.events import BranchSettings, Event
 from contracts.graph import Generations
+from contracts.topology import BATCHES_BUCKET
 from runtime.bus.document_versions import LogVersions
+from runtime.bus.nats.key_values import NatsSharedValues
 from runtime.bus.port import Delivery
 from runtime.bus.processor import each
 from runtime.costs.ledger import RowLedger
 from runtime.health import Health
+from runtime.models.batches.records import BatchRecords
+from runtime.models.batches.rules import WantedCalls
 from runtime.models.open import open_chat, open_tokenizer
 from runtime.models.port import Chat
 from runtime.service import Bus, Subscription, read_settings, run, until_it_answers
 from runtime.stores.open import open_documents
+from services.extractor.adapters.batch_queues import BatchQueues
 from services.extractor.adapters.branch_extractors import BranchExtractors
-from services.extractor.adapters.budgeted_chat import BudgetedChat, BudgetGuard
+from services.extractor.adapters.budgeted_chat import BudgetGuard
 from services.extractor.adapters.extraction_cache import ExtractionCache
 from services.extractor.adapters.model import ModelExtractor
 from services.extractor.adapters.offline import OfflineExtractor
@@ -27,7 +32,12 @@ from services.extractor.domain.guidance import ExtractionConfig
 from services.extractor.handler import on_chunks_created
 from services.extractor.port import Extractor
 from services.extractor.settings import ExtractorSettings
-from services.extractor.wiring import branch_config, extraction_config, with_branch_model
+from services.extractor.wiring import (
+    batch_rules,
+    branch_config,
+    extraction_config,
+    with_branch_model,
+)
 
 
 def main() -> None:
@@ -39,8 +49,13 @@ def main() -> None:
         rows = open_documents(settings)
         chat = open_chat(settings, bus.limiters, role="extract")
         guard = BudgetGuard(bus.log, bus.pointers, RowLedger(rows), settings.prices)
+        extractions = ExtractionCache(rows)
+        versions = LogVersions(bus.log)
+        values = await NatsSharedValues.bind(bus.jetstream, BATCHES_BUCKET)
+        wanted_calls = WantedCalls(extractions.existing, versions)
+        queues = BatchQueues(batch_rules(settings), wanted_calls, BatchRecords(values), guard)
         extractor = (
-            _model_extractor(BudgetedChat(chat, guard), extraction_config(settings))
+            _model_extractor(queues.chat_over(chat), extraction_config(settings))
             if chat
             else OfflineExtractor()
         )
@@ -50,11 +65,9 @@ def main() -> None:
             if chat is None:
                 return extractor, None
             config = branch_config(settings, branch)
-            return _model_extractor(BudgetedChat(chat, guard), config), chat
+            return _model_extractor(queues.chat_over(chat), config), chat
 
         extractors = BranchExtractors(bus.log, extractor, open_branch)
-        extractions = ExtractionCache(rows)
-        versions = LogVersions(bus.log)
 
         async def handle(delivery: Delivery[Any], generations: Generations) -> list[Event]:
             return await on_chunks_created(
@@ -68,7 +81,8 @@ def main() -> None:
 
         try:
             await until_it_answers("the document store", rows.prepare, health)
-            yield [Subscription("extractor", each(handle), workers=settings.workers)]
+            async with queues.running():
+                yield [Subscription("extractor", each(handle), workers=settings.workers)]
         finally:
             await extractors.close()
             if chat:

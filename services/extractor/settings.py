@@ -35,6 +35,26 @@ class ExtractorSettings(RoleSettings):
         default=0, ge=0, description="events handled at once; 0: by LLM_MAX_ASYNC"
     )
 
+    extract_llm_batch: bool = Field(
+        default=False,
+        description="extract in batches of the provider: within a day, at half the price",
+    )
+    extract_llm_batch_workspaces: str = Field(
+        default="", description="workspaces of which that holds, between commas; empty: all"
+    )
+    extract_llm_batch_gather: float = Field(
+        default=60.0, ge=0, description="seconds for which passages are gathered for a batch"
+    )
+    extract_llm_batch_poll: float = Field(
+        default=60.0, gt=0, description="seconds between two looks at a batch"
+    )
+
+    def batches(self, workspace: str) -> bool:
+        """Return whether passages of this workspace are extracted in batches."""
+        names = [name.strip() for name in self.extract_llm_batch_workspaces.split(",")]
+        chosen_names = [name for name in names if name]
+        return self.extract_llm_batch and (not chosen_names or workspace in chosen_names)
+
     @property
     def workers(self) -> int:
         """Return how many events are handled at once: enough that another chunk waits wherever a

@@ -8,6 +8,7 @@ from contracts.events import BranchSettings
 from contracts.names import clean_text
 from contracts.values import Chunk
 from runtime.errors import ConfigurationError
+from runtime.models.batches.rules import BatchRules
 from services.extractor.domain.extraction import Extraction
 from services.extractor.domain.gleaning import merge_rounds
 from services.extractor.domain.guidance import ExtractionConfig, Guidance
@@ -57,6 +58,16 @@ def read_answers(answers: Sequence[str]) -> Extraction:
 def answered_description(text: str) -> str:
     """Return a description as the rows of an answer have it."""
     return clean_text(text)[:MAX_DESCRIPTION].strip()
+
+
+def batch_rules(settings: ExtractorSettings) -> BatchRules:
+    """Return how passages are extracted in batches, and those of which workspaces."""
+    return BatchRules(
+        settings.batches,
+        settings.extract_llm_batch_gather,
+        settings.extract_llm_batch_poll,
+        are_required=settings.extract_llm_batch,
+    )
 
 
 def extraction_config(settings: ExtractorSettings) -> ExtractionConfig:

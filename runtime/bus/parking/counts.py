@@ -31,15 +31,17 @@ class ParkedCount:
         if self.reason == "newer-version":
             first_event = f"{self.type} v{self.version} of {self.document} at {self.first}"
             return f"{event_count} of a version newer than the code, the first {first_event}"
-        if self.reason == "over-budget":
-            return (
-                f"{event_count} of the {', '.join(self.durables)}: "
-                f"{self.error.removeprefix('BudgetSpent: ')}"
-            )
+        if self.reason in ("over-budget", "awaiting-batch"):
+            return f"{event_count} of the {', '.join(self.durables)}: {self._sentence}"
         return (
             f"{event_count} that failed again and again, the first at {self.first}, when parked: "
             f"{self.error}"
         )
+
+    @property
+    def _sentence(self) -> str:
+        """Return the error without the name of its kind."""
+        return self.error.partition(": ")[2] or self.error
 
 
 async def count_parked(

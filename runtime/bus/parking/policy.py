@@ -22,6 +22,7 @@ from runtime.bus.parking.port import ParkedEvent, ParkedEvents, Reason
 from runtime.bus.port import Message
 from runtime.bus.stored_original import StoredOriginal
 from runtime.errors import (
+    AwaitingBatch,
     BudgetSpent,
     NewerVersion,
     Poison,
@@ -70,6 +71,9 @@ OUTAGES = (Unavailable, RateLimited)
 
 LEASE = 30.0
 """Seconds for which a replica has a parked event to itself; renewed while it works on it."""
+
+SAID_WAITS = (ProviderPaused, AwaitingBatch)
+"""Errors that say when the next try is due, however often there was one before."""
 
 WAITS: Mapping[Reason, float] = {"newer-version": UNKNOWN, "over-budget": OVER_BUDGET}
 """Seconds until the next try, by reason; for other reasons they grow."""
@@ -184,7 +188,9 @@ class ParkingPolicy:
             )
             return False
         self.settled(message)
-        logger.warning(
+        # A batch is waited for by thousands, for hours, and as somebody has wished.
+        log = logger.debug if reason == "awaiting-batch" else logger.warning
+        log(
             "parked",
             durable=self.durable.name,
             subject=message.subject,
@@ -201,6 +207,8 @@ class ParkingPolicy:
             return "newer-version"
         if isinstance(error, BudgetSpent):
             return "over-budget"
+        if isinstance(error, AwaitingBatch):
+            return "awaiting-batch"
         if isinstance(message, ParkedMessage):
             return "retried"
         workspace = subjects.workspace_token(message.subject)
@@ -223,9 +231,7 @@ class ParkingPolicy:
         tries = sum(attempts.values())
         now = self.clock()
         wait = (
-            delay
-            if isinstance(error, ProviderPaused)
-            else WAITS.get(reason, RETRY.delay(tries, delay))
+            delay if isinstance(error, SAID_WAITS) else WAITS.get(reason, RETRY.delay(tries, delay))
         )
         workspace, document, event_type = _names(message)
         return ParkedEvent(

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict
 
 from runtime.bus.port import Message
 
-Reason = Literal["newer-version", "over-budget", "retried"]
+Reason = Literal["newer-version", "over-budget", "awaiting-batch", "retried"]
 
 
 class ParkedEvent(BaseModel):

@@ -105,6 +105,8 @@ class ParkedReader:
             )
         if waiting := counts["over-budget"]:
             notes.append(f"{waiting} events wait until the budget of their workspace is raised")
+        if waiting := counts["awaiting-batch"]:
+            notes.append(f"{waiting} events wait for batches of the model's provider")
         if retried_count := counts["retried"]:
             notes.append(
                 f"{retried_count} events that failed again and again are parked and tried now "
@@ -199,7 +201,11 @@ class ParkedReader:
                 has_succeeded = of_one.is_trusted  # all are another replica's
                 return
             await self._processor.process(messages)
-            has_succeeded = all(message.is_removed for message in messages)
+            # Where a batch is waited for nothing is in trouble.
+            has_succeeded = all(
+                message.is_removed or message.event.reason == "awaiting-batch"
+                for message in messages
+            )
         except Exception as error:
             # What was claimed is tried again when the claim has ended.
             logger.warning(

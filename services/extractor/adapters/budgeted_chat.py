@@ -1,12 +1,13 @@
 """Asks, before a language model is paid, whether the workspace's budget allows it."""
 
 import time
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from contracts.graph import Partition
+from contracts.values import TokenUsage
 from runtime.bus.port import LiveGenerations, Log
 from runtime.concurrency.key_locks import KeyLocks
 from runtime.costs.budget import BudgetUse, budget_use, read_budget
@@ -29,10 +30,15 @@ class _Known:
     until: float
 
 
+def _nothing_reserved(_: str) -> Iterable[CostEntry]:
+    return ()
+
+
 @dataclass
 class BudgetGuard:
     """Knows what is spent: by the ledger, when it was last read, and by the calls of this process
-    since.
+    since. `reservations` returns what calls of a workspace are expected to cost that are under way
+    for hours.
     """
 
     log: Log
@@ -42,6 +48,7 @@ class BudgetGuard:
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
     look_again: float = LOOK_AGAIN
     reading_share: int = READING_SHARE
+    reservations: Callable[[str], Iterable[CostEntry]] = _nothing_reserved
     _budgets: dict[str, _Known] = field(default_factory=dict[str, _Known])
     _locks: KeyLocks = field(default_factory=KeyLocks)
 
@@ -53,7 +60,7 @@ class BudgetGuard:
             budget = self._budgets.get(workspace)
             if budget is None or time.monotonic() >= budget.until:
                 budget = self._budgets[workspace] = await self._read(workspace)
-        if budget.use and (reason := budget.use.exceeded):
+        if budget.use and (reason := self._with_reserved(workspace, budget.use).exceeded):
             raise BudgetSpent(reason)
 
     def note(self, workspace: str, model: str, completion: Completion) -> None:
@@ -61,8 +68,14 @@ class BudgetGuard:
         budget = self._budgets.get(workspace)
         usage = completion.usage
         if budget and budget.use:
-            entry = CostEntry("", "", "", model, 0, usage.prompt, usage.cached, usage.completion)
-            budget.use.spent_costs.add(entry, self.prices)
+            for entry in entries_of(model, usage):
+                budget.use.spent_costs.add(entry, self.prices)
+
+    def _with_reserved(self, workspace: str, use: BudgetUse) -> BudgetUse:
+        costs = replace(use.spent_costs)
+        for entry in self.reservations(workspace):
+            costs.add(entry, self.prices)
+        return replace(use, spent_costs=costs)
 
     async def _read(self, workspace: str) -> _Known:
         started_at = time.monotonic()
@@ -75,6 +88,20 @@ class BudgetGuard:
         return _Known(
             use, ended_at + max(self.look_again, self.reading_share * (ended_at - started_at))
         )
+
+
+def entries_of(model: str, usage: TokenUsage) -> list[CostEntry]:
+    """Return the entries of what was paid, or will be, at the price of calls and at that of
+    batches.
+    """
+    batch = usage.in_batches()
+    return [
+        CostEntry(
+            "", "", "", model, 0, part.prompt, part.cached, part.completion, in_batch=part is batch
+        )
+        for part in (usage.without(batch), batch)
+        if part.prompt or part.completion
+    ]
 
 
 class BudgetedChat:

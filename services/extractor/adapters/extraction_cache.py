@@ -55,6 +55,13 @@ class ExtractionCache:
         """
         await self._rows.put(_table(workspace), {key: _row(extraction)})
 
+    async def existing(self, workspace: str, keys: Sequence[str]) -> set[str]:
+        """Return those of the keys that have an extraction, of this workspace or its origin."""
+        keys_there = set(await self._rows.existing(_table(workspace), keys))
+        if origin := origin_of(workspace):
+            keys_there |= set(await self._rows.existing(_table(origin), keys))
+        return keys_there
+
     async def put_missing(self, workspace: str, extractions: Mapping[str, Extraction]) -> None:
         """Cache those of many extractions that are not cached."""
         table = _table(workspace)

@@ -34,6 +34,7 @@ class CostTotals(BaseModel):
     saved_results: int
     saved_tokens: int
     saved_money: float | None
+    batch_calls: int = Field(0, description="calls among them that were lines of batches")
 
     @classmethod
     def of(cls, cost_sum: CostSum) -> "CostTotals":

@@ -71,6 +71,7 @@ _COST = {
     "saved_results": 6,
     "saved_tokens": 5100,
     "saved_money": 0.00131,
+    "batch_calls": 40,
 }
 _BUDGET = {
     "money": 25.0,

@@ -8,19 +8,29 @@ from contracts.events import (
     QuestionsCharged,
     VectorsIndexed,
 )
+from contracts.values import TokenUsage
 from runtime.bus.port import Delivery
 from runtime.costs.port import QUESTION_STAGE, CostEntry
+
+PaidEvent = EntitiesExtracted | DescriptionSummarized | VectorsIndexed
+"""Events that say what a model was paid for a document or a summary."""
 
 
 def cost_entries_of(delivery: Delivery[Event]) -> list[CostEntry]:
     """Return the entries of an event, always in the same order: several only of what questions
-    cost.
+    cost, and of what was paid in batches for a part.
     """
     event = delivery.event
     if isinstance(event, QuestionsCharged):
         return [_question_entry(delivery, cost) for cost in event.costs]
-    entry = cost_entry(delivery)
-    return [entry] if entry else []
+    if not isinstance(event, EntitiesExtracted | DescriptionSummarized | VectorsIndexed):
+        return []
+    batch_usage = event.usage.in_batches()
+    entries = (
+        _cost_entry(delivery, event, event.usage.without(batch_usage), in_batch=False),
+        _cost_entry(delivery, event, batch_usage, in_batch=True),
+    )
+    return [entry for entry in entries if entry.prompt or entry.completion]
 
 
 def _question_entry(delivery: Delivery[Event], cost: QuestionCost) -> CostEntry:
@@ -31,20 +41,19 @@ def _question_entry(delivery: Delivery[Event], cost: QuestionCost) -> CostEntry:
         model=cost.model,
         sequence=delivery.sequence,
         milliseconds=cost.duration_ms,
-        **cost.usage.model_dump(),
+        prompt=cost.usage.prompt,
+        cached=cost.usage.cached,
+        completion=cost.usage.completion,
+        calls=cost.usage.calls,
     )
 
 
-def cost_entry(delivery: Delivery[Event]) -> CostEntry | None:
-    """Return the entry of an event; None where no tokens are named, as by the models of this
-    machine.
+def _cost_entry(
+    delivery: Delivery[Event], event: PaidEvent, usage: TokenUsage, *, in_batch: bool
+) -> CostEntry:
+    """Return the entry of what an event paid at one of both prices; without tokens where it paid
+    none, as by the models of this machine.
     """
-    event = delivery.event
-    if not isinstance(event, EntitiesExtracted | DescriptionSummarized | VectorsIndexed):
-        return None
-    usage = event.usage
-    if not (usage.prompt or usage.completion):
-        return None
     is_extraction = isinstance(event, EntitiesExtracted)
     is_saved = is_extraction and event.cached
     return CostEntry(
@@ -58,8 +67,9 @@ def cost_entry(delivery: Delivery[Event]) -> CostEntry | None:
         completion=usage.completion,
         # Language models of older releases did not count their calls; at least one was made.
         calls=usage.calls if isinstance(event, VectorsIndexed) else usage.calls or 1,
-        milliseconds=event.duration_ms if is_extraction and not is_saved else 0,
+        milliseconds=event.duration_ms if is_extraction and not (is_saved or in_batch) else 0,
         saved=is_saved,
+        in_batch=in_batch,
     )
 
 
@@ -70,7 +80,7 @@ _STAGES = {
 }
 
 
-def _document(event: EntitiesExtracted | DescriptionSummarized | VectorsIndexed) -> str:
+def _document(event: PaidEvent) -> str:
     if isinstance(event, DescriptionSummarized) or event.document is None:
         return ""
     return event.document.id

@@ -58,10 +58,10 @@ class Harness:
     def __init__(self, look_again: float = 0.0) -> None:
         self.log, self.ledger, self.inner = MemoryLog(), RowLedger(MemoryRows()), PaidChat()
         prices = parse_prices('{"m": {"prompt": 1000, "completion": 5000}}')
-        guard = BudgetGuard(
+        self.guard = BudgetGuard(
             self.log, MemoryLiveGenerations(), self.ledger, prices, lambda: NOW, look_again, 0
         )
-        self.chat = BudgetedChat(self.inner, guard)
+        self.chat = BudgetedChat(self.inner, self.guard)
 
     async def limit(self, **limits: Any) -> None:
         await set_budget(self.log, workspace="w", budget=BudgetSet(**limits), source="tests")

@@ -1,0 +1,52 @@
+"""Has calls of a language model answered in batches, within a day and at half the price."""
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from typing import TYPE_CHECKING
+
+from runtime.models.batches.gathering import BatchCall
+from runtime.models.call_scope import call_result, call_scope
+from runtime.models.port import AnswerPiece, Chat, Completion, Message
+from services.extractor.adapters.budgeted_chat import BudgetGuard
+
+if TYPE_CHECKING:  # it loads aiohttp, which extraction without a model needs not
+    from runtime.models.batches.queue import BatchQueue
+
+
+class BatchedChat:
+    """`Chat` that raises `AwaitingBatch` until the batch of a call has ended.
+
+    `chat` is asked directly for what batches do not answer. What is in a batch is reserved in the
+    budget, and counts as spent from its answer on.
+    """
+
+    def __init__(self, chat: Chat, queue: "BatchQueue", guard: BudgetGuard) -> None:
+        self._chat = chat
+        self._queue = queue
+        self._guard = guard
+        self.model = chat.model
+
+    async def complete(self, messages: Sequence[Message], *, json: bool = False) -> Completion:
+        """See `Chat.complete`."""
+        result = call_result()
+        if result is None:
+            return await self._chat.complete(messages, json=json)
+        workspace = call_scope().workspace
+        call = BatchCall(workspace, result.key, result.document, messages, json)
+        if not await self._queue.holds(call):
+            await self._guard.check(workspace)
+        completion = await self._queue.answer(call)
+        if completion is None:
+            return await self._chat.complete(messages, json=json)
+        self._guard.note(workspace, self.model, completion)
+        return completion
+
+    async def stream(self, messages: Sequence[Message]) -> AsyncGenerator[AnswerPiece]:
+        """See `Chat.stream`; extraction does not use it."""
+        async with aclosing(self._chat.stream(messages)) as pieces:
+            async for piece in pieces:
+                yield piece
+
+    async def close(self) -> None:
+        """See `Chat.close`."""
+        await self._chat.close()
