@@ -48,7 +48,8 @@ MAX_SHOWN = 20
 T = TypeVar("T")
 SOURCE_HELP = (
     "A folder, or an address: s3://BUCKET/PREFIX, git+https://…#BRANCH, https://… of a sitemap or "
-    "a page, rss:https://…, imaps://USER@HOST/MAILBOX, sftp://HOST/FOLDER."
+    "a page, rss:https://…, imaps://USER@HOST/MAILBOX, sftp://HOST/FOLDER, "
+    "postgresql://USER@HOST/DB?table=TABLE."
 )
 Share = Annotated[
     float,
@@ -378,6 +379,8 @@ def _show(outcome: "SyncOutcome") -> None:
     parts += [f"{len(outcome.skipped_files)} skipped"] if outcome.skipped_files else []
     echo(f"{line(outcome.source)}: {', '.join(parts)}")
     show_skipped(outcome.skipped_files)
+    if outcome.note:
+        note(f"  {line(outcome.note)}")
     _show_names(f"{would}deleted", outcome.deletions)
     for refusal in outcome.refusals[:MAX_SHOWN]:
         note(f"  refused {line(refusal.name)}: {line(refusal.reason)}")

@@ -12,6 +12,7 @@ from operations.sources.folder import FolderSource
 from operations.sources.git import GitSource
 from operations.sources.mail import MailSource
 from operations.sources.port import Source
+from operations.sources.postgres import PostgresSource
 from operations.sources.s3 import S3Source
 from operations.sources.secrets import split_address
 from operations.sources.sftp import SftpSource
@@ -51,6 +52,10 @@ KINDS = {
     "imaps": SourceKind(without_files(MailSource), "imap_tools"),
     "imap": SourceKind(without_files(MailSource), "imap_tools"),
     "sftp": SourceKind(SftpSource, "asyncssh"),
+    **{
+        scheme: SourceKind(without_files(PostgresSource), "asyncpg")
+        for scheme in ("postgresql", "postgres")
+    },
 }
 """Kind of source by the scheme of its address; folders have none."""
 

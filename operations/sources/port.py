@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from contracts.access import Access
 from operations.documents import LeftOutFile, RefusedDocument
 from runtime.errors import InvalidInput
 from runtime.parsing.kinds import refuse_kind
@@ -35,6 +36,10 @@ class Listing:
     """Parts that could not be listed: what is below them is not known to be gone."""
     cursor: str = ""
     """The state of the whole source, where it has a name such as a commit."""
+    gone_keys: list[str] | None = None
+    """Not None where `items` are only what changed since the cursor: what is gone since then."""
+    note: str = ""
+    """What somebody should know of how this came about."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +51,8 @@ class SourceFile:
     """A path in the source where that has folders: rules of who reads a file may name them."""
     encoding: str = ""
     """What text in it is in, as its source says; empty where that does not."""
+    access: Access | None = None
+    """Who may see it, where its source says so."""
 
 
 class Source(Protocol):

@@ -79,6 +79,8 @@ class SyncOutcome:
     times: dict[str, int] = field(default_factory=dict[str, int])
     """When the text of each added document was added, by its id; see `Added`."""
     last_sequence: int = 0
+    note: str = ""
+    """What the source says of how it was listed."""
 
     @property
     def has_failed(self) -> bool:
@@ -120,11 +122,27 @@ class Sync:
             await self._report(cursor=state.cursor)
             return outcome
         items = {source_document_id(name, item.key): item for item in listing.items}
-        outcome.item_count, outcome.skipped_files = len(items), listing.skipped_files
+        gone_ids = self._gone_ids(state, items, listing)
+        is_partial = listing.gone_keys is not None
+        present_ids = items.keys() | (state.versions.keys() if is_partial else ())
+        outcome.item_count = len(present_ids.difference(gone_ids))
+        outcome.unchanged_count = outcome.item_count - len(items)
+        outcome.skipped_files = listing.skipped_files
+        outcome.note = listing.note
         outcome.refusals += listing.unreadable
         await self._add_changed(state, items)
-        await self._delete_gone(state, items, listing)
+        await self._delete_gone(state, gone_ids, listing)
         return outcome
+
+    def _gone_ids(
+        self, state: SyncedSource, items: dict[str, SourceItem], listing: Listing
+    ) -> list[str]:
+        """Return what was read before and is gone: nothing where not all was listed."""
+        if listing.gone_keys is not None:
+            ids = (source_document_id(self.source.name, key) for key in listing.gone_keys)
+            return [id for id in ids if id in state.versions]
+        is_complete = self.source.lists_all and not listing.unreadable
+        return [id for id in state.versions if id not in items] if is_complete else []
 
     async def _add_changed(self, state: SyncedSource, items: dict[str, SourceItem]) -> None:
         changed_items = {
@@ -193,7 +211,7 @@ class Sync:
             metadata={**parsed_file.metadata, **origin},
             pages=parsed_file.pages,
             warnings=parsed_file.warnings,
-            access=self.request.access,
+            access=file.access or self.request.access,
         )
         draft = await asyncio.to_thread(DocumentDraft.of, submission)
         workspace = self.request.workspace
@@ -203,11 +221,9 @@ class Sync:
         return await BUS_RETURNS.retry(add, bus_is_away, BUS_TRIES)
 
     async def _delete_gone(
-        self, state: SyncedSource, items: dict[str, SourceItem], listing: Listing
+        self, state: SyncedSource, gone_ids: list[str], listing: Listing
     ) -> None:
         """Delete what is gone, unless that is too much at once, and note how the run ended."""
-        is_complete = self.source.lists_all and not listing.unreadable
-        gone_ids = [id for id in state.versions if id not in items] if is_complete else []
         is_braked = (
             len(gone_ids) > self.request.most_gone * len(state.versions)
             and not self.request.all_gone

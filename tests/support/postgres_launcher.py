@@ -28,6 +28,7 @@ OPTIONS = {
     "shared_buffers": "64MB",
     "fsync": "off",  # a server that is killed loses nothing by that, a machine would
     "full_page_writes": "off",
+    "wal_level": "logical",  # a table as a source tells what changed in it
 }
 
 
