@@ -113,16 +113,17 @@ class OwnPage:
 
 @dataclass
 class Visits:
-    """Opens pages of a signed-in user, each in a context of its own."""
+    """Opens pages of a signed-in user, each in a context of its own. All have one password."""
 
     browser: Browser
     api: str
+    user: str = USER
 
     @cached_property
     def token(self) -> str:
         """The user's token."""
         answer = httpx.post(
-            f"{self.api}/login", data={"username": USER, "password": PASSWORD}, timeout=60
+            f"{self.api}/login", data={"username": self.user, "password": PASSWORD}, timeout=60
         )
         return str(answer.raise_for_status().json()["access_token"])
 

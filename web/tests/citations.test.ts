@@ -29,6 +29,8 @@ test("equal sentences of several files are one with all citations", () => {
   );
   expect(foldEqual("Ada leads the office [1]. Ada leads the office [2].")).toBe("Ada leads the office [1] [2].");
   expect(foldEqual("Yes [1]. Yes [2].")).toBe("Yes [1]. Yes [2].");
+  const sources = "(amendment.md [1] supersedes tariff.md [2].)\n\n(amendment.md [1] and rules.md [3] contradict each other.)";
+  expect(foldEqual(sources)).toBe(sources);
 });
 
 test("code and links stay as they are", () => {

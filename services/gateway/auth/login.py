@@ -87,7 +87,8 @@ async def current_principal(request: Request) -> CurrentPrincipal:
     permissions = principal.permissions
     return CurrentPrincipal(
         name=principal.name,
-        right=permissions.access_right,
+        right="read" if request.state.viewer else permissions.access_right,
+        sees_all_documents=request.state.viewer is None,
         workspaces=sorted(permissions.workspaces),
         default_workspace=permissions.resolve_workspace("", default_workspace(request.scope)) or "",
     )

@@ -37,7 +37,12 @@ class CurrentPrincipal(BaseModel):
     """Who is calling, and what they may do."""
 
     name: str = Field(examples=["user:ada"])
-    right: Literal["read", "write"]
+    right: Literal["read", "write"] = Field(
+        description="`read` also where only a part of the documents is seen: who writes sees all"
+    )
+    sees_all_documents: bool = Field(
+        description="false: routes of the log and of operations are closed to these credentials"
+    )
     workspaces: list[str] = Field(
         description="those the credentials are bound to; `*` is every one"
     )

@@ -338,6 +338,7 @@ EXAMPLES: dict[str, Any] = {
     "GET /auth/principal": {
         "name": "user:ada",
         "right": "write",
+        "sees_all_documents": True,
         "workspaces": ["*"],
         "default_workspace": "default",
     },

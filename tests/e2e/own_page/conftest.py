@@ -13,13 +13,16 @@ from tests.support.stack import Stack, running
 
 @pytest.fixture(scope="package")
 def stack(tmp_path_factory: pytest.TempPathFactory) -> Generator[Stack]:
-    """A stack with an account, a key that reads and one that writes."""
+    """A stack with an account, two that see what their groups may see, a key that reads and one
+    that writes.
+    """
     built()
     env = {
-        "AUTH_ACCOUNTS": f"{USER}:{PASSWORD}",
+        "AUTH_ACCOUNTS": ",".join(f"{name}:{PASSWORD}" for name in (USER, "ann", "bo")),
+        "LIGHTSTREAM_PRINCIPALS": "user:ann=group:council, user:bo=group:press",
         "TOKEN_SECRET": SECRET,
         "LIGHTSTREAM_API_KEYS": f"reader:{READER}:default:read,writer:{WRITER}:*:write",
-        "RECEIPTS": "off, receipts=full",
+        "RECEIPTS": "off, receipts=full, story=full",
         "WEBHOOK_ALLOWED_NETWORKS": "127.0.0.0/8",
     }
     with running(tmp_path_factory.mktemp("page") / "data", **env) as stack:

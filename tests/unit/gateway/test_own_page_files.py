@@ -76,6 +76,7 @@ async def test_a_caller_learns_what_they_may_do_and_a_stranger_nothing() -> None
     assert principal == {
         "name": "key:r",
         "right": "read",
+        "sees_all_documents": True,
         "workspaces": ["u", "v"],
         "default_workspace": "",
     }

@@ -267,6 +267,16 @@ async def test_the_user_of_a_chat_is_believed_of_a_portal_alone(app: FastAPI) ->
             assert ("burns green" in answer.text) == is_answered, (user, answer.text)
 
 
+async def test_who_sees_a_part_of_the_documents_is_told_that_nothing_else_is_open() -> None:
+    keys = f"adm:{ADMIN}:*:write,bo:{BO}:w:write"
+    config = behind(lightstream_api_keys=keys, lightstream_principals="key:bo=user:bo")
+    app = QueryHarness().app(config)
+    for key, right, sees_all in ((ADMIN, "write", True), (BO, "read", False)):
+        async with keyed(app, key, "w") as client:
+            principal = (await client.get("/auth/principal")).json()
+        assert (principal["right"], principal["sees_all_documents"]) == (right, sees_all)
+
+
 async def test_access_is_shown_changed_and_explained() -> None:
     harness = QueryHarness()
     config = behind(lightstream_api_keys=KEYS, lightstream_principals=PRINCIPALS)

@@ -5,7 +5,7 @@ import { NavLink, Outlet, useLocation } from "react-router";
 import { api, BASE, data, useWorkspace } from "../api/client";
 import { connected } from "../api/connection";
 import { useLiveEvents } from "../api/live";
-import { usePrincipal } from "../api/principal";
+import { usePrincipal, useSeesAllDocuments } from "../api/principal";
 import { credentials, signOut } from "../api/session";
 import { DropArea } from "../pages/documents/DropArea";
 import { UploadNotice } from "../pages/documents/UploadList";
@@ -18,11 +18,11 @@ import { useShortcuts } from "./useShortcuts";
 import { WorkspaceMenu } from "./WorkspaceMenu";
 
 const PAGES = [
-  { id: "documents", icon: FileText },
-  { id: "ask", icon: MessageCircleQuestion },
-  { id: "graph", icon: Share2 },
-  { id: "log", icon: ScrollText },
-  { id: "operations", icon: Settings2 },
+  { id: "documents", icon: FileText, isForAll: true },
+  { id: "ask", icon: MessageCircleQuestion, isForAll: true },
+  { id: "graph", icon: Share2, isForAll: true },
+  { id: "log", icon: ScrollText, isForAll: false },
+  { id: "operations", icon: Settings2, isForAll: false },
 ] as const;
 
 function Account() {
@@ -45,6 +45,7 @@ export function Shell({ title }: { title: string }) {
   const workspace = useWorkspace();
   const isConnected = useSyncExternalStore(connected.subscribe, connected.get);
   const { pathname } = useLocation();
+  const seesAllDocuments = useSeesAllDocuments();
   useLiveEvents();
   useShortcuts();
   // A page that asks for nothing by itself would never learn that the server is there again.
@@ -61,7 +62,7 @@ export function Shell({ title }: { title: string }) {
         </NavLink>
         <WorkspaceMenu />
         <nav aria-label={texts.nav.label}>
-          {PAGES.map(({ id, icon: Icon }) => (
+          {PAGES.filter(({ isForAll }) => isForAll || seesAllDocuments).map(({ id, icon: Icon }) => (
             <NavLink key={id} to={`/${workspace}/${id}`}>
               <Icon size={17} aria-hidden />
               <span>{texts.nav[id]}</span>

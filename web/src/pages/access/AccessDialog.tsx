@@ -6,11 +6,9 @@ import { Button, TextInput } from "../../ui/controls";
 import { Dialog } from "../../ui/dialogs";
 import { Failure, Notice } from "../../ui/notices";
 import type { Document } from "../documents/useDocuments";
+import { principalsIn } from "./newAccess";
 
 type Access = Schemas["Access"];
-
-/** The principals that somebody wrote, with commas or blanks between them. */
-const principalsIn = (written: string) => written.split(/[\s,]+/).filter(Boolean);
 
 /** Says whether somebody with these principals sees the document now, and why. */
 function Explanation({ id }: { id: string }) {

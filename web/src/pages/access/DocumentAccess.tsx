@@ -1,8 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { Eye } from "lucide-react";
 import { useState } from "react";
-import { ApiError, data, type Schemas, useApi, useWorkspace } from "../../api/client";
-import { useMayWrite } from "../../api/principal";
+import { data, type Schemas, useApi, useWorkspace } from "../../api/client";
+import { useMayWrite, useSeesAllDocuments } from "../../api/principal";
 import { useTexts } from "../../texts";
 import { Button } from "../../ui/controls";
 import { useFormat } from "../../ui/format";
@@ -48,12 +48,13 @@ export function DocumentAccess({ document }: { document: Document }) {
   const texts = useTexts().access;
   const api = useApi();
   const mayWrite = useMayWrite();
+  const seesAllDocuments = useSeesAllDocuments();
   const [isOpen, setOpen] = useState(false);
   const found = useQuery({
     queryKey: [useWorkspace(), "access", document.id],
     queryFn: async () => data(await api.GET("/documents/access", { params: { query: { doc_id: document.id } } })),
+    enabled: seesAllDocuments,
   });
-  if (found.error instanceof ApiError && found.error.status === 403) return null;
   if (found.error) return <Failure error={found.error} retry={() => void found.refetch()} />;
   if (!found.data) return null;
   return (

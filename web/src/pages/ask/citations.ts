@@ -35,6 +35,9 @@ function inProse(answer: string, change: (part: string) => string): string {
     .join("");
 }
 
+/** Whether a text ends a sentence, with its citations behind or in front of the full stop; a source that is named within one does not. */
+const isSentence = (text: string, following = "") => /[.!?。！？]\s*$/.test(text) || /^\s*(?:$|[.!?;。！？；])/.test(following);
+
 /** Makes one of sentences that are said more than once, with the citations of all of them. */
 export function foldEqual(answer: string): string {
   const said = new Map<string, { citations: string[] }>();
@@ -44,10 +47,10 @@ export function foldEqual(answer: string): string {
       // Behind inline code goes the rest of its line, which stays.
       const isWhole = place > 0 || index === 0;
       const pieces = line.split(CITATIONS);
-      const units = pieces.flatMap((text, at) => (at % 2 === 0 ? [{ text, citations: pieces.slice(at + 1, at + 2) }] : []));
+      const units = pieces.flatMap((text, at) => (at % 2 === 0 ? [{ text, citations: pieces.slice(at + 1, at + 2), isSentence: isSentence(text, pieces[at + 2]) }] : []));
       const left = units.filter((unit) => {
         const words = unit.text.replace(MARKER, "").replace(/^[\s.,;:!?。，；：！？]+|[\s.,;:!?。，；：！？]+$/g, "").toLowerCase();
-        if (unit.citations.length === 0 || words.length < LEAST) return true;
+        if (unit.citations.length === 0 || !unit.isSentence || words.length < LEAST) return true;
         const earlier = said.get(words);
         if (!earlier) said.set(words, unit);
         else earlier.citations.push(...unit.citations);

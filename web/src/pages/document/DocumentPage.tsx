@@ -3,7 +3,7 @@ import { ArrowLeft, MessageCircleQuestion } from "lucide-react";
 import { Tab, TabList, TabPanel, Tabs } from "react-aria-components";
 import { Link, useParams, useSearchParams } from "react-router";
 import { ApiError, data, useApi, useWorkspace } from "../../api/client";
-import { useMayWrite } from "../../api/principal";
+import { useMayWrite, useSeesAllDocuments } from "../../api/principal";
 import { useTexts } from "../../texts";
 import { CopyButton } from "../../ui/controls";
 import { useFormat, useMoney } from "../../ui/format";
@@ -60,6 +60,7 @@ function CostOf({ id }: { id: string }) {
   const cost = useQuery({
     queryKey: [useWorkspace(), "cost", "of", id],
     queryFn: async () => data(await api.GET("/operations/cost", { params: { query: { document: id } } })),
+    enabled: useSeesAllDocuments(),
   });
   if (!cost.data || cost.data.total.calls === 0) return null;
   const { total, currency } = cost.data;

@@ -6,16 +6,18 @@ import { useTexts } from "../../texts";
 import { Button, TextInput } from "../../ui/controls";
 import { Dialog } from "../../ui/dialogs";
 import { Failure } from "../../ui/notices";
+import { NewAccessButton, useNewAccess } from "../access/NewAccessButton";
 import { addFiles } from "./uploads";
 import { useChange } from "./useDocuments";
 
 function PasteDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
   const texts = useTexts();
   const api = useApi();
+  const access = useNewAccess();
   const [name, setName] = useState("");
   const [text, setText] = useState("");
   const add = useChange(async () => {
-    await api.POST("/documents/text", { body: { text, file_source: name.trim() } });
+    await api.POST("/documents/text", { body: { text, file_source: name.trim(), access: access ?? null } });
     setName("");
     setText("");
     onClose();
@@ -35,6 +37,7 @@ function PasteDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () => void
           autoFocus
           placeholder="notes.md"
         />
+        {access && <p className="hint">{texts.access.newSeenBy(access.allow.join(", "))}</p>}
         <TextInput label={texts.documents.pasteText} value={text} onChange={setText} rows={12} required />
         <div className="actions">
           <Button onPress={onClose}>{texts.common.cancel}</Button>
@@ -55,6 +58,7 @@ export function AddMenu() {
   const take = (files: FileList | null) => addFiles([...(files ?? [])], workspace);
   return (
     <div className="add">
+      <NewAccessButton />
       <Button
         look="quiet"
         icon={ClipboardPaste}

@@ -3,7 +3,7 @@ import { FileText, History, RotateCw, Search, Trash2 } from "lucide-react";
 import { useEffect, useState } from "react";
 import { Link } from "react-router";
 import { useApi, useWorkspace } from "../../api/client";
-import { useMayWrite } from "../../api/principal";
+import { useMayWrite, useSeesAllDocuments } from "../../api/principal";
 import { useTexts } from "../../texts";
 import { Input, Label, SearchField } from "react-aria-components";
 import { Button } from "../../ui/controls";
@@ -120,6 +120,7 @@ export function DocumentsPage() {
   const api = useApi();
   const workspace = useWorkspace();
   const mayWrite = useMayWrite();
+  const seesAllDocuments = useSeesAllDocuments();
   const queries = useQueryClient();
   const listing = useListing();
   const [pages, setPages] = useState<readonly number[]>([1]);
@@ -141,12 +142,16 @@ export function DocumentsPage() {
     <div className="page">
       <header className="title">
         <h1>{texts.documents.title}</h1>
-        <Link className="button quiet" to={`/${workspace}/succession`}>
-          <History size={16} aria-hidden /> {texts.validity.succession}
-        </Link>
-        <Link className="button quiet" to={`/${workspace}/bin`}>
-          <Trash2 size={16} aria-hidden /> {texts.documents.bin}
-        </Link>
+        {seesAllDocuments && (
+          <>
+            <Link className="button quiet" to={`/${workspace}/succession`}>
+              <History size={16} aria-hidden /> {texts.validity.succession}
+            </Link>
+            <Link className="button quiet" to={`/${workspace}/bin`}>
+              <Trash2 size={16} aria-hidden /> {texts.documents.bin}
+            </Link>
+          </>
+        )}
         {mayWrite && <AddMenu />}
       </header>
       <UploadList />

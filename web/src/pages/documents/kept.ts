@@ -1,5 +1,7 @@
 /** Files that are still to be sent or were refused, kept in the browser so that a list outlives the page. */
 
+import type { NewAccess } from "../access/newAccess";
+
 export interface Kept {
   id: number;
   name: string;
@@ -8,6 +10,7 @@ export interface Kept {
   workspace: string;
   /** The principal whose list it is in: another person in the same browser does not see it. */
   owner: string;
+  access?: NewAccess | undefined;
   conflict: boolean;
   /** Why the server did not take it; without it the file is still to be sent. */
   refusal?: string;
@@ -45,7 +48,7 @@ async function withStore<T>(mode: IDBTransactionMode, work: (store: IDBObjectSto
 
 /** Keeps the files. A browser that has no room or may keep nothing does without: then a list ends with its page. */
 export async function keepFiles(files: readonly Kept[]): Promise<void> {
-  const kept = files.map(({ id, name, path, file, workspace, owner, conflict, refusal = "" }): Kept => ({ id, name, path, file, workspace, owner, conflict, refusal }));
+  const kept = files.map(({ id, name, path, file, workspace, owner, access, conflict, refusal = "" }): Kept => ({ id, name, path, file, workspace, owner, access, conflict, refusal }));
   await withStore("readwrite", async (store) => {
     await Promise.all(kept.map((one) => answer(store.put(one))));
   }).catch(() => undefined);

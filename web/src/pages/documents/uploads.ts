@@ -2,6 +2,7 @@ import { ApiError, BASE, sentence } from "../../api/client";
 import { answered, connected } from "../../api/connection";
 import { credentialHeaders, credentials, onSignOut, signOut } from "../../api/session";
 import { createStore } from "../../ui/store";
+import { type NewAccess, newAccess } from "../access/newAccess";
 import { forgetAllFiles, forgetFiles, keepFiles, keptFiles, pathOf } from "./kept";
 
 export type UploadState = "waiting" | "sending" | "reading" | "added" | "duplicated" | "failed" | "paused";
@@ -20,6 +21,8 @@ export interface Upload {
   sent: number;
   /** Why it was not added, or what the server has to say about it. */
   message: string;
+  /** Who may see it; nothing: everyone, or whoever saw the document before. */
+  access?: NewAccess | undefined;
   /** Another text is there under this name: it may be replaced. */
   conflict: boolean;
   /** Times that the connection broke while it was sent. */
@@ -54,7 +57,8 @@ export function addFiles(files: File[], workspace: string, replaces = ""): void 
   const added = files.map((file): Upload => {
     lastId += 1;
     const path = pathOf(file);
-    return { ...fresh, id: lastId, name: replaces || path, path, file, workspace, owner, conflict: replaces !== "" };
+    const access = replaces ? undefined : newAccess.get()[workspace];
+    return { ...fresh, id: lastId, name: replaces || path, path, file, workspace, owner, access, conflict: replaces !== "" };
   });
   uploads.set([...uploads.get(), ...added]);
   void keepFiles(added);
@@ -163,7 +167,10 @@ function send(upload: Upload, replace: boolean): Promise<Answer> {
     // With its folders, for two of them may each have a README.md.
     form.append("file", upload.file, upload.name);
     const http = new XMLHttpRequest();
-    http.open("POST", `${BASE}/documents/upload?folders=true${replace ? "&replace=true" : ""}`);
+    const query = new URLSearchParams({ folders: "true", ...(replace ? { replace: "true" } : {}) });
+    for (const principal of upload.access?.allow ?? []) query.append("allow", principal);
+    for (const principal of upload.access?.deny ?? []) query.append("deny", principal);
+    http.open("POST", `${BASE}/documents/upload?${query}`);
     const headers = { ...credentialHeaders(), "X-Workspace": upload.workspace };
     for (const [name, value] of Object.entries(headers)) http.setRequestHeader(name, value);
     http.responseType = "json";

@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { BadgeCheck, Play, Trash2 } from "lucide-react";
+import { BadgeCheck, Play, Plus, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { data, type Schemas, useApi, useWorkspace } from "../../api/client";
 import { useMayWrite } from "../../api/principal";
@@ -217,18 +217,27 @@ export function GoldenQuestions() {
   if (questions.isPending) return <Loading />;
   if (questions.error) return <Failure error={questions.error} retry={() => void questions.refetch()} />;
   const isEmpty = questions.data.length === 0;
+  const addButton = (
+    <Button look="quiet" icon={Plus} onPress={() => setOrigin({ question: "", feedback: "", documents: [] })}>
+      {texts.add}
+    </Button>
+  );
   return (
     <>
       {isEmpty ? (
         <Empty icon={BadgeCheck} title={texts.none}>
           <p>{texts.noneText}</p>
+          {mayWrite && addButton}
         </Empty>
       ) : (
         <>
           {mayWrite && (
-            <Button icon={Play} className="first-of-panel" isDisabled={run.isPending} onPress={() => run.mutate()}>
-              {progress || texts.run}
-            </Button>
+            <div className="add">
+              <Button icon={Play} isDisabled={run.isPending} onPress={() => run.mutate()}>
+                {progress || texts.run}
+              </Button>
+              {addButton}
+            </div>
           )}
           {run.error && <Failure error={run.error} />}
           {run.data && <Notice>{texts.outcome(run.data.passed, run.data.total)}</Notice>}

@@ -2,7 +2,7 @@ import { CirclePlus, Combine, List, Share2, X } from "lucide-react";
 import { lazy, Suspense, useEffect, useMemo, useRef, useState } from "react";
 import { Link, useSearchParams } from "react-router";
 import { useWorkspace } from "../../api/client";
-import { useMayWrite } from "../../api/principal";
+import { useMayWrite, useSeesAllDocuments } from "../../api/principal";
 import { useTexts } from "../../texts";
 import { Button } from "../../ui/controls";
 import { Empty, Failure, Loading } from "../../ui/notices";
@@ -62,10 +62,21 @@ function useWalk(hops: string[], load: (label: string, depth: number, nodes: num
   }, [key, load, isReady]);
 }
 
+/** Leads to the names that may mean the same; closed to whom documents may be hidden from. */
+function NamesLink() {
+  const texts = useTexts();
+  const workspace = useWorkspace();
+  if (!useSeesAllDocuments()) return null;
+  return (
+    <Link className="button quiet" to={`/${workspace}/graph/names`}>
+      <Combine size={16} aria-hidden /> {texts.graph.namesLink}
+    </Link>
+  );
+}
+
 /** The graph: found by name, opened by click, corrected, and seen as it was. */
 export default function GraphPage() {
   const texts = useTexts();
-  const workspace = useWorkspace();
   const mayWrite = useMayWrite();
   const [params, setParams] = useSearchParams();
   const [asOf, setAsOf] = useState("");
@@ -117,9 +128,7 @@ export default function GraphPage() {
         <div className="tools">
           <Size graph={graph} isLoading={isLoading} isTruncated={isTruncated} />
           <ExportMenu graph={graph} picture={() => picture.current()} />
-          <Link className="button quiet" to={`/${workspace}/graph/names`}>
-            <Combine size={16} aria-hidden /> {texts.graph.namesLink}
-          </Link>
+          <NamesLink />
           <Button look="quiet" icon={List} label={texts.graph.list} aria-pressed={isList} onPress={() => setList(!isList)} />
           {isEditable && <Button look="quiet" icon={CirclePlus} label={texts.graph.create} onPress={() => setCreating(true)} />}
         </div>

@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Slider, SliderOutput, SliderThumb, SliderTrack } from "react-aria-components";
 import { data, useApi, useWorkspace } from "../../api/client";
+import { useSeesAllDocuments } from "../../api/principal";
 import { useTexts } from "../../texts";
 import { useFormat } from "../../ui/format";
 import type { Change, Changes } from "./changes";
@@ -50,6 +51,7 @@ function useRange() {
   const newest = useQuery({
     queryKey: [workspace, "newest"],
     queryFn: async () => data(await api.GET("/events", { params: { query: { limit: 1 } } })).events[0] ?? null,
+    enabled: useSeesAllDocuments(),
     refetchInterval: 15_000,
   });
   const isTime = (newest.data?.sequence ?? 0) >= WITHOUT_ORDER;

@@ -25,11 +25,11 @@ function Row({ receipt }: { receipt: Summary }) {
   const texts = useTexts().receipts;
   const format = useFormat();
   const workspace = useWorkspace();
-  const { id, question, asked_at, asker, passages, changed_passages: changed, edited_items: edited } = receipt;
+  const { id, form, question, asked_at, asker, passages, changed_passages: changed, edited_items: edited } = receipt;
   return (
     <li>
       <p>
-        <Link to={`/${workspace}/receipts/${id}`}>{question ?? texts.hashed}</Link>
+        <Link to={`/${workspace}/receipts/${id}`}>{question ?? (form === "erased" ? texts.wordsErased : texts.hashed)}</Link>
         {changed > 0 && <span className="badge failed">{texts.changed(changed, passages)}</span>}
         {edited > 0 && <span className="badge failed">{texts.edited(edited)}</span>}
       </p>

@@ -2,9 +2,9 @@ import { useQuery } from "@tanstack/react-query";
 import { CalendarClock } from "lucide-react";
 import { useState } from "react";
 import { Link } from "react-router";
-import { ApiError, data, type Schemas, useApi, useWorkspace } from "../../api/client";
+import { data, type Schemas, useApi, useWorkspace } from "../../api/client";
 import { useDocumentName } from "../../api/documentNames";
-import { useMayWrite } from "../../api/principal";
+import { useMayWrite, useSeesAllDocuments } from "../../api/principal";
 import { useTexts } from "../../texts";
 import { Button } from "../../ui/controls";
 import { useFormat } from "../../ui/format";
@@ -53,18 +53,18 @@ function Facts({ validity }: { validity: Schemas["DocumentValidity"] }) {
   );
 }
 
-/** When a document holds, what it supersedes and what supersedes it. */
+/** When a document holds, what it supersedes and what supersedes it. Whoever does not see everything is not told. */
 export function Validity({ id }: { id: string }) {
   const texts = useTexts().validity;
   const api = useApi();
   const mayWrite = useMayWrite();
+  const seesAllDocuments = useSeesAllDocuments();
   const [isOpen, setOpen] = useState(false);
   const found = useQuery({
     queryKey: [useWorkspace(), "validity", id],
     queryFn: async () => data(await api.GET("/documents/{document_id}/validity", { params: { path: { document_id: id } } })),
+    enabled: seesAllDocuments,
   });
-  // Whoever sees only a part of the documents is not told what supersedes what.
-  if (found.error instanceof ApiError && found.error.status === 403) return null;
   if (found.error) return <Failure error={found.error} retry={() => void found.refetch()} />;
   if (!found.data) return null;
   return (

@@ -30,11 +30,14 @@ export function ValidityDialog({ validity, onClose }: DialogProps) {
   const [authority, setAuthority] = useState(String(validity.authority));
   const [reason, setReason] = useState("");
   const path = { document_id: validity.document_id };
-  const finish = async (isStated: boolean) => {
-    const now = await readUntil(
-      async () => data(await api.GET("/documents/{document_id}/validity", { params: { path } })),
-      ({ is_stated, supersedes }) => is_stated === isStated && (!isStated || sorted(supersedes) === sorted(older)),
-    );
+  const isWhatWasStated = (now: DocumentValidity) =>
+    now.is_stated &&
+    sorted(now.supersedes) === sorted(older) &&
+    now.authority === Number(authority) &&
+    dayOf(now.valid_from) === from &&
+    dayOf(now.valid_until) === until;
+  const finish = async (isThere: (now: DocumentValidity) => boolean) => {
+    const now = await readUntil(async () => data(await api.GET("/documents/{document_id}/validity", { params: { path } })), isThere);
     queries.setQueryData([workspace, "validity", validity.document_id], now);
     onClose();
   };
@@ -45,11 +48,11 @@ export function ValidityDialog({ validity, onClose }: DialogProps) {
       const body = { ...times, supersedes: [...older], authority: Number(authority), coexists_with: left, reason };
       return data(await api.PUT("/documents/{document_id}/validity", { params: { path }, body }));
     },
-    onSuccess: () => finish(true),
+    onSuccess: () => finish(isWhatWasStated),
   });
   const withdraw = useMutation({
     mutationFn: async () => data(await api.DELETE("/documents/{document_id}/validity", { params: { path, query: { reason } } })),
-    onSuccess: () => finish(false),
+    onSuccess: () => finish(({ is_stated }) => !is_stated),
   });
   const error = state.error ?? withdraw.error;
   const isBusy = state.isPending || withdraw.isPending;

@@ -17,6 +17,7 @@ export const golden = {
   saved: "Saved. The next run asks it.",
   none: "No golden questions",
   noneText: "Questions with what must be found for them: asked again after every change, they tell whether answers became better or worse. Make one of an answer, or import a file.",
+  add: "Add a question",
   run: "Ask them all now",
   running: (n: number, of: number) => `${n} of ${of} asked`,
   outcome: (passed: number, total: number) => `${passed} of ${total} passed`,

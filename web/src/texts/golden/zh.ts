@@ -19,6 +19,7 @@ export const golden: typeof english = {
   saved: "已保存，下次运行时会问。",
   none: "没有黄金问题",
   noneText: "黄金问题说明必须找到什么：每次改动之后再问一遍，就知道回答变好还是变差。可以从一个回答建立，或导入文件。",
+  add: "添加问题",
   run: "现在全部提问",
   running: (n, of) => `已问 ${n} / ${of}`,
   outcome: (passed, total) => `${total} 个中通过 ${passed} 个`,

@@ -13,6 +13,7 @@ export const receipts = {
   onlyChanged: "Only those to be told again",
   hashed: "recorded by its hash alone",
   erased: "erased",
+  wordsErased: "its words were erased",
   question: "Question",
   answer: "Answer",
   asker: "Asked by",

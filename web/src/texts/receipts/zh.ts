@@ -15,6 +15,7 @@ export const receipts: typeof english = {
   onlyChanged: "只看需要重新回答的",
   hashed: "只记录了哈希值",
   erased: "已清除",
+  wordsErased: "其文字已被清除",
   question: "问题",
   answer: "回答",
   asker: "提问者",
