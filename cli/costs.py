@@ -70,6 +70,9 @@ def cost(
             echo(line(f"  {group['name'] or '(no single document)'}: {_told(group, currency)}"))
         if report["budget"]["period"]:
             _show_budget(report["budget"])
+        for events in _call("GET", "/operations/parked", data, workspace)["parked"]:
+            if events["reason"] == "awaiting-batch":
+                echo(line(events["summary"]))
 
 
 @app.command("set")

@@ -2,6 +2,7 @@
 
 from pydantic import Field
 
+from contracts.ids import origin_of
 from runtime.models.roles import RoleSettings, language_model
 
 OFFLINE_WORKERS = 2
@@ -50,10 +51,13 @@ class ExtractorSettings(RoleSettings):
     )
 
     def batches(self, workspace: str) -> bool:
-        """Return whether passages of this workspace are extracted in batches."""
+        """Return whether passages of this workspace are extracted in batches; those of a branch are
+        where those of its origin are.
+        """
         names = [name.strip() for name in self.extract_llm_batch_workspaces.split(",")]
         chosen_names = [name for name in names if name]
-        return self.extract_llm_batch and (not chosen_names or workspace in chosen_names)
+        is_chosen = not chosen_names or {workspace, origin_of(workspace)} & {*chosen_names}
+        return self.extract_llm_batch and bool(is_chosen)
 
     @property
     def workers(self) -> int:

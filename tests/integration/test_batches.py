@@ -210,13 +210,13 @@ class Extractor:
     cached: dict[str, str] = field(default_factory=dict[str, str])
     versions: Versions = field(default_factory=Versions)
 
-    def replica(self, settling: float = 0.0, submits: bool = True) -> BatchQueue:
+    def replica(self, settling: float = 0.0, submits: bool = True, poll: float = 0.0) -> BatchQueue:
         """A process that has just started."""
 
         async def settled(_: str, keys: Sequence[str]) -> set[str]:
             return self.cached.keys() & set(keys)
 
-        rules = BatchRules(lambda _: submits, gather=0.0, poll=0.0, settling=settling)
+        rules = BatchRules(lambda _: submits, gather=0.0, poll=poll, settling=settling)
         records = BatchRecords(self.values)
         return BatchQueue(
             self.chat, self.provider, records, WantedCalls(settled, self.versions), rules
@@ -333,6 +333,20 @@ async def test_a_deleted_document_is_dropped_and_its_words_are_removed(
     await replica.look()
     assert await extractor.open_batches() == []
     assert set(jobs.files) <= set(jobs.removed)
+
+
+async def test_the_passage_of_a_deleted_document_is_answered_for_its_copy(
+    jobs: BatchJobs, extractor: Extractor
+) -> None:
+    replica = extractor.replica(poll=60.0)
+    await wait_for(replica, ALICE)
+    await replica.look()
+    extractor.versions.deleted.add("doc")
+    jobs.finish()
+    await replica.look()
+    await replica.look()
+    assert await replica.answer(call_of(ALICE, "copy"))
+    assert jobs.submissions == 1
 
 
 async def test_a_batch_that_is_refused_is_made_again_later_and_the_reason_is_said(

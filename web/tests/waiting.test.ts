@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { waitingFor } from "../src/pages/documents/waiting";
+import { batchIn, waitingFor } from "../src/pages/documents/waiting";
 
 const document = (metadata: object, status = "processing") => ({ id: "d", status, metadata }) as never;
 const consumer = (stage: string, pending: number) => ({ stage, pending, ack_pending: 1 });
@@ -8,6 +8,7 @@ const around = {
   consumers: [consumer("extractor", 9), consumer("indexer", 4), consumer("indexer", 2)],
   providers: [provider("text-embedding-3-small at api.example"), provider("gpt at api.example")],
   exceeded: "",
+  batch: "",
 } as never;
 
 test("a document waits for the first stage that is not done, behind what lies before that", () => {
@@ -20,7 +21,16 @@ test("a document waits for the first stage that is not done, behind what lies be
 });
 
 test("a budget that is spent holds back what asks a model, and nothing else", () => {
-  const spent = { consumers: [], providers: [], exceeded: "the budget of 5 is spent" };
+  const spent = { consumers: [], providers: [], exceeded: "the budget of 5 is spent", batch: "" };
   expect(waitingFor(document({ chunks: 1 }), spent)?.exceeded).toBe("the budget of 5 is spent");
   expect(waitingFor(document({}), spent)?.exceeded).toBe("");
+});
+
+test("what waits to be extracted says since when its batch is under way", () => {
+  const error = "AwaitingBatch: waits for a batch of api.example since 2026-11-28 09:14 UTC (3 of 8 answered)";
+  const batch = batchIn([{ reason: "awaiting-batch", error }] as never);
+  const waiting = { consumers: [], providers: [], exceeded: "", batch };
+  expect(waitingFor(document({ chunks: 1 }), waiting)?.batch).toBe("waits for a batch of api.example since 2026-11-28 09:14 UTC (3 of 8 answered)");
+  expect(waitingFor(document({ chunks: 1, extracted: 1 }), waiting)?.batch).toBe("");
+  expect(batchIn([])).toBe("");
 });

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from contracts.values import DocumentVersion, TokenUsage
+from contracts.values import DocumentVersion
 from runtime.models.batches.records import BatchedCall
 from runtime.models.port import Message
 
@@ -51,7 +51,8 @@ class Gathering:
     since: float = field(default_factory=time.time)
     began: float = field(default_factory=time.monotonic)
     calls: dict[str, BatchCall] = field(default_factory=dict[str, BatchCall])
-    expected_usage: TokenUsage = field(default_factory=TokenUsage)
+    tokens: dict[str, tuple[int, int]] = field(default_factory=dict[str, tuple[int, int]])
+    """What each of them is expected to read and to write."""
     trouble: str = ""
     """Why the provider did not take the last batch."""
     held_until: float = 0.0
@@ -64,7 +65,7 @@ class Gathering:
             self.began = time.monotonic()
         if call.key not in self.calls:
             self.calls[call.key] = call
-            self.expected_usage += TokenUsage(prompt=tokens[0], completion=tokens[1], calls=1)
+            self.tokens[call.key] = tokens
 
     def wait(self, gather: float) -> float:
         """Return the seconds until a batch is made of them."""
@@ -87,5 +88,4 @@ class Gathering:
         """Take calls away that are in a batch, or wanted no more."""
         for call in calls:
             self.calls.pop(call.key, None)
-        if not self.calls:
-            self.expected_usage = TokenUsage()
+            self.tokens.pop(call.key, None)

@@ -23,7 +23,7 @@ from runtime.models.batches.open_batches import OpenBatches
 from runtime.models.batches.port import Batches, Line
 from runtime.models.batches.records import BatchRecord, BatchRecords, Listing
 from runtime.models.batches.requests import GONE
-from runtime.models.batches.rules import BatchRules, WantedCalls
+from runtime.models.batches.rules import LONGEST_WAIT, BatchRules, WantedCalls
 from runtime.models.batches.upkeep import Upkeep
 from runtime.models.chat import EndpointChat
 from runtime.models.failures import TRANSIENT, Failure
@@ -35,9 +35,6 @@ SUBMISSION = 240.0
 """Seconds that submitting a batch may take: less than `SETTLING`, so no other replica looks for it
 meanwhile.
 """
-
-LONGEST_WAIT = 10
-"""How many times the seconds between two looks a call waits at most until it is made again."""
 
 MOST_GATHERED = 4 * MOST_CALLS
 """Calls of a workspace that are in memory at once; others come again."""
@@ -109,12 +106,16 @@ class BatchQueue:
 
     def reserved(self, workspace: str) -> TokenUsage:
         """Return what the open calls of a workspace are expected to take."""
-        usage = self._gathered.get(workspace, Gathering()).expected_usage
+        tokens = list(self._gathered.get(workspace, Gathering()).tokens.values())
         for batch in self._open.of(workspace):
-            for call in () if batch.failure else self._upkeep.unanswered(batch):
-                if (batch.key, call.key) not in self._served:
-                    usage += TokenUsage(prompt=call.prompt, completion=call.completion)
-        return usage.as_batch()
+            tokens += [
+                (call.prompt, call.completion)
+                for call in self._upkeep.unanswered(batch)
+                if (batch.key, call.key) not in self._served
+            ]
+        prompt = sum(prompt for prompt, _ in tokens)
+        completion = sum(completion for _, completion in tokens)
+        return TokenUsage(prompt=prompt, completion=completion).as_batch()
 
     async def run(self) -> None:
         """Look after the batches for ever."""

@@ -13,6 +13,9 @@ SETTLING = 300.0
 end is looked for. Submitting takes less.
 """
 
+LONGEST_WAIT = 10
+"""How many times the seconds between two looks a call waits at most until it is made again."""
+
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -38,8 +41,12 @@ class WantedCalls:
     existing_results: Callable[[str, Sequence[str]], Awaitable[set[str]]]
     versions: DocumentVersions
 
-    async def keys(self, workspace: str, calls: Iterable[BatchedCall]) -> set[str]:
-        """Return the keys of those calls whose result is still wanted."""
+    async def keys(
+        self, workspace: str, calls: Iterable[BatchedCall], *, also_obsolete: bool = False
+    ) -> set[str]:
+        """Return the keys of those calls whose result is not there yet; `also_obsolete`: even where
+        the document wants it no more.
+        """
         calls_by_key = {call.key: call for call in calls}
         settled_keys = await self.existing_results(workspace, list(calls_by_key))
         wanted_keys = set[str]()
@@ -47,6 +54,6 @@ class WantedCalls:
             version = DocumentVersion(id=call.document, version=call.version, added_at=EPOCH)
             if key in settled_keys:
                 continue
-            if await self.versions.obsolete(workspace, version) is None:
+            if also_obsolete or await self.versions.obsolete(workspace, version) is None:
                 wanted_keys.add(key)
         return wanted_keys

@@ -11,7 +11,7 @@ from runtime.models.batches.open_batches import OpenBatches
 from runtime.models.batches.port import Batches, Progress, Undecided
 from runtime.models.batches.records import BatchedCall, BatchRecord, StoredRecord
 from runtime.models.batches.requests import GONE
-from runtime.models.batches.rules import BatchRules, WantedCalls
+from runtime.models.batches.rules import LONGEST_WAIT, BatchRules, WantedCalls
 from runtime.models.failures import Failure
 
 logger = structlog.get_logger(__name__)
@@ -36,7 +36,11 @@ class Upkeep:
     _wanted_keys: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
 
     def unanswered(self, batch: BatchRecord) -> list[BatchedCall]:
-        """Return the calls of a batch whose answers are wanted, so far as this process knows."""
+        """Return the calls of a batch whose answers are wanted, so far as this process knows; none
+        of one that the provider did not take.
+        """
+        if batch.failure:
+            return []
         wanted_keys = self._wanted_keys.get(batch.key)
         return [call for call in batch.calls if wanted_keys is None or call.key in wanted_keys]
 
@@ -110,7 +114,11 @@ class Upkeep:
         if claimed_record is None:
             return
         batch = claimed_record.batch
-        wanted_keys = await self.wanted_calls.keys(batch.workspace, batch.calls)
+        # What is obsolete for one document may be what another one waits for, which asks by then.
+        everybody_asked = time.time() - batch.ended_at > (LONGEST_WAIT + 1) * self.rules.poll
+        wanted_keys = await self.wanted_calls.keys(
+            batch.workspace, batch.calls, also_obsolete=not everybody_asked
+        )
         self._wanted_keys[batch.key] = wanted_keys
         if wanted_keys and time.time() - batch.ended_at < RETENTION:
             return

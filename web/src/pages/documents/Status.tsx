@@ -49,12 +49,12 @@ export function StageBars({ document, named = false }: { document: Document; nam
 }
 
 /** What a document waits for, in a sentence. */
-export function WaitsFor({ stage, ahead, paused, exceeded }: Waiting) {
+export function WaitsFor({ stage, ahead, paused, exceeded, batch }: Waiting) {
   const texts = useTexts().documents;
   const format = useFormat();
   const until = paused?.paused_until ? new Date(paused.paused_until).toLocaleTimeString() : "";
   const turn = texts.waitsForStage[stage] + (ahead > 0 ? texts.ahead(format.number(ahead)) : "");
-  const why = exceeded || (paused ? texts.waitsForProvider(paused.name, until, paused.reason) : turn);
+  const why = exceeded || batch || (paused ? texts.waitsForProvider(paused.name, until, paused.reason) : turn);
   return <span className="summary">{why}</span>;
 }
 

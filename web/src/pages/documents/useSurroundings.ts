@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { data, useApi, useWorkspace } from "../../api/client";
 import { useSeesAll } from "../../api/principal";
 import { useConsumers } from "../log/useConsumers";
-import type { Surroundings } from "./waiting";
+import { batchIn, type Surroundings } from "./waiting";
 
 const INTERVAL = 5_000;
 
@@ -17,11 +17,23 @@ export function useSurroundings(isWorking: boolean): Surroundings {
     enabled: isShown,
     refetchInterval: INTERVAL,
   });
+  const workspace = useWorkspace();
+  const parked = useQuery({
+    queryKey: [workspace, "parked"],
+    queryFn: async () => data(await api.GET("/operations/parked")).parked,
+    enabled: isShown,
+    refetchInterval: INTERVAL,
+  });
   const budget = useQuery({
-    queryKey: [useWorkspace(), "costs", "budget"],
+    queryKey: [workspace, "costs", "budget"],
     queryFn: async () => data(await api.GET("/operations/budget")),
     enabled: isWorking,
     refetchInterval: INTERVAL,
   });
-  return { consumers: consumers.data ?? [], providers: providers.data ?? [], exceeded: budget.data?.exceeded ?? "" };
+  return {
+    consumers: consumers.data ?? [],
+    providers: providers.data ?? [],
+    exceeded: budget.data?.exceeded ?? "",
+    batch: batchIn(parked.data ?? []),
+  };
 }

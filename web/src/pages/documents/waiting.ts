@@ -14,6 +14,8 @@ export interface Surroundings {
   providers: readonly Schemas["Provider"][];
   /** Why a budget holds its documents back; "" where none does. */
   exceeded: string;
+  /** Since when passages stand in a batch of the model's provider, and how much of it is answered; "" where none does. */
+  batch: string;
 }
 
 export interface Waiting {
@@ -23,10 +25,17 @@ export interface Waiting {
   /** The provider of models that nobody may ask now. */
   paused: Schemas["Provider"] | undefined;
   exceeded: string;
+  batch: string;
+}
+
+/** What is said of the batch that parked events wait for; "" where none waits for one. */
+export function batchIn(parked: readonly Schemas["ParkedEvents"][]): string {
+  const sentence = parked.find(({ reason }) => reason === "awaiting-batch")?.error ?? "";
+  return sentence.replace(/^AwaitingBatch: /, "");
 }
 
 /** What a document that is under way waits for; null where nothing of it is left to do. */
-export function waitingFor(document: Document, { consumers, providers, exceeded }: Surroundings): Waiting | null {
+export function waitingFor(document: Document, { consumers, providers, exceeded, batch }: Surroundings): Waiting | null {
   const stage = STAGES.find((one) => {
     const { done, all } = progress(document, one);
     return all === 0 || done < all;
@@ -40,5 +49,6 @@ export function waitingFor(document: Document, { consumers, providers, exceeded 
     // Providers are told apart by the names of their models alone.
     paused: asksModel ? providers.find(({ name, paused }) => paused && /embed/i.test(name) === (stage === "embedded")) : undefined,
     exceeded: asksModel ? exceeded : "",
+    batch: stage === "extracted" ? batch : "",
   };
 }
