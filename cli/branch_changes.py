@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from lightstream_rag.client import AsyncLightstream
     from lightstream_rag.golden import GoldenQuestion
     from lightstream_rag.models import Answer
-    from operations.branches.comparing import Difference
-    from operations.golden_gate import GateResult
     from operations.target import Target
+    from runtime.branch_comparison import Difference
     from runtime.branches import Branch
+    from runtime.golden.comparing import GateResult
 
 # `--help` answers at once: bus and stores are loaded by the command that needs them.
 
@@ -103,9 +103,10 @@ def promote(
             return typer.confirm(f"{result}. Promote it all the same?", err=True)
 
         async def act(log: Any) -> "GateResult | None":
-            from operations.branches.promoting import promote  # noqa: PLC0415
+            from operations.command_bus import SOURCE  # noqa: PLC0415
+            from publishing.branch_promotion import promote  # noqa: PLC0415
 
-            return await promote(log, branch, run_id, reason, decide)
+            return await promote(log, branch, run_id, reason, SOURCE, decide)
 
         result = on_bus(data, act)
         if as_json:
@@ -137,7 +138,7 @@ def rollback(
 
 
 async def _refuse_incomplete(client: "AsyncLightstream", branch: "Branch") -> None:
-    from operations.branches.promoting import refuse_incomplete  # noqa: PLC0415
+    from publishing.branch_promotion import refuse_incomplete  # noqa: PLC0415
 
     refuse_incomplete(branch, await client.status_counts())
 
@@ -156,8 +157,8 @@ async def _ask_golden(client: "AsyncLightstream", branch: "Branch") -> str:
 
 
 async def _compare(target: "Target", branch: "Branch") -> "tuple[Difference, Difference]":
-    from operations.branches.comparing import compare_graphs  # noqa: PLC0415
     from operations.projections import open_as_is  # noqa: PLC0415
+    from runtime.branch_comparison import compare_graphs  # noqa: PLC0415
     from runtime.bus.nats.key_values import NatsLiveGenerations  # noqa: PLC0415
 
     async with open_as_is(target.settings) as stack:

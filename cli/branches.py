@@ -148,18 +148,19 @@ def _text_of(path: Path) -> str:
 async def _create(
     target: "Target", request: "BranchRequest", limits: dict[str, Any] | None, as_json: bool
 ) -> None:
-    from cli.costs import answer_tokens_of, show_estimate  # noqa: PLC0415
+    from cli.costs import show_estimate  # noqa: PLC0415
     from contracts.events import BudgetSet  # noqa: PLC0415
     from operations.branches import creating  # noqa: PLC0415
     from operations.command_bus import connect_bus  # noqa: PLC0415
     from runtime.bus.nats.blobs import NatsBlobs  # noqa: PLC0415
+    from runtime.bus.nats.key_values import NatsLiveGenerations  # noqa: PLC0415
     from runtime.bus.nats.log import NatsLog  # noqa: PLC0415
 
     async with connect_bus(target.settings.nats_url) as bus:
-        log, blobs = NatsLog(bus), NatsBlobs(bus)
+        log = NatsLog(bus)
         if limits is None:
-            tokens = await answer_tokens_of(target, request.origin)
-            cost_estimate = await creating.estimate(log, blobs, target, request, tokens)
+            pointers = await NatsLiveGenerations.bind(bus)
+            cost_estimate = await creating.estimate(log, NatsBlobs(bus), pointers, target, request)
             show_estimate(cost_estimate, "nothing was created without --yes", as_json)
             return
         budget = BudgetSet(**limits, reason=request.reason)

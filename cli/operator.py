@@ -1,4 +1,4 @@
-"""`operator`: takes orders for rebuilds, audits and backups that were given over HTTP."""
+"""`operator`: takes orders for rebuilds, audits, backups and branches given over HTTP."""
 
 import asyncio
 
@@ -10,7 +10,7 @@ from cli.common import DATA, Data, echo, errors, quiet_logs
 
 
 def operator(data: Data = DATA) -> None:
-    """Take orders for rebuilds, audits and backups that are given over HTTP, until it is stopped.
+    """Take orders for rebuilds, audits, backups and branches given over HTTP, until it is stopped.
 
     For a deployment, with the operator's credentials of bus and stores in the environment: the
     query service has no right to switch generations. A stack of `lightstream up` takes orders by

@@ -11,9 +11,10 @@ from cli.common import note, silent
 from cli.rebuild_output import Progress, ignore
 
 if TYPE_CHECKING:
-    from operations.golden_gate import GateResult, GoldenGate
+    from operations.golden_gate import GoldenGate
     from operations.projections import RebuildRequest
     from operations.target import Target
+    from runtime.golden.comparing import GateResult
 
 # `--help` answers at once: the stores' drivers are loaded by the command that needs them.
 

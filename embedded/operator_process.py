@@ -1,5 +1,5 @@
-"""Takes orders for rebuilds, audits, backups and digests from the bus and gives the command for
-each, one at a time.
+"""Takes orders for rebuilds, audits, backups, digests and branches from the bus and gives the
+command for each, one at a time.
 
 Each has a process of its own, for a rebuild takes memory that only the end of a process gives back,
 and because what it is killed for must not end a supervisor. An order has no say in the command but
@@ -9,8 +9,9 @@ by fields that are checked.
 import asyncio
 import json
 import os
+import re
 import sys
-from collections.abc import AsyncGenerator, Callable, Generator, Sequence
+from collections.abc import AsyncGenerator, Callable, Generator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -24,6 +25,7 @@ from pydantic import Field
 
 from contracts import subjects
 from contracts.graph import PROJECTIONS
+from contracts.ids import BRANCH_PATTERN
 from contracts.topology import CHECKPOINTS_BUCKET
 from embedded.rolling_audit import audit_for_ever
 from runtime.bus.actor import ACTOR_VARIABLE
@@ -32,7 +34,15 @@ from runtime.bus.nats.key_values import NatsSharedValues
 from runtime.bus.port import SharedValues
 from runtime.concurrency.background import in_background
 from runtime.errors import ServiceError
-from runtime.projections.operator_orders import OperatorOrder, OrderOutcome, Step, write_outcome
+from runtime.projections.operator_orders import (
+    BranchStep,
+    OperatorOrder,
+    OrderedBranch,
+    OrderOutcome,
+    Step,
+    Task,
+    write_outcome,
+)
 from runtime.settings import Settings
 
 GRACE = 10.0
@@ -56,6 +66,26 @@ OF_BACKUP = (
     "error",
 )
 """What an outcome has of a backup: its manifest is as long as it has parts."""
+
+OF_BRANCH = (
+    "documents",
+    "chunks",
+    "models",
+    "currency",
+    "money",
+    "basis",
+    "workspace",
+    "dropped",
+    "events",
+    "error",
+)
+"""What an outcome has of a branch: none of the names of documents that an estimate lists."""
+
+SHOWN: Mapping[Task, Sequence[str]] = {"backup": OF_BACKUP, "branch": OF_BRANCH}
+"""What an outcome has of what a command says; all of it for tasks that are not here."""
+
+ZERO_COUNTS = ("--chunk-overlap", "--budget", "--budget-tokens")
+"""Options of branches that may be 0."""
 
 
 class OrderSettings(Settings):
@@ -88,7 +118,7 @@ class StackOrders:
     def _begin(self, data: bytes) -> dict[str, Any]:
         if not data:
             return {"current": self.running_order.id if self.running_order else ""}
-        order = OperatorOrder(**json.loads(data))
+        order = OperatorOrder.of(json.loads(data))
         command(order, self.backup_folder)  # refuses fields of no use before anything begins
         if order.task == "backup" and not self.backup_folder:
             return {
@@ -120,12 +150,8 @@ class StackOrders:
 
     async def _give(self, order: OperatorOrder) -> dict[str, Any]:
         """Give the command, and return what it says, or `{"error": …}`."""
-        if not order.questions:
-            return await self._give_words(order, command(order, self.backup_folder))
-        with _question_file(order.questions) as file:
-            return await self._give_words(
-                order, [*command(order, self.backup_folder), f"--compare={file}"]
-            )
+        with order_files(order) as options:
+            return await self._give_words(order, [*command(order, self.backup_folder), *options])
 
     async def _give_words(self, order: OperatorOrder, words: Sequence[str]) -> dict[str, Any]:
         child = await asyncio.create_subprocess_exec(
@@ -148,11 +174,8 @@ class StackOrders:
                     async with asyncio.timeout(GRACE):
                         await child.wait()
         result = read_result(output, child.returncode or 0)
-        return (
-            {name: result[name] for name in OF_BACKUP if name in result}
-            if order.task == "backup"
-            else result
-        )
+        shown_names = SHOWN.get(order.task, result.keys())
+        return {name: result[name] for name in shown_names if name in result}
 
     async def _note(self, outcome: OrderOutcome) -> None:
         # Whoever looks sees the projections, too: an outcome that cannot be noted is no reason to
@@ -170,12 +193,20 @@ class StackOrders:
 
 
 @contextmanager
-def _question_file(questions: Sequence[str]) -> Generator[Path]:
-    """Give a file with these questions, one a line, which is gone afterwards."""
+def order_files(order: OperatorOrder) -> Generator[list[str]]:
+    """Yield options with files of what is too long for a command, which are gone afterwards."""
+    texts: dict[str, str] = {}
+    if order.questions:
+        texts["compare"] = "\n".join(" ".join(question.split()) for question in order.questions)
+    if order.branch and order.branch.prompt:
+        texts["prompt"] = order.branch.prompt
+    if order.branch and order.branch.entity_types:
+        texts["entity-types"] = order.branch.entity_types
     with TemporaryDirectory() as folder:
-        file = Path(folder, "questions.txt")
-        file.write_text("\n".join(" ".join(question.split()) for question in questions), "utf-8")
-        yield file
+        files = {name: Path(folder, f"{name}.txt") for name in texts}
+        for name, file in files.items():
+            file.write_text(texts[name], "utf-8")
+        yield [f"--{name}={file}" for name, file in files.items()]
 
 
 def command(order: OperatorOrder, backup_folder: str = "") -> list[str]:
@@ -191,6 +222,8 @@ def command(order: OperatorOrder, backup_folder: str = "") -> list[str]:
         return ["digest", "--json", *of_workspace]
     if order.step == "backup":
         return ["backup", backup_folder, "--json", *why]
+    if order.branch:
+        return [*_branch_command(order, order.branch), *of_workspace, *why]
     if order.step not in get_args(Step) or order.projection not in (*PROJECTIONS, "all"):
         raise ValueError(f"no such step: {order.step!r} {order.projection!r}")
     step = [order.projection] if order.step == "run" else [order.step, order.projection]
@@ -208,6 +241,32 @@ def command(order: OperatorOrder, backup_folder: str = "") -> list[str]:
         *(["--yes"] if order.accept_worse and order.step in ("run", "promote") else []),
         *why,
     ]
+
+
+def _branch_command(order: OperatorOrder, branch: OrderedBranch) -> list[str]:
+    """Return the command for a branch, without workspace and reason. Its name cannot be taken for
+    an option. Raises ValueError for a step or a name of no use.
+    """
+    if order.step not in get_args(BranchStep) or not re.match(BRANCH_PATTERN, branch.name):
+        raise ValueError(f"no such step: {order.step!r} {branch.name!r}")
+    if order.step == "branch-drop":
+        return ["branch", "drop", branch.name, "--yes", "--json"]
+    options = {
+        "--extract-model": branch.extract_model,
+        "--chunk-size": branch.chunk_size,
+        "--chunk-overlap": branch.chunk_overlap,
+        "--chunking": branch.chunking,
+        "--sample": branch.sample,
+        "--budget": branch.budget,
+        "--budget-tokens": branch.budget_tokens,
+    }
+    given_options = [
+        f"{name}={value}"
+        for name, value in options.items()
+        if value or (value is not None and name in ZERO_COUNTS)
+    ]
+    is_wanted = ["--yes"] if order.step == "branch-create" else []
+    return ["branch", "create", branch.name, "--json", *is_wanted, *given_options]
 
 
 def read_result(output: bytes, code: int) -> dict[str, Any]:

@@ -119,7 +119,7 @@ OPERATES = (
             f"{API}.STREAM.MSG.DELETE.KB_DEAD",
         ),
     ),
-    Grant("orders for rebuilds, which it may not make itself", (subjects.REBUILDS,)),
+    Grant("orders for rebuilds and branches, which it may not make itself", (subjects.REBUILDS,)),
     Grant(
         "how far every consumer is",
         tuple(f"{API}.CONSUMER.INFO.{consumer.stream}.{consumer.name}" for consumer in CONSUMERS),

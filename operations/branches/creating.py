@@ -1,6 +1,5 @@
 """Makes branches: what one may cost, its beginning, and the first copy of its documents."""
 
-import re
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -9,23 +8,26 @@ from contracts import subjects
 from contracts.chunking import Chunking
 from contracts.events import (
     BranchCreated,
-    BranchDropped,
     BranchSettings,
     BudgetSet,
     DocumentAdded,
 )
-from contracts.ids import BRANCH_PATTERN, branch_workspace, origin_of, sha256
+from contracts.graph import Partition
+from contracts.ids import branch_workspace, sha256
 from operations.command_bus import SOURCE
 from operations.estimate import CostEstimate, estimate_texts
 from operations.target import Target
-from publishing.branches import publish_branch_event
+from publishing.branches import publish_branch_event, refuse_name
 from runtime.branches import Branch, read_branch
 from runtime.bus.codec import decode
-from runtime.bus.port import Blobs, Log
+from runtime.bus.port import Blobs, LiveGenerations, Log
 from runtime.costs.budget import set_budget
+from runtime.costs.ledger import RowLedger
+from runtime.costs.report import cost_report
 from runtime.errors import InvalidInput, NewerVersion, Poison
 from runtime.models.roles import language_model
 from runtime.plugins.chunking import check_chunker
+from runtime.stores.open import open_documents
 from services.chunker.settings import ChunkerSettings
 from services.extractor.settings import ExtractorSettings
 from services.extractor.wiring import branch_config
@@ -52,22 +54,7 @@ class _Documents:
 
 async def check(log: Log, target: Target, request: BranchRequest) -> None:
     """Raise InvalidInput or ConfigurationError for a branch that cannot be made."""
-    if not re.match(BRANCH_PATTERN, request.name):
-        raise InvalidInput(
-            f"a branch is called by a-z, 0-9, '_' and '-', at most 32: not {request.name!r}"
-        )
-    if origin_of(request.origin):
-        raise InvalidInput(f"{request.origin} is a branch: branches have none of their own")
-    workspace = branch_workspace(request.origin, request.name)
-    if len(workspace) > 64:
-        raise InvalidInput(
-            f"the name {workspace} has more than 64 characters: choose a shorter one"
-        )
-    names = (BranchCreated.type_name(), BranchDropped.type_name(), DocumentAdded.type_name())
-    if any([await log.following(0, subjects.of_type_in(workspace, name)) for name in names]):
-        raise InvalidInput(
-            f"there is, or was, a branch {request.name!r} of {request.origin}: a name is used once"
-        )
+    await refuse_name(log, request.origin, request.name)
     settings = request.settings
     extractor = target.settings_of(ExtractorSettings)
     if language_model(extractor, "extract") is None and (
@@ -93,15 +80,9 @@ def _chunking(target: Target, settings: BranchSettings) -> Chunking:
 
 
 async def estimate(
-    log: Log,
-    blobs: Blobs,
-    target: Target,
-    request: BranchRequest,
-    answer_tokens: float | None = None,
+    log: Log, blobs: Blobs, pointers: LiveGenerations, target: Target, request: BranchRequest
 ) -> CostEstimate:
-    """Return what the branch may cost at most; nothing is changed. `answer_tokens`: what a call
-    wrote on average so far, if known. Raises what `check` raises.
-    """
+    """Return what the branch may cost at most; nothing is changed. Raises what `check` raises."""
     await check(log, target, request)
     documents = await _documents(log, request)
     extractor = target.settings_of(ExtractorSettings)
@@ -111,8 +92,21 @@ async def estimate(
             _chunking(target, request.settings),
             extractor,
             branch=request.settings,
-            answer_tokens=answer_tokens,
+            answer_tokens=await _answer_tokens(pointers, target, request.origin),
         )
+
+
+async def _answer_tokens(pointers: LiveGenerations, target: Target, workspace: str) -> float | None:
+    """Return what a call of extraction has written on average; None where there was none."""
+    partition = Partition(workspace, (await pointers.live("status")).status)
+    rows = open_documents(target.settings)
+    try:
+        entries = RowLedger(rows).entries(partition)
+        groups = (await cost_report(entries, target.settings.prices, "stage")).groups
+    finally:
+        await rows.close()
+    extraction = groups.get("extractor")
+    return extraction.completion / extraction.calls if extraction and extraction.calls else None
 
 
 async def create(

@@ -27,16 +27,16 @@ from operations.erasure.erase import PATIENCE, PAUSE, Report, is_handled
 from operations.erasure.plan import DocumentHistory, ErasurePlan
 from operations.erasure.removal import publish_tombstones, refuse_undeletable_log, remove
 from operations.generations import TABLES
-from publishing.branches import publish_branch_event
+from publishing.branches import publish_branch_event, refuse_promoted
 from publishing.documents import delete_document
-from runtime.branches import Branch, is_dropped, promoted_branch
+from runtime.branches import Branch, is_dropped
 from runtime.bus.codec import decode
 from runtime.bus.nats.connection import translated
 from runtime.bus.nats.dead_letters import NatsDeadLetters
 from runtime.bus.nats.log import NatsLog
 from runtime.bus.port import Log
 from runtime.bus.records import leaf, record_of
-from runtime.errors import InvalidInput, ServiceError, Unavailable
+from runtime.errors import ServiceError, Unavailable
 from runtime.stores.documents.port import Table
 
 CACHES = ("extractions", "condensed", "keywords", "answers", "embeddings")
@@ -57,10 +57,7 @@ async def drop(
     """
     await refuse_undeletable_log(bus)
     log = NatsLog(bus)
-    if await promoted_branch(log, branch.origin) == branch.name:
-        raise InvalidInput(
-            f"branch {branch.name} answers for {branch.origin}: `lightstream branch rollback` first"
-        )
+    await refuse_promoted(log, branch.origin, branch.name)
     if not await is_dropped(log, branch.workspace):
         event = BranchDropped(reason=reason)
         await publish_branch_event(log, branch.workspace, event, SOURCE)

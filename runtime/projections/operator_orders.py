@@ -1,8 +1,8 @@
 """Orders that whoever may carries out: the query service asks, a process with the operator's rights
 does it.
 
-What is ordered is a step of a rebuild, an audit of the log, a backup of it, or the digests of what
-is live.
+What is ordered is a step of a rebuild, an audit of the log, a backup of it, the digests of what is
+live, or a branch: its estimate, its beginning or its end.
 
 A request is a message that an operator process answers at once, or nobody does: then there is none.
 What becomes of it stands on the bus, as the outcome of the last request; how far it is, the lease
@@ -11,8 +11,8 @@ of the rebuild says.
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any, Literal, Protocol
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Literal, Protocol, Self
 from uuid import uuid4
 
 from nats.aio.client import Client
@@ -25,7 +25,7 @@ from runtime.bus.port import SharedValues
 from runtime.errors import Busy, InvalidInput, Unavailable
 
 KEY = "{}_outcome"
-"""In the bucket of checkpoints, by the task."""
+"""In the bucket of checkpoints, by the task; behind it the workspace, for what concerns one."""
 
 TIMEOUT = 5.0
 """Seconds for an operator process to answer."""
@@ -35,7 +35,28 @@ Step = Literal["run", "start", "promote", "rollback", "cleanup"]
 LogTask = Literal["audit", "backup"]
 """What is ordered of the log, as the command of that name does it."""
 
-Task = Literal["rebuild", "digest"] | LogTask
+BranchStep = Literal["branch-estimate", "branch-create", "branch-drop"]
+"""What is ordered of a branch, as the commands have it."""
+
+Task = Literal["rebuild", "digest", "branch"] | LogTask
+
+
+@dataclass(frozen=True)
+class OrderedBranch:
+    """A branch that is to be estimated, made or dropped, as the options of `branch create` have
+    it; `chunk_size`, `chunk_overlap` and `sample` are 0 where they are not given.
+    """
+
+    name: str
+    extract_model: str = ""
+    prompt: str = ""
+    entity_types: str = ""
+    chunk_size: int = 0
+    chunk_overlap: int | None = None
+    chunking: str = ""
+    sample: int = 0
+    budget: float | None = None
+    budget_tokens: int | None = None
 
 
 @dataclass(frozen=True)
@@ -44,7 +65,7 @@ class OperatorOrder:
     it.
     """
 
-    step: Step | LogTask | Literal["digest"]
+    step: Step | LogTask | BranchStep | Literal["digest"]
     projection: Projection | Literal["all"]
     who: str
     reason: str = ""
@@ -52,16 +73,26 @@ class OperatorOrder:
     embedding_model: str = ""
     embedding_dim: int = 0
     workspace: str = ""
-    """Whose digests are meant; "" for the default one."""
+    """Whose digests are meant, or which has the branch; "" for the default one."""
     questions: Sequence[str] = ()
     """With `start`: asked of the live and of the new vectors."""
     accept_worse: bool = False
     """With `run` and `promote`: go live although golden questions fare worse."""
+    branch: OrderedBranch | None = None
     id: str = field(default_factory=lambda: uuid4().hex)
+
+    @classmethod
+    def of(cls, fields: Mapping[str, Any]) -> Self:
+        """Return the order of these fields, as `asdict` has them."""
+        order = cls(**fields)
+        branch: Mapping[str, Any] | None = fields.get("branch")
+        return replace(order, branch=OrderedBranch(**branch) if branch else None)
 
     @property
     def task(self) -> Task:
         """Return what has an outcome of its own."""
+        if self.branch:
+            return "branch"
         return (
             self.step
             if self.step == "audit" or self.step == "backup" or self.step == "digest"
@@ -69,6 +100,8 @@ class OperatorOrder:
         )
 
     def __str__(self) -> str:
+        if self.branch:
+            return f"{self.step.replace('-', ' ')} {self.branch.name}"
         return f"rebuild {self.step} {self.projection}" if self.task == "rebuild" else self.step
 
 
@@ -136,17 +169,27 @@ class NatsOperatorProcess:
             raise InvalidInput(refusal)
 
 
-async def read_outcome(values: SharedValues, task: Task = "rebuild") -> OrderOutcome | None:
-    """Return what became of the last order of this task. Raises `Unavailable`."""
-    value, _ = await values.read(KEY.format(task))
+async def read_outcome(
+    values: SharedValues, task: Task = "rebuild", workspace: str = ""
+) -> OrderOutcome | None:
+    """Return what became of the last order of this task; of branches in this workspace. Raises
+    `Unavailable`.
+    """
+    value, _ = await values.read(_key(task, workspace))
     if not value:
         return None
     outcome: dict[str, Any] = json.loads(value)
-    return OrderOutcome(OperatorOrder(**outcome.pop("order")), **outcome)
+    return OrderOutcome(OperatorOrder.of(outcome.pop("order")), **outcome)
 
 
 async def write_outcome(values: SharedValues, outcome: OrderOutcome) -> None:
     """Note it in place of the one before. Raises `Unavailable`."""
-    key = KEY.format(outcome.order.task)
+    order = outcome.order
+    key = _key(order.task, order.workspace)
     _, revision = await values.read(key)
     await values.write(key, json.dumps(asdict(outcome)).encode(), revision)
+
+
+def _key(task: Task, workspace: str) -> str:
+    key = KEY.format(task)
+    return f"{key}.{subjects.token(workspace)}" if task == "branch" else key

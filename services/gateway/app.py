@@ -27,6 +27,7 @@ from services.gateway.auth.middleware import AuthError, AuthMiddleware
 from services.gateway.auth.security_headers import SECURITY_HEADERS, SecurityHeadersMiddleware
 from services.gateway.auth.viewers import REFUSE_VIEWERS
 from services.gateway.body_limits import BodyLimitMiddleware
+from services.gateway.branches import order_routes as branch_orders
 from services.gateway.branches import routes as branches
 from services.gateway.compat import lightrag_pipeline, lightrag_web_page, ollama, openai
 from services.gateway.documents import original_routes, tag_routes, validity_routes
@@ -167,6 +168,7 @@ def _routes() -> tuple[BaseRoute, ...]:
         data,
         golden,
         branches,
+        branch_orders,
         receipts,
         documents,
         access,

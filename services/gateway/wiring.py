@@ -28,8 +28,7 @@ from runtime.projections.rebuild_candidate import plan
 from runtime.service import Bus
 from runtime.stores.graph.port import Graph
 from services.gateway.auth.known_principals import KnownPrincipals
-from services.gateway.branches.promoted import PromotedBranches
-from services.gateway.branches.routes import BranchDependencies
+from services.gateway.branches.dependencies import BranchDependencies
 from services.gateway.brand import Brand
 from services.gateway.documents.dependencies import DocumentDependencies
 from services.gateway.documents.scanning import Scans
@@ -47,6 +46,7 @@ from services.gateway.operations.dependencies import (
 from services.gateway.operations.model_trials import Models
 from services.gateway.operations.rebuilding import Rebuilds
 from services.gateway.past.dependencies import PastDependencies
+from services.gateway.promoted_branches import PromotedBranches
 from services.gateway.questions.dependencies import CountTokens, QuestionDependencies
 from services.gateway.receipts.dependencies import ReceiptDependencies
 from services.gateway.search.dependencies import SearchDependencies
@@ -120,7 +120,7 @@ class Parts:
             self._questions(current),
             self._search(),
             GoldenDependencies(self.log),
-            BranchDependencies(self.log),
+            BranchDependencies(self.log, self.pointers, documents, self.projections.graph),
             PastDependencies(self.log, self.past, self.projections.visibility),
             self._receipts(),
             SystemDependencies(self.settings, self.questions, self.pointers, documents),

@@ -38,7 +38,7 @@ from runtime.bus.nats.parked import NatsParkedEvents
 from runtime.bus.parking.port import ParkedEvent
 from runtime.costs.budget import read_budget, set_budget
 from runtime.errors import ConfigurationError
-from services.gateway.branches.promoted import PromotedBranches
+from services.gateway.promoted_branches import PromotedBranches
 from tests.support.bus_users import declared_bus, opened
 from tests.support.deployed_bus import FILES, DeployedBus, deployed_bus
 from tests.support.events import added, sealed

@@ -1,12 +1,25 @@
 """Bodies and answers of the routes about branches."""
 
-from typing import Self
+from typing import Any, Self
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, model_validator
 
 from contracts.chunking import Chunking
+from contracts.events.branches import MAX_INSTRUCTIONS
+from runtime.branch_comparison import Difference
 from runtime.branches import Branch
+from runtime.projections.operator_orders import OrderedBranch
+from services.gateway.operations.cost_routes import CostTotals
+from services.gateway.operations.log_task_routes import LastTask, LogTaskStatus
+from services.gateway.operations.rebuilding import TaskState
 from services.gateway.strict_model import StrictModel
+
+EXAMPLE: dict[str, Any] = {
+    "name": "small",
+    "extract_model": "small-1",
+    "budget": 5.0,
+    "reason": "is the cheap one good enough?",
+}
 
 
 class BranchEntry(BaseModel):
@@ -44,6 +57,160 @@ class BranchEntry(BaseModel):
             reason=event.reason,
             promoted=is_promoted,
         )
+
+
+class BranchRequest(StrictModel):
+    """What is to be other in a branch, and what it may cost; what is left out is as in the
+    workspace.
+    """
+
+    model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE]})
+
+    name: str = Field(min_length=1, max_length=64, description="a-z, 0-9, _ and -")
+    extract_model: str = Field(
+        default="", max_length=256, description="at the endpoint that extracts"
+    )
+    prompt: str = Field(
+        default="", max_length=MAX_INSTRUCTIONS, description="instructions, with {form}"
+    )
+    entity_types: str = Field(
+        default="", max_length=MAX_INSTRUCTIONS, description="YAML, as ENTITY_TYPE_PROMPT_FILE has"
+    )
+    chunk_size: int | None = Field(default=None, ge=1, description="tokens of a chunk")
+    chunk_overlap: int | None = Field(default=None, ge=0, description="tokens that two share")
+    chunking: str = Field(
+        default="", max_length=64, description="token, recursive, or that of a plugin"
+    )
+    sample: int | None = Field(default=None, ge=1, description="so many documents; null: all")
+    budget: float | None = Field(
+        default=None, ge=0, le=1e12, description="what it may cost, in money"
+    )
+    budget_tokens: int | None = Field(default=None, ge=0, le=10**15)
+    reason: str = Field(default="", max_length=1000)
+
+    @model_validator(mode="after")
+    def _differs(self) -> Self:
+        sizes = (self.chunk_size, self.chunk_overlap)
+        texts = (self.extract_model, self.prompt, self.entity_types, self.chunking)
+        if not any(texts) and sizes == (None, None):
+            raise ValueError(
+                "say what is to be other: extract_model, prompt, entity_types, chunk_size, "
+                "chunk_overlap or chunking"
+            )
+        Chunking.by(self.chunking or None, size=self.chunk_size, overlap=self.chunk_overlap)
+        return self
+
+    def ordered(self) -> OrderedBranch:
+        """Return it as an operator process takes it."""
+        return OrderedBranch(
+            name=self.name,
+            extract_model=self.extract_model,
+            prompt=self.prompt,
+            entity_types=self.entity_types,
+            chunk_size=self.chunk_size or 0,
+            chunk_overlap=self.chunk_overlap,
+            chunking=self.chunking,
+            sample=self.sample or 0,
+            budget=self.budget,
+            budget_tokens=self.budget_tokens,
+        )
+
+
+class BranchOrdered(BaseModel):
+    """A step that was begun; `GET /branches/orders` says what became of it."""
+
+    id: str
+    branch: str
+
+
+class LastBranchOrder(LastTask):
+    """What became of the last order about a branch. `result` of an estimate: documents, chunks,
+    calls and tokens of each model, and money; null where no model has a price.
+    """
+
+    step: str = Field(description="branch-estimate, branch-create or branch-drop")
+    branch: str
+
+
+class BranchOrders(BaseModel):
+    """The last order about a branch of the workspace. `takes_orders`: whether a process is there
+    that does.
+    """
+
+    last: LastBranchOrder | None
+    takes_orders: bool
+
+    @classmethod
+    def of(cls, state: TaskState) -> Self:
+        """Return it as the API shows it."""
+        status = LogTaskStatus.of(state)
+        outcome = state.last_outcome
+        if outcome is None or outcome.order.branch is None or status.last is None:
+            return cls(last=None, takes_orders=status.takes_orders)
+        last = LastBranchOrder(
+            **status.last.model_dump(), step=outcome.order.step, branch=outcome.order.branch.name
+        )
+        return cls(last=last, takes_orders=status.takes_orders)
+
+
+class BranchStatus(BranchEntry):
+    """A branch with how far it is, and what models were paid for its documents."""
+
+    status_counts: dict[str, int]
+    cost: CostTotals
+    currency: str
+
+
+class BranchDifference(BaseModel):
+    """How one kind of things differs, with names of what the branch alone has, of what its origin
+    alone has, and of what they say otherwise.
+    """
+
+    appeared: int
+    went: int
+    changed: int
+    same: int
+    appeared_names: list[str]
+    went_names: list[str]
+    changed_names: list[str]
+
+    @classmethod
+    def of(cls, difference: Difference, limit: int) -> Self:
+        """Return it with at most so many names of each kind."""
+        return cls.model_validate(difference.as_json(limit))
+
+
+class BranchComparison(BaseModel):
+    """How the graph of a branch differs from that of its origin, and what models were paid for the
+    documents of both.
+    """
+
+    entities: BranchDifference
+    relations: BranchDifference
+    origin_cost: CostTotals
+    branch_cost: CostTotals
+    currency: str
+
+
+class PromotionRequest(StrictModel):
+    """Which run of the golden questions on the branch counts, and why it is to answer."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"golden_run": "", "reason": "as good, and cheaper"}]}
+    )
+
+    golden_run: str = Field(
+        default="", max_length=64, description="id of the run; empty without golden questions"
+    )
+    accept_worse: bool = Field(default=False, description="also where golden questions fare worse")
+    reason: str = Field(default="", max_length=1000)
+
+
+class Promoted(BaseModel):
+    """The branch that answers now, and how its golden questions fared; null without any."""
+
+    promoted: str
+    golden: str | None
 
 
 class RollbackRequest(StrictModel):

@@ -1,5 +1,5 @@
-"""Rebuilds, audits and backups, ordered and watched over the API. A process with the operator's
-rights makes them.
+"""Rebuilds, audits, backups and branches, ordered and watched over the API. A process with the
+operator's rights makes them.
 """
 
 import asyncio
@@ -74,8 +74,8 @@ async def read_state(rebuilds: Rebuilds) -> RebuildState:
 
 @dataclass(frozen=True)
 class TaskState:
-    """What became of the last audit, backup or digests that were ordered. The fields are those of
-    `RebuildState`.
+    """What became of the last audit, backup, digests or branch that were ordered. The fields are
+    those of `RebuildState`.
     """
 
     last_outcome: OrderOutcome | None
@@ -83,11 +83,13 @@ class TaskState:
     is_interrupted: bool
 
 
-async def read_task(rebuilds: Rebuilds, task: Task) -> TaskState:
-    """Return how an audit, a backup or digests stand. Raises `Unavailable`."""
+async def read_task(rebuilds: Rebuilds, task: Task, workspace: str = "") -> TaskState:
+    """Return how an audit, a backup, digests or the branches of a workspace stand. Raises
+    `Unavailable`.
+    """
     current_order = await rebuilds.operator.current()
     # The outcome last: one that was under way a moment ago may have ended since, and says so.
-    last_outcome = await read_outcome(rebuilds.values, task)
+    last_outcome = await read_outcome(rebuilds.values, task, workspace)
     is_interrupted = (
         last_outcome is not None
         and last_outcome.state == "running"
@@ -97,7 +99,8 @@ async def read_task(rebuilds: Rebuilds, task: Task) -> TaskState:
 
 
 async def order(rebuilds: Rebuilds, operator_order: OperatorOrder) -> None:
-    """Order a step of a rebuild, an audit, a backup or digests, and return once it is begun.
+    """Order a step of a rebuild, an audit, a backup, digests or a branch, and return once it is
+    begun.
 
     Raises Conflict during another order, and for a step during a rebuild, which the others do not
     mind; `Unavailable`.

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from runtime.bus.port import LiveGenerations
-from services.gateway.branches.promoted import PromotedBranches
 from services.gateway.dependencies import depends_on
+from services.gateway.promoted_branches import PromotedBranches
 from services.gateway.settings import GatewaySettings
 from services.query.past.reading import Past
 from services.query.questions.port import Questions

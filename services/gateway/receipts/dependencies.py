@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from runtime.bus.port import LiveGenerations, Log
-from services.gateway.branches.promoted import PromotedBranches
 from services.gateway.dependencies import depends_on
+from services.gateway.promoted_branches import PromotedBranches
 from services.query.questions.port import Questions
 from services.query.status.port import Documents, Passages
 from services.query.visibility.port import Visibility

@@ -3,6 +3,7 @@
 from typing import Any
 
 from services.gateway.reference.access_examples import ACCESS_EXAMPLES
+from services.gateway.reference.branch_examples import BRANCH_EXAMPLES
 from services.gateway.reference.golden_examples import GOLDEN_EXAMPLES
 from services.gateway.reference.graph_examples import GRAPH_EXAMPLES
 from services.gateway.reference.model_examples import MODEL_EXAMPLES
@@ -345,6 +346,7 @@ EXAMPLES: dict[str, Any] = {
     "GET /auth/verify": {"status": "ok"},
     **GRAPH_EXAMPLES,
     **STATEMENT_EXAMPLES,
+    **BRANCH_EXAMPLES,
     **GOLDEN_EXAMPLES,
     **OPERATION_EXAMPLES,
 }

@@ -1,4 +1,4 @@
-"""An example answer of each route about golden questions, feedback and branches."""
+"""An example answer of each route about golden questions and feedback."""
 
 from typing import Any
 
@@ -42,23 +42,6 @@ GOLDEN_EXAMPLES: dict[str, Any] = {
     "POST /golden-questions": {"ids": [_ID], "unchanged": []},
     "DELETE /golden-questions/{id}": {"id": _ID},
     "GET /golden-runs": [_RUN],
-    "GET /branches": [
-        {
-            "name": "small",
-            "workspace": "default..small",
-            "origin": "default",
-            "created_at": "2026-11-21T12:07:18.120000Z",
-            "actor": "os:ada",
-            "extract_model": "small-1",
-            "prompt": "",
-            "entity_types": "",
-            "chunking": None,
-            "sample": None,
-            "reason": "is the cheap one good enough?",
-            "promoted": True,
-        }
-    ],
-    "POST /branches/rollback": {"rolled_back": "small"},
     "POST /feedback": {"id": "2b6b8a0e-5b4e-4a3c-8f0e-6a1d2c9e4f75"},
     "GET /feedback": [
         {

@@ -1,10 +1,9 @@
-"""Who may see a document is shown, changed and explained on the page; branches are listed there."""
+"""Who may see a document is shown, changed and explained on the page."""
 
 import pytest
 from playwright.sync_api import expect
 
 from tests.support.own_page import Visits
-from tests.support.stack import Stack
 
 pytestmark = pytest.mark.nightly
 
@@ -33,19 +32,3 @@ def test_a_document_is_hidden_explained_and_shown_again(visits: Visits) -> None:
         opened_page.assert_fits()
         page.get_by_role("button", name="Let everyone see it").click()
         expect(page.get_by_text("Everyone of the workspace")).to_be_visible()
-
-
-def test_branches_are_listed_with_what_is_other_in_them(visits: Visits, stack: Stack) -> None:
-    visits.add("branched", {"letter.md": "Ben Holt offered nine hundred shillings for the gauge."})
-    with visits.to("branched/documents") as opened_page:
-        expect(opened_page.page.get_by_role("button", name="Ready 1")).to_be_visible()
-    create = ("branch", "create", "short", "--chunk-size", "20", "--yes", "--reason", "on trial")
-    assert stack.run(*create, "--workspace", "branched").returncode == 0
-    with visits.to("branched/operations?tab=branches") as opened_page:
-        page = opened_page.page
-        row = page.get_by_role("region", name="Branches").get_by_role("listitem")
-        expect(row).to_contain_text("another chunking")
-        expect(row).to_contain_text("on trial")
-        opened_page.assert_fits()
-        row.get_by_role("link", name="short").click()
-        expect(page.get_by_role("link", name="letter.md")).to_be_visible()

@@ -13,9 +13,9 @@ from unittest.mock import AsyncMock
 import pytest
 from nats.aio.msg import Msg
 
-from embedded.operator_process import StackOrders, command, read_result
+from embedded.operator_process import StackOrders, command, order_files, read_result
 from runtime.bus.memory import MemorySharedValues
-from runtime.projections.operator_orders import OperatorOrder
+from runtime.projections.operator_orders import OperatorOrder, OrderedBranch
 
 ORDER = OperatorOrder("start", "vectors", "key:ops")
 
@@ -77,6 +77,29 @@ def test_digests_and_questions_are_of_the_workspace_that_is_named() -> None:
         "--workspace=--as-of=1",
     ]
     assert command(replace(ORDER, workspace="papers"))[4:] == ["--workspace=papers"]
+
+
+def test_a_branch_is_a_command_whose_name_and_texts_are_no_options() -> None:
+    branch = OrderedBranch("small", prompt="{form}", entity_types="--yes", chunk_overlap=0)
+    order = replace(
+        ORDER, step="branch-estimate", workspace="papers", reason="--yes", branch=branch
+    )
+    estimate = ["branch", "create", "small", "--json", "--chunk-overlap=0"]
+    assert command(order) == [*estimate, "--workspace=papers", "--reason=--yes"]
+    created = replace(
+        order, step="branch-create", reason="", branch=OrderedBranch("small", budget=0.0, sample=7)
+    )
+    assert command(created)[3:-1] == ["--json", "--yes", "--sample=7", "--budget=0.0"]
+    dropped = replace(order, step="branch-drop", reason="", branch=OrderedBranch("small"))
+    assert command(dropped)[:-1] == ["branch", "drop", "small", "--yes", "--json"]
+    with order_files(order) as options:
+        files = {option.split("=")[0]: Path(option.split("=")[1]) for option in options}
+        texts = {name: file.read_text("utf-8") for name, file in files.items()}
+    assert texts == {"--prompt": "{form}", "--entity-types": "--yes"}
+    assert not any(file.exists() for file in files.values())
+    for fields in ({"branch": OrderedBranch("--data")}, {"step": "start"}):
+        with pytest.raises(ValueError, match="no such step"):
+            command(replace(order, **fields))
 
 
 async def test_questions_are_lines_of_a_file_that_is_gone_afterwards(

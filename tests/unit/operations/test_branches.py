@@ -31,7 +31,7 @@ from runtime.bus.codec import decode
 from runtime.bus.encoded_text import EncodedText
 from runtime.bus.memory import MemoryBlobs, MemoryLog
 from runtime.errors import InvalidInput
-from services.gateway.branches.promoted import PromotedBranches
+from services.gateway.promoted_branches import PromotedBranches
 from tests.support.shares import share
 
 ORIGIN = "w"

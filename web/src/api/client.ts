@@ -80,7 +80,8 @@ const everyRequest: Middleware = {
     throw new ApiError(response.status, sentence(body, `${response.status} ${response.statusText}`));
   },
   onError({ error }) {
-    answered(false);
+    // What the page itself gave up says nothing of the connection.
+    if ((error as Error).name !== "AbortError") answered(false);
     return error as Error;
   },
 };

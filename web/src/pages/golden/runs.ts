@@ -9,12 +9,12 @@ interface RunLine {
   error?: string;
 }
 
-/** Asks all golden questions, and tells how many have been asked. Returns the run; undefined where it broke off. */
-export async function runAll(workspace: string, onAsked: (n: number, of: number) => void): Promise<Run | undefined> {
+/** Asks all golden questions, of a branch where one is named, and tells how many have been asked. Returns the run; undefined where it broke off. */
+export async function runAll(workspace: string, onAsked: (n: number, of: number) => void, branch = ""): Promise<Run | undefined> {
   const response = await request("/golden-runs", workspace, {
     method: "POST",
     headers: { "Content-Type": "application/json" },
-    body: "{}",
+    body: JSON.stringify({ branch }),
   });
   let count = 0;
   if (response.body)
