@@ -218,7 +218,7 @@ def test_workers_are_scaled_by_the_lag_of_their_own_consumers() -> None:
         # KEDA reads text only.
         assert all(isinstance(value, str) for trigger in triggers for value in trigger.values())
     for name, deployment in of_kind("everything", "Deployment").items():
-        has_replicas = name in ("kb-operator", "kb-webhooks")
+        has_replicas = name in ("kb-operator", "kb-intake", "kb-webhooks")
         assert ("replicas" in deployment["spec"]) == has_replicas, "two would set it"
 
 

@@ -138,7 +138,7 @@ def test_nothing_goes_in_or_out_but_what_a_program_needs() -> None:
         if 443 in _ports(spec) and name not in ("deny", "all")
     }
     opens = {name for name in SERVICES if opened(name) & {"open_chat", "open_embedder"}}
-    assert with_models == opens | {"operator", "topology", "webhooks"}
+    assert with_models == opens | {"operator", "topology", "webhooks", "intake"}
     # Receivers are elsewhere than models: the sender alone reaches them.
     assert {name for name, spec in policies.items() if 8443 in _ports(spec)} == {"webhooks"}
     assert "kb-lightstream-webhooks" not in of_kind("default", "NetworkPolicy")

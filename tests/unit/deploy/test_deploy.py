@@ -26,6 +26,7 @@ OURS = (
     "settings",
     "topology",
     "stores",
+    "intake",
     "operator",
     "cli",
 )
@@ -34,7 +35,7 @@ SERVERS = sorted(set(ALL) - set(OURS) - set(MONITORING))
 CLUSTER: dict[str, Any] = yaml.safe_load(
     (REPOSITORY / "docker-compose.cluster.yml").read_text("utf-8")
 )
-WITHOUT_PAGE = ("settings", "topology", "stores", "operator", "cli")
+WITHOUT_PAGE = ("settings", "topology", "stores", "intake", "operator", "cli")
 """Programs without a health page: they end by themselves, or listen on no port."""
 DOCKERFILE = (REPOSITORY / "deploy/Dockerfile").read_text("utf-8")
 
@@ -191,6 +192,14 @@ MODEL_KEYS = {"llm_api_key", "keyword_llm_api_key", "query_llm_api_key", "rerank
 }
 
 
+def test_the_intake_is_given_the_bus_and_parsers_and_nothing_else() -> None:
+    assert ALL["intake"]["profiles"] == ["intake"]
+    assert set(secrets_of("intake").values()) == {"nats_url_operator", "otlp_headers"}
+    settings = settings_given("intake")
+    assert {"LIGHTRAG_PARSER", "DOCLING_ENDPOINT", "MINERU_LOCAL_ENDPOINT"} <= settings
+    assert not settings & set[str]().union(*OPENED_WITH.values())
+
+
 def test_apart_the_gateway_has_the_secrets_of_callers_and_the_query_service_those_of_models() -> (
     None
 ):
@@ -275,7 +284,7 @@ def test_a_container_is_given_the_secrets_that_it_reads_and_no_other(name: str) 
     assert set(secrets.values()) <= set(COMPOSE["secrets"])
     if name in (*SERVICES, "webhooks"):
         assert secrets["/run/secrets/nats_url"] == f"nats_url_{name}"
-    if name not in ("topology", "stores", "operator", "cli", "milvus"):
+    if name not in ("topology", "stores", "intake", "operator", "cli", "milvus"):
         assert not {"nats_url_operator", "milvus_root_token", "milvus_user.yaml"} & set(
             secrets.values()
         )

@@ -92,6 +92,12 @@ webhooks:
   opens: [documents, receivers]
   keys: []
   consumers: []
+intake:
+  user: operator
+  command: [lightstream, intake]
+  opens: [models]
+  keys: []
+  consumers: []
 operator:
   user: operator
   command: [lightstream, operator]
