@@ -39,7 +39,7 @@ from services.query.context import follow_up, prompt
 from services.query.question import Turn
 from tests.support.steps import hostile_texts, steps
 
-LENGTH = 6_000
+LENGTH = 3_200
 MOST_STEPS = 600
 """Steps for one character. An honest text takes some 20 for a filter, and 150 to find its names."""
 

@@ -10,11 +10,12 @@ import pytest
 from benchmarks.parity.invented import invented
 from benchmarks.parity.recording import ASKED, SIZES, recorded
 from benchmarks.parity.sides import of_ours
+from tests.support.shares import share
 
 RECORDED = json.loads(Path(__file__).with_name("lightrag_1_5_7.json").read_text("utf-8"))
 
 
-@pytest.mark.parametrize("documents", SIZES)
+@pytest.mark.parametrize("documents", share(SIZES, daily=1))
 async def test_entities_relations_and_chunks_are_those_of_lightrag(documents: int) -> None:
     material = invented(documents, ASKED)
     assert len({question.text for question in material.questions}) == ASKED
