@@ -1,6 +1,7 @@
 """The set of many kinds: how often is an answer without a model right, by kind of document?
 
 python -m benchmarks.answers_kinds [--modes mix,naive] [--part choosing] [--show]
+    [--chunking paragraph] [--size 200]
 """
 
 import argparse
@@ -108,10 +109,12 @@ def joined(text: str) -> str:
     return plain(text.replace("‐\n", "").replace("‐ ", ""))
 
 
-async def outcomes(modes: Sequence[str], cases: Sequence[KindCase]) -> list[Outcome]:
-    """Ask the questions in these modes."""
+async def outcomes(
+    modes: Sequence[str], cases: Sequence[KindCase], chunking: Chunking = CHUNKING
+) -> list[Outcome]:
+    """Ask the questions in these modes, of documents that are cut so."""
     embedder = CachedEmbedder(MiniLmEmbedder())
-    stores = await filled(await kind_documents(), embedder, CHUNKING)
+    stores = await filled(await kind_documents(), embedder, chunking)
     deps = stores.deps(
         embed=embedder.embed, min_score=0.2, answer_generator=ExtractiveAnswerGenerator(embedder)
     )
@@ -159,9 +162,13 @@ def main() -> None:
     parser.add_argument("--modes", default="mix")
     parser.add_argument("--part", default="", help="choosing, apart, later or last")
     parser.add_argument("--show", action="store_true")
+    parser.add_argument("--chunking", default="token")
+    parser.add_argument("--size", type=int, default=CHUNKING.size)
     arguments = parser.parse_args()
+    size = arguments.size
+    chunking = Chunking.by(arguments.chunking, size=size, overlap=size // 12)
     cases = [case for case in kind_cases() if case.part.endswith(arguments.part)]
-    results = asyncio.run(outcomes(arguments.modes.split(","), cases))
+    results = asyncio.run(outcomes(arguments.modes.split(","), cases, chunking))
     for row in results:
         wrong = not row.right if row.case.words else row.answered
         if arguments.show and wrong:

@@ -19,6 +19,7 @@ from contracts.ids import document_id, sha256
 from runtime.bus.memory import MemoryBlobs
 from runtime.models.open import open_tokenizer
 from runtime.models.port import Embedder, Vector
+from runtime.models.sentence_vectors import sentence_vector
 from runtime.projections.cached_embeddings import CachedEmbeddings
 from runtime.stores.documents.document_bounds import RowDocumentBounds
 from runtime.stores.vectors.memory import MemoryVectors
@@ -132,7 +133,7 @@ async def _batch(
             fact,
             LIVE,
             blobs=MemoryBlobs(),
-            cutters=Cutters(tokens),
+            cutters=Cutters(tokens, sentence_vector=sentence_vector),
             chunking=chunking,
             limits=DocumentLimits(1 << 20),
         )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from cli.chunking import ChunkOverlap, ChunkSize, Strategy, chunking_of
 from cli.common import (
     DATA,
     WORKSPACE,
@@ -27,6 +28,7 @@ from runtime.errors import InvalidInput
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from contracts.chunking import Chunking
     from contracts.events import BranchSettings
     from operations.branches.creating import BranchRequest
     from operations.target import Target
@@ -57,20 +59,9 @@ def create(
             "--entity-types", metavar="FILE", dir_okay=False, help="As ENTITY_TYPE_PROMPT_FILE."
         ),
     ] = None,
-    chunk_size: Annotated[
-        int | None, typer.Option("--chunk-size", min=1, help="Tokens of a chunk.")
-    ] = None,
-    chunk_overlap: Annotated[
-        int | None, typer.Option("--chunk-overlap", min=0, help="Tokens that two chunks share.")
-    ] = None,
-    chunking: Annotated[
-        str | None,
-        typer.Option(
-            "--chunking",
-            metavar="STRATEGY",
-            help="token: windows of tokens; recursive: at ends of paragraphs; or that of a plugin.",
-        ),
-    ] = None,
+    chunk_size: ChunkSize = None,
+    chunk_overlap: ChunkOverlap = None,
+    chunking: Strategy = None,
     sample: Annotated[
         int | None, typer.Option("--sample", min=1, help="So many documents, else all.")
     ] = None,
@@ -99,7 +90,7 @@ def create(
             name,
             {"extract_model": extract_model},
             {"prompt": prompt, "entity_types": entity_types},
-            {"size": chunk_size, "overlap": chunk_overlap, "name": chunking},
+            chunking_of(chunking, chunk_size, chunk_overlap),
             sample,
             reason,
         )
@@ -112,22 +103,20 @@ def _request(
     name: str,
     texts: dict[str, str],
     files: dict[str, Path | None],
-    chunking: dict[str, Any],
+    chunking: "Chunking | None",
     sample: int | None,
     reason: str,
 ) -> "BranchRequest":
-    from contracts.chunking import Chunking  # noqa: PLC0415
     from contracts.events import BranchSettings  # noqa: PLC0415
     from operations.branches.creating import BranchRequest  # noqa: PLC0415
     from publishing.draft import validated  # noqa: PLC0415
 
-    chunking = {key: value for key, value in chunking.items() if value is not None}
     contents = {key: _text_of(path) for key, path in files.items() if path}
     settings = validated(
         lambda: BranchSettings(
             **texts,
             **contents,
-            chunking=Chunking.by(chunking.pop("name", None), **chunking) if chunking else None,
+            chunking=chunking,
         )
     )
     if settings == BranchSettings():

@@ -25,6 +25,7 @@ from cli.common import (
 from cli.terminal import line
 
 if TYPE_CHECKING:
+    from operations.adding import AddOptions
     from operations.documents import DocumentSelection
     from operations.estimate import CostEstimate
     from operations.target import Target
@@ -173,7 +174,11 @@ def _money(amount: float | None, currency: str) -> str:
 
 
 async def estimate_added(
-    target: "Target", documents: "DocumentSelection", encoding: str, as_json: bool, workspace: str
+    target: "Target",
+    documents: "DocumentSelection",
+    options: "AddOptions",
+    as_json: bool,
+    workspace: str,
 ) -> bool:
     """Print what adding these documents may cost; return whether any was refused."""
     from operations.estimate import estimate_cost  # noqa: PLC0415
@@ -184,7 +189,8 @@ async def estimate_added(
         documents.sources,
         target.settings_of(ChunkerSettings),
         target.settings_of(ExtractorSettings),
-        encoding=encoding,
+        encoding=options.encoding,
+        chunking=options.chunking,
         answer_tokens=await answer_tokens_of(target, workspace),
     )
     cost_estimate.refused[:0] = documents.refused

@@ -3,12 +3,12 @@
 import asyncio
 import uuid
 from dataclasses import asdict
-from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from cli.audit_lines import audit_line
+from cli.chunking import ChunkOverlap, ChunkSize, Strategy, chunking_of
 from cli.client import call_query_service
 from cli.common import (
     DATA,
@@ -25,7 +25,7 @@ from cli.common import (
     tell_retries,
 )
 from cli.terminal import line
-from cli.validity import FORMATS, validity_of
+from cli.validity import Supersedes, ValidFrom, ValidUntil, validity_of
 from runtime.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -83,20 +83,12 @@ def add(
         list[str] | None,
         typer.Option("--deny", metavar="PRINCIPAL", help="Who may not, though allowed."),
     ] = None,
-    valid_from: Annotated[
-        datetime | None,
-        typer.Option("--valid-from", formats=FORMATS, help="From when they hold."),
-    ] = None,
-    valid_until: Annotated[
-        datetime | None,
-        typer.Option("--valid-until", formats=FORMATS, help="From when they hold no longer."),
-    ] = None,
-    supersedes: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--supersedes", metavar="DOCUMENT", help="Id of one they replace; may be repeated."
-        ),
-    ] = None,
+    valid_from: ValidFrom = None,
+    valid_until: ValidUntil = None,
+    supersedes: Supersedes = None,
+    chunking: Strategy = None,
+    chunk_size: ChunkSize = None,
+    chunk_overlap: ChunkOverlap = None,
     reason: Reason = "",
     data: Data = DATA,
     as_json: Json = False,
@@ -134,15 +126,19 @@ def add(
             stdin_name=name or UNKNOWN_SOURCE,
             services=settings.parsing_services(),
         )
+        validity = validated(lambda: validity_of(valid_from, valid_until, supersedes or ()))
+        options = AddOptions(
+            encoding,
+            access,
+            validity,
+            settings.keep_originals,
+            chunking_of(chunking, chunk_size, chunk_overlap),
+        )
         if estimate:
             from cli.costs import estimate_added  # noqa: PLC0415
 
-            has_failed = asyncio.run(
-                estimate_added(target, documents, encoding, as_json, workspace)
-            )
+            has_failed = asyncio.run(estimate_added(target, documents, options, as_json, workspace))
         else:
-            validity = validated(lambda: validity_of(valid_from, valid_until, supersedes or ()))
-            options = AddOptions(encoding, access, validity, settings.keep_originals)
             adding = add_and_follow(
                 target, workspace, documents, options, wait=wait, is_hidden=as_json
             )

@@ -44,6 +44,19 @@ Moment = datetime | None
 FORMATS = ["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%S%z"]
 """Of a time; one without a zone is UTC."""
 
+ValidFrom = Annotated[
+    Moment, typer.Option("--valid-from", formats=FORMATS, help="From when they hold.")
+]
+ValidUntil = Annotated[
+    Moment, typer.Option("--valid-until", formats=FORMATS, help="From when they hold no longer.")
+]
+Supersedes = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--supersedes", metavar="DOCUMENT", help="Id of one they replace; may be repeated."
+    ),
+]
+
 
 class Rule(StrEnum):
     """The rules that propose."""

@@ -8,6 +8,26 @@ from contracts.values import Value
 
 Strategy = Literal["token", "recursive"]
 
+OwnChunker = Literal["paragraph", "semantic"]
+"""Ways of cutting that came after `Strategy` was closed: older readers refuse the document by the
+name, and not the event.
+"""
+
+OWN_CHUNKERS = get_args(OwnChunker)
+STRATEGIES = (*get_args(Strategy), *OWN_CHUNKERS)
+"""Names of all ways of cutting that need no other package."""
+
+LIGHTRAG_NAMES = {
+    "fixed_token": "token",
+    "recursive_character": "recursive",
+    "semantic_vector": "semantic",
+    "paragraph_semantic": "paragraph",
+}
+"""LightRAG's names of ways of cutting → ours."""
+
+LIGHTRAG_LETTERS = {"F": "token", "R": "recursive", "V": "semantic", "P": "paragraph"}
+"""LightRAG's letters of ways of cutting in LIGHTRAG_PARSER → ours."""
+
 CHUNKER_PATTERN = r"^[a-z][a-z0-9_.-]{0,63}$"
 """The name of a chunker."""
 
@@ -29,7 +49,10 @@ class Chunking(Value):
     chunker: str | None = Field(
         default=None,
         pattern=CHUNKER_PATTERN,
-        description="who cuts in place of `strategy`: a chunker of an installed package",
+        description=(
+            "who cuts in place of `strategy`: `paragraph`, `semantic`, or a chunker of an "
+            "installed package"
+        ),
     )
     split_by_character: str | None = Field(
         default=None,
@@ -60,8 +83,9 @@ class Chunking(Value):
 
     @classmethod
     def by(cls, name: str | None, **values: Any) -> Self:
-        """Return the chunking by a strategy or else a chunker of that name."""
+        """Return the chunking by a strategy or else a chunker of that name, ours or LightRAG's."""
         if name is not None:
+            name = LIGHTRAG_NAMES.get(name, name)
             values["strategy" if name in get_args(Strategy) else "chunker"] = name
         return cls.model_validate(values)
 

@@ -9,6 +9,7 @@ from functools import partial
 from nats.js import JetStreamContext
 
 from contracts.access import Access
+from contracts.chunking import Chunking
 from contracts.values import Validity
 from operations.command_bus import SOURCE
 from operations.documents import DocumentSource, RefusedDocument, read_document
@@ -72,14 +73,15 @@ class AddOutcome:
 @dataclass(frozen=True)
 class AddOptions:
     """What is said of all documents of one call. `encoding`: of text in files, empty to detect it;
-    `access`, `validity`: see `Submission`; `keeps_originals`: whether
-    files are kept beside the log.
+    `access`, `validity`, `chunking`: see `Submission`; `keeps_originals`: whether files are kept
+    beside the log.
     """
 
     encoding: str = ""
     access: Access | None = None
     validity: Validity | None = None
     keeps_originals: bool = False
+    chunking: Chunking | None = None
 
 
 NO_OPTIONS = AddOptions()
@@ -141,6 +143,7 @@ def _draft(
             track_id=track_id,
             metadata=parsed_file.metadata,
             pages=parsed_file.pages,
+            chunking=options.chunking or parsed_file.chunking,
             warnings=parsed_file.warnings,
             access=options.access,
             validity=options.validity,

@@ -5,6 +5,7 @@ in the services.
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from typing import NamedTuple
 
 from contracts.chunking import Chunking
 from contracts.events import BranchSettings
@@ -35,6 +36,14 @@ BASIS = (
     "what is there already or cached costs less, and long descriptions that are summarised cost "
     "more"
 )
+
+
+class EstimatedText(NamedTuple):
+    """A text to estimate; `chunking`: how it is cut where that is its own."""
+
+    name: str
+    text: str
+    chunking: Chunking | None = None
 
 
 @dataclass(frozen=True)
@@ -81,17 +90,20 @@ async def estimate_cost(
     extractor: ExtractorSettings,
     *,
     encoding: str = "",
+    chunking: Chunking | None = None,
     answer_tokens: float | None = None,
 ) -> CostEstimate:
-    """Read, cut and count the documents. `answer_tokens`: what a call wrote on average so far, if
-    known.
+    """Read, cut and count the documents, by `chunking` where it is given. `answer_tokens`: what a
+    call wrote on average so far, if known.
     """
     refused: list[RefusedDocument] = []
 
-    async def texts() -> AsyncGenerator[tuple[str, str]]:
+    async def texts() -> AsyncGenerator[EstimatedText]:
         for source in sources:
             try:
-                yield source.name, (await read_document(source, encoding)).text
+                parsed_file = await read_document(source, encoding)
+                document_chunking = chunking or parsed_file.chunking
+                yield EstimatedText(source.name, parsed_file.text, document_chunking)
             except (InvalidInput, Poison) as error:
                 refused.append(RefusedDocument(printable_name(source.name), str(error)))
 
@@ -103,25 +115,26 @@ async def estimate_cost(
 
 
 async def estimate_texts(
-    texts: AsyncGenerator[tuple[str, str]],
+    texts: AsyncGenerator[EstimatedText],
     chunking: Chunking,
     extractor: ExtractorSettings,
     *,
     branch: BranchSettings = NO_BRANCH,
     answer_tokens: float | None = None,
 ) -> CostEstimate:
-    """Cut and count the texts, each behind its name, as `estimate_cost` does; for a branch with its
-    model, prompt and types of entities.
+    """Cut and count the texts as `estimate_cost` does, by `chunking` where they have none of their
+    own; for a branch with its model, prompt and types of entities.
     """
     tokenizer = open_tokenizer()
     config = branch_config(extractor, branch)
     extractor = with_branch_model(extractor, branch)
     estimate = CostEstimate(currency=extractor.prices.currency)
     tokens = _Tokens()
-    async for name, text in texts:
+    async for name, text, own_chunking in texts:
         try:
-            chunks = await cut(text, tokenizer, chunking)
-        except Poison as error:
+            text_chunking = own_chunking.over(chunking) if own_chunking else chunking
+            chunks = await cut(text, tokenizer, text_chunking)
+        except (Poison, ValueError) as error:
             estimate.refused.append(RefusedDocument(printable_name(name), str(error)))
             continue
         estimate.documents += 1

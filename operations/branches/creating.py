@@ -15,7 +15,7 @@ from contracts.events import (
 from contracts.graph import Partition
 from contracts.ids import branch_workspace, sha256
 from operations.command_bus import SOURCE
-from operations.estimate import CostEstimate, estimate_texts
+from operations.estimate import CostEstimate, EstimatedText, estimate_texts
 from operations.target import Target
 from publishing.branches import publish_branch_event, refuse_name
 from runtime.branches import Branch, read_branch
@@ -161,7 +161,7 @@ async def _documents(log: Log, request: BranchRequest) -> _Documents:
 
 async def _texts(
     log: Log, blobs: Blobs, origin: str, documents: _Documents
-) -> AsyncGenerator[tuple[str, str]]:
+) -> AsyncGenerator[EstimatedText]:
     """Yield name and text of each document; custom knowledge, which no model reads, has none."""
     async for page in log.read(0, [subjects.of_type_in(origin, DocumentAdded.type_name())]):
         for message in page:
@@ -170,6 +170,6 @@ async def _texts(
             event = decode(message.data, message.subject, message.headers).data
             assert isinstance(event, DocumentAdded)
             if event.text is not None:
-                yield event.file_path, event.text
+                yield EstimatedText(event.file_path, event.text)
             elif event.blob and event.blob_kind == "text":
-                yield event.file_path, await blobs.get(event.blob)
+                yield EstimatedText(event.file_path, await blobs.get(event.blob))

@@ -159,6 +159,7 @@ class Intake:
             id=file.document_id,
             metadata={**properties, **file.metadata},
             pages=parsed_file.pages,
+            chunking=parsed_file.chunking,
             warnings=parsed_file.warnings,
         )
         return await asyncio.to_thread(DocumentDraft.of, submission)

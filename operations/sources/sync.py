@@ -210,6 +210,7 @@ class Sync:
             track_id=self._track,
             metadata={**parsed_file.metadata, **origin},
             pages=parsed_file.pages,
+            chunking=parsed_file.chunking,
             warnings=parsed_file.warnings,
             access=file.access or self.request.access,
         )

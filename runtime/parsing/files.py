@@ -7,6 +7,7 @@ import hashlib
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
+from contracts.chunking import Chunking
 from contracts.values import Scalar, document_warnings
 from runtime.errors import InvalidInput
 from runtime.parsing.content import Content
@@ -48,6 +49,8 @@ class Parsed:
     """What may be missing or wrong, in sentences for whoever adds the file."""
     data: bytes = field(default=b"", repr=False)
     """The file."""
+    chunking: Chunking | None = None
+    """How the rule that fits its name has it cut."""
 
 
 async def parse(
@@ -84,7 +87,8 @@ async def parse(
     metadata = _metadata(data, name, kind) | _read_in(content.encoding) if name else {}
     doubts = [content.encoding.warning] if content.encoding else []
     warnings = document_warnings([*doubts, *content.warnings])
-    return Parsed(content.text, content.pages, metadata, warnings, data)
+    chunking = services.chunking(name)
+    return Parsed(content.text, content.pages, metadata, warnings, data, chunking)
 
 
 def refuse_larger(size: int, name: str) -> None:

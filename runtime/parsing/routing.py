@@ -1,11 +1,13 @@
 """Which files a service reads instead of our parsers, by the rules of `LIGHTRAG_PARSER`."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 from typing import Literal, cast, get_args
 
+from contracts.chunking import LIGHTRAG_LETTERS, Chunking
 from runtime.errors import ConfigurationError, InvalidInput
 from runtime.parsing.content import Content
 from runtime.parsing.kinds import KINDS
@@ -24,13 +26,19 @@ SUFFIXES: dict[Engine, frozenset[str]] = {
 }
 """What a service reads; of other files a rule says nothing."""
 
+_PARAMETERS = re.compile(r"\([^)]*\)")
+"""What LightRAG gives a reader, as `docling(force_ocr=true)`."""
+
 
 @dataclass(frozen=True)
 class Rule:
-    """Who reads the files of a pattern: of a suffix (`pdf`), or of a name (`scans/*.pdf`)."""
+    """Who reads the files of a pattern, of a suffix (`pdf`) or of a name (`scans/*.pdf`), and how
+    their texts are cut, None for as usual.
+    """
 
     pattern: str
     engine: Engine
+    chunking: Chunking | None = None
 
     def fits(self, name: str) -> bool:
         """Return whether the rule is about a file of that name."""
@@ -39,27 +47,47 @@ class Rule:
             return fnmatchcase(path.suffix.removeprefix("."), self.pattern)
         return fnmatchcase(str(path), self.pattern) or fnmatchcase(path.name, self.pattern)
 
+    def is_followed(self, name: str) -> bool:
+        """Return whether who reads by the rule reads a file of that name."""
+        suffixes = SUFFIXES.get(self.engine)
+        return self.fits(name) and (
+            suffixes is None or PurePosixPath(name.lower()).suffix in suffixes
+        )
+
 
 def parse_rules(text: str) -> tuple[Rule, ...]:
     """Return the rules of `LIGHTRAG_PARSER`: `pdf:docling; scans/*:mineru`.
 
-    What LightRAG has behind the name of a reader (`pdf:mineru-iet`) is about its own chunks and
-    figures, and left out. Raises ConfigurationError with what is wrong.
+    Of what LightRAG has behind the name of a reader (`pdf:mineru-iteP`) the letters `F`, `R`, `V`
+    and `P` tell how texts are cut; the rest is left out. Raises ConfigurationError with what is
+    wrong.
     """
     rules: list[Rule] = []
     for part in text.replace(",", ";").split(";"):
         if not part.strip():
             continue
-        pattern, colon, reader = (piece.strip().lower() for piece in part.rpartition(":"))
-        engine = reader.partition("-")[0].partition("(")[0].strip()
+        pattern, colon, reader = (piece.strip() for piece in part.rpartition(":"))
+        engine, _, options = _PARAMETERS.sub("", reader).partition("-")
+        engine = engine.strip().lower()
         if not colon or not pattern:
             raise ConfigurationError(f"LIGHTRAG_PARSER: {part.strip()!r} is no pattern:reader")
         engine = "native" if engine == "legacy" else engine
         if engine not in get_args(Engine):
             readers = ", ".join(get_args(Engine))
             raise ConfigurationError(f"LIGHTRAG_PARSER: {engine!r} is no reader: {readers}")
-        rules.append(Rule(pattern, cast("Engine", engine)))
+        rules.append(Rule(pattern.lower(), cast("Engine", engine), _chunking(options)))
     return tuple(rules)
+
+
+def _chunking(options: str) -> Chunking | None:
+    """Return the chunking by the letter among the options. Raises ConfigurationError for two."""
+    letters = [letter for letter in options if letter in LIGHTRAG_LETTERS]
+    if len(letters) > 1:
+        raise ConfigurationError(
+            f"LIGHTRAG_PARSER: {options!r} cuts in {len(letters)} ways: choose one of "
+            f"{', '.join(LIGHTRAG_LETTERS)}"
+        )
+    return Chunking.by(LIGHTRAG_LETTERS[letters[0]]) if letters else None
 
 
 @dataclass(frozen=True)
@@ -97,6 +125,11 @@ class ParsingServices:
     def reads(self, name: str) -> bool:
         """Return whether a service reads a file of that name."""
         return self.engine(name) != "native"
+
+    def chunking(self, name: str) -> Chunking | None:
+        """Return how the text of a file of that name is cut, None for as usual."""
+        followed = (rule for rule in self.rules if rule.is_followed(name))
+        return next((rule.chunking for rule in followed), None)
 
     async def content(self, data: bytes, name: str) -> Content:
         """Return what the service or the plugin that reads the file gives, as Markdown.

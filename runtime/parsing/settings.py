@@ -5,8 +5,10 @@ from pathlib import PurePosixPath
 
 from pydantic import Field, SecretStr
 
+from contracts.chunking import Chunking
 from runtime.errors import ConfigurationError
-from runtime.parsing.routing import Engine, ParsingServices, ServiceAddress, parse_rules
+from runtime.parsing.routing import Engine, ParsingServices, Rule, ServiceAddress, parse_rules
+from runtime.plugins.chunking import check_chunker
 from runtime.plugins.installed import plugins
 from runtime.settings import Settings
 
@@ -46,6 +48,7 @@ class ParserSettings(Settings):
         suffixes = frozenset(plugins("lightstream.parsers"))
         variables = {"docling": "DOCLING_ENDPOINT", "mineru": "MINERU_LOCAL_ENDPOINT"}
         for rule in rules:
+            _check_chunking(rule)
             if rule.engine in variables and rule.engine not in addresses:
                 raise ConfigurationError(
                     f"LIGHTRAG_PARSER has {rule.engine} read {rule.pattern!r}: set "
@@ -58,3 +61,10 @@ class ParserSettings(Settings):
                     f"{', '.join(sorted(suffixes)) or 'nothing'}: install the package that does"
                 )
         return ParsingServices(rules, addresses, self.parser_timeout, suffixes)
+
+
+def _check_chunking(rule: Rule) -> None:
+    try:
+        check_chunker(rule.chunking or Chunking())
+    except ValueError as error:
+        raise ConfigurationError(f"LIGHTRAG_PARSER: {error}") from None

@@ -5,17 +5,20 @@ from collections.abc import Sequence
 
 import orjson
 
-from contracts.chunking import Chunking
+from contracts.chunking import OWN_CHUNKERS, STRATEGIES, Chunking
 from runtime.errors import InvalidInput
+from runtime.models.sentence_vectors import MISSING, has_sentence_vectors
 from runtime.plugins.installed import plugin, plugins
-
-OWN_STRATEGIES = ("token", "recursive")
 
 
 def check_chunker(chunking: Chunking) -> None:
     """Raise ValueError with the strategies there are where no package has the chunker."""
-    if chunking.chunker and chunking.chunker not in plugins("lightstream.chunkers"):
-        names = ", ".join([*OWN_STRATEGIES, *sorted(plugins("lightstream.chunkers"))])
+    if chunking.chunker == "semantic" and not has_sentence_vectors():
+        raise ValueError(MISSING)
+    if chunking.chunker in (None, *OWN_CHUNKERS):
+        return
+    if chunking.chunker not in plugins("lightstream.chunkers"):
+        names = ", ".join([*STRATEGIES, *sorted(plugins("lightstream.chunkers"))])
         raise ValueError(
             f"there is no strategy {chunking.chunker!r}, but {names}: choose one of these, or "
             "install the package that brings it"

@@ -10,14 +10,15 @@ from typing import NamedTuple
 
 from pydantic import ValidationError
 
-from contracts.chunking import Chunking
+from contracts.chunking import OWN_CHUNKERS, Chunking
 from contracts.events import ChunksCreated, DocumentAdded, Event
 from contracts.graph import Generations
 from contracts.text import INLINE_LIMIT, MAX_TEXT_BYTES
-from contracts.values import Chunk, CustomKnowledge
+from contracts.values import Chunk, CustomKnowledge, DocumentVersion
 from runtime.bus.port import ALL_WANTED, Blobs, Delivery, DocumentVersions, version_added
 from runtime.errors import Poison
 from runtime.text.ballast import LeftOut
+from services.chunker.cut_by_meaning import cut_by_meaning
 from services.chunker.cut_by_plugin import cut_by_plugin
 from services.chunker.domain import custom_knowledge, document
 from services.chunker.domain.parts import chunks_created_events, split_into_parts
@@ -66,9 +67,9 @@ async def on_document_added(
     _check_size(event.blob.size if event.blob else 0, limits.max_bytes)
     parts = await blobs.parts(event.blob) if event.blob else [(event.text or "").encode()]
     _check_size(sum(map(len, parts)), limits.max_bytes)  # the size in a reference may be too small
-    left_out = LeftOut()
     source = document.Source(lambda: _decode(parts), event.pages)
-    if document_chunking.chunker:
+    if document_chunking.chunker not in (None, *OWN_CHUNKERS):
+        left_out = LeftOut()
         cut = await cut_by_plugin(source, cutters, document_chunking, limits.max_chunks)
         runs = split_into_parts(
             document.chunks(
@@ -78,14 +79,30 @@ async def on_document_added(
         )
         warnings = partial(cut.warnings, left_out)
         return _cut_in_thread(chunks_created_events(version, runs, warnings))
+    size = sum(map(len, parts))
+    events = _cut_by_ourselves(version, source, cutters, document_chunking, limits.max_chunks, size)
+    return _cut_in_thread(events)
+
+
+def _cut_by_ourselves(
+    version: DocumentVersion,
+    source: document.Source,
+    cutters: Cutters,
+    chunking: Chunking,
+    max_chunks: int,
+    size: int,
+) -> Iterator[ChunksCreated]:
+    """Return the events of a text of `size` bytes that needs no plugin; cut as they are read."""
+    left_out = LeftOut()
+    tokens = cutters.tokens
+    cut = cut_by_meaning(cutters, chunking)
 
     def document_chunks() -> Iterator[Chunk]:
-        size = sum(map(len, parts))
-        document.check_chunk_count(limits.max_chunks, source, tokens, document_chunking, size)
-        yield from document.chunks(event.document_id, source, tokens, document_chunking, left_out)
+        document.check_chunk_count(max_chunks, source, tokens, chunking, size, cut)
+        yield from document.chunks(version.id, source, tokens, chunking, left_out, cut)
 
     runs = split_into_parts(document_chunks(), INLINE_LIMIT)
-    return _cut_in_thread(chunks_created_events(version, runs, left_out.sentences))
+    return chunks_created_events(version, runs, left_out.sentences)
 
 
 def _document_chunking(event: DocumentAdded, defaults: Chunking) -> Chunking:

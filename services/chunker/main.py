@@ -10,6 +10,7 @@ from runtime.bus.document_versions import LogVersions
 from runtime.bus.processor import each
 from runtime.health import Health
 from runtime.models.open import open_tokenizer
+from runtime.models.sentence_vectors import sentence_vector
 from runtime.plugins.chunking import InstalledChunkers
 from runtime.service import Bus, Subscription, read_settings, run
 from services.chunker.handler import DocumentLimits, on_document_added
@@ -26,7 +27,7 @@ def main() -> None:
         handle = partial(
             on_document_added,
             blobs=bus.blobs,
-            cutters=Cutters(open_tokenizer(), InstalledChunkers()),
+            cutters=Cutters(open_tokenizer(), InstalledChunkers(), sentence_vector),
             chunking=settings.chunking,
             limits=DocumentLimits(settings.max_text_bytes, settings.max_chunks_per_document),
             versions=LogVersions(bus.log),

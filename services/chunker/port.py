@@ -1,8 +1,11 @@
-"""What the chunker cuts with: a tokenizer, and chunkers that other packages bring."""
+"""What the chunker cuts with: a tokenizer, vectors of sentences, and chunkers that other packages
+bring.
+"""
 
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
+from services.chunker.domain.semantic import SentenceVector
 from services.chunker.domain.spans import TokenCodec
 
 
@@ -24,7 +27,10 @@ class Chunkers(Protocol):
 
 
 class Cutters(NamedTuple):
-    """What texts are cut with; without `plugins`, only by the strategies of our own."""
+    """What texts are cut with; without `plugins`, only by the strategies of our own, and without
+    `sentence_vector` not by `semantic`.
+    """
 
     tokens: TokenCodec
     plugins: Chunkers | None = None
+    sentence_vector: SentenceVector | None = None

@@ -19,7 +19,9 @@ class ChunkerSettings(Settings):
     chunk_strategy: str = Field(
         default="token",
         pattern=CHUNKER_PATTERN,
-        description="`token`, `recursive`, or a chunker of an installed package",
+        description=(
+            "`token`, `recursive`, `paragraph`, `semantic`, or a chunker of an installed package"
+        ),
     )
     max_text_bytes: int = Field(
         default=MAX_TEXT_BYTES, ge=1, description="longest text of a document"

@@ -3,9 +3,11 @@
 import asyncio
 from collections.abc import Sequence
 
-from contracts.chunking import Chunking
+from contracts.chunking import OWN_CHUNKERS, Chunking
 from contracts.values import Chunk
+from runtime.models.sentence_vectors import sentence_vector
 from runtime.plugins.chunking import InstalledChunkers
+from services.chunker.cut_by_meaning import cut_by_meaning
 from services.chunker.cut_by_plugin import cut_by_plugin
 from services.chunker.domain import document
 from services.chunker.domain.spans import TokenCodec
@@ -17,9 +19,9 @@ async def cut(text: str, tokens: TokenCodec, chunking: Chunking) -> Sequence[Chu
     that is not there or fails.
     """
     source = document.Source(lambda: [text])
-    cut_spans: document.Cut | None = None
-    if chunking.chunker:
-        cutters = Cutters(tokens, InstalledChunkers())
+    cutters = Cutters(tokens, InstalledChunkers(), sentence_vector)
+    cut_spans = cut_by_meaning(cutters, chunking)
+    if chunking.chunker not in (None, *OWN_CHUNKERS):
         plugin_cut = await cut_by_plugin(source, cutters, chunking, document.MAX_CHUNKS)
         cut_spans = plugin_cut.spans
     chunks = document.chunks("", source, tokens, chunking, cut=cut_spans)

@@ -13,6 +13,7 @@ from contracts.values import Chunk
 from runtime.errors import Poison
 from runtime.text.ballast import LeftOut, without_ballast
 from services.chunker.domain.headings import Outline
+from services.chunker.domain.paragraphs import split_by_paragraphs
 from services.chunker.domain.recursive import split_recursively
 from services.chunker.domain.spans import Span, TokenCodec
 from services.chunker.domain.windows import split_by_character, split_by_tokens
@@ -98,15 +99,22 @@ def chunks(
 
 
 def check_chunk_count(
-    max_chunks: int, source: Source, tokens: TokenCodec, chunking: Chunking, size: int
+    max_chunks: int,
+    source: Source,
+    tokens: TokenCodec,
+    chunking: Chunking,
+    size: int,
+    cut: Cut | None = None,
 ) -> None:
-    """Raise Poison for a text of `size` bytes that makes more than `max_chunks` chunks.
+    """Raise Poison for a text of `size` bytes that makes more than `max_chunks` chunks; `cut` as in
+    `chunks`.
 
     Chunks are counted only if a text of this size can make so many; no chunk is published before.
     """
     if _max_chunks(size, chunking) <= max_chunks:
         return
-    for count, _ in enumerate(spans(source.texts(), tokens, chunking), 1):
+    cut = cut or (lambda texts: spans(texts, tokens, chunking))
+    for count, _ in enumerate(cut(source.texts()), 1):
         if count > max_chunks:
             raise too_many_chunks(max_chunks, chunking)
 
@@ -127,12 +135,15 @@ def _max_chunks(size: int, chunking: Chunking) -> int:
     stride = max(1, (chunking.size or 1) - (chunking.overlap or 0))
     if chunking.split_by_character is not None:
         return size
+    if chunking.chunker:
+        # A chunk has a quarter of the size or goes before a long piece, and may be halved.
+        return 1 + 8 * -(-size // stride)
     # At separators two neighbours together are longer than one stride, and one may be halved.
     return 1 + (4 if chunking.strategy == "recursive" else 1) * -(-size // stride)
 
 
 def spans(texts: Iterable[str], tokens: TokenCodec, chunking: Chunking) -> Iterator[Span]:
-    """Yield the spans of a sanitised text."""
+    """Yield the spans of a sanitised text, by `paragraph` or a strategy."""
     size = chunking.size or 1
     overlap = chunking.overlap or 0
     if chunking.split_by_character is not None:
@@ -140,6 +151,8 @@ def spans(texts: Iterable[str], tokens: TokenCodec, chunking: Chunking) -> Itera
         return split_by_character(
             texts, tokens, size, overlap, chunking.split_by_character, only_character=only_character
         )
+    if chunking.chunker == "paragraph":
+        return split_by_paragraphs(texts, tokens, size, overlap)
     if chunking.strategy == "recursive":
         return split_recursively(texts, tokens, size, overlap)
     return split_by_tokens(texts, tokens, size, overlap)

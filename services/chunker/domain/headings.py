@@ -47,6 +47,14 @@ class Outline:
             self._current = self._coming.popleft()[1]
         return self._current
 
+    def entered(self, end: int) -> Iterator[tuple[int, int]]:
+        """Yield offset and depth, 1 for the outermost, of each heading before this offset; each
+        once, and `at` does not know them any more.
+        """
+        while self._coming and self._coming[0][0] < end:
+            offset, path = self._coming.popleft()
+            yield offset, len(path) or 1
+
     def read(self, texts: Iterable[str]) -> Iterator[str]:
         """Yield the same text; each piece ends before the first line that may still become a
         heading.

@@ -8,11 +8,11 @@ between words with the one behind them.
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from offline.language.sentences import FULL_STOPS
 from runtime.text.token_boundaries import LONGEST
-from services.chunker.domain.spans import Span, TokenCodec, strip_span
+from services.chunker.domain.pieces import Piece, joined_spans, last_pieces
+from services.chunker.domain.spans import Span, TokenCodec
 
 _PARAGRAPH = re.compile(r"\n[^\S\n]*+\n\s*+")
 _LOWER = (
@@ -28,15 +28,6 @@ for any text.
 """
 
 
-@dataclass(frozen=True, slots=True)
-class _Atom:
-    """A piece that is not cut any further."""
-
-    start: int
-    text: str
-    tokens: int
-
-
 def split_recursively(
     texts: Iterable[str], tokens: TokenCodec, size: int, overlap: int
 ) -> Iterator[Span]:
@@ -45,73 +36,51 @@ def split_recursively(
 
     Only a single character of more than `size` tokens makes a longer span.
     """
-    run: list[_Atom] = []
+    run: list[Piece] = []
     total = 0
-    for atom in _atoms(texts, tokens, size):
-        if run and total + atom.tokens > size:
-            yield from _spans(run, tokens, size)
-            run = _tail(run, min(overlap, size - atom.tokens))
-            total = sum(piece.tokens for piece in run)
-        run.append(atom)
-        total += atom.tokens
+    for piece in _pieces(texts, tokens, size):
+        if run and total + piece.tokens > size:
+            yield from joined_spans(run, tokens, size)
+            run = last_pieces(run, min(overlap, size - piece.tokens))
+            total = sum(tail_piece.tokens for tail_piece in run)
+        run.append(piece)
+        total += piece.tokens
     if run:
-        yield from _spans(run, tokens, size)
+        yield from joined_spans(run, tokens, size)
 
 
-def _tail(run: list[_Atom], max_tokens: int) -> list[_Atom]:
-    """Return the last pieces that together have at most `max_tokens` tokens."""
-    begin = len(run)
-    while begin > 0 and run[begin - 1].tokens <= max_tokens:
-        begin -= 1
-        max_tokens -= run[begin].tokens
-    return run[begin:]
-
-
-def _spans(run: list[_Atom], tokens: TokenCodec, size: int) -> Iterator[Span]:
-    """Yield the pieces as one span; or as several if, joined, they have more than `size` tokens."""
-    text = "".join(atom.text for atom in run)
-    count = len(tokens.encode(text))
-    if count > size and len(run) > 1:
-        middle = len(run) // 2
-        yield from _spans(run[:middle], tokens, size)
-        yield from _spans(run[middle:], tokens, size)
-    elif span := strip_span(text, run[0].start, run[0].start + len(text), count):
-        yield span
-
-
-def _atoms(texts: Iterable[str], tokens: TokenCodec, size: int) -> Iterator[_Atom]:
+def _pieces(texts: Iterable[str], tokens: TokenCodec, size: int) -> Iterator[Piece]:
     start = 0
-    for paragraph in _paragraphs(texts):
-        yield from _split_atom(
-            _Atom(start, paragraph, len(tokens.encode(paragraph))), 0, tokens, size
-        )
+    for paragraph in paragraphs(texts):
+        yield from split_piece(Piece.of(paragraph, start, tokens), tokens, size)
         start += len(paragraph)
 
 
-def _split_atom(atom: _Atom, level: int, tokens: TokenCodec, size: int) -> Iterator[_Atom]:
+def split_piece(piece: Piece, tokens: TokenCodec, size: int, level: int = 0) -> Iterator[Piece]:
     """Yield the piece, cut at separators from this level on until every part has at most `size`
     tokens.
     """
-    if atom.tokens <= size:
-        yield atom
+    if piece.tokens <= size:
+        yield piece
         return
     if level == len(_LOWER):
-        yield from _split_word(atom, tokens, size)
+        yield from _split_word(piece, tokens, size)
         return
-    start = atom.start
-    for text in _cut(atom.text, _LOWER[level]):
-        count = atom.tokens if len(text) == len(atom.text) else len(tokens.encode(text))
-        yield from _split_atom(_Atom(start, text, count), level + 1, tokens, size)
+    start = piece.start
+    for text in _cut(piece.text, _LOWER[level]):
+        is_uncut = len(text) == len(piece.text)
+        part = piece if is_uncut else Piece.of(text, start, tokens)
+        yield from split_piece(part, tokens, size, level + 1)
         start += len(text)
 
 
-def _split_word(atom: _Atom, tokens: TokenCodec, size: int) -> Iterator[_Atom]:
+def _split_word(piece: Piece, tokens: TokenCodec, size: int) -> Iterator[Piece]:
     """Yield a word that is too long, cut between characters into pieces of at most `size`
     tokens.
     """
     place = 0
-    while place < len(atom.text):
-        text = atom.text[place : place + 8 * size]
+    while place < len(piece.text):
+        text = piece.text[place : place + 8 * size]
         count = limit = len(tokens.encode(text))
         while count > size and len(text) > 1:
             limit = min(size, limit - 1)
@@ -120,7 +89,7 @@ def _split_word(atom: _Atom, tokens: TokenCodec, size: int) -> Iterator[_Atom]:
                 or text[:1]
             )
             count = len(tokens.encode(text))
-        yield _Atom(atom.start + place, text, count)
+        yield Piece(piece.start + place, text, count)
         place += len(text)
 
 
@@ -134,7 +103,7 @@ def _cut(text: str, separator: re.Pattern[str]) -> Iterator[str]:
         yield text[start:]
 
 
-def _paragraphs(texts: Iterable[str]) -> Iterator[str]:
+def paragraphs(texts: Iterable[str]) -> Iterator[str]:
     """Yield the paragraphs of the joined texts; very long ones in parts, cut at the highest
     separator in them.
     """
@@ -147,8 +116,8 @@ def _paragraphs(texts: Iterable[str]) -> Iterator[str]:
             if match.end() < len(buffer):
                 yield from _split_long(buffer[start : match.end()])
                 start = match.end()
-        *paragraphs, buffer = _split_long(buffer[start:]) or [""]
-        yield from paragraphs
+        *complete_parts, buffer = _split_long(buffer[start:]) or [""]
+        yield from complete_parts
     if buffer:
         yield buffer
 

@@ -117,6 +117,7 @@ async def draft_file(
         track_id=request.id,
         metadata=parsed_file.metadata,
         pages=parsed_file.pages,
+        chunking=parsed_file.chunking,
         warnings=parsed_file.warnings,
         replaces=replaces,
         access=access,

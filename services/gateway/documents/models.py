@@ -49,10 +49,6 @@ class ChunkingParams(StrictModel):
     split_by_character_only: bool = False
 
 
-LIGHTRAG_STRATEGIES = {"fixed_token": "token", "recursive_character": "recursive"}
-"""LightRAG's names of strategies → ours."""
-
-
 class ChunkingOption(StrictModel):
     """How the documents of this request are cut into chunks."""
 
@@ -66,8 +62,8 @@ class ChunkingOption(StrictModel):
     strategy: str = Field(
         max_length=64,
         description=(
-            "`fixed_token`, `recursive_character`, or a chunker of an installed package; "
-            "LightRAG's semantic_vector, paragraph_semantic and custom are not offered"
+            "`fixed_token`, `recursive_character`, `paragraph_semantic`, `semantic_vector`, or a "
+            "chunker of an installed package; LightRAG's custom is not offered"
         ),
     )
     params: ChunkingParams = ChunkingParams()
@@ -81,7 +77,7 @@ class ChunkingOption(StrictModel):
     def chunking(self) -> Chunking:
         """Return the option as events have it. Raises ValueError for contradictory values."""
         return Chunking.by(
-            LIGHTRAG_STRATEGIES.get(self.strategy, self.strategy),
+            self.strategy,
             size=self.params.chunk_token_size,
             overlap=self.params.chunk_overlap_token_size,
             split_by_character=self.params.split_by_character,

@@ -301,7 +301,7 @@ def test_the_strategy_is_a_setting(strategy: str, monkeypatch: pytest.MonkeyPatc
     assert ChunkerSettings().chunking == Chunking(size=1200, overlap=100, strategy="token")
     monkeypatch.setenv("CHUNK_STRATEGY", strategy)
     assert ChunkerSettings().chunking.strategy == strategy
-    monkeypatch.setenv("CHUNK_STRATEGY", "semantic")
+    monkeypatch.setenv("CHUNK_STRATEGY", "sliding")
     with pytest.raises(ConfigurationError, match=r"CHUNK_STRATEGY: .*token"):
         ChunkerSettings()
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from contracts.chunking import Chunking
 from operations.documents import find_documents, read_document
 from runtime.errors import ConfigurationError, InvalidInput, Unavailable
 from runtime.parsing.files import parse
@@ -38,7 +39,24 @@ def test_the_first_rule_that_fits_says_who_reads_a_file(name: str, engine: Engin
     assert ParsingServices(parse_rules(rules)).engine(name) == engine
 
 
-@pytest.mark.parametrize("rules", ["pdf", ":docling", "pdf:tika"])
+def test_the_letter_of_the_first_rule_that_fits_says_how_a_text_is_cut() -> None:
+    rules = "pdf:mineru(x=V)-iteP; *:docling-V; md:native-teR; *:legacy-F"
+    services = ParsingServices(parse_rules(rules))
+    names = ("a.pdf", "a.docx", "a.md", "a.txt")
+    cuts = [services.chunking(name) for name in names]
+    assert cuts == [Chunking.by(name) for name in ("paragraph", "semantic", "semantic", "token")]
+    assert ParsingServices().chunking("a.pdf") is None
+
+
+async def test_a_file_carries_how_its_rule_has_it_cut() -> None:
+    services = ParsingServices(parse_rules("txt:native-P"))
+    assert (await parse(b"text", "a.txt", services=services)).chunking == Chunking(
+        chunker="paragraph"
+    )
+    assert (await parse(b"text", "a.log", services=services)).chunking is None
+
+
+@pytest.mark.parametrize("rules", ["pdf", ":docling", "pdf:tika", "pdf:native-RP"])
 def test_rules_of_no_use_are_told(rules: str) -> None:
     with pytest.raises(ConfigurationError, match="LIGHTRAG_PARSER: "):
         parse_rules(rules)

@@ -208,7 +208,7 @@ def test_a_strategy_that_nobody_brings_is_refused_with_those_there_are(
     option: dict[str, Any] = {"strategy": "minutes", "params": {"size": 40}}
     chunking = ChunkingOption.model_validate(option).chunking()
     assert chunking == Chunking(chunker="minutes", size=40)
-    for name in ("semantic_vector", "Minutes", ""):
+    for name in ("custom", "Minutes", ""):
         with pytest.raises(ValueError, match=r"strategy|pattern"):
             ChunkingOption.model_validate({"strategy": name})
     with pytest.raises(ValueError, match=r"'hours', but token, recursive, .*minutes"):
