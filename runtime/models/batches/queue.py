@@ -6,7 +6,7 @@ recorded before it is submitted, and after a crash the provider is asked whether
 
 import asyncio
 import time
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -42,6 +42,9 @@ MOST_GATHERED = 4 * MOST_CALLS
 KEPT_ANSWERS = 4
 """Batches whose answers are in memory at once."""
 
+IDLE = 60.0
+"""Seconds between two looks while no batch is open and nothing is gathered here."""
+
 UNCOUNTED = (0, 0)
 """Tokens of a call of which only the document counts."""
 
@@ -68,6 +71,7 @@ class BatchQueue:
         self._answers: dict[str, dict[str, Any]] = {}
         self._served = set[tuple[str, str]]()
         self._locks = KeyLocks()
+        self._has_work = asyncio.Event()
 
     async def answer(self, call: BatchCall) -> Completion | None:
         """Return the answer to a call from its batch; None where it is to be asked directly.
@@ -119,13 +123,21 @@ class BatchQueue:
 
     async def run(self) -> None:
         """Look after the batches for ever."""
-        pause = max(0.05, min(self._rules.gather, self._rules.poll, 20.0) / 4)
+        pause = max(0.1, min(self._rules.gather, self._rules.poll, 20.0) / 4)
         while True:
+            self._has_work.clear()
             try:
                 await self.look()
             except Exception as error:
                 # Whatever happens here: what is in a batch is answered when this goes on.
                 logger.warning("batches wait", error=repr(error))
+            is_idle = not self._open.all() and not any(
+                gathering.calls for gathering in self._gathered.values()
+            )
+            if is_idle:
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(IDLE):
+                        await self._has_work.wait()
             await asyncio.sleep(pause)
 
     async def look(self) -> None:
@@ -151,6 +163,7 @@ class BatchQueue:
         gathering = self._gathered.setdefault(call.workspace, Gathering())
         if len(gathering.calls) < MOST_GATHERED:
             gathering.add(call, self.chat.tokens(call.messages))
+            self._has_work.set()
         wait = max(gathering.wait(self._rules.gather), self._rules.poll / 10) + 1.0
         if gathering.trouble:
             return AwaitingBatch(
