@@ -1,12 +1,15 @@
 """What a question costs more that sees a part of the documents.
 
     python -m benchmarks.permissions [--documents 10000] [--principals 1000] [--asked 200]
+        [--first 20]
 
 Rows, graph and vectors are written into the stores as the services write them, without the
 services: SQLite for rows, memory for the graph and the vectors. Each document speaks of a person of
 its own and of two hubs, and three of five are for groups, drawn at random. Prints milliseconds of
 CPU of a `mix` question (retrieval without a model), asked in turns by who sees everything and by
-four viewers; and how much dearer the median is. The first questions of each do not count.
+four viewers; and how much dearer the median is. The first questions of each do not count. Then the
+first questions of other viewers, of whom nothing is kept, and what a look at the graph costs: its
+hubs, and what is around an office and a town, at the first look and again.
 """
 
 import argparse
@@ -56,6 +59,8 @@ from services.query.retrieval.dependencies import RetrievalDependencies
 from services.query.retrieval.retrieve import retrieve
 from services.query.status.document_status import STEPS, DocumentStatus
 from services.query.visibility.followed_log import FollowedVisibility
+from services.query.visibility.graph import graph_seen_by
+from services.query.visibility.restricted_items import RestrictedItems
 from services.query.visibility.viewer import Viewer
 
 PARTITION = Partition("w", 1)
@@ -259,48 +264,102 @@ async def milliseconds(deps: RetrievalDependencies, question: str, viewer: Viewe
     return 1000 * (time.process_time() - start)
 
 
+async def browsing_milliseconds(
+    deps: RetrievalDependencies, view: str, viewer: Viewer | None, items: RestrictedItems
+) -> float:
+    """Return milliseconds of CPU that a look at the graph takes: `hubs`, or around an entity."""
+    start = time.process_time()
+    graph = await graph_seen_by(viewer, deps.graph, deps.provenance, deps.visibility, "w", items)
+    names = await graph.hubs(PARTITION, limit=50) if view == "hubs" else [view]
+    await graph.entities(PARTITION, names)
+    await graph.relation_summaries(PARTITION, names, limit=100)
+    return 1000 * (time.process_time() - start)
+
+
+def drawn_viewer(choice: random.Random, principals: int) -> Viewer:
+    """Return a viewer who is in some of the groups."""
+    groups = choice.sample(range(principals), round(SHARE_OF_GROUPS * principals))
+    return Viewer.of(f"group:g{group}" for group in groups)
+
+
+def drawn_question(choice: random.Random, documents: int, turn: int) -> str:
+    """Return a question about an office of which several documents speak."""
+    _, office, town = names_of(choice.randrange(documents))
+    return f"Who leads {office} in {town} since {1800 + turn % 200}?"
+
+
+async def first_questions(
+    deps: RetrievalDependencies, choice: random.Random, options: argparse.Namespace
+) -> dict[str, list[float]]:
+    """Return what the first question of viewers costs of whom nothing is kept, beside the same
+    question of who sees everything.
+    """
+    times: dict[str, list[float]] = {"everything": [], "a part, first question": []}
+    for turn in range(options.first):
+        question = drawn_question(choice, options.documents, turn)
+        viewer = drawn_viewer(choice, options.principals)
+        times["everything"].append(await milliseconds(deps, question, None))
+        times["a part, first question"].append(await milliseconds(deps, question, viewer))
+    return times
+
+
+async def looks_at_the_graph(
+    deps: RetrievalDependencies, choice: random.Random, options: argparse.Namespace
+) -> dict[str, list[float]]:
+    """Return what looks at the graph cost, by what is looked at and who looks."""
+    times: defaultdict[str, list[float]] = defaultdict(list)
+    for _ in range(options.first):
+        viewer = drawn_viewer(choice, options.principals)
+        _, office, town = names_of(choice.randrange(options.documents))
+        for view, name in (("hubs", "hubs"), ("an office", office), ("a town", town)):
+            items = RestrictedItems()
+            for row, who in (("everything", None), ("first look", viewer), ("again", viewer)):
+                spent = await browsing_milliseconds(deps, name, who, items)
+                times[f"{view}, {row}"].append(spent)
+    return times
+
+
+def print_times(title: str, times: dict[str, list[float]]) -> None:
+    """Print a table; each row is compared with the last one before it of who sees everything."""
+    lines: list[list[str]] = []
+    base = 0.0
+    for name, of_name in times.items():
+        median = statistics.median(of_name)
+        base = median if name.endswith("everything") else base
+        lines.append(
+            [name, number(median), number(statistics.mean(of_name)), f"{median / base:.2f}"]
+        )
+    print(table([title, "CPU ms, median", "mean", "times"], lines))
+
+
 async def measure(options: argparse.Namespace) -> None:
-    """Build the stores, ask, and print a table."""
+    """Build the stores, ask, and print tables."""
     choice = random.Random(7)
     corpus = Corpus()
     for place in range(options.documents):
         corpus.add(place, drawn_access(choice, options.principals))
-    groups = range(options.principals)
-    viewers = [
-        Viewer.of(
-            f"group:g{group}"
-            for group in choice.sample(groups, round(SHARE_OF_GROUPS * len(groups)))
-        )
-        for _ in range(4)
-    ]
+    viewers = [drawn_viewer(choice, options.principals) for _ in range(4)]
     with tempfile.TemporaryDirectory() as folder:
         rows = SqliteRows(Path(folder) / "rows.db")
         await rows.prepare()
         deps = await open_stores(rows, corpus)
         times: dict[str, list[float]] = {"everything": [], "a part": []}
         for turn in range(WARMING + options.asked):
-            _, office, town = names_of(choice.randrange(options.documents))
-            question = f"Who leads {office} in {town} since {1800 + turn % 200}?"
+            question = drawn_question(choice, options.documents, turn)
             for name, viewer in (("everything", None), ("a part", viewers[turn % len(viewers)])):
                 spent = await milliseconds(deps, question, viewer)
                 if turn >= WARMING:
                     times[name].append(spent)
         seen = [len((await deps.visibility.of("w", viewer)).ids) for viewer in viewers]
+        first_times = await first_questions(deps, choice, options)
+        look_times = await looks_at_the_graph(deps, choice, options)
         await rows.close()
-    base = statistics.median(times["everything"])
-    lines = [
-        [
-            name,
-            number(statistics.median(of_name)),
-            number(statistics.mean(of_name)),
-            f"{statistics.median(of_name) / base:.2f}",
-        ]
-        for name, of_name in times.items()
-    ]
     print(
         f"{options.documents:,} documents, {options.principals:,} principals; viewers see {seen}\n"
     )
-    print(table(["who asks sees", "CPU ms, median", "mean", "times"], lines))
+    print_times("who asks sees", times)
+    print_times("who asks sees", first_times)
+    print_times("who looks at the graph sees", look_times)
 
 
 def main() -> None:
@@ -309,6 +368,7 @@ def main() -> None:
     parser.add_argument("--documents", type=int, default=10_000)
     parser.add_argument("--principals", type=int, default=1_000)
     parser.add_argument("--asked", type=int, default=200)
+    parser.add_argument("--first", type=int, default=20, help="viewers of whom nothing is kept")
     asyncio.run(measure(parser.parse_args()))
 
 

@@ -1,6 +1,6 @@
 """What the routes of the graph work with."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated
 
 from contracts.graph import Partition
@@ -18,6 +18,7 @@ from services.query.visibility.graph import (
     graph_seen_by,
 )
 from services.query.visibility.port import Visibility
+from services.query.visibility.restricted_items import RestrictedItems
 from services.query.visibility.restriction import Contributions
 from services.query.visibility.viewer import Viewer
 
@@ -41,6 +42,7 @@ class GraphDependencies:
     aliases: EntityAliases
     max_nodes: int
     edit_timeout: float
+    restricted_items: RestrictedItems = field(default_factory=RestrictedItems)
 
     async def partition(self, workspace: str) -> Partition:
         """Return where the graph of the workspace is read."""
@@ -55,7 +57,14 @@ class GraphDependencies:
 
     async def graph_of(self, viewer: Viewer | None, workspace: str) -> BrowsedGraph:
         """Return the graph that the viewer sees."""
-        return await graph_seen_by(viewer, self.graph, self.provenance, self.visibility, workspace)
+        return await graph_seen_by(
+            viewer,
+            self.graph,
+            self.provenance,
+            self.visibility,
+            workspace,
+            self.restricted_items,
+        )
 
 
 GraphDeps = Annotated[GraphDependencies, depends_on(GraphDependencies)]

@@ -1,14 +1,15 @@
 """The graph that a viewer sees, as if there were no documents but those it sees."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from contracts.graph import Entity, Partition, Provenance, Relation
 from contracts.ids import pair
 from runtime.stores.graph.port import Graph, RelationSummary
 from services.query.visibility.port import Visibility
-from services.query.visibility.restriction import Contributions, restrict
+from services.query.visibility.restricted_items import RestrictedItems
+from services.query.visibility.restriction import Contributions
 from services.query.visibility.viewer import Viewer
 
 HUB_FACTOR = 4
@@ -54,16 +55,19 @@ class BrowsedGraph(Protocol):
 class RestrictedGraph:
     """`BrowsedGraph` of what these documents say. Relations are read whole to know who says them,
     so it reads more than the graph itself.
+
+    `items`: what was restricted before, of the same state of the graph or of a present one.
     """
 
     graph: Graph
     contributions: Contributions
     documents: frozenset[str]
+    items: RestrictedItems = field(default_factory=RestrictedItems)
 
     async def entities(self, partition: Partition, names: Collection[str]) -> dict[str, Entity]:
         """See `Graph.entities`."""
         entities = await self.graph.entities(partition, names)
-        visible_items = await restrict(
+        visible_items = await self.items.restrict(
             list(entities.values()), self.documents, partition, self.contributions
         )
         return {entity.name: entity for entity in visible_items}
@@ -73,7 +77,7 @@ class RestrictedGraph:
     ) -> dict[tuple[str, str], Relation]:
         """See `Graph.relations`."""
         relations = await self.graph.relations(partition, pairs)
-        visible_items = await restrict(
+        visible_items = await self.items.restrict(
             list(relations.values()), self.documents, partition, self.contributions
         )
         return {relation.key: relation for relation in visible_items}
@@ -91,9 +95,11 @@ class RestrictedGraph:
             for key, relation in relations.items()
             if ends.keys() >= {*key}
         }
+        unrelated_names = [name for name in by_name if name not in ends]
+        visible_names = {*ends, *await self.entities(partition, unrelated_names)}
         summaries: dict[str, list[RelationSummary]] = {}
         for name, group in by_name.items():
-            if name in ends or name in await self.entities(partition, [name]):
+            if name in visible_names:
                 summaries_at_name = [
                     visible_items[summary.key] for summary in group if summary.key in visible_items
                 ]
@@ -165,9 +171,12 @@ async def graph_seen_by(
     contributions: Contributions,
     visibility: Visibility,
     workspace: str,
+    items: RestrictedItems | None = None,
 ) -> BrowsedGraph:
-    """Return the graph that the viewer sees; for None all of it."""
+    """Return the graph that the viewer sees; for None all of it. `items`: what others that see the
+    same have been shown of the present graph.
+    """
     if viewer is None:
         return graph
     visible = await visibility.of(workspace, viewer)
-    return RestrictedGraph(graph, contributions, visible.ids)
+    return RestrictedGraph(graph, contributions, visible.ids, items or RestrictedItems())

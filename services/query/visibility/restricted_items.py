@@ -21,7 +21,7 @@ Key = tuple[Partition, str | tuple[str, str]]
 
 
 class RestrictedItems:
-    """Restricts as `restrict` does, and keeps each item by its revision. Where documents come, go,
+    """Restricts entities and relations, and keeps each by its revision. Where documents come, go,
     or are hidden, the set of those that are seen is another one.
     """
 
@@ -37,7 +37,9 @@ class RestrictedItems:
         graph: Partition,
         contributions: Contributions,
     ) -> Sequence[T]:
-        """See `restrict`."""
+        """Return the entities or relations as these documents alone describe them; others are left
+        out. What no other document speaks of stays as it is.
+        """
         kept_items = self._kept.get(documents)
         if kept_items is None:
             kept_items = self._kept[documents] = LRUCache(MAX_ITEMS)

@@ -1,6 +1,5 @@
 """Entities and relations restricted to some documents, without a trace of the others."""
 
-import asyncio
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -40,21 +39,6 @@ class Contributions(Protocol):
     ) -> list[Provenance]:
         """See `ProvenanceReader.of`."""
         ...
-
-
-async def restrict(
-    items: Sequence[T],
-    documents: frozenset[str],
-    graph: Partition,
-    contributions: Contributions,
-) -> Sequence[T]:
-    """Return the entities or relations as these documents alone describe them; others are left
-    out. What no other document speaks of stays as it is.
-    """
-    results = await asyncio.gather(
-        *(restrict_item(item, documents, graph, contributions) for item in items)
-    )
-    return [result.item for result in results if result.item]
 
 
 class Restricted(NamedTuple, Generic[T]):

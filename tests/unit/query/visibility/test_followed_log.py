@@ -58,6 +58,18 @@ async def test_a_new_text_keeps_who_may_see_it_and_a_deletion_forgets_it() -> No
     assert (await harness.visibility.of("w", nobody)).ids == {"a"}
 
 
+async def test_a_new_text_for_fewer_hides_the_old_one_before_it_is_cut() -> None:
+    harness = QueryHarness()
+    await harness.index("a", "The old text.", version=1)
+    await publish(harness, added("a", "The old text."), is_projected=False)
+    nobody = Viewer()
+    assert (await harness.visibility.of("w", nobody)).ids == {"a"}
+    await publish(harness, added("a", "The new text.", access=LEGAL), is_projected=False)
+    assert (await harness.passages.get(PARTITION, ["a-chunk-000"]))["a-chunk-000"].version == 1
+    assert (await harness.visibility.of("w", nobody)).ids == set()
+    assert (await harness.visibility.of("w", Viewer(("group:legal",)))).ids == {"a"}
+
+
 def random_event(choice: random.Random) -> Event:
     """Any event that moves what is visible."""
     id = choice.choice("abc")
