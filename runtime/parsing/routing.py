@@ -10,7 +10,7 @@ from typing import Literal, cast, get_args
 from contracts.chunking import LIGHTRAG_LETTERS, Chunking
 from runtime.errors import ConfigurationError, InvalidInput
 from runtime.parsing.content import Content
-from runtime.parsing.kinds import KINDS
+from runtime.parsing.kinds import KINDS, PICTURES
 
 Engine = Literal["native", "docling", "mineru", "plugin"]
 """Who reads a file; `native` is our own parser. LightRAG's `legacy` means the same. `plugin` is the
@@ -46,6 +46,10 @@ class Rule:
         if "." not in self.pattern and "/" not in self.pattern:
             return fnmatchcase(path.suffix.removeprefix("."), self.pattern)
         return fnmatchcase(str(path), self.pattern) or fnmatchcase(path.name, self.pattern)
+
+    def example(self, suffix: str) -> str:
+        """Return a name with this suffix that the rule fits, where there is one."""
+        return self.pattern.replace("*", "file").removesuffix(suffix) + suffix
 
     def is_followed(self, name: str) -> bool:
         """Return whether who reads by the rule reads a file of that name."""
@@ -125,6 +129,19 @@ class ParsingServices:
     def reads(self, name: str) -> bool:
         """Return whether a service reads a file of that name."""
         return self.engine(name) != "native"
+
+    def suffixes(self) -> dict[str, list[str]]:
+        """Return the suffixes of files that services and plugins read, by who does; those of which
+        a rule takes only some names stand there too.
+        """
+        engines: dict[str, list[str]] = {}
+        plugin_suffixes = [f".{suffix}" for suffix in sorted(self.plugins)]
+        for suffix in dict.fromkeys([*KINDS, *PICTURES, *plugin_suffixes]):
+            names = [f"file{suffix}", *(rule.example(suffix) for rule in self.rules)]
+            engine = next((engine for engine in map(self.engine, names) if engine != "native"), "")
+            if engine:
+                engines.setdefault(engine, []).append(suffix)
+        return engines
 
     def chunking(self, name: str) -> Chunking | None:
         """Return how the text of a file of that name is cut, None for as usual."""

@@ -1,6 +1,7 @@
 """The routes about documents. No logic: a request becomes a call, its result becomes an answer."""
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path, Query, Request
@@ -204,14 +205,18 @@ async def scan_status(track_id: TrackId, deps: DocumentDeps, workspace: Workspac
 
 @router.get("/supported_file_types")
 @shows_no_documents
-async def supported_file_types() -> FileTypes:
-    """Return the file extensions that are read. A file with any other extension is read when it is
-    text.
+async def supported_file_types(deps: DocumentDeps) -> FileTypes:
+    """Return the file extensions that are read, also by services and plugins. A file with any other
+    extension is read when it is text.
     """
+    services = deps.read_limits.services
     engines: dict[str, list[str]] = {}
     for suffix, kind in KINDS.items():
-        engines.setdefault(kind.parser or "text", []).append(suffix)
-    return FileTypes(supported_extensions=list(KINDS), engines=engines)
+        if not services.reads(f"file{suffix}"):
+            engines.setdefault(kind.parser or "text", []).append(suffix)
+    engines |= services.suffixes()
+    extensions = dict.fromkeys([*KINDS, *chain.from_iterable(engines.values())])
+    return FileTypes(supported_extensions=list(extensions), engines=engines)
 
 
 @router.delete("/delete_document", operation_id="delete_document")

@@ -48,6 +48,17 @@ def test_the_letter_of_the_first_rule_that_fits_says_how_a_text_is_cut() -> None
     assert ParsingServices().chunking("a.pdf") is None
 
 
+def test_suffixes_are_those_of_files_that_somebody_else_reads() -> None:
+    rules = parse_rules("pdf:docling; scans/*.png:mineru; letters/*:mineru; svg:plugin")
+    services = ParsingServices(rules, plugins=frozenset({"qa", "svg"}))
+    assert services.suffixes() == {
+        "docling": [".pdf"],
+        "mineru": [".docx", ".png", ".jpg", ".jpeg", ".gif", ".tif", ".tiff", ".bmp", ".webp"],
+        "plugin": [".svg", ".qa"],
+    }
+    assert ParsingServices().suffixes() == {}
+
+
 async def test_a_file_carries_how_its_rule_has_it_cut() -> None:
     services = ParsingServices(parse_rules("txt:native-P"))
     assert (await parse(b"text", "a.txt", services=services)).chunking == Chunking(
