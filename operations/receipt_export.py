@@ -161,7 +161,7 @@ async def logged_texts(log: Log, receipt: StoredReceipt) -> dict[str, str]:
     hashes = {passage.chunk_id: passage.sha256 for passage in passages}
     texts: dict[str, str] = {}
     for document in dict.fromkeys(passage.document_id for passage in passages):
-        async for chunk in logged_chunks(log, receipt.envelope.workspace, document):
+        async for chunk in logged_chunks(log, receipt.answering_workspace, document):
             if hashes.get(chunk.id) == sha256(chunk.content):
                 texts[chunk.id] = chunk.content
     return texts

@@ -63,7 +63,7 @@ async def verified(log: Log, workspace: str) -> ReceiptFindings:
     `Unavailable`.
     """
     findings = ReceiptFindings()
-    logged_passages = LoggedPassages(log, workspace)
+    logged_passages = LoggedPassages(log)
     async for receipt in receipts_behind(log, workspace, 0, lambda _: True):
         verification = await verified_by_log(receipt, logged_passages)
         findings.receipts += 1

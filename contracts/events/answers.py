@@ -121,6 +121,11 @@ class AnswerGiven(Event):
 
     receipt: str = Field(min_length=1, max_length=64, description="the receipt's id")
     form: ReceiptForm
+    branch: str = Field(
+        default="",
+        max_length=32,
+        description="name of the branch that answered for the workspace; empty: it did so itself",
+    )
     asked_at: AwareDatetime
     duration_ms: int = Field(ge=0, description="until the end of the answer")
     position: int = Field(

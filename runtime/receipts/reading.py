@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 from contracts.envelope import Envelope
 from contracts.events import AnswerGiven, Event
-from contracts.ids import entity_vector_id
+from contracts.ids import branch_workspace, entity_vector_id
 from runtime.bus.codec import decode
 from runtime.bus.points import sequence_at
 from runtime.bus.port import Log, Message
@@ -36,6 +36,14 @@ class StoredReceipt:
     def sequence(self) -> int:
         """Return its place in the log."""
         return self.record.sequence
+
+    @property
+    def answering_workspace(self) -> str:
+        """Return the workspace whose documents the answer rests on: a branch, where one answered
+        for the workspace that has the receipt.
+        """
+        workspace, branch = self.envelope.workspace, self.event.branch
+        return branch_workspace(workspace, branch) if branch else workspace
 
     @property
     def published_at(self) -> datetime:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from contracts.events import ChunksCreated
 from contracts.ids import sha256
 from contracts.values import Chunk
+from runtime.branches import is_dropped
 from runtime.bus.codec import decode
 from runtime.bus.port import Log
 from runtime.errors import ServiceError
@@ -16,7 +17,8 @@ from runtime.receipts.reading import StoredReceipt
 @dataclass(frozen=True)
 class Verification:
     """What was verified of one receipt. `passages`: those whose text in the log has the hash that
-    it names; `erased_passages`: those of erased documents; `problems`: a sentence for each fault.
+    it names; `erased_passages`: those of erased documents, and of a branch that was dropped;
+    `problems`: a sentence for each fault.
     """
 
     passages: int
@@ -29,15 +31,25 @@ class LoggedPassages:
     """The hashes of passages as the log has them; each document is read once."""
 
     log: Log
-    workspace: str
-    hashes: dict[str, set[tuple[str, str]]] = field(default_factory=dict[str, set[tuple[str, str]]])
+    hashes: dict[tuple[str, str], set[tuple[str, str]]] = field(
+        default_factory=dict[tuple[str, str], set[tuple[str, str]]]
+    )
+    dropped: dict[str, bool] = field(default_factory=dict[str, bool])
 
-    async def of(self, document: str) -> set[tuple[str, str]]:
+    async def of(self, workspace: str, document: str) -> set[tuple[str, str]]:
         """Return chunk id and hash of each passage that any version of the document had."""
-        if document not in self.hashes:
-            chunks = logged_chunks(self.log, self.workspace, document)
-            self.hashes[document] = {(chunk.id, sha256(chunk.content)) async for chunk in chunks}
-        return self.hashes[document]
+        key = workspace, document
+        if key not in self.hashes:
+            chunks = logged_chunks(self.log, workspace, document)
+            self.hashes[key] = {(chunk.id, sha256(chunk.content)) async for chunk in chunks}
+        return self.hashes[key]
+
+    async def has_gone(self, receipt: StoredReceipt) -> bool:
+        """Return whether the branch that answered was dropped, with all of its passages."""
+        workspace = receipt.answering_workspace
+        if receipt.event.branch and workspace not in self.dropped:
+            self.dropped[workspace] = await is_dropped(self.log, workspace)
+        return self.dropped.get(workspace, False)
 
 
 async def logged_chunks(log: Log, workspace: str, document: str) -> AsyncGenerator[Chunk]:
@@ -60,10 +72,14 @@ async def verified_by_log(receipt: StoredReceipt, logged_passages: LoggedPassage
     """Compare a receipt with itself and with the passages in the log. Raises `Unavailable`."""
     problems = text_problems(receipt)
     count = erased_count = 0
+    workspace = receipt.answering_workspace
+    has_gone = await logged_passages.has_gone(receipt)
     for passage in receipt.event.evidence.passages:
-        if not passage.sha256:
+        if has_gone or not passage.sha256:
             erased_count += 1
-        elif (passage.chunk_id, passage.sha256) in await logged_passages.of(passage.document_id):
+        elif (passage.chunk_id, passage.sha256) in await logged_passages.of(
+            workspace, passage.document_id
+        ):
             count += 1
         else:
             problems.append(

@@ -1,11 +1,18 @@
-"""Says which workspace answers questions: a branch that was promoted, or the one that is asked."""
+"""Says which workspace is read in place of the one that is asked: a branch of it that was promoted,
+or itself. Every reader of a workspace as it is passes here.
+"""
 
 import time
 from dataclasses import dataclass, field
+from typing import Annotated
+
+from fastapi import Depends
 
 from contracts.ids import branch_workspace, origin_of
 from runtime.branches import promoted_branch
 from runtime.bus.port import Log
+from services.gateway.dependencies import depends_on
+from services.gateway.workspaces import Workspace
 
 MAX_WORKSPACES = 10_000
 """Workspaces that are kept in memory."""
@@ -34,3 +41,18 @@ class PromotedBranches:
                 self._answering.clear()
             self._answering[workspace] = moment, answering
         return answering
+
+
+async def read_workspace(
+    workspace: Workspace, branches: Annotated[PromotedBranches, depends_on(PromotedBranches)]
+) -> str:
+    """Return the workspace that a request reads as it is. Whoever may read a workspace may read
+    its branches, too, and in them sees the same documents. Raises `Unavailable`.
+    """
+    return await branches.answering(workspace)
+
+
+ReadWorkspace = Annotated[str, Depends(read_workspace)]
+"""What a route reads of graph and passages as they are. Documents, their status and edits are those
+of `Workspace`.
+"""

@@ -109,6 +109,7 @@ class Parts:
     def slices(self) -> tuple[object, ...]:
         """Return what the routes of each slice work with, for `provide`."""
         current = CurrentPartitions(self.pointers, self.positions)
+        promoted = PromotedBranches(self.log)
         documents = self.projections.documents
         return (
             Brand(self.settings.webui_title or None, self.settings.webui_description or None),
@@ -117,7 +118,8 @@ class Parts:
             self._documents(),
             self._feeds(),
             self._graph(current),
-            self._questions(current),
+            promoted,
+            self._questions(current, promoted),
             self._search(),
             GoldenDependencies(self.log),
             BranchDependencies(self.log, self.pointers, documents, self.projections.graph),
@@ -143,7 +145,6 @@ class Parts:
             log=self.log,
             questions=self.questions,
             pointers=self.pointers,
-            branches=PromotedBranches(self.log),
             visibility=self.projections.visibility,
             documents=self.projections.documents,
             passages=self.projections.passages,
@@ -205,14 +206,16 @@ class Parts:
             past_documents=self.past_documents,
         )
 
-    def _questions(self, current: CurrentPartitions) -> QuestionDependencies:
+    def _questions(
+        self, current: CurrentPartitions, promoted: PromotedBranches
+    ) -> QuestionDependencies:
         return QuestionDependencies(
             questions=self.questions,
             current_partitions=current,
             positions=self.positions,
             pointers=self.pointers,
             past=self.past,
-            branches=PromotedBranches(self.log),
+            branches=promoted,
             settings=self.settings,
             count_tokens=self.count_tokens,
         )

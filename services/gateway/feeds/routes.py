@@ -37,6 +37,7 @@ from services.gateway.feeds.sent_events import event_block, event_stream, starte
 from services.gateway.feeds.streams import RETRY_AFTER
 from services.gateway.feeds.visible_events import VisibleEvents, visible_types
 from services.gateway.graph.document_passages import document_passages
+from services.gateway.promoted_branches import ReadWorkspace
 from services.gateway.reference.responses import Responses, error_responses
 from services.gateway.workspaces import Workspace
 from services.query.errors import BadRequest, NotFound
@@ -222,7 +223,7 @@ async def document_events(
 async def document_chunks(
     document_id: DocumentId,
     deps: FeedDeps,
-    workspace: Workspace,
+    workspace: ReadWorkspace,
     viewer: CurrentViewer,
     after: Annotated[int, Query(ge=-1, le=10_000_000, description="chunks behind this order")] = -1,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,

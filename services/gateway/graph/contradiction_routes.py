@@ -12,7 +12,7 @@ from services.gateway.graph.contradictions import MAX_SOURCES, Contradiction, co
 from services.gateway.graph.dependencies import GraphDeps
 from services.gateway.graph.models import Name
 from services.gateway.graph.sources import Source, sources_of
-from services.gateway.workspaces import Workspace
+from services.gateway.promoted_branches import ReadWorkspace
 from services.query.partitions import Partitions
 from services.query.status.standings import ValidityRegister, validity_register
 
@@ -74,7 +74,7 @@ class ContradictionsResponse(BaseModel):
 @router.get("/graph/contradictions")
 async def list_contradictions(
     deps: GraphDeps,
-    workspace: Workspace,
+    workspace: ReadWorkspace,
     viewer: CurrentViewer,
     name: Annotated[Name, Query(examples=["Ada Marlow"])],
     other: Annotated[

@@ -10,7 +10,7 @@ from services.gateway.auth.viewers import CurrentViewer
 from services.gateway.graph.dependencies import GraphDeps
 from services.gateway.graph.models import Name
 from services.gateway.graph.sources import Source, sources_of
-from services.gateway.workspaces import Workspace
+from services.gateway.promoted_branches import ReadWorkspace
 from services.query.partitions import Partitions
 from services.query.status.port import Passages
 from services.query.visibility.restriction import Contributions
@@ -71,7 +71,9 @@ class SeenSources:
     partitions: Partitions
 
 
-async def seen_sources(deps: GraphDeps, workspace: Workspace, viewer: CurrentViewer) -> SeenSources:
+async def seen_sources(
+    deps: GraphDeps, workspace: ReadWorkspace, viewer: CurrentViewer
+) -> SeenSources:
     """Return the sources that the viewer of the request sees."""
     contributions = await deps.contributions_of(viewer, workspace)
     partitions = Partitions.of(workspace, await deps.pointers.live("status", "graph"))

@@ -10,7 +10,7 @@ from runtime.bus.points import FORM
 from services.gateway.auth.viewers import CurrentViewer
 from services.gateway.graph.dependencies import GraphDeps
 from services.gateway.past.reader import VisiblePast
-from services.gateway.workspaces import Workspace
+from services.gateway.promoted_branches import ReadWorkspace
 from services.query.visibility.graph import BrowsedGraph
 
 AsOf = Annotated[str | None, Query(max_length=64, description=f"the graph as it was then: {FORM}")]
@@ -25,7 +25,7 @@ class RequestedGraph:
 
 
 async def present_graph(
-    deps: GraphDeps, workspace: Workspace, viewer: CurrentViewer
+    deps: GraphDeps, workspace: ReadWorkspace, viewer: CurrentViewer
 ) -> RequestedGraph:
     """Return the graph of the request's workspace as it is, and as its viewer sees it."""
     graph = await deps.graph_of(viewer, workspace)

@@ -3,6 +3,7 @@ answer.
 """
 
 import time
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from fastapi import APIRouter, HTTPException, Request, Response
@@ -74,7 +75,9 @@ async def place_of(
     set_call_scope(workspace)
     if body.as_of is None:
         answering_workspace = await deps.branches.answering(workspace)
-        return await _present_place(body, deps, answering_workspace, response)
+        place = await _present_place(body, deps, answering_workspace, response)
+        is_branch = answering_workspace != workspace
+        return replace(place, asked_workspace=workspace) if is_branch else place
     places = await caller_places(request, workspace) if request else PLAIN
     sequence = await sequence_of(deps.past, workspace, body.as_of, places)
     response.headers[POSITION_HEADER] = str(await deps.past.time_of(workspace, sequence))

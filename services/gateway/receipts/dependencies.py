@@ -5,7 +5,6 @@ from typing import Annotated
 
 from runtime.bus.port import LiveGenerations, Log
 from services.gateway.dependencies import depends_on
-from services.gateway.promoted_branches import PromotedBranches
 from services.query.questions.port import Questions
 from services.query.status.port import Documents, Passages
 from services.query.visibility.port import Visibility
@@ -13,14 +12,13 @@ from services.query.visibility.port import Visibility
 
 @dataclass(frozen=True)
 class ReceiptDependencies:
-    """The log that has the receipts, what asks their questions once more, which branches
-    answer, which documents a reader sees, and what they say now.
+    """The log that has the receipts, what asks their questions once more, which documents a reader
+    sees, and what they say now.
     """
 
     log: Log
     questions: Questions
     pointers: LiveGenerations
-    branches: PromotedBranches
     visibility: Visibility
     documents: Documents
     passages: Passages

@@ -1,6 +1,5 @@
-"""Whose receipts a request may read: all of the workspace and of the branch that answers for it,
-those of its own questions, or, where documents may be hidden from it, those of its own questions
-that rest on nothing hidden.
+"""Whose receipts a request may read: all of the workspace, those of its own questions, or, where
+documents may be hidden from it, those of its own questions that rest on nothing hidden.
 """
 
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from runtime.bus.port import Log
 from runtime.receipts.reading import StoredReceipt, find_receipt
 from services.gateway.auth.permissions import Principal
 from services.gateway.auth.viewers import CurrentViewer
-from services.gateway.receipts.dependencies import ReceiptDependencies, ReceiptDeps
+from services.gateway.receipts.dependencies import ReceiptDeps
 from services.gateway.workspaces import Workspace
 from services.query.errors import NotFound
 from services.query.visibility.viewer import Viewer
@@ -20,7 +19,7 @@ from services.query.visibility.viewer import Viewer
 
 @dataclass(frozen=True)
 class ReceiptReader:
-    """Who reads receipts of a workspace, or of a branch.
+    """Who reads receipts of a workspace.
 
     `asker`: whose alone, empty for everybody's; `viewer`: who asks, None for someone who sees all
     documents; `documents`: those it sees, None for all.
@@ -42,30 +41,12 @@ class ReceiptReader:
             return False
         return self.documents is None or self.documents.issuperset(receipt.event.evidence.documents)
 
-
-@dataclass(frozen=True)
-class ReceiptReaders:
-    """The same caller as a reader of a workspace, and of the branch that answers for it."""
-
-    readers: tuple[ReceiptReader, ...]
-
-    @property
-    def viewer(self) -> Viewer | None:
-        """Return who asks, None for someone who sees all documents."""
-        return self.readers[0].viewer
-
-    @property
-    def asker(self) -> str:
-        """Return whose receipts alone are read; empty for everybody's."""
-        return self.readers[0].asker
-
     async def receipt(self, log: Log, id: str) -> StoredReceipt:
         """Return the receipt of this id. Raises NotFound where there is none that may be read."""
-        for reader in self.readers:
-            receipt = await find_receipt(log, reader.workspace, id)
-            if receipt is not None and reader.may_read(receipt):
-                return receipt
-        raise NotFound(f"workspace {self.readers[0].workspace!r} has no receipt {id}")
+        receipt = await find_receipt(log, self.workspace, id)
+        if receipt is None or not self.may_read(receipt):
+            raise NotFound(f"workspace {self.workspace!r} has no receipt {id}")
+        return receipt
 
 
 def _owner(principals: tuple[str, ...]) -> tuple[str, ...]:
@@ -74,20 +55,11 @@ def _owner(principals: tuple[str, ...]) -> tuple[str, ...]:
     return users or principals
 
 
-async def receipt_readers(
+async def receipt_reader(
     request: Request, deps: ReceiptDeps, workspace: Workspace, viewer: CurrentViewer
-) -> ReceiptReaders:
+) -> ReceiptReader:
     """Return whose receipts the request may read."""
     principal: Principal = request.state.principal
-    workspaces = dict.fromkeys((workspace, await deps.branches.answering(workspace)))
-    return ReceiptReaders(
-        tuple([await _reader(principal, deps, name, viewer) for name in workspaces])
-    )
-
-
-async def _reader(
-    principal: Principal, deps: ReceiptDependencies, workspace: str, viewer: Viewer | None
-) -> ReceiptReader:
     if viewer is None:
         is_writer = principal.permissions.allows("write")
         return ReceiptReader(workspace, "" if is_writer else principal.name)
@@ -95,5 +67,5 @@ async def _reader(
     return ReceiptReader(workspace, principal.name, viewer, visible_documents.restriction)
 
 
-CurrentReaders = Annotated[ReceiptReaders, Depends(receipt_readers)]
+CurrentReader = Annotated[ReceiptReader, Depends(receipt_reader)]
 """A route that takes it shows receipts that its caller may read alone."""

@@ -1,13 +1,15 @@
 """The routes of receipts: which answers were given, on what each rests."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request
 
+from runtime.branches import is_dropped
 from runtime.bus.points import sequence_at
 from runtime.bus.port import Log
 from runtime.models.call_scope import set_call_scope
-from runtime.receipts.reading import newest_receipts
+from runtime.receipts.reading import StoredReceipt, newest_receipts
 from runtime.receipts.verifying import LoggedPassages, verified_by_log
 from services.gateway.caller_places import CallerPlaces
 from services.gateway.connection import while_connected
@@ -23,10 +25,11 @@ from services.gateway.receipts.models import (
     ReplayResponse,
     VerificationResponse,
 )
-from services.gateway.receipts.readers import CurrentReaders, ReceiptReader
+from services.gateway.receipts.readers import CurrentReader
 from services.gateway.receipts.replay import ReplayedQuestion, replay
 from services.gateway.reference.responses import error_responses
 from services.gateway.workspaces import Workspace
+from services.query.errors import BadRequest
 from services.query.partitions import Partitions, status_partition
 
 router = APIRouter(prefix="/receipts", tags=["receipts"])
@@ -37,7 +40,7 @@ ReceiptId = Annotated[str, Path(max_length=64, examples=["019ceb77-2a10-7c3e-9a4
 @router.get("")
 async def receipts(
     deps: ReceiptDeps,
-    readers: CurrentReaders,
+    reader: CurrentReader,
     places: CallerPlaces,
     conditions: Annotated[ReceiptConditions, Query()],
 ) -> Receipts:
@@ -45,36 +48,51 @@ async def receipts(
     read see those of their own questions; from whom documents may be hidden, those that rest on
     nothing hidden.
     """
-    if readers.asker and conditions.asker not in ("", readers.asker):
+    if reader.asker and conditions.asker not in ("", reader.asker):
         return Receipts(receipts=[])
     after = await _place(deps.log, conditions.since, places)
-    summaries: list[ReceiptSummary] = []
-    for reader in readers.readers:
-        summaries += await _summaries(deps, reader, places, conditions, after)
-    newest_first = sorted(summaries, key=lambda summary: summary.id, reverse=True)
-    return Receipts(receipts=newest_first[: conditions.limit])
+    stored_receipts = await newest_receipts(
+        deps.log,
+        reader.workspace,
+        conditions.filter(reader.asker or conditions.asker),
+        after,
+        conditions.limit,
+        may_read=reader.may_read,
+    )
+    change_counts = await _change_counts(deps, stored_receipts)
+    edit_counts = [0] * len(stored_receipts)
+    if reader.viewer is None:
+        edit_counts = await edited_items(stored_receipts, deps.log, reader.workspace)
+    summaries = [
+        ReceiptSummary.of(
+            receipt,
+            places,
+            changed_passages=change_counts[receipt.event.receipt],
+            edited_items=edit_count,
+        )
+        for receipt, edit_count in zip(stored_receipts, edit_counts, strict=True)
+    ]
+    return Receipts(receipts=summaries)
 
 
 @router.get("/{id}", responses=error_responses(404))
 async def receipt(
-    id: ReceiptId, deps: ReceiptDeps, readers: CurrentReaders, places: CallerPlaces
+    id: ReceiptId, deps: ReceiptDeps, reader: CurrentReader, places: CallerPlaces
 ) -> ReceiptResponse:
     """Return one receipt, where the caller may read it: see the list."""
-    receipt = await readers.receipt(deps.log, id)
-    return ReceiptResponse.of(receipt, places, hides_revisions=readers.viewer is not None)
+    receipt = await reader.receipt(deps.log, id)
+    return ReceiptResponse.of(receipt, places, hides_revisions=reader.viewer is not None)
 
 
 @router.get("/{id}/verification", responses=error_responses(404))
 async def verify_receipt(
-    id: ReceiptId, deps: ReceiptDeps, readers: CurrentReaders
+    id: ReceiptId, deps: ReceiptDeps, reader: CurrentReader
 ) -> VerificationResponse:
     """Compare the texts of a receipt with their hashes, and the passages that it names with those
     in the log. The hash chain of the log is compared by `lightstream receipts verify`.
     """
-    receipt = await readers.receipt(deps.log, id)
-    verification = await verified_by_log(
-        receipt, LoggedPassages(deps.log, receipt.envelope.workspace)
-    )
+    receipt = await reader.receipt(deps.log, id)
+    verification = await verified_by_log(receipt, LoggedPassages(deps.log))
     return VerificationResponse(id=id, **vars(verification))
 
 
@@ -84,7 +102,7 @@ async def replay_receipt(
     body: ReplayRequest,
     deps: ReceiptDeps,
     workspace: Workspace,
-    readers: CurrentReaders,
+    reader: CurrentReader,
     request: Request,
 ) -> ReplayResponse:
     """Ask the question of a receipt once more, from the same place of the log with the same
@@ -93,45 +111,38 @@ async def replay_receipt(
     It is asked for the principals of the receipt, or of now where the caller has any.
     """
     set_call_scope(workspace)
-    receipt = await readers.receipt(deps.log, id)
+    receipt = await reader.receipt(deps.log, id)
+    branch = receipt.event.branch
+    if branch and await is_dropped(deps.log, receipt.answering_workspace):
+        raise BadRequest(
+            f"branch {branch}, which answered, was dropped: its receipt stays and can be verified, "
+            "but there is nothing to ask any more"
+        )
     again = ReplayedQuestion(
         receipt.event,
-        Partitions.of(receipt.envelope.workspace, await deps.pointers.live("vectors")),
+        Partitions.of(receipt.answering_workspace, await deps.pointers.live("vectors")),
         body.query,
-        readers.viewer,
+        reader.viewer,
     )
     asking = replay(again, deps.questions, with_answer=body.answer)
     replayed = await while_connected(request, asking)
     return ReplayResponse(id=id, **vars(replayed))
 
 
-async def _summaries(
-    deps: ReceiptDependencies,
-    reader: ReceiptReader,
-    places: Places,
-    conditions: ReceiptConditions,
-    after: int,
-) -> list[ReceiptSummary]:
-    """Return the newest receipts of one workspace or branch."""
-    stored_receipts = await newest_receipts(
-        deps.log,
-        reader.workspace,
-        conditions.filter(reader.asker or conditions.asker),
-        after,
-        conditions.limit,
-        may_read=reader.may_read,
-    )
-    status = await status_partition(deps.pointers, reader.workspace)
-    change_counts = await changed_passages(stored_receipts, deps.documents, deps.passages, status)
-    edit_counts = [0] * len(stored_receipts)
-    if reader.viewer is None:
-        edit_counts = await edited_items(stored_receipts, deps.log, reader.workspace)
-    return [
-        ReceiptSummary.of(receipt, places, changed_passages=change_count, edited_items=edit_count)
-        for receipt, change_count, edit_count in zip(
-            stored_receipts, change_counts, edit_counts, strict=True
-        )
-    ]
+async def _change_counts(
+    deps: ReceiptDependencies, receipts: Sequence[StoredReceipt]
+) -> dict[str, int]:
+    """Return by id how many passages of each receipt have changed in the workspace, or the branch,
+    whose documents it rests on.
+    """
+    counts: dict[str, int] = {}
+    for workspace in {receipt.answering_workspace for receipt in receipts}:
+        group = [receipt for receipt in receipts if receipt.answering_workspace == workspace]
+        status = await status_partition(deps.pointers, workspace)
+        group_counts = await changed_passages(group, deps.documents, deps.passages, status)
+        ids = (receipt.event.receipt for receipt in group)
+        counts |= dict(zip(ids, group_counts, strict=True))
+    return counts
 
 
 async def _place(log: Log, since: str, places: Places) -> int:

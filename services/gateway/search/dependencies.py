@@ -15,6 +15,7 @@ from runtime.stores.graph.port import Graph
 from services.gateway.connection import while_connected
 from services.gateway.dependencies import depends_on
 from services.gateway.past.reader import VisiblePast, VisiblePastReader
+from services.gateway.promoted_branches import ReadWorkspace
 from services.query.partitions import graph_partition, status_partition
 from services.query.past.port import PastDocuments, StoredDocuments
 from services.query.retrieval.port import ProvenanceReader
@@ -52,16 +53,17 @@ AsOf = Annotated[str | None, Query(max_length=64, description=f"as it was then: 
 @dataclass(frozen=True)
 class WorkspaceReader:
     """Reads the workspace of a request as it is (`sequence` None), or as it was, as long as its
-    client waits. Each method raises what `PastReader` raises.
+    client waits. `workspace`: where it is read. Each method raises what `PastReader` raises.
     """
 
     deps: SearchDependencies
     past: VisiblePastReader
     sequence: int | None
+    workspace: str
 
     async def documents(self) -> StoredDocuments:
         """Return its documents and passages."""
-        workspace = self.past.reader.workspace
+        workspace = self.workspace
         if self.sequence is None:
             partition = await status_partition(self.deps.pointers, workspace)
             stored = StoredDocuments(self.deps.documents, self.deps.passages, partition)
@@ -77,13 +79,13 @@ class WorkspaceReader:
         """Return the documents to which reading is restricted; None: to none."""
         if self.past.viewer is None:
             return None
-        return (await self._visibility.of(self.past.reader.workspace, self.past.viewer)).ids
+        return (await self._visibility.of(self.workspace, self.past.viewer)).ids
 
     async def graph(self) -> tuple[BrowsedGraph, Partition]:
         """Return its graph, and the partition in which that is read."""
         if self.sequence is not None:
             return await self.past.graph(self.sequence)
-        workspace = self.past.reader.workspace
+        workspace = self.workspace
         graph = await graph_seen_by(
             self.past.viewer, self.deps.graph, self.deps.provenance, self.deps.visibility, workspace
         )
@@ -102,15 +104,16 @@ class WorkspaceReader:
 
     def turn(self) -> AbstractAsyncContextManager[None]:
         """Wait for a turn to read all passages, and have it until the block ends."""
-        return self.deps.turns.hold(self.past.reader.workspace)
+        return self.deps.turns.hold(self.workspace)
 
 
 async def workspace_reader(
-    deps: SearchDeps, past: VisiblePast, as_of: AsOf = None
+    deps: SearchDeps, past: VisiblePast, present_workspace: ReadWorkspace, as_of: AsOf = None
 ) -> WorkspaceReader:
     """Return the reader of a request."""
-    sequence = None if as_of is None else await past.point(as_of)
-    return WorkspaceReader(deps, past, sequence)
+    if as_of is None:
+        return WorkspaceReader(deps, past, None, present_workspace)
+    return WorkspaceReader(deps, past, await past.point(as_of), past.reader.workspace)
 
 
 Reader = Annotated[WorkspaceReader, Depends(workspace_reader)]

@@ -94,7 +94,9 @@ class LocalQuestions:
         if self.receipts is None or request.output != "answer":
             return None
         place = request.place
-        answer_place = AnswerPlace(place.workspace, place.sequence, place.complete_to)
+        answer_place = AnswerPlace(
+            place.workspace, place.sequence, place.complete_to, place.asked_workspace
+        )
         return self.receipts.recording(question, answer_place, is_streamed=request.is_streamed)
 
     async def _searched(self, place: SearchPlace) -> tuple[QueryDependencies, Partitions]:

@@ -32,11 +32,13 @@ class SearchPlace:
 
     `partitions` are those that are searched. Of the past they say by which embedding model.
     `complete_to`: up to when all documents are there, in microseconds since 1970; 0 for unknown.
+    `asked_workspace`: the one for which a promoted branch answers; empty: that of the partitions.
     """
 
     partitions: Partitions
     sequence: int | None = None
     complete_to: int = 0
+    asked_workspace: str = ""
 
     @property
     def workspace(self) -> str:

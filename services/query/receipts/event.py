@@ -45,6 +45,7 @@ def answer_given(recording: Recording, position: int, model: str) -> AnswerGiven
     return AnswerGiven(
         receipt=recording.id,
         form=form,
+        branch=recording.place.branch,
         asked_at=recording.asked_at,
         duration_ms=_milliseconds(recording),
         position=recording.place.sequence if recording.place.sequence is not None else position,

@@ -129,7 +129,7 @@ class AnswerReceipts:
             event,
             id=recording.id,
             source=SOURCE,
-            workspace=recording.place.workspace,
+            workspace=recording.place.receipt_workspace,
             time=recording.ended_at or datetime.now(UTC),
             lineage=recording.lineage,
         )

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 from contracts.envelope import Lineage
 from contracts.events import AnswerEnd
+from contracts.ids import branch_workspace
 from runtime.bus.actor import current_actor
 from runtime.bus.port import Log
 from runtime.errors import ServiceError
@@ -27,6 +28,21 @@ class AnswerPlace:
     workspace: str
     sequence: int | None = None
     complete_to: int = 0
+    asked_workspace: str = ""
+
+    @property
+    def receipt_workspace(self) -> str:
+        """Return the workspace that has the receipt: the one that was asked. So it stays when the
+        branch that answered is dropped.
+        """
+        return self.asked_workspace or self.workspace
+
+    @property
+    def branch(self) -> str:
+        """Return the name of the branch that answers for it; empty where it does so itself."""
+        if not self.asked_workspace:
+            return ""
+        return self.workspace.removeprefix(branch_workspace(self.asked_workspace, ""))
 
 
 @dataclass

@@ -9,12 +9,13 @@ from typing import Any
 import httpx
 import pytest
 
-from contracts.events import BranchCreated, BranchPromoted, BranchSettings
+from contracts.access import Access
+from contracts.events import AccessChanged, BranchCreated, BranchPromoted, BranchSettings
 from runtime.projections.operator_orders import OperatorOrder, OrderOutcome, write_outcome
 from tests.support.access import SEVERAL, WRITER, behind, client, keyed
 from tests.support.events import sealed
 from tests.support.operations import MemoryOperatorProcess
-from tests.support.querying import CURIE, QueryHarness, library_of_two
+from tests.support.querying import CURIE, QueryHarness, library_of_two, projected
 
 READER_OF_ALL = "all:k-all-0123456789abcdef:*:read"
 REQUEST: dict[str, Any] = {"name": "small", "chunk_size": 100, "budget": 0.0, "reason": "cheaper?"}
@@ -172,6 +173,54 @@ async def test_a_sample_is_not_promoted() -> None:
     async with client(harness.app()) as api:
         refusal = await api.post("/branches/small/promote", json={})
     assert refusal.status_code == 422 and "sample" in refusal.text
+
+
+async def test_what_readers_see_as_it_is_is_the_promoted_branch_and_documents_stay() -> None:
+    harness = await branched()
+    paths = {
+        "/graph/label/list": {},
+        "/graph/label/popular": {},
+        "/graph/label/search": {"q": "a"},
+        "/graphs": {"label": "*"},
+        "/graph/entity/exists": {"name": "Marie Curie"},
+        "/graph/provenance": {"name": "Marie Curie"},
+        "/graph/contradictions": {"name": "Marie Curie"},
+        "/passages/search": {"keyword": "bread"},
+        "/passages/around": {"chunk_id": "curie-chunk-000"},
+        "/documents/curie/chunks": {},
+    }
+
+    async def answers_in(workspace: str) -> dict[str, Any]:
+        async with client(harness.app(), **{"X-Workspace": workspace}) as api:
+            answers = {path: await api.get(path, params=paths[path]) for path in paths}
+            return {path: (answer.status_code, answer.json()) for path, answer in answers.items()}
+
+    origin = await answers_in("w")
+    branch = await answers_in("w..small")
+    for path in ("/graph/label/list", "/graphs", "/graph/provenance", "/passages/search"):
+        assert origin[path] != branch[path], path
+    await harness.log.publish(sealed(BranchPromoted(name="small"), workspace="w"))
+    assert await answers_in("w") == branch
+    async with client(harness.app(), **{"X-Workspace": "w"}) as api:
+        counts = (await api.get("/documents/status_counts")).json()["status_counts"]
+        await api.post("/branches/rollback", json={})
+    assert counts["all"] == 2
+    assert await answers_in("w") == origin
+
+
+async def test_a_viewer_sees_in_the_promoted_branch_what_it_may_see() -> None:
+    harness = await branched()
+    await harness.log.publish(sealed(BranchPromoted(name="small"), workspace="w"))
+    restriction = AccessChanged(document_id="curie", access=Access(allow=("group:legal",)))
+    await harness.log.publish(sealed(restriction, workspace="w..small"))
+    await projected(harness)
+    bindings = "key:writer=user:bo"
+    config = behind(lightstream_api_keys=SEVERAL, lightstream_principals=bindings)
+    async with keyed(harness.app(config), WRITER, "w") as api:
+        assert (await api.get("/graph/label/list")).json() == []
+        matches = (await api.get("/passages/search", params={"keyword": "radium"})).json()
+        neighbours = await api.get("/passages/around", params={"chunk_id": "curie-chunk-000"})
+    assert (matches["passages"], neighbours.status_code) == ([], 404)
 
 
 async def test_who_may_order_promote_and_read() -> None:
