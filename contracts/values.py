@@ -48,6 +48,47 @@ class BlobRef(Value):
         return self.place or self.sha256
 
 
+MAX_FIGURES = 100
+"""Figures that one document may have."""
+
+MAX_CAPTION = 300
+"""Characters of what a document says of a figure."""
+
+
+class FigureRef(Value):
+    """A figure of a document as passages name it."""
+
+    number: int = Field(ge=1, description="as the text names it: [Figure 2]")
+    sha256: str = Field(pattern=r"^[0-9a-f]{64}$", description="of the picture's bytes")
+    width: int = Field(ge=1, description="pixels")
+    height: int = Field(ge=1, description="pixels")
+    caption: str = Field(
+        default="", max_length=MAX_CAPTION, description="what the document says of it"
+    )
+    page: int | None = Field(default=None, ge=1, description="where it stands, from 1")
+
+
+class Figure(FigureRef):
+    """A picture of a document, kept in KB_BLOBS among those of its workspace."""
+
+    media_type: Literal["image/png", "image/jpeg", "image/gif", "image/webp"]
+    blob: BlobRef
+    box: tuple[float, float, float, float] | None = Field(
+        default=None,
+        description="left, top, right and bottom edge, as shares of the width or height of a page",
+    )
+
+    @property
+    def ref(self) -> FigureRef:
+        """Return it as passages name it."""
+        return FigureRef(**{name: getattr(self, name) for name in FigureRef.model_fields})
+
+
+def figure_label(number: int, caption: str) -> str:
+    """Return how a text names its figure of that number."""
+    return f"[Figure {number}: {caption}]" if caption else f"[Figure {number}]"
+
+
 MAX_SUPERSEDED = 100
 """Documents that one document may take the place of."""
 
@@ -186,6 +227,9 @@ class Chunk(ChunkRef):
     page: int | None = Field(default=None, ge=1, description="where it begins; the first page is 1")
     given: CustomExtraction | None = Field(
         default=None, description="what it says; it is not extracted then"
+    )
+    figures: tuple[FigureRef, ...] = Field(
+        default=(), max_length=MAX_FIGURES, description="the figures that stand in it"
     )
 
 

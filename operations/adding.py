@@ -145,6 +145,7 @@ def _draft(
             pages=parsed_file.pages,
             chunking=options.chunking or parsed_file.chunking,
             warnings=parsed_file.warnings,
+            figures=parsed_file.figures,
             access=options.access,
             validity=options.validity,
             original=parsed_file.data if options.keeps_originals else b"",

@@ -25,6 +25,7 @@ from contracts.events import (
     TagsChanged,
 )
 from contracts.ids import event_id
+from contracts.values import BlobRef
 from runtime.branches import Branch, is_dropped, read_branches
 from runtime.bus.codec import decode
 from runtime.bus.encoded_text import EncodedText
@@ -192,18 +193,27 @@ class BranchCopier:
         return True
 
     async def _document(self, event: DocumentAdded, access: Access | None) -> DocumentAdded:
-        """Return the document as the branch has it: cut by its settings, its long text and its
-        original among its own.
+        """Return the document as the branch has it: cut by its settings, its long text, its
+        original and its figures among its own.
         """
         changes: dict[str, Any] = {"access": access}
         if chunking := self.branch.event.settings.chunking:
             changes["chunking"] = chunking
         for name in ("blob", "original"):
             if ref := getattr(event, name):
-                data = b"".join(await self.blobs.parts(ref))
-                content = EncodedText(data, ref.sha256)
-                changes[name] = await self.blobs.put(content, self.branch.workspace)
+                changes[name] = await self._blob(ref)
+        changes["figures"] = tuple(
+            [
+                figure.model_copy(update={"blob": await self._blob(figure.blob)})
+                for figure in event.figures
+            ]
+        )
         return event.model_copy(update=changes)
+
+    async def _blob(self, ref: BlobRef) -> BlobRef:
+        """Return where the branch has what stands beside the log."""
+        data = b"".join(await self.blobs.parts(ref))
+        return await self.blobs.put(EncodedText(data, ref.sha256), self.branch.workspace)
 
     async def _sequence_of_copy(self, sequence: int) -> int | None:
         """Return the sequence of the copy of what the origin has at a sequence; None without

@@ -65,7 +65,8 @@ async def add_document(
             raise OtherText(f"there is another document of the id {id}")
     blob = await blobs.put(draft.content, workspace) if draft.is_long else None
     original = await blobs.put(draft.original, workspace) if draft.original else None
-    event = draft.event_of(id, blob, original)
+    figures = [await blobs.put(picture, workspace) for picture in draft.pictures]
+    event = draft.event_of(id, blob, original, figures)
     # What stood before is part of the id: a text that comes back after another one is a new event.
     cause = f"{workspace}/key/{key}" if key else f"{workspace}/{id}/{before}/{draft.content.sha256}"
     envelope: Envelope[Event] = wrap(
@@ -85,11 +86,14 @@ async def add_document(
 
 def _says_nothing_new(draft: DocumentDraft, current_event: DocumentAdded) -> bool:
     """Return whether a draft with the same text says nothing else of when the document holds, and
-    brings no original that is not there.
+    brings no original and no other figures than those that are there.
     """
     validity = draft.event.validity
     brings_original = draft.original is not None and current_event.original is None
-    return (validity is None or validity == current_event.validity) and not brings_original
+    hashes = [picture.sha256 for picture in draft.pictures]
+    brings_figures = bool(hashes) and hashes != [figure.sha256 for figure in current_event.figures]
+    is_same_validity = validity is None or validity == current_event.validity
+    return is_same_validity and not (brings_original or brings_figures)
 
 
 async def reprocess_document(

@@ -18,8 +18,10 @@ from contracts.spelling import name_spelling
 from contracts.text import INLINE_LIMIT, MAX_TEXT_BYTES, encodable, is_blank, sanitize
 from contracts.values import (
     KNOWLEDGE_LIMIT,
+    MAX_FIGURES,
     BlobRef,
     CustomKnowledge,
+    Figure,
     Scalar,
     Validity,
     document_warnings,
@@ -27,6 +29,7 @@ from contracts.values import (
 from runtime.bus.codec import explain
 from runtime.bus.encoded_text import EncodedText
 from runtime.errors import InvalidInput
+from runtime.parsing.content import FigureFile
 from runtime.parsing.names import validated_name
 
 V = TypeVar("V")
@@ -61,6 +64,8 @@ class Submission:
     """Who may see the document; None: as was said of it before, at first everyone."""
     original: bytes = field(default=b"", repr=False)
     """The file that the text was read from, where it is to be kept."""
+    figures: Sequence[FigureFile] = field(default=(), repr=False)
+    """The pictures of the file; the text names the first one `[Figure 1]`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,6 +84,9 @@ class DocumentDraft:
     """See `Submission`."""
     original: EncodedText | None = None
     """The file to be kept beside the log."""
+    figures: Sequence[FigureFile] = field(default=(), repr=False)
+    pictures: Sequence[EncodedText] = field(default=(), repr=False)
+    """What is known of each figure, and its bytes to be kept beside the log."""
 
     @classmethod
     def of(cls, submission: Submission) -> "DocumentDraft":
@@ -89,6 +97,7 @@ class DocumentDraft:
         _check_chunking(submission)
         text = _content(submission)
         content = _encoded(submission, text)
+        figures = tuple(submission.figures[:MAX_FIGURES])
         given_path = encodable(submission.file_path)
         validated_name(name_spelling(given_path))
         if submission.without_folders:
@@ -102,6 +111,8 @@ class DocumentDraft:
             event=_event(submission, id, file_path, text, content),
             replaces=submission.replaces,
             original=EncodedText.of_bytes(submission.original) if submission.original else None,
+            figures=figures,
+            pictures=[EncodedText.of_bytes(figure.data) for figure in figures],
         )
 
     @property
@@ -110,13 +121,31 @@ class DocumentDraft:
         return self.event.blob is not None
 
     def event_of(
-        self, id: str, blob: BlobRef | None, original: BlobRef | None = None
+        self,
+        id: str,
+        blob: BlobRef | None,
+        original: BlobRef | None = None,
+        figures: Sequence[BlobRef] = (),
     ) -> DocumentAdded:
-        """Return the event under the document's id in the log, with the references of a long text
-        and of the original.
+        """Return the event under the document's id in the log, with the references of a long text,
+        of the original and of each figure.
         """
-        values = {"document_id": id, "blob": blob, "original": original}
+        figures_in_event = tuple(
+            _figure(number, file, ref)
+            for number, (file, ref) in enumerate(zip(self.figures, figures, strict=True), 1)
+        )
+        values = {
+            "document_id": id,
+            "blob": blob,
+            "original": original,
+            "figures": figures_in_event,
+        }
         return self.event.model_copy(update=values)
+
+
+def _figure(number: int, file: FigureFile, ref: BlobRef) -> Figure:
+    properties = {name: getattr(file, name) for name in FigureFile._fields if name != "data"}
+    return validated(lambda: Figure(number=number, sha256=ref.sha256, blob=ref, **properties))
 
 
 def _check_chunking(submission: Submission) -> None:

@@ -11,6 +11,7 @@ from contracts.ids import UNKNOWN_SOURCE
 from contracts.tags import MAX_TAGS, Tag
 from contracts.values import (
     KNOWLEDGE_LIMIT,
+    MAX_FIGURES,
     BlobRef,
     Chunk,
     ChunkRef,
@@ -19,6 +20,7 @@ from contracts.values import (
     DocumentWarnings,
     ExtractedEntity,
     ExtractedRelation,
+    Figure,
     Scalar,
     TokenUsage,
     Validity,
@@ -68,6 +70,11 @@ class DocumentAdded(Event):
         default=None,
         description="the file that the text was read from, kept in KB_BLOBS where that is wanted",
     )
+    figures: tuple[Figure, ...] = Field(
+        default=(),
+        max_length=MAX_FIGURES,
+        description="the pictures of the file, as the text names them: [Figure 2: its caption]",
+    )
 
     @model_validator(mode="after")
     def _exactly_one_text(self) -> Self:
@@ -91,7 +98,8 @@ class DocumentAdded(Event):
     @property
     def blobs(self) -> tuple[BlobRef, ...]:
         """What of it stands beside the log."""
-        return tuple(ref for ref in (self.blob, self.original) if ref)
+        figures = (figure.blob for figure in self.figures)
+        return tuple(ref for ref in (self.blob, self.original, *figures) if ref)
 
 
 class DocumentDeleted(Event):

@@ -4,9 +4,10 @@ import gzip
 import hashlib
 import re
 import zlib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from contracts import subjects
 from contracts.values import PLACE_PATTERN
@@ -14,6 +15,7 @@ from operations.backup.manifest import Blob, Part, put_file
 from runtime.bus.chain import body_of
 from runtime.bus.records import Record, line_of, parse_line
 from runtime.errors import InvalidInput
+from runtime.models.json_values import as_dict
 
 COMPRESSION = 1
 """Of gzip: the fastest makes a fifth of a log, the best hardly less."""
@@ -29,7 +31,7 @@ def write_part(folder: Path, name: str, records: Sequence[Record]) -> Part:
     digest = hashlib.sha256(lines).hexdigest()
     file = f"{name}-{digest[:12]}.jsonl.gz"
     put_file(folder / file, gzip.compress(lines, COMPRESSION, mtime=0))
-    blobs = {blob.key: blob for record in records if (blob := blob_of(record))}
+    blobs = {blob.key: blob for record in records for blob in blobs_of(record)}
     first, last_sequence = (records[0].sequence, records[-1].sequence) if records else (0, 0)
     return Part(file, first, last_sequence, len(records), digest, tuple(blobs.values()))
 
@@ -63,14 +65,21 @@ def without(folder: Path, part: Part, sequences: Collection[int]) -> Part:
     )
 
 
-def blob_of(record: Record) -> Blob | None:
-    """Return the long text that an event names; None when it names none."""
-    body = body_of(record, b'"blob"')
-    match body.get("blob"):
-        case {"sha256": str() as sha256, "size": int() as size, "parts": int() as parts} as blob:
-            return Blob(sha256, size, parts, _own_place(record, blob.get("place")))
+def blobs_of(record: Record) -> Iterator[Blob]:
+    """Yield what an event names beside the log: a long text, an original, figures."""
+    body = body_of(record, b'"sha256"')
+    refs: list[Any] = [body.get("blob"), body.get("original")]
+    match body.get("figures"):
+        case [*figures]:
+            refs += [as_dict(figure).get("blob") for figure in figures]
         case _:
-            return None
+            pass
+    for ref in refs:
+        match ref:
+            case {"sha256": str() as sha256, "size": int() as size, "parts": int() as parts}:
+                yield Blob(sha256, size, parts, _own_place(record, ref.get("place")))
+            case _:
+                continue
 
 
 def _own_place(record: Record, place: object) -> str | None:

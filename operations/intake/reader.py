@@ -161,5 +161,6 @@ class Intake:
             pages=parsed_file.pages,
             chunking=parsed_file.chunking,
             warnings=parsed_file.warnings,
+            figures=parsed_file.figures,
         )
         return await asyncio.to_thread(DocumentDraft.of, submission)

@@ -212,6 +212,7 @@ class Sync:
             pages=parsed_file.pages,
             chunking=parsed_file.chunking,
             warnings=parsed_file.warnings,
+            figures=parsed_file.figures,
             access=file.access or self.request.access,
         )
         draft = await asyncio.to_thread(DocumentDraft.of, submission)

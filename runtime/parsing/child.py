@@ -1,9 +1,9 @@
 """The child process of a parser: limits first, then the parser that is asked for, then the file.
 
 `python -m runtime.parsing.child pdf` reads the file from standard input; behind the parser may
-stand the encoding that is asked for and the one that was declared. It writes a line of JSON, the
-offsets at which pages begin and the encoding, and then the text; or the reason, with exit code
-`REFUSED`, when there is none to be had.
+stand the encoding that is asked for and the one that was declared. It writes a line of JSON (the
+offsets at which pages begin, the encoding, what is known of each figure), the figures, and then the
+text; or the reason, with exit code `REFUSED`, when there is none to be had.
 """
 
 import importlib
@@ -90,10 +90,17 @@ def _reader(name: str, hints: list[str]) -> Callable[[bytes], bytes]:
 
 def _encoded(content: Content) -> bytes:
     encoding = content.encoding and tuple(content.encoding)
+    figures = [(len(figure.data), *figure[1:]) for figure in content.figures]
     head = orjson.dumps(
-        {"pages": content.pages, "encoding": encoding, "warnings": content.warnings}
+        {
+            "pages": content.pages,
+            "encoding": encoding,
+            "warnings": content.warnings,
+            "figures": figures,
+        }
     )
-    return head + b"\n" + content.text.encode("utf-8", "replace")
+    pictures = b"".join(figure.data for figure in content.figures)
+    return head + b"\n" + pictures + content.text.encode("utf-8", "replace")
 
 
 def _content(name: str, parser: ModuleType, hints: list[str], data: bytes) -> Content:

@@ -12,6 +12,7 @@ from runtime.parsing.content import Content, joined
 from runtime.parsing.docx_numbering import Numbering
 from runtime.parsing.docx_story import Story
 from runtime.parsing.docx_styles import Styles
+from runtime.parsing.figures import Figures
 from runtime.parsing.office_parts import OfficeParts, local
 from runtime.parsing.omissions import Omissions
 from runtime.parsing.package import DAMAGE, check, damaged
@@ -27,13 +28,14 @@ def text(data: bytes) -> Content:
     """
     check(data, WHAT)
     omissions = Omissions()
+    figures = Figures(omissions)
     try:
-        return joined(_blocks(OfficeParts(data), omissions), omissions)
+        return joined(_blocks(OfficeParts(data), omissions, figures), omissions, figures)
     except DAMAGE:
         raise damaged(WHAT) from None
 
 
-def _blocks(parts: OfficeParts, omissions: Omissions) -> Iterator[str]:
+def _blocks(parts: OfficeParts, omissions: Omissions, figures: Figures) -> Iterator[str]:
     main = parts.main()
     root = parts.xml(main)
     if local(root) != "document":
@@ -43,7 +45,7 @@ def _blocks(parts: OfficeParts, omissions: Omissions) -> Iterator[str]:
     }
     styles = Styles(parts.xml(kinds["styles"]) if "styles" in kinds else None)
     numbering = Numbering(parts.xml(kinds["numbering"]) if "numbering" in kinds else None)
-    story = Story(parts, main, styles, numbering, omissions)
+    story = Story(parts, main, styles, numbering, omissions, figures)
     yield from story.blocks(root)
     yield from story.comments_elsewhere()
     seen_words: set[str] = set()

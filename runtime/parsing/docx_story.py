@@ -23,6 +23,7 @@ from runtime.parsing.docx_numbering import Numbering
 from runtime.parsing.docx_styles import Styles, numbered_level, outline_level
 from runtime.parsing.docx_tables import Grid
 from runtime.parsing.drawings import alternative_text, chart_text, diagram_text
+from runtime.parsing.figures import Figures
 from runtime.parsing.office_math import math_text
 from runtime.parsing.office_parts import OfficeParts, attribute, child, descendants, local, number
 from runtime.parsing.omissions import (
@@ -74,12 +75,15 @@ class Story:
         styles: Styles,
         numbering: Numbering,
         omissions: Omissions,
+        figures: Figures | None = None,
     ) -> None:
+        """Without `figures` no picture is kept: those of headers are the same on each page."""
         self._parts = parts
         self._path = path
         self._styles = styles
         self._numbering = numbering
         self._omissions = omissions
+        self._figures = figures
         self._relationships = parts.relationships(path)
         self._fields: list[_Field] = []
         self._notes: dict[str, dict[str, Element]] = {}
@@ -298,18 +302,31 @@ class Story:
         pictures = count_in_drawing(element, "pic") + (
             count_in_drawing(element, "imagedata") if local(element) == "pict" else 0
         )
-        self._omissions.add(PICTURE, pictures)
         self._omissions.add(EMBEDDED, count_in_drawing(element, "OLEObject"))
         if pictures:
-            descriptions = [
-                attribute(inner, "descr")
-                for inner in elements_of_drawing(element)
-                if local(inner) == "docPr"
-            ]
-            words = (alternative_text(text) for text in descriptions)
-            line.after += [f"[Picture: {text}]" for text in dict.fromkeys(words) if text]
+            line.after += self._pictures(element, pictures)
         for inner in elements_of_drawing(element):
             line.after += self._of_drawing(inner)
+
+    def _pictures(self, drawing: Element, count: int) -> list[str]:
+        """Return what stands for the pictures of a drawing: for each that is in the file its mark,
+        of the others what was written for those who do not see them.
+        """
+        elements = list(elements_of_drawing(drawing))
+        descriptions = (attribute(inner, "descr") for inner in elements if local(inner) == "docPr")
+        words = [text for text in dict.fromkeys(map(alternative_text, descriptions)) if text]
+        pictures = [data for inner in elements if (data := self._picture(inner))]
+        if not self._figures or len(pictures) != count:
+            self._omissions.add(PICTURE, count)
+            return [f"[Picture: {text}]" for text in words]
+        texts = words if len(words) == count else [", ".join(words)] + [""] * (count - 1)
+        return [self._figures.place(data, text) for data, text in zip(pictures, texts, strict=True)]
+
+    def _picture(self, element: Element) -> bytes:
+        """Return the picture that an element of a drawing shows; empty for none in the file."""
+        names = {"blip": "embed", "imagedata": "id"}
+        relationship = self._relationships.get(attribute(element, names.get(local(element), "")))
+        return self._parts.content(relationship.path) if relationship else b""
 
     def _of_drawing(self, element: Element) -> Iterator[str]:
         name = local(element)

@@ -11,6 +11,7 @@ from runtime.errors import InvalidInput
 from runtime.parsing import html
 from runtime.parsing.content import Content, joined
 from runtime.parsing.decoding import decode
+from runtime.parsing.figures import Figures
 from runtime.parsing.omissions import Omissions
 from runtime.parsing.package import DAMAGE, PROTECTED, check, damaged
 
@@ -33,12 +34,13 @@ def text(data: bytes) -> Content:
     try:
         with zipfile.ZipFile(BytesIO(data)) as archive:
             omissions = Omissions()
-            return joined(_chapters(archive, omissions), omissions)
+            figures = Figures(omissions)
+            return joined(_chapters(archive, omissions, figures), omissions, figures)
     except DAMAGE:
         raise damaged(WHAT) from None
 
 
-def _chapters(archive: zipfile.ZipFile, omissions: Omissions) -> Iterator[str]:
+def _chapters(archive: zipfile.ZipFile, omissions: Omissions, figures: Figures) -> Iterator[str]:
     """Yield the text of each chapter, once however often the order of reading names it."""
     package = _attributes(archive, _CONTAINER, "rootfile", "full-path")[0][0]
     if not package.lower().endswith(".opf"):
@@ -51,13 +53,22 @@ def _chapters(archive: zipfile.ZipFile, omissions: Omissions) -> Iterator[str]:
         path, kind = parts[id]
         if kind in _CHAPTERS:
             place = posixpath.normpath(posixpath.join(posixpath.dirname(package), unquote(path)))
-            yield _chapter(archive, place, omissions)
+            yield _chapter(archive, place, omissions, figures)
 
 
-def _chapter(archive: zipfile.ZipFile, path: str, omissions: Omissions) -> str:
-    """Return the text of a chapter; empty for a cover or another page with a picture."""
+def _chapter(archive: zipfile.ZipFile, path: str, omissions: Omissions, figures: Figures) -> str:
+    """Return the text of a chapter; empty for a page with nothing."""
+
+    def picture(address: str) -> bytes:
+        place = posixpath.normpath(posixpath.join(posixpath.dirname(path), unquote(address)))
+        try:
+            return html.data_of_address(address) or archive.read(place)
+        except KeyError:
+            return b""
+
     try:
-        return html.page_text(decode(archive.read(path)).text, omissions)
+        source = decode(archive.read(path)).text
+        return html.page_text(source, omissions, html.Pictures(figures, picture))
     except InvalidInput:
         if not _PROTECTION.isdisjoint(archive.namelist()):
             raise InvalidInput(PROTECTED) from None

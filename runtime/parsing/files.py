@@ -10,11 +10,13 @@ from pathlib import PurePosixPath
 from contracts.chunking import Chunking
 from contracts.values import Scalar, document_warnings
 from runtime.errors import InvalidInput
-from runtime.parsing.content import Content
+from runtime.parsing.content import Content, FigureFile
 from runtime.parsing.decoding import decode
 from runtime.parsing.encodings import NO_HINT, Encoding, Hint, codec, validated_encoding
 from runtime.parsing.kinds import (
+    INLINE_PICTURE,
     KINDS,
+    MARKDOWN,
     PDF,
     PICTURES,
     PLAIN,
@@ -51,6 +53,8 @@ class Parsed:
     """The file."""
     chunking: Chunking | None = None
     """How the rule that fits its name has it cut."""
+    figures: tuple[FigureFile, ...] = field(default=(), repr=False)
+    """Its pictures; the text names the first one `[Figure 1]`."""
 
 
 async def parse(
@@ -88,7 +92,8 @@ async def parse(
     doubts = [content.encoding.warning] if content.encoding else []
     warnings = document_warnings([*doubts, *content.warnings])
     chunking = services.chunking(name)
-    return Parsed(content.text, content.pages, metadata, warnings, data, chunking)
+    figures = content.figures
+    return Parsed(content.text, content.pages, metadata, warnings, data, chunking, figures)
 
 
 def refuse_larger(size: int, name: str) -> None:
@@ -122,6 +127,8 @@ def _kind(data: bytes, suffix: str) -> Kind:
 
 
 async def _content(data: bytes, kind: Kind, hint: Hint) -> Content:
+    if kind is MARKDOWN and INLINE_PICTURE in data:
+        return await parse_apart("markdown", data, hint=hint)
     if kind.parser:
         return await parse_apart(kind.parser, data, hint=hint if kind.is_text else NO_HINT)
     # Statistics over a sample take a tenth of a second: not on the event loop of who serves others

@@ -1,7 +1,13 @@
-"""HTML to Markdown: headings, lists and tables stay; scripts, styles and pictures go."""
+"""HTML to Markdown: headings, lists and tables stay, pictures become figures; scripts and styles
+go.
+"""
 
 import re
+from base64 import b64decode
+from collections.abc import Callable
 from html import escape, unescape
+from typing import NamedTuple
+from urllib.parse import unquote
 
 from html_to_markdown import ConversionOptions, convert
 from html_to_markdown.exceptions import ConversionError
@@ -10,6 +16,7 @@ from runtime.errors import InvalidInput
 from runtime.parsing.content import Content, joined
 from runtime.parsing.definition_lists import definitions_as_markdown, mark_definitions
 from runtime.parsing.drawings import alternative_text
+from runtime.parsing.figures import Figures, unkept
 from runtime.parsing.omissions import EMBEDDED, MEDIA, PICTURE, Omission, Omissions
 
 HIDDEN = Omission(
@@ -19,6 +26,8 @@ HIDDEN = Omission(
 
 _PICTURE = re.compile(r"<img\b((?>[^>\"']|\"[^\"]*\"|'[^']*')*+)>", re.IGNORECASE)
 _ALTERNATIVE = re.compile(r"\balt\s*=\s*(?:\"([^\"]*)\"|'([^']*)')", re.IGNORECASE)
+_ADDRESS = re.compile(r"\bsrc\s*=\s*(?:\"([^\"]*)\"|'([^']*)')", re.IGNORECASE)
+_DATA = re.compile(r"\s*data:image/[\w.+-]{1,40}(?:;[^,;]{0,60}){0,3};base64,", re.IGNORECASE)
 _TEMPLATE = re.compile(r"<template\b.*?</template\s*>", re.IGNORECASE | re.DOTALL)
 _COUNTED = {
     MEDIA: re.compile(r"<(?:video|audio)\b", re.IGNORECASE),
@@ -34,25 +43,33 @@ _COUNTED = {
 def text(source: str) -> Content:
     """Return the page's text. Raises InvalidInput when it cannot be read."""
     omissions = Omissions()
-    return joined([page_text(source, omissions)], omissions)
+    figures = Figures(omissions)
+    text = page_text(source, omissions, Pictures(figures, data_of_address))
+    return joined([text], omissions, figures)
 
 
-def page_text(source: str, omissions: Omissions) -> str:
+class Pictures(NamedTuple):
+    """How the pictures of a page become figures: `read` returns the bytes at the address of one,
+    empty where it is elsewhere.
+    """
+
+    figures: Figures
+    read: Callable[[str], bytes]
+
+
+def page_text(source: str, omissions: Omissions, pictures: Pictures | None = None) -> str:
     """Return the text of a page, empty without any; of pictures what is said for those who do not
-    see them.
+    see them, and the marks of those that may be figures.
 
     Raises InvalidInput when it cannot be read.
     """
 
     def described(match: re.Match[str]) -> str:
-        omissions.add(PICTURE)
-        match_of_text = _ALTERNATIVE.search(match[1])
-        words = (
-            alternative_text(unescape(match_of_text[1] or match_of_text[2] or ""))
-            if match_of_text
-            else ""
-        )
-        return escape(f"[Picture: {words}]") if words else ""
+        words = alternative_text(_value(_ALTERNATIVE, match[1]))
+        data = pictures.read(_value(_ADDRESS, match[1])) if pictures else b""
+        if pictures and data:
+            return escape(pictures.figures.place(data, words))
+        return escape(unkept(words, omissions))
 
     for kind, pattern in _COUNTED.items():
         omissions.add(kind, sum(1 for _ in pattern.finditer(source)))
@@ -67,3 +84,21 @@ def page_text(source: str, omissions: Omissions) -> str:
     except ConversionError as error:
         raise InvalidInput(f"not readable as HTML: {error}: save it anew in a browser") from None
     return definitions_as_markdown(markdown).strip()
+
+
+def data_of_address(address: str) -> bytes:
+    """Return the picture that an address itself holds (`data:image/png;base64,…`); empty for any
+    other.
+    """
+    match = _DATA.match(address)
+    if not match:
+        return b""
+    try:
+        return b64decode(unquote(address[match.end() :]))
+    except ValueError:
+        return b""
+
+
+def _value(attribute: re.Pattern[str], attributes: str) -> str:
+    match = attribute.search(attributes)
+    return unescape(match[1] or match[2] or "") if match else ""

@@ -23,10 +23,11 @@ Parser = Literal[
     "mbox",
     "ipynb",
     "svg",
+    "markdown",
 ]
 """A module of this room that has `text(data) -> Content`."""
 
-TEXT_PARSERS = frozenset({"html", "csv", "json", "jsonl", "ipynb", "svg"})
+TEXT_PARSERS = frozenset({"html", "csv", "json", "jsonl", "ipynb", "svg", "markdown"})
 """Those whose files are text themselves, in some encoding: their `text` gets it decoded."""
 
 _OFFICE = "application/vnd.openxmlformats-officedocument"
@@ -48,8 +49,12 @@ class Kind:
 
 
 PLAIN = Kind("text/plain")
+MARKDOWN = Kind("text/markdown")
 PDF = Kind("application/pdf", "pdf")
 RTF = Kind("application/rtf", "rtf")
+
+INLINE_PICTURE = b"](data:image/"
+"""What Markdown has that a parser reads for its pictures; all other is the text that it is."""
 
 _PLAIN_SUFFIXES = (
     ".log .conf .ini .properties .sql .bat .sh .c .h .cpp .hpp .py .java .ts .swift .go .rb .php "
@@ -58,7 +63,7 @@ _PLAIN_SUFFIXES = (
 )
 
 KINDS: dict[str, Kind] = {
-    ".md": Kind("text/markdown"),
+    ".md": MARKDOWN,
     ".txt": PLAIN,
     ".rst": Kind("text/x-rst"),
     ".html": Kind("text/html", "html"),

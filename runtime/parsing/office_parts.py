@@ -34,6 +34,11 @@ class OfficeParts:
         name = self._names[path.lower()]
         return ElementTree.fromstring(self._archive.read(name))  # noqa: S314
 
+    def content(self, path: str) -> bytes:
+        """Return the bytes of a part; none without such a part."""
+        name = self._names.get(path.lower())
+        return self._archive.read(name) if name else b""
+
     def relationships(self, path: str) -> dict[str, Relationship]:
         """Return the relationships of a part by their ids, without those that lead out of the
         package.

@@ -3,15 +3,16 @@ above suspicion.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import cast
 
 import pypdfium2
 
 from runtime.errors import InvalidInput
 from runtime.parsing.content import Content, paged
-from runtime.parsing.omissions import PICTURE, Omissions
+from runtime.parsing.figures import Figures
+from runtime.parsing.omissions import Omissions
 from runtime.parsing.pdf_annotations import Annotations
 from runtime.parsing.pdf_columns import page_text
+from runtime.parsing.pdf_figures import with_figures
 from runtime.parsing.pdf_fonts import is_language, unreadable_share
 
 MAX_PAGES = 10_000
@@ -43,7 +44,7 @@ def text(data: bytes) -> Content:
                 f"has {len(document):,} pages, at most {MAX_PAGES:,} are read: split it"
             )
         document.init_forms()
-        content = paged(reader.pages())
+        content = paged(reader.pages(), figures=reader.figures)
     except pypdfium2.PdfiumError as error:
         raise InvalidInput(f"damaged: {error}: open it in a viewer and save it anew") from None
     finally:
@@ -61,6 +62,7 @@ class _Reader:
     def __init__(self, document: pypdfium2.PdfDocument) -> None:
         self._document = document
         self._omissions = Omissions()
+        self.figures = Figures(self._omissions)
         self.empty: list[int] = []
         self.unreadable: list[int] = []
 
@@ -88,6 +90,8 @@ class _Reader:
             words = page_text(layer, page.get_width())
             is_unreadable = unreadable_share(layer) > MOST_UNREADABLE and not is_language(words)
             words = "" if is_unreadable else words
+            if words.strip():
+                words = with_figures(words, page, number, layer, self.figures, self._omissions)
         finally:
             layer.close()
         annotations = Annotations(self._document, page, self._omissions).lines()
@@ -95,10 +99,6 @@ class _Reader:
             self.unreadable.append(number)
         elif not words.strip() and not annotations:
             self.empty.append(number)
-        else:
-            images = [pypdfium2.raw.FPDF_PAGEOBJ_IMAGE]
-            pictures = cast("Iterator[object]", page.get_objects(filter=images, max_depth=2))
-            self._omissions.add(PICTURE, sum(1 for _ in pictures))
         return "\n\n".join(filter(None, [words.strip(), "\n".join(annotations)]))
 
 

@@ -4,7 +4,7 @@ only.
 
 from collections.abc import Iterable, Iterator
 from io import BytesIO
-from typing import cast
+from typing import Any, NamedTuple, cast
 from xml.etree.ElementTree import Element, fromstring
 
 from pptx import Presentation
@@ -20,8 +20,9 @@ from pptx.text.text import TextFrame
 from runtime.errors import InvalidInput
 from runtime.parsing.content import Content, paged
 from runtime.parsing.drawings import alternative_text, chart_text, diagram_text, paragraphs
+from runtime.parsing.figures import Figures, box_of, unkept
 from runtime.parsing.office_parts import attribute, local
-from runtime.parsing.omissions import EMBEDDED, HIDDEN_SLIDE, MEDIA, PICTURE, Omissions
+from runtime.parsing.omissions import EMBEDDED, HIDDEN_SLIDE, MEDIA, Omissions
 from runtime.parsing.package import DAMAGE, check, damaged
 from runtime.parsing.tables import cell, markdown
 
@@ -36,10 +37,15 @@ def text(data: bytes) -> Content:
     """
     check(data, WHAT)
     try:
-        slides = Presentation(BytesIO(data)).slides
+        presentation: Any = Presentation(BytesIO(data))
+        size = (int(presentation.slide_width or 0), int(presentation.slide_height or 0))
         omissions = Omissions()
-        texts = (_slide(number, slide, omissions) for number, slide in enumerate(slides, start=1))
-        content = paged(texts, omissions)
+        figures = Figures(omissions)
+        texts = (
+            _slide(slide, _Reading(number, omissions, figures, size))
+            for number, slide in enumerate(presentation.slides, start=1)
+        )
+        content = paged(texts, omissions, figures)
     except (PythonPptxError, *DAMAGE):
         raise damaged(WHAT) from None
     if not content.text:
@@ -47,12 +53,22 @@ def text(data: bytes) -> Content:
     return content
 
 
-def _slide(number: int, slide: Slide, omissions: Omissions) -> str:
+class _Reading(NamedTuple):
+    """What a slide is read with: its number, and what pictures and omissions are noted in."""
+
+    number: int
+    omissions: Omissions
+    figures: Figures
+    size: tuple[int, int]
+    """Width and height of a slide."""
+
+
+def _slide(slide: Slide, reading: _Reading) -> str:
     """Return the text of a slide; empty when it has none, for its number alone says nothing."""
     title = slide.shapes.title
     head = " ".join(title.text_frame.text.split()) if title is not None else ""
     shapes = [shape for shape in slide.shapes if shape != title]
-    blocks = [block for shape in shapes for block in _shape(shape, omissions)]
+    blocks = [block for shape in shapes for block in _shape(shape, reading)]
     blocks += _of_newer_programs(slide)
     blocks += _comments(slide)
     notes = slide.notes_slide.notes_text_frame if slide.has_notes_slide else None
@@ -61,28 +77,41 @@ def _slide(number: int, slide: Slide, omissions: Omissions) -> str:
     if not head and not blocks:
         return ""
     is_hidden = slide.element.get("show") in {"0", "false"}
-    omissions.add(HIDDEN_SLIDE, int(is_hidden))
+    reading.omissions.add(HIDDEN_SLIDE, int(is_hidden))
     hidden_note = " (hidden)" if is_hidden else ""
-    return "\n\n".join([f"## Slide {number}{hidden_note}{': ' * bool(head)}{head}", *blocks])
+    return "\n\n".join(
+        [f"## Slide {reading.number}{hidden_note}{': ' * bool(head)}{head}", *blocks]
+    )
 
 
-def _shape(shape: BaseShape, omissions: Omissions) -> Iterator[str]:
+def _shape(shape: BaseShape, reading: _Reading) -> Iterator[str]:
     """Yield the texts of a shape, those of a group in their order."""
     if isinstance(shape, GroupShape):
         for inner in cast(Iterable[BaseShape], shape.shapes):
-            yield from _shape(inner, omissions)
+            yield from _shape(inner, reading)
     elif isinstance(shape, GraphicFrame):
-        yield from _frame(shape, omissions)
+        yield from _frame(shape, reading.omissions)
     elif isinstance(shape, Movie):
-        omissions.add(MEDIA)
+        reading.omissions.add(MEDIA)
     elif isinstance(shape, Picture):
-        omissions.add(PICTURE)
-        if words := alternative_text(_description(shape)):
-            yield f"[Picture: {words}]"
+        yield _picture(shape, reading)
     elif isinstance(shape, Shape) and (
         words := _paragraphs(shape.text_frame, is_listed=shape.is_placeholder)
     ):
         yield words
+
+
+def _picture(shape: Picture, reading: _Reading) -> str:
+    """Return what stands for a picture in the text."""
+    words = alternative_text(_description(shape))
+    try:
+        data = shape.image.blob
+    except (KeyError, ValueError):  # it is linked, or its part is missing
+        return unkept(words, reading.omissions)
+    width, height = reading.size
+    edges = (shape.left, shape.top, shape.left + shape.width, shape.top + shape.height)
+    box = box_of(edges, width, height)
+    return reading.figures.place(data, words, reading.number, box)
 
 
 def _frame(frame: GraphicFrame, omissions: Omissions) -> Iterator[str]:

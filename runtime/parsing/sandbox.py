@@ -15,13 +15,15 @@ import orjson
 
 from runtime.errors import InvalidInput, Unavailable
 from runtime.parsing.child import MAX_CPU, MAX_MEMORY, PLUGIN, REFUSED
-from runtime.parsing.content import MAX_TEXT, Content
+from runtime.parsing.content import MAX_FIGURES_BYTES, MAX_TEXT, Content, FigureFile
 from runtime.parsing.encodings import NO_HINT, Encoding, Hint
 from runtime.parsing.kinds import Parser
 
 MAX_SECONDS = 120.0
-MAX_OUTPUT = 4 * MAX_TEXT + 2**20
-"""Bytes that are read from the child: the longest text there is, and where its pages begin."""
+MAX_OUTPUT = 4 * MAX_TEXT + MAX_FIGURES_BYTES + 2**20
+"""Bytes that are read from the child: the longest text there is, its figures, and where its pages
+begin.
+"""
 
 _PASSED_ON = ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "LANG", "LC_ALL")
 """Variables the child sees."""
@@ -115,8 +117,8 @@ async def _exchange(child: asyncio.subprocess.Process, data: bytes) -> bytes:
 
 
 def _answer(code: int | None, output: bytes) -> Content:
-    """Read the child's exit code and output: its first line says where pages begin, the rest is the
-    text.
+    """Read the child's exit code and output: its first line says where pages begin, the figures
+    follow, the rest is the text.
     """
     if len(output) > MAX_OUTPUT:
         raise InvalidInput(f"gives more than {MAX_TEXT:,} characters of text: split it")
@@ -124,8 +126,18 @@ def _answer(code: int | None, output: bytes) -> Content:
         head, _, text = output.partition(b"\n")
         header = orjson.loads(head)
         encoding = Encoding(*header["encoding"]) if header["encoding"] else None
-        warnings = tuple(header["warnings"])
-        return Content(text.decode("utf-8", "replace"), tuple(header["pages"]), encoding, warnings)
+        figures: list[FigureFile] = []
+        for size, media_type, width, height, caption, page, box in header["figures"]:
+            picture, text = text[:size], text[size:]
+            box = tuple(box) if box else None
+            figures.append(FigureFile(picture, media_type, width, height, caption, page, box))
+        return Content(
+            text.decode("utf-8", "replace"),
+            tuple(header["pages"]),
+            encoding,
+            tuple(header["warnings"]),
+            tuple(figures),
+        )
     if code == REFUSED:
         raise InvalidInput(output.decode("utf-8", "replace"))
     if code == -signal.SIGXCPU:

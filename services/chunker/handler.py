@@ -67,7 +67,7 @@ async def on_document_added(
     _check_size(event.blob.size if event.blob else 0, limits.max_bytes)
     parts = await blobs.parts(event.blob) if event.blob else [(event.text or "").encode()]
     _check_size(sum(map(len, parts)), limits.max_bytes)  # the size in a reference may be too small
-    source = document.Source(lambda: _decode(parts), event.pages)
+    source = document.Source(lambda: _decode(parts), event.pages, event.figures)
     if document_chunking.chunker not in (None, *OWN_CHUNKERS):
         left_out = LeftOut()
         cut = await cut_by_plugin(source, cutters, document_chunking, limits.max_chunks)

@@ -30,7 +30,11 @@ from services.gateway.body_limits import BodyLimitMiddleware
 from services.gateway.branches import order_routes as branch_orders
 from services.gateway.branches import routes as branches
 from services.gateway.compat import lightrag_pipeline, lightrag_web_page, ollama, openai
-from services.gateway.documents import original_routes, tag_routes, validity_routes
+from services.gateway.documents import (
+    original_routes,
+    tag_routes,
+    validity_routes,
+)
 from services.gateway.documents import routes as documents
 from services.gateway.errors import describe_error, error_response
 from services.gateway.feeds import routes as feeds

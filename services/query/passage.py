@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from contracts.values import FigureRef
+
 
 @dataclass(frozen=True)
 class Passage:
@@ -22,3 +24,5 @@ class Passage:
     end: int | None = None
     page: int | None = None
     """Page on which it begins, counted from 1. None in documents without pages."""
+    figures: tuple[FigureRef, ...] = ()
+    """The figures that it names, in their order there."""

@@ -2,6 +2,7 @@
 memory.
 """
 
+import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
@@ -9,7 +10,7 @@ from typing import NamedTuple
 from contracts.chunking import Chunking
 from contracts.ids import chunk_id
 from contracts.text import cleaned
-from contracts.values import Chunk
+from contracts.values import Chunk, Figure, FigureRef
 from runtime.errors import Poison
 from runtime.text.ballast import LeftOut, without_ballast
 from services.chunker.domain.headings import Outline
@@ -22,6 +23,8 @@ MAX_CHUNKS = 20_000
 """Chunks that a document may have by default; the longest text, in chunks of the default size, has
 fewer.
 """
+
+_NAME = re.compile(r"\[Figure (\d{1,3})(?=[\]:])")
 
 ReadText = Callable[[], Iterable[str]]
 """Returns the text as it was published, in pieces, from its beginning at each call."""
@@ -37,6 +40,7 @@ class Source(NamedTuple):
 
     read: ReadText
     pages: Sequence[int] = ()
+    figures: Sequence[Figure] = ()
 
     def sanitized(self, left_out: LeftOut | None = None) -> Iterator[tuple[str, list[int]]]:
         """Yield the sanitised text in pieces, with the pages that begin in each. `left_out` counts
@@ -86,6 +90,7 @@ def chunks(
             start=span.start,
             end=span.end,
             page=bisect_right(page_starts, span.start) or None,
+            figures=figures_in(span.content, source.figures),
         )
         order += 1
     if not order:
@@ -156,3 +161,10 @@ def spans(texts: Iterable[str], tokens: TokenCodec, chunking: Chunking) -> Itera
     if chunking.strategy == "recursive":
         return split_recursively(texts, tokens, size, overlap)
     return split_by_tokens(texts, tokens, size, overlap)
+
+
+def figures_in(text: str, figures: Sequence[Figure]) -> tuple[FigureRef, ...]:
+    """Return the figures that a text names, in their order there."""
+    refs = {figure.number: figure.ref for figure in figures}
+    numbers = dict.fromkeys(map(int, _NAME.findall(text)))
+    return tuple(refs[number] for number in numbers if number in refs)

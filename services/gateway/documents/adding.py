@@ -119,6 +119,7 @@ async def draft_file(
         pages=parsed_file.pages,
         chunking=parsed_file.chunking,
         warnings=parsed_file.warnings,
+        figures=parsed_file.figures,
         replaces=replaces,
         access=access,
         original=parsed_file.data if keeps_original else b"",

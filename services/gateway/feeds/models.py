@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from fastapi import Path, Query
 from pydantic import AwareDatetime, BaseModel, Field
 
-from contracts.values import TokenUsage
+from contracts.values import FigureRef, TokenUsage
 from runtime.bus import event_summary
 from runtime.bus.points import MAX_SEQUENCE
 from runtime.costs.prices import Prices
@@ -175,6 +175,10 @@ class DocumentChunk(BaseModel):
     end: int | None = Field(description="the character behind its last one")
     page: int | None = Field(description="page on which it begins, the first being 1")
     headings: list[str]
+    figures: list[FigureRef] = Field(
+        default=[],
+        description="that stand in it: GET /documents/{document_id}/figures/{sha256}",
+    )
     tokens: int
     entities: list[ChunkEntity]
     relations: list[ChunkRelation]
@@ -191,6 +195,7 @@ class DocumentChunk(BaseModel):
             end=passage.end,
             page=passage.page,
             headings=list(passage.headings),
+            figures=list(passage.figures),
             tokens=passage.tokens,
             entities=[
                 ChunkEntity(

@@ -154,6 +154,7 @@ def _chunk(reference: str, passage: Passage, retrieval: RetrievalResult) -> dict
         {"file_path": double.file_path, "chunk_id": double.id, "document_id": double.document_id}
         for double in retrieval.doubles.get(passage.id, ())
     ]
+    figures = [figure.model_dump() for figure in passage.figures]
     return {
         "reference_id": reference,
         "content": passage.content,
@@ -165,4 +166,5 @@ def _chunk(reference: str, passage: Passage, retrieval: RetrievalResult) -> dict
         "end": passage.end,
         "page": passage.page,
         **({"also_in": doubles} if doubles else {}),
+        **({"figures": figures} if figures else {}),
     }

@@ -21,6 +21,7 @@ from pydantic import (
 from contracts.spelling import one_spelling, spellings
 from contracts.tags import MAX_TAGS
 from contracts.text import encodable, sanitize
+from contracts.values import FigureRef
 from runtime.bus.points import FORM
 from services.gateway.questions.standings import OutdatedSource, OutweighedStatement
 from services.gateway.strict_model import StrictModel, Timestamp
@@ -200,6 +201,11 @@ class Place(BaseModel):
     start: int | None
     end: int | None
     page: int | None
+    figures: list[FigureRef] = Field(
+        default=[],
+        description="that stand in it: GET /documents/{document_id}/figures/{sha256}",
+        exclude_if=lambda figures: not figures,
+    )
 
 
 class Reference(BaseModel):
@@ -257,6 +263,7 @@ def _location(passage: Passage) -> Place:
         start=passage.start,
         end=passage.end,
         page=passage.page,
+        figures=list(passage.figures),
     )
 
 

@@ -2,6 +2,7 @@
 
 from pydantic import BaseModel, Field
 
+from contracts.values import FigureRef
 from services.gateway.search.keywords import Keyword
 from services.gateway.search.passage_search import NameMatches, PassageMatch, PassageMatches
 from services.query.passage import Passage
@@ -21,6 +22,11 @@ class PassagePlace(BaseModel):
     )
     end: int | None = Field(description="the character behind its last one")
     page: int | None = Field(description="page on which it begins, the first being 1")
+    figures: list[FigureRef] = Field(
+        default=[],
+        description="that stand in it: GET /documents/{document_id}/figures/{sha256}",
+        exclude_if=lambda figures: not figures,
+    )
 
 
 class MatchingPassage(PassagePlace):
@@ -134,4 +140,5 @@ def _place(passage: Passage) -> PassagePlace:
         start=passage.start,
         end=passage.end,
         page=passage.page,
+        figures=list(passage.figures),
     )

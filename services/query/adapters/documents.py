@@ -10,7 +10,7 @@ from contracts.graph import DocumentBounds, Partition
 from contracts.moments import microseconds
 from contracts.subjects import token
 from contracts.text import one_line
-from contracts.values import Validity
+from contracts.values import FigureRef, Validity
 from runtime.stores.documents.port import Containing, Row, Rows, Table, Where
 from services.query.adapters import supersessions
 from services.query.passage import Passage
@@ -238,6 +238,7 @@ def _passage(row: Row) -> Passage:
     # Other versions of this code write more fields, or fewer.
     values: dict[str, Any] = {name: row[name] for name in PASSAGE_FIELDS if name in row}
     values["headings"] = tuple(row["headings"])
+    values["figures"] = tuple(map(FigureRef.model_validate, row.get("figures", ())))
     # A publisher may set any file path, even one with line breaks.
     values["file_path"] = one_line(values["file_path"])
     return Passage(**values)
@@ -245,9 +246,13 @@ def _passage(row: Row) -> Passage:
 
 def _passage_row(passage: Passage) -> Row:
     words = words_of(passage)
+    fields_by_name: Row = {**vars(passage), "headings": list(passage.headings)}
+    # Only where there are any: other rows are as older versions write them.
+    del fields_by_name["figures"]
+    if passage.figures:
+        fields_by_name["figures"] = [figure.model_dump(mode="json") for figure in passage.figures]
     return {
-        **vars(passage),
-        "headings": list(passage.headings),
+        **fields_by_name,
         WORDS_FIELD: {
             "forms": words.lines,
             "traits": words.traits,

@@ -162,6 +162,7 @@ def passages_of(event: ChunksCreated) -> list[Passage]:
             start=chunk.start,
             end=chunk.end,
             page=chunk.page,
+            figures=chunk.figures,
         )
         for chunk in event.chunks
     ]

@@ -55,7 +55,7 @@ def test_a_presentation_gives_its_charts_and_names_its_pictures() -> None:
     content = pptx.text(office.saved(deck))
     for line in ("Chart: Catch of herring", "| 1921 | 40 |", "[Picture: A lighthouse at dusk]"):
         assert line in content.text.split("\n")
-    assert content.warnings == ("2 pictures were left out: only text is read",)
+    assert content.warnings == ("2 pictures were left out: smaller than 64 pixels",)
 
 
 def test_an_open_document_gives_its_comments_and_counts_pictures_and_deletions() -> None:

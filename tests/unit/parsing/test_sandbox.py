@@ -15,6 +15,9 @@ from tests.support.pdf_files import pdf
 
 PRELUDE = "from runtime.parsing import child; child._limit(child._LIMITS); "
 
+ANSWER = '{"pages": [], "encoding": null, "warnings": [], "figures": []}\nAda'
+"""What a parser's child writes."""
+
 
 def limited(code: str) -> subprocess.CompletedProcess[str]:
     """Run code under the limits of the child."""
@@ -60,7 +63,7 @@ async def test_a_parser_that_takes_too_long_is_stopped() -> None:
         ("import os; os.abort()", "the parser fails on it: open it in the program that made it"),
         ("raise ValueError('a bug')", "the parser fails on it"),
         ("while True: sys.stdout.write('x' * 2**20)", "gives more than 20,971,520 characters"),
-        ('sys.stdin.close(); print(\'{"pages": [], "encoding": null, "warnings": []}\\nAda\')', ""),
+        (f"sys.stdin.close(); print({ANSWER!r})", ""),
     ],
     ids=[
         "processor time",

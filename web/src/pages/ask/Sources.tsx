@@ -5,14 +5,29 @@ import { useWorkspace } from "../../api/client";
 import { useTexts } from "../../texts";
 import { Dialog } from "../../ui/dialogs";
 import { isMarkdown, type Part, Prose } from "../../ui/Prose";
+import { type FigureOf, Figures } from "../document/Figures";
 import { OriginalOf } from "../document/Original";
 import type { Citation } from "./AnswerText";
 import { citedParts, type Range, toAddress } from "./sentences";
 import type { Reference } from "./stream";
 
+/** Figures that are shown beside an answer. */
+const MOST_FIGURES = 6;
+
 export type Numbers = ReadonlyMap<string, number>;
 
 const marks = (ranges: readonly Range[]): Part[] => ranges.map(({ start, end }) => ({ start, end, look: "cited" }));
+
+type Place = NonNullable<Reference["chunks"]>[number];
+
+const figuresOf = ({ document_id: document, figures = [] }: Place): FigureOf[] => figures.map((figure) => ({ document, figure }));
+
+/** The figures in the passages of the sources that an answer cites, beside it. */
+export function CitedFigures({ references, numbers }: { references: Reference[]; numbers: Numbers }) {
+  const cited = references.filter(({ reference_id }) => numbers.has(reference_id));
+  const figures = cited.flatMap(({ chunks }) => chunks ?? []).flatMap(figuresOf);
+  return <Figures of={figures.slice(0, MOST_FIGURES)} />;
+}
 
 /** Where in the document's text the first cited sentence of a passage begins, in characters as people count them. */
 function citedCharacter(start: number | null, passage: string, ranges: readonly Range[]): number | null {
@@ -51,6 +66,7 @@ function Passages({ reference, claim }: { reference: Reference; claim: string })
             <div className="passage">
               <Prose text={passages?.[index] ?? ""} parts={parts[index] ?? []} isPlain={!isMarkdown(reference.file_path)} />
             </div>
+            <Figures of={figuresOf(place)} />
           </li>
         );
       })}

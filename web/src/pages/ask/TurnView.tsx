@@ -14,7 +14,7 @@ import { linkCitations } from "./citations";
 import { again, asMarkdown, begin, changesSince, stop, type Turn } from "./conversation";
 import { Evidence } from "./Evidence";
 import { address } from "./parameters";
-import { SourceDialog, SourceList } from "./Sources";
+import { CitedFigures, SourceDialog, SourceList } from "./Sources";
 
 function Foot({ turn, isOpen, onToggle }: { turn: Turn; isOpen: boolean; onToggle: () => void }) {
   const texts = useTexts();
@@ -121,6 +121,7 @@ export function TurnView({ turn, isCompared = false }: { turn: Turn; isCompared?
           {texts.ask.askOnceMore}
         </Button>
       )}
+      {turn.state !== "asking" && <CitedFigures references={references} numbers={answer.numbers} />}
       {turn.state !== "asking" && <SourceList references={references} numbers={answer.numbers} onCite={setCited} />}
       {turn.state !== "asking" && turn.state !== "unasked" && <Foot turn={turn} isOpen={isOpen} onToggle={() => setOpen(!isOpen)} />}
       {isOpen && <Evidence question={turn.question} numbers={new Map(references.map(({ file_path, reference_id }) => [file_path, answer.numbers.get(reference_id)]))} />}

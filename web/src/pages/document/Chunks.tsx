@@ -9,6 +9,7 @@ import { Failure, Loading, Notice } from "../../ui/notices";
 import { isMarkdown, type Part, Prose } from "../../ui/Prose";
 import { fromAddress, type Range } from "../ask/sentences";
 import type { Document } from "../documents/useDocuments";
+import { Figures } from "./Figures";
 import { OriginalButton } from "./Original";
 
 type Chunk = Schemas["DocumentChunk"];
@@ -58,6 +59,7 @@ function ChunkView({ document, chunk, before, isCited, marks, isPlain }: ChunkVi
       <div className="text" title={shared > 0 ? texts.document.overlap : undefined}>
         <Prose text={chunk.content} parts={parts} isPlain={isPlain} />
       </div>
+      <Figures of={chunk.figures.map((figure) => ({ document: document.id, figure }))} />
       {chunk.entities.length > 0 && (
         <ul className="names" aria-label={texts.ask.entities}>
           {chunk.entities.map(({ name, type, description }) => (

@@ -1,0 +1,71 @@
+import { useQuery } from "@tanstack/react-query";
+import { useEffect, useMemo, useState } from "react";
+import { request, type Schemas, useWorkspace } from "../../api/client";
+import { useTexts } from "../../texts";
+import { Dialog } from "../../ui/dialogs";
+
+type Figure = Schemas["FigureRef"];
+
+/** A caption that has a number of its own. */
+const NUMBERED = /^(fig|abb|图|圖|図|рис)\S*\s*\d/i;
+
+/** A figure with the document that has it. */
+export interface FigureOf {
+  document: string;
+  figure: Figure;
+}
+
+/** The address of a picture as the page may show it: the bytes come with the credentials of who asks. */
+function usePicture({ document, figure }: FigureOf): { address: string | undefined; isMissing: boolean } {
+  const workspace = useWorkspace();
+  const bytes = useQuery({
+    queryKey: [workspace, "figure", document, figure.sha256],
+    queryFn: async () => (await request(`/documents/${encodeURIComponent(document)}/figures/${figure.sha256}`, workspace)).blob(),
+    staleTime: Infinity,
+    retry: false,
+  });
+  const address = useMemo(() => (bytes.data ? URL.createObjectURL(bytes.data) : undefined), [bytes.data]);
+  useEffect(() => () => (address ? URL.revokeObjectURL(address) : undefined), [address]);
+  return { address, isMissing: bytes.isError };
+}
+
+function FigureView({ of }: { of: FigureOf }) {
+  const texts = useTexts().document;
+  const [isOpen, setOpen] = useState(false);
+  const { figure } = of;
+  const { address, isMissing } = usePicture(of);
+  const name = NUMBERED.test(figure.caption) ? figure.caption : texts.figure(figure.number, figure.caption);
+  const picture = address && <img src={address} alt={name} width={figure.width} height={figure.height} />;
+  return (
+    <figure>
+      {picture ? (
+        <button type="button" aria-label={texts.enlarge(name)} onClick={() => setOpen(true)}>
+          {picture}
+        </button>
+      ) : (
+        isMissing && <span className="hint">{texts.noFigure}</span>
+      )}
+      <figcaption>
+        {name}
+        {figure.page != null && <span className="hint"> · {texts.pageNumber(figure.page)}</span>}
+      </figcaption>
+      <Dialog title={name} isOpen={isOpen} onClose={() => setOpen(false)} wide>
+        <div className="enlarged">{picture}</div>
+      </Dialog>
+    </figure>
+  );
+}
+
+/** The figures of passages, each once. */
+export function Figures({ of }: { of: readonly FigureOf[] }) {
+  const texts = useTexts().document;
+  const distinct = [...new Map(of.map((figure) => [`${figure.document}\n${figure.figure.sha256}`, figure])).values()];
+  if (distinct.length === 0) return null;
+  return (
+    <div className="figures" role="group" aria-label={texts.figures}>
+      {distinct.map((figure) => (
+        <FigureView key={`${figure.document}\n${figure.figure.sha256}`} of={figure} />
+      ))}
+    </div>
+  );
+}
