@@ -47,7 +47,7 @@ function FigureView({ of }: { of: FigureOf }) {
       )}
       <figcaption>
         {name}
-        {figure.page != null && <span className="hint"> · {texts.pageNumber(figure.page)}</span>}
+        {typeof figure.page === "number" && <span className="hint"> · {texts.pageNumber(figure.page)}</span>}
       </figcaption>
       <Dialog title={name} isOpen={isOpen} onClose={() => setOpen(false)} wide>
         <div className="enlarged">{picture}</div>
