@@ -112,7 +112,7 @@ async def test_how_a_text_is_cut_stands_in_its_event(
 @pytest.mark.parametrize(
     "option",
     [
-        {"strategy": "semantic_vector"},
+        {"strategy": "by_moonlight"},
         {"strategy": "custom", "params": {}},
         {"strategy": "fixed_token", "novelty": 1},
         {"strategy": "fixed_token", "params": {"novelty": 1}},
