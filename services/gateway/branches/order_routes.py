@@ -83,7 +83,7 @@ async def create_branch(body: BranchRequest, deps: BranchDeps, ordering: Orderin
     return await ordering.begin("branch-create", body.ordered(), body.reason)
 
 
-@router.delete("/{name}", status_code=202, responses=error_responses(409))
+@router.post("/{name}/drop", status_code=202, responses=error_responses(409))
 async def drop_branch(
     name: BranchName, deps: BranchDeps, ordering: Ordering, reason: NotedReason
 ) -> BranchOrdered:

@@ -41,7 +41,7 @@ BRANCH_EXAMPLES: dict[str, Any] = {
     "GET /branches": [_BRANCH],
     "POST /branches": _ORDERED,
     "POST /branches/estimate": _ORDERED,
-    "DELETE /branches/{name}": _ORDERED,
+    "POST /branches/{name}/drop": _ORDERED,
     "GET /branches/orders": {
         "last": {
             "id": _ORDERED["id"],

@@ -100,12 +100,12 @@ async def test_a_branch_of_no_use_is_refused_before_anything_is_ordered(
 async def test_a_drop_is_ordered_unless_the_branch_answers_or_does_not_exist() -> None:
     harness = await branched()
     async with client(harness.app()) as api:
-        assert "has no branch" in (await api.delete("/branches/other")).text
+        assert "has no branch" in (await api.post("/branches/other/drop")).text
         await harness.log.publish(sealed(BranchPromoted(name="small"), workspace="w"))
-        refusal = await api.delete("/branches/small")
+        refusal = await api.post("/branches/small/drop")
         assert refusal.status_code == 422 and "branch rollback" in refusal.text
         await api.post("/branches/rollback", json={})
-        dropped = await api.delete("/branches/small", params={"reason": "too dear"})
+        dropped = await api.post("/branches/small/drop", params={"reason": "too dear"})
     (order,) = operator_of(harness).orders
     assert (dropped.status_code, order.step, order.reason) == (202, "branch-drop", "too dear")
 
@@ -226,7 +226,7 @@ async def test_a_viewer_sees_in_the_promoted_branch_what_it_may_see() -> None:
 async def test_who_may_order_promote_and_read() -> None:
     harness = await branched()
     config = behind(lightstream_api_keys=f"{SEVERAL},{READER_OF_ALL}")
-    orders = [("POST", "/branches"), ("POST", "/branches/estimate"), ("DELETE", "/branches/small")]
+    orders = [("POST", "/branches"), ("POST", "/branches/estimate"), ("POST", "/branches/small/drop")]
     writes = [("POST", "/branches/small/promote"), ("POST", "/branches/rollback")]
     reads = [
         ("GET", "/branches"),

@@ -111,7 +111,7 @@ function Drop({ name, isBusy }: { name: string; isBusy: boolean }) {
   const queries = useQueryClient();
   const [isAsking, setAsking] = useState(false);
   const drop = useMutation({
-    mutationFn: () => api.DELETE("/branches/{name}", { params: { path: { name } } }),
+    mutationFn: () => api.POST("/branches/{name}/drop", { params: { path: { name } } }),
     onSettled: () => queries.invalidateQueries({ queryKey: [workspace, "branch-orders"] }),
   });
   return (
