@@ -68,6 +68,8 @@ def diff(
             echo(
                 f"{place} was paid {cost['calls']:,} calls, {cost['tokens']:,} tokens{_money(cost)}"
             )
+        if questions and not answers:
+            note("the workspace has no golden questions: `lightstream golden add` sets them")
         for comparison in answers:
             echo(line(f"? {comparison['question']}"))
             for place in ("origin", "branch"):

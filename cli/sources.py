@@ -64,7 +64,7 @@ Share = Annotated[
 AllGone = Annotated[
     bool, typer.Option("--yes", help="Delete whatever is gone, however much that is.")
 ]
-Name = Annotated[str, typer.Argument(metavar="SOURCE", help="As `sources list` has it.")]
+Name = Annotated[str, typer.Argument(metavar="SOURCE", help="As `list` has it, or a folder.")]
 
 
 def sync(
@@ -200,13 +200,15 @@ def forget(
         _set(source, "forgotten", reason, data, as_json, workspace)
         return
     with errors(as_json):
+        from operations.sources.open import name_in_log  # noqa: PLC0415
         from publishing.sources import read_source  # noqa: PLC0415
 
-        source_now = _with_log(data, lambda log: read_source(log, workspace, source))
+        name = name_in_log(source)
+        source_now = _with_log(data, lambda log: read_source(log, workspace, name))
         if as_json:
             print_json({"would_forget": source_fields(source_now)})
             return
-        echo(f"would forget {line(source)} with {len(source_now.versions)} documents, which stay")
+        echo(f"would forget {line(name)} with {len(source_now.versions)} documents, which stay")
         note("nothing is forgotten without --yes")
 
 
@@ -247,25 +249,22 @@ def _last_run(source: "SyncedSource") -> str:
 
 
 def _set(
-    source: str,
-    state: "SourceState",
-    reason: str,
-    data: Data,
-    as_json: bool,
-    workspace: str,
+    source: str, state: "SourceState", reason: str, data: Data, as_json: bool, workspace: str
 ) -> None:
     with errors(as_json):
         from operations.command_bus import SOURCE  # noqa: PLC0415
+        from operations.sources.open import name_in_log  # noqa: PLC0415
         from publishing.sources import set_source  # noqa: PLC0415
 
+        name = name_in_log(source)
         before = _with_log(
             data,
-            lambda log: set_source(log, workspace, source, state, reason=reason, publisher=SOURCE),
+            lambda log: set_source(log, workspace, name, state, reason=reason, publisher=SOURCE),
         )
         if as_json:
-            print_json({"source": source, "state": state, "before": before.state})
+            print_json({"source": name, "state": state, "before": before.state})
         else:
-            echo(f"{line(source)} is {state}")
+            echo(f"{line(name)} is {state}")
 
 
 def _with_log(data: Data, act: "Callable[[Log], Awaitable[T]]") -> T:

@@ -124,5 +124,10 @@ class GitSource:
 
 
 def _said(error: Exception) -> str:
-    """Return the first line of what an error says, which holds no secret of ours."""
+    """Return the first line of what an error says, which holds no secret of ours. Of a host that
+    was not reached the reason alone.
+    """
+    reason = getattr(error.__context__, "reason", None)
+    if isinstance(reason, Exception):
+        return f"its host does not answer ({type(reason).__name__})"
     return (str(error).splitlines() or [""])[0][:200] or type(error).__name__

@@ -87,6 +87,15 @@ def open_source(address: str, services: ParsingServices = OWN_PARSERS) -> Source
     return kind.make(parts, services)
 
 
+def name_in_log(address: str) -> str:
+    """Return what the log calls a source: a folder by its whole path, others by their address.
+
+    Raises InvalidInput for `file:` with a secret in it.
+    """
+    folder = local_folder(address)
+    return FolderSource(folder).name if folder else address
+
+
 def refuse_secrets(addresses: Iterable[str]) -> None:
     """Raise InvalidInput for an address with a secret, before anything of it is written down."""
     for address in addresses:

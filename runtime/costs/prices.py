@@ -86,9 +86,11 @@ def parse_prices(text: str) -> Prices:
                 f"the price of {model!r:.60} must be an object with `prompt` and `completion`"
             )
         fields = cast("dict[str, Any]", values)
-        if unknown_fields := fields.keys() - {*_KINDS, BATCH, "currency"}:
+        allowed_fields = (*_KINDS, BATCH, "currency")
+        if unknown_fields := fields.keys() - set(allowed_fields):
             raise ValueError(
-                f"the price of {model!r:.60} has the unknown field {min(unknown_fields)!r:.60}"
+                f"the price of {model!r:.60} has the unknown field {min(unknown_fields)!r:.60}; "
+                f"there are {', '.join(allowed_fields)}"
             )
         currencies.add(str(fields.get("currency", CURRENCY)))
         prompt = _amount(model, fields.get("prompt", 0))

@@ -122,11 +122,12 @@ async def promote_branch(
 
 @router.post("/rollback")
 async def roll_back_branch(
-    request: Request, body: RollbackRequest, deps: BranchDeps, workspace: Workspace
+    request: Request, deps: BranchDeps, workspace: Workspace, body: RollbackRequest | None = None
 ) -> RolledBack:
     """Let the workspace answer itself again, in place of the branch that was promoted."""
-    note_details(request, reason=body.reason)
-    return RolledBack(rolled_back=await roll_back(deps.log, workspace, body.reason, SOURCE))
+    reason = body.reason if body else ""
+    note_details(request, reason=reason)
+    return RolledBack(rolled_back=await roll_back(deps.log, workspace, reason, SOURCE))
 
 
 async def _cost_of_documents(costs: CostDependencies, workspace: str) -> CostTotals:

@@ -50,7 +50,7 @@ def test_sources_change_and_answers_with_them(stack: Stack, tmp_path: Path) -> N
     assert "stay until --yes is given" in braked.stderr
     listed = {source["source"]: source for source in stack.json("sources", "list", *HERE)}
     assert listed[addresses[0]]["kept"] == 2
-    paused = stack.json("sources", "pause", addresses[0], *HERE)
+    paused = stack.json("sources", "pause", str(folder), *HERE)
     assert paused == {"source": addresses[0], "state": "paused", "before": "active"}
     assert len(stack.json("sync", *HERE)) == 1
     stack.json("sources", "resume", addresses[0], *HERE)

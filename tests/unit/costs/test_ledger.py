@@ -174,7 +174,7 @@ async def test_what_one_document_cost_is_read_alone() -> None:
         ("[]", "JSON object"),
         ("{", "JSON object"),
         ('{"m": 3}', "must be an object"),
-        ('{"m": {"input": 3}}', "unknown field 'input'"),
+        ('{"m": {"input": 3}}', "unknown field 'input'; there are prompt, cached"),
         ('{"m": {"prompt": -1}}', "at least 0"),
         ('{"m": {"prompt": "x"}}', "at least 0"),
         ('{"m": {"prompt": 1}, "n": {"currency": "EUR"}}', "one currency"),

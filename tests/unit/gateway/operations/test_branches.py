@@ -104,7 +104,7 @@ async def test_a_drop_is_ordered_unless_the_branch_answers_or_does_not_exist() -
         await harness.log.publish(sealed(BranchPromoted(name="small"), workspace="w"))
         refusal = await api.post("/branches/small/drop")
         assert refusal.status_code == 422 and "branch rollback" in refusal.text
-        await api.post("/branches/rollback", json={})
+        await api.post("/branches/rollback")
         dropped = await api.post("/branches/small/drop", params={"reason": "too dear"})
     (order,) = operator_of(harness).orders
     assert (dropped.status_code, order.step, order.reason) == (202, "branch-drop", "too dear")

@@ -9,9 +9,9 @@ from dulwich.repo import Repo
 
 from operations.sources.folder import FolderSource
 from operations.sources.git import LARGE_FILE, GitSource
-from operations.sources.open import KINDS, open_source, refuse_secrets
+from operations.sources.open import KINDS, name_in_log, open_source, refuse_secrets
 from operations.sources.secrets import credentials, split_address
-from runtime.errors import InvalidInput
+from runtime.errors import InvalidInput, Unavailable
 
 AUTHOR = b"Ada <ada@example.org>"
 
@@ -101,6 +101,21 @@ def test_a_kind_without_its_client_says_what_to_install(monkeypatch: pytest.Monk
     monkeypatch.setattr("operations.sources.open.find_spec", missing)
     with pytest.raises(InvalidInput, match=r"pip install 'lightstream-rag\[sources\]'"):
         open_source("git+https://example.org/x.git")
+
+
+async def test_a_repository_whose_host_is_away_says_so_in_a_few_words() -> None:
+    source = open_source("git+http://127.0.0.1:1/port.git")
+    with pytest.raises(Unavailable, match=r"fetched: its host does not answer \(\w+\)$"):
+        await source.list_items("")
+
+
+def test_a_folder_is_in_the_log_by_its_whole_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "minutes").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert name_in_log("./minutes") == (tmp_path / "minutes").as_uri()
+    assert name_in_log("s3://harbour/minutes") == "s3://harbour/minutes"
 
 
 def test_credentials_come_from_the_environment_or_files_of_it(tmp_path: Path) -> None:

@@ -74,7 +74,7 @@ function Row({ source, onPause }: { source: Source; onPause: () => void }) {
       <div>
         <code>{source.source}</code> <span className={isPaused || !isWhole ? "badge partial" : "badge processed"}>{texts.states[source.state]}</span>
         <p>{useLastRun(source)}</p>
-        <p className="hint">{[source.state_reason, source.state_by].filter(Boolean).join(" · ")}</p>
+        {isPaused && <p className="hint">{[source.state_reason, source.state_by].filter(Boolean).join(" · ")}</p>}
         {resume.error && <Failure error={resume.error} />}
       </div>
       {mayWrite && isPaused && (
