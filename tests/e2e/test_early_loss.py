@@ -37,7 +37,7 @@ def test_stores_lost_right_after_the_first_document_are_named_and_made_anew(tmp_
         stack.up()
 
         refused, examined = stack.run("ask", QUESTION), stack.run("doctor")
-        assert (refused.returncode, WAY_OUT in refused.stderr) == (1, True), (
+        assert (refused.returncode, WAY_OUT in refused.stderr) == (3, True), (
             f"{refused.stdout}\n{refused.stderr}"
         )
         assert (examined.returncode, WAY_OUT in examined.stdout) == (1, True), examined.stdout

@@ -24,7 +24,6 @@ from services.gateway.feeds.reading import EventFilter
 from services.gateway.feeds.sent_events import event_block
 from services.gateway.feeds.visible_events import VisibleEvents, visible_types
 from services.gateway.past import reader
-from services.query.visibility import graph
 from services.query.visibility.moves import Moves
 from services.query.visibility.port import VisibleDocuments
 from services.query.visibility.restricted_items import RestrictedItems
@@ -206,10 +205,6 @@ async def sees_everything(*_: Any) -> bool:
     return True
 
 
-async def as_it_is(items: Any, *_: Any) -> Any:
-    return items
-
-
 async def as_they_are(_: RestrictedItems, items: Any, *__: Any) -> Any:
     return items
 
@@ -220,8 +215,7 @@ def first_of(value: Any, *_: Any, **__: Any) -> Any:
 
 LEAKS = {
     "what was hidden then is shown of the past": Leak(Moves, "admitted", sees_everything),
-    "entities are described by all documents": Leak(RestrictedItems, "restrict", as_they_are),
-    "the graph is that of all documents": Leak(graph, "restrict", as_it_is),
+    "questions and graph are those of all documents": Leak(RestrictedItems, "restrict", as_they_are),
     "differences are those of all documents": Leak(reader, "visible_state", first_of),
     "histories have all statements": Leak(reader, "visible_history", first_of),
     "what is deleted is shown of the past": Leak(

@@ -226,7 +226,11 @@ async def test_a_viewer_sees_in_the_promoted_branch_what_it_may_see() -> None:
 async def test_who_may_order_promote_and_read() -> None:
     harness = await branched()
     config = behind(lightstream_api_keys=f"{SEVERAL},{READER_OF_ALL}")
-    orders = [("POST", "/branches"), ("POST", "/branches/estimate"), ("POST", "/branches/small/drop")]
+    orders = [
+        ("POST", "/branches"),
+        ("POST", "/branches/estimate"),
+        ("POST", "/branches/small/drop"),
+    ]
     writes = [("POST", "/branches/small/promote"), ("POST", "/branches/rollback")]
     reads = [
         ("GET", "/branches"),
