@@ -215,7 +215,7 @@ def first_of(value: Any, *_: Any, **__: Any) -> Any:
 
 LEAKS = {
     "what was hidden then is shown of the past": Leak(Moves, "admitted", sees_everything),
-    "questions and graph are those of all documents": Leak(RestrictedItems, "restrict", as_they_are),
+    "all documents describe the graph": Leak(RestrictedItems, "restrict", as_they_are),
     "differences are those of all documents": Leak(reader, "visible_state", first_of),
     "histories have all statements": Leak(reader, "visible_history", first_of),
     "what is deleted is shown of the past": Leak(
