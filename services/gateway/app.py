@@ -139,7 +139,8 @@ def create_app(config: AuthConfig | None = None) -> FastAPI:
         redoc_url=None,
         openapi_url="/openapi.json" if config.docs else None,
         form_limits={"max_files": 100, "max_fields": 100, "max_part_size": 64 * 1024},
-        dependencies=[*SECURITY_SCHEMES, REFUSE_VIEWERS],
+        # Of pages: they show no documents, so who sees a part of these may open them.
+        dependencies=SECURITY_SCHEMES,
         responses=error_responses(*COMMON_CODES),
     )
     app.state.auth = config

@@ -117,6 +117,13 @@ async def test_every_route_gives_viewers_what_the_page_says(bo: httpx.AsyncClien
         assert is_refused == is_closed, f"{method} {path}: {answer.status_code} {answer.text}"
 
 
+@pytest.mark.parametrize(
+    "path", ["/", "/docs", "/docs/start.js", "/redoc", "/openapi.json", "/manual"]
+)
+async def test_a_page_that_shows_no_documents_is_open(bo: httpx.AsyncClient, path: str) -> None:
+    assert (await bo.get(path)).status_code != 403
+
+
 async def test_a_closed_route_says_why(bo: httpx.AsyncClient) -> None:
     answer = await bo.get("/events")
     assert (answer.status_code, error_sentence(answer)) == (403, CLOSED)
