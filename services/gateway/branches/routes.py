@@ -5,7 +5,7 @@ answer. Models are paid and events are erased by an operator process: see `order
 from collections.abc import AsyncGenerator
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Body, Query, Request
 
 from publishing.branch_promotion import promote, refuse_incomplete, refuse_unasked
 from publishing.branches import roll_back
@@ -122,7 +122,12 @@ async def promote_branch(
 
 @router.post("/rollback")
 async def roll_back_branch(
-    request: Request, deps: BranchDeps, workspace: Workspace, body: RollbackRequest | None = None
+    request: Request,
+    deps: BranchDeps,
+    workspace: Workspace,
+    body: Annotated[
+        RollbackRequest | None, Body(examples=[{"reason": "crews are missing"}])
+    ] = None,
 ) -> RolledBack:
     """Let the workspace answer itself again, in place of the branch that was promoted."""
     reason = body.reason if body else ""

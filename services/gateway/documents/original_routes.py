@@ -33,7 +33,12 @@ SAFE_TYPES = ("application/pdf", "text/plain", "text/markdown", "text/csv", "app
 NO_FIGURE = NotFound("there is no such figure of a document of that id")
 
 PictureHash = Annotated[
-    str, Path(pattern=r"^[0-9a-f]{64}$", description="`sha256` of the figure, as passages name it")
+    str,
+    Path(
+        pattern=r"^[0-9a-f]{64}$",
+        description="`sha256` of the figure, as passages name it",
+        examples=["9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"],
+    ),
 ]
 AsOf = Annotated[
     str | None, Query(max_length=64, description=f"of the document as it was then: {FORM}")
