@@ -182,7 +182,7 @@ async def test_the_archive_goes_on_where_a_killed_process_left_it(
     assert not (await audited(bus, rows)).problems
 
 
-# After an orderly stop some flips keep nats-server 2.15.1 from coming to the end of its start: open.
+# After an orderly stop some flips keep nats-server 2.15.1 from coming up: open.
 @pytest.mark.parametrize("way_to_end", share(["killed", "stopped"], daily=1))
 async def test_no_flipped_bit_of_a_stream_passes_unnoticed(tmp_path: Path, way_to_end: str) -> None:
     rows = MemoryRows()
