@@ -318,10 +318,13 @@ class TokenUsage(Value):
         counts = {f"batch_{name}": getattr(self, name) for name in _COUNTS}
         return self.model_copy(update=counts)
 
-    def in_batches(self) -> "TokenUsage":
-        """Return the part of these counts that was paid at the price of batches."""
+    def by_price(self) -> "tuple[TokenUsage, TokenUsage]":
+        """Return the part of these counts that was paid at the price of single calls, and the part
+        that was paid at that of batches.
+        """
         counts = {name: getattr(self, f"batch_{name}") for name in _COUNTS}
-        return TokenUsage(**counts).as_batch()
+        batch_usage = TokenUsage(**counts).as_batch()
+        return self.without(batch_usage), batch_usage
 
 
 class EntityRevision(Value):

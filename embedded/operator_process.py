@@ -84,9 +84,6 @@ OF_BRANCH = (
 SHOWN: Mapping[Task, Sequence[str]] = {"backup": OF_BACKUP, "branch": OF_BRANCH}
 """What an outcome has of what a command says; all of it for tasks that are not here."""
 
-ZERO_COUNTS = ("--chunk-overlap", "--budget", "--budget-tokens")
-"""Options of branches that may be 0."""
-
 
 class OrderSettings(Settings):
     """Settings of whoever takes orders."""
@@ -261,9 +258,7 @@ def _branch_command(order: OperatorOrder, branch: OrderedBranch) -> list[str]:
         "--budget-tokens": branch.budget_tokens,
     }
     given_options = [
-        f"{name}={value}"
-        for name, value in options.items()
-        if value or (value is not None and name in ZERO_COUNTS)
+        f"{name}={value}" for name, value in options.items() if value not in (None, "")
     ]
     is_wanted = ["--yes"] if order.step == "branch-create" else []
     return ["branch", "create", branch.name, "--json", *is_wanted, *given_options]

@@ -48,6 +48,8 @@ SURPLUS = left_out(
 )
 
 _MARK = re.compile("\U000f0f16(\\d{1,6})\U000f0f17")
+"""What stands for the place of that number in a text; see `_mark`."""
+
 _BLANK_LINES = re.compile(r"\n{3,}")
 _CAPTION = re.compile(
     r"\s*((?:fig(?:ure|\.|ura)?|abb(?:ildung|\.)|图|圖|図|рис(?:унок|\.))\s*\d[^\n]{0,600})",
@@ -91,7 +93,7 @@ class Figures:
             self._bytes += len(picture.data)
             self._pictures[sha256] = picture._replace(page=page, box=box)
         self._places.append(_Place(sha256, alternative))
-        return f"\U000f0f16{len(self._places) - 1}\U000f0f17"
+        return _mark(len(self._places) - 1)
 
     def may_write(self, pixels: int) -> bool:
         """Return whether a picture of so many pixels may be written anew, and count it."""
@@ -167,9 +169,9 @@ class Figures:
         if alternative := next(filter(None, alternatives), ""):
             return _short(alternative)
         text = "\n\n".join(texts)
-        after = text.partition(f"\U000f0f16{places[0]}\U000f0f17")[2]
-        before = text.partition(f"\U000f0f16{places[0]}\U000f0f17")[0].rstrip().rpartition("\n")[2]
-        match = _CAPTION.match(after) or _CAPTION.fullmatch(before)
+        text_before, _, text_after = text.partition(_mark(places[0]))
+        line_before = text_before.rstrip().rpartition("\n")[2]
+        match = _CAPTION.match(text_after) or _CAPTION.fullmatch(line_before)
         return _short(_MARK.sub("", match[1])) if match else ""
 
 
@@ -200,6 +202,10 @@ def is_picture(data: bytes) -> bool:
             return True
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
         return False
+
+
+def _mark(place: int) -> str:
+    return f"\U000f0f16{place}\U000f0f17"
 
 
 def _short(caption: str) -> str:

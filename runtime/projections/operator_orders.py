@@ -44,17 +44,17 @@ Task = Literal["rebuild", "digest", "branch"] | LogTask
 @dataclass(frozen=True)
 class OrderedBranch:
     """A branch that is to be estimated, made or dropped, as the options of `branch create` have
-    it; `chunk_size`, `chunk_overlap` and `sample` are 0 where they are not given.
+    it; None and empty texts are not given.
     """
 
     name: str
     extract_model: str = ""
     prompt: str = ""
     entity_types: str = ""
-    chunk_size: int = 0
+    chunk_size: int | None = None
     chunk_overlap: int | None = None
     chunking: str = ""
-    sample: int = 0
+    sample: int | None = None
     budget: float | None = None
     budget_tokens: int | None = None
 

@@ -2,10 +2,10 @@
 or itself. Every reader of a workspace as it is passes here.
 """
 
-import time
 from dataclasses import dataclass, field
 from typing import Annotated
 
+from cachetools import TTLCache
 from fastapi import Depends
 
 from contracts.ids import branch_workspace, origin_of
@@ -26,20 +26,19 @@ class PromotedBranches:
     """Reads promotions from the log. A branch that is asked by its own name answers itself."""
 
     log: Log
-    _answering: dict[str, tuple[float, str]] = field(default_factory=dict[str, tuple[float, str]])
+    _answering: TTLCache[str, str] = field(
+        default_factory=lambda: TTLCache(MAX_WORKSPACES, KEPT_SECONDS)
+    )
 
     async def answering(self, workspace: str) -> str:
         """Return the workspace that answers questions to this one. Raises `Unavailable`."""
         if origin_of(workspace):
             return workspace
-        moment = time.monotonic()
-        read_at, answering = self._answering.get(workspace, (0.0, ""))
-        if not answering or moment - read_at > KEPT_SECONDS:
+        answering = self._answering.get(workspace)
+        if answering is None:
             name = await promoted_branch(self.log, workspace)
             answering = branch_workspace(workspace, name) if name else workspace
-            if len(self._answering) >= MAX_WORKSPACES:
-                self._answering.clear()
-            self._answering[workspace] = moment, answering
+            self._answering[workspace] = answering
         return answering
 
 

@@ -59,19 +59,18 @@ class Gathering:
     """Time of the monotonic clock before which none is submitted."""
 
     def add(self, call: BatchCall, tokens: tuple[int, int]) -> None:
-        """Add a call. Repeats change nothing."""
+        """Add a call that is not among them."""
         if not self.calls:
             self.since = time.time()
             self.began = time.monotonic()
-        if call.key not in self.calls:
-            self.calls[call.key] = call
-            self.tokens[call.key] = tokens
+        self.calls[call.key] = call
+        self.tokens[call.key] = tokens
 
     def wait(self, gather: float) -> float:
         """Return the seconds until a batch is made of them."""
-        now = time.monotonic()
-        due = now if len(self.calls) >= MOST_CALLS else self.began + gather
-        return max(0.0, due - now, self.held_until - now)
+        moment = time.monotonic()
+        due = moment if len(self.calls) >= MOST_CALLS else self.began + gather
+        return max(0.0, due - moment, self.held_until - moment)
 
     def next_batch(self) -> list[BatchCall]:
         """Return the first of them, as many as one batch takes."""

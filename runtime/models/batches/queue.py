@@ -6,6 +6,7 @@ recorded before it is submitted, and after a crash the provider is asked whether
 
 import asyncio
 import time
+from collections.abc import Mapping
 from contextlib import aclosing, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -161,7 +162,7 @@ class BatchQueue:
 
     def _gather(self, call: BatchCall) -> AwaitingBatch:
         gathering = self._gathered.setdefault(call.workspace, Gathering())
-        if len(gathering.calls) < MOST_GATHERED:
+        if call.key not in gathering.calls and len(gathering.calls) < MOST_GATHERED:
             gathering.add(call, self.chat.tokens(call.messages))
             self._has_work.set()
         wait = max(gathering.wait(self._rules.gather), self._rules.poll / 10) + 1.0
@@ -187,7 +188,7 @@ class BatchQueue:
     async def _submit(self, workspace: str, gathering: Gathering) -> bool:
         """Submit a batch of what was gathered; False where the provider did not take it."""
         chosen_calls = gathering.next_batch()
-        calls, batch = await self._claimed(workspace, chosen_calls)
+        calls, batch = await self._claimed(workspace, chosen_calls, gathering.tokens)
         gathering.forget(call for call in chosen_calls if call not in calls)
         if batch is None:
             return True
@@ -229,7 +230,7 @@ class BatchQueue:
         await self._open.drop(batch)
 
     async def _claimed(
-        self, workspace: str, calls: list[BatchCall]
+        self, workspace: str, calls: list[BatchCall], tokens: Mapping[str, tuple[int, int]]
     ) -> tuple[list[BatchCall], BatchRecord | None]:
         """Record a batch of those calls that are wanted and stand in no other one."""
         key = uuid4().hex[:16]
@@ -238,15 +239,15 @@ class BatchQueue:
             calls = await self._unclaimed(workspace, calls, listing)
             if not calls:
                 return [], None
-            now = time.time()
+            moment = time.time()
             batch = BatchRecord(
                 key=key,
                 workspace=workspace,
                 model=self.chat.model,
                 address=self.address,
-                calls=tuple(call.recorded(self.chat.tokens(call.messages)) for call in calls),
-                made_at=now,
-                tried_at=now,
+                calls=tuple(call.recorded(tokens[call.key]) for call in calls),
+                made_at=moment,
+                tried_at=moment,
             )
             if await self._open.records.claim(batch, listing):
                 return calls, batch

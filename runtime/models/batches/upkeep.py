@@ -47,14 +47,14 @@ class Upkeep:
     async def look_after(self, record: StoredRecord) -> None:
         """Do what is due for one batch. Raises `Failure` or one of our errors."""
         batch = record.batch
-        now = time.time()
+        moment = time.time()
         if batch.ended_at:
-            if now - batch.looked_at >= self.rules.poll:
+            if moment - batch.looked_at >= self.rules.poll:
                 await self._close_if_settled(record)
         elif batch.id:
-            if now - batch.looked_at >= self.rules.poll:
+            if moment - batch.looked_at >= self.rules.poll:
                 await self._look_at(record)
-        elif now - batch.tried_at >= self.rules.settling:
+        elif moment - batch.tried_at >= self.rules.settling:
             await self._recover(record)
 
     async def _recover(self, record: StoredRecord) -> None:

@@ -94,12 +94,12 @@ def entries_of(model: str, usage: TokenUsage) -> list[CostEntry]:
     """Return the entries of what was paid, or will be, at the price of calls and at that of
     batches.
     """
-    batch = usage.in_batches()
+    single, batch = usage.by_price()
     return [
         CostEntry(
             "", "", "", model, 0, part.prompt, part.cached, part.completion, in_batch=part is batch
         )
-        for part in (usage.without(batch), batch)
+        for part in (single, batch)
         if part.prompt or part.completion
     ]
 

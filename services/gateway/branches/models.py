@@ -107,10 +107,10 @@ class BranchRequest(StrictModel):
             extract_model=self.extract_model,
             prompt=self.prompt,
             entity_types=self.entity_types,
-            chunk_size=self.chunk_size or 0,
+            chunk_size=self.chunk_size,
             chunk_overlap=self.chunk_overlap,
             chunking=self.chunking,
-            sample=self.sample or 0,
+            sample=self.sample,
             budget=self.budget,
             budget_tokens=self.budget_tokens,
         )
@@ -147,10 +147,10 @@ class BranchOrders(BaseModel):
         outcome = state.last_outcome
         if outcome is None or outcome.order.branch is None or status.last is None:
             return cls(last=None, takes_orders=status.takes_orders)
-        last = LastBranchOrder(
+        last_order = LastBranchOrder(
             **status.last.model_dump(), step=outcome.order.step, branch=outcome.order.branch.name
         )
-        return cls(last=last, takes_orders=status.takes_orders)
+        return cls(last=last_order, takes_orders=status.takes_orders)
 
 
 class BranchStatus(BranchEntry):

@@ -76,9 +76,7 @@ async def document_original(
     With `character`, the header Lightstream-Page says on which page of the file, from 1, that
     character of the text stands, where the file has pages.
     """
-    documents = await deps.documents_of(viewer, workspace)
-    states = await documents.get(await deps.partition(workspace), [document_id])
-    if document_id not in states or states[document_id][0].status in LEAVING:
+    if not await _is_there(deps, workspace, document_id, viewer):
         raise NotFound("there is no document of that id")
     _, event, _ = await current_version(deps.log, workspace, document_id)
     if event is None or event.original is None:
@@ -98,6 +96,15 @@ async def document_original(
             "Content-Disposition": f"attachment; filename*=UTF-8''{quote(name, safe='')}",
         },
     )
+
+
+async def _is_there(
+    deps: DocumentDependencies, workspace: str, id: str, viewer: Viewer | None
+) -> bool:
+    """Return whether there is such a document, for who asks."""
+    documents = await deps.documents_of(viewer, workspace)
+    states = await documents.get(await deps.partition(workspace), [id])
+    return id in states and states[id][0].status not in LEAVING
 
 
 def _page_header(event: DocumentAdded, character: int | None) -> dict[str, str]:
@@ -166,9 +173,7 @@ def _figure(event: DocumentAdded | None, sha256: str) -> Figure:
 async def _seen_now(
     deps: DocumentDependencies, workspace: str, id: str, viewer: Viewer | None
 ) -> DocumentAdded | None:
-    documents = await deps.documents_of(viewer, workspace)
-    states = await documents.get(await deps.partition(workspace), [id])
-    if id not in states or states[id][0].status in LEAVING:
+    if not await _is_there(deps, workspace, id, viewer):
         raise NO_FIGURE
     return (await current_version(deps.log, workspace, id)).event
 

@@ -110,8 +110,7 @@ def _money(summary: event_summary.EventSummary, prices: Prices) -> Decimal | Non
     model = summary.model
     if tokens is None or model is None or summary.cached:
         return None
-    batch = tokens.in_batches()
-    single = tokens.without(batch)
+    single, batch = tokens.by_price()
     money = prices.money(model, single.prompt, single.cached, single.completion)
     batch_money = prices.money(model, batch.prompt, batch.cached, batch.completion, in_batch=True)
     return None if money is None or batch_money is None else money + batch_money

@@ -25,9 +25,9 @@ def cost_entries_of(delivery: Delivery[Event]) -> list[CostEntry]:
         return [_question_entry(delivery, cost) for cost in event.costs]
     if not isinstance(event, EntitiesExtracted | DescriptionSummarized | VectorsIndexed):
         return []
-    batch_usage = event.usage.in_batches()
+    single_usage, batch_usage = event.usage.by_price()
     entries = (
-        _cost_entry(delivery, event, event.usage.without(batch_usage), in_batch=False),
+        _cost_entry(delivery, event, single_usage, in_batch=False),
         _cost_entry(delivery, event, batch_usage, in_batch=True),
     )
     return [entry for entry in entries if entry.prompt or entry.completion]

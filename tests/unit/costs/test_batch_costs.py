@@ -39,8 +39,7 @@ async def test_the_ledger_counts_each_part_of_an_event_at_its_price() -> None:
 
 def test_counts_without_those_of_a_batch_are_those_of_single_calls() -> None:
     usage = SINGLE + SINGLE.as_batch()
-    assert usage.in_batches() == SINGLE.as_batch()
-    assert usage.without(usage.in_batches()) == SINGLE
+    assert usage.by_price() == (SINGLE, SINGLE.as_batch())
     assert "batch" not in SINGLE.model_dump_json()
 
 

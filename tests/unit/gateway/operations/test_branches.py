@@ -57,7 +57,7 @@ async def test_an_estimate_and_a_branch_are_ordered_and_their_outcome_is_the_wor
         assert (await api.post("/branches", json=REQUEST)).status_code == 409
         outcome = OrderOutcome(order, "done", "then", "later", result={"documents": 2})
         await write_outcome(values, outcome)
-        last = (await api.get("/branches/orders")).json()["last"]
+        last_order = (await api.get("/branches/orders")).json()["last"]
         other = (await api.get("/branches/orders", headers={"X-Workspace": "v"})).json()["last"]
         operator.orders.clear()
         assert (await api.post("/branches", json=REQUEST)).status_code == 202
@@ -66,7 +66,12 @@ async def test_an_estimate_and_a_branch_are_ordered_and_their_outcome_is_the_wor
         running = (await api.get("/branches/orders")).json()["last"]
         operator.away = True
         assert (await api.post("/branches", json=REQUEST)).status_code == 503
-    assert (last["step"], last["branch"], last["state"], last["result"]) == (
+    assert (
+        last_order["step"],
+        last_order["branch"],
+        last_order["state"],
+        last_order["result"],
+    ) == (
         "branch-estimate",
         "small",
         "done",
