@@ -63,8 +63,8 @@ screenshots: $(VENV)/.dev $(VENV)/.web $(VENV)/.browser ## Draw every page anew,
 webui: $(VENV)/.webui ## Fetch LightRAG's web page into .venv/webui; docs/web-page.md tells how to serve it
 
 # All at once, for tests of servers mostly wait; they open the page in a browser, so it is checked before them.
-test: style $(VENV)/.webui $(VENV)/.browser $(VENV)/.traps ## What check does, and contract, integration and end-to-end tests
-	@$(MAKE) --no-print-directory --jobs 4 UNITS_AT_ONCE="-n 3" page rest unit types
+test: style $(VENV)/.webui $(VENV)/.browser ## What check does, and contract, integration and end-to-end tests
+	@$(MAKE) --no-print-directory --jobs 4 page rest unit types $(VENV)/.traps
 
 rest: page
 	$(WAITING) $(DAILY) -o cache_dir=$(FAILED) --cache-clear $(REST) || { test $$? -eq 1 && $(BIN)/python -m tests.support.again $(REST); }
@@ -93,7 +93,7 @@ page: $(VENV)/.dev $(VENV)/.web
 	$(BIN)/python web/build.py check
 
 unit: $(VENV)/.dev
-	$(PYTEST) $(UNITS_AT_ONCE) $(DAILY) $(UNIT)
+	$(PYTEST) $(DAILY) $(UNIT)
 
 simulate: $(VENV)/.dev ## Run the pipeline in memory under a seeded scheduler that interrupts and kills (SEEDS=100000, FIRST=0)
 	$(BIN)/python -m tests.simulation --first $(or $(FIRST),0) --seeds $(or $(SEEDS),100000)
