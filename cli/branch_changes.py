@@ -24,8 +24,7 @@ from cli.terminal import line
 
 if TYPE_CHECKING:
     from lightstream_rag.client import AsyncLightstream
-    from lightstream_rag.golden import GoldenQuestion
-    from lightstream_rag.models import Answer
+    from lightstream_rag.golden import ComparedAnswers
     from operations.target import Target
     from runtime.branch_comparison import Difference
     from runtime.branches import Branch
@@ -56,11 +55,15 @@ def diff(
         branch = on_bus(data, lambda log: read_named(log, workspace, name))
         entities, relations = asyncio.run(_compare(select_target(data), branch))
         costs = asyncio.run(_costs(select_target(data), branch))
-        answers = _answers(data, branch) if questions else []
+        answers: list[ComparedAnswers] = []
+        if questions:
+            answers = call_query_service(data, workspace, lambda client: _answers(client, name))
         if as_json:
             kinds = {"entities": entities, "relations": relations}
             differences = {kind: changes.as_json(limit) for kind, changes in kinds.items()}
-            print_json({**branch_as_json(branch), **differences, "cost": costs, "answers": answers})
+            shown_answers = [answer.model_dump() for answer in answers]
+            result = {**branch_as_json(branch), **differences, "cost": costs}
+            print_json({**result, "answers": shown_answers})
             return
         _show_difference("entities", entities, limit)
         _show_difference("relations", relations, limit)
@@ -68,14 +71,8 @@ def diff(
             echo(
                 f"{place} was paid {cost['calls']:,} calls, {cost['tokens']:,} tokens{_money(cost)}"
             )
-        if questions and not answers:
-            note("the workspace has no golden questions: `lightstream golden add` sets them")
-        for comparison in answers:
-            echo(line(f"? {comparison['question']}"))
-            for place in ("origin", "branch"):
-                answer = comparison[place]
-                echo(line(f"  {place}: {answer['answer']}"))
-                echo(line(f"    from {', '.join(answer['sources']) or 'nothing'}"))
+        if questions:
+            _show_answers(answers)
 
 
 @app.command()
@@ -186,37 +183,22 @@ async def _costs(target: "Target", branch: "Branch") -> dict[str, dict[str, Any]
     return costs
 
 
-def _answers(data: Data, branch: "Branch") -> list[dict[str, Any]]:
+async def _answers(client: "AsyncLightstream", branch: str) -> "list[ComparedAnswers]":
     """Return what origin and branch answer to each golden question, and from which files."""
-    questions = call_query_service(data, branch.origin, lambda client: client.golden_questions())
-    answers = {
-        workspace: call_query_service(data, workspace, lambda client: _ask(client, questions))
-        for workspace in (branch.origin, branch.workspace)
-    }
-    return [
-        {
-            "id": question.id,
-            "question": question.question,
-            "origin": _answer_as_json(origin_answer),
-            "branch": _answer_as_json(branch_answer),
-        }
-        for question, origin_answer, branch_answer in zip(
-            questions, answers[branch.origin], answers[branch.workspace], strict=True
-        )
-    ]
+    async with client.compare_answers(branch) as answers:
+        return [answer async for answer in answers]
 
 
-async def _ask(client: "AsyncLightstream", questions: "list[GoldenQuestion]") -> "list[Answer]":
-    answers: list[Answer] = []
-    for question in questions:
-        options = {"mode": question.mode} if question.mode else {}
-        answers.append(await client.query(question.question, **options))  # pyright: ignore[reportArgumentType]
-    return answers
-
-
-def _answer_as_json(answer: "Answer") -> dict[str, Any]:
-    sources = list(dict.fromkeys(source.file_path for source in answer.references or ()))
-    return {"answer": answer.response, "sources": sources}
+def _show_answers(answers: "list[ComparedAnswers]") -> None:
+    if not answers:
+        note("the workspace has no golden questions: `lightstream golden add` sets them")
+    for comparison in answers:
+        echo(line(f"? {comparison.question}"))
+        for place, answer in (("origin", comparison.origin), ("branch", comparison.branch)):
+            echo(line(f"  {place}: {answer.answer or '-'}"))
+            echo(line(f"    from {', '.join(answer.sources) or 'nothing'}"))
+            for why in answer.why:
+                echo(line(f"    failed: {why}"))
 
 
 def _show_difference(kind: str, difference: "Difference", limit: int) -> None:

@@ -1,12 +1,13 @@
 """`branch`: the same documents with another model, prompt or chunking, beside the live graph."""
 
 import asyncio
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cli.chunking import ChunkOverlap, ChunkSize, Strategy, chunking_of
+from cli.chunking import ChunkOverlap, ChunkSize, Strategy
 from cli.common import (
     DATA,
     WORKSPACE,
@@ -22,16 +23,18 @@ from cli.common import (
     quiet_logs,
     silent,
 )
-from cli.terminal import line
+from cli.terminal import counted, line
 from runtime.errors import InvalidInput
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from contracts.chunking import Chunking
+    from nats.js import JetStreamContext
+
     from contracts.events import BranchSettings
-    from operations.branches.creating import BranchRequest
+    from lightstream_rag.models import Document
     from operations.target import Target
+    from runtime.branch_options import BranchOptions
     from runtime.branches import Branch
 
 # `--help` answers at once: bus and stores are loaded by the command that needs them.
@@ -73,58 +76,48 @@ def create(
         int | None, typer.Option("--budget-tokens", min=0, help="The same in tokens.")
     ] = None,
     yes: Yes = False,
+    wait: Annotated[
+        bool, typer.Option("--wait", help="Wait until the branch can be asked and compared.")
+    ] = False,
     reason: Reason = "",
     data: Data = DATA,
     as_json: Json = False,
     workspace: Workspace = WORKSPACE,
 ) -> None:
     """Extract the documents once more with other settings, beside the live graph. Without --yes
-    only estimate what that may cost.
+    only estimate what that may cost. With --wait it ends with code 1 when a document failed.
     """
     with errors(as_json):
         quiet_logs()
         from operations.target import select_target  # noqa: PLC0415
+        from publishing.draft import validated  # noqa: PLC0415
+        from runtime.branch_options import BranchOptions  # noqa: PLC0415
 
-        request = _request(
-            workspace,
-            name,
-            {"extract_model": extract_model},
-            {"prompt": prompt, "entity_types": entity_types},
-            chunking_of(chunking, chunk_size, chunk_overlap),
-            sample,
-            reason,
+        if wait and not yes:
+            raise InvalidInput("--wait is for a branch that is created: give --yes, too")
+        options = validated(
+            lambda: BranchOptions(
+                name=name,
+                extract_model=extract_model,
+                prompt=_text_of(prompt) if prompt else "",
+                entity_types=_text_of(entity_types) if entity_types else "",
+                chunk_size=chunk_size,
+                chunk_overlap=chunk_overlap,
+                chunking=chunking or "",
+                sample=sample,
+                budget=budget,
+                budget_tokens=budget_tokens,
+            )
         )
-        limits = {"money": budget, "tokens": budget_tokens}
-        asyncio.run(_create(select_target(data), request, limits if yes else None, as_json))
-
-
-def _request(
-    workspace: str,
-    name: str,
-    texts: dict[str, str],
-    files: dict[str, Path | None],
-    chunking: "Chunking | None",
-    sample: int | None,
-    reason: str,
-) -> "BranchRequest":
-    from contracts.events import BranchSettings  # noqa: PLC0415
-    from operations.branches.creating import BranchRequest  # noqa: PLC0415
-    from publishing.draft import validated  # noqa: PLC0415
-
-    contents = {key: _text_of(path) for key, path in files.items() if path}
-    settings = validated(
-        lambda: BranchSettings(
-            **texts,
-            **contents,
-            chunking=chunking,
+        target = select_target(data)
+        if not yes:
+            asyncio.run(_estimate(target, workspace, options, as_json))
+            return
+        has_failed = asyncio.run(
+            _create(target, workspace, options, reason, wait=wait, as_json=as_json)
         )
-    )
-    if settings == BranchSettings():
-        raise InvalidInput(
-            "say what is to be other: --extract-model, --prompt, --entity-types, --chunk-size, "
-            "--chunk-overlap or --chunking"
-        )
-    return BranchRequest(workspace, name, settings, sample, reason)
+        if has_failed:
+            raise typer.Exit(1)
 
 
 def _text_of(path: Path) -> str:
@@ -134,11 +127,10 @@ def _text_of(path: Path) -> str:
         raise InvalidInput(f"{path} is not UTF-8") from None
 
 
-async def _create(
-    target: "Target", request: "BranchRequest", limits: dict[str, Any] | None, as_json: bool
+async def _estimate(
+    target: "Target", workspace: str, options: "BranchOptions", as_json: bool
 ) -> None:
     from cli.costs import show_estimate  # noqa: PLC0415
-    from contracts.events import BudgetSet  # noqa: PLC0415
     from operations.branches import creating  # noqa: PLC0415
     from operations.command_bus import connect_bus  # noqa: PLC0415
     from runtime.bus.nats.blobs import NatsBlobs  # noqa: PLC0415
@@ -146,19 +138,67 @@ async def _create(
     from runtime.bus.nats.log import NatsLog  # noqa: PLC0415
 
     async with connect_bus(target.settings.nats_url) as bus:
-        log = NatsLog(bus)
-        if limits is None:
-            pointers = await NatsLiveGenerations.bind(bus)
-            cost_estimate = await creating.estimate(log, NatsBlobs(bus), pointers, target, request)
-            show_estimate(cost_estimate, "nothing was created without --yes", as_json)
-            return
-        budget = BudgetSet(**limits, reason=request.reason)
-        branch = await creating.create(log, target, request, budget if budget.is_limit else None)
+        pointers = await NatsLiveGenerations.bind(bus)
+        cost_estimate = await creating.estimate(
+            NatsLog(bus), NatsBlobs(bus), pointers, target, workspace, options
+        )
+    show_estimate(cost_estimate, "nothing was created without --yes", as_json)
+
+
+async def _create(
+    target: "Target",
+    workspace: str,
+    options: "BranchOptions",
+    reason: str,
+    *,
+    wait: bool,
+    as_json: bool,
+) -> bool:
+    """Return whether a document of the branch failed while it was waited for."""
+    from operations.branches import creating  # noqa: PLC0415
+    from operations.command_bus import connect_bus  # noqa: PLC0415
+    from runtime.bus.nats.log import NatsLog  # noqa: PLC0415
+
+    async with connect_bus(target.settings.nats_url) as bus:
+        branch = await creating.create(NatsLog(bus), target, workspace, options, reason)
+        if not as_json:
+            echo(f"branch {branch.name} begins, its workspace is {branch.workspace}")
+        if not wait:
+            if as_json:
+                print_json(branch_as_json(branch))
+            else:
+                note(f"see how far it is: lightstream branch status {branch.name}")
+            return False
+        documents = await _followed(target, bus, branch, is_hidden=as_json)
+    counts = dict(Counter(document.status for document in documents))
     if as_json:
-        print_json(branch_as_json(branch))
+        print_json({**branch_as_json(branch), "status_counts": {**counts, "all": len(documents)}})
     else:
-        echo(f"branch {branch.name} begins, its workspace is {branch.workspace}")
-        note(f"see how far it is: lightstream branch status {branch.name}")
+        parts = [f"{count} {status}" for status, count in sorted(counts.items())]
+        echo(f"{counted(len(documents), 'document')}: {', '.join(parts) or 'none any more'}")
+    return any(document.status != "processed" for document in documents)
+
+
+async def _followed(
+    target: "Target", bus: "JetStreamContext", branch: "Branch", *, is_hidden: bool
+) -> "list[Document]":
+    """Return the documents of a branch that has begun, once all are worked on."""
+    from cli.bars import progress_bars  # noqa: PLC0415
+    from operations.adding import is_in_status  # noqa: PLC0415
+    from operations.branches.creating import copy_documents  # noqa: PLC0415
+    from operations.progress import wait_for_documents  # noqa: PLC0415
+    from operations.target import query_client  # noqa: PLC0415
+    from runtime.bus.nats.blobs import NatsBlobs  # noqa: PLC0415
+    from runtime.bus.nats.log import NatsLog  # noqa: PLC0415
+
+    copied = await copy_documents(NatsLog(bus), NatsBlobs(bus), branch)
+
+    async def caught_up() -> bool:
+        return await is_in_status(bus, branch.workspace, copied.last_sequence)
+
+    async with query_client(target.api, branch.workspace) as client:
+        with progress_bars(is_hidden=is_hidden) as show:
+            return await wait_for_documents(client, copied.added_at, caught_up, show)
 
 
 @app.command("list")
@@ -172,7 +212,7 @@ def list_(data: Data = DATA, as_json: Json = False, workspace: Workspace = WORKS
         for branch in branches:
             state = "ended" if branch.is_ended else f"{branch.at:%Y-%m-%d %H:%M}"
             echo(line(f"{branch.name:<20} {state}  {_differences(branch.event.settings)}"))
-        note(f"{len(branches)} branches of workspace {workspace}")
+        note(f"{counted(len(branches), 'branch', 'branches')} of workspace {workspace}")
 
 
 @app.command()
@@ -193,7 +233,8 @@ def status(
         )
         counts = result["status_counts"]
         parts = [f"{count} {key}" for key, count in counts.items() if count and key != "all"]
-        echo(f"{counts.get('all', 0)} documents: {', '.join(parts) or 'none yet'}")
+        documents = counted(counts.get("all", 0), "document")
+        echo(f"{documents}: {', '.join(parts) or 'none yet'}")
         total = result["cost"]
         money = "" if total["money"] is None else f", {total['money']:.4f} {result['currency']}"
         echo(f"paid: {total['calls']:,} calls, {total['tokens']:,} tokens{money}")
@@ -228,7 +269,8 @@ def drop(
         if as_json:
             print_json({"dropped": branch.name, **counts})
         else:
-            echo(f"dropped {branch.name}: {counts['events']} events, {counts['vectors']} vectors")
+            vectors = counted(counts["vectors"], "vector")
+            echo(f"dropped {branch.name}: {counted(counts['events'], 'event')}, {vectors}")
 
 
 def _note_step(step: str) -> None:
@@ -313,6 +355,5 @@ def _differences(settings: "BranchSettings") -> str:
     parts += ["a prompt of its own"] if settings.prompt else []
     parts += ["types of entities of its own"] if settings.entity_types else []
     if settings.chunking:
-        chunking = settings.chunking.model_dump(exclude_defaults=True)
-        parts += ["chunking " + ", ".join(f"{key} {value}" for key, value in chunking.items())]
+        parts += [f"chunks {settings.chunking}"]
     return "; ".join(parts)

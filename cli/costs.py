@@ -22,7 +22,7 @@ from cli.common import (
     print_json,
     quiet_logs,
 )
-from cli.terminal import line
+from cli.terminal import counted, line
 
 if TYPE_CHECKING:
     from operations.adding import AddOptions
@@ -218,8 +218,8 @@ def show_estimate(cost_estimate: "CostEstimate", what_was_done: str, as_json: bo
         return
     money = _money(cost_estimate.money, cost_estimate.currency)
     echo(
-        f"an estimate, {what_was_done}: {cost_estimate.documents} documents, "
-        f"{cost_estimate.chunks} chunks{money}"
+        f"an estimate, {what_was_done}: {counted(cost_estimate.documents, 'document')}, "
+        f"{counted(cost_estimate.chunks, 'chunk')}{money}"
     )
     for model in cost_estimate.models:
         tokens = (

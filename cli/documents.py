@@ -25,7 +25,7 @@ from cli.common import (
     tell_retries,
 )
 from cli.terminal import line
-from cli.validity import Supersedes, ValidFrom, ValidUntil, validity_of
+from cli.validity import Authority, Supersedes, ValidFrom, ValidUntil, validity_of
 from runtime.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -86,6 +86,7 @@ def add(
     valid_from: ValidFrom = None,
     valid_until: ValidUntil = None,
     supersedes: Supersedes = None,
+    authority: Authority = 0,
     chunking: Strategy = None,
     chunk_size: ChunkSize = None,
     chunk_overlap: ChunkOverlap = None,
@@ -126,7 +127,9 @@ def add(
             stdin_name=name or UNKNOWN_SOURCE,
             services=settings.parsing_services(),
         )
-        validity = validated(lambda: validity_of(valid_from, valid_until, supersedes or ()))
+        validity = validated(
+            lambda: validity_of(valid_from, valid_until, supersedes or (), authority)
+        )
         options = AddOptions(
             encoding,
             access,

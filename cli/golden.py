@@ -20,7 +20,7 @@ from cli.common import (
     note,
     print_json,
 )
-from cli.terminal import line
+from cli.terminal import counted, line
 from runtime.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def export(
         if as_json:
             print_json({"file": str(path), "questions": len(questions)})
         else:
-            note(f"{len(questions)} questions in {path}")
+            note(f"{counted(len(questions), 'question')} in {path}")
 
 
 @app.command("list")
@@ -155,7 +155,7 @@ def list_(data: Data = DATA, as_json: Json = False, workspace: Workspace = WORKS
             echo(f"{question.id:<16} {line(question.question)}", label=f"{state:7}")
             for reason in latest_result.why if latest_result else ():
                 echo(f"          {line(reason)}")
-        note(f"{len(questions)} golden questions")
+        note(counted(len(questions), "golden question"))
 
 
 @app.command()
@@ -198,7 +198,7 @@ def history(
             return
         for run in runs:
             echo(f"{run.at:%Y-%m-%d %H:%M}  {_run_line(run)}")
-        note(f"{len(runs)} runs")
+        note(counted(len(runs), "run"))
 
 
 @app.command()

@@ -27,7 +27,7 @@ def verify_files(
     else:
         for file, findings in findings_by_file.items():
             _show(file, findings)
-    return 1 if any(findings.problems for findings in findings_by_file.values()) else 0
+    return 0 if all(findings.is_well for findings in findings_by_file.values()) else 1
 
 
 def _findings(file: Path, chain: str, text_files: Sequence[Path]) -> "FileFindings":
@@ -47,10 +47,10 @@ def _findings(file: Path, chain: str, text_files: Sequence[Path]) -> "FileFindin
             problem="the chain in the file never had it",
         )
     for text_file in text_files:
-        name = _name_of(text_file, receipt_file)
-        findings.note(
-            str(text_file), is_well=bool(name), well=f"it is {name}", problem="it is no text of it"
-        )
+        if name := _name_of(text_file, receipt_file):
+            findings.verified.append(f"{text_file}: it is {name}")
+        else:
+            findings.other_texts.append(f"{text_file}: its text differs from every text of it")
     return findings
 
 
@@ -72,6 +72,6 @@ def _show(file: str, findings: "FileFindings") -> None:
         echo(line(f"{file}: {findings.receipts} receipts {verdict}"))
     for sentence in findings.verified:
         echo(line(f"  ok     {sentence}"))
-    for sentence in findings.problems:
+    for sentence in (*findings.problems, *findings.other_texts):
         echo(line(f"  WRONG  {sentence}"))
     echo(f"  its chain ends in {findings.chain}")

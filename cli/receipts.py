@@ -22,7 +22,7 @@ from cli.common import (
     quiet_logs,
 )
 from cli.rebuild_output import Progress, ignore
-from cli.terminal import line
+from cli.terminal import counted, line
 from cli.validity import FORMATS, with_zone
 from runtime.errors import InvalidInput
 
@@ -31,6 +31,8 @@ from runtime.errors import InvalidInput
 app = typer.Typer(
     help="Receipts: what each answer was asked, and on what it rests.", no_args_is_help=True
 )
+
+ITEMS = "entities and relations"
 
 ReceiptId = Annotated[
     str, typer.Argument(metavar="ID", help="As the answer, or `receipts list`, has it.")
@@ -83,13 +85,13 @@ def list_(
         for receipt in receipts:
             words = receipt.question if receipt.question is not None else f"({receipt.form})"
             changes = receipt.changed_passages
-            change_note = f", {changes} passages changed since" if changes else ""
+            change_note = f", {counted(changes, 'passage')} changed since" if changes else ""
             if edits := receipt.edited_items:
-                change_note += f", {edits} entities and relations edited since"
+                change_note += f", {counted(edits, 'entity or relation', ITEMS)} edited since"
             echo(
                 line(
                     f"{receipt.id}  {receipt.asked_at[:19]}  {receipt.asker or '-'}  "
-                    f"{receipt.documents} documents{change_note}  {words}"
+                    f"{counted(receipt.documents, 'document')}{change_note}  {words}"
                 )
             )
         if not receipts:
@@ -186,6 +188,9 @@ def export(
         quiet_logs()
         if bool(id) == bool(since or until):
             raise InvalidInput("name one receipt, or a period with --since and --until")
+        start, end = since and with_zone(since), until and with_zone(until)
+        if start and end and end <= start:
+            raise InvalidInput(f"--until {end} is not later than --since {start}: swap them")
         from operations.receipt_export import (  # noqa: PLC0415
             PeriodExport,
             ReceiptExport,
@@ -198,8 +203,8 @@ def export(
             if id
             else PeriodExport(
                 workspace,
-                since and with_zone(since),
-                until and with_zone(until),
+                start,
+                end,
                 with_texts=with_texts,
                 chain=chain,
             )
@@ -268,8 +273,9 @@ def verify(
             print_json(asdict(findings))
         else:
             echo(
-                f"{findings.receipts} receipts, {findings.erased} of them without the words of "
-                f"erased documents; {findings.passages} passages are in the log as they were"
+                f"{counted(findings.receipts, 'receipt')}, {findings.erased} of them without the "
+                f"words of erased documents; in the log as they were: "
+                f"{counted(findings.passages, 'passage')}"
             )
             if findings.chain:
                 echo(f"the chain of questions and answers ends in {findings.chain}")

@@ -25,7 +25,7 @@ from cli.common import (
     quiet_logs,
 )
 from cli.documents import show_skipped
-from cli.terminal import line
+from cli.terminal import counted, line
 
 if TYPE_CHECKING:
     from contracts.events import SourceState
@@ -159,7 +159,7 @@ def list_(data: Data = DATA, as_json: Json = False, workspace: Workspace = WORKS
             return
         for source in synced_sources:
             echo(f"{line(source.name)}  {_last_run(source)}", label=f"{source.state:7} ")
-        note(f"{len(synced_sources)} sources")
+        note(counted(len(synced_sources), "source"))
 
 
 @app.command()
@@ -201,14 +201,15 @@ def forget(
         return
     with errors(as_json):
         from operations.sources.open import name_in_log  # noqa: PLC0415
-        from publishing.sources import read_source  # noqa: PLC0415
+        from publishing.sources import existing_source  # noqa: PLC0415
 
         name = name_in_log(source)
-        source_now = _with_log(data, lambda log: read_source(log, workspace, name))
+        source_now = _with_log(data, lambda log: existing_source(log, workspace, name))
         if as_json:
             print_json({"would_forget": source_fields(source_now)})
             return
-        echo(f"would forget {line(name)} with {len(source_now.versions)} documents, which stay")
+        documents = counted(len(source_now.versions), "document")
+        echo(f"would forget {line(name)} with {documents}; no document is deleted")
         note("nothing is forgotten without --yes")
 
 
@@ -241,7 +242,8 @@ def source_fields(source: "SyncedSource") -> dict[str, Any]:
 def _last_run(source: "SyncedSource") -> str:
     run = source.last_run
     at = source.synced_at
-    parts = [f"{len(source.versions)} documents", f"{at:%Y-%m-%d %H:%M}" if at else "no run ended"]
+    documents = counted(len(source.versions), "document")
+    parts = [documents, f"{at:%Y-%m-%d %H:%M}" if at else "no run ended"]
     parts += [f"{run.refusal_count} refused"] if run and run.refusal_count else []
     parts += [f"{run.kept_count} gone and kept"] if run and run.kept_count else []
     parts += [line(source.state_reason)] if source.state_reason else []
@@ -385,8 +387,8 @@ def _show(outcome: "SyncOutcome") -> None:
         note(f"  refused {line(refusal.name)}: {line(refusal.reason)}")
     if outcome.kept_documents:
         note(
-            f"  {len(outcome.kept_documents)} documents are gone from the source, more than "
-            "--most-gone allows: they stay until --yes is given",
+            f"  gone from the source, more than --most-gone allows: "
+            f"{counted(len(outcome.kept_documents), 'document')}; kept until --yes is given",
         )
         _show_names("kept", outcome.kept_documents)
 

@@ -24,6 +24,11 @@ def line(text: Any) -> str:
     return _IN_A_LINE.sub(_spelled, str(text))
 
 
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """A number with its noun, which ends in `s` for more than one unless the plural is named."""
+    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
+
+
 def as_json(value: Any, *, indent: int | None = 2) -> str:
     """JSON that is safe to show: what acts is escaped as JSON does, and reads as the same value."""
     text = json.dumps(value, ensure_ascii=False, indent=indent, default=str)

@@ -21,7 +21,7 @@ from cli.common import (
     note,
     print_json,
 )
-from cli.terminal import line
+from cli.terminal import counted, line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,6 +54,15 @@ Supersedes = Annotated[
     list[str] | None,
     typer.Option(
         "--supersedes", metavar="DOCUMENT", help="Id of one they replace; may be repeated."
+    ),
+]
+Authority = Annotated[
+    int,
+    typer.Option(
+        "--authority",
+        min=-100,
+        max=100,
+        help="The greater is preferred to lesser ones in force that contradict it.",
     ),
 ]
 
@@ -97,15 +106,15 @@ def set_(
             "--supersedes", metavar="DOCUMENT", help="A document it replaces; may be repeated."
         ),
     ] = None,
-    authority: Annotated[
-        int,
+    authority: Authority = 0,
+    coexists_with: Annotated[
+        list[str] | None,
         typer.Option(
-            "--authority",
-            min=-100,
-            max=100,
-            help="Preferred to lesser ones in force that contradict it.",
+            "--coexists-with",
+            metavar="DOCUMENT",
+            help="One that it leaves in force: no rule proposes it. May be repeated.",
         ),
-    ] = 0,
+    ] = None,
     reason: Reason = "",
     data: Data = DATA,
     as_json: Json = False,
@@ -113,7 +122,11 @@ def set_(
 ) -> None:
     """State when a document holds and what it supersedes, in place of what was said before."""
     with errors(as_json):
-        validity: Validity = {"supersedes": supersedes or (), "authority": authority}
+        validity: Validity = {
+            "supersedes": supersedes or (),
+            "authority": authority,
+            "coexists_with": coexists_with or (),
+        }
         if valid_from:
             validity["valid_from"] = with_zone(valid_from)
         if valid_until:
@@ -217,8 +230,8 @@ def contradictions(
                 echo(line(statement.statement), label=f"{source}: ")
             echo("")
         note(
-            f"{len(answer.contradictions)} contradictions, told by quantities and negations alone, "
-            f"in {answer.looked_at} descriptions"
+            f"{counted(len(answer.contradictions), 'contradiction')}, told by quantities and "
+            f"negations alone, in {counted(answer.looked_at, 'description')}"
         )
 
 
@@ -279,12 +292,15 @@ def _lines(validity: "DocumentValidity") -> list[str]:
 
 
 def validity_of(
-    valid_from: datetime | None, valid_until: datetime | None, supersedes: "Sequence[str]"
+    valid_from: datetime | None,
+    valid_until: datetime | None,
+    supersedes: "Sequence[str]",
+    authority: int = 0,
 ) -> "PublishedValidity | None":
     """Return it as events have it; None where nothing is said. Raises ValueError for times in the
     wrong order.
     """
-    if not (valid_from or valid_until or supersedes):
+    if not (valid_from or valid_until or supersedes or authority):
         return None
     from contracts.values import Validity as PublishedValidity  # noqa: PLC0415
 
@@ -292,6 +308,7 @@ def validity_of(
         valid_from=with_zone(valid_from) if valid_from else None,
         valid_until=with_zone(valid_until) if valid_until else None,
         supersedes=tuple(dict.fromkeys(supersedes)),
+        authority=authority,
     )
 
 

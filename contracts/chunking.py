@@ -81,6 +81,15 @@ class Chunking(Value):
             )
         return self
 
+    def __str__(self) -> str:
+        """Return in words what is said here: `by paragraph, of 100 tokens, 10 shared`."""
+        name = self.chunker or self.strategy
+        parts = [f"by {name}"] if name else []
+        parts += [f"of {self.size} tokens"] if self.size is not None else []
+        parts += [f"{self.overlap} shared"] if self.overlap is not None else []
+        parts += [f"split at {self.split_by_character!r}"] if self.split_by_character else []
+        return ", ".join(parts) or "as usual"
+
     @classmethod
     def by(cls, name: str | None, **values: Any) -> Self:
         """Return the chunking by a strategy or else a chunker of that name, ours or LightRAG's."""

@@ -28,6 +28,7 @@ from contracts.graph import PROJECTIONS
 from contracts.ids import BRANCH_PATTERN
 from contracts.topology import CHECKPOINTS_BUCKET
 from embedded.rolling_audit import audit_for_ever
+from runtime.branch_options import BranchOptions
 from runtime.bus.actor import ACTOR_VARIABLE
 from runtime.bus.nats.connection import connected
 from runtime.bus.nats.key_values import NatsSharedValues
@@ -37,7 +38,6 @@ from runtime.errors import ServiceError
 from runtime.projections.operator_orders import (
     BranchStep,
     OperatorOrder,
-    OrderedBranch,
     OrderOutcome,
     Step,
     Task,
@@ -80,6 +80,9 @@ OF_BRANCH = (
     "error",
 )
 """What an outcome has of a branch: none of the names of documents that an estimate lists."""
+
+BRANCH_TEXTS = {"prompt", "entity_types"}
+"""Options of a branch that a command takes as files."""
 
 SHOWN: Mapping[Task, Sequence[str]] = {"backup": OF_BACKUP, "branch": OF_BRANCH}
 """What an outcome has of what a command says; all of it for tasks that are not here."""
@@ -195,10 +198,9 @@ def order_files(order: OperatorOrder) -> Generator[list[str]]:
     texts: dict[str, str] = {}
     if order.questions:
         texts["compare"] = "\n".join(" ".join(question.split()) for question in order.questions)
-    if order.branch and order.branch.prompt:
-        texts["prompt"] = order.branch.prompt
-    if order.branch and order.branch.entity_types:
-        texts["entity-types"] = order.branch.entity_types
+    if order.branch:
+        branch_texts = order.branch.model_dump(include=BRANCH_TEXTS, exclude_defaults=True)
+        texts |= {name.replace("_", "-"): text for name, text in branch_texts.items()}
     with TemporaryDirectory() as folder:
         files = {name: Path(folder, f"{name}.txt") for name in texts}
         for name, file in files.items():
@@ -240,7 +242,7 @@ def command(order: OperatorOrder, backup_folder: str = "") -> list[str]:
     ]
 
 
-def _branch_command(order: OperatorOrder, branch: OrderedBranch) -> list[str]:
+def _branch_command(order: OperatorOrder, branch: BranchOptions) -> list[str]:
     """Return the command for a branch, without workspace and reason. Its name cannot be taken for
     an option. Raises ValueError for a step or a name of no use.
     """
@@ -248,18 +250,8 @@ def _branch_command(order: OperatorOrder, branch: OrderedBranch) -> list[str]:
         raise ValueError(f"no such step: {order.step!r} {branch.name!r}")
     if order.step == "branch-drop":
         return ["branch", "drop", branch.name, "--yes", "--json"]
-    options = {
-        "--extract-model": branch.extract_model,
-        "--chunk-size": branch.chunk_size,
-        "--chunk-overlap": branch.chunk_overlap,
-        "--chunking": branch.chunking,
-        "--sample": branch.sample,
-        "--budget": branch.budget,
-        "--budget-tokens": branch.budget_tokens,
-    }
-    given_options = [
-        f"{name}={value}" for name, value in options.items() if value not in (None, "")
-    ]
+    options = branch.model_dump(exclude={"name", *BRANCH_TEXTS}, exclude_defaults=True)
+    given_options = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
     is_wanted = ["--yes"] if order.step == "branch-create" else []
     return ["branch", "create", branch.name, "--json", *is_wanted, *given_options]
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Literal, TypedDict, Unpack
+from urllib.parse import quote
 
 from pydantic import TypeAdapter
 
@@ -100,6 +101,25 @@ class GoldenRunLine(ResponseModel):
     run: GoldenRun | None = None
 
 
+class ComparedAnswer(ResponseModel):
+    """What one side answered, from which files, and whether that passes."""
+
+    passed: bool
+    why: list[str]
+    answer: str
+    sources: list[str]
+
+
+class ComparedAnswers(ResponseModel):
+    """A golden question, one `of` so many, with the answers of a branch and its origin."""
+
+    id: str
+    question: str
+    of: int
+    origin: ComparedAnswer
+    branch: ComparedAnswer
+
+
 class CitedDocumentFields(TypedDict, total=False):
     """A document that an answer rests on: its id, its file name, or both."""
 
@@ -170,6 +190,14 @@ def run_golden_questions(
     """
     body = json_body(ids=list(ids), as_of=as_of, reason=reason, branch=branch or None)
     return Call("POST", RUNS, parse_as(GoldenRunLine), body)
+
+
+def compare_answers(branch: str) -> Call[ComparedAnswers]:
+    """Ask the golden questions of a branch and of its origin: `with … as answers`, then iterate.
+    Nothing is recorded. Raises NotFound.
+    """
+    path = f"/branches/{quote(branch, safe='')}/answers"
+    return Call("POST", path, parse_as(ComparedAnswers))
 
 
 def golden_runs(limit: int = 100) -> Flow[list[GoldenRun]]:

@@ -12,7 +12,7 @@ from contracts.ids import sha256
 from runtime.bus.codec import decode
 from runtime.bus.lineage import command_lineage
 from runtime.bus.port import Log
-from runtime.errors import InvalidInput, NewerVersion, Poison
+from runtime.errors import NewerVersion, NotFound, Poison
 
 
 @dataclass
@@ -78,22 +78,28 @@ async def read_source(log: Log, workspace: str, name: str) -> SyncedSource:
     return next((source for source in sources if source.name == name), SyncedSource(name))
 
 
+async def existing_source(log: Log, workspace: str, name: str) -> SyncedSource:
+    """Return the source of this name. Raises NotFound where the log has none, `Unavailable`."""
+    sources = await read_sources(log, workspace)
+    for source in sources:
+        if source.name == name:
+            return source
+    names = ", ".join(source.name for source in sources) or "none"
+    raise NotFound(f"workspace {workspace} has no source {name!r}; it has {names}")
+
+
 async def set_source(
     log: Log, workspace: str, name: str, state: SourceState, *, reason: str, publisher: str
 ) -> SyncedSource:
     """Pause, resume or forget a source, and return it as it was.
 
-    Raises InvalidInput for one that the log does not have, `Unavailable`.
+    Raises NotFound for one that the log does not have, `Unavailable`.
     """
-    sources = await read_sources(log, workspace)
-    for source in sources:
-        if source.name == name:
-            if source.state != state:
-                event = SourceSet(source=name, state=state, reason=reason)
-                await publish_of_source(log, workspace, event, publisher)
-            return source
-    names = ", ".join(source.name for source in sources) or "none"
-    raise InvalidInput(f"workspace {workspace} has no source {name!r}; it has {names}")
+    source = await existing_source(log, workspace, name)
+    if source.state != state:
+        event = SourceSet(source=name, state=state, reason=reason)
+        await publish_of_source(log, workspace, event, publisher)
+    return source
 
 
 async def publish_of_source(

@@ -17,7 +17,7 @@ from contracts.events import (
 from contracts.ids import origin_of, sha256
 from runtime.bus.codec import decode
 from runtime.bus.port import Log, Message
-from runtime.errors import InvalidInput, NewerVersion, Poison
+from runtime.errors import NewerVersion, NotFound, Poison
 
 
 @dataclass(frozen=True)
@@ -95,13 +95,13 @@ async def is_dropped(log: Log, workspace: str) -> bool:
 
 
 async def read_branch(log: Log, origin: str, name: str, *, with_ended: bool = False) -> Branch:
-    """Return a branch by its name. Raises InvalidInput where there is none, `Unavailable`."""
+    """Return a branch by its name. Raises NotFound where there is none, `Unavailable`."""
     branches = await read_branches(log, origin, with_ended=with_ended)
     for branch in branches:
         if branch.name == name:
             return branch
     names = ", ".join(branch.name for branch in branches)
-    raise InvalidInput(
+    raise NotFound(
         f"workspace {origin} has no branch {name!r}; it has {names or 'none: `branch create`'}"
     )
 

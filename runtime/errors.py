@@ -16,8 +16,9 @@ nothing is handled until it is started again ├── Poison           can neve
 dead-lettered, with a StageFailed and the reason │   ├── ModelRefused     a model never takes this
 request │   └── Undecodable      not even an event; kept raw in KB_DEAD ├── NotWanted        the
 document was deleted or replaced meanwhile: what was to be paid for it is not ├── InvalidInput     a
-caller gave what cannot be used (HTTP 4xx, exit code 2) └── ConfigurationError   this process must
-not start: the message says what to change
+caller gave what cannot be used (HTTP 4xx, exit code 2) │   └── NotFound         what the caller
+names does not exist (HTTP 404) └── ConfigurationError   this process must not start: the message
+says what to change
     └── Busy             another process does what only one may do at a time
 
 Anything else is a bug: it is redelivered a few times and then dead-lettered like Poison.
@@ -180,6 +181,10 @@ class NotWanted(ServiceError):
 
 class InvalidInput(ServiceError):
     """A caller gave what cannot be used; the message names the cause and the way out."""
+
+
+class NotFound(InvalidInput):
+    """What the caller names does not exist (HTTP 404); the message says where to look."""
 
 
 class ConfigurationError(ServiceError):

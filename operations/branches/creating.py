@@ -1,6 +1,6 @@
 """Makes branches: what one may cost, its beginning, and the first copy of its documents."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
 
@@ -14,10 +14,13 @@ from contracts.events import (
 )
 from contracts.graph import Partition
 from contracts.ids import branch_workspace, sha256
+from contracts.moments import microseconds
 from operations.command_bus import SOURCE
 from operations.estimate import CostEstimate, EstimatedText, estimate_texts
 from operations.target import Target
+from publishing.branch_copies import BranchCopier
 from publishing.branches import publish_branch_event, refuse_name
+from runtime.branch_options import NOTHING_OTHER, BranchOptions
 from runtime.branches import Branch, read_branch
 from runtime.bus.codec import decode
 from runtime.bus.port import Blobs, LiveGenerations, Log
@@ -34,17 +37,6 @@ from services.extractor.wiring import branch_config
 
 
 @dataclass(frozen=True)
-class BranchRequest:
-    """A branch that is asked for: `sample` documents, or all of them."""
-
-    origin: str
-    name: str
-    settings: BranchSettings
-    sample: int | None = None
-    reason: str = ""
-
-
-@dataclass(frozen=True)
 class _Documents:
     """The documents of a branch at its beginning: sequences of their newest versions."""
 
@@ -52,10 +44,12 @@ class _Documents:
     sampled_up_to: str
 
 
-async def check(log: Log, target: Target, request: BranchRequest) -> None:
+async def check(log: Log, target: Target, origin: str, options: BranchOptions) -> None:
     """Raise InvalidInput or ConfigurationError for a branch that cannot be made."""
-    await refuse_name(log, request.origin, request.name)
-    settings = request.settings
+    if not options.has_difference:
+        raise InvalidInput(NOTHING_OTHER)
+    await refuse_name(log, origin, options.name)
+    settings = options.settings
     extractor = target.settings_of(ExtractorSettings)
     if language_model(extractor, "extract") is None and (
         settings.extract_model or settings.prompt or settings.entity_types
@@ -80,19 +74,24 @@ def _chunking(target: Target, settings: BranchSettings) -> Chunking:
 
 
 async def estimate(
-    log: Log, blobs: Blobs, pointers: LiveGenerations, target: Target, request: BranchRequest
+    log: Log,
+    blobs: Blobs,
+    pointers: LiveGenerations,
+    target: Target,
+    origin: str,
+    options: BranchOptions,
 ) -> CostEstimate:
     """Return what the branch may cost at most; nothing is changed. Raises what `check` raises."""
-    await check(log, target, request)
-    documents = await _documents(log, request)
+    await check(log, target, origin, options)
+    documents = await _documents(log, origin, options.sample)
     extractor = target.settings_of(ExtractorSettings)
-    async with aclosing(_texts(log, blobs, request.origin, documents)) as texts:
+    async with aclosing(_texts(log, blobs, origin, documents)) as texts:
         return await estimate_texts(
             texts,
-            _chunking(target, request.settings),
+            _chunking(target, options.settings),
             extractor,
-            branch=request.settings,
-            answer_tokens=await _answer_tokens(pointers, target, request.origin),
+            branch=options.settings,
+            answer_tokens=await _answer_tokens(pointers, target, origin),
         )
 
 
@@ -110,35 +109,62 @@ async def _answer_tokens(pointers: LiveGenerations, target: Target, workspace: s
 
 
 async def create(
-    log: Log, target: Target, request: BranchRequest, budget: BudgetSet | None = None
+    log: Log, target: Target, origin: str, options: BranchOptions, reason: str = ""
 ) -> Branch:
     """Begin the branch, with its budget: the gateway copies the documents of its origin into it.
     Raises what `check` raises.
     """
-    await check(log, target, request)
-    documents = await _documents(log, request)
-    workspace = branch_workspace(request.origin, request.name)
-    if budget:
+    await check(log, target, origin, options)
+    documents = await _documents(log, origin, options.sample)
+    workspace = branch_workspace(origin, options.name)
+    budget = BudgetSet(money=options.budget, tokens=options.budget_tokens, reason=reason)
+    if budget.is_limit:
         await set_budget(log, workspace=workspace, budget=budget, source=SOURCE)
     event = BranchCreated(
-        name=request.name,
-        origin=request.origin,
-        settings=request.settings,
-        sample=request.sample,
+        name=options.name,
+        origin=origin,
+        settings=options.settings,
+        sample=options.sample,
         sampled_up_to=documents.sampled_up_to,
-        reason=request.reason,
+        reason=reason,
     )
     await publish_branch_event(log, workspace, event, SOURCE)
-    return await read_branch(log, request.origin, request.name)
+    return await read_branch(log, origin, options.name)
 
 
-async def _documents(log: Log, request: BranchRequest) -> _Documents:
+@dataclass(frozen=True)
+class CopiedDocuments:
+    """The documents that a branch has: when each one's text was added, in microseconds since 1970,
+    by id; and the highest sequence among their copies.
+    """
+
+    added_at: Mapping[str, int]
+    last_sequence: int
+
+
+async def copy_documents(log: Log, blobs: Blobs, branch: Branch) -> CopiedDocuments:
+    """Copy what the branch lacks of its origin, as the gateway does by itself, and return what the
+    branch has then. Raises `Unavailable`.
+    """
+    await BranchCopier(log, blobs, branch).copy_new()
+    added_at: dict[str, int] = {}
+    last_sequence = 0
+    async for page in log.read(0, [subjects.of_type_in(branch.workspace, "DocumentAdded")]):
+        for message in page:
+            envelope = decode(message.data, message.subject, message.headers)
+            at = envelope.time or message.published_at
+            added_at[envelope.data.aggregate_id] = microseconds(at)
+            last_sequence = message.sequence
+    return CopiedDocuments(added_at, last_sequence)
+
+
+async def _documents(log: Log, origin: str, sample: int | None) -> _Documents:
     """Return the documents that the origin has now, or a sample of them: those whose ids have the
     least hashes.
     """
     newest_sequences: dict[str, int] = {}
     names = ("DocumentAdded", "DocumentDeleted")
-    filters = [subjects.of_type_in(request.origin, name) for name in names]
+    filters = [subjects.of_type_in(origin, name) for name in names]
     async for page in log.read(0, filters):
         for message in page:
             try:
@@ -150,12 +176,10 @@ async def _documents(log: Log, request: BranchRequest) -> _Documents:
             else:
                 newest_sequences.pop(event.aggregate_id, None)
     if not newest_sequences:
-        raise InvalidInput(f"workspace {request.origin} has no documents to make a branch of")
-    if request.sample is None or request.sample >= len(newest_sequences):
+        raise InvalidInput(f"workspace {origin} has no documents to make a branch of")
+    if sample is None or sample >= len(newest_sequences):
         return _Documents(frozenset(newest_sequences.values()), "")
-    by_hash = sorted((sha256(id), sequence) for id, sequence in newest_sequences.items())[
-        : request.sample
-    ]
+    by_hash = sorted((sha256(id), sequence) for id, sequence in newest_sequences.items())[:sample]
     return _Documents(frozenset(sequence for _, sequence in by_hash), by_hash[-1][0])
 
 

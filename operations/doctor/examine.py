@@ -11,7 +11,7 @@ from embedded.folder_errors import describe_folder_error
 from embedded.stack import SERVICES, health
 from operations import stores
 from operations.doctor.bus import examine_bus
-from operations.doctor.machine import examine_machine
+from operations.doctor.machine import examine_machine, models_in_use
 from operations.target import Target, query_client, target_of_stack
 from runtime.bus_examination import PARKED_NOTE, REDELIVERY_NOTE, SET_CLOCK
 from runtime.errors import ConfigurationError, ServiceError
@@ -30,7 +30,7 @@ async def examine(folder: DataFolder, workspace: str) -> AsyncIterator[Finding]:
     if isinstance(state, Finding):
         yield state
         return
-    for finding in _damaged_stores(folder, state):
+    for finding in (*models_in_use(folder, state), *_damaged_stores(folder, state)):
         yield finding
     if not folder.is_running():
         for finding in _stopped_stack(folder, state):

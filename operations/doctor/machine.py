@@ -1,5 +1,5 @@
-"""Findings about the machine: installed packages, a writable folder, disk space, memory, a language
-model.
+"""Findings about the machine: installed packages, a writable folder, disk space, memory; and about
+language models.
 """
 
 import os
@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from importlib.machinery import PathFinder
 from pathlib import Path
 
+from embedded.data_folder import DataFolder, StackState
 from embedded.permissions import STACK_FOLDERS
 from embedded.servers import milvus_lite, nats
 from embedded.stack import configured_models
@@ -62,18 +63,25 @@ def examine_machine(folder: Path) -> Iterator[Finding]:
     memory = _available_memory()
     if memory is not None and memory < LOW_MEMORY:
         yield Finding("fault", f"{memory / MiB:.0f} MB of memory are free", NEEDS_MEMORY)
-    yield from language_models(configured_models())
 
 
-def language_models(models_by_role: Mapping[str, str]) -> Iterator[Finding]:
-    """Yield which language model answers, and which serves each role that has another one or
-    none.
+def models_in_use(folder: DataFolder, state: StackState) -> Iterator[Finding]:
+    """Yield the models that the running stack of the folder was started with, whatever this shell
+    names; where none runs, those of one that is started now.
+    """
+    if folder.is_running():
+        yield from language_models(state.models, "the running stack")
+    else:
+        yield from language_models(configured_models(), "a stack started now")
+
+
+def language_models(models_by_role: Mapping[str, str], user: str) -> Iterator[Finding]:
+    """Yield which language model answers in `user`, and which serves each role that has another one
+    or none.
     """
     apart = {role: models_by_role[role] for role in ROLES if role in models_by_role}
-    if models_by_role["language"]:
-        yield Finding(
-            "well", f"a stack started now uses the language model {models_by_role['language']}"
-        )
+    if language := models_by_role.get("language"):
+        yield Finding("well", f"{user} uses the language model {language}")
     elif any(apart.values()):
         yield Finding(
             "note",

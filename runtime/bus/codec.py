@@ -37,12 +37,16 @@ def encode(envelope: Envelope[Event]) -> bytes:
     return envelope.model_dump_json(exclude_none=True).encode()
 
 
+OWN_RULE = "Value error, "
+"""What pydantic puts before the sentence of a rule of ours."""
+
+
 def explain(error: ValidationError) -> str:
     """Return the validation errors of a model in one line, without the values: those may be secret
     or huge.
     """
     return "; ".join(
-        f"{'.'.join(map(str, fault['loc'])) or 'body'}: {fault['msg']}"
+        f"{'.'.join(map(str, fault['loc'])) or 'body'}: {fault['msg'].removeprefix(OWN_RULE)}"
         for fault in error.errors()[:5]
     )
 

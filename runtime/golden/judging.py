@@ -48,13 +48,14 @@ _CJK_EDGE = re.compile(rf"[{KANA}{HAN}]")
 class GivenAnswer:
     """An answer as a judge needs it: its text, and the passages and documents that it rests on.
 
-    `documents` are ids and file names.
+    `documents` are ids and file names; `files` are those that it refers to, in their order.
     """
 
     text: str
     passages: Sequence[str] = ()
     documents: Collection[str] = ()
     by_model: bool = False
+    files: Sequence[str] = ()
 
     @cached_property
     def comparable_texts(self) -> list[str]:

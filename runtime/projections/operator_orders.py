@@ -21,6 +21,7 @@ from nats.errors import NoRespondersError
 
 from contracts import subjects
 from contracts.graph import Projection
+from runtime.branch_options import BranchOptions
 from runtime.bus.port import SharedValues
 from runtime.errors import Busy, InvalidInput, Unavailable
 
@@ -42,24 +43,6 @@ Task = Literal["rebuild", "digest", "branch"] | LogTask
 
 
 @dataclass(frozen=True)
-class OrderedBranch:
-    """A branch that is to be estimated, made or dropped, as the options of `branch create` have
-    it; None and empty texts are not given.
-    """
-
-    name: str
-    extract_model: str = ""
-    prompt: str = ""
-    entity_types: str = ""
-    chunk_size: int | None = None
-    chunk_overlap: int | None = None
-    chunking: str = ""
-    sample: int | None = None
-    budget: float | None = None
-    budget_tokens: int | None = None
-
-
-@dataclass(frozen=True)
 class OperatorOrder:
     """A step that is asked for. `who` asks, and why; the rest is as `lightstream rebuild` has
     it.
@@ -78,15 +61,22 @@ class OperatorOrder:
     """With `start`: asked of the live and of the new vectors."""
     accept_worse: bool = False
     """With `run` and `promote`: go live although golden questions fare worse."""
-    branch: OrderedBranch | None = None
+    branch: BranchOptions | None = None
     id: str = field(default_factory=lambda: uuid4().hex)
 
     @classmethod
     def of(cls, fields: Mapping[str, Any]) -> Self:
-        """Return the order of these fields, as `asdict` has them."""
+        """Return the order of these fields, as `fields` has them. Options of a branch are taken
+        unchecked: what was ordered once can be read though no package has its chunker any more.
+        """
         order = cls(**fields)
         branch: Mapping[str, Any] | None = fields.get("branch")
-        return replace(order, branch=OrderedBranch(**branch) if branch else None)
+        return replace(order, branch=BranchOptions.model_construct(**branch) if branch else None)
+
+    def fields(self) -> dict[str, Any]:
+        """Return the fields as JSON has them."""
+        branch = self.branch.model_dump() if self.branch else None
+        return {**asdict(self), "branch": branch}
 
     @property
     def task(self) -> Task:
@@ -151,7 +141,7 @@ class NatsOperatorProcess:
     async def order(self, order: OperatorOrder) -> None:
         try:
             answer = await self.client.request(
-                subjects.REBUILDS, json.dumps(asdict(order)).encode(), timeout=TIMEOUT
+                subjects.REBUILDS, json.dumps(order.fields()).encode(), timeout=TIMEOUT
             )
         except NoRespondersError:
             raise Unavailable(
@@ -187,7 +177,8 @@ async def write_outcome(values: SharedValues, outcome: OrderOutcome) -> None:
     order = outcome.order
     key = _key(order.task, order.workspace)
     _, revision = await values.read(key)
-    await values.write(key, json.dumps(asdict(outcome)).encode(), revision)
+    fields = {**asdict(outcome), "order": order.fields()}
+    await values.write(key, json.dumps(fields).encode(), revision)
 
 
 def _key(task: Task, workspace: str) -> str:

@@ -86,7 +86,7 @@ class ReceiptFile(BaseModel):
 class FileFindings:
     """What was verified of a file: what is as it was, and what is not, a sentence each. `chain`:
     the hash in which its part of the audit chain ends; `receipt`: its id, empty for a file of
-    several.
+    several; `other_texts`: of texts that are none of it, though the file is as it was.
     """
 
     receipt: str
@@ -94,6 +94,12 @@ class FileFindings:
     receipts: int = 1
     verified: list[str] = field(default_factory=list[str])
     problems: list[str] = field(default_factory=list[str])
+    other_texts: list[str] = field(default_factory=list[str])
+
+    @property
+    def is_well(self) -> bool:
+        """Return whether the file is as it was, and every text that was compared is one of it."""
+        return not (self.problems or self.other_texts)
 
     def note(self, subject: str, *, is_well: bool, well: str, problem: str) -> None:
         """Add one of two sentences about a subject."""

@@ -16,7 +16,7 @@ from starlette.requests import ClientDisconnect
 from starlette.routing import BaseRoute, Match
 
 from contracts.text import encodable
-from runtime.errors import InvalidInput, ModelChanged, Poison, Retryable
+from runtime.errors import InvalidInput, ModelChanged, NotFound, Poison, Retryable
 from runtime.retries import format_retry_after
 from runtime.version import VERSION
 from services.gateway.access import routes as access
@@ -38,6 +38,7 @@ from services.gateway.documents import (
 from services.gateway.documents import routes as documents
 from services.gateway.errors import describe_error, error_response
 from services.gateway.feeds import routes as feeds
+from services.gateway.golden import branch_answers
 from services.gateway.golden import routes as golden
 from services.gateway.graph import alias_routes as aliases
 from services.gateway.graph import contradiction_routes as contradictions
@@ -80,7 +81,7 @@ from services.gateway.system import routes as system
 from services.gateway.web_page import PUBLIC_PATHS as OWN_PAGE_PATHS
 from services.gateway.web_page import add_web_page
 from services.gateway.webhooks import routes as webhooks
-from services.query.errors import BadRequest, Conflict, NotFound, NotSupported, TooLarge
+from services.query.errors import BadRequest, Conflict, NotSupported, TooLarge
 
 CLIENT_CLOSED_REQUEST = 499
 """The status that nginx logs for a client that has gone before its answer; no standard has one."""
@@ -173,6 +174,7 @@ def _routes() -> tuple[BaseRoute, ...]:
         data,
         golden,
         branches,
+        branch_answers,
         branch_orders,
         receipts,
         documents,

@@ -86,6 +86,9 @@ def _field_error(fault: Mapping[str, Any]) -> str:
     return f"{field}: {fault['msg']}" if field else str(fault["msg"])
 
 
+NO_DOCUMENT = "there is no document of that id: GET /documents lists them"
+"""Of a document that is not there, or that who asks may not see."""
+
 MODEL_REFUSALS = {
     "content": (422, "refuses to answer this: ask in other words"),
     "length": (

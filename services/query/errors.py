@@ -1,5 +1,5 @@
 """Errors of a request that its client can avoid; the API maps each kind to the status code in its
-docstring.
+docstring. What a request names and is not there is `NotFound` of `runtime/errors.py`.
 """
 
 from runtime.errors import InvalidInput
@@ -7,10 +7,6 @@ from runtime.errors import InvalidInput
 
 class BadRequest(InvalidInput):
     """The request has a value of an unsupported kind (400)."""
-
-
-class NotFound(InvalidInput):
-    """What the request names does not exist (404)."""
 
 
 class Conflict(InvalidInput):

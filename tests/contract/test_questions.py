@@ -16,6 +16,7 @@ from runtime.errors import (
     LogDamaged,
     ModelChanged,
     ModelRefused,
+    NotFound,
     Poison,
     ProviderPaused,
     RateLimited,
@@ -29,7 +30,7 @@ from runtime.models.port import AnswerPiece, Completion, Message
 from runtime.models.scripted import ScriptedChat
 from services.query.adapters.models import ModelAnswerGenerator
 from services.query.answer import Answer
-from services.query.errors import BadRequest, Conflict, NotFound, NotSupported, TooLarge
+from services.query.errors import BadRequest, Conflict, NotSupported, TooLarge
 from services.query.question import Keywords, ProgressStep, Turn
 from services.query.questions.port import QuestionRequest
 from services.query.status.scope import Scope

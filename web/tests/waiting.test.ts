@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
-import { batchIn, waitingFor } from "../src/pages/documents/waiting";
+import { batchIn, batchText, waitingFor } from "../src/pages/documents/waiting";
+import { en } from "../src/texts/en";
+import { zh } from "../src/texts/zh";
 
 const document = (metadata: object, status = "processing") => ({ id: "d", status, metadata }) as never;
 const consumer = (stage: string, pending: number) => ({ stage, pending, ack_pending: 1 });
@@ -33,4 +35,10 @@ test("what waits to be extracted says since when its batch is under way", () => 
   expect(waitingFor(document({ chunks: 1 }), waiting)?.batch).toBe("waits for a batch of api.example since 2026-11-28 09:14 UTC (3 of 8 answered)");
   expect(waitingFor(document({ chunks: 1, extracted: 1 }), waiting)?.batch).toBe("");
   expect(batchIn([])).toBe("");
+  expect(batchText(batch, zh.documents)).toBe("自 2026-11-28 09:14 UTC 起等待 api.example 的批处理（已答复 3/8）");
+  const gathered = "waits for a batch of api.example, gathered since 09:14 UTC (2 so far)";
+  expect(batchText(gathered, en.documents)).toBe(gathered);
+  expect(batchText(gathered, zh.documents)).toContain("目前 2 个");
+  expect(batchText("waits for a batch that was refused: no quota", zh.documents)).toContain("被拒绝：no quota");
+  expect(batchText("something else", zh.documents)).toBe("something else");
 });

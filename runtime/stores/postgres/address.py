@@ -9,6 +9,9 @@ from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 from runtime.errors import ConfigurationError
 from runtime.stores.open import is_postgres
 
+PORT = 5432
+"""Where a server listens whose URL names no port."""
+
 SCHEMA = "lightstream"
 """The schema of our tables, unless the URL names another as `?schema=`."""
 
@@ -21,6 +24,12 @@ class PostgresAddress:
 
     dsn: str = field(repr=False)
     schema: str = SCHEMA
+
+    @property
+    def server(self) -> str:
+        """Return host and port, which hold no secret, for errors."""
+        parts = urlsplit(self.dsn)
+        return f"{parts.hostname or 'localhost'}:{parts.port or PORT}"
 
 
 def parse_address(url: str) -> PostgresAddress:

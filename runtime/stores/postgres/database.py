@@ -82,10 +82,14 @@ class Database:
             async with asyncio.timeout(None if is_long else self._timeout):
                 return await BETWEEN_TRIES.retry(lambda: self._attempt(work), again)
         except TimeoutError as error:
-            raise Unavailable(f"PostgreSQL did not answer within {self._timeout:g} s") from error
+            raise Unavailable(
+                f"PostgreSQL at {self._address.server} did not answer within {self._timeout:g} s: "
+                "see whether it runs, and whether its network lets this machine in"
+            ) from error
         except ERRORS as error:
             has_answered = self._shared is not None and self._shared.has_answered
-            raise translated(error, has_answered=has_answered) from None
+            server = self._address.server
+            raise translated(error, server, has_answered=has_answered) from None
 
     async def transact(self, work: Work[T], *, repeatable: bool = True) -> T:
         """Return the result of work in one transaction."""

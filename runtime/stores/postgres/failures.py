@@ -60,21 +60,26 @@ def tries_of(error: Exception, *, repeatable: bool) -> int:
     return CONNECTION_TRIES if repeatable and isinstance(error, LOST) else 1
 
 
-def translated(error: Exception, *, has_answered: bool) -> Exception:
-    """Return the error to raise. `has_answered`: a connection was made before, so that what is
-    refused now was allowed then.
+def translated(error: Exception, server: str, *, has_answered: bool) -> Exception:
+    """Return the error to raise. `server`: its host and port; `has_answered`: a connection was made
+    before, so that what is refused now was allowed then.
     """
     if isinstance(error, NOT_THERE):
         return NotPrepared(
-            "PostgreSQL has no tables of ours in this schema yet: a service makes them when it "
-            "starts"
+            f"PostgreSQL at {server} has no tables of ours in this schema yet: a service makes "
+            "them when it starts"
         )
     kind = type(error).__name__
     state = getattr(error, "sqlstate", None) or ""
-    sentence = f"PostgreSQL does not serve: {kind} {state}".rstrip()
     if isinstance(error, _REFUSED):
-        reason = f"PostgreSQL refuses this user, password, database or schema ({kind} {state})"
+        reason = (
+            f"PostgreSQL at {server} refuses this user, password, database or schema "
+            f"({kind} {state}): see STORES_URL, or what names this store"
+        )
         return Unavailable(reason) if has_answered else ConfigurationError(reason)
     if isinstance(error, asyncpg.PostgresError) and state[:2] in _OF_A_BUG:
         return RuntimeError(f"PostgreSQL refuses a statement: {kind} {state}")
-    return Unavailable(sentence)
+    return Unavailable(
+        f"PostgreSQL at {server} does not serve ({f'{kind} {state}'.rstrip()}): start it, or see "
+        "STORES_URL, or what names this store"
+    )

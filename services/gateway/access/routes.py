@@ -9,6 +9,7 @@ from fastapi import APIRouter, Query, Request
 from publishing.access import AccessState, access_state, access_statements, change_access
 from publishing.current_version import existing_id
 from runtime.bus.points import FORM, NOW
+from runtime.errors import NotFound
 from services.gateway.access.explaining import explain
 from services.gateway.access.models import (
     AccessChange,
@@ -19,11 +20,12 @@ from services.gateway.access.models import (
 from services.gateway.auth.audit import note_details
 from services.gateway.auth.permissions import split_list, viewer_of
 from services.gateway.caller_places import CallerPlaces
+from services.gateway.errors import NO_DOCUMENT
 from services.gateway.past.dependencies import PastDependencies, PastDeps
 from services.gateway.past.points import sequence_of
 from services.gateway.reference.responses import error_responses
 from services.gateway.workspaces import Workspace
-from services.query.errors import BadRequest, NotFound
+from services.query.errors import BadRequest
 from services.query.event_source import SOURCE
 
 router = APIRouter(prefix="/documents/access", tags=["documents"], responses=error_responses(404))
@@ -59,7 +61,7 @@ async def change_document_access(
         reason=body.reason,
     )
     if change is None:
-        raise NotFound("there is no document of that id")
+        raise NotFound(NO_DOCUMENT)
     return AccessChanged(document_id=change.document_id, is_new=change.is_new)
 
 
@@ -109,5 +111,5 @@ async def _state(
 def _existing(state: AccessState) -> AccessState:
     """Return the state. Raises NotFound where the document is not there."""
     if not state.is_there:
-        raise NotFound("there is no document of that id")
+        raise NotFound(NO_DOCUMENT)
     return state

@@ -5,10 +5,9 @@ from typing import Any, Self
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, model_validator
 
 from contracts.chunking import Chunking
-from contracts.events.branches import MAX_INSTRUCTIONS
 from runtime.branch_comparison import Difference
+from runtime.branch_options import NOTHING_OTHER, BranchOptions
 from runtime.branches import Branch
-from runtime.projections.operator_orders import OrderedBranch
 from services.gateway.operations.cost_routes import CostTotals
 from services.gateway.operations.log_task_routes import LastTask, LogTaskStatus
 from services.gateway.operations.rebuilding import TaskState
@@ -59,61 +58,22 @@ class BranchEntry(BaseModel):
         )
 
 
-class BranchRequest(StrictModel):
-    """What is to be other in a branch, and what it may cost; what is left out is as in the
-    workspace.
-    """
+class BranchRequest(StrictModel, BranchOptions):
+    """A branch that is asked for, and why."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE]})
 
-    name: str = Field(min_length=1, max_length=64, description="a-z, 0-9, _ and -")
-    extract_model: str = Field(
-        default="", max_length=256, description="at the endpoint that extracts"
-    )
-    prompt: str = Field(
-        default="", max_length=MAX_INSTRUCTIONS, description="instructions, with {form}"
-    )
-    entity_types: str = Field(
-        default="", max_length=MAX_INSTRUCTIONS, description="YAML, as ENTITY_TYPE_PROMPT_FILE has"
-    )
-    chunk_size: int | None = Field(default=None, ge=1, description="tokens of a chunk")
-    chunk_overlap: int | None = Field(default=None, ge=0, description="tokens that two share")
-    chunking: str = Field(
-        default="", max_length=64, description="token, recursive, or that of a plugin"
-    )
-    sample: int | None = Field(default=None, ge=1, description="so many documents; null: all")
-    budget: float | None = Field(
-        default=None, ge=0, le=1e12, description="what it may cost, in money"
-    )
-    budget_tokens: int | None = Field(default=None, ge=0, le=10**15)
     reason: str = Field(default="", max_length=1000)
 
     @model_validator(mode="after")
     def _differs(self) -> Self:
-        sizes = (self.chunk_size, self.chunk_overlap)
-        texts = (self.extract_model, self.prompt, self.entity_types, self.chunking)
-        if not any(texts) and sizes == (None, None):
-            raise ValueError(
-                "say what is to be other: extract_model, prompt, entity_types, chunk_size, "
-                "chunk_overlap or chunking"
-            )
-        Chunking.by(self.chunking or None, size=self.chunk_size, overlap=self.chunk_overlap)
+        if not self.has_difference:
+            raise ValueError(NOTHING_OTHER)
         return self
 
-    def ordered(self) -> OrderedBranch:
+    def ordered(self) -> BranchOptions:
         """Return it as an operator process takes it."""
-        return OrderedBranch(
-            name=self.name,
-            extract_model=self.extract_model,
-            prompt=self.prompt,
-            entity_types=self.entity_types,
-            chunk_size=self.chunk_size,
-            chunk_overlap=self.chunk_overlap,
-            chunking=self.chunking,
-            sample=self.sample,
-            budget=self.budget,
-            budget_tokens=self.budget_tokens,
-        )
+        return BranchOptions.model_construct(**self.model_dump(exclude={"reason"}))
 
 
 class BranchOrdered(BaseModel):

@@ -12,8 +12,9 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Request
 
 from publishing.branches import refuse_name, refuse_promoted
+from runtime.branch_options import BranchOptions
 from runtime.branches import read_branch
-from runtime.projections.operator_orders import BranchStep, OperatorOrder, OrderedBranch
+from runtime.projections.operator_orders import BranchStep, OperatorOrder
 from services.gateway.auth.audit import note_details
 from services.gateway.branches.dependencies import BranchDeps, BranchName
 from services.gateway.branches.models import BranchOrdered, BranchOrders, BranchRequest
@@ -35,7 +36,7 @@ class BranchOrdering:
     who: str
     workspace: str
 
-    async def begin(self, step: BranchStep, branch: OrderedBranch, reason: str) -> BranchOrdered:
+    async def begin(self, step: BranchStep, branch: BranchOptions, reason: str) -> BranchOrdered:
         """Order a step, and return once it is begun. Raises what `order` raises."""
         operator_order = OperatorOrder(
             step, "all", who=self.who, reason=reason, workspace=self.workspace, branch=branch
@@ -83,7 +84,7 @@ async def create_branch(body: BranchRequest, deps: BranchDeps, ordering: Orderin
     return await ordering.begin("branch-create", body.ordered(), body.reason)
 
 
-@router.post("/{name}/drop", status_code=202, responses=error_responses(409))
+@router.post("/{name}/drop", status_code=202, responses=error_responses(404, 409))
 async def drop_branch(
     name: BranchName, deps: BranchDeps, ordering: Ordering, reason: NotedReason
 ) -> BranchOrdered:
@@ -93,4 +94,4 @@ async def drop_branch(
     # One that was dropped, but not to the end, is dropped again.
     branch = await read_branch(deps.log, ordering.workspace, name, with_ended=True)
     await refuse_promoted(deps.log, ordering.workspace, branch.name)
-    return await ordering.begin("branch-drop", OrderedBranch(name), reason)
+    return await ordering.begin("branch-drop", BranchOptions(name=name), reason)

@@ -48,7 +48,7 @@ async def branches(deps: BranchDeps, workspace: Workspace) -> list[BranchEntry]:
     ]
 
 
-@router.get("/{name}/status")
+@router.get("/{name}/status", responses=error_responses(404))
 async def branch_status(
     name: BranchName, deps: BranchDeps, costs: CostDeps, workspace: Workspace
 ) -> BranchStatus:
@@ -65,7 +65,7 @@ async def branch_status(
     )
 
 
-@router.get("/{name}/comparison")
+@router.get("/{name}/comparison", responses=error_responses(404))
 async def compare_branch(
     request: Request,
     name: BranchName,
@@ -93,7 +93,7 @@ async def compare_branch(
     )
 
 
-@router.post("/{name}/promote", responses=error_responses(409))
+@router.post("/{name}/promote", responses=error_responses(404, 409))
 async def promote_branch(
     request: Request,
     name: BranchName,

@@ -12,6 +12,7 @@ from fastapi.routing import APIRoute
 from starlette.datastructures import MutableHeaders
 
 from contracts.text import encodable
+from runtime.errors import NotFound
 from services.gateway.auth.viewers import CurrentViewer, shows_no_documents
 from services.gateway.compat.chat import (
     Asker,
@@ -37,7 +38,6 @@ from services.gateway.questions.dependencies import QuestionDependencies, Questi
 from services.gateway.questions.routes import with_answer_headers
 from services.gateway.questions.streaming import Lines, NdjsonResponse, with_error_line
 from services.gateway.workspaces import Workspace
-from services.query.errors import NotFound
 
 Handle = Callable[[Request], Coroutine[Any, Any, Response]]
 PartFields = Callable[[str], dict[str, Any]]

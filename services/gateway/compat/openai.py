@@ -11,6 +11,7 @@ from uuid import uuid4
 from fastapi import APIRouter, Path, Request, Response
 
 from contracts.text import encodable
+from runtime.errors import NotFound
 from services.gateway.auth.middleware import (
     authorized_workspace,
     default_workspace,
@@ -40,7 +41,7 @@ from services.gateway.questions.dependencies import QuestionDeps
 from services.gateway.questions.routes import with_answer_headers
 from services.gateway.questions.streaming import EventStreamResponse, Lines, with_error_line
 from services.gateway.workspaces import checked_workspace
-from services.query.errors import BadRequest, NotFound
+from services.query.errors import BadRequest
 
 router = APIRouter(prefix="/v1", tags=["openai"], responses=protocol_errors(OpenAiProblem))
 

@@ -14,14 +14,14 @@ from contracts.values import Figure
 from publishing.current_version import current_version
 from runtime.bus.codec import decode
 from runtime.bus.points import FORM
-from runtime.errors import ServiceError
+from runtime.errors import NotFound, ServiceError
 from services.gateway.auth.viewers import CurrentViewer
 from services.gateway.documents.dependencies import DocumentDependencies, DocumentDeps
 from services.gateway.documents.validity_routes import DocumentId
+from services.gateway.errors import NO_DOCUMENT
 from services.gateway.past.reader import WorkspacePast
 from services.gateway.reference.responses import error_responses
 from services.gateway.workspaces import Workspace
-from services.query.errors import NotFound
 from services.query.status.document_status import LEAVING
 from services.query.visibility.viewer import Viewer
 
@@ -77,7 +77,7 @@ async def document_original(
     character of the text stands, where the file has pages.
     """
     if not await _is_there(deps, workspace, document_id, viewer):
-        raise NotFound("there is no document of that id")
+        raise NotFound(NO_DOCUMENT)
     _, event, _ = await current_version(deps.log, workspace, document_id)
     if event is None or event.original is None:
         raise NotFound(

@@ -11,6 +11,7 @@ from contracts.spelling import spellings
 from contracts.text import one_line
 from publishing.documents import Added
 from publishing.draft import DocumentDraft
+from runtime.errors import NotFound
 from runtime.parsing.kinds import KINDS
 from services.gateway.auth.viewers import CurrentViewer, shows_no_documents
 from services.gateway.documents.adding import (
@@ -43,6 +44,7 @@ from services.gateway.documents.removing import delete, delete_all, retry_failed
 from services.gateway.documents.scanning import AlreadyRunning
 from services.gateway.documents.upload_form import UPLOAD_FORM, IdempotencyKey, upload_options
 from services.gateway.documents.uploading import UploadOptions, upload
+from services.gateway.errors import NO_DOCUMENT
 from services.gateway.reference.links import (
     DOCUMENT_LIST,
     DOCUMENTS_ADDED,
@@ -52,7 +54,6 @@ from services.gateway.reference.links import (
 from services.gateway.reference.responses import error_responses
 from services.gateway.web_page import is_sent_by_lightrag_page
 from services.gateway.workspaces import Workspace
-from services.query.errors import NotFound
 from services.query.status.document_status import STATUSES
 from services.query.status.port import Listing
 
@@ -312,7 +313,7 @@ async def by_id(
     states = await documents.get(await deps.partition(workspace), spellings(doc_id))
     state = next((states[id][0] for id in spellings(doc_id) if id in states), None)
     if state is None or state.status not in STATUSES:
-        raise NotFound("there is no document of that id")
+        raise NotFound(NO_DOCUMENT)
     return Document.of(state)
 
 

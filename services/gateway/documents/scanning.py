@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import BinaryIO, Literal
 
 from contracts.ids import path_id
-from runtime.errors import InvalidInput, Retryable
+from runtime.errors import InvalidInput, NotFound, Retryable
 from runtime.parsing.files import parse
 from runtime.parsing.folders import is_document
 from runtime.parsing.names import validated_text
@@ -27,7 +27,7 @@ from services.gateway.documents.adding import (
     publish_draft,
 )
 from services.gateway.documents.uploading import ReadLimits
-from services.query.errors import NotFound, NotSupported
+from services.query.errors import NotSupported
 
 MAX_SCANS = 100
 """Scans whose progress a process remembers at most: the newest ones."""

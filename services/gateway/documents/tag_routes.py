@@ -5,6 +5,7 @@ from fastapi import APIRouter, Request
 from contracts.events import TagsChanged
 from publishing.draft import validated
 from publishing.statements import publish_statement
+from runtime.errors import NotFound
 from services.gateway.auth.audit import note_details
 from services.gateway.caller_places import CallerPlaces
 from services.gateway.documents.dependencies import DocumentDeps
@@ -12,7 +13,6 @@ from services.gateway.documents.models import DocumentTagged, DocumentTags
 from services.gateway.documents.validity_routes import DocumentId
 from services.gateway.reference.responses import error_responses
 from services.gateway.workspaces import Workspace
-from services.query.errors import NotFound
 from services.query.event_source import SOURCE
 
 router = APIRouter(tags=["documents"])

@@ -11,6 +11,7 @@ from publishing.draft import validated
 from publishing.statements import publish_statement
 from publishing.supersession import decide_supersession
 from runtime.bus.actor import current_actor
+from runtime.errors import NotFound
 from services.gateway.caller_places import caller_places
 from services.gateway.documents.dependencies import DocumentDependencies, DocumentDeps
 from services.gateway.documents.supersession_proposals import proposals
@@ -25,7 +26,6 @@ from services.gateway.documents.validity_models import (
 )
 from services.gateway.reference.responses import error_responses
 from services.gateway.workspaces import Workspace
-from services.query.errors import NotFound
 from services.query.event_source import SOURCE
 from services.query.status.document_status import LEAVING, DocumentStatus
 

@@ -9,9 +9,11 @@ from fastapi.responses import StreamingResponse
 
 from runtime.bus.event_summary import summarize, whole_event
 from runtime.bus.points import MAX_SEQUENCE
+from runtime.errors import NotFound
 from services.gateway.auth.middleware import too_many_requests
 from services.gateway.auth.viewers import CurrentViewer
 from services.gateway.caller_places import CallerPlaces, end_of_log
+from services.gateway.errors import NO_DOCUMENT
 from services.gateway.feeds.dependencies import FeedDeps
 from services.gateway.feeds.models import (
     After,
@@ -40,7 +42,7 @@ from services.gateway.graph.document_passages import document_passages
 from services.gateway.promoted_branches import ReadWorkspace
 from services.gateway.reference.responses import Responses, error_responses
 from services.gateway.workspaces import Workspace
-from services.query.errors import BadRequest, NotFound
+from services.query.errors import BadRequest
 from services.query.partitions import Partitions
 from services.query.status.document_status import STATUSES
 from services.query.visibility.documents import documents_seen_by
@@ -58,7 +60,7 @@ STREAM: Responses = {
     }
 }
 
-NO_EVENT = "there is no event of a document of that id"
+NO_EVENT = "there is no event of a document of that id: GET /events lists those there are"
 
 CLOSED_BODIES = (
     "these credentials see only a part of the documents, and whole events are for those who see "
@@ -190,7 +192,7 @@ async def get_event(
     except BadRequest:
         message = None
     if message is None:
-        raise NotFound("there is no event of that sequence")
+        raise NotFound("there is no event of that sequence: GET /events lists them")
     summary = EventSummary.of(summarize(message), deps.prices, places)
     shown_event = places.shown_in_fields(whole_event(message))
     return WholeEvent(sequence=sequence, summary=summary, event=shown_event)
@@ -235,7 +237,7 @@ async def document_chunks(
     documents = await documents_seen_by(viewer, deps.documents, deps.visibility, workspace)
     status = (await documents.get(partitions.status, [document_id])).get(document_id)
     if status is None or status[0].status not in STATUSES:
-        raise NotFound("there is no document of that id")
+        raise NotFound(NO_DOCUMENT)
     count = status[0].chunk_count
     orders = range(after + 1, min(after + 1 + limit, count))
     passages = await document_passages(

@@ -6,6 +6,7 @@ from fastapi import APIRouter, Path, Query, Request, Response
 
 from contracts.events.golden import GOLDEN_ID_PATTERN, Rating
 from runtime.branches import read_branch
+from runtime.errors import NotFound
 from runtime.golden.questions import (
     GoldenQuestion,
     publish,
@@ -37,7 +38,7 @@ from services.gateway.questions.routes import POSITION_HEADER, QUERY_RESPONSES, 
 from services.gateway.questions.streaming import NdjsonResponse, error_line, with_error_line
 from services.gateway.reference.responses import error_responses
 from services.gateway.workspaces import Workspace
-from services.query.errors import BadRequest, NotFound
+from services.query.errors import BadRequest
 from services.query.event_source import SOURCE
 
 router = APIRouter(tags=["golden questions"])
@@ -92,7 +93,7 @@ async def remove_golden_question(
     """Remove a golden question. What runs found of it stays in their history."""
     note_details(request, id=id, reason=reason)
     if not await remove_question(deps.log, workspace, id, reason, SOURCE):
-        raise NotFound(f"no golden question is called {id}")
+        raise NotFound(f"no golden question is called {id}: GET /golden-questions lists them")
     return GoldenQuestionRemoval(id=id)
 
 
@@ -141,7 +142,10 @@ def _chosen(questions: list[GoldenQuestion], ids: list[str]) -> list[GoldenQuest
         return questions
     chosen_questions = [question for question in questions if question.id in ids]
     if missing_ids := sorted({*ids} - {question.id for question in chosen_questions}):
-        raise NotFound(f"no golden question is called {', '.join(missing_ids[:20])}")
+        raise NotFound(
+            f"no golden question is called {', '.join(missing_ids[:20])}: GET /golden-questions "
+            "lists them"
+        )
     return chosen_questions
 
 

@@ -7,12 +7,16 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
+from contracts.ids import pair
+from runtime.errors import NotFound
 from services.gateway.auth.viewers import CurrentViewer
 from services.gateway.graph.contradictions import MAX_SOURCES, Contradiction, contradictions
 from services.gateway.graph.dependencies import GraphDeps
 from services.gateway.graph.models import Name
+from services.gateway.graph.reading import GraphNow, existing_name
 from services.gateway.graph.sources import Source, sources_of
 from services.gateway.promoted_branches import ReadWorkspace
+from services.gateway.reference.responses import error_responses
 from services.query.partitions import Partitions
 from services.query.status.standings import ValidityRegister, validity_register
 
@@ -71,11 +75,12 @@ class ContradictionsResponse(BaseModel):
     )
 
 
-@router.get("/graph/contradictions")
+@router.get("/graph/contradictions", responses=error_responses(404))
 async def list_contradictions(
     deps: GraphDeps,
     workspace: ReadWorkspace,
     viewer: CurrentViewer,
+    now: GraphNow,
     name: Annotated[Name, Query(examples=["Ada Marlow"])],
     other: Annotated[
         Name | None, Query(description="the other end, for a relation", examples=["Port Elm"])
@@ -83,7 +88,10 @@ async def list_contradictions(
 ) -> ContradictionsResponse:
     """Return what documents that are in force today say differently of an entity or a relation."""
     partitions = Partitions.of(workspace, await deps.pointers.live("status", "graph"))
-    names = (name,) if other is None else (name, other)
+    given_names = (name,) if other is None else (name, other)
+    names = tuple([await existing_name(now, given_name) for given_name in given_names])
+    if len(names) > 1 and not await now.graph.relations(now.partition, [pair(*names)]):
+        raise NotFound(f"there is no relation between {name!r} and {other!r}")
     sources = await sources_of(
         await deps.contributions_of(viewer, workspace),
         deps.passages,

@@ -15,9 +15,10 @@ from contracts.names import clean_name
 from contracts.values import EditedValues, GraphOperation
 from publishing.graph_edits import edit_graph
 from runtime.bus.port import LiveGenerations, Log
+from runtime.errors import NotFound
 from runtime.stores.graph.port import Graph
 from services.gateway.graph.browsing import known_name
-from services.query.errors import BadRequest, NotFound
+from services.query.errors import BadRequest
 from services.query.event_source import SOURCE
 from services.query.partitions import graph_partition
 

@@ -7,11 +7,11 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel
 
 from runtime.bus.points import FORM, NOW
+from runtime.errors import NotFound
 from services.gateway.graph.models import Name
 from services.gateway.past.history import Effect, EntityHistory, HistoryEvent
 from services.gateway.past.reader import VisiblePast
 from services.gateway.reference.responses import error_responses
-from services.query.errors import NotFound
 
 router = APIRouter(tags=["graph"])
 

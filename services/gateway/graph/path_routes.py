@@ -5,23 +5,18 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 
-from contracts.graph import Entity, Partition, Relation
+from contracts.graph import Entity, Relation
 from services.gateway.connection import while_connected
-from services.gateway.graph import browsing
 from services.gateway.graph.models import Name
 from services.gateway.graph.paths import Path, Paths, shortest_paths
-from services.gateway.graph.reading import GraphAsOf
+from services.gateway.graph.reading import GraphAsOf, existing_name
 from services.gateway.reference.responses import error_responses
-from services.query.errors import BadRequest, NotFound
-from services.query.visibility.graph import BrowsedGraph
+from services.query.errors import BadRequest
 
 router = APIRouter(tags=["graph"])
 
 MAX_SOURCES = 10
 """Chunks and files of one relation that are named."""
-
-SIMILAR_NAMES = 5
-"""Names that an error proposes for one that is not there."""
 
 
 class PathEntity(BaseModel):
@@ -114,22 +109,8 @@ async def list_paths(
     """Return the shortest paths between two entities, with what states each relation. None where
     they are not connected.
     """
-    ends = [await _existing_name(then.graph, then.partition, name) for name in (source, target)]
+    ends = [await existing_name(then, name) for name in (source, target)]
     if ends[0] == ends[1]:
         raise BadRequest(f"source and target are the same entity, {ends[0]!r}: name two")
     paths = shortest_paths(then.graph, then.partition, *ends, max_length=max_length, limit=limit)
     return PathsResponse.of(await while_connected(request, paths))
-
-
-async def _existing_name(graph: BrowsedGraph, partition: Partition, name: str) -> str:
-    """Return the name as the graph has it. Raises NotFound, with names that hold it."""
-    known_name = await browsing.known_name(graph, partition, name)
-    if await graph.entities(partition, [known_name]):
-        return known_name
-    similar_names = await browsing.search(graph, partition, name, SIMILAR_NAMES)
-    hint = (
-        f"names that hold it: {', '.join(map(repr, similar_names))}"
-        if similar_names
-        else "/graph/label/search finds names by a part of them"
-    )
-    raise NotFound(f"there is no entity {name!r}; names are compared letter by letter, and {hint}")

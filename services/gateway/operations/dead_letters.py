@@ -9,7 +9,7 @@ from publishing.redriving import redrive
 from publishing.retries import named_stage
 from runtime.bus.dead_letters import DeadLetter, DeadLetters, drop
 from runtime.bus.port import Log
-from services.query.errors import NotFound
+from runtime.errors import NotFound
 from services.query.event_source import SOURCE
 
 

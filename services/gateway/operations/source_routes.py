@@ -9,6 +9,7 @@ from contracts.events import SourceState
 from publishing.sources import SyncedSource, read_sources, set_source
 from services.gateway.auth.audit import note_details
 from services.gateway.operations.dependencies import WorkspaceDeps
+from services.gateway.reference.responses import error_responses
 from services.gateway.strict_model import StrictModel
 from services.gateway.workspaces import Workspace
 from services.query.event_source import SOURCE
@@ -73,7 +74,7 @@ async def sources(deps: WorkspaceDeps, workspace: Workspace) -> list[SourceEntry
     return [SourceEntry.of(source) for source in await read_sources(deps.log, workspace)]
 
 
-@router.post("/pause")
+@router.post("/pause", responses=error_responses(404))
 async def pause_source(
     request: Request, body: SourceChange, deps: WorkspaceDeps, workspace: Workspace
 ) -> SourceChanged:
@@ -81,7 +82,7 @@ async def pause_source(
     return await _set(request, body, deps, workspace, "paused")
 
 
-@router.post("/resume")
+@router.post("/resume", responses=error_responses(404))
 async def resume_source(
     request: Request, body: SourceChange, deps: WorkspaceDeps, workspace: Workspace
 ) -> SourceChanged:

@@ -11,8 +11,9 @@ from knowledge.edit import Edit, standing_edits, undone_edits
 from publishing.documents import restore_document
 from publishing.graph_edits import edit_graph
 from runtime.bus.port import Log, Message
+from runtime.errors import NotFound
 from services.gateway.past.logged_edits import decoded_event, logged_edits
-from services.query.errors import BadRequest, Conflict, NotFound
+from services.query.errors import BadRequest, Conflict
 from services.query.event_source import SOURCE
 
 JOINING = ("accept_alias", "merge_entities")

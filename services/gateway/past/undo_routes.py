@@ -7,6 +7,7 @@ from pydantic import AfterValidator, BaseModel, Field
 
 from contracts.text import sanitize
 from runtime.bus.points import FORM, MAX_SEQUENCE
+from runtime.errors import NotFound
 from services.gateway.auth.audit import note_details
 from services.gateway.auth.permissions import Principal
 from services.gateway.caller_places import CallerPlaces
@@ -18,7 +19,7 @@ from services.gateway.places import Places
 from services.gateway.reference.responses import error_responses
 from services.gateway.strict_model import StrictModel
 from services.gateway.workspaces import Workspace
-from services.query.errors import BadRequest, Conflict, NotFound
+from services.query.errors import BadRequest, Conflict
 
 router = APIRouter()
 

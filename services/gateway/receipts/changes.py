@@ -20,7 +20,9 @@ async def changed_passages(
     receipts: Sequence[StoredReceipt], documents: Documents, passages: Passages, status: Partition
 ) -> list[int]:
     """Return for each receipt how many of the passages that were read are not in the documents any
-    more as they were. Texts are read only of documents that have another version now.
+    more as they were. Texts are read only of documents that have a newer version.
+
+    Of a branch that was dropped the documents of its origin count: what it read is older than it.
     """
     evidence = [receipt.event.evidence.passages for receipt in receipts]
     flat = [passage for of_receipt in evidence for passage in of_receipt]
@@ -33,7 +35,7 @@ async def changed_passages(
     doubtful = {
         passage.chunk_id
         for passage in flat
-        if versions.get(passage.document_id, passage.version) != passage.version
+        if versions.get(passage.document_id, 0) > passage.version
     }
     texts = await passages.get(status, doubtful)
     hashes = {id: sha256(passage.content) for id, passage in texts.items()}
@@ -41,7 +43,7 @@ async def changed_passages(
     def is_as_it_was(passage: EvidencePassage) -> bool:
         version = versions.get(passage.document_id)
         return version is not None and (
-            version == passage.version or hashes.get(passage.chunk_id) == passage.sha256
+            version <= passage.version or hashes.get(passage.chunk_id) == passage.sha256
         )
 
     return [sum(not is_as_it_was(passage) for passage in of_receipt) for of_receipt in evidence]

@@ -8,12 +8,12 @@ from typing import Annotated
 from fastapi import Depends, Request
 
 from runtime.bus.port import Log
+from runtime.errors import NotFound
 from runtime.receipts.reading import StoredReceipt, find_receipt
 from services.gateway.auth.permissions import Principal
 from services.gateway.auth.viewers import CurrentViewer
 from services.gateway.receipts.dependencies import ReceiptDeps
 from services.gateway.workspaces import Workspace
-from services.query.errors import NotFound
 from services.query.visibility.viewer import Viewer
 
 
@@ -45,7 +45,9 @@ class ReceiptReader:
         """Return the receipt of this id. Raises NotFound where there is none that may be read."""
         receipt = await find_receipt(log, self.workspace, id)
         if receipt is None or not self.may_read(receipt):
-            raise NotFound(f"workspace {self.workspace!r} has no receipt {id}")
+            raise NotFound(
+                f"workspace {self.workspace!r} has no receipt {id}: GET /receipts lists them"
+            )
         return receipt
 
 

@@ -5,6 +5,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request
 
+from contracts.ids import origin_of
 from runtime.branches import is_dropped
 from runtime.bus.points import sequence_at
 from runtime.bus.port import Log
@@ -132,13 +133,17 @@ async def replay_receipt(
 async def _change_counts(
     deps: ReceiptDependencies, receipts: Sequence[StoredReceipt]
 ) -> dict[str, int]:
-    """Return by id how many passages of each receipt have changed in the workspace, or the branch,
-    whose documents it rests on.
+    """Return by id how many passages of each receipt have changed in the workspace whose documents
+    it rests on: that of the branch that answered, as long as it is there.
     """
     counts: dict[str, int] = {}
-    for workspace in {receipt.answering_workspace for receipt in receipts}:
-        group = [receipt for receipt in receipts if receipt.answering_workspace == workspace]
-        status = await status_partition(deps.pointers, workspace)
+    groups: dict[str, list[StoredReceipt]] = {}
+    for receipt in receipts:
+        groups.setdefault(receipt.answering_workspace, []).append(receipt)
+    for workspace, group in groups.items():
+        has_gone = origin_of(workspace) and await is_dropped(deps.log, workspace)
+        place = origin_of(workspace) if has_gone else workspace
+        status = await status_partition(deps.pointers, place or workspace)
         group_counts = await changed_passages(group, deps.documents, deps.passages, status)
         ids = (receipt.event.receipt for receipt in group)
         counts |= dict(zip(ids, group_counts, strict=True))

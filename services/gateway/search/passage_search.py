@@ -9,8 +9,8 @@ from contracts.graph import Partition
 from contracts.ids import chunk_id, ids_of_name
 from contracts.spelling import spellings
 from runtime.batching import batched
+from runtime.errors import NotFound
 from services.gateway.search.keywords import Counts, Keyword, count_keywords, snippets
-from services.query.errors import NotFound
 from services.query.passage import Passage
 from services.query.past.port import StoredDocuments
 from services.query.status.document_status import STATUSES, DocumentStatus

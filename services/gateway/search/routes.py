@@ -8,6 +8,7 @@ from pydantic import AfterValidator, Field
 from contracts.ids import chunk_id as id_of_chunk
 from contracts.ids import chunk_place
 from contracts.text import encodable
+from runtime.errors import NotFound
 from services.gateway.reference.responses import error_responses
 from services.gateway.search.dependencies import Reader
 from services.gateway.search.keywords import Keyword
@@ -18,7 +19,7 @@ from services.gateway.search.passage_search import (
     search_names,
     search_passages,
 )
-from services.query.errors import BadRequest, NotFound
+from services.query.errors import BadRequest
 from services.query.status.document_status import STATUSES
 
 router = APIRouter(tags=["search"])

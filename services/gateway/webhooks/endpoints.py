@@ -11,8 +11,11 @@ from typing import Any
 from uuid import uuid4
 
 from runtime.bus.port import SharedValues
+from runtime.errors import NotFound
 from services.gateway.webhooks.stored_values import replace_value
-from services.query.errors import Conflict, NotFound
+from services.query.errors import Conflict
+
+NO_WEBHOOK = "there is no webhook of that id: GET /operations/webhooks lists them"
 
 MAX_ENDPOINTS = 20
 """Endpoints of one workspace."""
@@ -98,7 +101,7 @@ class Endpoints:
         """Return one. Raises NotFound, also for one of another workspace."""
         endpoint = await self._endpoint(f"config.{id}")
         if endpoint is None or workspace not in (None, endpoint.workspace):
-            raise NotFound("there is no webhook of that id")
+            raise NotFound(NO_WEBHOOK)
         return endpoint
 
     async def add(self, endpoint: Endpoint, cursor: int) -> Endpoint:
@@ -119,7 +122,7 @@ class Endpoints:
         while True:
             value, revision = await self.values.read(f"config.{id}")
             if not value:
-                raise NotFound("there is no webhook of that id")
+                raise NotFound(NO_WEBHOOK)
             before = _endpoint(value)
             new_endpoint = replace(
                 before, secret=secret, former_secret=before.secret, former_until=former_until
@@ -132,7 +135,7 @@ class Endpoints:
         while True:
             value, revision = await self.values.read(f"config.{id}")
             if not value:
-                raise NotFound("there is no webhook of that id")
+                raise NotFound(NO_WEBHOOK)
             new_endpoint = replace(_endpoint(value), created_by=principal)
             if await self.values.write(f"config.{id}", _encoded(_fields(new_endpoint)), revision):
                 return new_endpoint
@@ -161,7 +164,7 @@ class Endpoints:
             new_state = replace(stored_state.state.enabled(), **fields)
             if await self.write_state(id, new_state, stored_state.revision):
                 return new_state
-        raise NotFound("there is no webhook of that id")
+        raise NotFound(NO_WEBHOOK)
 
     async def _endpoint(self, key: str) -> Endpoint | None:
         value, _ = await self.values.read(key)

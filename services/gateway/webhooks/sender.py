@@ -17,7 +17,7 @@ import structlog
 
 from runtime.bus.feed.port import EventFeed
 from runtime.clock import Waits
-from runtime.errors import Retryable
+from runtime.errors import NotFound, Retryable
 from services.gateway.feeds.reading import EventFilter
 from services.gateway.webhooks.delivery import Webhooks, deliver
 from services.gateway.webhooks.endpoints import (
@@ -28,7 +28,6 @@ from services.gateway.webhooks.endpoints import (
     timestamp,
 )
 from services.gateway.webhooks.notifications import Notifier
-from services.query.errors import NotFound
 
 logger = structlog.get_logger(__name__)
 

@@ -14,11 +14,10 @@ from typing import Any, Protocol
 from uuid import uuid4
 
 from runtime.bus.port import SharedValues
-from runtime.errors import Retryable, Unavailable
+from runtime.errors import NotFound, Retryable, Unavailable
 from services.gateway.webhooks.delivery import Notification, Outcome, Webhooks, deliver
 from services.gateway.webhooks.endpoints import Endpoint, timestamp
 from services.gateway.webhooks.stored_values import replace_value
-from services.query.errors import NotFound
 
 PREFIX = "trial."
 """What the key of an order begins with; the id of the endpoint follows."""

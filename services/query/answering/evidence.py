@@ -14,12 +14,15 @@ from services.query.context.layout import (
     relation_line,
 )
 from services.query.context.reference_ids import assign_reference_ids
+from services.query.passage import Passage
 from services.query.question import Question
 from services.query.retrieval.doubles import distinct_passages
 from services.query.retrieval.fusion import reciprocal_rank_fusion
+from services.query.retrieval.in_force import preferred_first
 from services.query.retrieval.results import RetrievalResult
 from services.query.retrieval.retrieve import frame_tokens
 from services.query.retrieval.token_budget import fit_budget
+from services.query.standing import Precedence, Standing
 
 Count = Callable[[str], int]
 Key = TypeVar("Key", bound=Hashable)
@@ -30,7 +33,7 @@ def combine(
     results: Sequence[RetrievalResult], question: Question, count: Count
 ) -> RetrievalResult:
     """Return the best of all results by reciprocal rank fusion, no more of it than one result may
-    have.
+    have; of the passages those in force before those that they supersede, as in each result.
 
     Keywords and counts are those of the first result, that of the question itself.
     """
@@ -56,8 +59,9 @@ def combine(
     distinct = distinct_passages(
         twin for passage in passages for twin in (passage, *doubles.get(passage.id, ()))
     )
+    ordered = _preferred_first(distinct.passages, results)
     chosen_passages = fit_budget(
-        distinct.passages[: question.chunk_top_k], budget, partial(count_passage, count)
+        ordered[: question.chunk_top_k], budget, partial(count_passage, count)
     )
     ids = assign_reference_ids([passage.file_path for passage in chosen_passages])
     return replace(
@@ -71,9 +75,28 @@ def combine(
             for passage in chosen_passages
             if passage.id in distinct.doubles
         },
-        standings={id: item for result in results for id, item in result.standings.items()},
+        standings=_standings(results),
         info={**results[0].info, "final_chunks_count": len(chosen_passages)},
-    ).with_precedences(item for result in results for item in result.precedences)
+    ).with_precedences(_precedences(results))
+
+
+def _standings(results: Sequence[RetrievalResult]) -> dict[str, Standing]:
+    return {id: item for result in results for id, item in result.standings.items()}
+
+
+def _precedences(results: Sequence[RetrievalResult]) -> list[Precedence]:
+    return [item for result in results for item in result.precedences]
+
+
+def _preferred_first(
+    passages: Sequence[Passage], results: Sequence[RetrievalResult]
+) -> list[Passage]:
+    """Return the passages as each result orders its own: the fusion of their ranks knows nothing of
+    what is in force.
+    """
+    ids = {passage.id for passage in passages}
+    among_passages = [item for item in _precedences(results) if item.passages <= ids]
+    return preferred_first(passages, _standings(results), among_passages)
 
 
 def _best_first(

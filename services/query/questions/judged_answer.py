@@ -11,5 +11,9 @@ def given_answer(answer: Answer) -> GivenAnswer:
     passages = [passage for id, passage in answer.retrieval.passages if id in cited_ids]
     names = {passage.document_id for passage in passages} | references.keys()
     return GivenAnswer(
-        answer.text, [passage.content for passage in passages], names, answer.by_model
+        answer.text,
+        [passage.content for passage in passages],
+        names,
+        answer.by_model,
+        list(references),
     )

@@ -58,7 +58,7 @@ async def in_force_first(
     added = await _best_of(question, absent_ids, partitions, deps)
     all_passages = [*passages, *added]
     precedences = _precedences(all_passages, outdated, register)
-    ordered = _ordered(all_passages, outdated, precedences)
+    ordered = preferred_first(all_passages, outdated, precedences)
     sources = {passage.document_id for passage in ordered}
     return InForce(ordered, {id: outdated[id] for id in outdated if id in sources}, precedences)
 
@@ -137,7 +137,7 @@ async def _best_of(
     return best
 
 
-def _ordered(
+def preferred_first(
     passages: Sequence[Passage],
     outdated: Mapping[str, Standing],
     precedences: Sequence[Precedence],

@@ -14,8 +14,9 @@ import pytest
 from nats.aio.msg import Msg
 
 from embedded.operator_process import StackOrders, command, order_files, read_result
+from runtime.branch_options import BranchOptions
 from runtime.bus.memory import MemorySharedValues
-from runtime.projections.operator_orders import OperatorOrder, OrderedBranch
+from runtime.projections.operator_orders import OperatorOrder
 
 ORDER = OperatorOrder("start", "vectors", "key:ops")
 
@@ -80,24 +81,27 @@ def test_digests_and_questions_are_of_the_workspace_that_is_named() -> None:
 
 
 def test_a_branch_is_a_command_whose_name_and_texts_are_no_options() -> None:
-    branch = OrderedBranch("small", prompt="{form}", entity_types="--yes", chunk_overlap=0)
+    branch = BranchOptions(name="small", prompt="{form}", entity_types="--yes", chunk_overlap=0)
     order = replace(
         ORDER, step="branch-estimate", workspace="papers", reason="--yes", branch=branch
     )
     estimate = ["branch", "create", "small", "--json", "--chunk-overlap=0"]
     assert command(order) == [*estimate, "--workspace=papers", "--reason=--yes"]
     created = replace(
-        order, step="branch-create", reason="", branch=OrderedBranch("small", budget=0.0, sample=7)
+        order,
+        step="branch-create",
+        reason="",
+        branch=BranchOptions(name="small", budget=0.0, sample=7),
     )
     assert command(created)[3:-1] == ["--json", "--yes", "--sample=7", "--budget=0.0"]
-    dropped = replace(order, step="branch-drop", reason="", branch=OrderedBranch("small"))
+    dropped = replace(order, step="branch-drop", reason="", branch=BranchOptions(name="small"))
     assert command(dropped)[:-1] == ["branch", "drop", "small", "--yes", "--json"]
     with order_files(order) as options:
         files = {option.split("=")[0]: Path(option.split("=")[1]) for option in options}
         texts = {name: file.read_text("utf-8") for name, file in files.items()}
     assert texts == {"--prompt": "{form}", "--entity-types": "--yes"}
     assert not any(file.exists() for file in files.values())
-    for fields in ({"branch": OrderedBranch("--data")}, {"step": "start"}):
+    for fields in ({"branch": BranchOptions(name="--data")}, {"step": "start"}):
         with pytest.raises(ValueError, match="no such step"):
             command(replace(order, **fields))
 

@@ -158,7 +158,7 @@ async def test_one_question_is_run_alone_and_an_unknown_one_refused(
     answer = await api.post("/golden-runs", json={"ids": ["mayor", "nobody"]})
     assert (answer.status_code, answer.json()["detail"]) == (
         404,
-        "no golden question is called nobody",
+        "no golden question is called nobody: GET /golden-questions lists them",
     )
     answer = await api.post("/golden-runs", json={"as_of": "yesterday, perhaps"})
     assert answer.status_code == 400
@@ -259,7 +259,7 @@ async def test_a_branch_is_asked_the_questions_of_its_origin_and_answers_once_pr
     api: httpx.AsyncClient, harness: QueryHarness
 ) -> None:
     await set_all(api, RADIUM)
-    assert (await api.post("/golden-runs", json={"branch": "small"})).status_code == 422
+    assert (await api.post("/golden-runs", json={"branch": "small"})).status_code == 404
     created = BranchCreated(name="small", origin="w", settings=BranchSettings())
     await harness.log.publish(sealed(created, workspace="w..small"))
     *_, last_line = await run(api, branch="small")

@@ -246,6 +246,16 @@ async def test_receipts_of_a_branch_that_answers_stay_in_the_workspace_when_it_i
         refusal = await client.post(f"/receipts/{id}/replay", json={})
         assert refusal.status_code == 400 and "was dropped" in refusal.text
 
+        async def changed_passages() -> int:
+            (summary,) = (await client.get("/receipts")).json()["receipts"]
+            return summary["changed_passages"]
+
+        gone = DocumentDeleted(document_id="curie")
+        await harness.project(delivered(gone, 6000, workspace="w..small"))
+        assert await changed_passages() == 0, "the workspace has its documents as they were"
+        await harness.project(delivered(gone, 7000))
+        assert await changed_passages() == summary["passages"] > 0
+
 
 async def test_who_may_only_read_sees_the_receipts_of_its_own_questions() -> None:
     harness = await library_of_two()

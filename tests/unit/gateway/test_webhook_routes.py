@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from runtime.errors import NotFound
 from services.gateway.webhooks.endpoints import Endpoint
 from services.gateway.webhooks.signing import new_secret, signed_headers
-from services.query.errors import NotFound
 from tests.support.access import READER, SEVERAL, WRITER, behind, client, keyed
 from tests.support.events import added
 from tests.support.querying import library_of_two

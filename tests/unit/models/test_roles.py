@@ -169,8 +169,8 @@ async def test_requests_of_a_role_have_its_model_and_key_and_errors_name_its_set
 
 def test_the_doctor_says_which_model_serves_which_role() -> None:
     models = {"language": "large", "embedding": "minilm", "extract": "cheap", "keyword": ""}
-    assert [finding.what for finding in language_models(models)] == [
-        "a stack started now uses the language model large",
+    assert [finding.what for finding in language_models(models, "the running stack")] == [
+        "the running stack uses the language model large",
         "role extract: the language model cheap",
         "role keyword: no language model",
     ]

@@ -11,6 +11,7 @@ import pytest
 from contracts.chunking import Chunking
 from contracts.events import DocumentAdded
 from runtime.errors import Unavailable
+from services.gateway.errors import NO_DOCUMENT
 from tests.support.events import added, delivered, document, failed
 from tests.support.querying import QueryHarness, events, library_of_two, projected, texts
 from tests.unit.gateway.test_api import client
@@ -266,7 +267,7 @@ async def test_an_answer_says_where_each_document_stands_and_its_state_is_found_
     absent = await api.get("/documents/by_id", params={"doc_id": answer["documents"][0]["id"]})
     assert (absent.status_code, absent.json()) == (
         404,
-        {"detail": "there is no document of that id"},
+        {"detail": NO_DOCUMENT},
     )
     await projected(harness)
     state = (

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from contracts.values import Validity
 from tests.support.events import entity, relation
 from tests.support.querying import QueryHarness
@@ -49,6 +51,15 @@ async def test_a_superseded_document_contradicts_nothing() -> None:
     assert answer == {"contradictions": [], "looked_at": 1}
 
 
-async def test_an_unknown_name_has_none() -> None:
-    answer = await contradictions(await library(), name="Nobody")
-    assert answer == {"contradictions": [], "looked_at": 0}
+@pytest.mark.parametrize(
+    ("names", "cause"),
+    [
+        ({"name": "Nobody"}, "there is no entity 'Nobody'"),
+        ({"name": "Notice Period", "other": "Nobody"}, "there is no entity 'Nobody'"),
+        ({"name": "Notice Period", "other": "Notice Period"}, "there is no relation between"),
+    ],
+)
+async def test_what_is_not_there_is_not_found(names: dict[str, str], cause: str) -> None:
+    async with client((await library()).app()) as api:
+        refusal = await api.get("/graph/contradictions", params=names)
+    assert (refusal.status_code, cause in refusal.json()["detail"]) == (404, True)

@@ -3,7 +3,7 @@ promoted in their workspace, with the refusals of the commands.
 """
 
 import json
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 import httpx
@@ -45,7 +45,7 @@ async def test_an_estimate_and_a_branch_are_ordered_and_their_outcome_is_the_wor
         answer = await api.post("/branches/estimate", json=REQUEST)
         (order,) = operator.orders
         assert (answer.status_code, answer.json()) == (202, {"id": order.id, "branch": "small"})
-        assert OperatorOrder.of(json.loads(json.dumps(asdict(order)))).branch == order.branch
+        assert OperatorOrder.of(json.loads(json.dumps(order.fields()))).branch == order.branch
         assert order.branch is not None
         assert (order.step, order.workspace, order.who, order.reason) == (
             "branch-estimate",
@@ -85,7 +85,9 @@ async def test_an_estimate_and_a_branch_are_ordered_and_their_outcome_is_the_wor
     [
         ({"name": "No Name"}, "a branch is called by a-z"),
         ({"chunk_size": None}, "say what is to be other"),
-        ({"chunk_overlap": 200}, "must be smaller than size"),
+        ({"chunk_overlap": 60}, "more than half of size 100"),
+        ({"chunking": "bogus"}, "there is no strategy 'bogus'"),
+        ({"chunking": "No Name"}, "there is no strategy 'No Name'"),
         ({"name": "small"}, "a name is used once"),
         ({"prompt": "x" * 65537}, "65536"),
     ],
@@ -98,6 +100,9 @@ async def test_a_branch_of_no_use_is_refused_before_anything_is_ordered(
         refusal = await api.post("/branches", json={**REQUEST, "name": "b", **fields})
         of_branch = await api.post("/branches", json=REQUEST, headers={"X-Workspace": "w..small"})
     assert refusal.status_code == 422 and cause in refusal.text
+    assert isinstance(refusal.json()["detail"], str) or {
+        fault["loc"][-1] for fault in refusal.json()["detail"]
+    } <= {*fields, "body"}
     assert "branches have none of their own" in of_branch.text
     assert operator_of(harness).orders == []
 
@@ -105,7 +110,8 @@ async def test_a_branch_of_no_use_is_refused_before_anything_is_ordered(
 async def test_a_drop_is_ordered_unless_the_branch_answers_or_does_not_exist() -> None:
     harness = await branched()
     async with client(harness.app()) as api:
-        assert "has no branch" in (await api.post("/branches/other/drop")).text
+        unknown = await api.post("/branches/other/drop")
+        assert unknown.status_code == 404 and "it has small" in unknown.text
         await harness.log.publish(sealed(BranchPromoted(name="small"), workspace="w"))
         refusal = await api.post("/branches/small/drop")
         assert refusal.status_code == 422 and "branch rollback" in refusal.text
@@ -124,7 +130,7 @@ async def test_a_branch_says_how_far_it_is_and_what_it_changes() -> None:
     assert (status["status_counts"]["all"], status["cost"]["calls"]) == (1, 0)
     assert comparison["entities"]["appeared"] == 0
     assert comparison["entities"]["went"] > len(comparison["entities"]["went_names"]) == 1
-    assert unknown.status_code == 422
+    assert unknown.status_code == 404
 
 
 async def test_a_branch_is_promoted_once_its_golden_questions_were_asked() -> None:
@@ -152,6 +158,34 @@ async def test_a_branch_is_promoted_once_its_golden_questions_were_asked() -> No
         (entry,) = (await api.get("/branches")).json()
     assert promotion.status_code == 200 and "of 1 golden questions pass" in promotion.text
     assert entry["promoted"]
+
+
+async def test_both_answers_to_golden_questions_stand_side_by_side_also_once_it_answers() -> None:
+    harness = await branched()
+    questions = [
+        {"id": "bread", "question": "Who sells honey cakes?", "documents": ["baker.txt"]},
+        {"id": "radium", "question": "Who discovered radium?", "facts": ["Marie Curie"]},
+    ]
+    async with client(harness.app()) as api:
+
+        async def compared(name: str = "small") -> list[Any]:
+            answer = await api.post(f"/branches/{name}/answers")
+            return [json.loads(line) for line in answer.text.splitlines()]
+
+        assert await compared() == []
+        await api.post("/golden-questions", json={"questions": questions})
+        lines = await compared()
+        await harness.log.publish(sealed(BranchPromoted(name="small"), workspace="w"))
+        assert await compared() == lines
+        assert (await api.get("/golden-runs")).json() == []
+        assert (await api.post("/branches/other/answers")).status_code == 404
+    bread, radium = lines
+    assert (bread["id"], radium["id"], bread["of"]) == ("bread", "radium", 2)
+    assert (bread["origin"]["passed"], bread["branch"]["passed"]) == (True, False)
+    assert bread["origin"]["sources"] and bread["branch"]["why"] == [
+        "document not found: baker.txt"
+    ]
+    assert radium["origin"]["passed"] and "Marie Curie" in radium["branch"]["answer"]
 
 
 async def test_a_promotion_that_makes_answers_worse_is_a_conflict_unless_it_is_wanted() -> None:

@@ -24,7 +24,7 @@ async def test_a_source_is_listed_paused_with_a_reason_and_resumed_by_who_may_wr
         repeated = await api.post(f"{SOURCES}/pause", json=body)
         assert answer.json() == {"source": BUCKET, "state": "paused", "before": "active"}
         assert repeated.json()["before"] == "paused"
-        assert unknown.status_code == 422 and BUCKET in unknown.json()["detail"]
+        assert unknown.status_code == 404 and BUCKET in unknown.json()["detail"]
     async with keyed(app, READER, "w") as api:
         (entry,) = (await api.get(SOURCES)).json()
         refused = await api.post(f"{SOURCES}/resume", json={"source": BUCKET})

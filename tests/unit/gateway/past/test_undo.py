@@ -6,8 +6,9 @@ from contracts.events import DocumentAdded, DocumentDeleted, Event, GraphEdited
 from contracts.values import EditedValues
 from runtime.bus.codec import decode
 from runtime.bus.memory import MemoryLog
+from runtime.errors import NotFound
 from services.gateway.past.undo import Undo, Undoing
-from services.query.errors import BadRequest, Conflict, NotFound
+from services.query.errors import BadRequest, Conflict
 from tests.support.events import added, chunked, document, sealed
 
 

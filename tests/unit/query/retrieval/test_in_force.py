@@ -13,6 +13,7 @@ from contracts.graph import Generations
 from contracts.values import Validity
 from services.query.answer import Answer
 from services.query.answering.ask import ask
+from services.query.answering.evidence import combine
 from services.query.partitions import Partitions
 from services.query.question import Question
 from services.query.status.scope import Scope
@@ -223,3 +224,15 @@ async def test_an_authority_that_the_viewer_does_not_see_orders_nothing() -> Non
     answer = await asked(await disagreeing(10, 0), visible=visible)
     assert sources(answer) == ["amendment"]
     assert not answer.retrieval.precedences
+
+
+async def test_what_several_searches_found_is_in_force_first_too() -> None:
+    harness = await amended()
+    of_question = (await asked(harness)).retrieval
+    (first, amendment), (second, policy) = of_question.passages
+    assert (amendment.document_id, policy.document_id) == ("amendment", "policy")
+    # Further searches find the policy alone, which the fusion of their ranks prefers therefore.
+    of_search = replace(of_question, passages=[(second, policy)])
+    combined = combine([of_question, of_search, of_search], QUESTION, len)
+    assert [passage.id for _, passage in combined.passages] == [amendment.id, policy.id]
+    assert [id for id, _ in combined.passages] == [first, second]

@@ -1,7 +1,7 @@
 import { useTexts } from "../../texts";
 import { useFormat } from "../../ui/format";
 import type { Document } from "./useDocuments";
-import type { Waiting } from "./waiting";
+import { batchText, type Waiting } from "./waiting";
 
 export const STAGES = ["chunks", "extracted", "merged", "embedded", "indexed"] as const;
 export type Stage = (typeof STAGES)[number];
@@ -54,7 +54,7 @@ export function WaitsFor({ stage, ahead, paused, exceeded, batch }: Waiting) {
   const format = useFormat();
   const until = paused?.paused_until ? new Date(paused.paused_until).toLocaleTimeString() : "";
   const turn = texts.waitsForStage[stage] + (ahead > 0 ? texts.ahead(format.number(ahead)) : "");
-  const why = exceeded || batch || (paused ? texts.waitsForProvider(paused.name, until, paused.reason) : turn);
+  const why = exceeded || batchText(batch, texts) || (paused ? texts.waitsForProvider(paused.name, until, paused.reason) : turn);
   return <span className="summary">{why}</span>;
 }
 

@@ -1,4 +1,5 @@
 import type { Schemas } from "../../api/client";
+import type { Texts } from "../../texts/en";
 import { lagOf } from "../log/series";
 import { progress, STAGES, type Stage } from "./Status";
 import type { Document } from "./useDocuments";
@@ -32,6 +33,22 @@ export interface Waiting {
 export function batchIn(parked: readonly Schemas["ParkedEvents"][]): string {
   const sentence = parked.find(({ reason }) => reason === "awaiting-batch")?.error ?? "";
   return sentence.replace(/^AwaitingBatch: /, "");
+}
+
+/** The sentences of `runtime/models/batches/queue.py` about a batch, with what they name. */
+const UNDER_WAY = /^waits for a batch of (\S+) since (.+) \((\d+) of (\d+) answered\)$/;
+const GATHERED = /^waits for a batch of (\S+), gathered since (.+) \((\d+) so far\)$/;
+const REFUSED = /^waits for a batch that was refused: (.*)$/s;
+
+/** The sentence about a batch in the words of the page; one that it does not know as it is. */
+export function batchText(sentence: string, texts: Texts["documents"]): string {
+  const underWay = UNDER_WAY.exec(sentence);
+  const gathered = GATHERED.exec(sentence);
+  const [, provider = "", since = "", count = "", all = ""] = underWay ?? gathered ?? [];
+  if (underWay) return texts.batchUnderWay(provider, since, Number(count), Number(all));
+  if (gathered) return texts.batchGathered(provider, since, Number(count));
+  const refusal = REFUSED.exec(sentence)?.[1];
+  return refusal === undefined ? sentence : texts.batchRefused(refusal);
 }
 
 /** What a document that is under way waits for; null where nothing of it is left to do. */

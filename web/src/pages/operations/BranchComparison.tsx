@@ -1,8 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { data, type Schemas, useApi, useWorkspace } from "../../api/client";
+import { useMayWrite } from "../../api/principal";
 import { useTexts } from "../../texts";
 import { useFormat, useMoney } from "../../ui/format";
 import { Failure, Loading } from "../../ui/notices";
+import { BranchAnswers } from "./BranchAnswers";
 
 const LISTED = 20;
 
@@ -41,6 +43,7 @@ export function BranchComparison({ name }: { name: string }) {
   const format = useFormat();
   const money = useMoney();
   const api = useApi();
+  const mayWrite = useMayWrite();
   const comparison = useQuery({
     queryKey: [useWorkspace(), "branch-comparison", name],
     queryFn: async ({ signal }) => data(await api.GET("/branches/{name}/comparison", { params: { path: { name }, query: { limit: LISTED } }, signal })),
@@ -56,6 +59,7 @@ export function BranchComparison({ name }: { name: string }) {
       <Kind title={texts.branchTab.entities} difference={entities} />
       <Kind title={texts.branchTab.relations} difference={relations} />
       <p className="hint">{texts.branchTab.paid(paid(before), paid(now))}</p>
+      {mayWrite && <BranchAnswers name={name} />}
     </div>
   );
 }

@@ -33,6 +33,13 @@ export const operations = {
     difference: ({ appeared, went, changed, same }: Record<"appeared" | "went" | "changed" | "same", number>) =>
       `${appeared} appeared, ${went} went, ${changed} changed, ${same} are the same`,
     paid: (before: string, now: string) => `Models were paid: here ${before}; in the branch ${now}`,
+    askBoth: "Ask the golden questions of both",
+    answersOfBoth: "Answers of both",
+    noQuestions: "This workspace has no golden questions.",
+    here: "Here",
+    inBranch: "In the branch",
+    passed: "passed",
+    notPassed: "not passed",
     promote: "Let it answer",
     promoteWorse: "Let it answer all the same",
     asked: (n: number, of: number) => `${n} of ${of} golden questions`,
