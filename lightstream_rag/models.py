@@ -45,12 +45,22 @@ class Reference(ResponseModel):
     chunks: list[PassageLocation] | None = None
 
 
+class ToolStep(ResponseModel):
+    """A tool that the model used, with these arguments. `passages`: those that it read first."""
+
+    tool: str = ""
+    arguments: str = ""
+    passages: int = 0
+    error: str = ""
+
+
 class SearchRound(ResponseModel):
     """A round of a question with more than low effort. `ended`: why no other one followed, empty
-    when one did.
+    when one did. `steps`: of high effort.
     """
 
     searches: list[str] = []
+    steps: list[ToolStep] = []
     missing: str = ""
     new_passages: int = 0
     tokens: int = 0
@@ -139,6 +149,8 @@ class Piece(ResponseModel):
     receipt: str | None = None
     llm_generated: bool | None = None
     progress: str | None = None
+    detail: str | None = None
+    """Of the progress `using_tool`: the tool, and what with."""
     response_time: float | None = None
 
 

@@ -20,15 +20,19 @@ from runtime.models.chat_answers import (
     has_content,
     is_cut,
     is_refused,
+    native_turn,
+    tool_calls,
 )
 from runtime.models.endpoint import Endpoint, estimated
 from runtime.models.failures import Failure
 from runtime.models.json_posts import pieces
 from runtime.models.limits import Call
-from runtime.models.port import AnswerPiece, Completion, Message
+from runtime.models.port import AnswerPiece, Completion, Message, Tool
 from runtime.models.provider_errors import error_of
 from runtime.models.request_forms import RequestForms
 from runtime.models.token_counts import usage_of_chat
+from runtime.models.tool_texts import calls_in_text, with_tools_in_text
+from runtime.models.wires.tool_turns import NATIVE, TOOL_NAME
 
 logger = structlog.get_logger(__name__)
 
@@ -71,6 +75,7 @@ class EndpointChat:
         self._wire = endpoint.wire
         self._json = RequestForms(*self._wire.json_forms)
         self._counted = RequestForms(*self._wire.stream_forms)
+        self._tools = RequestForms({"tools": True}, {})
         self._address = self._wire.address, model
         self._narrow_told = False
         self._kind = CallKind("chat", model, endpoint.settings)
@@ -97,6 +102,23 @@ class EndpointChat:
                 await (self._json.ask(ask) if json else ask({})), call, _bytes(messages)
             )
 
+    async def call_tools(self, messages: Sequence[Message], tools: Sequence[Tool]) -> Completion:
+        """Return the answer or calls of tools. A provider that refuses tools is told of them in the
+        text.
+        """
+        return await self.endpoint.tried(lambda: self._call_tools(messages, tools))
+
+    async def _call_tools(self, messages: Sequence[Message], tools: Sequence[Tool]) -> Completion:
+        texts = with_tools_in_text(messages, tools)
+
+        async def ask(form: Mapping[str, Any]) -> dict[str, Any]:
+            fields = {"tools": list(map(_tool, tools))} if form else {}
+            return await self._ask({**self._request(messages if form else texts), **fields})
+
+        async with self.endpoint.call(self._kind, self._estimate(texts), _text(texts)) as call:
+            completion = self._read(await self._tools.ask(ask), call, _bytes(texts))
+        return replace(completion, calls=completion.calls or calls_in_text(completion.text))
+
     def _read(self, answer: dict[str, Any], call: Call, size: int) -> Completion:
         """Return the completion in an answer. Raises `Failure` where there is none, `ModelRefused`
         for a refusal.
@@ -112,8 +134,18 @@ class EndpointChat:
         cut = is_cut(choice, answer)
         parts = answer_parts(message, cut=cut)
         self._note_opening(parts.lacks_opening)
-        self._check_text(parts.text, cut=cut)
-        return Completion(parts.text, usage, cut, parts.reasoning, self._is_narrow(usage, size))
+        calls = tool_calls(message)
+        if not calls:
+            self._check_text(parts.text, cut=cut)
+        return Completion(
+            parts.text,
+            usage,
+            cut,
+            parts.reasoning,
+            self._is_narrow(usage, size),
+            calls,
+            native_turn(message) if calls else None,
+        )
 
     async def stream(self, messages: Sequence[Message]) -> AsyncGenerator[AnswerPiece]:
         """Yield the answer in pieces. Closing the iterator closes the connection, so the provider
@@ -271,10 +303,7 @@ class EndpointChat:
         return is_narrow
 
     def _request(self, messages: Sequence[Message]) -> dict[str, Any]:
-        turns = [
-            {"role": message.role, "content": encodable(message.content)} for message in messages
-        ]
-        return {**self._fields, "model": self.model, "messages": turns}
+        return {**self._fields, "model": self.model, "messages": list(map(_turn, messages))}
 
     def _estimate(self, messages: Sequence[Message]) -> int:
         return estimated([message.content for message in messages]) + round(self._answer)
@@ -284,6 +313,20 @@ class EndpointChat:
         if usage.prompt or usage.completion:
             call.cost = call.usage.prompt + call.usage.completion
             self._answer += (usage.completion - self._answer) / 8
+
+
+def _turn(message: Message) -> dict[str, Any]:
+    """Return a turn in OpenAI's form, with what other wires need beside."""
+    turn: dict[str, Any] = {"role": message.role, "content": encodable(message.content)}
+    if message.calls:
+        turn[NATIVE] = message.native
+    if message.result_of:
+        turn |= {"tool_call_id": message.result_of.id, TOOL_NAME: message.result_of.name}
+    return turn
+
+
+def _tool(tool: Tool) -> dict[str, Any]:
+    return {"type": "function", "function": {**vars(tool), "parameters": dict(tool.parameters)}}
 
 
 def _bytes(messages: Sequence[Message]) -> int:

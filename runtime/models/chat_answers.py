@@ -10,8 +10,10 @@ from collections.abc import Iterator
 from typing import Any, cast
 
 from runtime.models.json_values import as_dict
-from runtime.models.port import AnswerPiece
+from runtime.models.port import AnswerPiece, ToolCall
+from runtime.models.wires.tool_turns import NATIVE
 from runtime.text.reasoning import AnswerParts, ReasoningFilter, split_reasoning
+from runtime.text.repaired_json import repaired_json
 
 _REASONING_FIELDS = ("reasoning_content", "reasoning", "thinking", "thinking_content")
 """Where providers put reasoning that they know as such."""
@@ -24,6 +26,11 @@ _REASON_FIELDS = (
     "stop_type",
     "status",
 )
+
+_TURN_FIELDS = ("content", "tool_calls", *_REASONING_FIELDS, "reasoning_details")
+"""Fields of a message in OpenAI's form that go back with it: some models want their reasoning
+again.
+"""
 
 _CUT = re.compile(
     r"length|max|limit|incomplete|truncat|exceed|context|error|fail|abort|cancel|interrupt|insufficient|time.?out"
@@ -81,6 +88,31 @@ def is_cut(choice: Any, answer: Any) -> bool:
         field(part, name) for part in (choice, answer) for name in ("truncated", "stopped_limit")
     ]
     return any(sign is True for sign in signs)
+
+
+def tool_calls(message: Any) -> tuple[ToolCall, ...]:
+    """Return the tools that a message calls; a call without a name is none."""
+    calls = field(message, "tool_calls")
+    functions = [(call, field(call, "function")) for call in cast(list[Any], calls or ()) if call]
+    return tuple(
+        ToolCall(str(field(call, "id") or ""), name, _arguments(field(function, "arguments")))
+        for call, function in functions
+        if isinstance(name := field(function, "name"), str)
+    )
+
+
+def native_turn(message: Any) -> Any:
+    """Return a message as its provider takes it back: as its wire says, else its fields."""
+    fields = as_dict(message)
+    own_fields = {name: fields[name] for name in _TURN_FIELDS if fields.get(name) is not None}
+    return fields.get(NATIVE) or own_fields
+
+
+def _arguments(arguments: Any) -> dict[str, Any]:
+    """Return the arguments of a call, which OpenAI has as a text: its JSON is repaired if need
+    be.
+    """
+    return as_dict(repaired_json(arguments) if isinstance(arguments, str) else arguments)
 
 
 def answer_parts(message: Any, *, cut: bool) -> AnswerParts:

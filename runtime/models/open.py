@@ -10,7 +10,7 @@ from runtime.errors import ConfigurationError
 from runtime.models.bindings import OFFLINE_EMBEDDERS
 from runtime.models.embedding_names import provider_name
 from runtime.models.limits import Limits
-from runtime.models.port import Chat, Embedder, Tokenizer
+from runtime.models.port import Embedder, Tokenizer, ToolChat
 from runtime.models.rate_limiters import RateLimiters
 from runtime.models.request_fields import parse_fields
 from runtime.models.roles import ROLES, Role, embedding_connection, language_model
@@ -55,7 +55,7 @@ def open_chat(
     *,
     role: Role | None = None,
     max_wait: float = math.inf,
-) -> Chat | None:
+) -> ToolChat | None:
     """Return the language model of a role, or None if none is configured: the service then chooses
     its offline part.
 

@@ -1,8 +1,8 @@
 """The ports of the models. Their adapters are in this package; the settings choose one."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from contracts.values import TokenUsage
 
@@ -11,21 +11,49 @@ Vector = Sequence[float]
 
 
 @dataclass(frozen=True)
-class Message:
-    """One turn of a conversation."""
+class Tool:
+    """What a model may call. `parameters`: a JSON Schema of an object, its arguments."""
 
-    role: Literal["system", "user", "assistant"]
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class ToolCall:
+    """A call of a tool by a model. `arguments` are as the model gave them, which may break the
+    schema; `id` is the provider's, empty where it gives none.
+    """
+
+    id: str
+    name: str
+    arguments: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Message:
+    """One turn of a conversation. Those of the role `tool` follow the turn that called them.
+
+    `calls`: of an assistant's turn. `native`: the same turn as its provider gave it, which goes
+    back unchanged; a turn with calls has it. `result_of`: the call whose result a turn is.
+    """
+
+    role: Literal["system", "user", "assistant", "tool"]
     content: str
+    calls: tuple[ToolCall, ...] = ()
+    native: Any = None
+    result_of: ToolCall | None = None
 
 
 @dataclass(frozen=True)
 class Completion:
-    """The answer of a language model, never blank. `cut`: it ended at its length limit or broke
-    off, not by itself.
+    """The answer of a language model, blank only with calls. `cut`: it ended at its length limit or
+    broke off, not by itself.
 
     `reasoning` is what the model wrote before or amid its answer; it is no part of the text.
     `narrow`: the provider counted far fewer tokens of the prompt than it has, so the model's window
-    cut it.
+    cut it. `calls`: tools that the model calls instead of answering, or beside it; `native`: see
+    `Message`.
     """
 
     text: str
@@ -33,6 +61,8 @@ class Completion:
     cut: bool = False
     reasoning: str = ""
     narrow: bool = False
+    calls: tuple[ToolCall, ...] = ()
+    native: Any = None
 
 
 @dataclass(frozen=True)
@@ -73,6 +103,14 @@ class Chat(Protocol):
 
     async def close(self) -> None:
         """Close the connections."""
+        ...
+
+
+class ToolChat(Chat, Protocol):
+    """A language model that can call tools."""
+
+    async def call_tools(self, messages: Sequence[Message], tools: Sequence[Tool]) -> Completion:
+        """Return the answer, or the calls of tools that it needs first."""
         ...
 
 

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from runtime.models.port import AnswerPiece, Completion, Embedder, Message, Vector
+from runtime.models.port import AnswerPiece, Completion, Embedder, Message, Tool, Vector
 
 Answer = str | Completion | Exception
 """A text, a whole completion, or an error to raise."""
@@ -21,6 +21,7 @@ class Call:
     messages: tuple[Message, ...]
     json: bool = False
     is_streamed: bool = False
+    tools: tuple[Tool, ...] = ()
 
     @property
     def text(self) -> str:
@@ -45,6 +46,10 @@ class ScriptedChat:
     async def complete(self, messages: Sequence[Message], *, json: bool = False) -> Completion:
         """The next answer, or its error raised."""
         return await self._next(Call(tuple(messages), json))
+
+    async def call_tools(self, messages: Sequence[Message], tools: Sequence[Tool]) -> Completion:
+        """The next answer, or its error raised. A completion of the script may call tools."""
+        return await self._next(Call(tuple(messages), tools=tuple(tools)))
 
     async def stream(self, messages: Sequence[Message]) -> AsyncGenerator[AnswerPiece]:
         """The next answer, word by word, blanks kept with the word before them."""

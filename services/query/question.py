@@ -31,21 +31,23 @@ ProgressStep = Literal[
     "retrieving_chunks",
     "reranking",
     "assessing_context",
+    "using_tool",
     "generating_response",
 ]
 """Steps of answering a question, in this order; a mode leaves out the steps that it does not need.
 
-`assessing_context` comes once a round of a question with more than low effort.
+`assessing_context` comes once a round of a question with more than low effort, `using_tool` once a
+call of a tool.
 """
 
 
 class ProgressCallback(Protocol):
-    """Called with each step when it begins."""
+    """Called with each step when it begins. `detail`: of `using_tool`, what with."""
 
-    def __call__(self, step: ProgressStep, /) -> None: ...
+    def __call__(self, step: ProgressStep, detail: str = "", /) -> None: ...
 
 
-def ignore_progress(_: ProgressStep) -> None:
+def ignore_progress(_: ProgressStep, __: str = "") -> None:
     """Do nothing."""
 
 

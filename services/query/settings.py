@@ -75,15 +75,18 @@ class QuerySettings(SummarySettings):
         default=1, ge=0, le=10, description="of a question with effort medium"
     )
     effort_high_rounds: int = Field(
-        default=3, ge=0, le=10, description="of a question with effort high"
+        default=6, ge=0, le=20, description="of a question with effort high"
     )
     effort_round_searches: int = Field(
-        default=3, ge=1, le=10, description="further searches of one round"
+        default=3, ge=1, le=10, description="further searches, or calls of tools, of one round"
     )
     effort_max_tokens: int = Field(
         default=60_000,
         ge=0,
         description="tokens that a model reads and writes in all rounds of a question",
+    )
+    effort_max_seconds: float = Field(
+        default=60.0, gt=0, description="for all rounds with tools of a question"
     )
     user_prompt_prefix: str = Field(
         default="", description="begins the user_prompt of every request"
@@ -128,6 +131,7 @@ class QuerySettings(SummarySettings):
             self.effort_high_rounds,
             self.effort_round_searches,
             self.effort_max_tokens,
+            self.effort_max_seconds,
         )
 
     @property

@@ -18,7 +18,7 @@ from runtime.golden.judging import GivenAnswer
 from runtime.health import Health
 from runtime.models.limits import Limits
 from runtime.models.open import UNSHARED_LIMITERS, open_chat, open_tokenizer
-from runtime.models.port import Chat, Embedder
+from runtime.models.port import Chat, Embedder, ToolChat
 from runtime.models.rate_limiters import RateLimiters
 from runtime.models.roles import Role, language_model
 from runtime.models.truncation import cutter
@@ -46,6 +46,7 @@ from services.query.adapters.provenance import RowProvenance
 from services.query.adapters.row_cache import RowCache
 from services.query.adapters.searches import ModelVectorSearches
 from services.query.adapters.sources import Sources, cached_sources
+from services.query.adapters.tool_choices import ModelToolChoices
 from services.query.adapters.word_embeddings import CachedWordEmbedder
 from services.query.answering.ask import ask
 from services.query.answering.comparison import CompareAnswers, compare_answers
@@ -112,8 +113,8 @@ async def open_answering(
 
 class _Models(NamedTuple):
     embeddings: GenerationEmbedders
-    chat: Chat | None
-    keyword_chat: Chat | None
+    chat: ToolChat | None
+    keyword_chat: ToolChat | None
     reranker: Reranker | None
 
 
@@ -153,6 +154,7 @@ def _dependencies(
         chunk_pick_method=settings.kg_chunk_pick_method,
         answer_cache=open_answer_cache(chat, rows, log, settings),
         follow_ups=open_follow_ups(chat, rows, settings),
+        tool_choices=open_tool_choices(chat, rows, settings),
         effort_limits=settings.effort_limits,
         vector_searches=searches,
     )
@@ -210,12 +212,14 @@ async def _close(*parts: _Closes | None) -> None:
         await part.close()
 
 
-def open_chats(settings: QuerySettings, limiters: RateLimiters) -> tuple[Chat | None, Chat | None]:
+def open_chats(
+    settings: QuerySettings, limiters: RateLimiters
+) -> tuple[ToolChat | None, ToolChat | None]:
     """Return the models that answer and that extract keywords: the same one unless they are set
     apart.
     """
 
-    def opened(role: Role) -> Chat | None:
+    def opened(role: Role) -> ToolChat | None:
         chat = open_chat(settings, limiters, role=role, max_wait=MAX_WAIT)
         return NamedChat(chat) if chat else None
 
@@ -298,6 +302,14 @@ def open_follow_ups(
     # Among keywords, because both are what a model said about how to search.
     cache = RowCache(rows, "keywords") if settings.enable_llm_cache else None
     return ModelFollowUps(chat, cache) if chat else None
+
+
+def open_tool_choices(
+    chat: ToolChat | None, rows: Rows, settings: QuerySettings
+) -> ModelToolChoices | None:
+    """Return what lets the model choose tools, cached unless disabled; None without a model."""
+    cache = RowCache(rows, "keywords") if settings.enable_llm_cache else None
+    return ModelToolChoices(chat, cache) if chat else None
 
 
 def open_keyword_extractor(

@@ -44,6 +44,7 @@ TIMED = {"retrieval/caches", "status/current_partitions.py", "status/positions.p
 
 STAGES = {
     "answering/effort.py",
+    "answering/tool_rounds.py",
     "retrieval/concurrency.py",
     "retrieval/modes.py",
     "retrieval/multihop/link_question.py",

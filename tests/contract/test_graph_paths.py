@@ -8,7 +8,7 @@ import pytest
 from contracts.graph import Entity, Partition, Relation
 from contracts.ids import pair
 from runtime.stores.graph.port import Graph
-from services.gateway.graph.paths import MAX_RELATIONS, Paths, shortest_paths
+from services.query.lookup.paths import MAX_RELATIONS, Paths, shortest_paths
 from tests.support.graph_stores import entity, relation
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

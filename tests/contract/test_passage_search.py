@@ -3,11 +3,11 @@
 import pytest
 
 from runtime.stores.documents.port import Rows
-from services.gateway.search.keywords import Keyword
-from services.gateway.search.passage_search import READ_AT_ONCE, search_passages
 from services.query.adapters.documents import RowDocuments, RowPassages
+from services.query.lookup.documents import StoredDocuments
+from services.query.lookup.keywords import Keyword
+from services.query.lookup.passage_search import READ_AT_ONCE, search_passages
 from services.query.passage import Passage
-from services.query.past.port import StoredDocuments
 from tests.support.partitions import fresh_partition
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

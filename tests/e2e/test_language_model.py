@@ -202,6 +202,44 @@ def charged(stack: Stack) -> dict[str, Any] | None:
     return steps if "query-answer" in steps else None
 
 
+HOPS = {
+    "sale.txt": "Rosa Quill sold the Copper Bell to Hanna Voss.",
+    "tower.txt": "Hanna Voss gave it to the Salt Tower.",
+    "keeper.txt": "The Salt Tower is kept by Otto Brandt.",
+}
+"""Each names what the next one is about."""
+
+
+def test_with_high_effort_the_model_goes_from_name_to_name_and_pays_for_it(
+    corpus: dict[str, Any], stack: Stack, model: LanguageModel
+) -> None:
+    stack.add(HOPS, "hops")
+    assert stack.settled(len(HOPS), "hops")["processed"] == len(HOPS)
+    question = "Who keeps the tower that has what Rosa Quill sold?"
+    body = {"query": question, "mode": "naive", "chunk_top_k": 3, "effort": "high"}
+    with stack.client("hops") as client:
+        answer = client.post("/query/data", json={**body, "chunk_top_k": 1}).json()
+        lines = client.post("/query/stream", json={**body, "include_progress": True}).text
+    rounds = answer["metadata"]["processing_info"]["rounds"]
+    assert rounds[-1]["ended"] == "the model asks for nothing more"
+    assert [step["tool"] for found in rounds for step in found["steps"]] == ["find_text"] * (
+        len(rounds) - 1
+    )
+    searched = " ".join(search for found in rounds for search in found["searches"])
+    assert "Hanna Voss" in searched and "Salt Tower" in searched, searched
+    assert '"progress": "using_tool", "detail": "find_text: ' in lines
+    shown = stack.run("ask", question, "--effort", "high", "--workspace", "hops")
+    assert "searched: find_text: " in shown.stdout + shown.stderr
+    assert model.calls["tools"] >= 3
+
+    def paid() -> bool:
+        report = stack.json("cost", "--by", "stage", "--workspace", "hops")
+        steps = {group["name"]: group["calls"] for group in report["groups"]}
+        return steps.get("query-assessment") == model.calls["tools"]
+
+    until(paid, stack.logs)
+
+
 def asked_embeddings(asked: dict[str, Any]) -> tuple[int, int, int]:
     """Every call for vectors of a question is counted with its tokens, however many there were."""
     calls = asked["query-embedding"]["calls"]

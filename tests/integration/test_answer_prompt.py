@@ -53,7 +53,9 @@ async def test_a_round_asks_in_json_with_what_was_found_before_the_answer_is_ask
         answering = harness.deps(
             answer_generator=ModelAnswerGenerator(chat), follow_ups=ModelFollowUps(chat)
         )
-        answer = await ask(Question("Who discovered radium?", "naive", effort="high"), W, answering)
+        answer = await ask(
+            Question("Who discovered radium?", "naive", effort="medium"), W, answering
+        )
         await chat.close()
         follow_up_request, answer_request = provider.requests
     assert (

@@ -25,7 +25,7 @@ from runtime.models.chat import EndpointChat
 from runtime.models.embedder import EndpointEmbedder
 from runtime.models.endpoint import Endpoint
 from runtime.models.limits import Limits
-from runtime.models.port import AnswerPiece, Message
+from runtime.models.port import AnswerPiece, Message, Tool
 from runtime.models.rate_limiter import RateLimiter
 from runtime.models.roles import RoleSettings
 from runtime.models.wires.open import open_wire
@@ -40,6 +40,7 @@ from tests.support.model_servers import (
     ollama,
 )
 from tests.support.model_servers.judges import (
+    SCHEMA,
     AnthropicJudge,
     AzureJudge,
     BedrockJudge,
@@ -249,6 +250,38 @@ async def test_json_is_asked_for_and_fields_have_the_provider_s_names(
     assert request.body == bodies_by_binding[kind.binding]
     roles = [turn["role"] for turn in turns]
     assert roles[-3:] == ["user", "model" if kind.binding == "gemini" else "assistant", "user"]
+
+
+TOOL = Tool(servers.TOOL, "Find words.", SCHEMA)
+
+
+async def test_a_tool_is_called_as_the_official_client_calls_it(
+    judge: Judge, chat: EndpointChat
+) -> None:
+    expected_call = (servers.TOOL, servers.ARGUMENTS)
+    assert await judge.with_tool("Who leads?") == (*expected_call, servers.ANSWER)
+    completion = await chat.call_tools(question(), [TOOL])
+    (call,) = completion.calls
+    assert ((call.name, call.arguments), completion.usage.calls) == (expected_call, 1)
+    turns = [
+        *question(),
+        Message("assistant", completion.text, calls=completion.calls, native=completion.native),
+        Message("tool", servers.RESULT, result_of=call),
+    ]
+    answer = await chat.call_tools(turns, [TOOL])
+    assert (answer.text, answer.calls) == (servers.ANSWER, ())
+
+
+async def test_a_model_without_tools_is_told_of_them_in_the_text() -> None:
+    kind = KINDS["ollama"]
+    async with servers.serving(kind.answer) as server:
+        chat = EndpointChat(endpoint(server, kind), kind.model)
+        answer = await chat.call_tools(question(ollama.TOOLLESS), [TOOL])
+        await chat.close()
+    assert (answer.text, answer.calls) == (servers.ANSWER, ())
+    refused, taken = (request.body for request in server.requests)
+    assert "tools" in refused and "tools" not in taken
+    assert servers.TOOL in taken["messages"][0]["content"]
 
 
 @pytest.mark.parametrize("kind", EMBEDDING, ids=lambda kind: kind.binding)

@@ -2,9 +2,9 @@
 are to have one.
 
 It answers our own prompts: extraction in the row format from the names in the passage, keywords as
-JSON, questions with a citation. Asked again for what it missed, it adds the names of one word. It
-counts what it was asked, and can refuse a key or some passages, ask to wait, or take its time. It
-runs in a thread of the test.
+JSON, questions with a citation. Asked again for what it missed, it adds the names of one word.
+Given tools, it looks for the names that it reads. It counts what it was asked, and can refuse a key
+or some passages, ask to wait, or take its time. It runs in a thread of the test.
 """
 
 import hashlib
@@ -38,7 +38,7 @@ _FENCED = re.compile(r"```\n(.*)\n```", re.DOTALL)
 @dataclass
 class LanguageModel:
     """The provider and what it saw. `calls` counts answered requests: extract, glean, keywords,
-    answer, embed.
+    tools, answer, embed.
     """
 
     url: str = ""
@@ -115,9 +115,14 @@ class LanguageModel:
         return {"object": "list", "model": EMBEDDING_MODEL, "data": rows, "usage": USAGE}
 
     def _completion(self, body: dict[str, Any]) -> dict[str, Any]:
-        prompt = "\n".join(message["content"] for message in body["messages"])
+        prompt = "\n".join(message["content"] or "" for message in body["messages"])
         passage = _passage(body["messages"])
-        if "<|#|>" in prompt and len(body["messages"]) == 4:
+        calls: list[dict[str, Any]] = []
+        if "tools" in body:
+            self.calls["tools"] += 1
+            calls = _calls(body["messages"])
+            reply = "" if calls else "Nothing is missing."
+        elif "<|#|>" in prompt and len(body["messages"]) == 4:
             self.calls["glean"] += 1
             reply = _more_rows(passage)
         elif "<|#|>" in prompt:
@@ -135,11 +140,14 @@ class LanguageModel:
             self.calls["answer"] += 1
             reply = self.reply
         reason = "content_filter" if self.filtered in passage else "stop"
-        choice = {
+        choice: dict[str, Any] = {
             "index": 0,
             "finish_reason": reason,
             "message": {"role": "assistant", "content": reply},
         }
+        if calls:
+            choice["message"] = {"role": "assistant", "content": None, "tool_calls": calls}
+            choice["finish_reason"] = "tool_calls"
         return {
             "id": "1",
             "object": "chat.completion",
@@ -184,6 +192,19 @@ class LanguageModel:
             for a, b in pairwise(names)
         ]
         return "\n".join([*rows, "<|COMPLETE|>"])
+
+
+def _calls(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Calls that look for the names that the last turn brought, which it has not looked for."""
+    before = [str(message) for message in messages[1:-1]]
+    names = [
+        name
+        for name in dict.fromkeys(_NAME.findall(messages[-1]["content"]))
+        if not any(name in turn for turn in before)
+    ]
+    arguments = json.dumps({"keywords": names[-2:]})
+    function = {"name": "find_text", "arguments": arguments}
+    return [{"id": f"call_{len(messages)}", "type": "function", "function": function}] * bool(names)
 
 
 def _short(text: str) -> str:

@@ -15,6 +15,7 @@ from runtime.models.wires.fields import (
     answer_limit,
     as_list,
     chunk,
+    objects,
     renamed_fields,
     tokens,
     whole_answer,
@@ -22,6 +23,13 @@ from runtime.models.wires.fields import (
 )
 from runtime.models.wires.frames import Content, server_sent_events
 from runtime.models.wires.openai import PLAIN, OpenAiWire, Request
+from runtime.models.wires.tool_turns import (
+    NATIVE,
+    Turn,
+    call_of,
+    functions_of,
+    translated_turns,
+)
 
 VERSION = "2023-06-01"
 
@@ -51,7 +59,10 @@ class AnthropicWire(OpenAiWire):
         body = dict(fields)
         messages = body.pop("messages")
         system = "\n\n".join(turn["content"] for turn in messages if turn["role"] == "system")
-        body["messages"] = [turn for turn in messages if turn["role"] != "system"]
+        turns = [turn for turn in messages if turn["role"] != "system"]
+        body["messages"] = translated_turns(turns, _turn, "content")
+        if tools := functions_of(body.pop("tools", None)):
+            body["tools"] = list(map(_tool, tools))
         body["max_tokens"] = answer_limit(body) or MAX_TOKENS
         if system.strip():
             body["system"] = system
@@ -67,7 +78,13 @@ class AnthropicWire(OpenAiWire):
         body = as_dict(answer)
         if body.get("type") != "message":
             return body
-        message = {"content": body.get("content")}
+        content = body.get("content")
+        calls = [
+            call_of(block.get("id"), block.get("name"), block.get("input"))
+            for block in objects(content)
+            if block.get("type") == "tool_use"
+        ]
+        message = {"content": content, "tool_calls": calls, NATIVE: content}
         return whole_answer(message, body.get("stop_reason"), _tokens(body.get("usage")))
 
     async def chunks(self, content: Content) -> AsyncGenerator[dict[str, Any]]:
@@ -91,6 +108,21 @@ class AnthropicWire(OpenAiWire):
                         yield {"error": event.get("error") or event}
                     case _:  # pings, and the ends of blocks
                         continue
+
+
+def _turn(turn: Turn) -> dict[str, Any]:
+    if turn["role"] == "tool":
+        result = {"type": "tool_result", "tool_use_id": turn["tool_call_id"]}
+        return {"role": "user", "content": [{**result, "content": turn["content"]}]}
+    return {"role": turn["role"], "content": turn.get(NATIVE) or turn["content"]}
+
+
+def _tool(function: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "name": function["name"],
+        "description": function["description"],
+        "input_schema": function["parameters"],
+    }
 
 
 def _tokens(usage: Any) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from urllib.parse import parse_qs, quote, urlsplit
 from runtime.models.bindings import Connection
 from runtime.models.wires.addresses import join_url, strip_path
 from runtime.models.wires.openai import OpenAiWire, Request
+from runtime.models.wires.tool_turns import openai_form
 
 API_VERSION = "2024-10-21"
 """The newest version that is no preview."""
@@ -38,7 +39,7 @@ class AzureWire(OpenAiWire):
 
     def chat(self, fields: Mapping[str, Any]) -> Request:
         """See `OpenAiWire`."""
-        return self._request("chat/completions", fields)
+        return self._request("chat/completions", openai_form(fields))
 
     def embedding(self, fields: Mapping[str, Any]) -> Request:
         """See `OpenAiWire`."""

@@ -27,6 +27,13 @@ from runtime.models.wires.fields import (
 )
 from runtime.models.wires.frames import Content, aws_events
 from runtime.models.wires.openai import PLAIN, OpenAiWire, Request
+from runtime.models.wires.tool_turns import (
+    NATIVE,
+    Turn,
+    call_of,
+    functions_of,
+    translated_turns,
+)
 
 REGION = "us-east-1"
 SERVICE = "bedrock"
@@ -72,11 +79,10 @@ class BedrockWire(OpenAiWire):
         system = [{"text": turn["content"]} for turn in messages if turn["role"] == "system"]
         if system:
             body["system"] = system
-        body["messages"] = [
-            {"role": turn["role"], "content": [{"text": turn["content"]}]}
-            for turn in messages
-            if turn["role"] != "system"
-        ]
+        turns = [turn for turn in messages if turn["role"] != "system"]
+        body["messages"] = translated_turns(turns, _turn, "content")
+        if tools := functions_of(body.pop("tools", None)):
+            body["toolConfig"] = {"tools": list(map(_tool, tools))}
         config = renamed_fields(body, {"temperature": "temperature", "top_p": "topP"})
         if (limit := answer_limit(body)) is not None:
             config["maxTokens"] = limit
@@ -92,10 +98,13 @@ class BedrockWire(OpenAiWire):
         if "output" not in body:
             return body
         parts = objects(as_dict(as_dict(body["output"]).get("message")).get("content"))
-        content = [_part(part) for part in parts]
-        return whole_answer(
-            {"content": content}, body.get("stopReason"), _tokens(body.get("usage"))
-        )
+        calls = [
+            call_of(call.get("toolUseId"), call.get("name"), call.get("input"))
+            for part in parts
+            if (call := as_dict(part.get("toolUse")))
+        ]
+        message = {"content": list(map(_part, parts)), "tool_calls": calls, NATIVE: parts}
+        return whole_answer(message, body.get("stopReason"), _tokens(body.get("usage")))
 
     async def chunks(self, content: Content) -> AsyncGenerator[dict[str, Any]]:
         """See `OpenAiWire`."""
@@ -137,6 +146,20 @@ class BedrockWire(OpenAiWire):
 
     def _url(self, model: str, method: str) -> str:
         return join_url(self.address, f"model/{quote(model, safe='')}/{method}")
+
+
+def _turn(turn: Turn) -> dict[str, Any]:
+    text = {"text": turn["content"]}
+    if turn["role"] == "tool":
+        result = {"toolUseId": turn["tool_call_id"], "content": [text]}
+        return {"role": "user", "content": [{"toolResult": result}]}
+    return {"role": turn["role"], "content": turn.get(NATIVE) or [text]}
+
+
+def _tool(function: Mapping[str, Any]) -> dict[str, Any]:
+    schema = {"json": function["parameters"]}
+    names = {name: function[name] for name in ("name", "description")}
+    return {"toolSpec": {**names, "inputSchema": schema}}
 
 
 def _part(part: Mapping[str, Any]) -> dict[str, Any]:

@@ -22,6 +22,14 @@ from runtime.models.wires.fields import (
 )
 from runtime.models.wires.frames import Content, server_sent_events
 from runtime.models.wires.openai import PLAIN, OpenAiWire, Request
+from runtime.models.wires.tool_turns import (
+    NATIVE,
+    TOOL_NAME,
+    Turn,
+    call_of,
+    functions_of,
+    translated_turns,
+)
 
 CONFIG = {
     "temperature": "temperature",
@@ -65,14 +73,13 @@ class GeminiWire(OpenAiWire):
             config["thinkingConfig"] = {"thinkingLevel": effort}
         if body.pop("response_format", None):
             config["responseMimeType"] = "application/json"
+        if tools := functions_of(body.pop("tools", None)):
+            body["tools"] = [{"functionDeclarations": tools}]
         system = [_part(turn) for turn in messages if turn["role"] == "system"]
         if system:
             body["systemInstruction"] = {"parts": system}
-        body["contents"] = [
-            {"role": "model" if turn["role"] == "assistant" else "user", "parts": [_part(turn)]}
-            for turn in messages
-            if turn["role"] != "system"
-        ]
+        turns = [turn for turn in messages if turn["role"] != "system"]
+        body["contents"] = translated_turns(turns, _turn, "parts")
         model = body.pop("model")
         is_stream = body.pop("stream", False)
         method = "streamGenerateContent" if is_stream else "generateContent"
@@ -85,7 +92,14 @@ class GeminiWire(OpenAiWire):
         if "candidates" not in body and "promptFeedback" not in body:
             return body
         content, reason = _content(body)
-        return whole_answer({"content": content}, reason, _tokens(body))
+        parts = _parts(body)
+        calls = [
+            call_of(call.get("id"), call.get("name"), call.get("args") or {})
+            for part in parts
+            if (call := as_dict(part.get("functionCall")))
+        ]
+        message = {"content": content, "tool_calls": calls, NATIVE: parts}
+        return whole_answer(message, reason, _tokens(body))
 
     async def chunks(self, content: Content) -> AsyncGenerator[dict[str, Any]]:
         """See `OpenAiWire`."""
@@ -126,6 +140,26 @@ def _part(turn: Mapping[str, Any]) -> dict[str, Any]:
     return {"text": turn["content"]}
 
 
+def _turn(turn: Turn) -> dict[str, Any]:
+    if turn["role"] == "assistant":
+        return {"role": "model", "parts": turn.get(NATIVE) or [_part(turn)]}
+    return {"role": "user", "parts": [_result(turn) if turn["role"] == "tool" else _part(turn)]}
+
+
+def _result(turn: Turn) -> dict[str, Any]:
+    """Return the result of a tool. Calls without an id are told apart by name and order."""
+    id = {"id": turn["tool_call_id"]} if turn["tool_call_id"] else {}
+    result = {"name": turn[TOOL_NAME], "response": {"result": turn["content"]}}
+    return {"functionResponse": {**id, **result}}
+
+
+def _parts(body: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the parts of the first candidate."""
+    candidates = objects(body.get("candidates"))
+    content = as_dict(candidates[0].get("content")) if candidates else {}
+    return objects(content.get("parts"))
+
+
 def _content(body: Mapping[str, Any]) -> tuple[list[dict[str, Any]], Any]:
     """Return the parts of the first candidate, and why it ended. A prompt that is blocked has no
     candidate.
@@ -134,10 +168,9 @@ def _content(body: Mapping[str, Any]) -> tuple[list[dict[str, Any]], Any]:
     if not candidates:
         block_reason = as_dict(body.get("promptFeedback")).get("blockReason")
         return [], f"content_filter {block_reason}" if block_reason else None
-    parts = objects(as_dict(candidates[0].get("content")).get("parts"))
     content = [
         {"type": "thought" if part.get("thought") else "text", "text": part.get("text") or ""}
-        for part in parts
+        for part in _parts(body)
     ]
     return content, candidates[0].get("finishReason")
 

@@ -22,6 +22,7 @@ from runtime.models.wires.fields import (
 )
 from runtime.models.wires.frames import Content, json_lines
 from runtime.models.wires.openai import PLAIN, OpenAiWire, Request
+from runtime.models.wires.tool_turns import NATIVE, TOOL_NAME, Turn
 
 OPTIONS = {
     name: name
@@ -57,6 +58,7 @@ class OllamaWire(OpenAiWire):
         if body.pop("response_format", None):
             body["format"] = "json"
         body["stream"] = bool(body.get("stream"))
+        body["messages"] = list(map(_turn, body["messages"]))
         return Request(join_url(self.address, "api/chat"), with_group(body, "options", options))
 
     def completion(self, answer: Any) -> dict[str, Any]:
@@ -64,7 +66,8 @@ class OllamaWire(OpenAiWire):
         body = as_dict(answer)
         if not isinstance(body.get("message"), dict):
             return body
-        return whole_answer(body["message"], body.get("done_reason"), _tokens(body))
+        message = {**body["message"], NATIVE: body["message"]}
+        return whole_answer(message, body.get("done_reason"), _tokens(body))
 
     async def chunks(self, content: Content) -> AsyncGenerator[dict[str, Any]]:
         """See `OpenAiWire`."""
@@ -91,6 +94,12 @@ class OllamaWire(OpenAiWire):
         if not isinstance(body.get("embeddings"), list):
             return body
         return vectors(body["embeddings"], body.get("prompt_eval_count"))
+
+
+def _turn(turn: Turn) -> dict[str, Any]:
+    if turn["role"] == "tool":
+        return {name: turn[name] for name in ("role", TOOL_NAME, "content")}
+    return turn.get(NATIVE) or dict(turn)
 
 
 def _tokens(body: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from runtime.models.bindings import Connection
 from runtime.models.json_values import as_dict
 from runtime.models.wires.addresses import join_url
 from runtime.models.wires.frames import Content, server_sent_events
+from runtime.models.wires.tool_turns import openai_form
 
 Forms = tuple[Mapping[str, Any], ...]
 
@@ -60,8 +61,10 @@ class OpenAiWire:
         return 0
 
     def chat(self, fields: Mapping[str, Any]) -> Request:
-        """Return the request for an answer; `stream` among the fields asks for a stream."""
-        return Request(join_url(self.address, "chat/completions"), fields)
+        """Return the request for an answer; `stream` among the fields asks for a stream. Turns may
+        have what `tool_turns` names beside OpenAI's fields.
+        """
+        return Request(join_url(self.address, "chat/completions"), openai_form(fields))
 
     def completion(self, answer: Any) -> dict[str, Any]:
         """Return a whole answer in OpenAI's form. What is none, such as an error, stays as it

@@ -9,9 +9,9 @@ from typing import Literal
 from contracts.graph import Partition
 from contracts.values import GraphOperation
 from runtime.errors import NotFound
-from services.gateway.graph.browsing import known_name
 from services.gateway.graph.editing import EditResult, GraphEditor
 from services.query.errors import BadRequest
+from services.query.lookup.entity_names import known_name
 from services.query.retrieval.port import AliasEdit, EntityAliases
 
 AliasState = Literal["accepted", "rejected", "proposed"]

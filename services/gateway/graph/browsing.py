@@ -1,16 +1,13 @@
-"""Reads the graph for display: entity names, and the neighbourhood of an entity. Every result is
-bounded.
-"""
+"""Reads the neighbourhood of an entity for display. Every result is bounded."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from heapq import nsmallest
 from itertools import islice
 
 from contracts.graph import Entity, Partition, Relation
-from contracts.spelling import one_spelling
 from runtime.stores.graph.port import RelationSummary
 from runtime.stores.graph.write_batches import sorted_ties
+from services.query.lookup.entity_names import known_name
 from services.query.visibility.graph import BrowsedGraph
 
 WHOLE_GRAPH = "*"
@@ -33,51 +30,6 @@ class GraphPart:
     relations: list[Relation]
     is_truncated: bool
     """True when the bound cut something off."""
-
-
-async def names(graph: BrowsedGraph, partition: Partition) -> list[str]:
-    """Return the names of all entities, sorted."""
-    entity_names: list[str] = []
-    while page := await graph.scan_names(partition, entity_names[-1] if entity_names else ""):
-        entity_names += [name for name, _ in page]
-    return sorted(entity_names)
-
-
-async def search(graph: BrowsedGraph, partition: Partition, text: str, limit: int) -> list[str]:
-    """Return names that contain a text, ignoring case: an equal name first, then those with that
-    prefix, then shorter ones.
-    """
-    query = one_spelling(text).strip().casefold()
-    if not query:
-        return []
-    scored_names = (
-        (-score, name)
-        for name in await names(graph, partition)
-        if (score := match_score(query, one_spelling(name).casefold()))
-    )
-    return [name for _, name in nsmallest(limit, scored_names)]
-
-
-async def known_name(graph: BrowsedGraph, partition: Partition, name: str) -> str:
-    """Return the name as the graph has it: as given, else in the one spelling of names."""
-    usual_spelling = one_spelling(name)
-    return (
-        name
-        if usual_spelling == name or await graph.entities(partition, [name])
-        else usual_spelling
-    )
-
-
-def match_score(query: str, name: str) -> int:
-    """Return how well a name matches, with LightRAG's weights; 0 for no match."""
-    index = name.find(query)
-    if index < 0:
-        return 0
-    if name == query:
-        return 1000
-    if index == 0:
-        return 500
-    return max(1, 100 - len(name)) + 50 * (f" {query}" in name or f"_{query}" in name)
 
 
 async def neighbourhood(

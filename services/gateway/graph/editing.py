@@ -17,9 +17,9 @@ from publishing.graph_edits import edit_graph
 from runtime.bus.port import LiveGenerations, Log
 from runtime.errors import NotFound
 from runtime.stores.graph.port import Graph
-from services.gateway.graph.browsing import known_name
 from services.query.errors import BadRequest
 from services.query.event_source import SOURCE
+from services.query.lookup.entity_names import known_name
 from services.query.partitions import graph_partition
 
 POLL_INTERVAL = 0.05

@@ -8,10 +8,11 @@ from pydantic import BaseModel, Field
 from contracts.graph import Entity, Relation
 from services.gateway.connection import while_connected
 from services.gateway.graph.models import Name
-from services.gateway.graph.paths import Path, Paths, shortest_paths
-from services.gateway.graph.reading import GraphAsOf, existing_name
+from services.gateway.graph.reading import GraphAsOf
 from services.gateway.reference.responses import error_responses
 from services.query.errors import BadRequest
+from services.query.lookup.entity_names import existing_name
+from services.query.lookup.paths import Path, Paths, shortest_paths
 
 router = APIRouter(tags=["graph"])
 
@@ -109,7 +110,7 @@ async def list_paths(
     """Return the shortest paths between two entities, with what states each relation. None where
     they are not connected.
     """
-    ends = [await existing_name(then, name) for name in (source, target)]
+    ends = [await existing_name(then.graph, then.partition, name) for name in (source, target)]
     if ends[0] == ends[1]:
         raise BadRequest(f"source and target are the same entity, {ends[0]!r}: name two")
     paths = shortest_paths(then.graph, then.partition, *ends, max_length=max_length, limit=limit)

@@ -34,6 +34,7 @@ from services.gateway.graph.reading import GraphAsOf, GraphNow
 from services.gateway.reference.links import ENTITY, ENTITY_NAMES, RELATION
 from services.gateway.reference.responses import Responses, error_responses
 from services.gateway.workspaces import Workspace
+from services.query.lookup import entity_names
 
 router = APIRouter(tags=["graph"])
 
@@ -55,7 +56,7 @@ CHANGE_RESPONSES: Responses = {**ACCEPTED, **error_responses(404)}
 @router.get("/graph/label/list", responses=ENTITY_NAMES)
 async def labels(present: GraphNow) -> list[str]:
     """Return the names of all entities, sorted."""
-    return await browsing.names(present.graph, present.partition)
+    return await entity_names.names(present.graph, present.partition)
 
 
 @router.get("/graph/label/popular")
@@ -73,7 +74,7 @@ async def search(
     limit: Annotated[int, Query(ge=1, le=100)] = 50,
 ) -> list[str]:
     """Return the names that contain a text, the most similar first."""
-    return await browsing.search(then.graph, then.partition, q, limit)
+    return await entity_names.search(then.graph, then.partition, q, limit)
 
 
 @router.get("/graphs", operation_id="graphs")
@@ -105,7 +106,7 @@ async def exists(
     present: GraphNow, name: Annotated[Name, Query(examples=["Ada Marlow"])]
 ) -> Exists:
     """Return whether an entity of that name exists."""
-    known_name = await browsing.known_name(present.graph, present.partition, name)
+    known_name = await entity_names.known_name(present.graph, present.partition, name)
     return Exists(exists=bool(await present.graph.entities(present.partition, [known_name])))
 
 

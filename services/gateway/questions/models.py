@@ -128,7 +128,8 @@ class QueryRequest(StrictModel):
     effort: Effort = Field(
         default="low",
         description=(
-            "low: one search; medium, high: rounds in which a model asks for what is missing"
+            "low: one search; medium: a round in which a model asks for what is missing; high: "
+            "rounds in which it looks around with tools"
         ),
     )
     include_references: bool = True
@@ -267,10 +268,26 @@ def _location(passage: Passage) -> Place:
     )
 
 
+class ToolStep(BaseModel):
+    """A tool that the model used."""
+
+    tool: str = Field(description="`search`, `find_text`, `read_passages` or `find_paths`")
+    arguments: str = Field(description="what with, in a line")
+    passages: int = Field(description="new passages that it read")
+    error: str = Field(
+        default="",
+        description="why it found nothing, where it was called wrongly",
+        exclude_if=lambda error: not error,
+    )
+
+
 class SearchRound(BaseModel):
     """A round of a question with more than low effort."""
 
-    searches: list[str]
+    searches: list[str] = Field(description="what was searched for, or the tools that were used")
+    steps: list[ToolStep] = Field(
+        default=[], description="with high effort", exclude_if=lambda steps: not steps
+    )
     missing: str = Field(description="what the model said was missing before it")
     new_passages: int
     tokens: int = Field(description="that the model read and wrote for it")

@@ -15,7 +15,7 @@ from services.gateway.errors import describe_error
 from services.gateway.questions.models import QueryRequest, mode_choice, references_of, rounds_of
 from services.gateway.questions.standings import outdated_sources, outweighed_statements
 from services.query.answer import Answer
-from services.query.question import ProgressCallback, ignore_progress
+from services.query.question import ProgressCallback, ProgressStep, ignore_progress
 
 HEADERS = {"Cache-Control": "no-cache", "Connection": "keep-alive", "X-Accel-Buffering": "no"}
 
@@ -97,12 +97,17 @@ async def _with_progress(request: QueryRequest, ask_question: AskFunction) -> Li
     took.
     """
     started_at = time.monotonic()
-    steps: asyncio.Queue[str | None] = asyncio.Queue()
-    work = asyncio.ensure_future(ask_question(steps.put_nowait))
-    work.add_done_callback(lambda _: steps.put_nowait(None))
+    lines_of_steps: asyncio.Queue[str | None] = asyncio.Queue()
+
+    def on_progress(step: ProgressStep, detail: str = "") -> None:
+        details = {"detail": detail} if detail else {}
+        lines_of_steps.put_nowait(_line(progress=step, **details))
+
+    work = asyncio.ensure_future(ask_question(on_progress))
+    work.add_done_callback(lambda _: lines_of_steps.put_nowait(None))
     try:
-        while (step := await steps.get()) is not None:
-            yield _line(progress=step)
+        while (line := await lines_of_steps.get()) is not None:
+            yield line
         lines = _answer_lines(request, await work)
     finally:
         work.cancel()

@@ -16,8 +16,9 @@ from services.gateway.connection import while_connected
 from services.gateway.dependencies import depends_on
 from services.gateway.past.reader import VisiblePast, VisiblePastReader
 from services.gateway.promoted_branches import ReadWorkspace
+from services.query.lookup.documents import StoredDocuments
 from services.query.partitions import graph_partition, status_partition
-from services.query.past.port import PastDocuments, StoredDocuments
+from services.query.past.port import PastDocuments
 from services.query.retrieval.port import ProvenanceReader
 from services.query.status.port import Documents, Passages
 from services.query.visibility.documents import documents_seen_by

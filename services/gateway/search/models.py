@@ -3,8 +3,8 @@
 from pydantic import BaseModel, Field
 
 from contracts.values import FigureRef
-from services.gateway.search.keywords import Keyword
-from services.gateway.search.passage_search import NameMatches, PassageMatch, PassageMatches
+from services.query.lookup.keywords import Keyword
+from services.query.lookup.passage_search import NameMatches, PassageMatch, PassageMatches
 from services.query.passage import Passage
 from services.query.status.document_status import DocumentStatus
 

@@ -5,22 +5,15 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from pydantic import AfterValidator, Field
 
-from contracts.ids import chunk_id as id_of_chunk
 from contracts.ids import chunk_place
 from contracts.text import encodable
-from runtime.errors import NotFound
 from services.gateway.reference.responses import error_responses
 from services.gateway.search.dependencies import Reader
-from services.gateway.search.keywords import Keyword
 from services.gateway.search.models import NeighboursResponse, PassageSearchResponse
-from services.gateway.search.passage_search import (
-    NameMatches,
-    document_ids,
-    search_names,
-    search_passages,
-)
 from services.query.errors import BadRequest
-from services.query.status.document_status import STATUSES
+from services.query.lookup.documents import document_ids, passages_around
+from services.query.lookup.keywords import Keyword
+from services.query.lookup.passage_search import NameMatches, search_names, search_passages
 
 router = APIRouter(tags=["search"])
 
@@ -98,18 +91,7 @@ async def around(
             "number, as answers and searches have it in `chunk_id`"
         )
     document_id, order = place
-    stored_documents = await reader.documents()
-    status, _ = (
-        await stored_documents.documents.get(stored_documents.partition, [document_id])
-    ).get(document_id, (None, 0))
-    if status is None or status.status not in STATUSES:
-        raise NotFound(f"there is no document {document_id!r}")
-    first = max(0, order - before)
-    ids = [id_of_chunk(document_id, number) for number in range(first, order + after + 1)]
-    passages = await stored_documents.passages.get(stored_documents.partition, ids)
-    if id_of_chunk(document_id, order) not in passages:
-        raise NotFound(
-            f"the document {document_id!r} has no passage {order}: it has {status.chunk_count}, "
-            "counted from 0"
-        )
-    return NeighboursResponse.of(status, [passages[id] for id in ids if id in passages])
+    status, passages = await passages_around(
+        await reader.documents(), document_id, order, before=before, after=after
+    )
+    return NeighboursResponse.of(status, passages)

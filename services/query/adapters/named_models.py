@@ -7,13 +7,21 @@ from collections.abc import AsyncGenerator, Generator, Sequence
 from contextlib import aclosing, contextmanager
 
 from runtime.errors import ServiceError
-from runtime.models.port import AnswerPiece, Chat, Completion, Embedder, Message, Vector
+from runtime.models.port import (
+    AnswerPiece,
+    Completion,
+    Embedder,
+    Message,
+    Tool,
+    ToolChat,
+    Vector,
+)
 
 
 class NamedChat:
-    """`Chat` by another one, whose errors have `model`."""
+    """`ToolChat` by another one, whose errors have `model`."""
 
-    def __init__(self, chat: Chat) -> None:
+    def __init__(self, chat: ToolChat) -> None:
         self._chat = chat
         self.model = chat.model
 
@@ -21,6 +29,11 @@ class NamedChat:
         """See `Chat.complete`."""
         with _named(f"language model {self.model}"):
             return await self._chat.complete(messages, json=json)
+
+    async def call_tools(self, messages: Sequence[Message], tools: Sequence[Tool]) -> Completion:
+        """See `ToolChat.call_tools`."""
+        with _named(f"language model {self.model}"):
+            return await self._chat.call_tools(messages, tools)
 
     async def stream(self, messages: Sequence[Message]) -> AsyncGenerator[AnswerPiece]:
         """See `Chat.stream`."""

@@ -9,6 +9,7 @@ from services.query.answering.port import (
     EffortLimits,
     FollowUps,
     ModelResultCaches,
+    ToolChoices,
 )
 from services.query.retrieval.dependencies import RetrievalDependencies
 
@@ -22,5 +23,7 @@ class QueryDependencies(RetrievalDependencies):
     caches: ModelResultCaches
     ledger: Ledger
     follow_ups: FollowUps | None = None
-    """None: without a model more effort is a wider search."""
+    """Of medium effort."""
+    tool_choices: ToolChoices | None = None
+    """Of high effort. Without a model both are None, and more effort is a wider search."""
     effort_limits: EffortLimits = field(default_factory=EffortLimits)

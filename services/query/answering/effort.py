@@ -1,5 +1,5 @@
-"""Retrieval with more effort: several rounds, in which a model reads what was found and asks for
-what is missing.
+"""Retrieval with more effort: rounds in which a model reads what was found. With medium effort it
+names searches for what is missing, with high effort it looks around with tools.
 
 Without a model more effort is one wider search. Every round is listed under `rounds` in
 `RetrievalResult.info`.
@@ -7,11 +7,13 @@ Without a model more effort is one wider search. Every round is listed under `ro
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 
 from runtime.errors import Poison, Retryable
 from services.query.answering.dependencies import QueryDependencies
 from services.query.answering.evidence import combine, excerpts
+from services.query.answering.rounds import Round, with_end, with_rounds
+from services.query.answering.tool_rounds import retrieve_with_tools
 from services.query.context.follow_up import FollowUp, follow_up_prompt, parse_follow_up
 from services.query.partitions import Partitions
 from services.query.question import Effort, Keywords, Question, ignore_progress
@@ -28,21 +30,6 @@ LEAST_READ = 300
 """Tokens of excerpts below which reading them is not worth a call."""
 
 
-@dataclass(frozen=True)
-class Round:
-    """One round. `ended` says why no other one followed, or is empty."""
-
-    searches: Sequence[str]
-    """What was searched for."""
-    missing: str = ""
-    """What the model said was missing."""
-    new_passages: int = 0
-    """Passages of the context that it brought."""
-    tokens: int = 0
-    """Tokens that the model read and wrote for it."""
-    ended: str = ""
-
-
 async def retrieve_with_effort(
     question: Question, partitions: Partitions, deps: QueryDependencies
 ) -> RetrievalResult:
@@ -53,6 +40,8 @@ async def retrieve_with_effort(
         return await retrieve(question, partitions, deps)
     if deps.follow_ups is None:
         return await _widely(question, partitions, deps)
+    if question.effort == "high":
+        return await retrieve_with_tools(question, partitions, deps)
     results = [await retrieve(question, partitions, deps)]
     retrieval = results[0]
     rounds = list[Round]()
@@ -76,10 +65,9 @@ async def retrieve_with_effort(
             queries += follow_up.searches
         rounds.append(search_round)
     if rounds and not rounds[-1].ended:
-        rounds[-1] = replace(
-            rounds[-1], ended=f"effort {question.effort} has at most {allowed_rounds} rounds"
-        )
-    return _with_rounds(retrieval, question, rounds)
+        reason = f"effort {question.effort} has at most {allowed_rounds} rounds"
+        rounds = with_end(rounds, reason)
+    return with_rounds(retrieval, question, rounds)
 
 
 async def _plan(
@@ -152,21 +140,8 @@ async def _widely(
         replace(question, top_k=top_k, chunk_top_k=chunk_top_k), partitions, deps
     )
     end_reason = f"no language model: one search with top_k {top_k} and chunk_top_k {chunk_top_k}"
-    return _with_rounds(
+    return with_rounds(
         retrieval,
         question,
         [Round([question.query], new_passages=len(retrieval.passages), ended=end_reason)],
-    )
-
-
-def _with_rounds(
-    retrieval: RetrievalResult, question: Question, rounds: Sequence[Round]
-) -> RetrievalResult:
-    return replace(
-        retrieval,
-        info={
-            **retrieval.info,
-            "effort": question.effort,
-            "rounds": [asdict(search_round) for search_round in rounds],
-        },
     )

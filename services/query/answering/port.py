@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from contracts.graph import Partition
-from runtime.models.port import AnswerPiece, Completion
+from runtime.models.port import AnswerPiece, Completion, Message
 from services.query.context.prompt import Prompt
 from services.query.passage import Passage
 from services.query.question import Effort, Question
@@ -29,16 +29,28 @@ class FollowUps(Protocol):
         ...
 
 
+class ToolChoices(Protocol):
+    """A model that chooses which tools of `context.tools` to use. Raises what `Chat` raises."""
+
+    async def choose(self, workspace: str, messages: Sequence[Message]) -> Completion:
+        """Return the calls that the model makes after this conversation, with one call of it at
+        most.
+        """
+        ...
+
+
 @dataclass(frozen=True)
 class EffortLimits:
     """What a question with more than low effort may spend before it is answered."""
 
     medium_rounds: int = 1
-    high_rounds: int = 3
+    high_rounds: int = 6
     searches: int = 3
-    """Searches of one round."""
+    """Searches, or calls of tools, of one round."""
     tokens: int = 60_000
     """Tokens that the model reads and writes in all rounds together."""
+    seconds: float = 60.0
+    """Seconds for all rounds with tools together."""
 
     def rounds(self, effort: Effort) -> int:
         """Return the rounds, each of one call of the model."""

@@ -14,8 +14,8 @@ from runtime.errors import NewerVersion, Poison
 from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.documents.port import Rows
 from services.query.adapters.documents import RowDocuments, RowPassages
+from services.query.lookup.documents import StoredDocuments
 from services.query.past import reading
-from services.query.past.port import StoredDocuments
 from services.query.past.reading import KEPT_SECONDS, Past
 from services.query.past.sizes import ANY_TYPE
 from services.query.past.state import REVISION

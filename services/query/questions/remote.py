@@ -161,6 +161,8 @@ async def _parts(
         async for name, value in values:
             if name == "progress":
                 on_progress(wire.read_value(value, wire.STEP))
+            elif name == "tool":
+                on_progress("using_tool", wire.read_value(value, wire.DETAIL))
             elif name == "answer":
                 yield wire.read_value(value, wire.HEAD)
             elif name == "piece":

@@ -22,6 +22,7 @@ from runtime.errors import ServiceError
 from runtime.models.call_scope import billed_calls, set_call_scope
 from services.query.charges import Charges
 from services.query.errors import TooLarge
+from services.query.question import ProgressStep
 from services.query.questions import wire
 from services.query.questions.port import QuestionRequest, Questions
 from services.query.questions.wire import AskedQuestion
@@ -159,12 +160,16 @@ async def _whole(lines: Lines) -> Lines:
 
 async def _answered(questions: Questions, question: QuestionRequest) -> Lines:
     """Yield a line for each step, the answer, and its pieces as they come."""
-    steps: asyncio.Queue[str | None] = asyncio.Queue()
-    asking = asyncio.ensure_future(questions.ask(question, steps.put_nowait))
+    steps: asyncio.Queue[wire.Progress | None] = asyncio.Queue()
+
+    def on_progress(step: ProgressStep, detail: str = "") -> None:
+        steps.put_nowait(wire.Progress(step, detail))
+
+    asking = asyncio.ensure_future(questions.ask(question, on_progress))
     asking.add_done_callback(lambda _: steps.put_nowait(None))
     try:
-        while (step := await steps.get()) is not None:
-            yield wire.line("progress", step)
+        while (progress := await steps.get()) is not None:
+            yield progress.line()
         answer = await asking
     finally:
         asking.cancel()

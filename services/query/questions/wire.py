@@ -116,6 +116,7 @@ CONFIGURATION: TypeAdapter[dict[str, Any]] = TypeAdapter(dict[str, Any])
 ASKED: TypeAdapter[AskedQuestion] = TypeAdapter(AskedQuestion)
 ASKED_CONFIGURATION: TypeAdapter[AskedConfiguration] = TypeAdapter(AskedConfiguration)
 STEP: TypeAdapter[ProgressStep] = TypeAdapter(ProgressStep)
+DETAIL: TypeAdapter[str] = TypeAdapter(str)
 HEAD: TypeAdapter[AnswerHead] = TypeAdapter(AnswerHead)
 PIECE: TypeAdapter[AnswerPiece] = TypeAdapter(AnswerPiece)
 DATA: TypeAdapter[RetrievedData] = TypeAdapter(RetrievedData)
@@ -125,6 +126,22 @@ def line(name: str, value: Any, adapter: TypeAdapter[Any] = JSON) -> bytes:
     """Return a line with one named value of the form that the adapter has."""
     encoded = adapter.dump_json(value)
     return b'{"%s":%s}\n' % (name.encode(), encoded)
+
+
+@dataclass(frozen=True)
+class Progress:
+    """A step of answering. One with a detail has a line of its own name, which gateways before it
+    ignore: they know no step that has one.
+    """
+
+    step: ProgressStep
+    detail: str = ""
+
+    def line(self) -> bytes:
+        """Return the step as it is sent."""
+        if self.step == "using_tool":
+            return line("tool", self.detail, DETAIL)
+        return line("progress", self.step, STEP)
 
 
 def read_line(data: bytes) -> tuple[str, bytes]:

@@ -2,10 +2,11 @@
 budget.
 """
 
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
+from typing import TypeVar
 
 from runtime.errors import Unavailable
 from services.query.context.layout import count_frame, count_passage
@@ -25,11 +26,14 @@ from services.query.retrieval.results import RetrievalResult, SearchResult
 from services.query.retrieval.scoping import documents_in_scope
 from services.query.retrieval.token_budget import fit_budget
 
+T = TypeVar("T")
+D = TypeVar("D", bound=RetrievalDependencies)
+
 WITHOUT_KEYWORDS = {"naive", "walk"}
 """Modes that extract no keywords."""
 
 VISIBLE_ATTEMPTS = 5
-"""Times that is retrieved where documents are hidden meanwhile."""
+"""Times that is read where documents are hidden meanwhile."""
 
 REFERENCES_RESERVE = 200
 """Tokens reserved for the list of references."""
@@ -43,12 +47,28 @@ async def retrieve(
     """
     if question.mode == "bypass":
         return RetrievalResult()
+
+    async def read(seen_question: Question) -> RetrievalResult:
+        return await _retrieve_in_mode(seen_question, partitions, deps)
+
+    return await read_as_seen(question, partitions, deps, read)
+
+
+async def read_as_seen(
+    question: Question,
+    partitions: Partitions,
+    deps: RetrievalDependencies,
+    read: Callable[[Question], Awaitable[T]],
+) -> T:
+    """Return what `read` returns for the question with the documents that its viewer sees: no fewer
+    were seen when it had read. Raises `Unavailable`.
+    """
     if question.viewer is None:
-        return await _retrieve_in_mode(question, partitions, deps)
+        return await read(question)
     workspace = partitions.status.workspace
     for _ in range(VISIBLE_ATTEMPTS):
         visible = await deps.visibility.of(workspace, question.viewer)
-        result = await _retrieve_in_mode(replace(question, visible=visible), partitions, deps)
+        result = await read(replace(question, visible=visible))
         # A document may have been hidden, or have got a text that is, while this was read.
         if visible.shows_no_more_than(await deps.visibility.of(workspace, question.viewer)):
             return result
@@ -62,7 +82,7 @@ async def _retrieve_in_mode(
     if question.mode != "auto":
         return await _retrieve(question, partitions, deps)
     walking = replace(question, mode="walk")
-    async with _slot(partitions, deps) as own_deps:
+    async with search_slot(partitions, deps) as own_deps:
         walk_result = await _search(walking, question.keywords, partitions, own_deps)
         mode, reason = choose_mode(walk_result.info["linked"])
         if mode == "walk":
@@ -82,7 +102,7 @@ async def _retrieve(
 ) -> RetrievalResult:
     """Return what the mode of the question finds, with the chunks of a walk if there was one."""
     keywords = await _keywords(question, partitions, deps)
-    async with _slot(partitions, deps) as deps:
+    async with search_slot(partitions, deps) as deps:
         search_result = await _search(question, keywords, partitions, deps)
         if walk_result:
             search_result = with_walked(search_result, walk_result)
@@ -92,9 +112,7 @@ async def _retrieve(
 
 
 @asynccontextmanager
-async def _slot(
-    partitions: Partitions, deps: RetrievalDependencies
-) -> AsyncGenerator[RetrievalDependencies]:
+async def search_slot(partitions: Partitions, deps: D) -> AsyncGenerator[D]:
     """Wait for one of the slots of the process; yield dependencies that search the partitions'
     generation.
     """

@@ -26,6 +26,10 @@ PROMPT = 30
 CACHED = 16
 COMPLETION = 5
 VECTORS = [[3.0, 4.0, 0.0], [0.0, 3.0, 4.0]]
+TOOL = "find_text"
+ARGUMENTS = {"keywords": ["Harbour Office"]}
+"""The call that is answered to whoever offers this tool; with its result comes `ANSWER`."""
+RESULT = "Ada keeps the Harbour Office."
 BUSY = "BUSY"
 OVERLOADED = "OVERLOADED"
 CUT = "CUT"

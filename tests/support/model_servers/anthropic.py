@@ -29,6 +29,8 @@ async def answer(request: shared.SeenRequest) -> Response:
         return error(404, "not_found_error", f"model: {body['model']}")
     if not body.get("max_tokens") or any(turn["role"] == "system" for turn in body["messages"]):
         return error(400, "invalid_request_error", "max_tokens: Field required")
+    if body.get("tools"):
+        return with_tool(body["messages"])
     text = str(body["messages"][-1]["content"])
     if shared.BUSY in text:
         message = "This request would exceed your rate limit"
@@ -43,6 +45,22 @@ async def answer(request: shared.SeenRequest) -> Response:
     ]
     usage = {**INPUT, "output_tokens": shared.COMPLETION}
     return JSONResponse(message_of(content, reason(text), usage))
+
+
+THOUGHT = {"type": "thinking", "thinking": shared.REASONING, "signature": "s"}
+CALL = {"type": "tool_use", "id": "toolu_1", "name": shared.TOOL, "input": shared.ARGUMENTS}
+
+
+def with_tool(turns: list[dict[str, Any]]) -> Response:
+    """Call the tool, and answer its result. The thought before the call must come back with it."""
+    usage = {**INPUT, "output_tokens": shared.COMPLETION}
+    last = turns[-1]["content"]
+    if isinstance(last, str):
+        return JSONResponse(message_of([THOUGHT, CALL], "tool_use", usage))
+    results = [block for block in last if block.get("tool_use_id") == CALL["id"]]
+    if turns[-2]["content"] != [THOUGHT, CALL] or len(results) != 1:
+        return error(400, "invalid_request_error", "tool_use ids without tool_result blocks")
+    return JSONResponse(message_of([{"type": "text", "text": shared.ANSWER}], "end_turn", usage))
 
 
 def reason(text: str) -> str:

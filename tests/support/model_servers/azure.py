@@ -33,6 +33,8 @@ async def answer(request: shared.SeenRequest) -> Response:
         return embeddings(request.body)
     if request.path != CHAT:
         return error(404, "DeploymentNotFound", "The API deployment does not exist")
+    if request.body.get("tools"):
+        return with_tool(request.body["messages"])
     text = request.body["messages"][-1]["content"]
     if shared.BUSY in text:
         return error(429, "429", "Requests exceed the rate limit", **{"Retry-After": "7"})
@@ -44,6 +46,26 @@ async def answer(request: shared.SeenRequest) -> Response:
         return StreamingResponse(iter(pieces(text)), media_type="text/event-stream")
     reason = "length" if shared.CUT in text else "stop"
     message = {"role": "assistant", "content": shared.ANSWER}
+    choices = [{"index": 0, "message": message, "finish_reason": reason}]
+    return JSONResponse({**head("chat.completion"), "choices": choices, "usage": USAGE})
+
+
+CALL = {
+    "id": "call_1",
+    "type": "function",
+    "function": {"name": shared.TOOL, "arguments": json.dumps(shared.ARGUMENTS)},
+}
+
+
+def with_tool(turns: list[dict[str, Any]]) -> Response:
+    """Call the tool, and answer its result."""
+    message: dict[str, Any] = {"role": "assistant", "content": None, "tool_calls": [CALL]}
+    reason = "tool_calls"
+    if turns[-1]["role"] == "tool":
+        if turns[-2].get("tool_calls") != [CALL] or turns[-1]["tool_call_id"] != CALL["id"]:
+            return error(400, "400", "messages with role 'tool' must be a response to tool_calls")
+        message = {"role": "assistant", "content": shared.ANSWER}
+        reason = "stop"
     choices = [{"index": 0, "message": message, "finish_reason": reason}]
     return JSONResponse({**head("chat.completion"), "choices": choices, "usage": USAGE})
 

@@ -42,6 +42,8 @@ async def answer(request: shared.SeenRequest) -> Response:
     if method == "invoke":
         vector = shared.VECTORS[int(request.body["inputText"] == "Ben")]
         return JSONResponse({"embedding": vector, "inputTextTokenCount": shared.PROMPT})
+    if request.body.get("toolConfig"):
+        return with_tool(request.body["messages"])
     text = request.body["messages"][-1]["content"][0]["text"]
     if shared.BUSY in text:
         return error(429, "ThrottlingException", "Too many requests, please wait.")
@@ -57,6 +59,22 @@ async def answer(request: shared.SeenRequest) -> Response:
     message = {"role": "assistant", "content": content}
     body = {"output": {"message": message}, "stopReason": reason(text), "usage": USAGE}
     return JSONResponse({**body, "metrics": {"latencyMs": 1}})
+
+
+CALL = {"toolUse": {"toolUseId": "tooluse_1", "name": shared.TOOL, "input": shared.ARGUMENTS}}
+
+
+def with_tool(turns: list[dict[str, Any]]) -> Response:
+    """Call the tool, and answer its result."""
+    content: list[Any] = [CALL]
+    if "toolResult" in turns[-1]["content"][0]:
+        id = turns[-1]["content"][0]["toolResult"]["toolUseId"]
+        if turns[-2]["content"] != [CALL] or id != CALL["toolUse"]["toolUseId"]:
+            return error(400, "ValidationException", "toolResult blocks exceed toolUse blocks")
+        content = [{"text": shared.ANSWER}]
+    reason = "tool_use" if content == [CALL] else "end_turn"
+    body = {"output": {"message": {"role": "assistant", "content": content}}, "usage": USAGE}
+    return JSONResponse({**body, "stopReason": reason, "metrics": {"latencyMs": 1}})
 
 
 def reason(text: str) -> str:

@@ -43,6 +43,8 @@ async def answer(request: shared.SeenRequest) -> Response:
             {"values": shared.VECTORS[place % 2]} for place in range(len(request.body["requests"]))
         ]
         return JSONResponse({"embeddings": rows})
+    if request.body.get("tools"):
+        return with_tool(request.body["contents"])
     text = request.body["contents"][-1]["parts"][0]["text"]
     if shared.BUSY in text:
         return error(429, "RESOURCE_EXHAUSTED", "You exceeded your current quota", DELAY)
@@ -54,6 +56,24 @@ async def answer(request: shared.SeenRequest) -> Response:
         return JSONResponse({"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}})
     parts = [{"text": shared.REASONING, "thought": True}, {"text": shared.ANSWER}]
     return JSONResponse(candidate(parts, reason(text), USAGE))
+
+
+CALL = {
+    "functionCall": {"name": shared.TOOL, "args": shared.ARGUMENTS},
+    "thoughtSignature": "c2lnbmVk",
+}
+
+
+def with_tool(turns: list[dict[str, Any]]) -> Response:
+    """Call the tool, and answer its result. The call must come back with its signature."""
+    (part, *_) = turns[-1]["parts"]
+    if "functionResponse" not in part:
+        return JSONResponse(candidate([CALL], "STOP", USAGE))
+    if turns[-2] != {"role": "model", "parts": [CALL]}:
+        return error(400, "INVALID_ARGUMENT", "Function call is missing a thought_signature")
+    if part["functionResponse"]["name"] != shared.TOOL:
+        return error(400, "INVALID_ARGUMENT", "function response parts do not match the calls")
+    return JSONResponse(candidate([{"text": shared.ANSWER}], "STOP", USAGE))
 
 
 def reason(text: str) -> str:

@@ -15,7 +15,7 @@ from google import genai
 from google.genai import errors as gemini_errors
 from google.genai import types as gemini_types
 
-from tests.support.model_servers import KEY
+from tests.support.model_servers import KEY, RESULT, TOOL
 from tests.support.model_servers import anthropic as anthropic_server
 from tests.support.model_servers import azure as azure_server
 from tests.support.model_servers import bedrock as bedrock_server
@@ -38,6 +38,20 @@ class Reading:
     reason: str
 
 
+ToolReading = tuple[str, dict[str, Any], str]
+"""Name and arguments of the call, and the text that answers its result."""
+
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {"keywords": {"type": "array", "items": {"type": "string"}}},
+    "required": ["keywords"],
+}
+"""The arguments of the tool."""
+
+FUNCTION: Any = {"name": TOOL, "description": "Find words.", "parameters": SCHEMA}
+OPENAI_TOOL: Any = {"type": "function", "function": FUNCTION}
+
+
 class Judge(Protocol):
     """An official client."""
 
@@ -55,6 +69,10 @@ class Judge(Protocol):
 
     async def vectors(self, texts: list[str]) -> list[list[float]]:
         """Return vectors."""
+        ...
+
+    async def with_tool(self, prompt: str) -> ToolReading:
+        """Offer the tool, give its result when it is called, and read the answer."""
         ...
 
     async def close(self) -> None:
@@ -114,6 +132,19 @@ class AzureJudge:
         )
         return [row.embedding for row in answer.data]
 
+    async def with_tool(self, prompt: str) -> ToolReading:
+        turns: list[Any] = [{"role": "user", "content": prompt}]
+        answers: list[Any] = []
+        for _ in range(2):
+            answer = await self._client.chat.completions.create(
+                model=azure_server.DEPLOYMENT, messages=turns, tools=[OPENAI_TOOL]
+            )
+            answers.append(answer.choices[0].message)
+            id = answers[0].tool_calls[0].id
+            turns += [answers[0], {"role": "tool", "tool_call_id": id, "content": RESULT}]
+        function = answers[0].tool_calls[0].function
+        return function.name, json.loads(function.arguments), answers[1].content
+
 
 class OllamaJudge:
     """`ollama.AsyncClient`."""
@@ -161,6 +192,16 @@ class OllamaJudge:
         answer = await self._client.embed(ollama_server.MODEL, texts)
         return [list(row) for row in answer.embeddings]
 
+    async def with_tool(self, prompt: str) -> ToolReading:
+        turns: list[Any] = [{"role": "user", "content": prompt}]
+        messages: list[Any] = []
+        for _ in range(2):
+            answer = await self._client.chat(ollama_server.MODEL, turns, tools=[OPENAI_TOOL])
+            messages.append(answer.message)
+            turns += [messages[0], {"role": "tool", "tool_name": TOOL, "content": RESULT}]
+        function = messages[0].tool_calls[0].function
+        return function.name, dict(function.arguments), messages[1].content
+
 
 class AnthropicJudge:
     """`anthropic.AsyncAnthropic`."""
@@ -205,6 +246,24 @@ class AnthropicJudge:
 
     async def vectors(self, texts: list[str]) -> list[list[float]]:
         raise NotImplementedError("Anthropic embeds nothing")
+
+    async def with_tool(self, prompt: str) -> ToolReading:
+        turns: list[Any] = [{"role": "user", "content": prompt}]
+        answers: list[Any] = []
+        tool: Any = {"name": TOOL, "description": "Find words.", "input_schema": SCHEMA}
+        for _ in range(2):
+            answer = await self._client.messages.create(
+                model=anthropic_server.MODEL, max_tokens=LIMIT, messages=turns, tools=[tool]
+            )
+            answers.append(answer)
+            call = answers[0].content[-1]
+            result = {"type": "tool_result", "tool_use_id": call.id, "content": RESULT}
+            turns += [
+                {"role": "assistant", "content": answers[0].content},
+                {"role": "user", "content": [result]},
+            ]
+        call = answers[0].content[-1]
+        return call.name, dict(call.input), answers[1].content[0].text
 
 
 class GeminiJudge:
@@ -267,6 +326,28 @@ class GeminiJudge:
             contents=[gemini_types.Content(parts=[gemini_types.Part(text=text)]) for text in texts],
         )
         return [list(row.values or []) for row in answer.embeddings or []]
+
+    async def with_tool(self, prompt: str) -> ToolReading:
+        return await asyncio.to_thread(self._with_tool, prompt)
+
+    def _with_tool(self, prompt: str) -> ToolReading:
+        turns: list[Any] = [
+            gemini_types.Content(role="user", parts=[gemini_types.Part(text=prompt)])
+        ]
+        tool: Any = gemini_types.Tool(function_declarations=[FUNCTION])
+        config = gemini_types.GenerateContentConfig(tools=[tool])
+        contents: list[Any] = []
+        for _ in range(2):
+            answer = self._client.models.generate_content(
+                model=gemini_server.MODEL, contents=turns, config=config
+            )
+            contents.append((answer.candidates or [])[0].content)
+            result = gemini_types.Part.from_function_response(
+                name=TOOL, response={"result": RESULT}
+            )
+            turns += [contents[0], gemini_types.Content(role="user", parts=[result])]
+        call = contents[0].parts[0].function_call
+        return call.name, dict(call.args), contents[1].parts[0].text
 
 
 class BedrockJudge:
@@ -332,3 +413,23 @@ class BedrockJudge:
         body = json.dumps({"inputText": text})
         answer = self._client.invoke_model(modelId=bedrock_server.MODEL, body=body)
         return json.loads(answer["body"].read())["embedding"]
+
+    async def with_tool(self, prompt: str) -> ToolReading:
+        return await asyncio.to_thread(self._with_tool, prompt)
+
+    def _with_tool(self, prompt: str) -> ToolReading:
+        names = {"name": TOOL, "description": "Find words."}
+        tools = [{"toolSpec": {**names, "inputSchema": {"json": SCHEMA}}}]
+        request = {**self._request(prompt), "toolConfig": {"tools": tools}}
+        messages: list[Any] = []
+        call: dict[str, Any] = {}
+        for _ in range(2):
+            messages.append(self._client.converse(**request)["output"]["message"])
+            call = messages[0]["content"][-1]["toolUse"]
+            result = {"toolUseId": call["toolUseId"], "content": [{"text": RESULT}]}
+            request["messages"] = [
+                *request["messages"],
+                messages[0],
+                {"role": "user", "content": [{"toolResult": result}]},
+            ]
+        return call["name"], call["input"], messages[1]["content"][0]["text"]

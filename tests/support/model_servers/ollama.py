@@ -29,6 +29,8 @@ async def answer(request: shared.SeenRequest) -> Response:
         return embeddings(body)
     if request.path != "/api/chat":
         return Response("404 page not found", 404)
+    if body.get("tools"):
+        return with_tool(body)
     text = body["messages"][-1]["content"]
     if shared.BUSY in text:
         return JSONResponse({"error": "too many requests"}, 429, {"Retry-After": "7"})
@@ -38,6 +40,24 @@ async def answer(request: shared.SeenRequest) -> Response:
         return StreamingResponse(iter(lines(text, body)), media_type="application/x-ndjson")
     message = {"role": "assistant", "content": shared.ANSWER, "thinking": shared.REASONING}
     return JSONResponse({**head(), "message": message, **end(text, body)})
+
+
+TOOLLESS = "TOOLLESS"
+"""A prompt of a model that knows no tools."""
+
+
+def with_tool(body: dict[str, Any]) -> Response:
+    """Call the tool, and answer its result."""
+    turns = body["messages"]
+    if any(TOOLLESS in turn.get("content", "") for turn in turns):
+        return JSONResponse({"error": f"{MODEL} does not support tools"}, 400)
+    call = {"function": {"name": shared.TOOL, "arguments": shared.ARGUMENTS}}
+    message: dict[str, Any] = {"role": "assistant", "content": "", "tool_calls": [call]}
+    if turns[-1]["role"] == "tool":
+        if turns[-2].get("tool_calls") != [call] or turns[-1].get("tool_name") != shared.TOOL:
+            return JSONResponse({"error": "a result of another tool"}, 400)
+        message = {"role": "assistant", "content": shared.ANSWER}
+    return JSONResponse({**head(), "message": message, **end("", body)})
 
 
 def head() -> dict[str, Any]:

@@ -5,8 +5,8 @@ import pytest
 
 from contracts.graph import Entity, Partition, Relation
 from contracts.ids import pair
-from services.gateway.graph.browsing import match_score
 from services.gateway.settings import GatewaySettings
+from services.query.lookup.entity_names import match_score
 from tests.support.querying import QueryHarness
 from tests.unit.gateway.test_api import client
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from services.gateway.search.keywords import (
+from services.query.lookup.keywords import (
     CONTEXT,
     MAX_SNIPPETS,
     Keyword,

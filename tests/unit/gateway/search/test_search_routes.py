@@ -7,7 +7,7 @@ import httpx
 import pytest
 import pytest_asyncio
 
-from services.gateway.search import passage_search
+from services.query.lookup import passage_search
 from tests.support.access import READER, SEVERAL, behind, client, keyed
 from tests.support.logged_library import BEFORE_THE_FERRY, logged_library
 from tests.support.querying import QueryHarness

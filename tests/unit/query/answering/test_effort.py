@@ -1,4 +1,6 @@
-"""Questions with more than low effort: rounds, their budgets, and what ends them."""
+"""Questions with medium effort: rounds, their budgets, and what ends them; more effort without a
+model.
+"""
 
 import json
 from typing import Any, cast
@@ -22,7 +24,7 @@ from tests.support.access import client
 from tests.support.querying import LIVE, QueryHarness, library_of_two
 
 W = Partitions.of("w", LIVE)
-QUESTION = Question("Who discovered radium?", "naive", chunk_top_k=1, effort="high")
+QUESTION = Question("Who discovered radium?", "naive", chunk_top_k=1, effort="medium")
 
 
 def reply(*searches: str, missing: str = "where it was used") -> str:
@@ -31,7 +33,8 @@ def reply(*searches: str, missing: str = "where it was used") -> str:
 
 def asking(harness: QueryHarness, *script: Answer, **limits: Any) -> tuple[ScriptedChat, Any]:
     chat = ScriptedChat(list(script))
-    return chat, harness.deps(follow_ups=ModelFollowUps(chat), effort_limits=EffortLimits(**limits))
+    effort_limits = EffortLimits(**{"medium_rounds": 3, **limits})
+    return chat, harness.deps(follow_ups=ModelFollowUps(chat), effort_limits=effort_limits)
 
 
 def rounds(result: Any) -> list[dict[str, Any]]:
@@ -50,7 +53,7 @@ async def test_a_model_reads_what_was_found_and_its_searches_bring_new_passages(
         await library_of_two(), reply("On what was radium used in the dark?"), reply(missing="")
     )
     result = await retrieve_with_effort(
-        Question("Who found it?", "naive", chunk_top_k=2, effort="high"), W, deps
+        Question("Who found it?", "naive", chunk_top_k=2, effort="medium"), W, deps
     )
     first, second = rounds(result)
     assert first["searches"] == ("On what was radium used in the dark?",)
@@ -58,7 +61,7 @@ async def test_a_model_reads_what_was_found_and_its_searches_bring_new_passages(
     assert min(first["tokens"], second["tokens"]) > 100
     assert len(chat.calls) == 2 and all(call.json for call in chat.calls)
     assert "On what was radium used in the dark?" in chat.calls[1].text
-    assert result.info["effort"] == "high"
+    assert result.info["effort"] == "medium"
 
 
 async def test_searches_stay_in_the_budget_of_passages_and_renumber_the_references() -> None:
@@ -72,11 +75,9 @@ async def test_searches_stay_in_the_budget_of_passages_and_renumber_the_referenc
 
 async def test_rounds_and_searches_are_bounded() -> None:
     script = [reply(*(f"search {n} {m}" for m in range(9))) for n in range(9)]
-    for effort, limit in (("medium", 1), ("high", 2)):
-        chat, deps = asking(await library_of_two(), *script, high_rounds=2, searches=2)
-        result = await retrieve_with_effort(
-            Question("radium?", "naive", effort=cast(Any, effort)), W, deps
-        )
+    for limit in (1, 2):
+        chat, deps = asking(await library_of_two(), *script, medium_rounds=limit, searches=2)
+        result = await retrieve_with_effort(Question("radium?", "naive", effort="medium"), W, deps)
         assert len(chat.calls) <= limit and all(
             len(search_round["searches"]) <= 2 for search_round in rounds(result)
         )
@@ -157,7 +158,7 @@ async def test_an_equal_round_is_paid_for_once_and_answers_of_another_effort_are
     harness = await library_of_two()
     rows = MemoryRows()
     judge = ScriptedChat([reply()])
-    chat = ScriptedChat(["low [1].", "high [1]."])
+    chat = ScriptedChat(["low [1].", "more [1]."])
     deps = harness.deps(
         follow_ups=ModelFollowUps(judge, RowCache(rows, "keywords")),
         answer_generator=ModelAnswerGenerator(chat),
@@ -165,13 +166,13 @@ async def test_an_equal_round_is_paid_for_once_and_answers_of_another_effort_are
     )
     low = Question("Who discovered radium?", "naive", chunk_top_k=1)
     texts = [(await ask(question, W, deps)).text for question in (low, QUESTION, QUESTION, low)]
-    assert texts == ["low [1].", "high [1].", "high [1].", "low [1]."]
+    assert texts == ["low [1].", "more [1].", "more [1].", "low [1]."]
     assert (len(judge.calls), len(chat.calls)) == (1, 2)
 
 
 async def test_the_api_lists_the_rounds_in_every_form_of_an_answer() -> None:
     harness = await library_of_two()
-    body = {"query": "Who discovered radium?", "mode": "naive", "effort": "high"}
+    body = {"query": "Who discovered radium?", "mode": "naive", "effort": "medium"}
     script: list[Answer] = [reply()] * 3
     _, deps = asking(harness, *script)
     async with client(harness.app(answering=deps)) as api:
@@ -200,6 +201,7 @@ async def test_the_api_lists_the_rounds_in_every_form_of_an_answer() -> None:
 
 def test_the_budgets_are_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     values = {"EFFORT_MEDIUM_ROUNDS": "2", "EFFORT_HIGH_ROUNDS": "5", "EFFORT_ROUND_SEARCHES": "4"}
-    for name, value in {**values, "EFFORT_MAX_TOKENS": "9"}.items():
+    limits = {"EFFORT_MAX_TOKENS": "9", "EFFORT_MAX_SECONDS": "7"}
+    for name, value in {**values, **limits}.items():
         monkeypatch.setenv(name, value)
-    assert QuerySettings().effort_limits == EffortLimits(2, 5, 4, 9)
+    assert QuerySettings().effort_limits == EffortLimits(2, 5, 4, 9, 7.0)

@@ -14,6 +14,7 @@ import { linkCitations } from "./citations";
 import { again, asMarkdown, begin, changesSince, stop, type Turn } from "./conversation";
 import { Evidence } from "./Evidence";
 import { address } from "./parameters";
+import { Rounds } from "./Rounds";
 import { CitedFigures, SourceDialog, SourceList } from "./Sources";
 
 function Foot({ turn, isOpen, onToggle }: { turn: Turn; isOpen: boolean; onToggle: () => void }) {
@@ -68,11 +69,11 @@ function Newer({ turn }: { turn: Turn }) {
   );
 }
 
-function Step({ step }: { step: string }) {
+function Step({ step, detail }: { step: string; detail: string }) {
   const texts = useTexts();
   return (
     <p className="step" role="status">
-      {texts.ask.steps[step] ?? texts.ask.searching}
+      {texts.ask.steps[step] ?? texts.ask.searching} {detail}
     </p>
   );
 }
@@ -106,7 +107,7 @@ export function TurnView({ turn, isCompared = false }: { turn: Turn; isCompared?
         {turn.question.query} {isCompared && <span className="badge">{turn.question.mode ?? texts.ask.modeServer}</span>}
       </h2>
       {turn.question.filter && <p className="hint">{texts.ask.filtered}</p>}
-      {turn.state === "asking" && turn.answer === "" && <Step step={turn.step} />}
+      {turn.state === "asking" && turn.answer === "" && <Step step={turn.step} detail={turn.detail ?? ""} />}
       {turn.answer && (
         <AnswerText answer={answer} references={references} onCite={setCited} />
       )}
@@ -123,6 +124,7 @@ export function TurnView({ turn, isCompared = false }: { turn: Turn; isCompared?
       )}
       {turn.state !== "asking" && <CitedFigures references={references} numbers={answer.numbers} />}
       {turn.state !== "asking" && <SourceList references={references} numbers={answer.numbers} onCite={setCited} />}
+      {turn.state !== "asking" && <Rounds rounds={turn.rounds ?? []} />}
       {turn.state !== "asking" && turn.state !== "unasked" && <Foot turn={turn} isOpen={isOpen} onToggle={() => setOpen(!isOpen)} />}
       {isOpen && <Evidence question={turn.question} numbers={new Map(references.map(({ file_path, reference_id }) => [file_path, answer.numbers.get(reference_id)]))} />}
       <SourceDialog references={references} citation={cited} numbers={answer.numbers} onClose={() => setCited(undefined)} />

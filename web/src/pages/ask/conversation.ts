@@ -1,7 +1,8 @@
 import { onSignOut } from "../../api/session";
 import { createStore } from "../../ui/store";
 import { linkCitations, renumbered } from "./citations";
-import { ask, type OutdatedSource, type OutweighedStatement, type Question, type Reference } from "./stream";
+import type { Line } from "./lines";
+import { ask, type OutdatedSource, type OutweighedStatement, type Question, type Reference, type SearchRound } from "./stream";
 
 export interface Turn {
   id: number;
@@ -16,6 +17,10 @@ export interface Turn {
   state: "asking" | "done" | "stopped" | "failed" | "unasked";
   /** The step that is going on, while there is no answer yet. */
   step: string;
+  /** What a tool is used with in that step; absent in what an older page kept. */
+  detail?: string;
+  /** What a question with more than low effort did; absent in what an older page kept. */
+  rounds?: SearchRound[];
   error: unknown;
   seconds: number;
   byModel: boolean;
@@ -112,6 +117,12 @@ export function takeUp(questions: readonly Question[], workspace: string): void 
   turns.set([...turns.get(), ...earlier]);
 }
 
+/** The step that a line tells of, and the rounds that led to the answer. */
+function progressOf(line: Line, turn: Turn): Partial<Turn> {
+  const rounds = line.rounds ?? turn.rounds ?? [];
+  return line.progress ? { step: line.progress, detail: line.detail ?? "", rounds } : { rounds };
+}
+
 export async function begin(asked: Question, workspace: string, pair = 0): Promise<void> {
   const said = history(workspace);
   const question = said?.length ? { ...asked, conversation_history: said } : asked;
@@ -131,7 +142,7 @@ export async function begin(asked: Question, workspace: string, pair = 0): Promi
         references: line.references ?? turn.references,
         outdated: line.outdated_sources ?? turn.outdated ?? [],
         outweighed: line.outweighed_statements ?? turn.outweighed ?? [],
-        step: line.progress ?? turn.step,
+        ...progressOf(line, turn),
         receipt: line.receipt ?? turn.receipt ?? "",
         byModel: line.llm_generated ?? turn.byModel,
         truncated: line.truncated ?? turn.truncated,

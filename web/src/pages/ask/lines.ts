@@ -3,6 +3,10 @@ import type { Schemas } from "../../api/client";
 /** One line of a streamed answer. */
 export interface Line {
   progress?: string;
+  /** Of the step `using_tool`: the tool, and what with. */
+  detail?: string;
+  /** What a question with more than low effort did. */
+  rounds?: Schemas["SearchRound"][];
   response?: string;
   references?: Schemas["Reference"][];
   /** The sources that are not in force, if any. */

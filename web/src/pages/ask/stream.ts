@@ -3,6 +3,7 @@ import { type Line, linesOf } from "./lines";
 
 export type Question = Partial<Schemas["QueryRequest"]> & { query: string };
 export type Reference = Schemas["Reference"];
+export type SearchRound = Schemas["SearchRound"];
 export type OutdatedSource = Schemas["OutdatedSource"];
 export type OutweighedStatement = Schemas["OutweighedStatement"];
 

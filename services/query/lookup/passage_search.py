@@ -6,14 +6,11 @@ from contextlib import aclosing
 from dataclasses import dataclass
 
 from contracts.graph import Partition
-from contracts.ids import chunk_id, ids_of_name
-from contracts.spelling import spellings
+from contracts.ids import chunk_id
 from runtime.batching import batched
-from runtime.errors import NotFound
-from services.gateway.search.keywords import Counts, Keyword, count_keywords, snippets
+from services.query.lookup.documents import StoredDocuments
+from services.query.lookup.keywords import Counts, Keyword, count_keywords, snippets
 from services.query.passage import Passage
-from services.query.past.port import StoredDocuments
-from services.query.status.document_status import STATUSES, DocumentStatus
 from services.query.visibility.graph import BrowsedGraph
 
 MAX_PASSAGES = 100_000
@@ -119,30 +116,6 @@ async def search_names(
     ranks.sort()
     names = [(name, type) for _, _, name, type in ranks[:limit]]
     return NameMatches(names, len(ranks), names_read >= MAX_NAMES)
-
-
-async def document_ids(stored_documents: StoredDocuments, names: Iterable[str]) -> list[str]:
-    """Return the ids of documents that are named by id or file name. Raises NotFound for one that
-    is not there.
-    """
-    ids: dict[str, None] = {}
-    for name in names:
-        status = await document_named(stored_documents, name)
-        ids[status.id] = None
-    return list(ids)
-
-
-async def document_named(stored_documents: StoredDocuments, name: str) -> DocumentStatus:
-    """Return the state of a document by its id or file name. Raises NotFound."""
-    candidates = list(dict.fromkeys((*spellings(name), *ids_of_name(name))))
-    statuses = await stored_documents.documents.get(stored_documents.partition, candidates)
-    for id in candidates:
-        if id in statuses and statuses[id][0].status in STATUSES:
-            return statuses[id][0]
-    raise NotFound(
-        f"there is no document {name!r}: give its id or its file name as the list of documents "
-        "has them"
-    )
 
 
 async def _all_pages(stored_documents: StoredDocuments) -> AsyncGenerator[list[Passage]]:

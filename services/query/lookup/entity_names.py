@@ -1,0 +1,72 @@
+"""Names of entities, found by a part of them or as they are given."""
+
+from heapq import nsmallest
+
+from contracts.graph import Partition
+from contracts.spelling import one_spelling
+from runtime.errors import NotFound
+from services.query.visibility.graph import BrowsedGraph
+
+SIMILAR_NAMES = 5
+"""Names that an error proposes for one that is not there."""
+
+
+async def names(graph: BrowsedGraph, partition: Partition) -> list[str]:
+    """Return the names of all entities, sorted."""
+    entity_names: list[str] = []
+    while page := await graph.scan_names(partition, entity_names[-1] if entity_names else ""):
+        entity_names += [name for name, _ in page]
+    return sorted(entity_names)
+
+
+async def search(graph: BrowsedGraph, partition: Partition, text: str, limit: int) -> list[str]:
+    """Return names that contain a text, ignoring case: an equal name first, then those with that
+    prefix, then shorter ones.
+    """
+    query = one_spelling(text).strip().casefold()
+    if not query:
+        return []
+    scored_names = (
+        (-score, name)
+        for name in await names(graph, partition)
+        if (score := match_score(query, one_spelling(name).casefold()))
+    )
+    return [name for _, name in nsmallest(limit, scored_names)]
+
+
+async def known_name(graph: BrowsedGraph, partition: Partition, name: str) -> str:
+    """Return the name as the graph has it: as given, else in the one spelling of names."""
+    usual_spelling = one_spelling(name)
+    return (
+        name
+        if usual_spelling == name or await graph.entities(partition, [name])
+        else usual_spelling
+    )
+
+
+def match_score(query: str, name: str) -> int:
+    """Return how well a name matches, with LightRAG's weights; 0 for no match."""
+    index = name.find(query)
+    if index < 0:
+        return 0
+    if name == query:
+        return 1000
+    if index == 0:
+        return 500
+    return max(1, 100 - len(name)) + 50 * (f" {query}" in name or f"_{query}" in name)
+
+
+async def existing_name(graph: BrowsedGraph, partition: Partition, name: str) -> str:
+    """Return the name of an entity as the graph has it. Raises NotFound, with names that hold it,
+    and `Unavailable`.
+    """
+    name_in_graph = await known_name(graph, partition, name)
+    if await graph.entities(partition, [name_in_graph]):
+        return name_in_graph
+    similar_names = await search(graph, partition, name, SIMILAR_NAMES)
+    hint = (
+        f"names that hold it: {', '.join(map(repr, similar_names))}"
+        if similar_names
+        else "/graph/label/search finds names by a part of them"
+    )
+    raise NotFound(f"there is no entity {name!r}; names are compared letter by letter, and {hint}")
