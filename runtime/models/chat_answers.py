@@ -13,6 +13,7 @@ from runtime.models.json_values import as_dict
 from runtime.models.port import AnswerPiece, ToolCall
 from runtime.models.wires.tool_turns import NATIVE
 from runtime.text.reasoning import AnswerParts, ReasoningFilter, split_reasoning
+from runtime.text.reasoning_marks import may_hold_reasoning
 from runtime.text.repaired_json import repaired_json
 
 _REASONING_FIELDS = ("reasoning_content", "reasoning", "thinking", "thinking_content")
@@ -127,6 +128,8 @@ def answer_parts(message: Any, *, cut: bool) -> AnswerParts:
         return AnswerParts(
             text.text + remainder.text, raw.reasoning + text.reasoning + remainder.reasoning
         )
+    if not may_hold_reasoning(raw.text):
+        return AnswerParts(raw.text, "")
     return split_reasoning(raw.text, truncated=cut)
 
 
@@ -188,7 +191,7 @@ def _plain(value: Any, depth: int = _DEEPEST) -> str:
     """Return all texts in a value: a text, a list, or an object with one under a usual name."""
     if isinstance(value, str):
         return value
-    if not depth:
+    if not value or not depth:
         return ""
     if isinstance(value, list):
         return "".join(_plain(part, depth - 1) for part in cast(list[Any], value))

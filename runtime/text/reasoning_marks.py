@@ -35,6 +35,11 @@ MARK = re.compile(
 does.
 """
 
+_FIRST_OF_MARK = re.compile(r"[`~\[◁]|<(?!\|(?:#|COMPLETE)\|>)")
+"""The first character of every mark that means something in a text without reasoning, but for what
+stands between and behind the rows that a model extracts.
+"""
+
 PARTIAL = re.compile(
     r"(?:<[/|]{0,2}[a-z_:-]{0,40}\d{0,2}\|?"
     r"|</?[a-z_:-]{1,40}\s[^<>\n]{0,80}|\[/?[A-Z]{0,9}|◁/?[a-z_:-]{0,30}|`+|~+)\Z",
@@ -70,6 +75,11 @@ LOOK_AHEAD = 8
 """Characters behind a mark that tell what it means."""
 ROW_DELIMITER = "<|#|>"
 """What stands between the fields of a row that a model extracts."""
+
+
+def may_hold_reasoning(answer: str) -> bool:
+    """Return whether the answer has to be read for reasoning: most have nothing like a mark."""
+    return bool(BEGINNING.match(answer) or _FIRST_OF_MARK.search(answer))
 
 
 def text_behind(match: re.Match[str], text: str) -> str:

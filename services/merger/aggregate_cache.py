@@ -9,62 +9,107 @@ never the graph.
 
 from collections import OrderedDict
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from contracts.graph import Partition
 from knowledge.contributions import Key
 from services.merger.domain.incremental_aggregate import IncrementalAggregate
+from services.merger.domain.small_aggregate import SmallAggregate
 
 MAX_BYTES = 256 * 1024 * 1024
 """Bytes that all cached aggregates together may take, about 200,000 contributions."""
 
+MAX_SMALL_BYTES = 32 * 1024 * 1024
+"""The same of the small ones, about 50,000 contributions."""
+
 MIN_CONTRIBUTIONS = 8
-"""Contributions from which on an aggregate is worth caching; fewer are read about as fast as
-one.
+"""Contributions from which on an aggregate is kept up to date in place; of fewer it is made anew
+at each change.
 """
 
+MIN_SMALL_CONTRIBUTIONS = 2
+"""Contributions from which on a small aggregate is cached: most keys have one, which is read with
+little else.
+"""
 
-class _Entry(NamedTuple):
-    aggregate: IncrementalAggregate
+A = TypeVar("A", IncrementalAggregate, SmallAggregate)
+
+
+class _Entry(NamedTuple, Generic[A]):
+    aggregate: A
     size: int
-    """Bytes that the aggregate took when it was cached: it grows in place."""
+    """Bytes that the aggregate took when it was cached: it may grow in place."""
+
+
+class _LeastRecent(Generic[A]):
+    """Aggregates by partition and key, the least recently written evicted first."""
+
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
+        self._entries: OrderedDict[tuple[Partition, Key], _Entry[A]] = OrderedDict()
+        self._size = 0
+
+    def get(self, partition: Partition, key: Key) -> A | None:
+        """Return the aggregate of the key, if it is cached."""
+        entry = self._entries.get((partition, key))
+        return entry.aggregate if entry else None
+
+    def put(self, partition: Partition, aggregate: A) -> None:
+        """Cache the aggregate, unless a newer one of its key is cached."""
+        cached_aggregate = self.get(partition, aggregate.key)
+        if cached_aggregate and cached_aggregate.revision > aggregate.revision:
+            return
+        self.evict(partition, aggregate.key)
+        self._entries[partition, aggregate.key] = _Entry(aggregate, aggregate.size)
+        self._size += aggregate.size
+        while self._size > self._max_bytes:
+            self.evict(*next(iter(self._entries)))
+
+    def evict(self, partition: Partition, key: Key) -> None:
+        """Forget the aggregate of the key."""
+        entry = self._entries.pop((partition, key), None)
+        if entry:
+            self._size -= entry.size
 
 
 class AggregateCache:
     """Aggregates by partition and key. The least recently written are evicted when all take more
-    than `max_bytes`.
+    than `max_bytes`, and small ones when these take more than MAX_SMALL_BYTES.
     """
 
     def __init__(
         self, max_bytes: int = MAX_BYTES, min_contributions: int = MIN_CONTRIBUTIONS
     ) -> None:
-        self._max_bytes = max_bytes
         self.min_contributions = min_contributions
-        self._aggregates: OrderedDict[tuple[Partition, Key], _Entry] = OrderedDict()
-        self._size = 0
+        self._large = _LeastRecent[IncrementalAggregate](max_bytes)
+        self._small = _LeastRecent[SmallAggregate](min(max_bytes, MAX_SMALL_BYTES))
 
-    def get(self, partition: Partition, keys: Iterable[Key]) -> dict[Key, IncrementalAggregate]:
+    def get(
+        self, partition: Partition, keys: Iterable[Key]
+    ) -> dict[Key, IncrementalAggregate | SmallAggregate]:
         """Return the aggregates that are cached, by key, each at a revision of its own."""
-        aggregates: dict[Key, IncrementalAggregate] = {}
+        aggregates: dict[Key, IncrementalAggregate | SmallAggregate] = {}
         for key in keys:
-            entry = self._aggregates.get((partition, key))
-            if entry:
-                aggregates[key] = entry.aggregate
+            aggregate = self._large.get(partition, key) or self._small.get(partition, key)
+            if aggregate:
+                aggregates[key] = aggregate
         return aggregates
 
-    def put(self, partition: Partition, aggregates: Iterable[IncrementalAggregate]) -> None:
-        """Cache the aggregates as they are now, unless a newer one of their key is cached."""
+    def put(
+        self,
+        partition: Partition,
+        aggregates: Iterable[IncrementalAggregate | SmallAggregate],
+    ) -> None:
+        """Cache the aggregates as they are now, unless a newer one of their key is cached. Those of
+        hardly any contributions are not worth it.
+        """
         for aggregate in aggregates:
-            entry = self._aggregates.get((partition, aggregate.key))
-            if entry and entry.aggregate.revision > aggregate.revision:
+            if isinstance(aggregate, IncrementalAggregate):
+                self._small.evict(partition, aggregate.key)
+                self._large.put(partition, aggregate)
                 continue
-            self._evict((partition, aggregate.key))
-            self._aggregates[partition, aggregate.key] = _Entry(aggregate, aggregate.size)
-            self._size += aggregate.size
-        while self._size > self._max_bytes:
-            self._evict(next(iter(self._aggregates)))
-
-    def _evict(self, cache_key: tuple[Partition, Key]) -> None:
-        entry = self._aggregates.pop(cache_key, None)
-        if entry:
-            self._size -= entry.size
+            self._large.evict(partition, aggregate.key)
+            if len(aggregate.contributions) >= MIN_SMALL_CONTRIBUTIONS:
+                self._small.put(partition, aggregate)
+            else:
+                self._small.evict(partition, aggregate.key)

@@ -9,7 +9,7 @@ contributions → aggregate → description.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -59,7 +59,7 @@ class CachedKey(NamedTuple):
     """A canonical key with its aggregate at an older revision, and what has changed since."""
 
     canonical: CanonicalKey
-    aggregate: IncrementalAggregate
+    aggregate: IncrementalAggregate | SmallAggregate
     changes: Changes
 
 
@@ -91,7 +91,14 @@ async def describe_keys(
     contributions = await dependencies.contributions.of_chunks(partition, chunks)
     aggregates: dict[Key, IncrementalAggregate | SmallAggregate] = {}
     aggregates |= await _update_cached(partition, cached_keys, contributions, dependencies)
-    aggregates |= _aggregate_anew(partition, uncached_keys, contributions, dependencies)
+    aggregates |= _aggregate_anew(
+        partition,
+        [
+            *((key, _contributions_to(key, contributions)) for key in uncached_keys),
+            *_changed_small(cached_keys, contributions),
+        ],
+        dependencies,
+    )
     await _look_up_summaries(partition, aggregates.values(), dependencies)
     return {
         key: DescribedAggregate(
@@ -193,12 +200,17 @@ async def _update_cached(
     nothing to an aggregate that is newer than this history. What it has read too late is applied
     again at the change that counts it.
     """
+    large_keys = [
+        (canonical, aggregate, changes)
+        for canonical, aggregate, changes in keys
+        if isinstance(aggregate, IncrementalAggregate)
+    ]
     hashes: set[str] = set()
-    for cached_key in keys:
-        hashes |= cached_key.changes.summaries
+    for _, _, changes in large_keys:
+        hashes |= changes.summaries
     summaries = await dependencies.summaries.get(partition, hashes) if hashes else {}
     aggregates: dict[Key, IncrementalAggregate] = {}
-    for canonical, aggregate, changes in keys:
+    for canonical, aggregate, changes in large_keys:
         if aggregate.revision < canonical.history.revision:
             aggregate.put(_contributions_to(canonical, contributions))
             stored_hashes = changes.summaries & summaries.keys()
@@ -209,30 +221,42 @@ async def _update_cached(
     return aggregates
 
 
+def _changed_small(
+    keys: Iterable[CachedKey], contributions: Mapping[Key, list[Contribution]]
+) -> Iterator[tuple[CanonicalKey, list[Contribution]]]:
+    """Yield the keys whose cached aggregate is small, with their contributions as they are now. Of
+    an aggregate that is newer than the history these are its own.
+    """
+    for canonical, aggregate, _ in keys:
+        if not isinstance(aggregate, SmallAggregate):
+            continue
+        if aggregate.revision >= canonical.history.revision:
+            history = History(aggregate.revision)
+            yield canonical._replace(history=history), aggregate.contributions
+        else:
+            changes = _contributions_to(canonical, contributions)
+            yield canonical, aggregate.contributions_with(changes)
+
+
 def _aggregate_anew(
     partition: Partition,
-    keys: Collection[CanonicalKey],
-    contributions: Mapping[Key, list[Contribution]],
+    keys: Iterable[tuple[CanonicalKey, list[Contribution]]],
     dependencies: MergeDependencies,
 ) -> dict[Key, IncrementalAggregate | SmallAggregate]:
-    """Return aggregates of all contributions to the keys. Those that many chunks name are
-    cached.
-    """
+    """Return, and cache, aggregates of all contributions to the keys."""
     aggregates: dict[Key, IncrementalAggregate | SmallAggregate] = {}
-    large_aggregates: list[IncrementalAggregate] = []
-    for canonical in keys:
-        key, history, sources = canonical
-        of_key = _contributions_to(canonical, contributions)
+    for (key, history, sources), of_key in keys:
         if len(of_key) < dependencies.cache.min_contributions:
-            aggregates[key] = SmallAggregate(key, of_key, dependencies.limits)
+            aggregates[key] = SmallAggregate(
+                key, of_key, dependencies.limits, sources, history.revision
+            )
             continue
         aggregate = IncrementalAggregate(key, dependencies.limits, sources)
         # In canonical order each is appended; in another order thousands behind it would be moved.
         aggregate.put(sorted(of_key, key=position_of))
         aggregate.revision = history.revision
         aggregates[key] = aggregate
-        large_aggregates.append(aggregate)
-    dependencies.cache.put(partition, large_aggregates)
+    dependencies.cache.put(partition, aggregates.values())
     return aggregates
 
 

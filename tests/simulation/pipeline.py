@@ -181,7 +181,7 @@ class Pipeline:
             RowSummaries(rows),
             graph,
             LIMITS,
-            AggregateCache(min_contributions=1),
+            AggregateCache(min_contributions=3),
         )
         chat = ModelSummarizer(self.chat, rows, language="English", context=12_000, length=600)
         summarizer = chat if self.summaries else None

@@ -4,6 +4,7 @@ answer missed.
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cached_property
 
 from contracts.ids import sha256
 from runtime.bus.attempts import Attempts
@@ -96,13 +97,20 @@ class ModelExtractor:
         return replace(extraction, warnings=doubts(extraction, content, completion))
 
     def _is_too_long(self, messages: Sequence[Message]) -> bool:
-        """Return whether the conversation exceeds the limit; counted only if it may, for a token
-        has a byte or more.
+        """Return whether the conversation exceeds the limit. What differs from passage to passage
+        is counted only if it may, for a token has a byte or more.
         """
         limit = self._config.max_input_tokens
-        if sum(len(message.content.encode()) for message in messages) <= limit:
+        texts = [message.content for message in messages]
+        instructions = self._instruction_tokens
+        if sum(instructions.get(text) or len(text.encode()) for text in texts) <= limit:
             return False
-        return sum(self._count(message.content) for message in messages) > limit
+        return sum(instructions.get(text) or self._count(text) for text in texts) > limit
+
+    @cached_property
+    def _instruction_tokens(self) -> dict[str, int]:
+        """The tokens of the messages that are the same for every passage."""
+        return {text: self._count(text) for text in (self._system, self._continue)}
 
     def _messages(self, content: str, headings: Sequence[str]) -> list[Message]:
         return [

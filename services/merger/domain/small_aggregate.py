@@ -8,6 +8,10 @@ from dataclasses import replace
 from knowledge.contributions import Contribution, Key
 from knowledge.descriptions import Description, SummaryLimits, describe
 from knowledge.fold import Aggregate, active_contributions, aggregate, fragments
+from knowledge.homonyms import Source
+
+BYTES = 600
+"""Bytes of a contribution besides its description; measured."""
 
 
 class FragmentList:
@@ -48,19 +52,37 @@ class FragmentList:
 
 
 class SmallAggregate:
-    """The active contributions to one canonical key, which never change, and what they add up
-    to.
+    """The active contributions to one canonical key, which never change, and what they add up to.
+
+    `sources` and `revision`: as of an `IncrementalAggregate`. `size`: about how many bytes the
+    contributions take.
     """
 
-    revision = 0
-    """Always the same: nothing is ever added."""
-
     def __init__(
-        self, key: Key, contributions: Iterable[Contribution], limits: SummaryLimits
+        self,
+        key: Key,
+        contributions: Iterable[Contribution],
+        limits: SummaryLimits,
+        sources: tuple[Source, ...] = (),
+        revision: int = 0,
     ) -> None:
-        self._contributions = active_contributions(contributions)
-        self.fragments = FragmentList(key, fragments(self._contributions), limits)
+        self.key = key
+        self.sources = sources
+        self.revision = revision
+        self.contributions = active_contributions(contributions)
+        self.fragments = FragmentList(key, fragments(self.contributions), limits)
+
+    @property
+    def size(self) -> int:
+        """Return about how many bytes the contributions take."""
+        return sum(BYTES + len(contribution.description) for contribution in self.contributions)
+
+    def contributions_with(self, changes: Iterable[Contribution]) -> list[Contribution]:
+        """Return the contributions, those of changed chunks replaced."""
+        by_chunk = {(item.names, item.chunk_id): item for item in self.contributions}
+        by_chunk |= {(item.names, item.chunk_id): item for item in changes}
+        return list(by_chunk.values())
 
     def aggregate(self) -> Aggregate:
         """Return the fields that the contributions add up to."""
-        return aggregate(self._contributions)
+        return aggregate(self.contributions)

@@ -111,7 +111,7 @@ async def test_a_process_that_knows_nothing_reads_a_hub_once() -> None:
     assert await read_by(replica, rows, says(5001)) < 30
 
 
-@pytest.mark.parametrize("count", [100, 1500])
+@pytest.mark.parametrize("count", [4, 100, 1500])
 async def test_whoever_finds_that_another_has_counted_reads_what_that_one_merged(
     count: int,
 ) -> None:
@@ -132,6 +132,20 @@ async def test_whoever_was_long_away_reads_everything_once() -> None:
         await replica.merge(says(number))
     assert await read_by(merger, rows, says(6000)) > 200
     assert await read_by(merger, rows, says(6001)) < 10
+    assert await same_as_read_whole(merger)
+
+
+async def test_a_further_chunk_reads_no_earlier_chunk_of_a_name_that_few_name() -> None:
+    merger, rows = await hub_of(5)
+    before_it = await read_by(merger, rows, says(5000))
+    rows.fail = "after"
+    with pytest.raises(Unavailable):
+        await merger.merge(says(3, 2))
+    await merger.merge(says(3, 2))
+    assert before_it == await read_by(merger, rows, says(4, 2)) < 10
+    deletion: Any = delivered(DocumentDeleted(document_id="d2"), 900)
+    await on_extents([deletion], Generations(), dependencies=merger.dependencies)
+    assert (await merger.entities())["A"].support == 5
     assert await same_as_read_whole(merger)
 
 

@@ -5,6 +5,7 @@ import time
 import pytest
 
 from runtime.text.reasoning import ReasoningFilter, split_reasoning
+from runtime.text.reasoning_marks import may_hold_reasoning
 
 D = "<|#|>"
 DELIMITED_CHANNELS = (
@@ -163,3 +164,11 @@ def test_time_grows_with_the_length_alone(unit: str) -> None:
         return best
 
     assert seconds(16_000) < 12 * seconds(4_000) + 0.02
+
+
+@pytest.mark.parametrize(("answer", "text"), REASONED)
+def test_every_answer_with_reasoning_is_read_for_it(answer: str, text: str) -> None:
+    assert may_hold_reasoning(answer)
+    rows = f"entity{D}Ada{D}person{D}Ada leads.\n<|COMPLETE|>"
+    assert not may_hold_reasoning(rows)
+    assert split_reasoning(rows) == (rows, "", False)
