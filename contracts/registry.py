@@ -22,6 +22,8 @@ PRODUCERS: Mapping[str, tuple[Producer, ...]] = {
     "DocumentCancelled": ("query",),
     "AccessChanged": ("publisher", "query", "lightstream"),
     "ChunksCreated": ("chunker",),
+    "FiguresListed": ("chunker",),
+    "FigureDescribed": ("chunker",),
     "EntitiesExtracted": ("extractor",),
     "GraphMerged": ("merger",),
     "DescriptionSummarized": ("merger",),

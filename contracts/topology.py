@@ -131,6 +131,7 @@ STREAMS = (
 
 CONSUMERS = (
     Consumer("chunker", _inputs("DocumentAdded"), "cuts documents"),
+    Consumer("chunker-figures", _inputs("FiguresListed"), "has figures described"),
     Consumer("extractor", _inputs("ChunksCreated"), "asks the language model"),
     Consumer(
         "merger",

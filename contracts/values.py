@@ -3,7 +3,7 @@ counts.
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, model_validator
@@ -54,6 +54,9 @@ MAX_FIGURES = 100
 MAX_CAPTION = 300
 """Characters of what a document says of a figure."""
 
+MAX_FIGURE_DESCRIPTION = 8000
+"""Characters of what a model says of a figure."""
+
 
 class FigureRef(Value):
     """A figure of a document as passages name it."""
@@ -66,6 +69,12 @@ class FigureRef(Value):
         default="", max_length=MAX_CAPTION, description="what the document says of it"
     )
     page: int | None = Field(default=None, ge=1, description="where it stands, from 1")
+    description: str | None = Field(
+        default=None,
+        max_length=MAX_FIGURE_DESCRIPTION,
+        exclude_if=lambda text: text is None,
+        description="what a model says of it, in the passage that this is the text of",
+    )
 
 
 class Figure(FigureRef):
@@ -229,7 +238,10 @@ class Chunk(ChunkRef):
         default=None, description="what it says; it is not extracted then"
     )
     figures: tuple[FigureRef, ...] = Field(
-        default=(), max_length=MAX_FIGURES, description="the figures that stand in it"
+        default=(),
+        max_length=MAX_FIGURES,
+        exclude_if=lambda figures: not figures,
+        description="the figures that stand in it",
     )
 
 
@@ -340,56 +352,3 @@ class RelationRevision(Value):
     source: str
     target: str
     revision: int
-
-
-GraphOperation = Literal[
-    "create_entity",
-    "edit_entity",
-    "rename_entity",
-    "merge_entities",
-    "delete_entity",
-    "create_relation",
-    "edit_relation",
-    "delete_relation",
-    "propose_alias",
-    "accept_alias",
-    "reject_alias",
-    "undo_alias",
-    "undo_edit",
-    "split_entity",
-]
-
-ALIAS_OPERATIONS = ("propose_alias", "accept_alias", "reject_alias", "undo_alias")
-TARGETED_OPERATIONS = frozenset(
-    {"rename_entity", "merge_entities", "split_entity", *ALIAS_OPERATIONS}
-)
-"""Operations that need a target; no other has one."""
-
-
-def check_operation(operation: GraphOperation, names: Sequence[str], target: str | None) -> None:
-    """Raise ValueError for names and a target that the operation cannot have."""
-    if operation.endswith("relation") and (len(names) != 2 or names[0] == names[1]):
-        raise ValueError(f"{operation} needs two different names")
-    if operation.endswith("entity") and len(names) != 1:
-        raise ValueError(f"{operation} needs one name")
-    if operation != "undo_edit" and (operation in TARGETED_OPERATIONS) != (target is not None):
-        raise ValueError(f"`target` belongs to {', '.join(sorted(TARGETED_OPERATIONS))}")
-    if operation in ALIAS_OPERATIONS and target in names:
-        raise ValueError("a name is no alias of itself")
-    if operation == "split_entity" and target in names:
-        raise ValueError("what is split off needs a name of its own")
-
-
-class EditedValues(Value):
-    """What a person says of an entity or relation; what is left out stays as the documents have
-    it.
-    """
-
-    type: str | None = Field(default=None, min_length=1, max_length=256, description="of an entity")
-    description: str | None = Field(default=None, max_length=50_000)
-    keywords: tuple[str, ...] | None = Field(
-        default=None, max_length=200, description="of a relation"
-    )
-    weight: float | None = Field(
-        default=None, ge=0, allow_inf_nan=False, description="of a relation"
-    )

@@ -38,7 +38,7 @@ from runtime.bus.nats.connection import connected
 from runtime.concurrency.background import in_background
 from runtime.errors import ConfigurationError, Unavailable
 from runtime.models.open import DEFAULT_EMBEDDING_MODEL
-from runtime.models.roles import ROLES, RoleSettings, language_model
+from runtime.models.roles import ROLES, VISION, RoleSettings, language_model
 from runtime.workarounds.httpx import httpx
 
 SERVICES: tuple[Stage, ...] = ("chunker", "extractor", "merger", "indexer", "query")
@@ -117,7 +117,11 @@ def configured_models() -> dict[str, str]:
     endpoint = role_settings.embedding_model or DEFAULT_EMBEDDING_MODEL
     return {
         "language": language,
-        **{role: model for role, model in of_roles.items() if model != language},
+        **{
+            role: model
+            for role, model in of_roles.items()
+            if model != language and (model or role != VISION)
+        },
         "embedding": endpoint
         if role_settings.has_embedding_endpoint
         else role_settings.embedding_model or "minilm",

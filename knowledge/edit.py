@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from contracts.events import GraphEdited
-from contracts.values import EditedValues, GraphOperation
+from contracts.graph_edits import EditedValues, GraphOperation
 
 
 @dataclass(frozen=True)

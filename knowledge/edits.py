@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 
+from contracts.graph_edits import EditedValues
 from contracts.ids import pair
-from contracts.values import EditedValues
 from knowledge.contributions import Key
 from knowledge.edit import Edit, standing_edits
 from knowledge.homonyms import Documents, Homonyms, Source

@@ -13,8 +13,8 @@ from math import fsum
 from typing import Any
 
 from contracts.graph import UNKNOWN_TYPE, Entity, Relation
+from contracts.graph_edits import EditedValues
 from contracts.ids import UNKNOWN_SOURCE
-from contracts.values import EditedValues
 from knowledge.contributions import Contribution, Key
 from knowledge.edits import Edits, earliest
 

@@ -32,6 +32,7 @@ from runtime.bus.codec import decode
 from runtime.bus.port import Delivery, Log, Message
 from runtime.errors import NewerVersion, Poison
 from runtime.replay import BoundedReplay, BulkReplay
+from services.chunker.replay import DescriptionReplay
 from services.extractor.replay import ExtractionReplay
 from services.indexer.replay import VectorReplay
 from services.merger.replay import GraphReplay
@@ -56,6 +57,7 @@ class Replays:
     """What the services run in a rebuild."""
 
     status: StatusReplay
+    descriptions: DescriptionReplay
     extractions: ExtractionReplay
     graph: GraphReplay
     vectors: VectorReplay
@@ -63,7 +65,7 @@ class Replays:
     def of(self, targets: Sequence[Projection]) -> list[BulkReplay]:
         """Return those that fill these projections."""
         replays: Mapping[Projection, list[BulkReplay]] = {
-            "status": [self.status, self.extractions],
+            "status": [self.status, self.descriptions, self.extractions],
             "graph": [self.graph],
             "vectors": [self.vectors],
         }

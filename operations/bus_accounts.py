@@ -97,7 +97,7 @@ def _notes(*keys: str) -> Grant:
 
 
 FURTHER: Mapping[Service, tuple[Grant, ...]] = {
-    "chunker": (READS_BLOBS, READS_NEWEST_VERSION),
+    "chunker": (READS_BLOBS, READS_NEWEST_VERSION, SHARES_LIMITS, READS_BUDGET),
     "extractor": (
         SHARES_LIMITS,
         SHARES_BATCHES,

@@ -74,6 +74,7 @@ SET_BY_COMPOSE = {
             "SUMMARY_LLM_API_KEY_FILE",
             "KEYWORD_LLM_API_KEY_FILE",
             "QUERY_LLM_API_KEY_FILE",
+            "VLM_LLM_API_KEY_FILE",
             "RERANK_API_KEY_FILE",
             "OTEL_EXPORTER_OTLP_HEADERS_FILE",
         ),

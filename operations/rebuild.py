@@ -43,6 +43,7 @@ from runtime.models.port import Embedder
 from runtime.projections.rebuild_candidate import MAX_REMINDERS, Candidate
 from runtime.replay import Replay
 from runtime.stores.documents import schema
+from services.chunker.replay import DescriptionReplay
 from services.extractor.replay import ExtractionReplay
 from services.indexer.replay import VectorReplay
 from services.merger.replay import GraphReplay
@@ -102,6 +103,7 @@ class Rebuild:
         self.vectors = VectorReplay(rows, graph, self.stores.vectors, self.embedder)
         self.replays = Replays(
             StatusReplay(rows),
+            DescriptionReplay(rows),
             ExtractionReplay(rows),
             GraphReplay(rows, graph, self.merger_settings),
             self.vectors,

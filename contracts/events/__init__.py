@@ -40,6 +40,7 @@ from contracts.events.documents import (
     TagsChanged,
 )
 from contracts.events.failures import DOCUMENT_EVENTS, RetryRequested, StageFailed
+from contracts.events.figures import FigureDescribed, FiguresListed, ListedFigure
 from contracts.events.golden import (
     FEEDBACK,
     GOLDEN,
@@ -107,6 +108,8 @@ __all__ = [
     "EvidencePassage",
     "EvidenceRelation",
     "FeedbackGiven",
+    "FigureDescribed",
+    "FiguresListed",
     "GoldenExpectation",
     "GoldenQuestionRemoved",
     "GoldenQuestionSet",
@@ -114,6 +117,7 @@ __all__ = [
     "GoldenRunEnded",
     "GraphEdited",
     "GraphMerged",
+    "ListedFigure",
     "QuestionCost",
     "QuestionStep",
     "QuestionsCharged",
@@ -137,6 +141,8 @@ _TYPES: tuple[type[Event], ...] = (
     DocumentCancelled,
     AccessChanged,
     ChunksCreated,
+    FiguresListed,
+    FigureDescribed,
     EntitiesExtracted,
     GraphMerged,
     DescriptionSummarized,

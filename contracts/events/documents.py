@@ -73,6 +73,7 @@ class DocumentAdded(Event):
     figures: tuple[Figure, ...] = Field(
         default=(),
         max_length=MAX_FIGURES,
+        exclude_if=lambda figures: not figures,
         description="the pictures of the file, as the text names them: [Figure 2: its caption]",
     )
 

@@ -10,6 +10,7 @@ DOCUMENT_EVENTS = {
     "DocumentAdded",
     "DocumentDeleted",
     "ChunksCreated",
+    "FiguresListed",
     "EntitiesExtracted",
     "RetryRequested",
 }

@@ -5,17 +5,15 @@ from typing import ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from contracts.events.base import Event
+from contracts.graph_edits import EditedValues, GraphOperation, check_operation
 from contracts.ids import sha256
 from contracts.values import (
     ChunkRef,
     DocumentVersion,
     DocumentWarnings,
-    EditedValues,
     EntityRevision,
-    GraphOperation,
     RelationRevision,
     TokenUsage,
-    check_operation,
 )
 
 GRAPH = "_graph"

@@ -39,7 +39,7 @@ from runtime.bus.records import leaf, record_of
 from runtime.errors import ServiceError, Unavailable
 from runtime.stores.documents.port import Table
 
-CACHES = ("extractions", "condensed", "keywords", "answers", "embeddings")
+CACHES = ("extractions", "figure_descriptions", "condensed", "keywords", "answers", "embeddings")
 """Tables that belong to no projection."""
 
 BEGINNING = BranchCreated.type_name()

@@ -2,8 +2,8 @@
 where the log can.
 
 Which answer quotes a document, and which condensed text read it, is written nowhere. So whole
-tables go: extractions and summaries come back from the log, answers and keywords of questions are
-made anew when somebody asks again.
+tables go: extractions, descriptions of figures and summaries come back from the log, answers and
+keywords of questions are made anew when somebody asks again.
 """
 
 from collections.abc import AsyncGenerator
@@ -15,7 +15,7 @@ from runtime.projections.embedding_keys import embedding_key, older_embedding_ke
 from runtime.stores.documents.port import Rows, Table
 from runtime.stores.vectors.port import Vectors
 
-DROPPED = ("extractions", "condensed", "keywords", "answers")
+DROPPED = ("extractions", "figure_descriptions", "condensed", "keywords", "answers")
 """Tables of generation 0 that are emptied."""
 
 ARCHIVE = "archive"

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from contracts.events import GraphEdited
+from contracts.graph_edits import EditedValues, GraphOperation
 from contracts.ids import UNKNOWN_SOURCE
 from contracts.names import clean_text
 from contracts.values import (
@@ -16,8 +17,6 @@ from contracts.values import (
     CustomEntity,
     CustomKnowledge,
     CustomRelation,
-    EditedValues,
-    GraphOperation,
     Scalar,
 )
 from operations.importing.lightrag_files import GraphObject, LightRagFolder, Row

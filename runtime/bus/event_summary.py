@@ -26,6 +26,8 @@ from contracts.events import (
     ErasureRequested,
     Event,
     FeedbackGiven,
+    FigureDescribed,
+    FiguresListed,
     GoldenQuestionRemoved,
     GoldenQuestionSet,
     GoldenRunEnded,
@@ -40,7 +42,8 @@ from contracts.events import (
     TagsChanged,
     VectorsIndexed,
 )
-from contracts.values import ALIAS_OPERATIONS, ChunkRef, TokenUsage
+from contracts.graph_edits import ALIAS_OPERATIONS
+from contracts.values import ChunkRef, TokenUsage
 from runtime.bus.codec import decode, encode, header_of
 from runtime.bus.port import Message
 from runtime.errors import NewerVersion, Poison
@@ -104,10 +107,12 @@ def summarize(message: Message) -> EventSummary:
         chunks=_orders(event),
         model=getattr(event, "model", None),
         tokens=event.usage
-        if isinstance(event, EntitiesExtracted | DescriptionSummarized)
+        if isinstance(event, EntitiesExtracted | FigureDescribed | DescriptionSummarized)
         else None,
-        duration_ms=event.duration_ms if isinstance(event, EntitiesExtracted) else None,
-        cached=event.cached if isinstance(event, EntitiesExtracted) else None,
+        duration_ms=event.duration_ms
+        if isinstance(event, EntitiesExtracted | FigureDescribed)
+        else None,
+        cached=event.cached if isinstance(event, EntitiesExtracted | FigureDescribed) else None,
         actor=envelope.actor,
     )
 
@@ -149,7 +154,7 @@ def _trace_id(traceparent: str | None) -> str | None:
 
 
 def _orders(event: Event) -> tuple[int, ...]:
-    if isinstance(event, EntitiesExtracted):
+    if isinstance(event, EntitiesExtracted | FigureDescribed):
         return (event.chunk.order,)
     chunks: Iterable[ChunkRef] = getattr(event, "chunks", ())
     return tuple(chunk.order for chunk in chunks)
@@ -185,7 +190,7 @@ def short_text(envelope: Envelope[Event]) -> str:
             )
         case RetryRequested() | ErasureRequested() | DocumentErased() | DocumentDeleted() as event:
             return _of_request(event)
-        case DocumentCancelled() | AccessChanged() as event:
+        case DocumentCancelled() | AccessChanged() | FiguresListed() | FigureDescribed() as event:
             return _document_text(event)
         case GraphEdited() as event:
             return _edit_text(event)
@@ -193,7 +198,19 @@ def short_text(envelope: Envelope[Event]) -> str:
             return _further_text(event)
 
 
-def _document_text(event: DocumentCancelled | AccessChanged) -> str:
+def _figure_text(event: FiguresListed | FigureDescribed) -> str:
+    if isinstance(event, FiguresListed):
+        numbers = ", ".join(str(listed.figure.number) for listed in event.figures)
+        return f"to be described: figures {numbers}"
+    cached = ", cached" if event.cached else ""
+    return f"figure {event.number} is described ({event.model}{cached})"
+
+
+def _document_text(
+    event: DocumentCancelled | AccessChanged | FiguresListed | FigureDescribed,
+) -> str:
+    if isinstance(event, FiguresListed | FigureDescribed):
+        return _figure_text(event)
     if isinstance(event, DocumentCancelled):
         return f"work on it is stopped{f' by {event.editor}' if event.editor else ''}"
     why = f": {event.reason}" if event.reason else ""

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from contracts.events import ChunksCreated, Event
+from contracts.events import ChunksCreated, Event, FiguresListed
 from runtime.bus.port import Delivery, Message
 from runtime.bus.stored_original import StoredOriginal
 
@@ -40,10 +40,17 @@ class RetriedMessage(StoredOriginal):
 
     def narrowed(self, delivery: Delivery[Event]) -> Delivery[Event]:
         """Return the delivery with only the chunks that failed."""
-        event = delivery.event
-        envelope = delivery.envelope
-        if not isinstance(event, ChunksCreated) or not self.chunks:
+        if not self.chunks:
             return delivery
-        failed_chunks = tuple(chunk for chunk in event.chunks if chunk.id in self.chunks)
-        data = event.model_copy(update={"chunks": failed_chunks})
-        return replace(delivery, envelope=envelope.model_copy(update={"data": data}))
+        data = _narrowed(delivery.event, self.chunks)
+        return replace(delivery, envelope=delivery.envelope.model_copy(update={"data": data}))
+
+
+def _narrowed(event: Event, chunk_ids: frozenset[str]) -> Event:
+    if isinstance(event, ChunksCreated):
+        chunks = tuple(chunk for chunk in event.chunks if chunk.id in chunk_ids)
+        return event.model_copy(update={"chunks": chunks})
+    if isinstance(event, FiguresListed):
+        figures = tuple(figure for figure in event.figures if figure.chunk.id in chunk_ids)
+        return event.model_copy(update={"figures": figures})
+    return event

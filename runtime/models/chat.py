@@ -32,6 +32,7 @@ from runtime.models.provider_errors import error_of
 from runtime.models.request_forms import RequestForms
 from runtime.models.token_counts import usage_of_chat
 from runtime.models.tool_texts import calls_in_text, with_tools_in_text
+from runtime.models.wires.pictures import content_of
 from runtime.models.wires.tool_turns import NATIVE, TOOL_NAME
 
 logger = structlog.get_logger(__name__)
@@ -49,6 +50,9 @@ MOST_BYTES_PER_TOKEN = 8
 """Bytes of a token: no tokenizer has more on average, so a provider that counts fewer tokens did
 not read them all.
 """
+
+PICTURE_TOKENS = 1500
+"""Tokens that a picture is taken to have before the provider says it: about those of a page."""
 
 FIRST_ANSWER = 500
 """Tokens an answer is taken to have before the first one came; then their running mean is."""
@@ -306,7 +310,9 @@ class EndpointChat:
         return {**self._fields, "model": self.model, "messages": list(map(_turn, messages))}
 
     def _estimate(self, messages: Sequence[Message]) -> int:
-        return estimated([message.content for message in messages]) + round(self._answer)
+        pictures = sum(len(message.pictures) for message in messages) * PICTURE_TOKENS
+        texts = [message.content for message in messages]
+        return estimated(texts) + pictures + round(self._answer)
 
     def _learn(self, call: Call, usage: TokenUsage) -> None:
         call.usage = usage + call.usage if call.usage else usage
@@ -317,7 +323,8 @@ class EndpointChat:
 
 def _turn(message: Message) -> dict[str, Any]:
     """Return a turn in OpenAI's form, with what other wires need beside."""
-    turn: dict[str, Any] = {"role": message.role, "content": encodable(message.content)}
+    content = content_of(encodable(message.content), message.pictures)
+    turn: dict[str, Any] = {"role": message.role, "content": content}
     if message.calls:
         turn[NATIVE] = message.native
     if message.result_of:
@@ -334,7 +341,9 @@ def _bytes(messages: Sequence[Message]) -> int:
 
 
 def _text(messages: Sequence[Message]) -> str:
-    return "\x1f".join(message.content for message in messages)
+    """Return what failures are counted by: texts, and the hashes of pictures."""
+    pictures = [picture.sha256 for message in messages for picture in message.pictures]
+    return "\x1f".join([*(message.content for message in messages), *pictures])
 
 
 def encodable(text: str) -> str:

@@ -1,5 +1,6 @@
 """The ports of the models. Their adapters are in this package; the settings choose one."""
 
+import hashlib
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
@@ -31,11 +32,25 @@ class ToolCall:
 
 
 @dataclass(frozen=True)
+class Picture:
+    """A picture that a model is shown: the bytes of its file, and `image/png` or another type."""
+
+    data: bytes = field(repr=False)
+    media_type: str
+
+    @property
+    def sha256(self) -> str:
+        """Return the hash of the bytes."""
+        return hashlib.sha256(self.data).hexdigest()
+
+
+@dataclass(frozen=True)
 class Message:
     """One turn of a conversation. Those of the role `tool` follow the turn that called them.
 
     `calls`: of an assistant's turn. `native`: the same turn as its provider gave it, which goes
     back unchanged; a turn with calls has it. `result_of`: the call whose result a turn is.
+    `pictures`: of a user's turn; they stand before its text.
     """
 
     role: Literal["system", "user", "assistant", "tool"]
@@ -43,6 +58,7 @@ class Message:
     calls: tuple[ToolCall, ...] = ()
     native: Any = None
     result_of: ToolCall | None = None
+    pictures: tuple[Picture, ...] = ()
 
 
 @dataclass(frozen=True)

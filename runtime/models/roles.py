@@ -22,12 +22,18 @@ from runtime.models.limits import Limits
 from runtime.models.request_fields import merged_fields, parse_fields
 from runtime.settings import Settings
 
-Role = Literal["extract", "summary", "keyword", "query"]
+Role = Literal["extract", "summary", "keyword", "query", "vlm"]
 """What a language model is asked for: entities and relations, summaries, keywords of a question,
-answers.
+answers, descriptions of figures.
 """
 
 ROLES: tuple[Role, ...] = get_args(Role)
+
+VISION: Role = "vlm"
+"""The role that a model has only where it is wanted: the general one may see no pictures."""
+
+_OF_MODEL = frozenset({"binding", "base_url", "model", "api_key"})
+"""Settings that say which model a role has."""
 
 _GENERAL = {
     "binding": "llm_binding",
@@ -139,6 +145,30 @@ class RoleSettings(Settings):
     )
     query_llm_max_tokens_per_minute: int | None = _named("QUERY_LLM_MAX_TOKENS_PER_MINUTE", ge=0)
 
+    vlm_llm_binding: str | None = _named("VLM_LLM_BINDING", "VLM_BINDING")
+    vlm_llm_base_url: str | None = _named(
+        "VLM_LLM_BASE_URL", "VLM_LLM_BINDING_HOST", "VLM_BASE_URL", "VLM_BINDING_HOST"
+    )
+    vlm_llm_model: str | None = _named(
+        "VLM_LLM_MODEL", "VLM_MODEL", text="describes figures: a model that sees pictures"
+    )
+    vlm_llm_api_key: SecretStr | None = _named(
+        "VLM_LLM_API_KEY", "VLM_LLM_BINDING_API_KEY", "VLM_API_KEY", "VLM_BINDING_API_KEY"
+    )
+    vlm_llm_extra_body: str | None = _named(
+        "VLM_LLM_EXTRA_BODY", "VLM_OPENAI_LLM_EXTRA_BODY", text=_EXTRA_BODY
+    )
+    vlm_llm_timeout: float | None = _named("VLM_LLM_TIMEOUT", "VLM_TIMEOUT", gt=0)
+    vlm_llm_max_async: int | None = _named(
+        "VLM_LLM_MAX_ASYNC", "VLM_MAX_ASYNC_LLM", "VLM_MAX_ASYNC", ge=0
+    )
+    vlm_llm_max_requests_per_minute: int | None = _named("VLM_LLM_MAX_REQUESTS_PER_MINUTE", ge=0)
+    vlm_llm_max_tokens_per_minute: int | None = _named("VLM_LLM_MAX_TOKENS_PER_MINUTE", ge=0)
+    vlm_process_enable: bool | None = Field(
+        default=None,
+        description="whether figures are described; empty: where the role has a model of its own",
+    )
+
     summary_language: str = Field(
         default="English",
         min_length=1,
@@ -167,7 +197,9 @@ class RoleSettings(Settings):
         idle = [
             role
             for role in ROLES
-            if own_settings(self, role) and language_model(self, role) is None
+            if own_settings(self, role)
+            and language_model(self, role) is None
+            and not (role == VISION and self.vlm_process_enable is False)
         ]
         return super().contradictions + [
             f"settings of {role.upper()}_LLM_ are set but neither a key nor a base URL: no language model is used"  # noqa: E501
@@ -214,6 +246,8 @@ def language_model(settings: Settings, role: Role | None = None) -> LanguageMode
     The general key and the general fields of requests go to the general endpoint alone: a role on
     another server has its own or none.
     """
+    if role == VISION and not _sees_figures(settings):
+        return None
     values: dict[str, Any] = {name: getattr(settings, field) for name, field in _GENERAL.items()}
     fields = general_fields(settings)
     is_configured = settings.has_llm
@@ -229,13 +263,21 @@ def language_model(settings: Settings, role: Role | None = None) -> LanguageMode
         fields = merged_fields(
             fields, parse_fields(getattr(settings, f"{part}_llm_extra_body", None) or "")
         )
-        if own_values.keys() & {"binding", "base_url", "model", "api_key"}:
+        if own_values.keys() & _OF_MODEL:
             beginning = f"{part.upper()}_LLM"
         if own_values.keys() - {"timeout"}:
             kind = f"language model of role {part}"
     if not is_configured:
         return None
     return _language_model(settings, values, fields, beginning, kind)
+
+
+def _sees_figures(settings: Settings) -> bool:
+    """Return whether figures are described: where it is asked for, or a model is given for it."""
+    is_wanted: bool | None = getattr(settings, "vlm_process_enable", None)
+    return (
+        bool(own_settings(settings, VISION).keys() & _OF_MODEL) if is_wanted is None else is_wanted
+    )
 
 
 def general_fields(settings: Settings) -> dict[str, Any]:

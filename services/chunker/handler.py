@@ -11,25 +11,29 @@ from typing import NamedTuple
 from pydantic import ValidationError
 
 from contracts.chunking import OWN_CHUNKERS, Chunking
-from contracts.events import ChunksCreated, DocumentAdded, Event
+from contracts.events import DocumentAdded, Event
 from contracts.graph import Generations
 from contracts.text import INLINE_LIMIT, MAX_TEXT_BYTES
-from contracts.values import Chunk, CustomKnowledge, DocumentVersion
+from contracts.values import Chunk, CustomKnowledge
 from runtime.bus.port import ALL_WANTED, Blobs, Delivery, DocumentVersions, version_added
 from runtime.errors import Poison
 from runtime.text.ballast import LeftOut
 from services.chunker.cut_by_meaning import cut_by_meaning
 from services.chunker.cut_by_plugin import cut_by_plugin
 from services.chunker.domain import custom_knowledge, document
+from services.chunker.domain.figures import FigureLimits, FiguresToDescribe
 from services.chunker.domain.parts import chunks_created_events, split_into_parts
 from services.chunker.port import Cutters
 
 
 class DocumentLimits(NamedTuple):
-    """The most that one document may have: bytes of its text in UTF-8, and chunks."""
+    """The most that one document may have: bytes of its text in UTF-8, chunks, and figures that
+    are described; None where no figures are.
+    """
 
     max_bytes: int
     max_chunks: int = document.MAX_CHUNKS
+    figures: FigureLimits | None = None
 
 
 async def on_document_added(
@@ -43,7 +47,7 @@ async def on_document_added(
     versions: DocumentVersions = ALL_WANTED,
 ) -> AsyncGenerator[Event]:
     """Cut the document into chunks, unless it is deleted or cancelled. `chunking` is used where it
-    sets none itself.
+    sets none itself; its figures are listed to be described, where `limits` has any.
 
     A version that a newer one has replaced is cut all the same: the projections need its number of
     chunks to remove those that the newer version no longer has. Raises Poison, here or from the
@@ -67,42 +71,41 @@ async def on_document_added(
     _check_size(event.blob.size if event.blob else 0, limits.max_bytes)
     parts = await blobs.parts(event.blob) if event.blob else [(event.text or "").encode()]
     _check_size(sum(map(len, parts)), limits.max_bytes)  # the size in a reference may be too small
-    source = document.Source(lambda: _decode(parts), event.pages, event.figures)
-    if document_chunking.chunker not in (None, *OWN_CHUNKERS):
-        left_out = LeftOut()
+    source = document.Source(
+        lambda: _decode(parts), event.pages, event.figures, sum(map(len, parts))
+    )
+    figures = FiguresToDescribe.within(event.figures, limits.figures)
+    left_out = LeftOut()
+    text_warnings = left_out.sentences
+    if document_chunking.chunker in (None, *OWN_CHUNKERS):
+        chunks = _own_chunks(version.id, source, cutters, document_chunking, limits, left_out)
+    else:
         cut = await cut_by_plugin(source, cutters, document_chunking, limits.max_chunks)
-        runs = split_into_parts(
-            document.chunks(
-                event.document_id, source, tokens, document_chunking, left_out, cut.spans
-            ),
-            INLINE_LIMIT,
+        text_warnings = partial(cut.warnings, left_out)
+        chunks = document.chunks(version.id, source, tokens, document_chunking, left_out, cut.spans)
+    runs = split_into_parts(figures.passing(chunks), INLINE_LIMIT)
+    return _cut_in_thread(
+        chunks_created_events(
+            version, runs, lambda: (*text_warnings(), *figures.warnings()), figures
         )
-        warnings = partial(cut.warnings, left_out)
-        return _cut_in_thread(chunks_created_events(version, runs, warnings))
-    size = sum(map(len, parts))
-    events = _cut_by_ourselves(version, source, cutters, document_chunking, limits.max_chunks, size)
-    return _cut_in_thread(events)
+    )
 
 
-def _cut_by_ourselves(
-    version: DocumentVersion,
+def _own_chunks(
+    document_id: str,
     source: document.Source,
     cutters: Cutters,
     chunking: Chunking,
-    max_chunks: int,
-    size: int,
-) -> Iterator[ChunksCreated]:
-    """Return the events of a text of `size` bytes that needs no plugin; cut as they are read."""
-    left_out = LeftOut()
+    limits: DocumentLimits,
+    left_out: LeftOut,
+) -> Iterator[Chunk]:
+    """Yield the chunks of a text that needs no plugin, once it is known that they are not too
+    many.
+    """
     tokens = cutters.tokens
     cut = cut_by_meaning(cutters, chunking)
-
-    def document_chunks() -> Iterator[Chunk]:
-        document.check_chunk_count(max_chunks, source, tokens, chunking, size, cut)
-        yield from document.chunks(version.id, source, tokens, chunking, left_out, cut)
-
-    runs = split_into_parts(document_chunks(), INLINE_LIMIT)
-    return chunks_created_events(version, runs, left_out.sentences)
+    document.check_chunk_count(limits.max_chunks, source, tokens, chunking, cut)
+    yield from document.chunks(document_id, source, tokens, chunking, left_out, cut)
 
 
 def _document_chunking(event: DocumentAdded, defaults: Chunking) -> Chunking:
@@ -135,7 +138,7 @@ async def _knowledge(event: DocumentAdded, blobs: Blobs) -> CustomKnowledge | No
         raise Poison(f"the document's knowledge cannot be read: {reasons:.500}") from None
 
 
-async def _cut_in_thread(events: Iterable[ChunksCreated]) -> AsyncGenerator[Event]:
+async def _cut_in_thread(events: Iterable[Event]) -> AsyncGenerator[Event]:
     """Yield the events, each made in a thread, so that other tasks and heartbeats go on
     meanwhile.
     """

@@ -6,12 +6,14 @@ from pydantic import Field, field_validator, model_validator
 
 from contracts.chunking import CHUNKER_PATTERN, Chunking
 from contracts.text import MAX_TEXT_BYTES
+from contracts.values import MAX_FIGURES
+from runtime.models.roles import RoleSettings
 from runtime.plugins.chunking import check_chunker
-from runtime.settings import Settings
 from services.chunker.domain.document import MAX_CHUNKS
+from services.chunker.domain.figures import FigureLimits
 
 
-class ChunkerSettings(Settings):
+class ChunkerSettings(RoleSettings):
     """LightRAG's names and defaults."""
 
     chunk_size: int = Field(default=1200, ge=1, description="tokens")
@@ -33,6 +35,19 @@ class ChunkerSettings(Settings):
         description="a document that would make more fails, before any is extracted",
     )
 
+    vlm_max_image_bytes: int = Field(
+        default=5 * 1024 * 1024, ge=1, description="of a figure that is described"
+    )
+    vlm_min_image_pixel: int = Field(
+        default=64, ge=1, description="sides of a figure that is described, at least"
+    )
+    vlm_max_figures: int = Field(
+        default=MAX_FIGURES,
+        ge=0,
+        le=MAX_FIGURES,
+        description="figures of a document that are described",
+    )
+
     @field_validator("chunk_strategy")
     @classmethod
     def _is_there(cls, name: str) -> str:
@@ -52,4 +67,11 @@ class ChunkerSettings(Settings):
         """Return the chunking of documents that set none themselves."""
         return Chunking.by(
             self.chunk_strategy, size=self.chunk_size, overlap=self.chunk_overlap_size
+        )
+
+    @property
+    def figure_limits(self) -> FigureLimits:
+        """Return which figures are described, where a model is there for it."""
+        return FigureLimits(
+            self.vlm_max_figures, self.vlm_max_image_bytes, self.vlm_min_image_pixel
         )

@@ -14,6 +14,7 @@ from runtime.bus.document_versions import LogVersions
 from runtime.bus.nats.key_values import NatsSharedValues
 from runtime.bus.port import Delivery
 from runtime.bus.processor import each
+from runtime.costs.budgeted_chat import BudgetGuard
 from runtime.costs.ledger import RowLedger
 from runtime.health import Health
 from runtime.models.batches.records import BatchRecords
@@ -24,7 +25,6 @@ from runtime.service import Bus, Subscription, read_settings, run, until_it_answ
 from runtime.stores.open import open_documents
 from services.extractor.adapters.batch_queues import BatchQueues
 from services.extractor.adapters.branch_extractors import BranchExtractors
-from services.extractor.adapters.budgeted_chat import BudgetGuard
 from services.extractor.adapters.extraction_cache import ExtractionCache
 from services.extractor.adapters.model import ModelExtractor
 from services.extractor.adapters.offline import OfflineExtractor

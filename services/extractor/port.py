@@ -59,6 +59,6 @@ class Extractions(Protocol):
         """
         ...
 
-    async def put(self, workspace: str, key: str, extraction: Extraction) -> None:
+    async def put(self, workspace: str, key: str, result: Extraction) -> None:
         """Cache one extraction. Repeats do nothing."""
         ...

@@ -11,7 +11,7 @@ import pytest_asyncio
 
 from contracts.events import DocumentDeleted, GraphEdited
 from contracts.graph import Generations, Partition, Provenance
-from contracts.values import EditedValues
+from contracts.graph_edits import EditedValues
 from services.merger.handler import on_entities_extracted, on_extents, on_graph_edited
 from services.query.adapters import contributions
 from services.query.adapters.contributions import RowContributions

@@ -25,7 +25,7 @@ from runtime.models.chat import EndpointChat
 from runtime.models.embedder import EndpointEmbedder
 from runtime.models.endpoint import Endpoint
 from runtime.models.limits import Limits
-from runtime.models.port import AnswerPiece, Message, Tool
+from runtime.models.port import AnswerPiece, Message, Picture, Tool
 from runtime.models.rate_limiter import RateLimiter
 from runtime.models.roles import RoleSettings
 from runtime.models.wires.open import open_wire
@@ -282,6 +282,20 @@ async def test_a_model_without_tools_is_told_of_them_in_the_text() -> None:
     refused, taken = (request.body for request in server.requests)
     assert "tools" in refused and "tools" not in taken
     assert servers.TOOL in taken["messages"][0]["content"]
+
+
+async def test_a_picture_goes_where_the_official_client_puts_it(
+    server: ModelServer, judge: Judge, kind: Kind, chat: EndpointChat
+) -> None:
+    picture = Picture(b"\x89PNG of a chart", "image/png")
+    assert (await judge.seeing("Who leads?", picture.data)).text == servers.ANSWER
+    message = Message("user", "Who leads?", pictures=(picture,))
+    assert (await chat.complete([message])).text == servers.ANSWER
+    official_turn, turn = [
+        request.body["contents" if kind.binding == "gemini" else "messages"][-1]
+        for request in server.requests
+    ]
+    assert turn == official_turn
 
 
 @pytest.mark.parametrize("kind", EMBEDDING, ids=lambda kind: kind.binding)

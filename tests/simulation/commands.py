@@ -9,7 +9,7 @@ from random import Random
 from contracts.chunking import Chunking
 from contracts.envelope import Envelope
 from contracts.events import DocumentDeleted, Event, GraphEdited
-from contracts.values import EditedValues
+from contracts.graph_edits import EditedValues
 from tests.simulation.models import NEVER, NOT_YET
 from tests.support.events import NOON, added, sealed
 

@@ -65,7 +65,7 @@ HANDLED: dict[str, Stage] = {
     "indexer-graph": "indexer",
     "query-status": "query",
 }
-"""All durables, and their services."""
+"""All durables but that of figures, which no document has here, and their services."""
 
 LIMITS = SummaryLimits(fragments=3)
 """A thing that three passages describe is summarised."""

@@ -23,6 +23,7 @@ from runtime.models.wires.fields import (
 )
 from runtime.models.wires.frames import Content, server_sent_events
 from runtime.models.wires.openai import PLAIN, OpenAiWire, Request
+from runtime.models.wires.pictures import InlinePicture, parts_of
 from runtime.models.wires.tool_turns import (
     NATIVE,
     Turn,
@@ -114,7 +115,19 @@ def _turn(turn: Turn) -> dict[str, Any]:
     if turn["role"] == "tool":
         result = {"type": "tool_result", "tool_use_id": turn["tool_call_id"]}
         return {"role": "user", "content": [{**result, "content": turn["content"]}]}
-    return {"role": turn["role"], "content": turn.get(NATIVE) or turn["content"]}
+    content = turn.get(NATIVE) or turn["content"]
+    if content is turn["content"] and not isinstance(content, str):
+        content = parts_of(turn, _text_part, _picture_part)
+    return {"role": turn["role"], "content": content}
+
+
+def _text_part(text: str) -> dict[str, Any]:
+    return {"type": "text", "text": text}
+
+
+def _picture_part(picture: InlinePicture) -> dict[str, Any]:
+    source = {"type": "base64", "media_type": picture.media_type, "data": picture.base64}
+    return {"type": "image", "source": source}
 
 
 def _tool(function: Mapping[str, Any]) -> dict[str, Any]:

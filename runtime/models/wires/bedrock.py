@@ -27,6 +27,7 @@ from runtime.models.wires.fields import (
 )
 from runtime.models.wires.frames import Content, aws_events
 from runtime.models.wires.openai import PLAIN, OpenAiWire, Request
+from runtime.models.wires.pictures import InlinePicture, parts_of
 from runtime.models.wires.tool_turns import (
     NATIVE,
     Turn,
@@ -149,11 +150,19 @@ class BedrockWire(OpenAiWire):
 
 
 def _turn(turn: Turn) -> dict[str, Any]:
-    text = {"text": turn["content"]}
+    parts = parts_of(turn, _text_part, _picture_part)
     if turn["role"] == "tool":
-        result = {"toolUseId": turn["tool_call_id"], "content": [text]}
+        result = {"toolUseId": turn["tool_call_id"], "content": parts}
         return {"role": "user", "content": [{"toolResult": result}]}
-    return {"role": turn["role"], "content": turn.get(NATIVE) or [text]}
+    return {"role": turn["role"], "content": turn.get(NATIVE) or parts}
+
+
+def _text_part(text: str) -> dict[str, Any]:
+    return {"text": text}
+
+
+def _picture_part(picture: InlinePicture) -> dict[str, Any]:
+    return {"image": {"format": picture.format, "source": {"bytes": picture.base64}}}
 
 
 def _tool(function: Mapping[str, Any]) -> dict[str, Any]:

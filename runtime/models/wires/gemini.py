@@ -22,6 +22,7 @@ from runtime.models.wires.fields import (
 )
 from runtime.models.wires.frames import Content, server_sent_events
 from runtime.models.wires.openai import PLAIN, OpenAiWire, Request
+from runtime.models.wires.pictures import InlinePicture, parts_of
 from runtime.models.wires.tool_turns import (
     NATIVE,
     TOOL_NAME,
@@ -75,7 +76,7 @@ class GeminiWire(OpenAiWire):
             config["responseMimeType"] = "application/json"
         if tools := functions_of(body.pop("tools", None)):
             body["tools"] = [{"functionDeclarations": tools}]
-        system = [_part(turn) for turn in messages if turn["role"] == "system"]
+        system = [_part(turn["content"]) for turn in messages if turn["role"] == "system"]
         if system:
             body["systemInstruction"] = {"parts": system}
         turns = [turn for turn in messages if turn["role"] != "system"]
@@ -136,14 +137,20 @@ class GeminiWire(OpenAiWire):
         return join_url(self.address, f"v1beta/{MODELS}{name}:{method}", query)
 
 
-def _part(turn: Mapping[str, Any]) -> dict[str, Any]:
-    return {"text": turn["content"]}
+def _part(text: str) -> dict[str, Any]:
+    return {"text": text}
+
+
+def _picture_part(picture: InlinePicture) -> dict[str, Any]:
+    return {"inlineData": {"mime_type": picture.media_type, "data": picture.base64}}
 
 
 def _turn(turn: Turn) -> dict[str, Any]:
     if turn["role"] == "assistant":
-        return {"role": "model", "parts": turn.get(NATIVE) or [_part(turn)]}
-    return {"role": "user", "parts": [_result(turn) if turn["role"] == "tool" else _part(turn)]}
+        return {"role": "model", "parts": turn.get(NATIVE) or [_part(turn["content"])]}
+    if turn["role"] == "tool":
+        return {"role": "user", "parts": [_result(turn)]}
+    return {"role": "user", "parts": parts_of(turn, _part, _picture_part)}
 
 
 def _result(turn: Turn) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from runtime.models.wires.fields import (
 )
 from runtime.models.wires.frames import Content, json_lines
 from runtime.models.wires.openai import PLAIN, OpenAiWire, Request
+from runtime.models.wires.pictures import text_and_pictures
 from runtime.models.wires.tool_turns import NATIVE, TOOL_NAME, Turn
 
 OPTIONS = {
@@ -99,7 +100,10 @@ class OllamaWire(OpenAiWire):
 def _turn(turn: Turn) -> dict[str, Any]:
     if turn["role"] == "tool":
         return {name: turn[name] for name in ("role", TOOL_NAME, "content")}
-    return turn.get(NATIVE) or dict(turn)
+    text, pictures = text_and_pictures(turn)
+    images = [picture.base64 for picture in pictures]
+    with_pictures = {"content": text, "images": images} if images else {}
+    return turn.get(NATIVE) or {**turn, **with_pictures}
 
 
 def _tokens(body: Mapping[str, Any]) -> dict[str, Any]:

@@ -64,6 +64,7 @@ INDEXES: Mapping[str, Mapping[str, type[str] | type[int]]] = {
     "graph_extents": {},
     "vector_extents": {},
     "extractions": {},
+    "figure_descriptions": {},
     "embeddings": {},
     "keywords": {},
     "answers": {},

@@ -41,6 +41,8 @@ class Source(NamedTuple):
     read: ReadText
     pages: Sequence[int] = ()
     figures: Sequence[Figure] = ()
+    size: int = 0
+    """Bytes of the text."""
 
     def sanitized(self, left_out: LeftOut | None = None) -> Iterator[tuple[str, list[int]]]:
         """Yield the sanitised text in pieces, with the pages that begin in each. `left_out` counts
@@ -108,15 +110,13 @@ def check_chunk_count(
     source: Source,
     tokens: TokenCodec,
     chunking: Chunking,
-    size: int,
     cut: Cut | None = None,
 ) -> None:
-    """Raise Poison for a text of `size` bytes that makes more than `max_chunks` chunks; `cut` as in
-    `chunks`.
+    """Raise Poison for a text that makes more than `max_chunks` chunks; `cut` as in `chunks`.
 
     Chunks are counted only if a text of this size can make so many; no chunk is published before.
     """
-    if _max_chunks(size, chunking) <= max_chunks:
+    if _max_chunks(source.size, chunking) <= max_chunks:
         return
     cut = cut or (lambda texts: spans(texts, tokens, chunking))
     for count, _ in enumerate(cut(source.texts()), 1):

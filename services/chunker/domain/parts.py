@@ -3,9 +3,10 @@
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from contracts.events import ChunksCreated
+from contracts.events import ChunksCreated, FiguresListed
 from contracts.values import Chunk, DocumentVersion, document_warnings
 from runtime.batching import batched_by_bytes
+from services.chunker.domain.figures import FiguresToDescribe
 
 HELD_BACK = 4
 """Parts at the end of a document that name the number of parts; earlier ones are published before
@@ -31,12 +32,15 @@ def chunks_created_events(
     document: DocumentVersion,
     runs: Iterable[list[Chunk]],
     warnings: Callable[[], Sequence[str]] = no_warnings,
-) -> Iterator[ChunksCreated]:
-    """Yield one event per run. The last `HELD_BACK` events name the number of parts and of chunks.
+    figures: FiguresToDescribe | None = None,
+) -> Iterator[ChunksCreated | FiguresListed]:
+    """Yield one event per run, and one for the figures that are to be described. The last
+    `HELD_BACK` runs name the number of parts and of chunks, those of figures among them.
 
     The very last has the warnings, which are asked for once all chunks are there.
     """
     last_runs: deque[list[Chunk]] = deque()
+    figure_count = len(figures.figures) if figures else 0
     part = 0
     count = 0
     for run in runs:
@@ -45,7 +49,9 @@ def chunks_created_events(
         if len(last_runs) > HELD_BACK:
             yield ChunksCreated(document=document, part=part, chunks=tuple(last_runs.popleft()))
             part += 1
-    total = part + len(last_runs)
+    last_part = part + len(last_runs) - 1
+    total = last_part + 1 + figure_count
+    count += figure_count
     for run in last_runs:
         yield ChunksCreated(
             document=document,
@@ -53,6 +59,8 @@ def chunks_created_events(
             parts=total,
             chunk_count=count,
             chunks=tuple(run),
-            warnings=document_warnings(warnings()) if part == total - 1 else (),
+            warnings=document_warnings(warnings()) if part == last_part else (),
         )
         part += 1
+    if figures and figure_count:
+        yield figures.listed(document, total, count)

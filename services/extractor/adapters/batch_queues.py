@@ -6,13 +6,13 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from runtime.costs.budgeted_chat import BudgetedChat, BudgetGuard, entries_of
 from runtime.costs.port import CostEntry
 from runtime.errors import ConfigurationError
 from runtime.models.batches.records import BatchRecords
 from runtime.models.batches.rules import BatchRules, WantedCalls
 from runtime.models.port import Chat
 from services.extractor.adapters.batched_chat import BatchedChat
-from services.extractor.adapters.budgeted_chat import BudgetedChat, BudgetGuard, entries_of
 
 if TYPE_CHECKING:  # it loads aiohttp, which extraction without a model needs not
     from runtime.models.batches.queue import BatchQueue

@@ -4,10 +4,10 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 
+from runtime.costs.budgeted_chat import BudgetGuard
 from runtime.models.batches.gathering import BatchCall
 from runtime.models.call_scope import call_result, call_scope
 from runtime.models.port import AnswerPiece, Chat, Completion, Message
-from services.extractor.adapters.budgeted_chat import BudgetGuard
 
 if TYPE_CHECKING:  # it loads aiohttp, which extraction without a model needs not
     from runtime.models.batches.queue import BatchQueue

@@ -21,6 +21,8 @@ EventType = Literal[
     "DocumentCancelled",
     "AccessChanged",
     "ChunksCreated",
+    "FiguresListed",
+    "FigureDescribed",
     "EntitiesExtracted",
     "GraphMerged",
     "DescriptionSummarized",

@@ -11,6 +11,8 @@ ABOUT_ONE_DOCUMENT = (
     "DocumentAdded",
     "DocumentCancelled",
     "ChunksCreated",
+    "FiguresListed",
+    "FigureDescribed",
     "EntitiesExtracted",
     "VectorsIndexed",
     "StageFailed",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from contracts.graph import Partition
-from contracts.values import GraphOperation
+from contracts.graph_edits import GraphOperation
 from runtime.errors import NotFound
 from services.gateway.graph.editing import EditResult, GraphEditor
 from services.query.errors import BadRequest

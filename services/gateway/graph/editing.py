@@ -10,9 +10,9 @@ from typing import Generic, TypeVar
 
 from contracts.events import GraphEdited
 from contracts.graph import Entity, Partition, Relation
+from contracts.graph_edits import EditedValues, GraphOperation
 from contracts.ids import pair
 from contracts.names import clean_name
-from contracts.values import EditedValues, GraphOperation
 from publishing.graph_edits import edit_graph
 from runtime.bus.port import LiveGenerations, Log
 from runtime.errors import NotFound

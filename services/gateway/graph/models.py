@@ -5,9 +5,9 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, WithJsonSchema
 
 from contracts.graph import Entity, Relation
+from contracts.graph_edits import EditedValues
 from contracts.ids import SEPARATOR
 from contracts.text import encodable, one_line, sanitize
-from contracts.values import EditedValues
 from runtime.bus.codec import explain
 from services.gateway.graph.browsing import GraphPart
 from services.gateway.graph.editing import EditResult, RenameOptions

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from contracts import subjects
 from contracts.events import DocumentAdded, DocumentDeleted, Event, GraphEdited
-from contracts.values import ALIAS_OPERATIONS
+from contracts.graph_edits import ALIAS_OPERATIONS
 from knowledge.edit import Edit, standing_edits, undone_edits
 from publishing.documents import restore_document
 from publishing.graph_edits import edit_graph

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from contracts.graph import DocumentBounds, Partition
-from contracts.values import EditedValues
+from contracts.graph_edits import EditedValues
 from knowledge.contribution_rows import (
     CONTRIBUTIONS_TABLE,
     EDITS_COUNTER,

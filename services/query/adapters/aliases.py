@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from contracts.graph import Partition
-from contracts.values import ALIAS_OPERATIONS
+from contracts.graph_edits import ALIAS_OPERATIONS
 from knowledge.contribution_rows import (
     EDITS_COUNTER,
     EDITS_TABLE,

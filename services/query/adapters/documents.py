@@ -218,7 +218,7 @@ class RowPassages:
         )
 
 
-CLEARED = ("extractions", "keywords", "answers")
+CLEARED = ("extractions", "figure_descriptions", "keywords", "answers")
 """Tables of cached results of a language model, in generation 0."""
 
 

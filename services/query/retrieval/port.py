@@ -13,7 +13,7 @@ from contracts.graph import (
     Relation,
     VectorKind,
 )
-from contracts.values import GraphOperation
+from contracts.graph_edits import GraphOperation
 from knowledge.contributions import Contribution
 from runtime.models.port import Vector
 from runtime.stores.graph.port import Neighbourhood, RelationSummary

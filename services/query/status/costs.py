@@ -4,6 +4,7 @@ from contracts.events import (
     DescriptionSummarized,
     EntitiesExtracted,
     Event,
+    FigureDescribed,
     QuestionCost,
     QuestionsCharged,
     VectorsIndexed,
@@ -12,7 +13,7 @@ from contracts.values import TokenUsage
 from runtime.bus.port import Delivery
 from runtime.costs.port import QUESTION_STAGE, CostEntry
 
-PaidEvent = EntitiesExtracted | DescriptionSummarized | VectorsIndexed
+PaidEvent = EntitiesExtracted | DescriptionSummarized | VectorsIndexed | FigureDescribed
 """Events that say what a model was paid for a document or a summary."""
 
 
@@ -23,7 +24,7 @@ def cost_entries_of(delivery: Delivery[Event]) -> list[CostEntry]:
     event = delivery.event
     if isinstance(event, QuestionsCharged):
         return [_question_entry(delivery, cost) for cost in event.costs]
-    if not isinstance(event, EntitiesExtracted | DescriptionSummarized | VectorsIndexed):
+    if not isinstance(event, PaidEvent):
         return []
     single_usage, batch_usage = event.usage.by_price()
     entries = (
@@ -54,8 +55,8 @@ def _cost_entry(
     """Return the entry of what an event paid at one of both prices; without tokens where it paid
     none, as by the models of this machine.
     """
-    is_extraction = isinstance(event, EntitiesExtracted)
-    is_saved = is_extraction and event.cached
+    is_timed = isinstance(event, EntitiesExtracted | FigureDescribed)
+    is_saved = is_timed and event.cached
     return CostEntry(
         day=delivery.happened_at.date().isoformat(),
         document=_document(event),
@@ -67,13 +68,14 @@ def _cost_entry(
         completion=usage.completion,
         # Language models of older releases did not count their calls; at least one was made.
         calls=usage.calls if isinstance(event, VectorsIndexed) else usage.calls or 1,
-        milliseconds=event.duration_ms if is_extraction and not (is_saved or in_batch) else 0,
+        milliseconds=event.duration_ms if is_timed and not (is_saved or in_batch) else 0,
         saved=is_saved,
         in_batch=in_batch,
     )
 
 
 _STAGES = {
+    "FigureDescribed": "chunker",
     "EntitiesExtracted": "extractor",
     "DescriptionSummarized": "merger",
     "VectorsIndexed": "indexer",

@@ -201,7 +201,7 @@ class DocumentStatus:
         return failure.cause in {"", self.added_id} or not self.added_id
 
     def _healed(self, failure: Failure) -> bool:
-        if failure.stage == "chunker":
+        if failure.stage == "chunker" and failure.order is None:
             return self.chunk_count > 0
         if failure.order is None:
             return 0 < self.chunk_count == self.done(failure.step)

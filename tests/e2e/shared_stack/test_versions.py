@@ -12,7 +12,7 @@ import pytest
 
 from contracts.envelope import wrap
 from contracts.events import GraphEdited
-from contracts.values import EditedValues
+from contracts.graph_edits import EditedValues
 from lightstream_rag.documents import Chunking
 from runtime.bus.nats.connection import connected
 from runtime.bus.nats.log import NatsLog

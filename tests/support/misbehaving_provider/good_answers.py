@@ -14,6 +14,12 @@ ANSWER = (
     "It was founded long before that year, and the second half of this answer stands here [1]."
 )
 
+FIGURE = (
+    "Bar chart of the height of the tide. Its highest bar, 731 centimetres, is labelled Wreyland "
+    "Lighthouse, where Oda Brandvold keeps the gauge."
+)
+"""What a figure shows, whichever it is."""
+
 _WORD = r"[A-ZÄÖÜÅÉ][\w\u00ad\u200b\u0300-\u036f'’-]*[a-zß-ÿ\u0300-\u036f]"
 """A capitalised word, in any spelling: a model copies soft hyphens and combining marks."""
 
@@ -48,6 +54,8 @@ def good_answer(prompt: Prompt) -> str:
             return json.dumps({"complete": True, "missing": "", "searches": []})
         case "answer":
             return ANSWER
+        case "figure":
+            return FIGURE
         case "other":
             return "A plain answer."
 

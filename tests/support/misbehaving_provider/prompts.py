@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-Task = Literal["extract", "glean", "summary", "keywords", "follow-up", "answer", "other"]
+Task = Literal["extract", "glean", "summary", "keywords", "follow-up", "answer", "figure", "other"]
 
 MARKER = re.compile(r"\bZZ[A-Z0-9]{3,}\b")
 _FENCED = re.compile(r"`{3,}\n(.*?)\n`{3,}", re.DOTALL)
@@ -38,6 +38,8 @@ def prompt_of(messages: Sequence[dict[str, Any]]) -> Prompt:
         match = _FENCED.search("\n".join(texts[1:]))
         task: Task = "glean" if len(messages) > 2 else "extract"
         return Prompt(task, match[1] if match else last_text, "Answer with one JSON object" in head)
+    if "describe one figure of a document" in head:
+        return Prompt("figure", last_text, is_json=False)
     if "Make one description" in whole_text:
         return Prompt("summary", whole_text, is_json=False)
     if "high_level_keywords" in whole_text:

@@ -90,6 +90,13 @@ async def serving(answer: Answer) -> AsyncGenerator[ModelServer]:
         await running
 
 
+def text_of(content: Any) -> str:
+    """The text of a turn, or of those of its parts that have any."""
+    if isinstance(content, str):
+        return content
+    return "\n".join(str(part.get("text", "")) for part in content)
+
+
 def words(text: str, size: int = 7) -> list[str]:
     """A text in pieces, as streams bring it."""
     return [text[place : place + size] for place in range(0, len(text), size)]

@@ -31,7 +31,7 @@ async def answer(request: shared.SeenRequest) -> Response:
         return error(400, "invalid_request_error", "max_tokens: Field required")
     if body.get("tools"):
         return with_tool(body["messages"])
-    text = str(body["messages"][-1]["content"])
+    text = shared.text_of(body["messages"][-1]["content"])
     if shared.BUSY in text:
         message = "This request would exceed your rate limit"
         return error(429, "rate_limit_error", message, **{"retry-after": "7"})

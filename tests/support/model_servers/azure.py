@@ -35,7 +35,7 @@ async def answer(request: shared.SeenRequest) -> Response:
         return error(404, "DeploymentNotFound", "The API deployment does not exist")
     if request.body.get("tools"):
         return with_tool(request.body["messages"])
-    text = request.body["messages"][-1]["content"]
+    text = shared.text_of(request.body["messages"][-1]["content"])
     if shared.BUSY in text:
         return error(429, "429", "Requests exceed the rate limit", **{"Retry-After": "7"})
     if shared.OVERLOADED in text:

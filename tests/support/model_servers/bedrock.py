@@ -44,7 +44,7 @@ async def answer(request: shared.SeenRequest) -> Response:
         return JSONResponse({"embedding": vector, "inputTextTokenCount": shared.PROMPT})
     if request.body.get("toolConfig"):
         return with_tool(request.body["messages"])
-    text = request.body["messages"][-1]["content"][0]["text"]
+    text = shared.text_of(request.body["messages"][-1]["content"])
     if shared.BUSY in text:
         return error(429, "ThrottlingException", "Too many requests, please wait.")
     if shared.OVERLOADED in text:

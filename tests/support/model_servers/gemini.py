@@ -45,7 +45,7 @@ async def answer(request: shared.SeenRequest) -> Response:
         return JSONResponse({"embeddings": rows})
     if request.body.get("tools"):
         return with_tool(request.body["contents"])
-    text = request.body["contents"][-1]["parts"][0]["text"]
+    text = shared.text_of(request.body["contents"][-1]["parts"])
     if shared.BUSY in text:
         return error(429, "RESOURCE_EXHAUSTED", "You exceeded your current quota", DELAY)
     if shared.OVERLOADED in text:

@@ -1,6 +1,7 @@
 """The official clients of providers, which say whether a server of ours is like theirs."""
 
 import asyncio
+import base64
 import json
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -63,6 +64,10 @@ class Judge(Protocol):
         """Read a streamed answer."""
         ...
 
+    async def seeing(self, prompt: str, png: bytes) -> Reading:
+        """Read the answer to a picture and a text."""
+        ...
+
     async def status(self, prompt: str) -> int:
         """Return the status of the error that the prompt brings."""
         ...
@@ -113,6 +118,23 @@ class AzureJudge:
                 text += choice.delta.content or ""
                 reason = choice.finish_reason or reason
         return self._reading(text, usage, reason)
+
+    async def seeing(self, prompt: str, png: bytes) -> Reading:
+        address = f"data:image/png;base64,{base64.b64encode(png).decode()}"
+        answer = await self._client.chat.completions.create(
+            model=azure_server.DEPLOYMENT,
+            messages=[
+                {
+                    "role": "user",
+                    "content": [
+                        {"type": "image_url", "image_url": {"url": address}},
+                        {"type": "text", "text": prompt},
+                    ],
+                }
+            ],
+        )
+        choice = answer.choices[0]
+        return self._reading(choice.message.content or "", answer.usage, choice.finish_reason)
 
     def _reading(self, text: str, usage: openai.types.CompletionUsage | None, why: str) -> Reading:
         assert usage and usage.prompt_tokens_details
@@ -176,6 +198,11 @@ class OllamaJudge:
             reasoning += last.message.thinking or ""
         return self._reading(text, reasoning, last)
 
+    async def seeing(self, prompt: str, png: bytes) -> Reading:
+        turn = ollama.Message(role="user", content=prompt, images=[ollama.Image(value=png)])
+        answer = await self._client.chat(ollama_server.MODEL, [turn])
+        return self._reading(answer.message.content or "", answer.message.thinking or "", answer)
+
     def _reading(self, text: str, reasoning: str, answer: ollama.ChatResponse) -> Reading:
         prompt = answer.prompt_eval_count or 0
         why = answer.done_reason or ""
@@ -227,6 +254,26 @@ class AnthropicJudge:
             messages=[{"role": "user", "content": prompt}],
         ) as stream:
             return self._reading(await stream.get_final_message())
+
+    async def seeing(self, prompt: str, png: bytes) -> Reading:
+        data = base64.b64encode(png).decode()
+        answer = await self._client.messages.create(
+            model=anthropic_server.MODEL,
+            max_tokens=LIMIT,
+            messages=[
+                {
+                    "role": "user",
+                    "content": [
+                        {
+                            "type": "image",
+                            "source": {"type": "base64", "media_type": "image/png", "data": data},
+                        },
+                        {"type": "text", "text": prompt},
+                    ],
+                }
+            ],
+        )
+        return self._reading(answer)
 
     def _reading(self, answer: anthropic.types.Message) -> Reading:
         texts = [block.text for block in answer.content if block.type == "text"]
@@ -292,6 +339,16 @@ class GeminiJudge:
             return list(stream)
 
         return self._reading(await asyncio.to_thread(read))
+
+    async def seeing(self, prompt: str, png: bytes) -> Reading:
+        picture = gemini_types.Part.from_bytes(data=png, mime_type="image/png")
+        parts = [picture, gemini_types.Part(text=prompt)]
+        answer = await asyncio.to_thread(
+            self._client.models.generate_content,
+            model=gemini_server.MODEL,
+            contents=[gemini_types.Content(role="user", parts=parts)],
+        )
+        return self._reading([answer])
 
     def _reading(self, answers: list[gemini_types.GenerateContentResponse]) -> Reading:
         parts = [
@@ -368,7 +425,16 @@ class BedrockJudge:
         self._client.close()
 
     async def whole(self, prompt: str) -> Reading:
-        answer = await asyncio.to_thread(self._client.converse, **self._request(prompt))
+        return await self._whole(self._request(prompt))
+
+    async def seeing(self, prompt: str, png: bytes) -> Reading:
+        request = self._request(prompt)
+        picture = {"image": {"format": "png", "source": {"bytes": png}}}
+        request["messages"][0]["content"].insert(0, picture)
+        return await self._whole(request)
+
+    async def _whole(self, request: dict[str, Any]) -> Reading:
+        answer = await asyncio.to_thread(self._client.converse, **request)
         parts = answer["output"]["message"]["content"]
         text = "".join(part.get("text", "") for part in parts)
         thoughts = [part["reasoningContent"] for part in parts if "reasoningContent" in part]

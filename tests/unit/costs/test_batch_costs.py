@@ -7,9 +7,9 @@ from decimal import Decimal
 import pytest
 
 from contracts.values import TokenUsage
+from runtime.costs.budgeted_chat import entries_of
 from runtime.costs.prices import parse_prices
 from runtime.errors import BudgetSpent
-from services.extractor.adapters.budgeted_chat import entries_of
 from tests.support.events import delivered
 from tests.unit.costs.test_budget import Harness
 from tests.unit.costs.test_ledger import folded, reported, said

@@ -11,6 +11,7 @@ from contracts.events import BudgetSet
 from contracts.values import TokenUsage
 from runtime.bus.memory import MemoryLiveGenerations, MemoryLog
 from runtime.costs.budget import period_start, read_budget, set_budget
+from runtime.costs.budgeted_chat import BudgetedChat, BudgetGuard
 from runtime.costs.ledger import RowLedger
 from runtime.costs.port import CostEntry
 from runtime.costs.prices import parse_prices
@@ -18,7 +19,6 @@ from runtime.errors import BudgetSpent, NotWanted, RateLimited, Retryable, Unava
 from runtime.models.call_scope import call_scope, calls_for
 from runtime.models.port import Completion, Message
 from runtime.stores.documents.memory import MemoryRows
-from services.extractor.adapters.budgeted_chat import BudgetedChat, BudgetGuard
 from tests.unit.costs.test_ledger import HERE
 
 NOW = datetime(2026, 3, 14, 12, tzinfo=UTC)

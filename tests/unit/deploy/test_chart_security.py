@@ -142,7 +142,6 @@ def test_nothing_goes_in_or_out_but_what_a_program_needs() -> None:
     # Receivers are elsewhere than models: the sender alone reaches them.
     assert {name for name, spec in policies.items() if 8443 in _ports(spec)} == {"webhooks"}
     assert "kb-lightstream-webhooks" not in of_kind("default", "NetworkPolicy")
-    assert "chunker" not in policies
     assert {name for name, spec in policies.items() if "ingress" in spec} == {"all", "query"}
 
 
@@ -202,8 +201,7 @@ def test_the_gateway_is_apart_where_it_is_enabled() -> None:
 def test_with_one_postgresql_nobody_is_told_of_other_stores() -> None:
     for name, pod in pods("postgres"):
         assert not re.search("mongo|documents_url|neo4j|milvus", str(pod), re.IGNORECASE), name
-        stores = secrets(pod).get("stores_url")
-        assert stores == (None if name == "kb-chunker" else ("lightstream-stores", "address"))
+        assert secrets(pod).get("stores_url") == ("lightstream-stores", "address"), name
     policies = of_kind("postgres", "NetworkPolicy").items()
     reaching = {name for name, policy in policies if 6432 in _ports(policy["spec"])}
     programs = {name for name, pod in pods("postgres") if "stores_url" in secrets(pod)}

@@ -62,6 +62,7 @@ OR_IN_A_FILE = {
         "SUMMARY_LLM",
         "KEYWORD_LLM",
         "QUERY_LLM",
+        "VLM_LLM",
         "EMBEDDING",
         "RERANK",
     )

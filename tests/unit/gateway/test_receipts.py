@@ -22,8 +22,8 @@ from contracts.events import (
     DocumentDeleted,
     GraphEdited,
 )
+from contracts.graph_edits import EditedValues
 from contracts.subjects import token
-from contracts.values import EditedValues
 from services.gateway.auth.config import AuthConfig, auth_config
 from services.gateway.auth.settings import AccessSettings
 from services.query.receipts.publishing import AnswerReceipts

@@ -11,7 +11,7 @@ import pytest
 
 from contracts.events import ChunksCreated, DocumentDeleted, EntitiesExtracted, GraphEdited
 from contracts.graph import Generations
-from contracts.values import EditedValues
+from contracts.graph_edits import EditedValues
 from runtime.bus.port import Delivery
 from services.merger.handler import on_entities_extracted, on_extents, on_graph_edited
 from tests.support.events import NOON, chunked, delivered, document, entity, extracted, relation

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from contracts.events import ChunksCreated, DocumentDeleted, EntitiesExtracted, GraphEdited
 from contracts.graph import Generations
-from contracts.values import EditedValues
+from contracts.graph_edits import EditedValues
 from services.merger.handler import (
     MAX_KEYS_PER_EVENT,
     on_entities_extracted,

@@ -9,7 +9,7 @@ import pytest
 
 from contracts.events import GraphEdited
 from contracts.graph import Generations
-from contracts.values import EditedValues
+from contracts.graph_edits import EditedValues
 from runtime.stores.documents.memory import MemoryRows
 from services.merger.aggregate_cache import AggregateCache
 from services.merger.edits_cache import EditsCache

@@ -9,7 +9,7 @@ from runtime.models.limits import Limits
 from runtime.models.open import open_chat
 from runtime.models.port import Message
 from runtime.models.rate_limiters import RateLimiters
-from runtime.models.roles import ROLES, RoleSettings, language_model
+from runtime.models.roles import ROLES, VISION, RoleSettings, language_model
 from services.extractor.settings import ExtractorSettings
 from services.query.settings import QuerySettings
 from services.query.wiring import open_chats
@@ -40,8 +40,24 @@ def test_without_settings_of_its_own_every_role_has_the_general_model(
     settings = given(monkeypatch, **GENERAL)
     general = language_model(settings)
     assert general and general.model == "large"
-    assert [language_model(settings, role) for role in ROLES] == [general] * 4
-    assert [language_model(RoleSettings.model_construct(), role) for role in ROLES] == [None] * 4
+    assert [language_model(settings, role) for role in ROLES] == [general] * 4 + [None]
+    assert [language_model(RoleSettings.model_construct(), role) for role in ROLES] == [None] * 5
+
+
+def test_figures_are_described_only_where_that_is_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = given(monkeypatch, **GENERAL, VLM_PROCESS_ENABLE="true")
+    vision_model = language_model(settings, VISION)
+    assert vision_model == language_model(settings)
+    settings = given(monkeypatch, VLM_PROCESS_ENABLE="", VLM_MODEL="eyes")
+    vision_model = language_model(settings, VISION)
+    assert vision_model and vision_model.model == "eyes"
+    assert (vision_model.base_url, vision_model.settings) == (GENERAL["LLM_BASE_URL"], "VLM_LLM")
+    settings = given(monkeypatch, VLM_BINDING="ollama", VLM_BINDING_HOST="http://127.0.0.1:1")
+    vision_model = language_model(settings, VISION)
+    assert vision_model and vision_model.api_key.get_secret_value() == ""
+    silent_settings = given(monkeypatch, VLM_PROCESS_ENABLE="false")
+    assert language_model(silent_settings, VISION) is None
+    assert not any("VLM" in text for text in silent_settings.contradictions)
 
 
 def test_light_rags_names_set_model_endpoint_key_and_limits_of_a_role(
@@ -96,6 +112,7 @@ def test_a_role_alone_leaves_the_others_without_a_model(monkeypatch: pytest.Monk
     assert [language_model(settings, role) is not None for role in ROLES] == [
         True,
         True,
+        False,
         False,
         False,
     ]

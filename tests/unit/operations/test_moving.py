@@ -197,7 +197,8 @@ async def test_caches_and_chains_are_copied_and_what_is_the_same_is_not_written_
 
 
 def test_every_table_is_replayed_copied_or_of_one_store_alone() -> None:
-    replayed_tables = {name for names in TABLES.values() for name in names} | {"extractions"}
+    replayed_tables = {name for names in TABLES.values() for name in names}
+    replayed_tables |= {"extractions", "figure_descriptions"}
     assert replayed_tables | set(COPIED) | {"schema", "checkpoints"} == set(INDEXES)
 
 

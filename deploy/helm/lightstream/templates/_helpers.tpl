@@ -46,9 +46,9 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 chunker:
   user: chunker
   command: [python, -m, lightstream_rag.services.chunker.main]
-  opens: []
-  keys: []
-  consumers: [chunker]
+  opens: [documents, models]
+  keys: [LLM_API_KEY, VLM_LLM_API_KEY]
+  consumers: [chunker, chunker-figures]
 extractor:
   user: extractor
   command: [python, -m, lightstream_rag.services.extractor.main]
@@ -108,6 +108,7 @@ operator:
     - SUMMARY_LLM_API_KEY
     - KEYWORD_LLM_API_KEY
     - QUERY_LLM_API_KEY
+    - VLM_LLM_API_KEY
     - RERANK_API_KEY
     - EMBEDDING_API_KEY
   consumers: []

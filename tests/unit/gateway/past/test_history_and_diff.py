@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from contracts.events import DocumentDeleted, GraphEdited
-from contracts.values import EditedValues
+from contracts.graph_edits import EditedValues
 from knowledge.descriptions import SummaryLimits
 from services.gateway.past.diff import Diff, diff
 from services.gateway.past.history import EntityHistory, entity_history

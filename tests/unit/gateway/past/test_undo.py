@@ -3,7 +3,7 @@
 import pytest
 
 from contracts.events import DocumentAdded, DocumentDeleted, Event, GraphEdited
-from contracts.values import EditedValues
+from contracts.graph_edits import EditedValues
 from runtime.bus.codec import decode
 from runtime.bus.memory import MemoryLog
 from runtime.errors import NotFound

@@ -26,7 +26,7 @@ const figuresOf = ({ document_id: document, figures = [] }: Place): FigureOf[] =
 export function CitedFigures({ references, numbers }: { references: Reference[]; numbers: Numbers }) {
   const cited = references.filter(({ reference_id }) => numbers.has(reference_id));
   const figures = cited.flatMap(({ chunks }) => chunks ?? []).flatMap(figuresOf);
-  return <Figures of={figures.slice(0, MOST_FIGURES)} />;
+  return <Figures of={figures.slice(0, MOST_FIGURES)} isDescribed />;
 }
 
 /** Where in the document's text the first cited sentence of a passage begins, in characters as people count them. */

@@ -29,7 +29,7 @@ function usePicture({ document, figure }: FigureOf): { address: string | undefin
   return { address, isMissing: bytes.isError };
 }
 
-function FigureView({ of }: { of: FigureOf }) {
+function FigureView({ of, isDescribed }: { of: FigureOf; isDescribed: boolean }) {
   const texts = useTexts().document;
   const [isOpen, setOpen] = useState(false);
   const { figure } = of;
@@ -48,23 +48,27 @@ function FigureView({ of }: { of: FigureOf }) {
       <figcaption>
         {name}
         {typeof figure.page === "number" && <span className="hint"> · {texts.pageNumber(figure.page)}</span>}
+        {isDescribed && figure.description && <p className="description">{figure.description}</p>}
       </figcaption>
       <Dialog title={name} isOpen={isOpen} onClose={() => setOpen(false)} wide>
         <div className="enlarged">{picture}</div>
+        {figure.description && <p>{figure.description}</p>}
       </Dialog>
     </figure>
   );
 }
 
-/** The figures of passages, each once. */
-export function Figures({ of }: { of: readonly FigureOf[] }) {
+/** The figures of passages, each once; with what a model says of them, where the passages are not read beside them. */
+export function Figures({ of, isDescribed = false }: { of: readonly FigureOf[]; isDescribed?: boolean }) {
   const texts = useTexts().document;
-  const distinct = [...new Map(of.map((figure) => [`${figure.document}\n${figure.figure.sha256}`, figure])).values()];
+  // The passage that is a description has it, those that only name the figure do not.
+  const figures = [...of].sort((one, other) => Number(Boolean(one.figure.description)) - Number(Boolean(other.figure.description)));
+  const distinct = [...new Map(figures.map((figure) => [`${figure.document}\n${figure.figure.sha256}`, figure])).values()];
   if (distinct.length === 0) return null;
   return (
     <div className="figures" role="group" aria-label={texts.figures}>
       {distinct.map((figure) => (
-        <FigureView key={`${figure.document}\n${figure.figure.sha256}`} of={figure} />
+        <FigureView key={`${figure.document}\n${figure.figure.sha256}`} of={figure} isDescribed={isDescribed} />
       ))}
     </div>
   );

@@ -8,6 +8,8 @@ export type Type = NonNullable<NonNullable<paths["/events"]["get"]["parameters"]
 const EVERY = {
   DocumentAdded: true,
   ChunksCreated: true,
+  FiguresListed: true,
+  FigureDescribed: true,
   EntitiesExtracted: true,
   GraphMerged: true,
   VectorsIndexed: true,
@@ -31,7 +33,7 @@ export const TYPES = Object.keys(EVERY) as Type[];
 
 /** The stages of the pipeline, each with the events that it writes. A failure names its stage itself. */
 export const STAGES = {
-  chunker: ["ChunksCreated"],
+  chunker: ["ChunksCreated", "FiguresListed", "FigureDescribed"],
   extractor: ["EntitiesExtracted"],
   merger: ["GraphMerged", "DescriptionSummarized"],
   indexer: ["VectorsIndexed"],

@@ -186,7 +186,7 @@ export const operations = {
   modelTab: {
     inUse: "In use",
     parts: { language: "Language model", embedding: "Embedding model", reranker: "Reranker" },
-    roles: { extract: "reads documents", summary: "sums up", keyword: "reads questions", query: "answers" },
+    roles: { extract: "reads documents", summary: "sums up", keyword: "reads questions", query: "answers", vlm: "describes figures" },
     ownModel: "the provider’s own",
     builtIn: "built in",
     hasKey: "key set",

@@ -186,7 +186,7 @@ export const operations: typeof english = {
   modelTab: {
     inUse: "使用中",
     parts: { language: "语言模型", embedding: "嵌入模型", reranker: "重排模型" },
-    roles: { extract: "阅读文档", summary: "归纳", keyword: "理解问题", query: "回答" },
+    roles: { extract: "阅读文档", summary: "归纳", keyword: "理解问题", query: "回答", vlm: "描述图片" },
     ownModel: "提供方默认",
     builtIn: "内置",
     hasKey: "已设置密钥",

@@ -140,7 +140,7 @@ class BudgetedChat:
         return completion
 
     async def stream(self, messages: Sequence[Message]) -> AsyncGenerator[AnswerPiece]:
-        """See `Chat.stream`; extraction does not use it."""
+        """See `Chat.stream`; nobody asks for streams of it."""
         async with aclosing(self._chat.stream(messages)) as pieces:
             async for piece in pieces:
                 yield piece

@@ -1,0 +1,102 @@
+"""Figures of a document that are to be described: which of them, as which chunks, and what those
+say.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from contracts.events import FiguresListed, ListedFigure
+from contracts.ids import chunk_id
+from contracts.values import Chunk, ChunkRef, DocumentVersion, Figure, figure_label
+from services.chunker.domain.spans import TokenCodec
+
+
+class FigureLimits(NamedTuple):
+    """Which figures are described: at most so many of a document, of at most so many bytes, with
+    sides of at least so many pixels.
+    """
+
+    max_figures: int
+    max_bytes: int
+    min_side: int
+
+
+@dataclass
+class FiguresToDescribe:
+    """The figures of a document that become chunks of their own behind those of its text.
+
+    Under which headings they stand is known once the chunks of the text have passed.
+    """
+
+    figures: Sequence[Figure] = ()
+    left_out: int = 0
+    """Figures beyond the limits, which nobody describes."""
+    _headings: dict[int, tuple[str, ...]] = field(default_factory=dict[int, tuple[str, ...]])
+
+    @classmethod
+    def within(cls, figures: Sequence[Figure], limits: FigureLimits | None) -> "FiguresToDescribe":
+        """Choose from the figures of a document; none where nobody describes figures."""
+        if limits is None:
+            return cls()
+        fitting_figures = [
+            figure
+            for figure in figures
+            if figure.blob.size <= limits.max_bytes
+            and min(figure.width, figure.height) >= limits.min_side
+        ]
+        chosen_figures = fitting_figures[: limits.max_figures]
+        return cls(chosen_figures, len(figures) - len(chosen_figures))
+
+    def __len__(self) -> int:
+        """Return how many they are."""
+        return len(self.figures)
+
+    def passing(self, chunks: Iterable[Chunk]) -> Iterator[Chunk]:
+        """Yield the chunks of the text, and note the headings over each figure's first place."""
+        for chunk in chunks:
+            for ref in chunk.figures:
+                self._headings.setdefault(ref.number, chunk.headings)
+            yield chunk
+
+    def warnings(self) -> tuple[str, ...]:
+        """Return what is not described, in a sentence."""
+        if not self.left_out:
+            return ()
+        pictures = "1 figure is" if self.left_out == 1 else f"{self.left_out} figures are"
+        return (
+            f"{pictures} not described: VLM_MAX_FIGURES, VLM_MAX_IMAGE_BYTES and "
+            "VLM_MIN_IMAGE_PIXEL are the limits",
+        )
+
+    def listed(self, document: DocumentVersion, parts: int, chunk_count: int) -> FiguresListed:
+        """Return the event that has them described; parts and chunks are counted with theirs."""
+        first_order = chunk_count - len(self.figures)
+        return FiguresListed(
+            document=document,
+            figures=tuple(
+                ListedFigure(
+                    figure=figure,
+                    chunk=ChunkRef(id=chunk_id(document.id, order), order=order),
+                    headings=self._headings.get(figure.number, ()),
+                )
+                for order, figure in enumerate(self.figures, first_order)
+            ),
+            parts=parts,
+            chunk_count=chunk_count,
+        )
+
+
+def figure_chunk(listed_figure: ListedFigure, description: str, tokens: TokenCodec) -> Chunk:
+    """Return the chunk that a description becomes: it names the figure first."""
+    figure = listed_figure.figure
+    content = f"{figure_label(figure.number, figure.caption)}\n\n{description}"
+    return Chunk(
+        id=listed_figure.chunk.id,
+        order=listed_figure.chunk.order,
+        tokens=len(tokens.encode(content)),
+        content=content,
+        headings=listed_figure.headings,
+        page=figure.page,
+        figures=(figure.ref.model_copy(update={"description": description}),),
+    )
