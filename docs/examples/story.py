@@ -91,7 +91,7 @@ def tell(story: Story) -> None:
     story.run("receipts", "replay", answer.receipt)
 
     chapter("Would shorter chunks do better?")
-    story.run("branch", "create", "short", "--chunk-size", "20", "--yes")
+    story.run("branch", "create", "short", "--chunk-size", "20", "--yes", "--wait")
     story.run("branch", "status", "short")
     story.run("branch", "diff", "short", "--questions")
     story.run("branch", "promote", "short")

@@ -74,12 +74,12 @@ def translated(error: Exception, server: str, *, has_answered: bool) -> Exceptio
     if isinstance(error, _REFUSED):
         reason = (
             f"PostgreSQL at {server} refuses this user, password, database or schema "
-            f"({kind} {state}): see STORES_URL, or what names this store"
+            f"({kind} {state}): correct STORES_URL, or the URL of this store alone"
         )
         return Unavailable(reason) if has_answered else ConfigurationError(reason)
     if isinstance(error, asyncpg.PostgresError) and state[:2] in _OF_A_BUG:
         return RuntimeError(f"PostgreSQL refuses a statement: {kind} {state}")
     return Unavailable(
-        f"PostgreSQL at {server} does not serve ({f'{kind} {state}'.rstrip()}): start it, or see "
-        "STORES_URL, or what names this store"
+        f"PostgreSQL at {server} does not serve ({f'{kind} {state}'.rstrip()}): start it, or "
+        "correct STORES_URL, or the URL of this store alone"
     )

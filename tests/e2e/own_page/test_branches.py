@@ -14,6 +14,14 @@ def test_a_branch_is_made_compared_promoted_and_dropped(visits: Visits) -> None:
     visits.add("branched", {"letter.md": LETTER})
     with visits.to("branched/documents") as opened_page:
         expect(opened_page.page.get_by_role("button", name="Ready 1")).to_be_visible()
+    with visits.to("branched/operations?tab=golden") as opened_page:
+        page = opened_page.page
+        page.get_by_role("button", name="Add a question").click()
+        dialog = page.get_by_role("dialog")
+        dialog.get_by_label("Question").fill("Who offered shillings for the gauge?")
+        dialog.get_by_label("What must be found").fill("Ben Holt")
+        dialog.get_by_role("button", name="Save").click()
+        dialog.get_by_role("button", name="Close").click()
     with visits.to("branched/operations?tab=branches") as opened_page:
         page = opened_page.page
         page.get_by_role("button", name="Make a branch").click()
@@ -32,6 +40,10 @@ def test_a_branch_is_made_compared_promoted_and_dropped(visits: Visits) -> None:
         expect(branch).to_contain_text("1 of 1 documents")
         branch.get_by_role("button", name="Compare").click()
         expect(branch).to_contain_text("are the same")
+        branch.get_by_role("button", name="Ask the golden questions of both").click()
+        branch.get_by_text("Who offered shillings for the gauge?").click()
+        expect(branch.get_by_text("passed")).to_have_count(2)
+        expect(branch.get_by_text("Ben Holt offered").first).to_be_visible()
         opened_page.assert_fits()
         branch.get_by_role("button", name="Let it answer").click()
         expect(branch).to_contain_text("answers for this workspace")

@@ -11,6 +11,8 @@ from tests.support.stack import Stack, running
 def stack(tmp_path_factory: pytest.TempPathFactory) -> Generator[Stack]:
     """A stack whose commands are given in a shell without its settings."""
     folder = tmp_path_factory.mktemp("shared") / "one"
-    with running(folder, MAX_UPLOAD_SIZE="1000000", RECEIPTS="off, story=full") as stack:
+    with running(
+        folder, MAX_UPLOAD_SIZE="1000000", RECEIPTS="off, story=full, erased=full"
+    ) as stack:
         stack.env.clear()
         yield stack

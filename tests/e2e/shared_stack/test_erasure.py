@@ -25,26 +25,41 @@ LONG = SECRET * 10 + "and so on, day after day, without any news. " * 5000
 """Too long for an event: it stands beside the log."""
 
 
+HERE = ("--workspace", "erased")
+
+
+def ask_about_it(stack: Stack) -> str:
+    """Return the answer of whoever answers for the workspace now."""
+    return str(stack.json("ask", "Who sold the Kestrel?", *HERE)["response"])
+
+
 @pytest.fixture(scope="module")
 def receipt(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
-    """The receipt of the erasure of one of two documents, after a question about it; a client asked
-    for it by HTTP. A branch has the document, too.
+    """The receipt of the erasure of one of two documents, after questions about it; a client asked
+    for it by HTTP. One branch that has answered from it was dropped, and one answers still.
     """
     stack.add(OTHER, "never-erased")
     stack.add({**OTHER, "secret.txt": LONG}, "erased")
     stack.settled(1, "never-erased")
     stack.settled(2, "erased")
-    cut = ("branch", "create", "cut", "--chunk-size", "300", "--yes", "--workspace", "erased")
-    assert stack.json(*cut)["workspace"] == "erased..cut"
-    stack.settled(2, "erased..cut")
-    assert stack.run("ask", "Who sold the Kestrel?", "--workspace", "erased").returncode == 0
+    assert CANARY in ask_about_it(stack)
+    for name, size in (("gone", "200"), ("cut", "300")):
+        cut = ("branch", "create", name, "--chunk-size", size, "--yes", "--wait")
+        assert stack.json(*cut, *HERE)["status_counts"] == {"processed": 2, "all": 2}
+        assert stack.json("branch", "promote", name, *HERE)["promoted"] == name
+        assert CANARY in ask_about_it(stack)
+        if name == "gone":
+            stack.json("branch", "rollback", *HERE)
+            stack.json("branch", "drop", name, "--yes", *HERE)
     assert CANARY.encode() in LONG.encode()
     assert files_with(stack.folder, CANARY.encode())
     for name in ("graph.aside-20260301T120000Z", "repair-20260301T120000Z"):
         (stack.folder / name).mkdir()
         (stack.folder / name / "copy").write_text(SECRET, "utf-8")
     with stack.service("erased") as service:
-        [document] = [one.id for one in service.all_documents() if one.file_path == "secret.txt"]
+        [document] = [
+            status.id for status in service.all_documents() if status.file_path == "secret.txt"
+        ]
     with stack.client("erased") as client:
         asked = client.post("/operations/erasures", json={"document_ids": [document, "nobody"]})
         assert (asked.status_code, asked.json()) == (
@@ -52,12 +67,12 @@ def receipt(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> dict[str,
             {"requested": [document], "unknown": ["nobody"]},
         )
     planned = stack.json("erase", "--requested", "--workspace", "erased")
-    assert [(one["document"], one["workspace"]) for one in planned["would_erase"]] == [
+    assert [(plan["document"], plan["workspace"]) for plan in planned["would_erase"]] == [
         (document, "erased"),
         (document, "erased..cut"),
     ]
     file = tmp_path_factory.mktemp("receipt") / "receipt.json"
-    done = stack.run(
+    result = stack.run(
         "erase",
         "--requested",
         "--yes",
@@ -68,7 +83,7 @@ def receipt(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> dict[str,
         "--workspace",
         "erased",
     )
-    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}\n{stack.logs()}"
+    assert result.returncode == 0, f"{result.stdout}\n{result.stderr}\n{stack.logs()}"
     return json.loads(file.read_text("utf-8"))[0]
 
 
@@ -88,12 +103,25 @@ def test_a_backup_that_is_made_now_has_no_word_of_it(
     assert files_with(tmp_path / "backup", CANARY.encode()) == []
 
 
+def test_receipts_of_answers_that_branches_gave_have_no_word_of_it_and_verify(
+    stack: Stack, receipt: dict[str, object]
+) -> None:
+    receipts = stack.json("receipts", "list", *HERE)
+    ids = [receipt_in_list["id"] for receipt_in_list in receipts]
+    events = [stack.json("receipts", "show", id, *HERE)["event"] for id in ids]
+    assert {event.get("branch", "") for event in events} == {"", "gone", "cut"}
+    assert {event["form"] for event in events} == {"erased"}
+    assert stack.run("receipts", "verify", *HERE).returncode == 0
+    # The branch that was promoted answers on, without it.
+    assert CANARY not in ask_about_it(stack)
+
+
 def test_nothing_is_asked_for_any_more(stack: Stack, receipt: dict[str, object]) -> None:
     with stack.client("erased") as client:
         listed = client.get("/operations/erasures").json()
     assert (listed["requested"], listed["erased"][-1]["receipt"]) == ([], receipt["sha256"])
-    done = stack.run("erase", "--requested", "--workspace", "erased")
-    assert (done.returncode, "nobody asked" in done.stderr) == (2, True)
+    result = stack.run("erase", "--requested", "--workspace", "erased")
+    assert (result.returncode, "nobody asked" in result.stderr) == (2, True)
 
 
 def test_the_stores_are_as_if_it_had_never_been(stack: Stack, receipt: dict[str, object]) -> None:
@@ -103,8 +131,8 @@ def test_the_stores_are_as_if_it_had_never_been(stack: Stack, receipt: dict[str,
 def test_what_it_shared_with_others_can_still_be_found(
     stack: Stack, receipt: dict[str, object]
 ) -> None:
-    done = stack.run("ask", "Who leads the Harbour Office?", "--workspace", "erased")
-    assert (done.returncode, "Ada Marlow" in done.stdout) == (0, True)
+    result = stack.run("ask", "Who leads the Harbour Office?", "--workspace", "erased")
+    assert (result.returncode, "Ada Marlow" in result.stdout) == (0, True)
     assert [stack.counts(name)["all"] for name in ("erased", "erased..cut")] == [1, 1]
 
 

@@ -159,6 +159,13 @@ def test_the_doctor_says_what_is_there_and_that_nothing_runs(tmp_path: Path) -> 
     assert all(finding["todo"] for finding in faults)
 
 
+def test_a_period_that_ends_before_it_begins_is_refused(tmp_path: Path) -> None:
+    period = ["--since", "2026-12-01", "--until", "2026-11-01"]
+    result = run(app, ["receipts", "export", *period, "--data", str(tmp_path / "none")])
+    assert result.exit_code == 2
+    assert "is not later than --since" in result.stderr
+
+
 def test_an_unknown_encoding_is_code_2_before_anything_else(tmp_path: Path) -> None:
     result = run(app, ["add", "x.md", "--encoding", "klingon", "--data", str(tmp_path / "none")])
     assert result.exit_code == 2

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from contracts.topology import CONSUMERS
+from embedded.data_folder import DataFolder, StackState
 from operations.doctor import machine
 from operations.doctor.bus import examine_bus
 from operations.doctor.machine import GiB, MiB, disk_partition
@@ -105,3 +106,15 @@ async def test_a_message_that_several_durables_set_aside_is_one_dead_letter_and_
     assert [finding.level for finding in findings] == ["note"]
     assert "2 messages were set aside for good" in findings[0].what
     assert len(CONSUMERS) > 1
+
+
+def test_of_a_running_stack_its_own_models_are_told_not_those_of_the_shell(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state = StackState(models={"language": "tide-1", "embedding": "minilm"})
+    folder = DataFolder.at(tmp_path)
+    (idle,) = machine.models_in_use(folder, state)
+    monkeypatch.setattr(DataFolder, "is_running", lambda _: True)
+    (running,) = machine.models_in_use(folder, state)
+    assert "no language model is set" in idle.what
+    assert running.what == "the running stack uses the language model tide-1"

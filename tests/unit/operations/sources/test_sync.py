@@ -10,10 +10,16 @@ from contracts.events import DocumentAdded
 from operations.documents import RefusedDocument
 from operations.sources.port import Listing, SourceFile, SourceItem
 from operations.sources.sync import MAX_FAILURES, Sync, SyncOutcome, SyncRequest
-from publishing.sources import read_source, read_sources, set_source, source_document_id
+from publishing.sources import (
+    existing_source,
+    read_source,
+    read_sources,
+    set_source,
+    source_document_id,
+)
 from runtime.bus.codec import decode
 from runtime.bus.memory import MemoryBlobs, MemoryLog
-from runtime.errors import InvalidInput, Unavailable
+from runtime.errors import InvalidInput, NotFound, Unavailable
 
 NAME = "s3://harbour"
 FOUR = {f"{name}.md": f"Document {name} of the harbour." for name in "abcd"}
@@ -82,6 +88,9 @@ async def test_only_what_changed_is_read_and_what_is_gone_is_deleted() -> None:
     assert bench.types() == ["DocumentAdded"] * 5 + ["DocumentDeleted"]
     state = await read_source(bench.log, "w", NAME)
     assert state.versions.keys() == {source_document_id(NAME, key) for key in source.texts}
+    assert await existing_source(bench.log, "w", NAME) == state
+    with pytest.raises(NotFound, match=f"has no source 'nosuch'; it has {NAME}"):
+        await existing_source(bench.log, "w", "nosuch")
 
 
 async def test_a_document_carries_its_source_and_the_cursor_no_word_of_it() -> None:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from cli.main import app
+from cli.receipt_files import verify_files
 from contracts.ids import sha256
 from runtime.errors import InvalidInput
 from runtime.receipts.exported import ChainExcerpt, ChainPart, ExportedReceipt, canonical, exported
@@ -224,3 +225,19 @@ def test_the_command_line_verifies_without_a_stack(tmp_path: Path) -> None:
     assert as_json["files"][str(forged)]["problems"]
     for unusable in ([str(words)], [str(tmp_path / "none")], ["--chain", AFTER]):
         assert run(app, [*verify, *unusable]).exit_code == 2
+
+
+def test_another_text_is_told_to_differ_while_the_receipt_is_as_it_was(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "receipt.jsonld"
+    file.write_text(receipt_file(), "utf-8")
+    texts = [tmp_path / "question.txt", tmp_path / "other.txt"]
+    texts[0].write_text(QUESTION, "utf-8")
+    texts[1].write_text("something else", "utf-8")
+    assert verify_files([file], "", texts, as_json=False) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].endswith(" is as it was")
+    (fault,) = [line for line in lines if line.startswith("  WRONG")]
+    assert "other.txt: its text differs" in fault
+    assert verify_files([file], "", texts[:1], as_json=True) == 0
