@@ -105,7 +105,8 @@ class StatusReplay:
             await self._documents.put(partition, list(states.values()))
             with_validity = [s for s in states.values() if s.version_validity or s.statement]
             await self._documents.record_supersessions(partition, with_validity)
-            for state in states.values():
-                if extent := obsolete_passages(state):
-                    await self._passages.remove_obsolete(partition, state.id, extent)
+            bounds = {id: obsolete_passages(state) for id, state in states.items()}
+            await self._passages.remove_obsolete(
+                partition, {id: extent for id, extent in bounds.items() if extent}, alone=True
+            )
         self._states.clear()

@@ -72,7 +72,7 @@ async def test_words_are_those_of_the_newest_version(rows: Rows, partition: Part
 async def test_words_leave_with_their_passage(rows: Rows, partition: Partition) -> None:
     passages = RowPassages(rows)
     await passages.put(partition, [passage("c0", "secret"), passage("c1", "secret", order=1)])
-    await passages.remove_obsolete(partition, "d", DocumentBounds(2, 0))
+    await passages.remove_obsolete(partition, {"d": DocumentBounds(2, 0)})
     assert await passages.words(partition, ["c0", "c1"]) == []
     assert await rows.scan(Table("chunks", partition)) == []
 

@@ -1,5 +1,6 @@
 """Documents, passages and caches in the document store."""
 
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
@@ -11,6 +12,7 @@ from contracts.moments import microseconds
 from contracts.subjects import token
 from contracts.text import one_line
 from contracts.values import FigureRef, Validity
+from runtime.batching import batched
 from runtime.stores.documents.port import Containing, Row, Rows, Table, Where
 from services.query.adapters import supersessions
 from services.query.passage import Passage
@@ -32,6 +34,8 @@ from services.query.visibility.followed_log import DocumentAccess
 
 _PAGE = 1000
 """Rows per read of a scan."""
+DOCUMENTS_AT_ONCE = 50
+"""Documents whose passages are read at once to see which are obsolete."""
 _OLDEST = 100
 """Unsettled documents, first in the log, that are compared by time, because the clocks of
 publishers differ.
@@ -205,17 +209,27 @@ class RowPassages:
         return {key: _passage(row) for key, row in rows}
 
     async def remove_obsolete(
-        self, partition: Partition, document_id: str, extent: DocumentBounds
+        self, partition: Partition, bounds: Mapping[str, DocumentBounds], *, alone: bool = False
     ) -> None:
-        """See `Passages.remove_obsolete`."""
-        rows = await self._rows.find(Table("chunks", partition), {"document_id": document_id})
-        obsolete = [
-            key for key, row in rows if extent.is_obsolete_chunk(row["order"], row["version"])
-        ]
-        # A newer version may have been written under the same key meanwhile.
-        await self._rows.delete_older(
-            Table("chunks", partition), obsolete, "version", extent.version
-        )
+        """See `Passages.remove_obsolete`. Rows that are older than all of these bounds are removed
+        in one call: of a backlog of deletions all are.
+        """
+        table = Table("chunks", partition)
+        for documents in batched(sorted(bounds), DOCUMENTS_AT_ONCE):
+            oldest = min(bounds[id].version for id in documents)
+            obsolete_keys: dict[int, list[str]] = defaultdict(list)
+            for key, row in await self._rows.find(table, {"document_id": documents}):
+                extent = bounds[row["document_id"]]
+                if extent.is_obsolete_chunk(row["order"], row["version"]):
+                    is_older = alone or row["version"] < oldest
+                    obsolete_keys[oldest if is_older else extent.version].append(key)
+            for version, keys in obsolete_keys.items():
+                if alone:
+                    await self._rows.delete(table, keys)
+                else:
+                    # A newer version may have been written under the same key meanwhile; whoever
+                    # wrote it removes what is obsolete of it.
+                    await self._rows.delete_older(table, keys, "version", version)
 
 
 CLEARED = ("extractions", "figure_descriptions", "keywords", "answers")

@@ -152,7 +152,9 @@ class Passages(Protocol):
         ...
 
     async def remove_obsolete(
-        self, partition: Partition, document_id: str, extent: DocumentBounds
+        self, partition: Partition, bounds: Mapping[str, DocumentBounds], *, alone: bool = False
     ) -> None:
-        """Remove the passages that no longer belong to the document."""
+        """Remove the passages that no longer belong to these documents, by their bounds. `alone`:
+        nobody else writes the partition.
+        """
         ...

@@ -52,9 +52,10 @@ async def on_events(
         states = await _fold(partition, records, documents)
         # After the write, so that of two replicas with two versions the one that writes last
         # removes.
-        for state in states:
-            if extent := _new_bounds(state, records[state.id]):
-                await passages.remove_obsolete(partition, state.id, extent)
+        new_bounds = {state.id: _new_bounds(state, records[state.id]) for state in states}
+        await passages.remove_obsolete(
+            partition, {id: extent for id, extent in new_bounds.items() if extent}
+        )
         stated_ids = documents_with_validity(deliveries)
         await documents.record_supersessions(
             partition, [state for state in states if state.id in stated_ids]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from contracts.events import GraphEdited, StageFailed
+from contracts.events import DocumentDeleted, GraphEdited, StageFailed
 from contracts.graph import Generations, Partition
 from contracts.subjects import token
 from runtime.bus.event_summary import short_text
@@ -193,6 +193,30 @@ async def test_a_batch_is_one_read_and_one_write_of_all_its_documents() -> None:
         "d": "processed",
         "e": "processed",
     }
+
+
+async def test_a_backlog_of_deletions_takes_one_read_and_one_removal_of_passages(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    harness = QueryHarness()
+    names = [f"d{number}" for number in range(40)]
+    for number, name in enumerate(names):
+        await harness.project(*life(name, 2, version=number + 1))
+    calls: list[str] = []
+    delete_older = harness.rows.delete_older
+
+    async def noted(table: Table, *arguments: Any) -> None:
+        calls.append(table.name)
+        await delete_older(table, *arguments)
+
+    monkeypatch.setattr(harness.rows, "delete_older", noted)
+    deletions = [
+        delivered(DocumentDeleted(document_id=name), 1000 + number)
+        for number, name in enumerate(names)
+    ]
+    await harness.project(*deletions)
+    assert calls == ["chunks"]
+    assert await harness.rows.scan(Table("chunks", SPACE)) == []
 
 
 async def test_what_changes_nothing_is_not_written_again() -> None:
