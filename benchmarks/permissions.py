@@ -5,11 +5,11 @@
 
 Rows, graph and vectors are written into the stores as the services write them, without the
 services: SQLite for rows, memory for the graph and the vectors. Each document speaks of a person of
-its own and of two hubs, and three of five are for groups, drawn at random. Prints milliseconds of
-CPU of a `mix` question (retrieval without a model), asked in turns by who sees everything and by
-four viewers; and how much dearer the median is. The first questions of each do not count. Then the
-first questions of other viewers, of whom nothing is kept, and what a look at the graph costs: its
-hubs, and what is around an office and a town, at the first look and again.
+its own and of three hubs, and three of five are for groups, drawn at random. Prints milliseconds of
+CPU, reads and rows of a `mix` question (retrieval without a model), asked in turns by who sees
+everything and by four viewers; and how much dearer the median is. The first questions of each do
+not count. Then the first questions of other viewers, of whom nothing is kept, and what a look at
+the graph costs: its hubs, and what is around an entity, at the first look and again.
 """
 
 import argparse
@@ -19,28 +19,25 @@ import statistics
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Awaitable, Collection, Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from benchmarks.measuring.tables import number, table
-from contracts.access import Access
-from contracts.graph import Entity, Generations, Partition, Relation, VectorRow
-from contracts.ids import chunk_id, chunk_vector_id, sha256
+from benchmarks.permissions_corpus import Corpus, drawn_access, names_of
+from contracts.graph import Generations, Partition, VectorRow
+from contracts.ids import chunk_vector_id, sha256
 from knowledge.contribution_rows import (
     CONTRIBUTIONS_TABLE,
     MENTIONS_TABLE,
-    Row,
-    chunk_hash,
-    chunk_row,
-    mention_prefix,
 )
 from knowledge.vector_rows import entity_row, relation_row
 from offline.embeddings.lexical import LexicalEmbedder
 from runtime.batching import batched
 from runtime.bus.memory import MemoryLiveGenerations, MemoryLog
 from runtime.models.open import open_tokenizer
-from runtime.stores.documents.port import Rows, Table
+from runtime.stores.documents.port import Row, Rows, Table, Where
 from runtime.stores.documents.sqlite.store import SqliteRows
 from runtime.stores.graph.memory import MemoryGraph
 from runtime.stores.vectors.memory import MemoryVectors
@@ -57,138 +54,18 @@ from services.query.retrieval.caches.invalidation import ProjectionCache
 from services.query.retrieval.caches.name_indexes import NameIndexes
 from services.query.retrieval.dependencies import RetrievalDependencies
 from services.query.retrieval.retrieve import retrieve
-from services.query.status.document_status import STEPS, DocumentStatus
 from services.query.visibility.followed_log import FollowedVisibility
 from services.query.visibility.graph import graph_seen_by
 from services.query.visibility.restricted_items import RestrictedItems
 from services.query.visibility.viewer import Viewer
 
 PARTITION = Partition("w", 1)
-OFFICES, TOWNS = 500, 50
-"""Hubs: each is in one of so many documents."""
-
-MAX_SOURCES = 200
 CACHE_BYTES = 64 * 1024 * 1024
 WARMING = 20
 """Questions of each side that do not count."""
 
 SHARE_OF_GROUPS = 0.1
 """Share of all groups that a viewer is in: with what everyone sees, about half of the documents."""
-
-
-@dataclass
-class Corpus:
-    """Documents and what they say, as rows."""
-
-    statuses: list[DocumentStatus] = field(default_factory=list[DocumentStatus])
-    passages: list[Passage] = field(default_factory=list[Passage])
-    contributions: dict[str, Row] = field(default_factory=dict[str, Row])
-    mentions: dict[str, Row] = field(default_factory=dict[str, Row])
-    supports: defaultdict[tuple[str, ...], list[tuple[str, str]]] = field(
-        default_factory=lambda: defaultdict[tuple[str, ...], list[tuple[str, str]]](list)
-    )
-    """Chunk and description, by the key that the chunk speaks of."""
-
-    def add(self, place: int, access: Access | None) -> None:
-        """Add a document of one chunk."""
-        id = f"doc-{place:032x}"
-        person, office, town = names_of(place)
-        text = f"{person} leads {office} since {1800 + place % 200}. {office} is in {town}."
-        chunk = chunk_id(id, 0)
-        file_path = f"letter-{place}.md"
-        status = DocumentStatus(
-            id=id,
-            file_path=file_path,
-            version=place + 1,
-            added=place + 1,
-            chunk_count=1,
-            bits=dict.fromkeys(STEPS, 1),
-            access=access,
-            access_set=place + 1 if access else 0,
-        )
-        self.statuses.append(status)
-        self.passages.append(Passage(chunk, id, 0, text, file_path, version=place + 1))
-        statements = {
-            (person,): f"{person} leads {office}",
-            (office,): f"{office} is led by {person}",
-            (town,): f"{office} is in {town}",
-            tuple(sorted((person, office))): f"{person} leads {office}",
-            tuple(sorted((office, town))): f"{office} is in {town}",
-        }
-        fields = {
-            "chunk_id": chunk,
-            "document_id": id,
-            "order": 0,
-            "version": place + 1,
-            "added_at": place + 1,
-            "file_path": file_path,
-        }
-        self.contributions[chunk_hash(chunk)] = chunk_row(
-            fields, map(_statement, statements.items())
-        )
-        for key, description in statements.items():
-            self.mentions[mention_prefix(key) + chunk_hash(chunk)] = {"chunk_id": chunk}
-            self.supports[key].append((chunk, description))
-
-    def entities(self) -> list[Entity]:
-        """Return the entities, as folds of what the documents say."""
-        return [
-            Entity(key[0], 1, "other", _joined(supports), _chunks(supports), ("a",), len(supports))
-            for key, supports in self.supports.items()
-            if len(key) == 1
-        ]
-
-    def relations(self) -> list[Relation]:
-        """Return the relations."""
-        return [
-            Relation(
-                key[0],
-                key[1],
-                1,
-                float(len(supports)),
-                ("leads",),
-                _joined(supports),
-                _chunks(supports),
-                ("a",),
-                len(supports),
-            )
-            for key, supports in self.supports.items()
-            if len(key) == 2
-        ]
-
-
-def names_of(place: int) -> tuple[str, str, str]:
-    """Return the person, the office and the town of a document."""
-    return f"Person {place}", f"Office {place % OFFICES}", f"Town {place % TOWNS}"
-
-
-def _statement(statement: tuple[tuple[str, ...], str]) -> Row:
-    names, description = statement
-    kind = "entity" if len(names) == 1 else "relation"
-    return {
-        "names": list(names),
-        "description": description,
-        "kind": kind,
-        "type": "other",
-        "keywords": [],
-        "weight": 1.0,
-    }
-
-
-def _joined(supports: Sequence[tuple[str, str]]) -> str:
-    return " ".join(dict.fromkeys(description for _, description in supports[:8]))
-
-
-def _chunks(supports: Sequence[tuple[str, str]]) -> tuple[str, ...]:
-    return tuple(chunk for chunk, _ in supports[:MAX_SOURCES])
-
-
-def drawn_access(choice: random.Random, principals: int) -> Access | None:
-    """Return who may see a document: two of five times everyone."""
-    if choice.random() < 0.4:
-        return None
-    groups = choice.sample(range(principals), choice.randint(1, 5))
-    return Access(allow=tuple(f"group:g{group}" for group in groups))
 
 
 async def open_stores(rows: Rows, corpus: Corpus) -> RetrievalDependencies:
@@ -256,24 +133,80 @@ def _chunk_row(passage: Passage) -> VectorRow:
     )
 
 
-async def milliseconds(deps: RetrievalDependencies, question: str, viewer: Viewer | None) -> float:
-    """Return milliseconds of CPU that the retrieval for a question takes."""
-    partitions = Partitions.of("w", Generations())
-    start = time.process_time()
-    await retrieve(Question(question, "mix", viewer=viewer), partitions, deps)
-    return 1000 * (time.process_time() - start)
+class Cost(NamedTuple):
+    """What something took: milliseconds of CPU, reads of the document store, rows that these
+    returned.
+    """
+
+    milliseconds: float
+    reads: int
+    rows: int
 
 
-async def browsing_milliseconds(
-    deps: RetrievalDependencies, view: str, viewer: Viewer | None, items: RestrictedItems
-) -> float:
-    """Return milliseconds of CPU that a look at the graph takes: `hubs`, or around an entity."""
-    start = time.process_time()
-    graph = await graph_seen_by(viewer, deps.graph, deps.provenance, deps.visibility, "w", items)
-    names = await graph.hubs(PARTITION, limit=50) if view == "hubs" else [view]
-    await graph.entities(PARTITION, names)
-    await graph.relation_summaries(PARTITION, names, limit=100)
-    return 1000 * (time.process_time() - start)
+class CountedRows(SqliteRows):
+    """Counts what is read."""
+
+    reads = 0
+    rows = 0
+
+    async def get(self, table: Table, keys: Collection[str]) -> dict[str, Row]:
+        rows = await super().get(table, keys)
+        self.count_read(rows)
+        return rows
+
+    async def find(self, table: Table, where: Where, **options: Any) -> list[tuple[str, Row]]:
+        rows = await super().find(table, where, **options)
+        self.count_read(rows)
+        return rows
+
+    async def scan(self, table: Table, after: str = "", limit: int = 1000) -> list[tuple[str, Row]]:
+        rows = await super().scan(table, after, limit)
+        self.count_read(rows)
+        return rows
+
+    async def under(self, table: Table, prefixes: Collection[str]) -> list[tuple[str, Row]]:
+        rows = await super().under(table, prefixes)
+        self.count_read(rows)
+        return rows
+
+    def count_read(self, rows: Collection[Any]) -> None:
+        """Count a read that returned these rows."""
+        self.reads += 1
+        self.rows += len(rows)
+
+    async def cost(self, work: Awaitable[Any]) -> Cost:
+        """Return what something takes. Nothing else may be at work."""
+        start, reads, rows = time.process_time(), self.reads, self.rows
+        await work
+        spent = 1000 * (time.process_time() - start)
+        return Cost(spent, self.reads - reads, self.rows - rows)
+
+
+@dataclass(frozen=True)
+class Stores:
+    """The stores of the benchmark."""
+
+    rows: CountedRows
+    deps: RetrievalDependencies
+
+    async def question(self, question: str, viewer: Viewer | None) -> Cost:
+        """Return what the retrieval for a question takes."""
+        partitions = Partitions.of("w", Generations())
+        asked = Question(question, "mix", viewer=viewer)
+        return await self.rows.cost(retrieve(asked, partitions, self.deps))
+
+    async def look(self, view: str, viewer: Viewer | None, items: RestrictedItems) -> Cost:
+        """Return what a look at the graph takes: at the `hubs`, or around an entity."""
+        return await self.rows.cost(self._look(view, viewer, items))
+
+    async def _look(self, view: str, viewer: Viewer | None, items: RestrictedItems) -> None:
+        deps = self.deps
+        graph = await graph_seen_by(
+            viewer, deps.graph, deps.provenance, deps.visibility, "w", items
+        )
+        names = await graph.hubs(PARTITION, limit=50) if view == "hubs" else [view]
+        await graph.entities(PARTITION, names)
+        await graph.relation_summaries(PARTITION, names, limit=100)
 
 
 def drawn_viewer(choice: random.Random, principals: int) -> Viewer:
@@ -284,52 +217,57 @@ def drawn_viewer(choice: random.Random, principals: int) -> Viewer:
 
 def drawn_question(choice: random.Random, documents: int, turn: int) -> str:
     """Return a question about an office of which several documents speak."""
-    _, office, town = names_of(choice.randrange(documents))
+    _, office, town, _ = names_of(choice.randrange(documents))
     return f"Who leads {office} in {town} since {1800 + turn % 200}?"
 
 
 async def first_questions(
-    deps: RetrievalDependencies, choice: random.Random, options: argparse.Namespace
-) -> dict[str, list[float]]:
+    stores: Stores, choice: random.Random, options: argparse.Namespace
+) -> dict[str, list[Cost]]:
     """Return what the first question of viewers costs of whom nothing is kept, beside the same
     question of who sees everything.
     """
-    times: dict[str, list[float]] = {"everything": [], "a part, first question": []}
+    costs: dict[str, list[Cost]] = {"everything": [], "a part, first question": []}
     for turn in range(options.first):
         question = drawn_question(choice, options.documents, turn)
         viewer = drawn_viewer(choice, options.principals)
-        times["everything"].append(await milliseconds(deps, question, None))
-        times["a part, first question"].append(await milliseconds(deps, question, viewer))
-    return times
+        costs["everything"].append(await stores.question(question, None))
+        costs["a part, first question"].append(await stores.question(question, viewer))
+    return costs
 
 
 async def looks_at_the_graph(
-    deps: RetrievalDependencies, choice: random.Random, options: argparse.Namespace
-) -> dict[str, list[float]]:
+    stores: Stores, choice: random.Random, options: argparse.Namespace
+) -> dict[str, list[Cost]]:
     """Return what looks at the graph cost, by what is looked at and who looks."""
-    times: defaultdict[str, list[float]] = defaultdict(list)
+    costs: defaultdict[str, list[Cost]] = defaultdict(list)
     for _ in range(options.first):
         viewer = drawn_viewer(choice, options.principals)
-        _, office, town = names_of(choice.randrange(options.documents))
-        for view, name in (("hubs", "hubs"), ("an office", office), ("a town", town)):
+        _, office, town, country = names_of(choice.randrange(options.documents))
+        views = (("hubs", "hubs"), ("an office", office), ("a town", town), ("a country", country))
+        for view, name in views:
             items = RestrictedItems()
             for row, who in (("everything", None), ("first look", viewer), ("again", viewer)):
-                spent = await browsing_milliseconds(deps, name, who, items)
-                times[f"{view}, {row}"].append(spent)
-    return times
+                costs[f"{view}, {row}"].append(await stores.look(name, who, items))
+    return costs
 
 
-def print_times(title: str, times: dict[str, list[float]]) -> None:
+def print_costs(title: str, costs: dict[str, list[Cost]]) -> None:
     """Print a table; each row is compared with the last one before it of who sees everything."""
     lines: list[list[str]] = []
     base = 0.0
-    for name, of_name in times.items():
-        median = statistics.median(of_name)
+    for name, of_name in costs.items():
+        milliseconds = [cost.milliseconds for cost in of_name]
+        median = statistics.median(milliseconds)
         base = median if name.endswith("everything") else base
+        reads = statistics.median(cost.reads for cost in of_name)
+        rows = statistics.median(cost.rows for cost in of_name)
+        times = f"{median / base:.2f}"
         lines.append(
-            [name, number(median), number(statistics.mean(of_name)), f"{median / base:.2f}"]
+            [name, number(median), number(statistics.mean(milliseconds)), times]
+            + [f"{round(count):,}" for count in (reads, rows)]
         )
-    print(table([title, "CPU ms, median", "mean", "times"], lines))
+    print(table([title, "CPU ms, median", "mean", "times", "reads", "rows"], lines), "\n")
 
 
 async def measure(options: argparse.Namespace) -> None:
@@ -340,26 +278,25 @@ async def measure(options: argparse.Namespace) -> None:
         corpus.add(place, drawn_access(choice, options.principals))
     viewers = [drawn_viewer(choice, options.principals) for _ in range(4)]
     with tempfile.TemporaryDirectory() as folder:
-        rows = SqliteRows(Path(folder) / "rows.db")
+        rows = CountedRows(Path(folder) / "rows.db")
         await rows.prepare()
-        deps = await open_stores(rows, corpus)
-        times: dict[str, list[float]] = {"everything": [], "a part": []}
+        stores = Stores(rows, await open_stores(rows, corpus))
+        costs: dict[str, list[Cost]] = {"everything": [], "a part": []}
         for turn in range(WARMING + options.asked):
             question = drawn_question(choice, options.documents, turn)
             for name, viewer in (("everything", None), ("a part", viewers[turn % len(viewers)])):
-                spent = await milliseconds(deps, question, viewer)
+                cost = await stores.question(question, viewer)
                 if turn >= WARMING:
-                    times[name].append(spent)
-        seen = [len((await deps.visibility.of("w", viewer)).ids) for viewer in viewers]
-        first_times = await first_questions(deps, choice, options)
-        look_times = await looks_at_the_graph(deps, choice, options)
+                    costs[name].append(cost)
+        visibility = stores.deps.visibility
+        seen = [len((await visibility.of("w", viewer)).ids) for viewer in viewers]
+        print(f"{options.documents:,} documents, {options.principals:,} principals", end="; ")
+        print(f"viewers see {seen}\n")
+        print_costs("who asks sees", costs)
+        print_costs("who asks sees", await first_questions(stores, choice, options))
+        look_costs = await looks_at_the_graph(stores, choice, options)
+        print_costs("who looks at the graph sees", look_costs)
         await rows.close()
-    print(
-        f"{options.documents:,} documents, {options.principals:,} principals; viewers see {seen}\n"
-    )
-    print_times("who asks sees", times)
-    print_times("who asks sees", first_times)
-    print_times("who looks at the graph sees", look_times)
 
 
 def main() -> None:

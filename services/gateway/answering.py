@@ -56,6 +56,7 @@ async def open_here(settings: QuerySettings, bus: Bus, health: Health) -> AsyncG
                 graph=dependencies.graph,
                 ledger=dependencies.ledger,
                 caches=dependencies.caches,
+                restricted_items=dependencies.restricted_items,
             ),
             past=service.questions.past,
             past_documents=MemoryPastDocuments(bus.log, service.questions.past),

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 from nats.js import JetStreamContext
@@ -69,6 +69,7 @@ from services.query.retrieval.port import EntityAliases, ProvenanceReader
 from services.query.status.current_partitions import CurrentPartitions
 from services.query.status.port import Documents, Passages, Positions
 from services.query.visibility.port import Visibility
+from services.query.visibility.restricted_items import RestrictedItems
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,6 +84,8 @@ class Projections:
     graph: Graph
     ledger: Ledger
     caches: ModelResultCaches
+    restricted_items: RestrictedItems = field(default_factory=RestrictedItems)
+    """What viewers are shown of the graph, and of exact search."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -193,6 +196,7 @@ class Parts:
             aliases=self.projections.aliases,
             max_nodes=self.settings.max_graph_nodes,
             edit_timeout=self.settings.edit_timeout,
+            restricted_items=self.projections.restricted_items,
         )
 
     def _search(self) -> SearchDependencies:
@@ -204,6 +208,7 @@ class Parts:
             graph=self.projections.graph,
             provenance=self.projections.provenance,
             past_documents=self.past_documents,
+            restricted_items=self.projections.restricted_items,
         )
 
     def _questions(

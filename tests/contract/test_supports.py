@@ -2,23 +2,28 @@
 merger fills it: all that chunks say of a thing, in pages, nothing gone; and all that chunks say.
 """
 
-from collections.abc import AsyncIterator
-from typing import Any
+from collections.abc import AsyncIterator, Sequence
+from typing import Any, TypeVar
 from uuid import uuid4
 
 import pytest
 import pytest_asyncio
 
 from contracts.events import DocumentDeleted, GraphEdited
-from contracts.graph import Generations, Partition, Provenance
+from contracts.graph import Entity, Generations, Partition, Provenance, Relation
 from contracts.graph_edits import EditedValues
 from services.merger.handler import on_entities_extracted, on_extents, on_graph_edited
 from services.query.adapters import contributions
 from services.query.adapters.contributions import RowContributions
 from services.query.adapters.provenance import RowProvenance
+from services.query.visibility.kept_supports import KeptSupports
+from services.query.visibility.restricted_items import RestrictedItems
+from services.query.visibility.restricted_reads import key_of, restrict_item, restrict_items
 from tests.support.events import delivered, document, entity, extracted, relation
 from tests.support.merging import Merger
 from tests.support.rows import Opener
+
+T = TypeVar("T", Entity, Relation)
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -27,7 +32,8 @@ class Harness:
     """A merger and what supports its graph, in a workspace of the test's own."""
 
     def __init__(self, rows: Any) -> None:
-        self.merger, self.supports = Merger(rows), RowProvenance(rows)
+        self.merger = Merger(rows)
+        self.supports = RowProvenance(rows)
         self.contributions = RowContributions(rows)
         self.workspace, self.place = f"w-{uuid4().hex}", 10
 
@@ -190,3 +196,32 @@ async def test_every_chunk_is_read_with_what_it_says_and_a_deleted_one_says_noth
         assert {c.version for c in chunk.contributions} == {chunk.version}
     empty_partition = Partition(harness.workspace, 2)
     assert [chunk async for chunk in harness.contributions.chunks(empty_partition)] == []
+
+
+async def test_lists_of_chunks_tell_what_all_contributions_tell(harness: Harness) -> None:
+    await harness.says(4, "A", "B")
+    await harness.says(3, "B", "C", first=20)
+    await harness.edit("merge_entities", "B", target="C")
+    await harness.take(on_extents, DocumentDeleted(document_id="d21"))
+    reader = harness.supports
+    partition = harness.partition
+    entities = list((await harness.merger.entities(partition)).values())
+    relations = list((await harness.merger.relations(partition)).values())
+    edited_keys = await reader.edited_keys(partition, [("A",), ("C",), ("A", "C"), ("D",)])
+    assert edited_keys == {("C",), ("A", "C")}
+    for documents in map(frozenset, ({"d0"}, {"d1", "d2", "d20"}, {"d22"}, {"d0", "d1", "d2"})):
+        await assert_lists_tell(entities, documents, harness)
+        await assert_lists_tell(relations, documents, harness)
+
+
+async def assert_lists_tell(
+    items: Sequence[T], documents: frozenset[str], harness: Harness
+) -> None:
+    """Restrict by lists, and by all contributions to each."""
+    reader = harness.supports
+    partition = harness.partition
+    by_lists = await restrict_items(items, documents, partition, reader, KeptSupports())
+    by_all = [await restrict_item(item, documents, partition, reader) for item in items]
+    assert by_lists == by_all
+    weights = await RestrictedItems().weights(items, documents, partition, reader)
+    assert weights.keys() == {key_of(result.item) for result in by_all if result.item}

@@ -1,6 +1,6 @@
 """What the routes of the graph work with."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Annotated
 
 from contracts.graph import Partition
@@ -11,6 +11,7 @@ from services.query.partitions import graph_partition
 from services.query.retrieval.port import EntityAliases, ProvenanceReader
 from services.query.status.current_partitions import CurrentPartitions
 from services.query.status.port import Documents, Passages
+from services.query.visibility.contributions import PagedContributions
 from services.query.visibility.graph import (
     BrowsedGraph,
     RestrictedContributions,
@@ -19,7 +20,6 @@ from services.query.visibility.graph import (
 )
 from services.query.visibility.port import Visibility
 from services.query.visibility.restricted_items import RestrictedItems
-from services.query.visibility.restriction import Contributions
 from services.query.visibility.viewer import Viewer
 
 
@@ -42,13 +42,13 @@ class GraphDependencies:
     aliases: EntityAliases
     max_nodes: int
     edit_timeout: float
-    restricted_items: RestrictedItems = field(default_factory=RestrictedItems)
+    restricted_items: RestrictedItems
 
     async def partition(self, workspace: str) -> Partition:
         """Return where the graph of the workspace is read."""
         return await graph_partition(self.pointers, workspace)
 
-    async def contributions_of(self, viewer: Viewer | None, workspace: str) -> Contributions:
+    async def contributions_of(self, viewer: Viewer | None, workspace: str) -> PagedContributions:
         """Return the contributions that the viewer sees."""
         graph = await self.graph_of(viewer, workspace)
         if isinstance(graph, RestrictedGraph):

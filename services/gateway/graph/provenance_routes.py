@@ -13,7 +13,7 @@ from services.gateway.graph.sources import Source, sources_of
 from services.gateway.promoted_branches import ReadWorkspace
 from services.query.partitions import Partitions
 from services.query.status.port import Passages
-from services.query.visibility.restriction import Contributions
+from services.query.visibility.contributions import PagedContributions
 
 router = APIRouter(tags=["graph"])
 
@@ -66,7 +66,7 @@ class ProvenanceResponse(BaseModel):
 class SeenSources:
     """Where the contributions are read that a viewer sees, and their passages."""
 
-    contributions: Contributions
+    contributions: PagedContributions
     passages: Passages
     partitions: Partitions
 

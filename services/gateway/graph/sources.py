@@ -9,7 +9,7 @@ from contracts.ids import pair
 from services.query.partitions import Partitions
 from services.query.passage import Passage
 from services.query.status.port import Passages
-from services.query.visibility.restriction import Contributions
+from services.query.visibility.contributions import PagedContributions
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Source:
 
 
 async def sources_of(
-    provenance: Contributions,
+    provenance: PagedContributions,
     passages: Passages,
     partitions: Partitions,
     names: tuple[str, ...],

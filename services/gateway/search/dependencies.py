@@ -24,6 +24,7 @@ from services.query.status.port import Documents, Passages
 from services.query.visibility.documents import documents_seen_by
 from services.query.visibility.graph import BrowsedGraph, graph_seen_by
 from services.query.visibility.port import Visibility, VisibilityAsOf
+from services.query.visibility.restricted_items import RestrictedItems
 
 T = TypeVar("T")
 
@@ -42,6 +43,7 @@ class SearchDependencies:
     graph: Graph
     provenance: ProvenanceReader
     past_documents: PastDocuments
+    restricted_items: RestrictedItems
     turns: FairSemaphore = field(
         default_factory=lambda: FairSemaphore(SEARCHES_AT_ONCE, most_of_one=1)
     )
@@ -88,7 +90,12 @@ class WorkspaceReader:
             return await self.past.graph(self.sequence)
         workspace = self.workspace
         graph = await graph_seen_by(
-            self.past.viewer, self.deps.graph, self.deps.provenance, self.deps.visibility, workspace
+            self.past.viewer,
+            self.deps.graph,
+            self.deps.provenance,
+            self.deps.visibility,
+            workspace,
+            self.deps.restricted_items,
         )
         return graph, await graph_partition(self.deps.pointers, workspace)
 

@@ -5,11 +5,12 @@ An entity's node lists at most 200 of its chunks; here are all of them.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from contracts.graph import ChunkContribution, Partition, Provenance
 from knowledge.contribution_rows import (
     CONTRIBUTIONS_TABLE,
+    EDITS_COUNTER,
     FOLDED_TABLE,
     MENTIONS_TABLE,
     Names,
@@ -21,6 +22,7 @@ from knowledge.contribution_rows import (
     provenance_of,
     sources_in,
 )
+from knowledge.contributions import Key
 from knowledge.homonyms import Source
 from runtime.stores.documents.port import Row, Rows, Table
 
@@ -79,6 +81,37 @@ class RowProvenance:
             for chunk, row in row_of.items()
             if row and (contributions := chunk_contributions_in(row))
         }
+
+    async def edited_keys(self, partition: Partition, keys: Collection[Key]) -> set[Key]:
+        """See `ProvenanceReader.edited_keys`. Where nothing was ever edited, one row is read."""
+        if not keys or not await self._rows.existing(
+            Table(MENTIONS_TABLE, partition), [EDITS_COUNTER]
+        ):
+            return set()
+        by_hash = {key_hash(key): key for key in keys}
+        rows = await self._rows.get(Table(FOLDED_TABLE, partition), by_hash.keys())
+        return {
+            by_hash[hash]
+            for hash, row in rows.items()
+            if sources_in(row) != [Source(by_hash[hash])]
+        }
+
+    async def in_chunks(
+        self, partition: Partition, chunks: Mapping[Key, Collection[str]]
+    ) -> dict[Key, list[Provenance]]:
+        """See `ProvenanceReader.in_chunks`. One read of the rows of all these chunks."""
+        hashes = {chunk_hash(chunk) for of_key in chunks.values() for chunk in of_key}
+        rows = await self._rows.get(Table(CONTRIBUTIONS_TABLE, partition), hashes)
+        by_key: dict[Key, list[Provenance]] = {}
+        for key, of_key in chunks.items():
+            prefix = mention_prefix(key)
+            supports = [
+                provenance_of(prefix + hash, rows[hash], key)
+                for hash in map(chunk_hash, of_key)
+                if hash in rows
+            ]
+            by_key[key] = [support for support in supports if support]
+        return by_key
 
     async def _sources(self, partition: Partition, names: Names) -> dict[str, list[Source]]:
         """Return the sources of the names by the prefix of their mentions."""

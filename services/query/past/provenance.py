@@ -45,6 +45,29 @@ class PastProvenance:
         by_chunk = self._by_chunk
         return {chunk: by_chunk[chunk] for chunk in chunks if chunk in by_chunk}
 
+    async def edited_keys(self, partition: Partition, keys: Collection[Key]) -> set[Key]:
+        """See `ProvenanceReader.edited_keys`."""
+        return {
+            key
+            for key in keys
+            if any(
+                contribution.names != key for contribution in self.state.contributions.get(key, ())
+            )
+        }
+
+    async def in_chunks(
+        self, partition: Partition, chunks: Mapping[Key, Collection[str]]
+    ) -> dict[Key, list[Provenance]]:
+        """See `ProvenanceReader.in_chunks`."""
+        return {
+            key: [
+                provenance_of(contribution)
+                for contribution in self.state.contributions.get(key, ())
+                if contribution.names == key and contribution.chunk_id in of_key
+            ]
+            for key, of_key in chunks.items()
+        }
+
     @cached_property
     def _by_chunk(self) -> Mapping[str, list[ChunkContribution]]:
         by_chunk: defaultdict[str, list[ChunkContribution]] = defaultdict(list)

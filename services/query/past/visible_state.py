@@ -8,9 +8,9 @@ from contracts.graph import Entity, Provenance, Relation
 from knowledge.contributions import Key
 from services.query.past.provenance import provenance_of
 from services.query.past.state import PastState
+from services.query.visibility.listed_sources import listed_sources
 from services.query.visibility.restriction import (
     MAX_PROVENANCE,
-    has_all_sources,
     is_visible_name,
     restricted,
     unspoken_names,
@@ -50,7 +50,7 @@ def visible_item(state: PastState, key: Key, item: T, ids: Collection[str]) -> T
     contributions = [
         contribution for contribution in _provenance(state, key) if contribution.document_id in ids
     ]
-    if not has_all_sources(item, ids):
+    if not listed_sources(item, ids).is_wholly_visible:
         return restricted(item, contributions[:MAX_PROVENANCE])
     ends = unspoken_names(item, contributions) if isinstance(item, Relation) else ()
     has_visible_ends = all(is_visible_name(name, _provenance(state, (name,)), ids) for name in ends)

@@ -1,6 +1,6 @@
 """Ports of retrieval, beside the graph and vector stores."""
 
-from collections.abc import AsyncGenerator, Collection, Sequence
+from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -14,7 +14,7 @@ from contracts.graph import (
     VectorKind,
 )
 from contracts.graph_edits import GraphOperation
-from knowledge.contributions import Contribution
+from knowledge.contributions import Contribution, Key
 from runtime.models.port import Vector
 from runtime.stores.graph.port import Neighbourhood, RelationSummary
 from services.query.partitions import Partitions
@@ -132,6 +132,21 @@ class ProvenanceReader(Protocol):
     ) -> dict[str, list[ChunkContribution]]:
         """Return by chunk id what these chunks say, in their documents' words; chunks that say
         nothing are left out.
+        """
+        ...
+
+    async def edited_keys(self, partition: Partition, keys: Collection[Key]) -> set[Key]:
+        """Return those of the keys that people have edited so that other contributions belong to
+        them than those which have their names, or not all of these.
+        """
+        ...
+
+    async def in_chunks(
+        self, partition: Partition, chunks: Mapping[Key, Collection[str]]
+    ) -> dict[Key, list[Provenance]]:
+        """Return by key what these of its chunks say of it, of a key that people have not edited.
+
+        A key of which they say nothing has an empty list.
         """
         ...
 

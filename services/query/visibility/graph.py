@@ -1,16 +1,19 @@
 """The graph that a viewer sees, as if there were no documents but those it sees."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol, TypeVar
 
 from contracts.graph import Entity, Partition, Provenance, Relation
 from contracts.ids import pair
+from knowledge.contributions import Key
 from runtime.stores.graph.port import Graph, RelationSummary
+from services.query.visibility.contributions import Contributions
 from services.query.visibility.port import Visibility
 from services.query.visibility.restricted_items import RestrictedItems
-from services.query.visibility.restriction import Contributions
 from services.query.visibility.viewer import Viewer
+
+T = TypeVar("T", Entity, Relation)
 
 HUB_FACTOR = 4
 """How many times more hubs are read than are wanted, because some of them are hidden."""
@@ -88,24 +91,28 @@ class RestrictedGraph:
         """See `Graph.relation_summaries`. Both ends are seen, too."""
         by_name = await self.graph.relation_summaries(partition, names, limit=MAX_RELATIONS)
         keys = {summary.key for group in by_name.values() for summary in group}
-        relations = await self.relations(partition, keys)
-        ends = await self.entities(partition, {name for key in relations for name in key})
-        visible_items = {
-            key: RelationSummary(relation.source, relation.target, relation.weight)
-            for key, relation in relations.items()
-            if ends.keys() >= {*key}
-        }
-        unrelated_names = [name for name in by_name if name not in ends]
-        visible_names = {*ends, *await self.entities(partition, unrelated_names)}
+        weights = await self._weights(await self.graph.relations(partition, keys), partition)
+        ends = {name for key in weights for name in key}
+        visible_names = await self._weights(
+            await self.graph.entities(partition, ends.union(by_name)), partition
+        )
         summaries: dict[str, list[RelationSummary]] = {}
         for name, group in by_name.items():
-            if name in visible_names:
+            if (name,) in visible_names:
                 summaries_at_name = [
-                    visible_items[summary.key] for summary in group if summary.key in visible_items
+                    RelationSummary(*summary.key, weights[summary.key])
+                    for summary in group
+                    if summary.key in weights
+                    and all((end,) in visible_names for end in summary.key)
                 ]
                 summaries_at_name.sort(key=lambda summary: (-summary.weight, summary.key))
                 summaries[name] = summaries_at_name[:limit]
         return summaries
+
+    async def _weights(self, items: Mapping[Any, T], partition: Partition) -> dict[Key, float]:
+        return await self.items.weights(
+            list(items.values()), self.documents, partition, self.contributions
+        )
 
     async def degrees(self, partition: Partition, names: Collection[str]) -> dict[str, int]:
         """See `Graph.degrees`."""

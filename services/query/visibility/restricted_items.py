@@ -1,13 +1,15 @@
 """Entities and relations restricted to some documents, kept for further questions."""
 
-import asyncio
 from collections.abc import Sequence
 from typing import TypeVar
 
 from cachetools import LRUCache
 
 from contracts.graph import Entity, Partition, Relation
-from services.query.visibility.restriction import Contributions, restrict_item
+from knowledge.contributions import Key
+from services.query.visibility.contributions import Contributions
+from services.query.visibility.kept_supports import KeptSupports
+from services.query.visibility.restricted_reads import key_of, listed_weights, restrict_items
 
 T = TypeVar("T", Entity, Relation)
 
@@ -17,8 +19,6 @@ MAX_SETS = 32
 MAX_ITEMS = 4_000
 """Entities and relations that are kept for each."""
 
-Key = tuple[Partition, str | tuple[str, str]]
-
 
 class RestrictedItems:
     """Restricts entities and relations, and keeps each by its revision. Where documents come, go,
@@ -27,8 +27,9 @@ class RestrictedItems:
 
     def __init__(self) -> None:
         self._kept: LRUCache[
-            frozenset[str], LRUCache[Key, tuple[int, Entity | Relation | None]]
+            frozenset[str], LRUCache[tuple[Partition, Key], tuple[int, Entity | Relation | None]]
         ] = LRUCache(MAX_SETS)
+        self._supports = KeptSupports()
 
     async def restrict(
         self,
@@ -46,21 +47,36 @@ class RestrictedItems:
         missing_items: list[T] = []
         results: dict[Key, T | None] = {}
         for item in items:
-            revision, kept_item = kept_items.get(_key(graph, item), (-1, None))
+            revision, kept_item = kept_items.get((graph, key_of(item)), (-1, None))
             if revision == item.revision:
-                results[_key(graph, item)] = kept_item  # pyright: ignore[reportArgumentType]
+                results[key_of(item)] = kept_item  # pyright: ignore[reportArgumentType]
             else:
                 missing_items.append(item)
-        read_items = await asyncio.gather(
-            *(restrict_item(item, documents, graph, contributions) for item in missing_items)
+        read_items = await restrict_items(
+            missing_items, documents, graph, contributions, self._supports
         )
         for item, result in zip(missing_items, read_items, strict=True):
-            results[_key(graph, item)] = result.item
+            results[key_of(item)] = result.item
             if result.is_lasting:
-                kept_items[_key(graph, item)] = item.revision, result.item
-        in_order = [results[_key(graph, item)] for item in items]
+                kept_items[graph, key_of(item)] = item.revision, result.item
+        in_order = [results[key_of(item)] for item in items]
         return [item for item in in_order if item]
 
+    async def weights(
+        self,
+        items: Sequence[T],
+        documents: frozenset[str],
+        graph: Partition,
+        contributions: Contributions,
+    ) -> dict[Key, float]:
+        """Return the weights of the entities or relations that `restrict` returns; those of
+        entities mean nothing.
 
-def _key(graph: Partition, item: Entity | Relation) -> Key:
-    return graph, item.name if isinstance(item, Entity) else item.key
+        What documents say is read only where the lists of chunks do not tell.
+        """
+        by_lists = await listed_weights(items, documents, graph, contributions)
+        weights = {key: weight for key, weight in by_lists.items() if weight is not None}
+        further_items = [item for item in items if key_of(item) not in by_lists]
+        for item in await self.restrict(further_items, documents, graph, contributions):
+            weights[key_of(item)] = item.weight if isinstance(item, Relation) else 1.0
+        return weights

@@ -57,7 +57,7 @@ from services.query.retrieval.passage_index.index import NO_MENTION, PassageInde
 from services.query.retrieval.provenance import restrict_neighbourhood
 from services.query.retrieval.results import SearchResult
 from services.query.retrieval.scoping import DocumentIds
-from services.query.visibility.restriction import provenance_among
+from services.query.visibility.restricted_reads import visible_chunks
 
 MAX_HITS = 200
 """Passages most similar to the question that are asked of the vector store."""
@@ -171,12 +171,10 @@ async def _neighbourhood(
         return around
     nodes = around.nodes
     hubs = [name for name in names if name in nodes and nodes[name].support > MOST_SOURCES]
-    provenances = await asyncio.gather(
-        *(provenance_among((name,), documents, partition, deps.provenance) for name in hubs)
+    entities = await deps.graph_reader.entities(partition, hubs)
+    chunks_of_hubs = await visible_chunks(
+        list(entities.values()), documents, partition, deps.provenance
     )
-    chunks_of_hubs: dict[str, list[str]] = {}
-    for name, contributions in zip(hubs, provenances, strict=True):
-        chunks_of_hubs[name] = [contribution.chunk_id for contribution in contributions]
     return restrict_neighbourhood(around, documents, chunks_of_hubs)
 
 
