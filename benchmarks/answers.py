@@ -9,7 +9,8 @@ in memory. Without `--url` answers are quotations: right is one that quotes the 
 `--url` a model behind an OpenAI-compatible endpoint answers from the same passages: right is one
 that states the fact; no other model judges. Prints Markdown, the half for choosing, the held-out
 half and the questions written last apart; `--show` also prints what went wrong in the half for
-choosing.
+choosing. With `--slips` those questions alone are asked that name something, and a letter of each
+name is lost.
 """
 
 import argparse
@@ -21,7 +22,16 @@ from typing import Any, get_args
 
 from pydantic import SecretStr
 
-from benchmarks.answers_set import PARTS, Case, cases, declines, documents, quotes, states
+from benchmarks.answers_set import (
+    PARTS,
+    Case,
+    cases,
+    declines,
+    documents,
+    quotes,
+    states,
+    with_slips,
+)
 from benchmarks.multihop_stores import LIVE, CachedEmbedder, filled
 from contracts.chunking import Chunking
 from offline.answers.extractive_answer import NOT_SAID
@@ -30,6 +40,7 @@ from runtime.models.open import open_chat
 from runtime.settings import Settings
 from services.query.adapters.models import ModelAnswerGenerator, ModelFollowUps
 from services.query.adapters.offline import ExtractiveAnswerGenerator
+from services.query.adapters.tool_choices import ModelToolChoices
 from services.query.answering.ask import NO_CONTEXT, ask
 from services.query.partitions import Partitions
 from services.query.question import Effort, Question
@@ -59,8 +70,14 @@ async def outcomes(modes: Sequence[str], arguments: argparse.Namespace) -> list[
     chat = _chat(arguments)
     generator = ModelAnswerGenerator(chat) if chat else ExtractiveAnswerGenerator(embedder)
     follow_ups = ModelFollowUps(chat) if chat else None
+    tool_choices = ModelToolChoices(chat) if chat else None
+    questions = with_slips(cases()) if arguments.slips else cases()
     deps = stores.deps(
-        embed=embedder.embed, min_score=0.2, answer_generator=generator, follow_ups=follow_ups
+        embed=embedder.embed,
+        min_score=0.2,
+        answer_generator=generator,
+        follow_ups=follow_ups,
+        tool_choices=tool_choices,
     )
     turns = asyncio.Semaphore(arguments.concurrency)
 
@@ -88,7 +105,7 @@ async def outcomes(modes: Sequence[str], arguments: argparse.Namespace) -> list[
             answer.text,
         )
 
-    return await asyncio.gather(*(asked(case, mode) for mode in modes for case in cases()))
+    return await asyncio.gather(*(asked(case, mode) for mode in modes for case in questions))
 
 
 def _chat(arguments: argparse.Namespace) -> Any:
@@ -149,6 +166,7 @@ def main() -> None:
     parser.add_argument("--effort", choices=get_args(Effort), default="low")
     parser.add_argument("--concurrency", type=int, default=4)
     parser.add_argument("--show", action="store_true")
+    parser.add_argument("--slips", action="store_true", help="lose a letter of each name")
     arguments = parser.parse_args()
     modes = arguments.modes.split(",")
     results = asyncio.run(outcomes(modes, arguments))

@@ -1,7 +1,10 @@
 """The set of many kinds: how often is an answer without a model right, by kind of document?
 
 python -m benchmarks.answers_kinds [--modes mix,naive] [--part choosing] [--show]
-    [--chunking paragraph] [--size 200]
+    [--chunking paragraph] [--size 200] [--slips]
+
+With `--slips` those questions alone are asked that name something, and a letter of each name is
+lost.
 """
 
 import argparse
@@ -10,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.answers_set import DATA, plain
+from benchmarks.answers_set import DATA, plain, with_slips
 from benchmarks.multihop_stores import LIVE, CachedEmbedder, filled
 from benchmarks.multihop_world import Document
 from contracts.chunking import Chunking
@@ -164,10 +167,12 @@ def main() -> None:
     parser.add_argument("--show", action="store_true")
     parser.add_argument("--chunking", default="token")
     parser.add_argument("--size", type=int, default=CHUNKING.size)
+    parser.add_argument("--slips", action="store_true")
     arguments = parser.parse_args()
     size = arguments.size
     chunking = Chunking.by(arguments.chunking, size=size, overlap=size // 12)
     cases = [case for case in kind_cases() if case.part.endswith(arguments.part)]
+    cases = with_slips(cases) if arguments.slips else cases
     results = asyncio.run(outcomes(arguments.modes.split(","), cases, chunking))
     for row in results:
         wrong = not row.right if row.case.words else row.answered

@@ -2,11 +2,14 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal, Protocol, TypeVar, cast
 
 from benchmarks.multihop_world import Document
+from offline.answers.relevance import name_words
+from offline.answers.respelling import SHORTEST
+from offline.language.languages import language_of
 from runtime.parsing.files import parse
 
 DATA = Path(__file__).with_name("answers_data")
@@ -38,6 +41,28 @@ class Case:
     """`answerable`, `near` or `far`."""
     part: Part = "for choosing"
     """`held out` and `fresh` tell how good the method is; nothing was chosen by them."""
+
+
+class _Asked(Protocol):
+    @property
+    def question(self) -> str: ...
+
+
+C = TypeVar("C", bound=_Asked)
+
+
+def with_slips(cases: Sequence[C]) -> list[C]:
+    """Return the questions that have names, each name without a letter in its middle."""
+    slips: list[C] = []
+    for case in cases:
+        question = case.question
+        for word in name_words(question, language_of(question)):
+            if len(word) > SHORTEST and word.isalpha():
+                middle = len(word) // 2
+                question = question.replace(word, word[:middle] + word[middle + 1 :])
+        if question != case.question:
+            slips.append(cast("C", replace(cast("Any", case), question=question)))
+    return slips
 
 
 async def documents() -> list[Document]:

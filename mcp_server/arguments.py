@@ -23,8 +23,8 @@ Effort = Annotated[
     Literal["low", "medium", "high"],
     Field(
         description=(
-            "low: one search; medium, high: several rounds for questions of several steps, slower "
-            "and dearer."
+            "low: one search; medium: a round more for what is missing; high: a model looks around "
+            "with tools, for questions of several steps. Each is slower and dearer."
         )
     ),
 ]

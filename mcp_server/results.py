@@ -145,6 +145,11 @@ class Answer(BaseModel):
     receipt: str = Field(
         default="", description="the id of the answer's receipt, where answers are recorded"
     )
+    steps: list[str] = Field(
+        default=[],
+        description="with more effort, what was searched for and which tools were used, and last "
+        "why that ended",
+    )
 
     @classmethod
     def of(cls, answer: models.Answer) -> Self:
@@ -172,6 +177,12 @@ class Answer(BaseModel):
             prompt_truncated=answer.prompt_truncated,
             mode_reason=f"{answer.mode}: {answer.mode_reason}" if answer.mode_reason else "",
             receipt=answer.receipt or "",
+            steps=[
+                step
+                for search_round in answer.rounds or ()
+                for step in (*search_round.searches, search_round.ended)
+                if step
+            ],
         )
 
 

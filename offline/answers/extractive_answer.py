@@ -32,6 +32,7 @@ from offline.answers.relevance import (
     versions,
     wanted_terms,
 )
+from offline.answers.respelling import respelled
 from offline.answers.two_hops import MOST_BRIDGES, bridges, two_hops
 from offline.language.languages import CHINESE, ENGLISH, GERMAN, JAPANESE, language_of
 
@@ -162,6 +163,8 @@ async def extractive_answer(
     are given best first.
     """
     language = language_of(question)
+    texts = [f"{passage.text} {passage.headings} {passage.title}" for passage in passages]
+    question = respelled(question, texts, language)
     best = await _of_both_hops(question, passages, embedder) or _best(
         question, await scored_candidates(question, passages, embedder, language), language
     )

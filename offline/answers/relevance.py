@@ -112,10 +112,15 @@ def names(question: str, language: str = ENGLISH) -> frozenset[str]:
     with a digit or with a capital inside count. A name that the question gives as the source, as in
     "How does Bierce define love?", is none: texts seldom name their authors.
     """
+    return terms(" ".join(name_words(question, language)), language)
+
+
+def name_words(question: str, language: str) -> list[str]:
+    """Return the words of the names in a question: see `names`."""
     if not _SMALL.search(question):
-        return frozenset()
+        return []
     pattern = _UNUSUAL_NAME if language == GERMAN else _NAME
-    return terms(" ".join(pattern.findall(_SOURCE.sub(" ", question).lstrip(_OPENING))), language)
+    return pattern.findall(_SOURCE.sub(" ", question).lstrip(_OPENING))
 
 
 @lru_cache(maxsize=1 << 10)

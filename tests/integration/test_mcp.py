@@ -101,6 +101,9 @@ async def test_documents_are_searched_and_asked(transport: str) -> None:
         assert (answer["found"], answer["written_by_model"]) == (True, False)
         assert answer["citations"][0]["file"] == "curie.txt"
         assert answer["citations"][0]["places"][0]["document_id"] == "curie"
+        assert answer["steps"] == []
+        wider = await told(client, "ask", question="Who discovered radium?", effort="medium")
+        assert wider["steps"][-1].startswith("no language model: one search with top_k")
         no_answer = await told(client, "ask", question="xyzzy plugh qwert?", mode="local")
         assert (no_answer["found"], no_answer["citations"]) == (False, [])
         nowhere = await told(client, "search", question="xyzzy plugh qwert?", mode="local")

@@ -18,7 +18,7 @@ from services.query.context.follow_up import FollowUp, follow_up_prompt, parse_f
 from services.query.partitions import Partitions
 from services.query.question import Effort, Keywords, Question, ignore_progress
 from services.query.retrieval.results import RetrievalResult
-from services.query.retrieval.retrieve import retrieve
+from services.query.retrieval.retrieve import read_as_seen, retrieve
 
 WIDER: dict[Effort, int] = {"low": 1, "medium": 2, "high": 4}
 """How many times as much is searched for without a model."""
@@ -40,8 +40,19 @@ async def retrieve_with_effort(
         return await retrieve(question, partitions, deps)
     if deps.follow_ups is None:
         return await _widely(question, partitions, deps)
-    if question.effort == "high":
-        return await retrieve_with_tools(question, partitions, deps)
+    in_rounds = retrieve_with_tools if question.effort == "high" else _with_follow_ups
+
+    async def read(_: Question) -> RetrievalResult:
+        return await in_rounds(question, partitions, deps)
+
+    # Each search is of what its viewer sees then: of the first much may be hidden after the last.
+    return await read_as_seen(question, partitions, deps, read)
+
+
+async def _with_follow_ups(
+    question: Question, partitions: Partitions, deps: QueryDependencies
+) -> RetrievalResult:
+    """Return what several rounds of searches find, which the model names."""
     results = [await retrieve(question, partitions, deps)]
     retrieval = results[0]
     rounds = list[Round]()

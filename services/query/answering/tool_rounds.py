@@ -85,7 +85,7 @@ class ToolRounds:
         allowed_rounds = limits.rounds(self.question.effort)
         self._begin(allowed_rounds)
         while len(self.rounds) < allowed_rounds:
-            if not self._result_tokens(1):
+            if not self._result_tokens(1, self._conversation_tokens()):
                 self.end(f"the budget of {limits.tokens} tokens is used up")
                 return
             self.deps.on_progress("assessing_context")
@@ -176,11 +176,12 @@ class ToolRounds:
             self._results.append(retrieval)
         return sum(passage.id not in known_ids for _, passage in retrieval.passages)
 
-    def _result_tokens(self, call_count: int) -> int:
+    def _result_tokens(self, call_count: int, reserve: int = 0) -> int:
         """Return how many tokens each of so many results may have that the model still reads; 0
-        where that is not worth a call.
+        where that is not worth a call. `reserve`: tokens of a call of the model before.
         """
-        tokens_left = self.deps.effort_limits.tokens - self._tokens - self._conversation_tokens()
+        tokens = self._tokens + reserve + self._conversation_tokens()
+        tokens_left = self.deps.effort_limits.tokens - tokens
         share = min(MOST_RESULT_TOKENS, tokens_left // call_count)
         return share if share >= LEAST_RESULT_TOKENS else 0
 

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import Any, cast
 
 from contracts.access import Access
+from contracts.events import AccessChanged
 from runtime.errors import Unavailable
 from runtime.models.port import Completion, Message, ToolCall
 from runtime.models.scripted import Answer, Call, ScriptedChat
@@ -25,7 +26,7 @@ from services.query.question import ProgressStep, Question
 from services.query.status.scope import Scope
 from services.query.visibility.viewer import Viewer
 from tests.support.access import client
-from tests.support.events import entity, relation
+from tests.support.events import entity, relation, sealed
 from tests.support.querying import LIVE, QueryHarness
 
 W = Partitions.of("w", LIVE)
@@ -149,6 +150,25 @@ async def test_what_the_viewer_does_not_see_no_tool_shows() -> None:
         texts = results_of(chat.calls[1]) + [passage.content for _, passage in result.passages]
         assert [SECRET in text for text in texts].count(True) == (is_seen and 4), viewer
         assert KEPT in texts[0]
+
+
+async def test_what_is_hidden_while_the_model_looks_around_is_not_in_the_answer() -> None:
+    harness = await library()
+    replies = [calls(FIND_LAMP), ENOUGH, calls(FIND_LAMP), ENOUGH]
+
+    async def script(_: Sequence[Message]) -> Answer:
+        if len(replies) == 3:
+            change = AccessChanged(document_id="secret", access=Access(allow=("user:eve",)))
+            await harness.log.publish(sealed(change, id="hidden", workspace="w"))
+        return replies.pop(0)
+
+    chat = ScriptedChat(script)
+    deps = harness.deps(follow_ups=ModelFollowUps(chat), tool_choices=ModelToolChoices(chat))
+    viewer = Viewer.of(["user:tom"])
+    question = Question(QUESTION.query, "naive", 9, 9, effort="high", viewer=viewer)
+    result = await retrieve_with_effort(question, W, deps)
+    assert len(chat.calls) == 4
+    assert {passage.document_id for _, passage in result.passages} == {"purchase", "tower"}
 
 
 async def test_the_filter_of_the_question_holds_for_each_tool() -> None:
