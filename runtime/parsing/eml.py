@@ -13,6 +13,7 @@ from runtime.errors import InvalidInput
 from runtime.parsing import html
 from runtime.parsing.content import Content, joined
 from runtime.parsing.decoding import decode
+from runtime.parsing.figures import Figures, is_picture
 from runtime.parsing.kinds import KINDS, TEXT_PARSERS, Parser
 from runtime.parsing.omissions import PICTURE, Omissions
 
@@ -45,7 +46,8 @@ def text(data: bytes) -> Content:
             "no e-mail: it has none of its headers: save it anew as .eml, or its text as .txt"
         )
     omissions = Omissions()
-    return joined(message_blocks(data, omissions), omissions)
+    figures = Figures(omissions)
+    return joined(message_blocks(data, omissions, figures), omissions, figures)
 
 
 def is_mail(data: bytes) -> bool:
@@ -54,9 +56,11 @@ def is_mail(data: bytes) -> bool:
     return any(name in message for name in _SIGNS_OF_MAIL)
 
 
-def message_blocks(data: bytes, omissions: Omissions) -> Iterator[str]:
-    """Yield the headers and the texts of a message; what is left out is counted."""
-    return _Reader(omissions).message(_message(data), 0)
+def message_blocks(data: bytes, omissions: Omissions, figures: Figures) -> Iterator[str]:
+    """Yield the headers and the texts of a message; what is left out is counted, and pictures go
+    into `figures`.
+    """
+    return _Reader(omissions, figures).message(_message(data), 0)
 
 
 def _message(data: bytes) -> EmailMessage:
@@ -66,8 +70,9 @@ def _message(data: bytes) -> EmailMessage:
 class _Reader:
     """Reads one message with all in it."""
 
-    def __init__(self, omissions: Omissions) -> None:
+    def __init__(self, omissions: Omissions, figures: Figures) -> None:
         self._omissions = omissions
+        self._figures = figures
         self._parts = 0
 
     def message(self, message: EmailMessage, depth: int) -> Iterator[str]:
@@ -94,7 +99,7 @@ class _Reader:
         elif part.get_content_maintype() == "text":
             yield _text(part, self._omissions)
         else:
-            self._leave_out(part)
+            yield from self._other(part)
 
     def _alternative(self, part: EmailMessage, depth: int) -> Iterator[str]:
         """Yield the plain text, or the page where that says more; of neither what else there is."""
@@ -145,7 +150,7 @@ class _Reader:
         )
         is_text = suffix in KINDS or part.get_content_maintype() == "text"
         if not parser and not is_text:
-            self._leave_out(part)
+            yield from self._other(part)
             return
         try:
             content = _parsed(parser, data)
@@ -155,7 +160,15 @@ class _Reader:
         for warning in content.warnings:
             self._omissions.note(f"{name}: {warning}")
         yield f"## Attachment: {name}"
-        yield content.text
+        yield self._figures.merged(content.text, content.figures)
+
+    def _other(self, part: EmailMessage) -> Iterator[str]:
+        """Yield what stands for a picture; other parts are left out."""
+        data = _bytes(part)
+        if part.get_content_maintype() == "image" and is_picture(data):
+            yield self._figures.place(data, _name(part))
+        else:
+            self._leave_out(part)
 
     def _leave_out(self, part: EmailMessage) -> None:
         if part.get_content_maintype() == "image" and not _name(part):

@@ -50,6 +50,9 @@ SURPLUS = left_out(
 _MARK = re.compile("\U000f0f16(\\d{1,6})\U000f0f17")
 """What stands for the place of that number in a text; see `_mark`."""
 
+_NAME = re.compile(r"\[Figure (\d{1,3})(?:: ([^\]]*))?\]")
+"""How a text names a figure."""
+
 _BLANK_LINES = re.compile(r"\n{3,}")
 _CAPTION = re.compile(
     r"\s*((?:fig(?:ure|\.|ura)?|abb(?:ildung|\.)|图|圖|図|рис(?:унок|\.))\s*\d[^\n]{0,600})",
@@ -94,6 +97,20 @@ class Figures:
             self._pictures[sha256] = picture._replace(page=page, box=box)
         self._places.append(_Place(sha256, alternative))
         return _mark(len(self._places) - 1)
+
+    def merged(self, text: str, figures: Sequence[FigureFile]) -> str:
+        """Return the text of a file inside of this one, which names its own figures, with what
+        stands for them here.
+        """
+
+        def place(match: re.Match[str]) -> str:
+            number = int(match[1])
+            if not 0 < number <= len(figures):
+                return match[0]
+            figure = figures[number - 1]
+            return self.place(figure.data, match[2] or figure.caption, figure.page, figure.box)
+
+        return _NAME.sub(place, text) if figures else text
 
     def may_write(self, pixels: int) -> bool:
         """Return whether a picture of so many pixels may be written anew, and count it."""

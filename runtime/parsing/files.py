@@ -92,7 +92,7 @@ async def parse(
     doubts = [content.encoding.warning] if content.encoding else []
     warnings = document_warnings([*doubts, *content.warnings])
     chunking = services.chunking(name)
-    figures = content.figures
+    figures = content.figures if services.keeps_figures else ()
     return Parsed(content.text, content.pages, metadata, warnings, data, chunking, figures)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from runtime.errors import InvalidInput
 from runtime.parsing.content import Content, joined
 from runtime.parsing.eml import is_mail, message_blocks
+from runtime.parsing.figures import Figures
 from runtime.parsing.omissions import Omissions, left_out
 
 _FROM = re.compile(rb"(?:\A|(?<=\n\n)|(?<=\n\r\n))From [^\r\n]*\d{4}[^\r\n]*\r?\n")
@@ -25,14 +26,15 @@ def text(data: bytes) -> Content:
             "no mailbox: it does not begin with a line `From …`: save its messages as .eml"
         )
     omissions = Omissions()
-    return joined(_blocks(messages, omissions), omissions)
+    figures = Figures(omissions)
+    return joined(_blocks(messages, omissions, figures), omissions, figures)
 
 
-def _blocks(messages: list[bytes], omissions: Omissions) -> Iterator[str]:
+def _blocks(messages: list[bytes], omissions: Omissions, figures: Figures) -> Iterator[str]:
     for place, raw in enumerate(messages, start=1):
         message = _QUOTED.sub(rb"\1", raw)
         if is_mail(message):
             yield f"# Message {place}"
-            yield from message_blocks(message, omissions)
+            yield from message_blocks(message, omissions, figures)
         else:
             omissions.add(NO_MESSAGE)

@@ -5,6 +5,7 @@ from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
 from runtime.errors import InvalidInput
+from runtime.parsing.figures import Figures
 from runtime.parsing.odf_story import OdfStory, hidden_styles
 from runtime.parsing.office_parts import OfficeParts, child, descendants, local
 from runtime.parsing.omissions import Omissions
@@ -31,9 +32,11 @@ class OdfDocument(NamedTuple):
     story: OdfStory
 
 
-def opened(data: bytes, kind: str, kind_name: str, omissions: Omissions) -> OdfDocument:
+def opened(
+    data: bytes, kind: str, kind_name: str, omissions: Omissions, figures: Figures | None = None
+) -> OdfDocument:
     """Return the document if its body is of the kind, as `text`; `kind_name` names the kind to
-    people.
+    people. Its pictures go into `figures`.
 
     Raises InvalidInput for a damaged or protected file, another kind and a zip bomb.
     """
@@ -48,9 +51,8 @@ def opened(data: bytes, kind: str, kind_name: str, omissions: Omissions) -> OdfD
     if body is None:
         raise damaged(kind_name)
     hidden_style_names = hidden_styles(content, styles)
-    return OdfDocument(
-        body, styles, hidden_style_names, OdfStory(parts, omissions, hidden_style_names)
-    )
+    story = OdfStory(parts, omissions, hidden_style_names, figures)
+    return OdfDocument(body, styles, hidden_style_names, story)
 
 
 def part_or_none(parts: OfficeParts, path: str) -> Element | None:

@@ -8,6 +8,7 @@ from xml.etree.ElementTree import Element
 from runtime.errors import InvalidInput
 from runtime.parsing.content import MAX_TEXT
 from runtime.parsing.drawings import alternative_text
+from runtime.parsing.figures import Figures, unkept
 from runtime.parsing.office_parts import (
     OfficeParts,
     attribute,
@@ -16,7 +17,7 @@ from runtime.parsing.office_parts import (
     local,
     number,
 )
-from runtime.parsing.omissions import DELETION, EMBEDDED, HIDDEN_TEXT, MEDIA, PICTURE, Omissions
+from runtime.parsing.omissions import DELETION, EMBEDDED, HIDDEN_TEXT, MEDIA, Omissions
 from runtime.parsing.tables import MAX_CELLS, cell, markdown
 
 SHAPES = frozenset(
@@ -60,12 +61,17 @@ _CELLS = frozenset({"table-cell", "covered-table-cell"})
 
 class OdfStory:
     """Reads the text of one document. `hidden_styles`: names of the styles whose text is not
-    shown.
+    shown. Without `figures` no picture is kept.
     """
 
     def __init__(
-        self, parts: OfficeParts, omissions: Omissions, hidden_styles: frozenset[str]
+        self,
+        parts: OfficeParts,
+        omissions: Omissions,
+        hidden_styles: frozenset[str],
+        figures: Figures | None = None,
     ) -> None:
+        self._figures = figures
         self._parts = parts
         self._omissions = omissions
         self._hidden_styles = hidden_styles
@@ -80,8 +86,13 @@ class OdfStory:
             yield from self._following()
 
     def on_one_line(self, container: Element) -> str:
-        """Return all text of a container on one line."""
-        return " ".join(" ".join(self.blocks(container)).split())
+        """Return all text of a container on one line; its pictures are not kept."""
+        figures = self._figures
+        self._figures = None
+        try:
+            return " ".join(" ".join(self.blocks(container)).split())
+        finally:
+            self._figures = figures
 
     def comment(self, element: Element) -> str:
         """Return a comment with the name of who wrote it."""
@@ -207,9 +218,7 @@ class OdfStory:
                 yield from self._object(part)
                 break  # a picture of the object follows
             if name == "image":
-                self._omissions.add(PICTURE)
-                if description := alternative_text(words):
-                    yield f"[Picture: {description}]"
+                yield from self._picture(part, alternative_text(words))
                 break  # the same picture in another format may follow
             if name == "plugin":
                 self._omissions.add(MEDIA)
@@ -217,6 +226,19 @@ class OdfStory:
             if name not in ("title", "desc"):
                 yield from self._block(part)
                 yield from self._following()
+
+    def _picture(self, element: Element, description: str) -> Iterator[str]:
+        """Yield what stands for a picture: the mark of one that is in the file, of another what is
+        said for those who do not see it.
+        """
+        data = self._parts.content(attribute(element, "href").removeprefix("./"))
+        place = (
+            self._figures.place(data, description)
+            if self._figures and data
+            else unkept(description, self._omissions)
+        )
+        if place:
+            yield place
 
     def _object(self, element: Element) -> Iterator[str]:
         """Yield the texts of a chart; other embedded objects are counted."""

@@ -7,6 +7,7 @@ from xml.etree.ElementTree import Element
 
 from runtime.errors import InvalidInput
 from runtime.parsing.content import Content, paged
+from runtime.parsing.figures import Figures
 from runtime.parsing.odf import OdfDocument, opened
 from runtime.parsing.office_parts import attribute, child, local
 from runtime.parsing.omissions import HIDDEN_SLIDE, Omissions
@@ -22,13 +23,14 @@ def text(data: bytes) -> Content:
     Raises InvalidInput for a damaged or protected file, a zip bomb and one without text.
     """
     omissions = Omissions()
+    figures = Figures(omissions)
     try:
-        document = opened(data, "presentation", WHAT, omissions)
+        document = opened(data, "presentation", WHAT, omissions, figures)
         slides = [page for page in document.body if local(page) == "page"]
         texts = (
             _slide(place, page, document, omissions) for place, page in enumerate(slides, start=1)
         )
-        content = paged(texts, omissions)
+        content = paged(texts, omissions, figures)
     except DAMAGE:
         raise damaged(WHAT) from None
     if not content.text:

@@ -8,6 +8,7 @@ out nobody counts.
 from collections.abc import Iterator
 
 from runtime.parsing.content import Content, joined
+from runtime.parsing.figures import Figures
 from runtime.parsing.odf import OdfDocument, headers_and_footers, opened
 from runtime.parsing.omissions import Omissions
 from runtime.parsing.package import DAMAGE, damaged
@@ -21,8 +22,10 @@ def text(data: bytes) -> Content:
     Raises InvalidInput for a damaged or protected file, a zip bomb, no text.
     """
     omissions = Omissions()
+    figures = Figures(omissions)
     try:
-        return joined(_blocks(opened(data, "text", WHAT, omissions)), omissions)
+        document = opened(data, "text", WHAT, omissions, figures)
+        return joined(_blocks(document), omissions, figures)
     except DAMAGE:
         raise damaged(WHAT) from None
 

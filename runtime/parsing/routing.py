@@ -108,13 +108,14 @@ class ParsingServices:
 
     `seconds`: the most that a service may take for one file. `plugins`: suffixes without the dot
     whose parsers installed packages bring; such a parser reads what our own do not, and where a
-    rule says so also what they do.
+    rule says so also what they do. `keeps_figures`: whether documents keep the pictures of files.
     """
 
     rules: tuple[Rule, ...] = ()
     addresses: Mapping[Engine, ServiceAddress] = field(default_factory=dict[Engine, ServiceAddress])
     seconds: float = 600.0
     plugins: frozenset[str] = frozenset()
+    keeps_figures: bool = True
 
     def engine(self, name: str) -> Engine:
         """Return who reads a file of that name."""

@@ -21,6 +21,9 @@ class ParserSettings(Settings):
     keep_originals: bool = Field(
         default=False, description="keep the files that documents are read from, beside the log"
     )
+    keep_figures: bool = Field(
+        default=True, description="keep the pictures of files as figures of their documents"
+    )
 
     lightrag_parser: str = Field(
         default="",
@@ -60,7 +63,7 @@ class ParserSettings(Settings):
                     f"LIGHTRAG_PARSER has a plugin read {rule.pattern!r}, but plugins read "
                     f"{', '.join(sorted(suffixes)) or 'nothing'}: install the package that does"
                 )
-        return ParsingServices(rules, addresses, self.parser_timeout, suffixes)
+        return ParsingServices(rules, addresses, self.parser_timeout, suffixes, self.keep_figures)
 
 
 def _check_chunking(rule: Rule) -> None:

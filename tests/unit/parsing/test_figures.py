@@ -1,18 +1,22 @@
 """Pictures of a file become figures, which its text names; logos, rules and scans do not."""
 
 import zipfile
+from email.message import EmailMessage
 from io import BytesIO
 from typing import Any
 
 import pytest
 from pptx import Presentation
 
-from runtime.parsing import docx, epub, html, markdown, pdf, pptx
+from runtime.parsing import docx, eml, epub, html, markdown, odt, pdf, pptx
 from runtime.parsing.figures import MAX_FIGURES
 from runtime.parsing.files import parse
+from runtime.parsing.settings import ParserSettings
+from tests.support import open_document_files
 from tests.support.office_files import saved
 from tests.support.pictures import inline, pdf_with_picture, picture, word_file
 
+KEEPING_NONE = ParserSettings(keep_figures=False).parsing_services()
 CAPTION = "Figure 1. The catch of herring."
 
 
@@ -114,3 +118,42 @@ def test_what_is_no_picture_or_claims_too_many_pixels_is_counted() -> None:
     for data in (b"<svg onload='alert(1)'/>", bytes(bomb), picture()[:60]):
         content = html.text(f"<p>Tide <img alt='A' src='{inline(data)}'></p>")
         assert (content.text, content.figures) == ("Tide [Picture: A]", ())
+
+
+def test_pictures_of_a_message_and_of_its_attachments_are_its_figures() -> None:
+    message = EmailMessage()
+    message["From"] = "ada@port.example"
+    message.set_content("The gauge is attached.")
+    message.add_attachment(picture(), "image", "png", filename="gauge.png")
+    word_type = "vnd.openxmlformats-officedocument.wordprocessingml.document"
+    report = word_file(picture(bar=40))
+    message.add_attachment(report, "application", word_type, filename="report.docx")
+    content = eml.text(message.as_bytes())
+    assert [figure.data for figure in content.figures] == [picture(), picture(bar=40)]
+    assert "[Figure 1: gauge.png]" in content.text
+    assert f"[Figure 2: {CAPTION}]" in content.text
+    assert not content.warnings
+
+
+def test_pictures_of_open_documents_are_figures() -> None:
+    image = '<draw:image xlink:href="Pictures/1.png"/><svg:desc>The catch</svg:desc>'
+    body = f"<text:p>The gauge.<draw:frame>{image}</draw:frame></text:p>"
+    content = odt.text(open_document_files.document("text", body, **{"Pictures/1.png": "PNG"}))
+    assert content.figures == ()
+    assert "[Picture: The catch]" in content.text
+    file = with_part(open_document_files.document("text", body), "Pictures/1.png", picture())
+    content = odt.text(file)
+    assert [figure.data for figure in content.figures] == [picture()]
+    assert "The gauge.\n\n[Figure 1: The catch]" in content.text
+
+
+def with_part(package: bytes, name: str, data: bytes) -> bytes:
+    output = BytesIO(package)
+    with zipfile.ZipFile(output, "a") as archive:
+        archive.writestr(name, data)
+    return output.getvalue()
+
+
+async def test_figures_are_left_out_where_that_is_wanted() -> None:
+    document = await parse(word_file(picture()), "port.docx", services=KEEPING_NONE)
+    assert document.figures == ()

@@ -20,12 +20,13 @@ const marks = (ranges: readonly Range[]): Part[] => ranges.map(({ start, end }) 
 
 type Place = NonNullable<Reference["chunks"]>[number];
 
-const figuresOf = ({ document_id: document, figures = [] }: Place): FigureOf[] => figures.map((figure) => ({ document, figure }));
+const figuresOf = ({ document_id: document, figures = [] }: Place, asOf: number): FigureOf[] =>
+  figures.map((figure) => ({ document, figure, asOf }));
 
 /** The figures in the passages of the sources that an answer cites, beside it. */
-export function CitedFigures({ references, numbers }: { references: Reference[]; numbers: Numbers }) {
+export function CitedFigures({ references, numbers, asOf }: { references: Reference[]; numbers: Numbers; asOf: number }) {
   const cited = references.filter(({ reference_id }) => numbers.has(reference_id));
-  const figures = cited.flatMap(({ chunks }) => chunks ?? []).flatMap(figuresOf);
+  const figures = cited.flatMap(({ chunks }) => chunks ?? []).flatMap((place) => figuresOf(place, asOf));
   return <Figures of={figures.slice(0, MOST_FIGURES)} isDescribed />;
 }
 
@@ -35,7 +36,7 @@ function citedCharacter(start: number | null, passage: string, ranges: readonly 
   return start + [...passage.slice(0, ranges[0]?.start ?? 0)].length;
 }
 
-function Passages({ reference, claim }: { reference: Reference; claim: string }) {
+function Passages({ reference, claim, asOf }: { reference: Reference; claim: string; asOf: number }) {
   const texts = useTexts();
   const workspace = useWorkspace();
   const list = useRef<HTMLOListElement>(null);
@@ -66,7 +67,7 @@ function Passages({ reference, claim }: { reference: Reference; claim: string })
             <div className="passage">
               <Prose text={passages?.[index] ?? ""} parts={parts[index] ?? []} isPlain={!isMarkdown(reference.file_path)} />
             </div>
-            <Figures of={figuresOf(place)} />
+            <Figures of={figuresOf(place, asOf)} />
           </li>
         );
       })}
@@ -74,17 +75,17 @@ function Passages({ reference, claim }: { reference: Reference; claim: string })
   );
 }
 
-type SourceDialogProps = { references: Reference[]; citation: Citation | undefined; numbers: Numbers; onClose: () => void };
+type SourceDialogProps = { references: Reference[]; citation: Citation | undefined; numbers: Numbers; asOf: number; onClose: () => void };
 
 /** The passages of a source with what they are cited for, each with the way to its place in the document. */
-export function SourceDialog({ references, citation, numbers, onClose }: SourceDialogProps) {
+export function SourceDialog({ references, citation, numbers, asOf, onClose }: SourceDialogProps) {
   const texts = useTexts();
   const reference = references.find(({ reference_id }) => reference_id === citation?.id);
   const title = reference ? `[${numbers.get(reference.reference_id)}] ${reference.file_path}` : "";
   return (
     <Dialog title={title} isOpen={reference !== undefined} onClose={onClose} wide>
       {reference?.also_in && <p className="hint">{texts.ask.alsoIn(reference.also_in.join(", "))}</p>}
-      {reference && <Passages reference={reference} claim={citation?.claim ?? ""} />}
+      {reference && <Passages reference={reference} claim={citation?.claim ?? ""} asOf={asOf} />}
     </Dialog>
   );
 }

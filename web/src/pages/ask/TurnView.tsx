@@ -122,12 +122,12 @@ export function TurnView({ turn, isCompared = false }: { turn: Turn; isCompared?
           {texts.ask.askOnceMore}
         </Button>
       )}
-      {turn.state !== "asking" && <CitedFigures references={references} numbers={answer.numbers} />}
+      {turn.state !== "asking" && <CitedFigures references={references} numbers={answer.numbers} asOf={turn.position} />}
       {turn.state !== "asking" && <SourceList references={references} numbers={answer.numbers} onCite={setCited} />}
       {turn.state !== "asking" && <Rounds rounds={turn.rounds ?? []} />}
       {turn.state !== "asking" && turn.state !== "unasked" && <Foot turn={turn} isOpen={isOpen} onToggle={() => setOpen(!isOpen)} />}
       {isOpen && <Evidence question={turn.question} numbers={new Map(references.map(({ file_path, reference_id }) => [file_path, answer.numbers.get(reference_id)]))} />}
-      <SourceDialog references={references} citation={cited} numbers={answer.numbers} onClose={() => setCited(undefined)} />
+      <SourceDialog references={references} citation={cited} numbers={answer.numbers} asOf={turn.position} onClose={() => setCited(undefined)} />
     </article>
   );
 }

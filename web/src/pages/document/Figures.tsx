@@ -13,14 +13,24 @@ const NUMBERED = /^(fig|abb|图|圖|図|рис)\S*\s*\d/i;
 export interface FigureOf {
   document: string;
   figure: Figure;
+  /** Where in the log the answer stands that shows it: the document may have a newer version since. */
+  asOf?: number | undefined;
 }
 
 /** The address of a picture as the page may show it: the bytes come with the credentials of who asks. */
-function usePicture({ document, figure }: FigureOf): { address: string | undefined; isMissing: boolean } {
+function usePicture({ document, figure, asOf }: FigureOf): { address: string | undefined; isMissing: boolean } {
   const workspace = useWorkspace();
   const bytes = useQuery({
     queryKey: [workspace, "figure", document, figure.sha256],
-    queryFn: async () => (await request(`/documents/${encodeURIComponent(document)}/figures/${figure.sha256}`, workspace)).blob(),
+    queryFn: async () => {
+      const path = `/documents/${encodeURIComponent(document)}/figures/${figure.sha256}`;
+      try {
+        return await (await request(path, workspace)).blob();
+      } catch (error) {
+        if (!asOf) throw error;
+        return (await request(`${path}?as_of=${asOf}`, workspace)).blob();
+      }
+    },
     staleTime: Infinity,
     retry: false,
   });
