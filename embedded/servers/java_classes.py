@@ -67,6 +67,11 @@ async def _use(graph: BoltGraph) -> None:
     await graph.excerpts(partition, ["a"], [("a", "b")], longest=0)
     await graph.neighbourhood(partition, ["a"], limit=10)
     await graph.relation_summaries(partition, ["a"], limit=10)
+    await graph.degrees(partition, ["a"])
+    await graph.nodes(partition, ["a"])
+    await graph.scan_names(partition)
+    async for _ in graph.everything(partition, 10):
+        pass
 
 
 if __name__ == "__main__":

@@ -51,6 +51,9 @@ async def test_thousands_of_rows_go_in_and_come_out_page_by_page(
     assert len(entities_scanned) == 3_000 and set(entities_scanned) == set(entities)
     relations_scanned = await every_relation(graph, partition, 777)
     assert len(relations_scanned) == len(relations) and set(relations_scanned) == set(relations)
+    rows = [row async for page in graph.everything(partition, 500) for row in page]
+    assert len(rows) == 3_000 + len(relations)
+    assert (set(rows[:3_000]), set(rows[3_000:])) == (set(entities), set(relations))
 
 
 async def test_pages_full_of_tombstones_do_not_end_a_scan(
@@ -67,6 +70,7 @@ async def test_pages_full_of_tombstones_do_not_end_a_scan(
     )
     assert len(await every_entity(graph, partition, 3)) == 10
     assert len(await every_relation(graph, partition, 3)) == 10
+    assert sum([len(page) async for page in graph.everything(partition, 7)]) == 20
 
 
 async def test_partitions_do_not_see_each_other(graph: Graph, partition: Partition) -> None:

@@ -117,6 +117,8 @@ async def test_a_neighbourhood_has_the_asked_their_ties_and_the_other_ends_witho
     assert around.relation_summaries == [
         RelationSummary("a", "b", 2.0, ("a", "keyword 1"), chunk_ids[:MOST_SOURCES])
     ]
+    alone = await graph.nodes(partition, ["a", "alone", "missing", "nobody"])
+    assert alone == {name: around.nodes[name] for name in ("a", "alone")}
     neighbourhood = await graph.neighbourhood(partition, ["a", "b"], limit=9)
     assert [(tie.source, tie.target) for tie in neighbourhood.relation_summaries] == [
         ("a", "b"),

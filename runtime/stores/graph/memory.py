@@ -4,11 +4,12 @@ the port.
 
 import heapq
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import AsyncGenerator, Collection, Sequence
 from dataclasses import dataclass, field
 
 from contracts.graph import Entity, Partition, Relation
-from runtime.stores.graph.port import Neighbourhood, RelationSummary
+from runtime.stores.graph.port import Neighbourhood, Node, RelationSummary
+from runtime.stores.graph.scans import everything_scanned
 from runtime.stores.graph.write_batches import newest_entities, newest_relations, node_of, tie_of
 from runtime.stores.port import Checkpoint
 
@@ -130,6 +131,10 @@ class MemoryGraph:
             if relations
         }
 
+    async def nodes(self, partition: Partition, names: Collection[str]) -> dict[str, Node]:
+        entities = await self.entities(partition, names)
+        return {name: node_of(entity) for name, entity in entities.items()}
+
     async def neighbourhood(
         self, partition: Partition, names: Collection[str], *, limit: int
     ) -> Neighbourhood:
@@ -169,6 +174,11 @@ class MemoryGraph:
         relations = self._content(partition).relations
         keys = (key for key, relation in relations.items() if key > after and not relation.is_gone)
         return [relations[key] for key in heapq.nsmallest(limit, keys)]
+
+    def everything(
+        self, partition: Partition, rows: int
+    ) -> AsyncGenerator[Sequence[Entity] | Sequence[Relation]]:
+        return everything_scanned(self, partition, rows)
 
     async def hubs(self, partition: Partition, *, limit: int) -> list[str]:
         degrees = await self.degrees(partition, self._content(partition).entities)

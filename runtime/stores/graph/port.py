@@ -1,6 +1,6 @@
 """The port of the graph store: entities and relations with revisions."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import AsyncGenerator, Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -129,6 +129,10 @@ class Graph(Protocol):
         """
         ...
 
+    async def nodes(self, partition: Partition, names: Collection[str]) -> dict[str, Node]:
+        """Return the entities that exist among `names`, without their texts."""
+        ...
+
     async def neighbourhood(
         self, partition: Partition, names: Collection[str], *, limit: int
     ) -> Neighbourhood:
@@ -160,6 +164,16 @@ class Graph(Protocol):
         self, partition: Partition, after: tuple[str, str] = ("", ""), limit: int = 1000
     ) -> list[Relation]:
         """Return up to `limit` relations, paged like `scan_entities`."""
+        ...
+
+    def everything(
+        self, partition: Partition, rows: int
+    ) -> AsyncGenerator[Sequence[Entity] | Sequence[Relation]]:
+        """Yield all entities, then all relations, about `rows` at a time, in no order.
+
+        For readers who would take all: the cheapest way to do it. What is written meanwhile may be
+        among them or not.
+        """
         ...
 
     async def hubs(self, partition: Partition, *, limit: int) -> list[str]:

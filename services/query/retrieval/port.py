@@ -16,7 +16,7 @@ from contracts.graph import (
 from contracts.graph_edits import GraphOperation
 from knowledge.contributions import Contribution, Key
 from runtime.models.port import Vector
-from runtime.stores.graph.port import Neighbourhood, RelationSummary
+from runtime.stores.graph.port import Neighbourhood, Node, RelationSummary
 from services.query.partitions import Partitions
 from services.query.passage import Passage
 from services.query.question import Keywords
@@ -82,6 +82,10 @@ class GraphReader(Protocol):
 
     async def degrees(self, partition: Partition, names: Collection[str]) -> dict[str, int]:
         """See `Graph.degrees`."""
+        ...
+
+    async def nodes(self, partition: Partition, names: Collection[str]) -> dict[str, Node]:
+        """See `Graph.nodes`."""
         ...
 
     async def neighbourhood(

@@ -1,5 +1,6 @@
 """Entities and relations as the rows that the statements of `cypher.py` take and give."""
 
+from collections.abc import Sequence
 from sys import intern
 from typing import Any
 
@@ -59,32 +60,35 @@ def relation_row(relation: Relation) -> dict[str, Any]:
     }
 
 
-def read_entity(values: dict[str, Any]) -> Entity:
-    """Return the entity with these properties."""
+def read_entity(values: Sequence[Any]) -> Entity:
+    """Return the entity with these values, in the order of `cypher.ENTITY`."""
+    name, revision, type, description, source_ids, file_paths, support, created_at = values
     return Entity(
-        values["name"],
-        values["revision"],
-        type=values["type"],
-        description=values["description"],
-        source_ids=_parted(values["source_ids"]),
-        file_paths=_parted(values["file_paths"]),
-        support=values["support"],
-        created_at=values["created_at"],
+        name,
+        revision,
+        type,
+        description,
+        _parted(source_ids),
+        _parted(file_paths),
+        support,
+        created_at,
     )
 
 
-def read_relation(values: dict[str, Any]) -> Relation:
-    """Return the relation with these properties."""
+def read_relation(values: Sequence[Any]) -> Relation:
+    """Return the relation with these values, in the order of `cypher.RELATION`."""
+    source, target, revision, weight, keywords, *texts, support, created_at = values
+    description, source_ids, file_paths = texts
     return Relation(
-        *pair(values["source"], values["target"]),
-        values["revision"],
-        weight=values["weight"],
-        keywords=tuple(values["keywords"]),
-        description=values["description"],
-        source_ids=_parted(values["source_ids"]),
-        file_paths=_parted(values["file_paths"]),
-        support=values["support"],
-        created_at=values["created_at"],
+        *pair(source, target),
+        revision,
+        weight,
+        tuple(keywords),
+        description,
+        _parted(source_ids),
+        _parted(file_paths),
+        support,
+        created_at,
     )
 
 
@@ -98,12 +102,15 @@ def _parted(texts: str) -> tuple[str, ...]:
     return tuple(map(intern, orjson.loads(texts)))
 
 
-def read_node(name: str, row: dict[str, Any]) -> Node:
-    """Return the node in a row of NODES, or at one end of a row of TIED."""
-    sources, paths = orjson.loads(row["head"])
-    return Node(
-        name, row["type"], tuple(map(intern, sources)), tuple(map(intern, paths)), row["support"]
-    )
+def read_node(name: str, type: str, head: str, support: int) -> Node:
+    """Return the node with these values, as a row of NODES has them."""
+    sources, paths = orjson.loads(head)
+    return Node(name, type, tuple(map(intern, sources)), tuple(map(intern, paths)), support)
+
+
+def read_end(name: str, row: dict[str, Any]) -> Node:
+    """Return the node in a row of CENTRES, or at one end of a row of TIED."""
+    return read_node(name, row["type"], row["head"], row["support"])
 
 
 def read_tie(row: dict[str, Any]) -> RelationSummary:

@@ -3,7 +3,8 @@ statements.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
+from functools import partial
 from itertools import zip_longest
 from typing import Any
 
@@ -11,7 +12,7 @@ from contracts.graph import Entity, Partition, Relation
 from runtime.batching import batched
 from runtime.stores.graph.neo4j import cypher, cypher_checkpoints, cypher_excerpts, mapping
 from runtime.stores.graph.neo4j.transactions import Transactions, records
-from runtime.stores.graph.port import Neighbourhood, RelationSummary
+from runtime.stores.graph.port import Neighbourhood, Node, RelationSummary
 from runtime.stores.graph.write_batches import (
     MAX_ROWS,
     SCANNED_TIES,
@@ -30,6 +31,9 @@ from runtime.workarounds.neo4j import AsyncManagedTransaction
 Pair = tuple[str, str]
 
 DROPPED_AT_ONCE = 2000
+
+WINDOW_GROWTH = 8
+"""How many times as many pages of names the next read may have: a page may be of any size."""
 
 
 class BoltGraph:
@@ -135,13 +139,15 @@ class BoltGraph:
     async def _relations_between(self, partition: Partition, pairs: list[Pair]) -> list[Relation]:
         ends = sorted({name for pair in pairs for name in pair})
         sizes = dict(await self._found(cypher.ENDS, **_key(partition), names=ends))
-        rows = [
-            {"near": min(pair, key=sizes.__getitem__), "source": pair[0], "target": pair[1]}
-            for pair in pairs
-            if all(name in sizes for name in pair)
-        ]
-        records = await self._found(cypher.RELATIONS, **_key(partition), rows=rows) if rows else []
-        return [mapping.read_relation(values) for values in records]
+        by_near: defaultdict[str, list[Pair]] = defaultdict(list)
+        for pair in pairs:
+            if all(name in sizes for name in pair):
+                by_near[min(pair, key=sizes.__getitem__)].append(pair)
+        groups = [[near, list(map(list, of_near))] for near, of_near in by_near.items()]
+        if not groups:
+            return []
+        rows = await self._found(cypher.RELATIONS, **_key(partition), groups=groups)
+        return list(map(mapping.read_relation, rows))
 
     async def excerpts(
         self, partition: Partition, names: Collection[str], pairs: Collection[Pair], *, longest: int
@@ -182,16 +188,20 @@ class BoltGraph:
             name: sorted_ties(RelationSummary(*values) for values in ties) for name, ties in records
         }
 
+    async def nodes(self, partition: Partition, names: Collection[str]) -> dict[str, Node]:
+        rows = await self._by_name(cypher.NODES, partition, names)
+        return {row[0]: mapping.read_node(*row) for row in rows}
+
     async def neighbourhood(
         self, partition: Partition, names: Collection[str], *, limit: int
     ) -> Neighbourhood:
-        centres = await self._by_name(cypher.NODES, partition, names)
+        centres = await self._by_name(cypher.CENTRES, partition, names)
         degrees = {row["name"]: row["degree"] for row in centres}
         neighbour_rows = (
             await self._by_name(cypher.TIED, partition, degrees, limit=limit) if limit > 0 else []
         )
-        nodes = {row["other"]: mapping.read_node(row["other"], row) for row in neighbour_rows}
-        nodes |= {row["name"]: mapping.read_node(row["name"], row) for row in centres}
+        nodes = {row["other"]: mapping.read_end(row["other"], row) for row in neighbour_rows}
+        nodes |= {row["name"]: mapping.read_end(row["name"], row) for row in centres}
         once = {(tie.source, tie.target): tie for tie in map(mapping.read_tie, neighbour_rows)}
         ties = sorted(once.values(), key=lambda tie: (-tie.weight, tie.source, tie.target))
         return Neighbourhood(nodes, ties, degrees)
@@ -220,7 +230,7 @@ class BoltGraph:
         records = await self._found(
             cypher.SCAN_ENTITIES, **_key(partition), **place, limit=max(limit, 0)
         )
-        return [mapping.read_entity(values) for values in records]
+        return list(map(mapping.read_entity, records))
 
     async def scan_relations(
         self, partition: Partition, after: Pair = ("", ""), limit: int = 1000
@@ -235,7 +245,16 @@ class BoltGraph:
             target=target,
             limit=max(limit, 0),
         )
-        return [mapping.read_relation(values) for values in records]
+        return list(map(mapping.read_relation, records))
+
+    async def everything(
+        self, partition: Partition, rows: int
+    ) -> AsyncGenerator[list[Entity] | list[Relation]]:
+        read, key = self._found, _key(partition)
+        async for entities in _in_windows(partial(read, cypher.ENTITIES_OF_PAGES, **key), rows):
+            yield list(map(mapping.read_entity, entities))
+        async for relations in _in_windows(partial(read, cypher.RELATIONS_OF_PAGES, **key), rows):
+            yield list(map(mapping.read_relation, relations))
 
     async def hubs(self, partition: Partition, *, limit: int) -> list[str]:
         records = await self._read(
@@ -295,3 +314,21 @@ async def _sizes_of_ends(
     return dict(
         (await records(transaction, cypher.ENDS, **_key(partition), names=names))[0]["found"]
     )
+
+
+async def _in_windows(
+    read: Callable[..., Awaitable[list[Any]]], rows: int
+) -> AsyncGenerator[list[Any]]:
+    """Yield what `read` returns for all pages of names, from `page` to `last_page`, about `rows`
+    rows at a time; no empty list.
+    """
+    page = row_count = 0
+    width = 1
+    while page < cypher.PAGES:
+        last_page = min(page + width, cypher.PAGES) - 1
+        window = await read(page=page, last_page=last_page)
+        page = last_page + 1
+        row_count += len(window)
+        width = max(1, min(width * WINDOW_GROWTH, rows * page // max(1, row_count)))
+        if window:
+            yield window

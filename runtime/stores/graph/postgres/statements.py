@@ -107,6 +107,10 @@ class Statements:
         self.relation_excerpts = _of_pairs(
             relations, "source, target, revision, keywords, left(description, $5) AS description"
         )
+        self.nodes = (
+            "SELECT name, type, source_ids, file_paths, support "  # noqa: S608
+            f"FROM {entities} WHERE {HERE} AND id = ANY($3::bytea[]) AND NOT gone"
+        )
         self.degrees = (
             f"SELECT e.name, e.type, e.source_ids, e.file_paths, e.support, "  # noqa: S608
             f"{_degree(relations)} AS degree FROM {entities} e "

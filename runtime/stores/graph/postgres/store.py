@@ -1,12 +1,12 @@
 """The graph store on PostgreSQL: plain tables, no extension."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import AsyncGenerator, Collection, Iterable, Sequence
 from itertools import zip_longest
 from typing import Any
 
 from contracts.graph import Entity, Partition, Relation
 from runtime.batching import batched
-from runtime.stores.graph.port import Neighbourhood, RelationSummary
+from runtime.stores.graph.port import Neighbourhood, Node, RelationSummary
 from runtime.stores.graph.postgres import mapping
 from runtime.stores.graph.postgres.statements import (
     ENTITIES,
@@ -15,6 +15,7 @@ from runtime.stores.graph.postgres.statements import (
     id_of,
     schema_statements,
 )
+from runtime.stores.graph.scans import everything_scanned
 from runtime.stores.graph.write_batches import (
     SCANNED_TIES,
     batches,
@@ -160,6 +161,10 @@ class PostgresGraph:
                 ties.setdefault(name, []).append(tie)
         return {name: sorted_ties(summaries) for name, summaries in ties.items()}
 
+    async def nodes(self, partition: Partition, names: Collection[str]) -> dict[str, Node]:
+        nodes = map(mapping.read_node, await self._by_name(self._sql.nodes, partition, names))
+        return {node.name: node for node in nodes}
+
     async def neighbourhood(
         self, partition: Partition, names: Collection[str], *, limit: int
     ) -> Neighbourhood:
@@ -199,6 +204,11 @@ class PostgresGraph:
             self._sql.scan_relations, *_here(partition), *map(_after, after), max(limit, 0)
         )
         return list(map(mapping.read_relation, records))
+
+    def everything(
+        self, partition: Partition, rows: int
+    ) -> AsyncGenerator[Sequence[Entity] | Sequence[Relation]]:
+        return everything_scanned(self, partition, rows)
 
     async def hubs(self, partition: Partition, *, limit: int) -> list[str]:
         records = await self._database.fetch(self._sql.hubs, *_here(partition), max(limit, 0))

@@ -3,14 +3,19 @@
 The merger's GraphMerged names all that it changed.
 """
 
-from collections.abc import Collection, Iterator
-from typing import Any
+from collections.abc import Awaitable, Callable, Collection, Hashable, Iterator, Mapping
+from typing import Any, TypeVar
 
 from contracts.events import GraphMerged
 from contracts.graph import Entity, Partition, Relation
+from runtime.metrics.instruments import count_lookups
 from runtime.stores.graph.port import Graph, Neighbourhood, Node, RelationSummary
-from services.query.retrieval.caches.invalidation import ProjectionCache, Star
+from services.query.retrieval.caches.graph_snapshot import TIES, Star
+from services.query.retrieval.caches.invalidation import Kind, ProjectionCache
 from services.query.retrieval.caches.whole_graph import WholeGraph
+
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
 
 
 class CachedGraph:
@@ -26,10 +31,12 @@ class CachedGraph:
 
     async def entities(self, partition: Partition, names: Collection[str]) -> dict[str, Entity]:
         """See `Graph.entities`."""
-        return await self._cache.get_or_read(
+        snapshot = self._whole.snapshot(partition)
+        return await self._get(
             partition,
             ("entity",),
             names,
+            snapshot.entities(names) if snapshot else {},
             lambda absent_names: self._graph.entities(partition, absent_names),
         )
 
@@ -37,10 +44,12 @@ class CachedGraph:
         self, partition: Partition, pairs: Collection[tuple[str, str]]
     ) -> dict[tuple[str, str], Relation]:
         """See `Graph.relations`."""
-        return await self._cache.get_or_read(
+        snapshot = self._whole.snapshot(partition)
+        return await self._get(
             partition,
             ("relation",),
             pairs,
+            snapshot.relations(pairs) if snapshot else {},
             lambda absent_names: self._graph.relations(partition, absent_names),
         )
 
@@ -51,19 +60,27 @@ class CachedGraph:
         self._limits.add(limit)
 
         async def read(absent_names: Collection[str]) -> dict[str, list[RelationSummary]]:
-            self._whole.count_misses(partition, len(absent_names), limit)
+            self._whole.count_misses(partition, entities=len(absent_names))
             return await self._graph.relation_summaries(partition, absent_names, limit=limit)
 
-        return await self._cache.get_or_read(partition, ("summaries", limit), names, read)
+        snapshot = self._whole.snapshot(partition)
+        kept_values = snapshot.summaries(names, limit) if snapshot else {}
+        return await self._get(partition, ("summaries", limit), names, kept_values, read)
 
     async def degrees(self, partition: Partition, names: Collection[str]) -> dict[str, int]:
         """See `Graph.degrees`."""
-        return await self._cache.get_or_read(
+        snapshot = self._whole.snapshot(partition)
+        return await self._get(
             partition,
             ("degree",),
             names,
+            snapshot.degrees(names) if snapshot else {},
             lambda absent_names: self._graph.degrees(partition, absent_names),
         )
+
+    async def nodes(self, partition: Partition, names: Collection[str]) -> dict[str, Node]:
+        """See `Graph.nodes`."""
+        return await self._nodes(partition, names, {})
 
     async def neighbourhood(
         self, partition: Partition, names: Collection[str], *, limit: int
@@ -78,31 +95,61 @@ class CachedGraph:
         read_nodes: dict[str, Node] = {}
 
         async def read_stars(absent_names: Collection[str]) -> dict[str, Star]:
+            self._whole.count_misses(partition, entities=len(absent_names))
             around = await self._graph.neighbourhood(partition, absent_names, limit=limit)
             read_nodes.update(around.nodes)
             return _stars(around, limit)
 
-        async def read_other_nodes(absent_names: Collection[str]) -> dict[str, Node]:
-            others = [name for name in absent_names if name not in read_nodes]
-            if not others:
-                return read_nodes
-            # Without relations a read returns the nodes themselves.
-            around = await self._graph.neighbourhood(partition, others, limit=0)
-            return read_nodes | around.nodes
-
         before = self._cache.invalidations(partition)
-        stars = await self._cache.get_or_read(partition, ("star", limit), names, read_stars)
+        snapshot = self._whole.snapshot(partition)
+        kept_values = snapshot.stars(names, limit) if snapshot else {}
+        stars = await self._get(partition, ("star", limit), names, kept_values, read_stars)
         if self._cache.invalidations(partition) != before:
             read_nodes.clear()  # they may be older than the change that was seen meanwhile
         node_names = dict.fromkeys(stars)
         for star in stars.values():
             for relation in star.relations:
                 node_names |= dict.fromkeys(relation.key)
-        nodes = await self._cache.get_or_read(
-            partition, ("node",), list(node_names), read_other_nodes
-        )
+        nodes = await self._nodes(partition, list(node_names), read_nodes)
         degrees = {name: star.degree for name, star in stars.items() if name in nodes}
         return Neighbourhood(nodes, _relations_between(nodes, stars.values()), degrees)
+
+    async def _nodes(
+        self, partition: Partition, names: Collection[str], read_nodes: Mapping[str, Node]
+    ) -> dict[str, Node]:
+        """Return nodes, of which some were read already."""
+
+        async def read(absent_names: Collection[str]) -> dict[str, Node]:
+            unread_names = [name for name in absent_names if name not in read_nodes]
+            if not unread_names:
+                return dict(read_nodes)
+            self._whole.count_misses(partition, nodes=len(unread_names))
+            return {**read_nodes, **await self._graph.nodes(partition, unread_names)}
+
+        snapshot = self._whole.snapshot(partition)
+        kept_values = snapshot.nodes(names) if snapshot else {}
+        return await self._get(partition, ("node",), names, kept_values, read)
+
+    async def _get(
+        self,
+        partition: Partition,
+        kind: Kind,
+        names: Collection[K],
+        kept_values: Mapping[K, V | None],
+        read: Callable[[Collection[K]], Awaitable[Mapping[K, V]]],
+    ) -> dict[K, V]:
+        """Return what the snapshot has, without None, and the rest as it is cached or read, in the
+        order of `names`.
+        """
+        if not kept_values:
+            return await self._cache.get_or_read(partition, kind, names, read)
+        count_lookups("projections", hits=len(kept_values))
+        absent_names = [name for name in names if name not in kept_values]
+        values = {name: value for name, value in kept_values.items() if value is not None}
+        if not absent_names:
+            return values
+        values |= await self._cache.get_or_read(partition, kind, absent_names, read)
+        return {name: values[name] for name in names if name in values}
 
     async def close(self) -> None:
         """End what reads the graph beside the questions."""
@@ -114,12 +161,14 @@ class CachedGraph:
             yield "node", entity.name
             # An entity that is new has a degree from now on, and one that is gone has none.
             yield "degree", entity.name
+            yield TIES, entity.name
             for limit in self._limits:
                 yield "star", limit, entity.name
         for relation in event.relations:
             yield "relation", (relation.source, relation.target)
             for name in (relation.source, relation.target):
                 yield "degree", name
+                yield TIES, name
                 for limit in self._limits:
                     yield "summaries", limit, name
                     yield "star", limit, name

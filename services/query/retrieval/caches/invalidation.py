@@ -26,6 +26,7 @@ from runtime.bus.port import Log
 from runtime.errors import Poison, Retryable
 from runtime.metrics.instruments import count_lookups
 from runtime.stores.graph.port import Node, RelationSummary
+from services.query.retrieval.caches.graph_snapshot import GraphSnapshot, Star
 from services.query.retrieval.caches.vector_matrix import VectorMatrix
 
 logger = structlog.get_logger(__name__)
@@ -36,6 +37,9 @@ Kind = tuple[Hashable, ...]
 """The kind of an entry, such as `("entity",)`."""
 ChangedKeys = Callable[[Any], Iterable[tuple[Hashable, ...]]]
 """Returns the entries that an event changes: kind and key, as one tuple each."""
+
+SNAPSHOT: Kind = ("snapshot",)
+"""The kind of an entry that is a whole graph, under the key None."""
 
 MAX_EVENTS = 50
 """Events of a type that are read one by one; after more of them, all entries of the partition are
@@ -55,14 +59,6 @@ it.
 """
 
 _numbers = count()
-
-
-@dataclass(frozen=True, slots=True)
-class Star:
-    """The relations at one entity, the heaviest first and perhaps not all, and how many it has."""
-
-    degree: int
-    relations: tuple[RelationSummary, ...]
 
 
 @dataclass
@@ -269,8 +265,11 @@ class ProjectionCache:
             event: Event = decode(message.data, message.subject, message.headers).data
             for state in states:
                 state.invalidations = next(_numbers)
+                snapshot: GraphSnapshot | None = self._entries.get((state.epoch, *SNAPSHOT, None))
                 for key in self._changed_by[type_name](event):
                     self._entries.pop((state.epoch, *key), None)
+                    if snapshot is not None:
+                        snapshot.forget(key)
             position = message.sequence
         return False
 
@@ -287,6 +286,7 @@ def entry_size(
     | Node
     | Star
     | VectorMatrix
+    | GraphSnapshot
     | list[RelationSummary]
     | NDArray[np.float32]
     | int
@@ -295,7 +295,7 @@ def entry_size(
     """Return the bytes that an entry takes, about."""
     if entry is None or isinstance(entry, int):
         return ENTRY_OVERHEAD
-    if isinstance(entry, VectorMatrix):
+    if isinstance(entry, VectorMatrix | GraphSnapshot):
         return ENTRY_OVERHEAD + entry.size
     if isinstance(entry, np.ndarray):
         return ENTRY_OVERHEAD + entry.nbytes

@@ -57,10 +57,8 @@ class ReadNames:
 
     async def _present(self, types: dict[str, str]) -> dict[str, str]:
         """Return those names that edits left in the graph: what passages say may be renamed."""
-        entities = await self._deps.graph_reader.neighbourhood(
-            self._partition, list(types), limit=0
-        )
-        return {name: type for name, type in types.items() if name in entities.nodes}
+        nodes = await self._deps.graph_reader.nodes(self._partition, list(types))
+        return {name: type for name, type in types.items() if name in nodes}
 
     async def _other_names(self) -> dict[str, list[str]]:
         """Return by another name the entities that it means."""

@@ -5,12 +5,12 @@ It is bounded, whatever the size of the workspace, and takes three reads: the wo
 passages, the entities that these name, and the words of the others.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
 from contracts.graph import Hit
-from runtime.stores.graph.port import Neighbourhood
+from runtime.stores.graph.port import Neighbourhood, Node
 from services.query.partitions import Partitions
 from services.query.retrieval.concurrency import in_turn
 from services.query.retrieval.dependencies import RetrievalDependencies
@@ -67,11 +67,13 @@ async def read_neighbourhood(
     await names.read(words.id for words in first_words)
     index = IndexBuilder(names.index, vocabulary)
     await in_turn(index.add, first_words)
-    # Without relations a read returns the entities themselves.
-    neighbours = await deps.graph_reader.neighbourhood(partitions.graph, index.entities, limit=0)
+    entities = index.entities
+    read_nodes = await deps.graph_reader.nodes(partitions.graph, entities)
     if documents is not None:
-        neighbours = restrict_neighbourhood(neighbours, documents, {})
-    other_ids = _other_passages(index.entities, neighbours, first_words)
+        alone = Neighbourhood(read_nodes, [], {})
+        read_nodes = restrict_neighbourhood(alone, documents, {}).nodes
+    in_order = [read_nodes[name] for name in entities if name in read_nodes]
+    other_ids = _other_passages(in_order, first_words)
     other_ids = other_ids[: _places(first_words)]
     words_left = MAX_WORDS - _word_count(first_words)
     new_words = _bounded(await read_words(partitions.status, other_ids), words_left)
@@ -79,7 +81,7 @@ async def read_neighbourhood(
         await names.read(words.id for words in new_words)
         index = IndexBuilder(names.index, vocabulary)
         new_words = [*first_words, *new_words]
-    nodes = {**seeds.around.nodes, **neighbours.nodes}
+    nodes = {**seeds.around.nodes, **read_nodes}
     supports = {name: node.support for name, node in nodes.items()}
     return await in_turn(lambda: index.add(new_words).build(supports))
 
@@ -102,13 +104,10 @@ def _places(first_words: Sequence[PassageWords]) -> int:
     return min(places, (MAX_WORDS - count) * len(first_words) // count)
 
 
-def _other_passages(
-    entities: Sequence[str], neighbours: Neighbourhood, first_words: Sequence[PassageWords]
-) -> list[str]:
+def _other_passages(nodes: Iterable[Node], first_words: Sequence[PassageWords]) -> list[str]:
     """Return the ids of the passages of entities that are not among the first: those of rare
     entities before those of frequent ones, which lead everywhere.
     """
-    nodes = [neighbours.nodes[name] for name in entities if name in neighbours.nodes]
     ids: dict[str, None] = {}
     for node in sorted(nodes, key=lambda node: node.support):
         ids |= dict.fromkeys(node.source_ids[:MAX_OF_ENTITY])

@@ -35,7 +35,14 @@ class CountingGraph(MemoryGraph):
         self.meanwhile: Callable[[], Awaitable[None]] | None = None
 
     def __getattribute__(self, name: str) -> Any:
-        if name in {"entities", "relations", "relation_summaries", "degrees", "scan_relations"}:
+        if name in {
+            "entities",
+            "relations",
+            "relation_summaries",
+            "degrees",
+            "scan_relations",
+            "nodes",
+        }:
             self.calls[name] += 1
         return super().__getattribute__(name)
 
@@ -137,6 +144,9 @@ async def test_no_question_reads_a_graph_that_was_read_whole(harness: Harness) -
     for name in NAMES[1:]:
         await harness.ask(name)
         assert harness.reads == []
+    assert await harness.reader.relations(SPACE, [("n01", "n30")]) == {}
+    assert await harness.reader.nodes(SPACE, ["missing"]) == {}
+    assert "nodes" not in harness.graph.calls
     assert harness.graph.calls["scan_entities"] == scans
 
 

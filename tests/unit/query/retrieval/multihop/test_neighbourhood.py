@@ -82,18 +82,24 @@ async def test_a_first_question_takes_three_reads_of_passages_and_names(monkeypa
     workspace = await river()
     deps = workspace.deps()
     counts: Counter[str] = Counter()
-    words, read = workspace.passages.words, workspace.graph.neighbourhood
+    words, graph = workspace.passages.words, workspace.graph
+    read, nodes = graph.neighbourhood, graph.nodes
 
     async def counting_words(*arguments: Any) -> Any:
         counts["words"] += 1
         return await words(*arguments)
 
-    async def counting_names(*arguments: Any, limit: int) -> Any:
-        counts["names" if limit == 0 else "linked"] += 1
+    async def counting_linked(*arguments: Any, limit: int) -> Any:
+        counts["linked"] += 1
         return await read(*arguments, limit=limit)
 
+    async def counting_names(*arguments: Any) -> Any:
+        counts["names"] += 1
+        return await nodes(*arguments)
+
     monkeypatch.setattr(workspace.passages, "words", counting_words)
-    monkeypatch.setattr(workspace.graph, "neighbourhood", counting_names)
+    monkeypatch.setattr(graph, "neighbourhood", counting_linked)
+    monkeypatch.setattr(graph, "nodes", counting_names)
     await retrieve(Question("Where does Blue Harbour lie?", "walk"), PARTITIONS, deps)
     assert counts == {"linked": 1, "words": 2, "names": 1}
 
