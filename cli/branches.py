@@ -191,14 +191,14 @@ async def _followed(
     from runtime.bus.nats.blobs import NatsBlobs  # noqa: PLC0415
     from runtime.bus.nats.log import NatsLog  # noqa: PLC0415
 
-    copied = await copy_documents(NatsLog(bus), NatsBlobs(bus), branch)
+    copies = await copy_documents(NatsLog(bus), NatsBlobs(bus), branch)
 
     async def caught_up() -> bool:
-        return await is_in_status(bus, branch.workspace, copied.last_sequence)
+        return await is_in_status(bus, branch.workspace, copies.last_sequence)
 
     async with query_client(target.api, branch.workspace) as client:
         with progress_bars(is_hidden=is_hidden) as show:
-            return await wait_for_documents(client, copied.added_at, caught_up, show)
+            return await wait_for_documents(client, copies.added_at, caught_up, show)
 
 
 @app.command("list")

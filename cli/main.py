@@ -31,6 +31,7 @@ from cli import (
     projections,
     rebuild,
     receipts,
+    region,
     repair,
     search,
     sources,
@@ -126,6 +127,7 @@ app.add_typer(branch_changes.app, name="branch")
 app.add_typer(importing.app, name="import")
 app.add_typer(webhooks.app, name="webhooks")
 app.add_typer(topology.app, name="topology")
+app.add_typer(region.app, name="region")
 app.add_typer(stores.app, name="stores")
 app.command()(doctor.doctor)
 app.command()(config.config)

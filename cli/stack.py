@@ -61,6 +61,19 @@ def up(
             ),
         ),
     ] = "",
+    region: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME", help="From now on let other regions follow this one by that name."
+        ),
+    ] = "",
+    follow: Annotated[
+        str,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Follow the region of that address, of `region address` there: read its log only.",
+        ),
+    ] = "",
     data: Data = DATA,
     as_json: Json = False,
 ) -> None:
@@ -78,6 +91,7 @@ def up(
         report = silent if as_json else note
         _offer_models(context, host)
         _place_stores(folder, stores, report)
+        _place_region(folder, region, follow)
         if detach:
             _start_in_background(folder, report, ApiAddress(host, port), rebuild, as_json)
             return
@@ -119,6 +133,14 @@ def _place_stores(folder: DataFolder, place: str, report: Report) -> None:
                 "the stores will be those of the folder; for the PostgreSQL that the settings "
                 "name begin with `lightstream up --stores .env`"
             )
+
+
+def _place_region(folder: DataFolder, name: str, writer: str) -> None:
+    """Have the stack be the region of that name, and follow that of an address."""
+    if name or writer:
+        from embedded.region import set_region  # noqa: PLC0415
+
+        set_region(folder, name, writer)
 
 
 def _start_in_background(
@@ -171,9 +193,9 @@ def report_other_models(folder: DataFolder, state: StackState, report: Report) -
     """
     from embedded.stack import configured_models  # noqa: PLC0415
 
-    wanted = configured_models()
-    if wanted != state.models:
-        names = ", ".join(f"{role} {model or 'none'}" for role, model in wanted.items())
+    models = configured_models()
+    if models != state.models:
+        names = ", ".join(f"{role} {model or 'none'}" for role, model in models.items())
         report(
             f"it keeps its models; for those of this shell ({names}): "
             f"`lightstream down{folder.command_option}`, then `up`"

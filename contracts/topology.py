@@ -257,6 +257,18 @@ BUCKETS = (
 )
 
 
+MIRRORED_STREAMS = (LOG, "KB_BLOBS", "KB_DEAD", PARKED_STREAM)
+"""Streams that a following region has as mirrors of those of the writing region."""
+
+MIRRORED_BUCKETS = (WEBHOOKS_BUCKET, BATCHES_BUCKET)
+"""Buckets that belong to the log, and are mirrored with it; the others speak of a region's own
+stores and processes.
+"""
+
+WRITER_API_KEY = "lightstream.writer-api"
+"""Where the address of the writing region's HTTP API stands in the metadata of a mirrored log."""
+
+
 def declared_stream(name: str) -> Stream:
     """Return the declared stream of that name. Raises KeyError."""
     return {stream.name: stream for stream in STREAMS}[name]

@@ -64,6 +64,9 @@ class StackState:
     this folder.
     """
 
+    region: dict[str, str] = field(default_factory=dict[str, str], repr=False)
+    """How its bus is linked to those of other regions (`embedded/region.py`); empty: not at all."""
+
     @property
     def api(self) -> str:
         """Return the address of the query service."""

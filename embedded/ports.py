@@ -23,9 +23,10 @@ DEFAULT_PORTS: Mapping[str, int] = {
     "extractor": 9623,
     "merger": 9624,
     "indexer": 9625,
+    "regions": 7422,
 }
 """Default port of each part; `api` is the query service, the other services have health pages
-only.
+only; on `regions` the bus takes in links of other regions, where the stack has a region's name.
 """
 
 

@@ -22,6 +22,7 @@ from embedded.bus_watch import BusWatch
 from embedded.clock_watch import StepWatch
 from embedded.data_folder import DataFolder, Phase, StackState, end_orphans, new_password
 from embedded.folder_errors import describe_folder_error, folder_errors
+from embedded.following import follower_process, prepare_bus
 from embedded.forking import ForkServer, fork_server
 from embedded.local_http import local_client
 from embedded.operator_process import take_orders_at
@@ -29,12 +30,13 @@ from embedded.orphans import ProcessIdentity
 from embedded.permissions import private_files
 from embedded.processes import Process
 from embedded.programs import service_module
+from embedded.region import RegionLink, bus_link
 from embedded.release import enter_release
 from embedded.servers import arcadedb, milvus_lite, nats
 from embedded.servers.milvus_lite_indexes import IdIndexWatch
 from embedded.supervisor import ChildRecords, Report, supervise
-from runtime.bus import topology
 from runtime.bus.nats.connection import connected
+from runtime.bus.nats.region import read_writing_region
 from runtime.concurrency.background import in_background
 from runtime.errors import ConfigurationError, Unavailable
 from runtime.models.open import DEFAULT_EMBEDDING_MODEL
@@ -110,7 +112,7 @@ def configured_models() -> dict[str, str]:
     """
     role_settings = RoleSettings()
     of_roles = {
-        role: chosen.model if (chosen := language_model(role_settings, role)) else ""
+        role: model.model if (model := language_model(role_settings, role)) else ""
         for role in ROLES
     }
     language = of_roles["query"]
@@ -144,6 +146,16 @@ def _stores(folder: DataFolder, state: StackState) -> tuple[Process, ...]:
     for store, server in (("graph", graph), ("vectors", vectors)):
         server.diagnosis = partial(damage.describe_damage_after_exit, folder, store)
     return graph, vectors
+
+
+def _bus(folder: DataFolder, state: StackState) -> Process:
+    """Return the bus, not started, linked to those of other regions where the stack has a name."""
+    return nats.nats_server(
+        folder.path / "bus",
+        port=state.ports["bus"],
+        password=state.bus_password,
+        link=bus_link(RegionLink.of(state), state.ports["regions"]),
+    )
 
 
 @asynccontextmanager
@@ -186,9 +198,7 @@ async def _run_processes(
     )
     stores = _stores(folder, state)
     clock = StepWatch(stores[1] if stores else None, report)
-    bus = nats.nats_server(
-        folder.path / "bus", port=state.ports["bus"], password=state.bus_password
-    )
+    bus = _bus(folder, state)
     async with (
         fork_server(
             folder.path / "services",
@@ -200,18 +210,22 @@ async def _run_processes(
     ):
         await bus_answers()
         async with connected(bus_url(state), name="lightstream-topology") as client:
-            if changes := await topology.apply(client.jetstream()):
+            if changes := await prepare_bus(client.jetstream(), RegionLink.of(state)):
                 report(f"streams and consumers are as declared now ({len(changes)} changes)")
+            follows = await read_writing_region(client.jetstream())
         services = [
             _service(name, folder, state, forks, api_host if name == "query" else LOCAL)
-            for name in SERVICES
+            for name in (("query",) if follows else SERVICES)
         ]
+        services += [follower_process(folder.path, follows)] if follows else []
         async with supervise(services, records) as services_answer:
             await asyncio.gather(stores_answer(), services_answer())
             watch = BusWatch(bus, bus_url(state), _health_ports(state), report)
+            # Of a mirror nobody can write to tell whether the bus takes anything.
+            watching = nullcontext() if follows else in_background(watch.run())
             options = ["--data", str(folder.path)]
             async with (
-                in_background(watch.run()),
+                watching,
                 in_background(clock.run()),
                 _indexing_ids(folder, state),
                 take_orders_at(bus_url(state), options, report),

@@ -22,6 +22,7 @@ from runtime.bus.nats.connection import connected
 from runtime.bus.nats.key_values import NatsLiveGenerations, NatsSharedValues
 from runtime.bus.nats.log import NatsLog
 from runtime.bus.nats.parked import NatsParkedEvents
+from runtime.bus.nats.region import read_writing_region
 from runtime.bus.port import GenerationState
 from runtime.errors import InvalidInput
 from runtime.projections import rebuild_candidate, rebuild_lease
@@ -326,8 +327,11 @@ async def _open_rebuild(
             ) as lease:
                 if to == "new" and "vectors" in request.targets and "graph" not in request.targets:
                     await checkpoints.require_sound_graph(stack.client.jetstream(), stores)
+                jetstream = stack.client.jetstream()
+                # What a following region cannot handle waits in the region that writes.
+                follows = await read_writing_region(jetstream)
                 yield Rebuild(
-                    NatsLog(stack.client.jetstream()),
+                    NatsLog(jetstream),
                     pointers,
                     stores,
                     embedding.embedder,
@@ -336,7 +340,7 @@ async def _open_rebuild(
                     target.settings_of(MergerSettings),
                     checkpoints_of_stack,
                     live_stores=live,
-                    parked_events=NatsParkedEvents(stack.client.jetstream()),
+                    parked_events=None if follows else NatsParkedEvents(jetstream),
                     events_per_second=request.events_per_second,
                     emptied_before=request.emptied_before,
                     until=request.until,

@@ -15,12 +15,14 @@ from runtime.bus.dead_letters import count_dead_letters
 from runtime.bus.nats.dead_letters import NatsDeadLetters
 from runtime.bus.nats.key_values import NatsSharedValues
 from runtime.bus.nats.parked import NatsParkedEvents
+from runtime.bus.nats.region import read_writing_region
 from runtime.bus.parking.counts import count_parked
 from runtime.bus.parking.port import Reason
 from runtime.clock import TOLERANCE
 from runtime.findings import Finding
 from runtime.models.rate_limiters import pause_notices
 from runtime.projections.checkpoints import rebuild_command
+from runtime.projections.region_progress import read_followers, read_own_progress
 from runtime.projections.verdicts import RESTORE_HINT, combined_verdict
 
 REDELIVERY_NOTE = "tried again"
@@ -50,6 +52,8 @@ async def examine_bus(
     for problem in await topology.check(bus):
         yield Finding("fault", problem, "`lightstream topology apply`")
     async for finding in _losses(bus):
+        yield finding
+    async for finding in _regions(bus):
         yield finding
     if behind := await seconds_behind_log(bus):
         yield Finding(
@@ -94,6 +98,31 @@ async def _losses(bus: JetStreamContext) -> AsyncIterator[Finding]:
             reason,
             f"`{rebuild_command(tuple(verdict.stores))}` makes it anew from the log",
         )
+
+
+async def _regions(bus: JetStreamContext) -> AsyncIterator[Finding]:
+    """Yield what is to be said of a region that this one follows, and of those that follow it."""
+    values = await NatsSharedValues.bind(bus, CHECKPOINTS_BUCKET)
+    if region := await read_writing_region(bus):
+        progress, _ = await read_own_progress(values)
+        yield Finding("note", f"this region follows {region.name}: nothing is written here")
+        if progress.is_silent:
+            yield Finding(
+                "fault",
+                "the stores of this region are not brought up to date",
+                f"see that `lightstream region follow {region.name}` runs, and its log",
+            )
+        elif progress.is_cut_off:
+            yield Finding(
+                "fault", f"the region {region.name} is not heard", "see the link of the two buses"
+            )
+    for follower in await read_followers(values):
+        if follower.is_silent:
+            yield Finding(
+                "fault",
+                f"the region {follower.region} follows this one, and is not heard",
+                f"see the link of the two buses, or `lightstream region forget {follower.region}`",
+            )
 
 
 async def _backlog(

@@ -92,6 +92,10 @@ class LogDamaged(NotServing):
     """The log has lost messages: nothing is written to it until somebody has looked at it."""
 
 
+class ReadOnlyRegion(NotServing):
+    """This region follows another one, which alone is written to; the message names it."""
+
+
 class StoreBehind(NotServing):
     """A store holds less than it once held: it was lost, or is an older copy."""
 

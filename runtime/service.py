@@ -26,6 +26,8 @@ from runtime.bus.nats.blobs import NatsBlobs
 from runtime.bus.nats.connection import SILENT
 from runtime.bus.nats.key_values import NatsLiveGenerations, NatsSharedValues
 from runtime.bus.nats.log import NatsLog
+from runtime.bus.nats.mirrored_log import MirroredLog
+from runtime.bus.nats.region import WritingRegion, read_writing_region
 from runtime.bus.port import SharedValues
 from runtime.bus.write_status import WriteStatus
 from runtime.clock_steps import ClockSteps
@@ -72,6 +74,8 @@ class Bus:
     integrity: Integrity
     claims: SharedValues
     client: Client
+    region: WritingRegion | None = None
+    """The region that this one follows: nothing is written here, and no durable is taken from."""
 
     @property
     def subscribing(self) -> Connection:
@@ -263,7 +267,8 @@ async def _working(
         jetstream = client.jetstream(prefix=settings.nats_api_prefix)
         health.stage = "starting"
         bus = await _bus(client, jetstream, health, writes)
-        async with build(bus, health) as subscriptions, bus.integrity.watching(health):
+        async with build(bus, health) as own_subscriptions, bus.integrity.watching(health):
+            subscriptions = () if bus.region else own_subscriptions
             await _refuse_another_topology(jetstream, subscriptions)
             guarded_subscriptions = [
                 _guarded(subscription, bus.integrity, health) for subscription in subscriptions
@@ -319,6 +324,15 @@ async def _bus(
     claims = await NatsSharedValues.bind(jetstream, TURNS_BUCKET)
     values = await NatsSharedValues.bind(jetstream, CHECKPOINTS_BUCKET)
     integrity = Integrity(health.service, jetstream, pointers, values, writes)
-    log = NatsLog(jetstream, writes)
+    region = await read_writing_region(jetstream)
+    log = MirroredLog(jetstream, writes) if region else NatsLog(jetstream, writes)
     blobs = NatsBlobs(jetstream, writes)
-    return Bus(log, blobs, pointers, jetstream, limiters, integrity, claims, client)
+    health.probes["region"] = partial(_promotion, jetstream, region)
+    return Bus(log, blobs, pointers, jetstream, limiters, integrity, claims, client, region)
+
+
+async def _promotion(jetstream: JetStreamContext, began_with: WritingRegion | None) -> str | None:
+    """Return what is wrong with a process that began before its region was promoted."""
+    if began_with is None or await read_writing_region(jetstream):
+        return None
+    return "this region writes the log now: start this service again"

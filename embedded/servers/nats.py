@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -42,6 +43,21 @@ Sync = Literal["always", "default"]
 
 USER = "lightstream"
 
+OWN_SUBJECTS = ("kb.>", "blob.>", "dead.>", "parked.>", "intake.>", "$KV.>")
+"""What is published to the streams of a bus: it never goes over a link, in either direction."""
+
+
+@dataclass(frozen=True)
+class BusLink:
+    """How a bus is linked to those of other regions. `domain`: the name of its JetStream there;
+    `secret`: what others show it on `port`; `remote`: where it links itself to, if anywhere.
+    """
+
+    domain: str
+    port: int
+    secret: str
+    remote: str = ""
+
 
 def url(port: int, password: str = "") -> str:
     """Return the address of the server for clients; the password must need no escaping in a URL."""
@@ -56,6 +72,7 @@ def nats_server(
     password: str = "",
     monitor_port: int | None = None,
     sync: Sync = "always",
+    link: BusLink | None = None,
 ) -> Process:
     """A nats-server that keeps everything it stores under `folder`, not yet started.
 
@@ -70,7 +87,9 @@ def nats_server(
     folder = folder.resolve()
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     file = folder / CONFIGURATION
-    text = configuration(folder, port=port, password=password, monitor_port=monitor_port, sync=sync)
+    text = configuration(
+        folder, port=port, password=password, monitor_port=monitor_port, sync=sync, link=link
+    )
     # The password is in the file, which its owner alone can read: the arguments of a process are
     # for everybody.
     with os.fdopen(
@@ -87,7 +106,13 @@ def nats_server(
 
 
 def configuration(
-    folder: Path, *, port: int, password: str, monitor_port: int | None, sync: Sync
+    folder: Path,
+    *,
+    port: int,
+    password: str,
+    monitor_port: int | None,
+    sync: Sync,
+    link: BusLink | None = None,
 ) -> str:
     """The text of the configuration file."""
     lines = [
@@ -99,13 +124,35 @@ def configuration(
         f"  max_mem: {MAX_MEMORY_STORE}",
         f"  max_file: {MAX_FILE_STORE}",
         *(["  sync_interval: always"] if sync == "always" else []),
+        *([f"  domain: {quoted(link.domain)}"] if link else []),
         "}",
+        *(_link_lines(link) if link else []),
     ]
     if password:
         lines.append(f"authorization {{ user: {quoted(USER)}, password: {quoted(password)} }}")
     if monitor_port is not None:
         lines.append(f"http: {quoted(f'{HOST}:{monitor_port}')}")
     return "\n".join(lines) + "\n"
+
+
+def _link_lines(link: BusLink) -> list[str]:
+    """Return the lines by which a bus is linked to others."""
+    user = f"{{ user: region, password: {quoted(link.secret)} }}"
+    denied = ", ".join(map(quoted, OWN_SUBJECTS))
+    remotes = (
+        f"{{ url: {quoted(link.remote)}, deny_imports: [{denied}], deny_exports: [{denied}] }}"
+        if link.remote
+        else ""
+    )
+    return [
+        "leafnodes {",
+        f"  listen: {quoted(f'{HOST}:{link.port}')}",
+        f"  authorization {user}",
+        # Others come by the address they were given, which may be that of a tunnel.
+        "  no_advertise: true",
+        f"  remotes: [{remotes}]",
+        "}",
+    ]
 
 
 def server_name(folder: Path) -> str:

@@ -153,7 +153,9 @@ def _processes(folder: DataFolder, state: StackState) -> Iterator[Finding]:
 
 async def _services(state: StackState, notes: dict[str, str]) -> AsyncIterator[Finding]:
     """Yield a finding for each service; `notes` collects the notes of their health pages."""
-    for name in SERVICES:
+    # A stack that follows another region has no other service than that of questions.
+    names = ("query",) if "follower" in state.children else SERVICES
+    for name in names:
         try:
             page = await health(name, state.ports["api" if name == "query" else name])
         except ServiceError as error:

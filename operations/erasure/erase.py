@@ -10,25 +10,20 @@ import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
 
 from nats.js import JetStreamContext
 from nats.js.errors import NotFoundError
 
 from contracts import subjects
 from contracts.events import ErasureRequested
-from contracts.graph import PROJECTIONS
 from contracts.ids import ids_of_name
 from contracts.spelling import spellings
 from contracts.topology import CHECKPOINTS_BUCKET, CONSUMERS, LOG
-from operations import projections
 from operations.command_bus import SOURCE, connect_bus
-from operations.empty_stores import empty_stores
 from operations.erasure.answers import answered_words
-from operations.erasure.caches import empty_caches, remove_from_archive, sweep_embeddings
-from operations.erasure.files import clean_files
 from operations.erasure.plan import DocumentHistory, ErasurePlan, plan_erasure, read_history
 from operations.erasure.receipts import DEPLOYMENT_REMARKS, Receipt, make_receipt
+from operations.erasure.remade_stores import make_stores_anew
 from operations.erasure.removal import (
     envelope_of,
     publish_tombstones,
@@ -38,7 +33,6 @@ from operations.erasure.removal import (
 )
 from operations.moving.destination import addresses
 from operations.moving.filled_stores import left_behind
-from operations.projections import RebuildRequest, open_prepared
 from operations.target import Target
 from publishing.branch_copies import BranchCopier
 from publishing.documents import delete_document
@@ -47,9 +41,10 @@ from runtime.bus.actor import local_actor
 from runtime.bus.codec import decode
 from runtime.bus.nats.blobs import NatsBlobs
 from runtime.bus.nats.connection import translated
-from runtime.bus.nats.key_values import NatsLiveGenerations, NatsSharedValues
+from runtime.bus.nats.key_values import NatsSharedValues
 from runtime.bus.nats.log import NatsLog
 from runtime.errors import InvalidInput, ServiceError, Unavailable
+from runtime.projections.region_progress import read_followers
 
 PATIENCE = 120.0
 """Seconds that the services may take to let go of the documents."""
@@ -87,6 +82,11 @@ async def not_reached(target: Target) -> list[str]:
 async def _not_reached(bus: JetStreamContext, target: Target) -> list[str]:
     values = await NatsSharedValues.bind(bus, CHECKPOINTS_BUCKET)
     elsewhere = await left_behind(values, addresses(target.settings))
+    elsewhere += [
+        f"the region {follower.region} follows, and erases by itself: `lightstream region status` "
+        "says when it has"
+        for follower in await read_followers(values)
+    ]
     return elsewhere if target.folder_of_stores else [*elsewhere, *DEPLOYMENT_REMARKS]
 
 
@@ -120,7 +120,8 @@ async def erase(target: Target, erasure: Erasure, report: Report) -> list[Receip
             await remove(bus, erasure_plan)
             report(f"removed {len(erasure_plan.leaves)} events of {erasure_plan.history.id}")
         counts = total(erasure_plan.counts() for erasure_plan in plans)
-        counts |= await _make_stores_anew(target, plans, report)
+        documents = [(plan.history.workspace, plan.history.id) for plan in plans]
+        counts |= await make_stores_anew(target, documents, report)
         return [await _finish(bus, target, erasure_plan, counts) for erasure_plan in plans]
 
 
@@ -228,44 +229,6 @@ async def is_handled(bus: JetStreamContext, sequence: int) -> bool:
         if not idle and (info.ack_floor.stream_seq if info.ack_floor else 0) < sequence:
             return False
     return True
-
-
-async def _make_stores_anew(
-    target: Target, plans: Sequence[ErasurePlan], report: Report
-) -> dict[str, int]:
-    """Rebuild everything from the log as it is now, and return what went from caches and files."""
-    workspaces = list(dict.fromkeys(erasure_plan.history.workspace for erasure_plan in plans))
-    with target.rebuild_lock():
-        async with open_prepared(target.settings) as stack:
-            rows = stack.stores.rows
-            counts = total([await empty_caches(rows, workspace) for workspace in workspaces])
-            copies = [
-                await remove_from_archive(
-                    rows, erasure_plan.history.workspace, erasure_plan.history.id
-                )
-                for erasure_plan in plans
-            ]
-            counts["archive"] = sum(copies)
-        if folder := target.folder_of_stores:
-            await asyncio.to_thread(empty_stores, folder, "graph", report)
-        request = RebuildRequest(PROJECTIONS, emptied_before=True)
-        await projections.rebuild(target, request, _steps(report), workspaces[0])
-        async with open_prepared(target.settings) as stack:
-            live = await (await NatsLiveGenerations.bind(stack.client.jetstream())).live()
-            async with stack.stores_of_generation(live.vectors) as stores:
-                sweeps = [
-                    await sweep_embeddings(stores.rows, stores.vectors, workspace, live.vectors)
-                    for workspace in workspaces
-                ]
-                counts["embeddings"] = sum(sweeps)
-        if target.folder:
-            report("rewriting the files")
-            counts |= await asyncio.to_thread(clean_files, target.folder.path)
-    return counts
-
-
-def _steps(report: Report) -> Callable[[dict[str, Any]], None]:
-    return lambda step: report(", ".join(f"{name} {value}" for name, value in step.items()))
 
 
 async def _finish(

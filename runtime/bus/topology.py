@@ -16,6 +16,7 @@ from nats.js.api import (
     StorageType,
     StoreCompression,
     StreamConfig,
+    StreamSource,
 )
 from nats.js.errors import NotFoundError
 
@@ -28,6 +29,7 @@ from contracts.topology import (
     STREAMS,
     VERSION,
     VERSION_KEY,
+    WRITER_API_KEY,
     Bucket,
     Consumer,
     Stream,
@@ -112,6 +114,16 @@ def declared_configs(replicas: int = 1) -> Iterator[StreamConfig]:
     yield from (bucket_config(bucket, replicas) for bucket in BUCKETS)
 
 
+def mirror_config(config: StreamConfig, source: StreamSource, writer_api: str = "") -> StreamConfig:
+    """Return the configuration of a mirror of this stream, which takes nothing but what its source
+    has. `writer_api`: where people write, for the mirror of the log.
+
+    A mirror has no duplicate window: the server forgets it when it starts again (2.15.1).
+    """
+    metadata = {**(config.metadata or {}), WRITER_API_KEY: writer_api} if config.metadata else None
+    return config.evolve(subjects=None, mirror=source, metadata=metadata, duplicate_window=None)
+
+
 def durable_config(durable: Consumer) -> ConsumerConfig:
     """Return the server's configuration of a durable.
 
@@ -161,7 +173,17 @@ def _differences(
 
 
 def _ours(metadata: Mapping[str, str] | None) -> dict[str, str]:
-    return {key: value for key, value in (metadata or {}).items() if key == VERSION_KEY}
+    own_keys = (VERSION_KEY, WRITER_API_KEY)
+    return {key: value for key, value in (metadata or {}).items() if key in own_keys}
+
+
+async def has_log(jetstream: JetStreamContext) -> bool:
+    """Return whether the bus has a log, of its own or a mirror."""
+    try:
+        await jetstream.stream_info(LOG)
+    except NotFoundError:
+        return False
+    return True
 
 
 async def refuse_newer(jetstream: JetStreamContext) -> None:
@@ -187,6 +209,9 @@ def _applicable(name: str, present_config: StreamConfig, replicas: int | None) -
     """
     copies = replicas or present_config.num_replicas or 1
     wanted_config = next(config for config in declared_configs(copies) if config.name == name)
+    if present_config.mirror:
+        writer_api = _ours(present_config.metadata).get(WRITER_API_KEY, "")
+        wanted_config = mirror_config(wanted_config, present_config.mirror, writer_api)
     return wanted_config.evolve(deny_delete=wanted_config.deny_delete or present_config.deny_delete)
 
 

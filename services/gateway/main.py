@@ -108,15 +108,18 @@ async def build(
             charges=answering.charges,
             models=models_of(settings, answering.model_settings),
         )
-        provide(app, *parts.slices())
+        provide(app, *parts.slices(), *([bus.region] if bus.region else []))
         sender = WebhookSender(
             webhooks, feed, Notifier(bus.log, pointers, documents, places_of=auth.places_of)
         )
+        _measure(health, bus, answering.rows)
+        if bus.region:  # that one sends webhooks, and copies into branches
+            yield ()
+            return
         async with (
             webhooks_sent(settings, sender, auth.known_principals()),
             in_background(BranchFollower(bus.log, bus.blobs).run()),
         ):
-            _measure(health, bus, answering.rows)
             yield answering.subscriptions
 
 

@@ -1,7 +1,7 @@
 """What answers questions and follows the log for their answers, for whichever process does it."""
 
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -19,6 +19,7 @@ from services.query.past.answers import MemoryPastAnswers
 from services.query.past.reading import Past
 from services.query.past.stored_present import StoredPresent
 from services.query.questions.local import LocalQuestions
+from services.query.receipt_forms import ReceiptForms
 from services.query.receipts.publishing import AnswerReceipts
 from services.query.settings import QuerySettings
 from services.query.status.projection import on_events
@@ -53,7 +54,9 @@ async def open_question_service(
             dependencies = replace(opened, measure=measured_stage, visibility=visibility)
             present = StoredPresent(bus.log, rows, RowContributions(rows), pointers)
             past = Past(bus.log, settings.summary_limits, present)
-            receipts = AnswerReceipts(bus.log, settings.receipt_forms, answering_model(settings))
+            # Where the log is another region's, neither receipts nor charges can go into it.
+            forms = ReceiptForms() if bus.region else settings.receipt_forms
+            receipts = AnswerReceipts(bus.log, forms, answering_model(settings))
             past_answers = MemoryPastAnswers(bus.log, rows)
             questions = LocalQuestions(settings, dependencies, past, past_answers, receipts)
             handle = partial(
@@ -63,7 +66,8 @@ async def open_question_service(
                 ledger=dependencies.ledger,
             )
             charges = Charges(bus.log)
-            async with charges.published_each_second(), receipts.published_in_background():
+            charging = nullcontext() if bus.region else charges.published_each_second()
+            async with charging, receipts.published_in_background():
                 subscription = Subscription("query-status", handle)
                 yield QuestionService(questions, charges, subscription, rows)
     finally:

@@ -72,7 +72,9 @@ class Relay:
 
 @asynccontextmanager
 async def relaying(relay: Relay) -> AsyncGenerator[Relay]:
-    """The relay on a free port."""
+    """The relay on a free port, and on the same one whenever it is opened again: between the two
+    the connection is cut.
+    """
     connections: set[asyncio.Task[None]] = set()
 
     def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -80,7 +82,7 @@ async def relaying(relay: Relay) -> AsyncGenerator[Relay]:
         connections.add(task)
         task.add_done_callback(connections.discard)
 
-    server = await asyncio.start_server(accept, "127.0.0.1", 0)
+    server = await asyncio.start_server(accept, "127.0.0.1", relay.port)
     relay.port = server.sockets[0].getsockname()[1]
     try:
         yield relay
@@ -99,6 +101,12 @@ async def _pass(
         sink.write(data)
         await sink.drain()
     sink.close()
+
+
+def uncounted(_: Counter[str]) -> Reader:
+    """Nothing is counted."""
+    while True:
+        yield
 
 
 def bolt(counts: Counter[str]) -> Reader:

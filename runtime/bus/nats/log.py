@@ -12,10 +12,7 @@ from nats.errors import (
 )
 from nats.js import JetStreamContext
 from nats.js.api import ConsumerConfig, PubAck
-from nats.js.errors import (
-    APIError,
-    NotFoundError,
-)
+from nats.js.errors import APIError, NoStreamResponseError, NotFoundError
 
 from contracts import subjects
 from contracts.envelope import Envelope
@@ -28,6 +25,7 @@ from runtime.bus.nats.asking import first_answer
 from runtime.bus.nats.connection import SILENT, translated
 from runtime.bus.nats.message_ids import message_id, publisher_key
 from runtime.bus.nats.messages import NatsMessage, StoredMessage, stated_size
+from runtime.bus.nats.region import refuse_following
 from runtime.bus.port import Message
 from runtime.bus.repetitions import is_repetition, scope_of
 from runtime.bus.retried_message import RetriedMessage
@@ -169,6 +167,8 @@ class NatsLog:
                     ) from None
                 fault: Exception = error
             except SILENT as error:
+                if isinstance(error, NoStreamResponseError):
+                    await refuse_following(self.jetstream)
                 self.writes.silent(stream)
                 fault = error
             else:

@@ -49,7 +49,9 @@ async def observe(jetstream: JetStreamContext) -> LogState:
     with translated():
         info = await first_answer(lambda: jetstream.stream_info(LOG))
     created_at = info.created.isoformat() if info.created else ""
-    return LogState(created_at, info.state.last_seq, info.state.last_seq - info.state.messages)
+    # A mirror has the holes of the log it follows, which come without a note of ours.
+    missing_count = 0 if info.config.mirror else info.state.last_seq - info.state.messages
+    return LogState(created_at, info.state.last_seq, missing_count)
 
 
 async def mark_of(jetstream: JetStreamContext, state: LogState, accepted_count: int) -> LogMark:
@@ -111,6 +113,14 @@ async def allow_erasure(jetstream: JetStreamContext, values: SharedValues, messa
         ERASURES_KEY, str(missing_count).encode(), revision
     ):
         raise Unavailable("another erasure began at the same moment; start again")
+
+
+async def allow_holes(jetstream: JetStreamContext, values: SharedValues) -> None:
+    """Note that the log may have the holes it has now: a mirror of it has become the log."""
+    with translated():
+        state = (await jetstream.stream_info(LOG)).state
+    _, revision = await values.read(ERASURES_KEY)
+    await values.write(ERASURES_KEY, str(state.last_seq - state.messages).encode(), revision)
 
 
 async def read_noted_mark(values: SharedValues) -> tuple[LogMark | None, int]:

@@ -16,6 +16,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from runtime.bus.actor import acting_as
+from runtime.bus.nats.region import WritingRegion
 from runtime.retries import format_retry_after
 from services.gateway.auth.config import AuthConfig, is_loopback
 from services.gateway.auth.credentials import Token
@@ -55,6 +56,9 @@ for ever.
 
 PRINCIPAL_PATH = "/auth/principal"
 """Path that says which workspaces there are for a caller, who therefore need not name one."""
+
+OWN_STORES_PREFIX = "/operations/rebuild"
+"""Before the paths of what concerns the stores of this region alone, whoever writes the log."""
 
 ON_BEHALF_HEADER = "x-on-behalf-of"
 """Header that names whose documents a request sees: `user:ann, group:legal`."""
@@ -173,8 +177,11 @@ class AuthMiddleware:
                 if later
                 else _permitted_workspace(principal, requested_workspace, default, denial)
             )
-            if not permissions.allows(required_right(method, path), state["workspace"]):
+            right = required_right(method, path)
+            if not permissions.allows(right, state["workspace"]):
                 raise AuthError(403, "these credentials may read only")
+            if right == "write" and not path.startswith(OWN_STORES_PREFIX):
+                _refuse_in_following_region(scope)
         return self._renewed_token(token) if token and path not in POLLED_PATHS else ""
 
     def _authenticate(
@@ -230,6 +237,12 @@ class AuthMiddleware:
             return ""
         due = self._config.renewals.take(token.name, time.monotonic())
         return self._config.tokens.renew(token) if due else ""
+
+
+def _refuse_in_following_region(scope: Scope) -> None:
+    """Raise AuthError where another region is written to: nothing of the request is read."""
+    if region := provided(scope["app"], WritingRegion):
+        raise AuthError(421, region.refusal)
 
 
 def _reader(token: Token, default: str) -> Principal:

@@ -52,6 +52,8 @@ READ = {
     "receipts replay",
     "receipts show",
     "receipts verify",
+    "region address",
+    "region status",
     "sources list",
     "status",
     "stores check",
@@ -61,7 +63,7 @@ READ = {
     "webhooks list",
     "webhooks test",
 }
-RUN_PROCESSES = {"demo", "down", "init", "intake", "mcp", "operator", "up"}
+RUN_PROCESSES = {"demo", "down", "init", "intake", "mcp", "operator", "region follow", "up"}
 """They begin and end processes of a stack, or write its settings, and change nothing in it."""
 
 TAKE_AWAY_OR_REPEAT = {
@@ -74,6 +76,7 @@ TAKE_AWAY_OR_REPEAT = {
     "delete",
     "erase",
     "golden remove",
+    "region promote",
     "repair",
     "restore",
     "retry",
@@ -104,6 +107,7 @@ ADD_OR_MAKE_ANEW = {
     "golden run",
     "import lightrag",
     "rebuild",
+    "region forget",
     "sources pause",
     "sources resume",
     "stores apply",

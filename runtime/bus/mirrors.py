@@ -1,0 +1,112 @@
+"""Mirrors of the writing region's streams and buckets, and their promotion to streams of one's
+own.
+"""
+
+from collections.abc import Iterator
+
+from nats.js import JetStreamContext
+from nats.js.api import StreamConfig
+from nats.js.errors import NotFoundError
+
+from contracts.topology import (
+    BUCKETS,
+    CHECKPOINTS_BUCKET,
+    LOG,
+    MIRRORED_BUCKETS,
+    MIRRORED_STREAMS,
+    declared_stream,
+)
+from runtime.bus import topology
+from runtime.bus.nats.connection import translated
+from runtime.bus.nats.key_values import NatsSharedValues
+from runtime.bus.nats.log_integrity import allow_holes
+from runtime.bus.nats.region import WritingRegion, read_writing_region, writing_region
+from runtime.bus.topology import bucket_config, mirror_config, stream_config
+from runtime.errors import InvalidInput, Unavailable
+from runtime.workarounds.nats_py import connection_of
+
+REACH_SECONDS = 2.0
+"""Seconds that a call to the other region may take."""
+
+
+def of_region(jetstream: JetStreamContext, region: WritingRegion) -> JetStreamContext:
+    """Return the JetStream of the writing region, by the link between the two buses."""
+    return connection_of(jetstream).jetstream(prefix=region.api_prefix, timeout=REACH_SECONDS)
+
+
+def mirrored_configs(replicas: int = 1) -> Iterator[StreamConfig]:
+    """Yield the declarations of what a following region mirrors."""
+    yield from (stream_config(declared_stream(name), replicas) for name in MIRRORED_STREAMS)
+    yield from (
+        bucket_config(bucket, replicas) for bucket in BUCKETS if bucket.name in MIRRORED_BUCKETS
+    )
+
+
+async def make_mirrors(
+    jetstream: JetStreamContext, region: WritingRegion, replicas: int = 1
+) -> list[str]:
+    """Make what is missing of a following region's bus, and return a line for each thing made.
+
+    Raises InvalidInput for a bus with a log of its own, or that follows another region, Unavailable
+    where the region does not answer.
+    """
+    present_region = await _followed(jetstream)
+    if present_region and present_region.name != region.name:
+        raise InvalidInput(f"this bus follows the region {present_region.name} already")
+    if present_region is None:
+        await _require_reachable(jetstream, region)
+    changes: list[str] = []
+    for config in mirrored_configs(replicas):
+        name = config.name or ""
+        try:
+            await jetstream.stream_info(name)
+        except NotFoundError:
+            await jetstream.add_stream(mirror_config(config, region.source(name), region.api))
+            changes.append(f"created mirror {name} of the region {region.name}")
+    return changes + await topology.apply(jetstream)
+
+
+async def _followed(jetstream: JetStreamContext) -> WritingRegion | None:
+    """Return the region that this bus follows, None for an empty bus. Raises InvalidInput for one
+    with a log of its own.
+    """
+    try:
+        config = (await jetstream.stream_info(LOG)).config
+    except NotFoundError:
+        return None
+    if region := writing_region(config):
+        return region
+    raise InvalidInput(
+        "this bus has a log of its own, and only an empty one can follow another region: "
+        "start with a new data folder, or a bus without streams"
+    )
+
+
+async def _require_reachable(jetstream: JetStreamContext, region: WritingRegion) -> None:
+    try:
+        with translated():
+            await of_region(jetstream, region).stream_info(LOG)
+    except NotFoundError:
+        raise InvalidInput(f"the region {region.name} has no log yet: start it first") from None
+    except Unavailable:
+        raise Unavailable(
+            f"the region {region.name} does not answer over the link of the two buses: "
+            "see whether its name is the JetStream domain there, and the log of this bus"
+        ) from None
+
+
+async def promote_mirrors(jetstream: JetStreamContext) -> list[str]:
+    """Make streams of the mirrors, and return their names. Repeats change nothing. The log comes
+    last: until then this region counts as a following one.
+    """
+    values = await NatsSharedValues.bind(jetstream, CHECKPOINTS_BUCKET)
+    if await read_writing_region(jetstream):
+        await allow_holes(jetstream, values)
+    copies = (await jetstream.stream_info(LOG)).config.num_replicas or 1
+    promoted_names: list[str] = []
+    for config in sorted(mirrored_configs(copies), key=lambda config: config.name == LOG):
+        name = config.name or ""
+        if (await jetstream.stream_info(name)).config.mirror:
+            await jetstream.update_stream(config)
+            promoted_names.append(name)
+    return promoted_names
