@@ -55,7 +55,7 @@ class VectorReader(Protocol):
         ...
 
     async def similarities(
-        self, partition: Partition, chunks: Collection[str], asked: Vector
+        self, partition: Partition, chunks: Collection[str], question_vector: Vector
     ) -> dict[str, float]:
         """Return the cosine similarity, -1 to 1, of each of these chunks that has a vector."""
         ...

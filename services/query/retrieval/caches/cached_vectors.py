@@ -68,7 +68,7 @@ class CachedVectors:
         )
 
     async def similarities(
-        self, partition: Partition, chunks: Collection[str], asked: Vector
+        self, partition: Partition, chunks: Collection[str], question_vector: Vector
     ) -> dict[str, float]:
         """See `VectorReader.similarities`."""
         chunk_by_id: dict[str, str] = {}
@@ -78,9 +78,9 @@ class CachedVectors:
                 chunk_by_id[chunk_vector_id(*place)] = chunk
         matrix = self._whole.cached(partition, "chunks")
         if matrix is not None:
-            scores = matrix.similarities(chunk_by_id, self._direction(asked))
+            scores = matrix.similarities(chunk_by_id, self._direction(question_vector))
         else:
-            scores = await self._similarities(partition, chunk_by_id, asked)
+            scores = await self._similarities(partition, chunk_by_id, question_vector)
         return {chunk_by_id[id]: score for id, score in scores.items()}
 
     async def close(self) -> None:
@@ -92,16 +92,17 @@ class CachedVectors:
         return single_precision(vector, self._vectors.dimension, "the question")
 
     async def _similarities(
-        self, partition: Partition, ids: Collection[str], asked: Vector
+        self, partition: Partition, ids: Collection[str], question_vector: Vector
     ) -> dict[str, float]:
         """Return the similarity of each that exists, by id: of vectors that are cached or worth it
         computed here, of the others by the store.
         """
         often, seldom = self._split_by_use(partition, ids)
         scores, vectors = await asyncio.gather(
-            self._scores_by_store(partition, seldom, asked), self._cached_vectors(partition, often)
+            self._scores_by_store(partition, seldom, question_vector),
+            self._cached_vectors(partition, often),
         )
-        own_scores = similarities(list(vectors.values()), self._direction(asked))
+        own_scores = similarities(list(vectors.values()), self._direction(question_vector))
         return scores | dict(zip(vectors, own_scores, strict=True))
 
     def _split_by_use(
@@ -112,27 +113,27 @@ class CachedVectors:
         """
         if not self._cache.is_current(partition):
             return [], list(ids)
-        if sum(len(compared) for compared in self._compared_once.values()) > MAX_COMPARED:
+        if sum(len(ids_once) for ids_once in self._compared_once.values()) > MAX_COMPARED:
             self._compared_once.clear()
-        compared = self._compared_once[partition]
-        cached = self._cache.cached_keys(partition, KIND, ids)
+        compared_ids = self._compared_once[partition]
+        cached_ids = self._cache.cached_keys(partition, KIND, ids)
         often: list[str] = []
         seldom: list[str] = []
         for id in ids:
-            is_often = id in cached or id in compared
+            is_often = id in cached_ids or id in compared_ids
             (often if is_often else seldom).append(id)
         # Where there is no room for all, an evicted vector is compared once again by the store
         # before it is fetched again.
-        compared.difference_update(often)
-        compared.update(seldom)
+        compared_ids.difference_update(often)
+        compared_ids.update(seldom)
         return often, seldom
 
     async def _scores_by_store(
-        self, partition: Partition, ids: Sequence[str], asked: Vector
+        self, partition: Partition, ids: Sequence[str], question_vector: Vector
     ) -> dict[str, float]:
         if not ids:
             return {}
-        return await self._vectors.likeness(partition, "chunks", asked, ids)
+        return await self._vectors.likeness(partition, "chunks", question_vector, ids)
 
     async def _cached_vectors(
         self, partition: Partition, ids: Sequence[str]
