@@ -2,7 +2,7 @@
 
 import asyncio
 import uuid
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -96,11 +96,11 @@ def add(
     workspace: Workspace = WORKSPACE,
 ) -> None:
     """Add documents: .html .htm .pdf .docx .pptx .xlsx .csv .tsv .json .jsonl .odt .ods .odp .epub
-    .rtf .eml .mbox .svg .ipynb, and text of any other name.
+    .rtf .eml .mbox .svg .ipynb .png .jpg .jpeg .tif .tiff .webp, and text of any other name.
 
-    Folders are read with all below them, hidden files are not. What the log has already is not sent
-    again; a document with a new text replaces the old one. Ends with code 1 when any document was
-    refused or failed.
+    Pictures and scanned pages are read where the extra `ocr` is installed. Folders are read with
+    all below them, hidden files are not. What the log has already is not sent again; a document
+    with a new text replaces the old one. Ends with code 1 when any document was refused or failed.
     """
     # The log has who added what: the line is for the reason.
     is_recorded = bool(reason) and not estimate
@@ -205,19 +205,14 @@ async def add_and_follow(
         query_client(stack.api, workspace) as client,
     ):
         with progress_bars(is_hidden=is_hidden) as show:
-            names: list[str] = []
-
-            def done(name: str) -> None:
-                names.append(name)
-                show([progress.Stage("added", len(names), total)])
-
+            additions = progress.Additions(show, total)
             outcome = await adding.add_documents(
                 bus,
                 workspace,
                 documents.sources,
                 track_id=track,
-                on_done=done,
-                options=options or adding.NO_OPTIONS,
+                on_done=additions.count,
+                options=replace(options or adding.NO_OPTIONS, on_page=additions.show_page),
             )
             outcome.refused[:0] = documents.refused
             if not (wait and (times := outcome.added_at)):

@@ -20,6 +20,7 @@ from runtime.bus.nats.log import NatsLog
 from runtime.errors import InvalidInput, Unavailable
 from runtime.parsing.files import Parsed
 from runtime.parsing.names import printable_name
+from runtime.parsing.scans import OnPage, ignore_page
 from runtime.retries import Backoff
 
 STATUS_DURABLE = "query-status"
@@ -74,7 +75,7 @@ class AddOutcome:
 class AddOptions:
     """What is said of all documents of one call. `encoding`: of text in files, empty to detect it;
     `access`, `validity`, `chunking`: see `Submission`; `keeps_originals`: whether files are kept
-    beside the log.
+    beside the log; `on_page`: is told of each page of them that had to be recognized.
     """
 
     encoding: str = ""
@@ -82,6 +83,7 @@ class AddOptions:
     validity: Validity | None = None
     keeps_originals: bool = False
     chunking: Chunking | None = None
+    on_page: OnPage = ignore_page
 
 
 NO_OPTIONS = AddOptions()
@@ -102,7 +104,7 @@ async def add_documents(
     outcome = AddOutcome()
     for source in sources:
         try:
-            parsed_file = await read_document(source, options.encoding)
+            parsed_file = await read_document(source, options.encoding, options.on_page)
             draft = _draft(source, parsed_file, track_id, options)
             add = partial(_add, bus, workspace, source.name, draft)
             document, is_new = await BUS_RETURNS.retry(add, bus_is_away, BUS_TRIES)

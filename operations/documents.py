@@ -14,6 +14,7 @@ from runtime.parsing.files import MAX_FILE_BYTES, Parsed, parse, refuse_larger
 from runtime.parsing.folders import why_no_document
 from runtime.parsing.names import validated_text
 from runtime.parsing.routing import OWN_PARSERS, ParsingServices
+from runtime.parsing.scans import OnPage, ignore_page
 
 STANDARD_INPUT = "-"
 
@@ -140,9 +141,11 @@ def _why_skipped(path: Path, services: ParsingServices) -> str:
     return why_no_document(path, services)
 
 
-async def read_document(source: DocumentSource, encoding: str = "") -> Parsed:
+async def read_document(
+    source: DocumentSource, encoding: str = "", on_page: OnPage = ignore_page
+) -> Parsed:
     """The document's text, and what is known of a file; `encoding` is what text in it is in, empty
-    to detect it.
+    to detect it; `on_page` is told of each page that had to be recognized.
 
     Raises InvalidInput with its name, the reason and the way out.
     """
@@ -150,7 +153,7 @@ async def read_document(source: DocumentSource, encoding: str = "") -> Parsed:
     if source.path is None:
         data = sys.stdin.buffer.read(MAX_FILE_BYTES + 1)
         name = "" if source.name == UNKNOWN_SOURCE else source.name
-        parsed_file = await parse(data, name, hint, source.services)
+        parsed_file = await parse(data, name, hint, source.services, on_page)
         return replace(parsed_file, metadata={})
     validated_text(source.name)
     try:
@@ -158,6 +161,7 @@ async def read_document(source: DocumentSource, encoding: str = "") -> Parsed:
         if not stat.S_ISREG(file_stat.st_mode):
             raise InvalidInput(f"{source.name}: not a regular file: add files and folders")
         refuse_larger(file_stat.st_size, source.name)
-        return await parse(source.path.read_bytes(), source.name, hint, source.services)
+        data = source.path.read_bytes()
+        return await parse(data, source.name, hint, source.services, on_page)
     except OSError as error:
         raise InvalidInput(f"{source.name}: cannot be read: {error.strerror or error}") from None

@@ -25,6 +25,27 @@ class Stage:
     total: int
 
 
+class Additions:
+    """Shows how many of the documents are added, and how far the pages of a scan are."""
+
+    def __init__(self, show: Callable[[list[Stage]], None], total: int) -> None:
+        self._show = show
+        self._total = total
+        self._count = 0
+
+    def count(self, _name: str) -> None:
+        """Show one document more."""
+        self._count += 1
+        self._show([self._stage()])
+
+    def show_page(self, number: int, count: int) -> None:
+        """Show that a page of the next document was recognized, the `number`-th of `count`."""
+        self._show([self._stage(), Stage("recognized", number, count)])
+
+    def _stage(self) -> Stage:
+        return Stage("added", self._count, self._total)
+
+
 def stages(documents: Sequence[Document], document_count: int) -> list[Stage]:
     """The four stages over these documents' statuses; `wanted` is how many documents there will be.
 

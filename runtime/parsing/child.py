@@ -20,23 +20,13 @@ from runtime.errors import InvalidInput
 from runtime.parsing.content import Content
 from runtime.parsing.decoding import decode
 from runtime.parsing.kinds import TEXT_PARSERS
-
-MAX_MEMORY = 1024 * 1024 * 1024
-"""Bytes of address space."""
-
-MAX_CPU = 60
-"""Seconds."""
+from runtime.parsing.limits import PARSING, Limits
 
 REFUSED = 3
 
 PLUGIN = "plugin:"
 """Before the suffix whose parser a package brings."""
 
-_LIMITS = (
-    (resource.RLIMIT_AS, MAX_MEMORY),
-    (resource.RLIMIT_CPU, MAX_CPU),
-    (resource.RLIMIT_CORE, 0),
-)
 _LIMITS_OF_PARSING = (
     (resource.RLIMIT_FSIZE, 0),
     (resource.RLIMIT_NPROC, 0),
@@ -51,13 +41,13 @@ def main() -> None:
     serve(partial(_reader, sys.argv[1], sys.argv[2:]))
 
 
-def serve(load: Callable[[], Callable[[bytes], bytes]]) -> None:
+def serve(load: Callable[[], Callable[[bytes], bytes]], limits: Limits = PARSING) -> None:
     """Answer standard input on standard output, within the limits, by the function that is loaded;
     or write the reason and exit with `REFUSED` where it raises InvalidInput.
 
     What the function itself prints goes to standard error.
     """
-    _limit(_LIMITS)
+    limit(limits)
     output = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     refusal = ""
@@ -69,7 +59,7 @@ def serve(load: Callable[[], Callable[[bytes], bytes]]) -> None:
     except InvalidInput as error:
         refusal = str(error)
     except MemoryError:
-        refusal = f"reading it takes more than {MAX_MEMORY // 2**20} MB of memory: split it"
+        refusal = f"reading it takes more than {limits.megabytes} MB of memory: split it"
     except RecursionError:
         refusal = "nested too deeply to be read: save it in a simpler form"
     output.write(refusal.encode("utf-8", "replace") or answer)
@@ -96,6 +86,7 @@ def _encoded(content: Content) -> bytes:
             "pages": content.pages,
             "encoding": encoding,
             "warnings": content.warnings,
+            "unread": content.unread,
             "figures": figures,
         }
     )
@@ -108,6 +99,12 @@ def _content(name: str, parser: ModuleType, hints: list[str], data: bytes) -> Co
         return parser.text(data)
     decoded_text = decode(data, *hints)
     return parser.text(decoded_text.text)._replace(encoding=decoded_text.encoding)
+
+
+def limit(limits: Limits) -> None:
+    """Let this process use no more."""
+    core = (resource.RLIMIT_CORE, 0)
+    _limit(((resource.RLIMIT_AS, limits.memory), (resource.RLIMIT_CPU, limits.cpu), core))
 
 
 def _limit(limits: tuple[tuple[int, int], ...]) -> None:

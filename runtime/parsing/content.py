@@ -35,6 +35,13 @@ class FigureFile(NamedTuple):
     box: Box | None = None
 
 
+class Recognition(NamedTuple):
+    """What text recognition has read of a file. `confidence`: 0 to 1, as the models say."""
+
+    pages: int
+    confidence: float
+
+
 class FigureNames(Protocol):
     """What names the figures of a file in its text."""
 
@@ -65,6 +72,10 @@ class Content(NamedTuple):
     """What the parser left out, in sentences for people."""
     figures: tuple[FigureFile, ...] = ()
     """Its pictures; the text names the first one `[Figure 1]`."""
+    unread: tuple[int, ...] = ()
+    """Numbers of its pages, from 1, that show something without a text that can be read."""
+    recognition: Recognition | None = None
+    """Of a file that text recognition has read, or pages of it."""
 
 
 def joined(

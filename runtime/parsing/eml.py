@@ -33,7 +33,7 @@ same.
 _OFFICE_PARSERS: dict[str, Parser] = {
     kind.media_type: kind.parser
     for kind in KINDS.values()
-    if kind.parser and kind.parser not in TEXT_PARSERS
+    if kind.parser and not kind.is_text and not kind.is_picture
 }
 
 
@@ -143,12 +143,12 @@ class _Reader:
             yield f"## Attachment: {name}"
             yield from self.message(_message(data), MAX_DEPTH)
             return
-        parser = (
-            KINDS[suffix].parser
-            if suffix in KINDS
-            else _OFFICE_PARSERS.get(part.get_content_type())
-        )
-        is_text = suffix in KINDS or part.get_content_maintype() == "text"
+        kind = KINDS.get(suffix)
+        if kind and kind.is_picture:
+            yield from self._other(part)
+            return
+        parser = kind.parser if kind else _OFFICE_PARSERS.get(part.get_content_type())
+        is_text = kind is not None or part.get_content_maintype() == "text"
         if not parser and not is_text:
             yield from self._other(part)
             return

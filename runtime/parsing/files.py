@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from contracts.chunking import Chunking
 from contracts.values import Scalar, document_warnings
 from runtime.errors import InvalidInput
-from runtime.parsing.content import Content, FigureFile
+from runtime.parsing.content import Content, FigureFile, Recognition
 from runtime.parsing.decoding import decode
 from runtime.parsing.encodings import NO_HINT, Encoding, Hint, codec, validated_encoding
 from runtime.parsing.kinds import (
@@ -22,12 +22,15 @@ from runtime.parsing.kinds import (
     PLAIN,
     RTF,
     Kind,
+    Parser,
     disguised,
     refuse_kind,
 )
 from runtime.parsing.names import printable_name, validated_text
+from runtime.parsing.recognition import RecognitionLimits
 from runtime.parsing.routing import OWN_PARSERS, ParsingServices
 from runtime.parsing.sandbox import parse_apart
+from runtime.parsing.scans import OnPage, ignore_page, read_scan
 from runtime.text.ballast import clean_text
 
 MAX_FILE_BYTES = 50 * 1024 * 1024
@@ -45,7 +48,7 @@ class Parsed:
     metadata: dict[str, Scalar] = field(default_factory=dict[str, Scalar])
     """What is known of the original: file_name, media_type, file_size (bytes), file_sha256, and of
     text the encoding it was read in, encoding_confidence (0 to 1) and, where that is in doubt,
-    encoding_warning.
+    encoding_warning; of scans recognized_pages and recognition_confidence (0 to 1).
     """
     warnings: tuple[str, ...] = ()
     """What may be missing or wrong, in sentences for whoever adds the file."""
@@ -58,7 +61,11 @@ class Parsed:
 
 
 async def parse(
-    data: bytes, name: str, hint: Hint = NO_HINT, services: ParsingServices = OWN_PARSERS
+    data: bytes,
+    name: str,
+    hint: Hint = NO_HINT,
+    services: ParsingServices = OWN_PARSERS,
+    on_page: OnPage = ignore_page,
 ) -> Parsed:
     """Return the text of a file of that name; one without a name is read as without a suffix and
     has no metadata.
@@ -66,9 +73,9 @@ async def parse(
     `hint` is about files that are text; the others say themselves how their texts are written.
 
     Plain text is read here, everything else in a child process with limits, or by the one of
-    `services` whose rule fits the name. Raises InvalidInput, and Unavailable where a service does
-    not answer: the name of the file, the reason (an unknown kind, too large, binary, protected,
-    damaged, without text) and the way out.
+    `services` whose rule fits the name. `on_page` is told of each page that had to be recognized.
+    Raises InvalidInput, and Unavailable where a service does not answer: the name of the file, the
+    reason (an unknown kind, too large, binary, protected, damaged, without text) and the way out.
     """
     if name:
         validated_text(name)
@@ -84,11 +91,16 @@ async def parse(
             content = await services.content(data, name)
         else:
             kind = _kind(data, suffix)
-            content = await _content(data, kind, hint)
+            scan = _scan_parser(kind, services.recognition)
+            if scan:
+                content = await read_scan(scan, data, services.recognition, on_page)
+            else:
+                content = await _content(data, kind, hint)
         content = await _without_binary_data(content)
     except InvalidInput as error:
         raise _named(name, str(error)) from None
-    metadata = _metadata(data, name, kind) | _read_in(content.encoding) if name else {}
+    details = _read_in(content.encoding) | _recognized(content.recognition)
+    metadata = _metadata(data, name, kind) | details if name else {}
     doubts = [content.encoding.warning] if content.encoding else []
     warnings = document_warnings([*doubts, *content.warnings])
     chunking = services.chunking(name)
@@ -121,9 +133,18 @@ def _kind(data: bytes, suffix: str) -> Kind:
         return PDF
     if data.startswith(b"{\\rtf") and kind.parser is None:
         return RTF
-    if kind is not PDF and (really := disguised(data)):
+    if kind is not PDF and not kind.is_picture and (really := disguised(data)):
         raise InvalidInput(f"not text but {really}")
     return kind
+
+
+def _scan_parser(kind: Kind, limits: RecognitionLimits) -> Parser | None:
+    """Return the parser that leaves pages to be recognized; None where there are none."""
+    if kind.is_picture and limits.pages < 1:
+        raise InvalidInput("a picture, and OCR_MAX_PAGES is 0: raise it, or save its text as .txt")
+    if not limits.allows_any:
+        return None
+    return "scanned_pdf" if kind is PDF else "picture" if kind.is_picture else None
 
 
 async def _content(data: bytes, kind: Kind, hint: Hint) -> Content:
@@ -158,6 +179,15 @@ def _read_in(encoding: Encoding | None) -> dict[str, Scalar]:
         "encoding_confidence": encoding.confidence,
     }
     return properties | ({"encoding_warning": encoding.warning} if encoding.warning else {})
+
+
+def _recognized(recognition: Recognition | None) -> dict[str, Scalar]:
+    if recognition is None:
+        return {}
+    return {
+        "recognized_pages": recognition.pages,
+        "recognition_confidence": recognition.confidence,
+    }
 
 
 def _metadata(data: bytes, name: str, kind: Kind) -> dict[str, Scalar]:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from runtime.errors import InvalidInput
+from runtime.parsing.recognition import is_installed, way_out
 
 Parser = Literal[
     "html",
@@ -24,6 +25,8 @@ Parser = Literal[
     "ipynb",
     "svg",
     "markdown",
+    "picture",
+    "scanned_pdf",
 ]
 """A module of this room that has `text(data) -> Content`."""
 
@@ -41,6 +44,16 @@ class Kind:
     parser: Parser | None = None
     is_package: bool = False
     """Whether it is a zip archive of XML parts, as the newer Office formats and e-books are."""
+
+    @property
+    def is_picture(self) -> bool:
+        """Return whether all its text has to be recognized."""
+        return self.parser == "picture"
+
+    @property
+    def is_read(self) -> bool:
+        """Return whether it is read here: pictures are where text recognition is installed."""
+        return not self.is_picture or is_installed()
 
     @property
     def is_text(self) -> bool:
@@ -85,6 +98,12 @@ KINDS: dict[str, Kind] = {
     ".mbox": Kind("application/mbox", "mbox"),
     ".svg": Kind("image/svg+xml", "svg"),
     ".ipynb": Kind("application/x-ipynb+json", "ipynb"),
+    ".png": Kind("image/png", "picture"),
+    ".jpg": Kind("image/jpeg", "picture"),
+    ".jpeg": Kind("image/jpeg", "picture"),
+    ".tif": Kind("image/tiff", "picture"),
+    ".tiff": Kind("image/tiff", "picture"),
+    ".webp": Kind("image/webp", "picture"),
     ".mdx": Kind("text/mdx"),
     ".xml": Kind("application/xml"),
     ".yaml": Kind("application/yaml"),
@@ -100,23 +119,10 @@ text.
 
 SUFFIXES = tuple(KINDS)
 
-PICTURES = {
-    ".png": "image/png",
-    ".jpg": "image/jpeg",
-    ".jpeg": "image/jpeg",
-    ".gif": "image/gif",
-    ".tif": "image/tiff",
-    ".tiff": "image/tiff",
-    ".bmp": "image/bmp",
-    ".webp": "image/webp",
-}
+PICTURES = {".gif": "image/gif", ".bmp": "image/bmp"}
 """Media types of what only a service reads, by suffix."""
 
-READ = f"text is read, and {' '.join(suffix for suffix, kind in KINDS.items() if kind.parser)}"
-"""What is read, for whoever adds a file of another kind."""
-
 UNPACK = "unpack the archive and add the files in it"
-RECOGNIZE = "run text recognition over it and save the result as .pdf or .txt"
 _WAYS: dict[str, str] = {
     UNPACK: ".zip .tar .gz .tgz .bz2 .xz .zst .7z .rar .jar .lz4",
     "save it as .docx": ".doc .docm .dot .dotx .ott .pages .wps",
@@ -133,7 +139,7 @@ _WAYS: dict[str, str] = {
     "programs are not read, their source code is": (
         ".exe .dll .so .o .a .dylib .class .pyc .wasm .bin .msi .apk .iso"
     ),
-    RECOGNIZE: ".png .jpg .jpeg .gif .tif .tiff .bmp .webp .heic .ico .emf .wmf",
+    "save it as .png, or its text as .txt": ".gif .bmp .heic .ico .emf .wmf",
 }
 _WAY = {suffix: way for way, suffixes in _WAYS.items() for suffix in suffixes.split()}
 
@@ -152,8 +158,8 @@ _SIGNATURES: tuple[tuple[int, bytes, str], ...] = (
     (0, b"7z\xbc\xaf\x27\x1c", f"a 7-Zip archive: {UNPACK}"),
     (0, b"Rar!\x1a\7", f"a RAR archive: {UNPACK}"),
     (0, b"\x28\xb5\x2f\xfd", f"a Zstandard archive: {UNPACK}"),
-    (0, b"\x89PNG\r\n", f"a picture: {RECOGNIZE}"),
-    (0, b"\xff\xd8\xff", f"a picture: {RECOGNIZE}"),
+    (0, b"\x89PNG\r\n", "a picture: name it .png"),
+    (0, b"\xff\xd8\xff", "a picture: name it .jpg"),
     (0, b"\x7fELF", "a program"),
     (257, b"ustar", f"a tar archive: {UNPACK}"),
     (
@@ -165,14 +171,26 @@ _SIGNATURES: tuple[tuple[int, bytes, str], ...] = (
 """Place, bytes there, and what that says about a file that should be text."""
 
 
+def readable_kinds() -> dict[str, Kind]:
+    """Return the kinds that are read with what is installed here, by suffix."""
+    return {suffix: kind for suffix, kind in KINDS.items() if kind.is_read}
+
+
 def refuse_kind(suffix: str) -> None:
     """Raise InvalidInput with the way out for files that are known to be no text of any kind that
     is read.
 
     Of any other suffix that is not known, the content decides.
     """
-    if way := _WAY.get(suffix.lower()):
-        raise InvalidInput(f"files of kind {suffix.lower()} are not read: {way}; {READ}")
+    suffix = suffix.lower()
+    way = _WAY.get(suffix, "")
+    if suffix in KINDS and not KINDS[suffix].is_read:
+        way = way_out()
+    if way:
+        suffixes = (name for name, kind in readable_kinds().items() if kind.parser)
+        raise InvalidInput(
+            f"files of kind {suffix} are not read: {way}; text is read, and {' '.join(suffixes)}"
+        )
 
 
 def disguised(data: bytes) -> str:

@@ -3,6 +3,8 @@ above suspicion.
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import NamedTuple, cast
 
 import pypdfium2
 
@@ -14,6 +16,7 @@ from runtime.parsing.pdf_annotations import Annotations
 from runtime.parsing.pdf_columns import page_text
 from runtime.parsing.pdf_figures import with_figures
 from runtime.parsing.pdf_fonts import is_language, unreadable_share
+from runtime.parsing.recognition import way_out
 
 MAX_PAGES = 10_000
 
@@ -22,7 +25,20 @@ MOST_UNREADABLE = 0.2
 out.
 """
 
-RECOGNIZE = "run text recognition over it first"
+FEWEST_SHAPES = 20
+"""Of a page without a picture that may be letters; fewer are rules and backgrounds."""
+
+
+class Reading(NamedTuple):
+    """What was read of a document, and the numbers of the pages that gave no text: those without
+    one, those whose fonts do not say which letters they draw, and of the first those that show
+    nothing.
+    """
+
+    content: Content
+    empty_pages: Sequence[int]
+    unreadable: Sequence[int]
+    blank: Sequence[int]
 
 
 def text(data: bytes) -> Content:
@@ -30,6 +46,19 @@ def text(data: bytes) -> Content:
 
     Raises InvalidInput for a protected or damaged file, and for one without a text that can be
     read.
+    """
+    reading = read(data)
+    content = reading.content
+    if not content.text and reading.unreadable:
+        raise InvalidInput(f"has fonts that do not say which letters they draw: {way_out()}")
+    if not content.text:
+        raise InvalidInput(f"has no text layer (a scan?): {way_out()}")
+    return content._replace(warnings=(*_left_out_pages(reading), *content.warnings))
+
+
+def read(data: bytes) -> Reading:
+    """Return the text, and which pages have none. Raises InvalidInput for a protected or damaged
+    file.
     """
     try:
         document = pypdfium2.PdfDocument(data)
@@ -49,11 +78,8 @@ def text(data: bytes) -> Content:
         raise InvalidInput(f"damaged: {error}: open it in a viewer and save it anew") from None
     finally:
         document.close()
-    if not content.text and reader.unreadable:
-        raise InvalidInput(f"has fonts that do not say which letters they draw: {RECOGNIZE}")
-    if not content.text:
-        raise InvalidInput(f"has no text layer (a scan?): {RECOGNIZE}")
-    return content._replace(warnings=tuple(reader.warnings()))
+    content = content._replace(warnings=tuple(reader.omissions.sentences()))
+    return Reading(content, reader.empty, reader.unreadable, reader.blank)
 
 
 class _Reader:
@@ -61,9 +87,10 @@ class _Reader:
 
     def __init__(self, document: pypdfium2.PdfDocument) -> None:
         self._document = document
-        self._omissions = Omissions()
-        self.figures = Figures(self._omissions)
+        self.omissions = Omissions()
+        self.figures = Figures(self.omissions)
         self.empty: list[int] = []
+        self.blank: list[int] = []
         self.unreadable: list[int] = []
 
     def pages(self) -> Iterator[str]:
@@ -75,15 +102,6 @@ class _Reader:
             finally:
                 page.close()
 
-    def warnings(self) -> Iterator[str]:
-        """Yield what was left out, in sentences."""
-        if self.empty:
-            yield f"{_pages(self.empty)} no text layer (scanned?) and {_were(self.empty)} left out"
-        if self.unreadable:
-            fonts = "fonts that do not say which letters they draw"
-            yield f"{_pages(self.unreadable)} {fonts}: the text there was left out, {RECOGNIZE}"
-        yield from self._omissions.sentences()
-
     def _page(self, page: pypdfium2.PdfPage, number: int) -> str:
         layer = page.get_textpage()
         try:
@@ -91,15 +109,37 @@ class _Reader:
             is_unreadable = unreadable_share(layer) > MOST_UNREADABLE and not is_language(words)
             words = "" if is_unreadable else words
             if words.strip():
-                words = with_figures(words, page, number, layer, self.figures, self._omissions)
+                words = with_figures(words, page, number, layer, self.figures, self.omissions)
         finally:
             layer.close()
-        annotations = Annotations(self._document, page, self._omissions).lines()
+        annotations = Annotations(self._document, page, self.omissions).lines()
         if is_unreadable:
             self.unreadable.append(number)
         elif not words.strip() and not annotations:
             self.empty.append(number)
+            if not _shows_something(page):
+                self.blank.append(number)
         return "\n\n".join(filter(None, [words.strip(), "\n".join(annotations)]))
+
+
+def _shows_something(page: pypdfium2.PdfPage) -> bool:
+    """Return whether the page has a picture, or so many shapes that they may be letters."""
+    objects = cast("Iterator[object]", page.get_objects(max_depth=2))
+    shapes = list(islice(objects, FEWEST_SHAPES))
+    return len(shapes) == FEWEST_SHAPES or any(
+        isinstance(shape, pypdfium2.PdfImage) for shape in shapes
+    )
+
+
+def _left_out_pages(reading: Reading) -> Iterator[str]:
+    """Yield which pages were left out, in sentences."""
+    empty_pages, unreadable = reading.empty_pages, reading.unreadable
+    if empty_pages:
+        numbers, were = _pages(empty_pages), _were(empty_pages)
+        yield f"{numbers} no text layer (scanned?) and {were} left out: {way_out()}"
+    if unreadable:
+        fonts = "fonts that do not say which letters they draw"
+        yield f"{_pages(unreadable)} {fonts}: the text there was left out, {way_out()}"
 
 
 def _pages(numbers: Sequence[int]) -> str:

@@ -27,7 +27,9 @@ _MOST_TURNS = 0.35
 """Share of changes between the columns, from line to line, with which they were drawn by turns."""
 
 
-class _Line(NamedTuple):
+class Line(NamedTuple):
+    """A line of text and its edges, in units that grow to the right and upwards."""
+
     left_edge: float
     bottom: float
     right_edge: float
@@ -46,10 +48,17 @@ def page_text(layer: pypdfium2.PdfTextPage, width: float) -> str:
     if gap is None:
         return plain_text
     lines = [
-        _Line(*rectangle, text=layer.get_text_bounded(*rectangle).strip())
+        Line(*rectangle, text=layer.get_text_bounded(*rectangle).strip())
         for rectangle in rectangles
     ]
-    return _by_columns([line for line in lines if line.text], gap) or plain_text
+    ordered_lines = _by_columns([line for line in lines if line.text], gap)
+    return "\n".join(line.text for line in ordered_lines) or plain_text
+
+
+def ordered_columns(lines: Sequence[Line], width: float) -> Sequence[Line]:
+    """Return the lines of a page of two columns, one after the other; none for any other page."""
+    gap = _gap([line[:4] for line in lines], width) if len(lines) >= 2 * FEWEST_LINES else None
+    return [] if gap is None else _by_columns(lines, gap)
 
 
 def _gap(rectangles: Sequence[tuple[float, float, float, float]], width: float) -> float | None:
@@ -67,21 +76,21 @@ def _gap(rectangles: Sequence[tuple[float, float, float, float]], width: float) 
     return None
 
 
-def _by_columns(lines: Sequence[_Line], gap: float) -> str:
-    """Return the text with the left column before the right one; empty where they were not drawn by
-    turns.
+def _by_columns(lines: Sequence[Line], gap: float) -> Sequence[Line]:
+    """Return the lines of the left column before those of the right one; none where they were not
+    drawn by turns.
     """
     left_lines = [line for line in lines if line.right_edge <= gap]
     right_lines = [line for line in lines if line.left_edge >= gap]
     if not (_is_prose(left_lines) and _is_prose(right_lines)):
-        return ""
+        return []
     sides = [
         line.left_edge >= gap for line in lines if line.right_edge <= gap or line.left_edge >= gap
     ]
     turns = sum(side != next_side for side, next_side in pairwise(sides))
     if turns < _MOST_TURNS * len(sides):
-        return ""
-    parts: list[str] = []
+        return []
+    parts: list[Line] = []
     bounds = sorted(
         (line for line in lines if line.left_edge < gap < line.right_edge),
         key=lambda line: -line.top,
@@ -89,13 +98,13 @@ def _by_columns(lines: Sequence[_Line], gap: float) -> str:
     for across in [*bounds, None]:
         bottom = across.bottom if across else float("-inf")
         for column in (left_lines, right_lines):
-            parts += [line.text for line in column if line.bottom > bottom]
+            parts += [line for line in column if line.bottom > bottom]
             column[:] = [line for line in column if line.bottom <= bottom]
-        parts += [across.text] if across else []
-    return "\n".join(parts)
+        parts += [across] if across else []
+    return parts
 
 
-def _is_prose(column: Sequence[_Line]) -> bool:
+def _is_prose(column: Sequence[Line]) -> bool:
     if len(column) < FEWEST_LINES:
         return False
     width = max(line.right_edge for line in column) - min(line.left_edge for line in column)

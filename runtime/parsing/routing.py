@@ -10,7 +10,8 @@ from typing import Literal, cast, get_args
 from contracts.chunking import LIGHTRAG_LETTERS, Chunking
 from runtime.errors import ConfigurationError, InvalidInput
 from runtime.parsing.content import Content
-from runtime.parsing.kinds import KINDS, PICTURES
+from runtime.parsing.kinds import KINDS, PICTURES, readable_kinds
+from runtime.parsing.recognition import USUAL_LIMITS, RecognitionLimits
 
 Engine = Literal["native", "docling", "mineru", "plugin"]
 """Who reads a file; `native` is our own parser. LightRAG's `legacy` means the same. `plugin` is the
@@ -116,6 +117,8 @@ class ParsingServices:
     seconds: float = 600.0
     plugins: frozenset[str] = frozenset()
     keeps_figures: bool = True
+    recognition: RecognitionLimits = USUAL_LIMITS
+    """Of files that our own parsers read."""
 
     def engine(self, name: str) -> Engine:
         """Return who reads a file of that name."""
@@ -124,7 +127,7 @@ class ParsingServices:
         engine = engines[0] if engines else None
         if engine and suffix in SUFFIXES.get(engine, ()):
             return engine
-        is_wanted = engine == "plugin" or (engine != "native" and suffix not in KINDS)
+        is_wanted = engine == "plugin" or (engine != "native" and suffix not in readable_kinds())
         return "plugin" if is_wanted and suffix.removeprefix(".") in self.plugins else "native"
 
     def reads(self, name: str) -> bool:

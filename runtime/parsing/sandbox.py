@@ -14,10 +14,11 @@ from contextlib import suppress
 import orjson
 
 from runtime.errors import InvalidInput, Unavailable
-from runtime.parsing.child import MAX_CPU, MAX_MEMORY, PLUGIN, REFUSED
+from runtime.parsing.child import PLUGIN, REFUSED
 from runtime.parsing.content import MAX_FIGURES_BYTES, MAX_TEXT, Content, FigureFile
 from runtime.parsing.encodings import NO_HINT, Encoding, Hint
 from runtime.parsing.kinds import Parser
+from runtime.parsing.limits import PARSING, Limits
 
 MAX_SECONDS = 120.0
 MAX_OUTPUT = 4 * MAX_TEXT + MAX_FIGURES_BYTES + 2**20
@@ -28,8 +29,7 @@ begin.
 _PASSED_ON = ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "LANG", "LC_ALL")
 """Variables the child sees."""
 
-_MEGABYTES = MAX_MEMORY // 2**20
-TOO_MUCH = f"reading it takes more than {MAX_CPU} s or {_MEGABYTES} MB, or the parser fails on it: "
+TOO_MUCH = "reading it takes more than {} s or {} MB, or the parser fails on it: "
 AMEND = "open it in the program that made it and save it anew, or split it"
 
 
@@ -48,7 +48,8 @@ async def parse_apart(
         end = await run_apart(["-m", "runtime.parsing.child", parser, *hint], data, seconds)
     except TimeoutError:
         raise InvalidInput(f"reading it takes more than {seconds:.0f} s: split it") from None
-    return _answer(*end)
+    check_end(*end, PARSING)
+    return _answer(end[1])
 
 
 async def parse_plugin_file(suffix: str, data: bytes) -> Content:
@@ -116,30 +117,35 @@ async def _exchange(child: asyncio.subprocess.Process, data: bytes) -> bytes:
     return output
 
 
-def _answer(code: int | None, output: bytes) -> Content:
-    """Read the child's exit code and output: its first line says where pages begin, the figures
-    follow, the rest is the text.
-    """
+def check_end(code: int | None, output: bytes, limits: Limits) -> None:
+    """Raise InvalidInput with the reason where the child that had these limits gives none."""
     if len(output) > MAX_OUTPUT:
         raise InvalidInput(f"gives more than {MAX_TEXT:,} characters of text: split it")
-    if code == 0:
-        head, _, text = output.partition(b"\n")
-        header = orjson.loads(head)
-        encoding = Encoding(*header["encoding"]) if header["encoding"] else None
-        figures: list[FigureFile] = []
-        for size, media_type, width, height, caption, page, box in header["figures"]:
-            picture, text = text[:size], text[size:]
-            box = tuple(box) if box else None
-            figures.append(FigureFile(picture, media_type, width, height, caption, page, box))
-        return Content(
-            text.decode("utf-8", "replace"),
-            tuple(header["pages"]),
-            encoding,
-            tuple(header["warnings"]),
-            tuple(figures),
-        )
     if code == REFUSED:
         raise InvalidInput(output.decode("utf-8", "replace"))
     if code == -signal.SIGXCPU:
-        raise InvalidInput(f"reading it takes more than {MAX_CPU} s: split it")
-    raise InvalidInput(TOO_MUCH + AMEND)
+        raise InvalidInput(f"reading it takes more than {limits.cpu} s: split it")
+    if code != 0:
+        raise InvalidInput(TOO_MUCH.format(limits.cpu, limits.megabytes) + AMEND)
+
+
+def _answer(output: bytes) -> Content:
+    """Read the child's output: its first line says where pages begin, the figures follow, the rest
+    is the text.
+    """
+    head, _, text = output.partition(b"\n")
+    header = orjson.loads(head)
+    encoding = Encoding(*header["encoding"]) if header["encoding"] else None
+    figures: list[FigureFile] = []
+    for size, media_type, width, height, caption, page, box in header["figures"]:
+        picture, text = text[:size], text[size:]
+        box = tuple(box) if box else None
+        figures.append(FigureFile(picture, media_type, width, height, caption, page, box))
+    return Content(
+        text.decode("utf-8", "replace"),
+        tuple(header["pages"]),
+        encoding,
+        tuple(header["warnings"]),
+        tuple(figures),
+        tuple(header["unread"]),
+    )

@@ -7,6 +7,7 @@ from pydantic import Field, SecretStr
 
 from contracts.chunking import Chunking
 from runtime.errors import ConfigurationError
+from runtime.parsing.recognition import RecognitionLimits
 from runtime.parsing.routing import Engine, ParsingServices, Rule, ServiceAddress, parse_rules
 from runtime.plugins.chunking import check_chunker
 from runtime.plugins.installed import plugins
@@ -38,6 +39,12 @@ class ParserSettings(Settings):
     parser_timeout: float = Field(
         default=600.0, gt=0, description="seconds that a service may take for one file"
     )
+    ocr_max_pages: int = Field(
+        default=200, ge=0, description="pages of a file that are recognized at most; 0: none"
+    )
+    ocr_page_timeout: float = Field(
+        default=300.0, gt=0, description="seconds that the recognition of one page may take"
+    )
 
     def parsing_services(self) -> ParsingServices:
         """Return the services and their rules. Raises ConfigurationError for rules of no use."""
@@ -63,7 +70,15 @@ class ParserSettings(Settings):
                     f"LIGHTRAG_PARSER has a plugin read {rule.pattern!r}, but plugins read "
                     f"{', '.join(sorted(suffixes)) or 'nothing'}: install the package that does"
                 )
-        return ParsingServices(rules, addresses, self.parser_timeout, suffixes, self.keep_figures)
+        recognition = RecognitionLimits(self.ocr_max_pages, self.ocr_page_timeout)
+        return ParsingServices(
+            rules,
+            addresses,
+            self.parser_timeout,
+            suffixes,
+            self.keep_figures,
+            recognition,
+        )
 
 
 def _check_chunking(rule: Rule) -> None:

@@ -54,7 +54,8 @@ class InstalledChunkers:
 
 def _offsets(title: str, code: int | None, output: bytes) -> Sequence[tuple[int, int]]:
     """Read the exit code and the output of the child."""
-    from runtime.parsing.child import MAX_CPU, MAX_MEMORY, REFUSED  # noqa: PLC0415
+    from runtime.parsing.child import REFUSED  # noqa: PLC0415
+    from runtime.parsing.limits import PARSING  # noqa: PLC0415
     from runtime.parsing.sandbox import MAX_OUTPUT  # noqa: PLC0415
 
     if len(output) > MAX_OUTPUT:
@@ -64,5 +65,5 @@ def _offsets(title: str, code: int | None, output: bytes) -> Sequence[tuple[int,
     if code == REFUSED:
         raise InvalidInput(output.decode("utf-8", "replace"))
     if code == -signal.SIGXCPU:
-        raise InvalidInput(f"{title} takes more than {MAX_CPU} s: split the document")
-    raise InvalidInput(f"{title} crashes, or takes more than {MAX_MEMORY // 2**20} MB")
+        raise InvalidInput(f"{title} takes more than {PARSING.cpu} s: split the document")
+    raise InvalidInput(f"{title} crashes, or takes more than {PARSING.megabytes} MB")

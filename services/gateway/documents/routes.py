@@ -12,7 +12,7 @@ from contracts.text import one_line
 from publishing.documents import Added
 from publishing.draft import DocumentDraft
 from runtime.errors import NotFound
-from runtime.parsing.kinds import KINDS
+from runtime.parsing.kinds import readable_kinds
 from services.gateway.auth.viewers import CurrentViewer, shows_no_documents
 from services.gateway.documents.adding import (
     DocumentPublisher,
@@ -212,11 +212,11 @@ async def supported_file_types(deps: DocumentDeps) -> FileTypes:
     """
     services = deps.read_limits.services
     engines: dict[str, list[str]] = {}
-    for suffix, kind in KINDS.items():
+    for suffix, kind in readable_kinds().items():
         if not services.reads(f"file{suffix}"):
             engines.setdefault(kind.parser or "text", []).append(suffix)
     engines |= services.suffixes()
-    extensions = dict.fromkeys([*KINDS, *chain.from_iterable(engines.values())])
+    extensions = dict.fromkeys([*readable_kinds(), *chain.from_iterable(engines.values())])
     return FileTypes(supported_extensions=list(extensions), engines=engines)
 
 

@@ -12,6 +12,7 @@ import stat
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO, Literal
 
@@ -81,6 +82,11 @@ class Scan:
         self.counts[kind] += 1
         if sample and len(self.samples[kind]) < MAX_SAMPLES:
             self.samples[kind].append(sample)
+        self.touch()
+
+    def show_page(self, name: str, number: int, count: int) -> None:
+        """Say how many pages of a file have been recognized."""
+        self.message = f"{name}: {number} of {count} pages are recognized"
         self.touch()
 
     def touch(self) -> None:
@@ -204,7 +210,12 @@ class Scans:
             scan.ids.add(path_id(name))
             async with self._limits.slots.hold(publisher.workspace):
                 content = await asyncio.to_thread(self._read, folder, name)
-                parsed_file = await parse(content, name, services=self._limits.services)
+                parsed_file = await parse(
+                    content,
+                    name,
+                    services=self._limits.services,
+                    on_page=partial(scan.show_page, name),
+                )
             draft = await draft_file(
                 request, parsed_file, name, keeps_original=self._limits.keeps_originals
             )

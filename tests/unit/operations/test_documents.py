@@ -23,7 +23,7 @@ def folder(tmp_path: Path) -> Path:
         "README.md": b"outer",
         "LICENSE": "Grüße".encode(),
         "program": b"\x7fELF\0\0",
-        "picture.png": b"\x89PNG",
+        "picture.gif": b"\x89PNG",
         ".hidden.md": b"h",
         ".git/config.txt": b"g",
         "a/.cache/c.md": b"c",

@@ -53,7 +53,7 @@ def test_suffixes_are_those_of_files_that_somebody_else_reads() -> None:
     services = ParsingServices(rules, plugins=frozenset({"qa", "svg"}))
     assert services.suffixes() == {
         "docling": [".pdf"],
-        "mineru": [".docx", ".png", ".jpg", ".jpeg", ".gif", ".tif", ".tiff", ".bmp", ".webp"],
+        "mineru": [".docx", ".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp", ".gif", ".bmp"],
         "plugin": [".svg", ".qa"],
     }
     assert ParsingServices().suffixes() == {}
@@ -122,9 +122,9 @@ async def test_a_service_that_is_away_or_slow_is_no_fault_of_the_file() -> None:
 
 
 async def test_a_folder_gives_pictures_to_a_service_that_reads_them(tmp_path: Path) -> None:
-    (tmp_path / "a.png").write_bytes(b"\x89PNG\r\n")
+    (tmp_path / "a.bmp").write_bytes(b"BM")
     assert not find_documents([str(tmp_path)]).sources
     async with parsing_server() as server:
-        parsing_services = services(server, "png:docling")
+        parsing_services = services(server, "bmp:docling")
         [source] = find_documents([str(tmp_path)], services=parsing_services).sources
         assert (await read_document(source)).text.startswith("# Tide tables")

@@ -5,7 +5,7 @@ scanned pages.
 import pytest
 
 from runtime.errors import InvalidInput
-from runtime.parsing import pdf
+from runtime.parsing import pdf, recognition
 from tests.support import pdf_files
 
 
@@ -18,9 +18,12 @@ def test_filled_fields_ticked_boxes_and_notes_are_read() -> None:
     assert not any("empty" in line or "a link" in line for line in lines)
 
 
-def test_a_font_that_does_not_say_its_letters_is_refused_and_not_indexed() -> None:
+def test_a_font_that_does_not_say_its_letters_is_refused_and_not_indexed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(recognition, "is_installed", lambda: False)
     with pytest.raises(
-        InvalidInput, match="do not say which letters they draw: run text recognition"
+        InvalidInput, match=r"do not say which letters they draw: install lightstream-rag\[ocr\]"
     ):
         pdf.text(pdf_files.without_letters("Vjg jctdqwt qhhkeg mggru vjg tgikuvgt qh Cfc Octuj"))
 
@@ -52,9 +55,10 @@ def test_rows_of_a_table_stay_together() -> None:
     ]
 
 
-def test_pages_without_a_text_layer_are_named() -> None:
-    content = pdf.text(pdf_files.pdf("one", "", "three", "", ""))
-    assert content.warnings == ("pages 2, 4 and 5 have no text layer (scanned?) and were left out",)
-    assert pdf.text(pdf_files.pdf("one", "")).warnings == (
-        "page 2 has no text layer (scanned?) and was left out",
-    )
+def test_pages_without_a_text_layer_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recognition, "is_installed", lambda: False)
+    [warning] = pdf.text(pdf_files.pdf("one", "", "three", "", "")).warnings
+    assert warning.startswith("pages 2, 4 and 5 have no text layer (scanned?) and were left out: ")
+    assert "install lightstream-rag[ocr]" in warning
+    [warning] = pdf.text(pdf_files.pdf("one", "")).warnings
+    assert warning.startswith("page 2 has no text layer (scanned?) and was left out: ")

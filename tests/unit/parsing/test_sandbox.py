@@ -13,9 +13,9 @@ from runtime.parsing.files import parse
 from runtime.parsing.sandbox import parse_apart
 from tests.support.pdf_files import pdf
 
-PRELUDE = "from runtime.parsing import child; child._limit(child._LIMITS); "
+PRELUDE = "from runtime.parsing import child; child.limit(child.PARSING); "
 
-ANSWER = '{"pages": [], "encoding": null, "warnings": [], "figures": []}\nAda'
+ANSWER = '{"pages": [], "encoding": null, "warnings": [], "unread": [], "figures": []}\nAda'
 """What a parser's child writes."""
 
 
