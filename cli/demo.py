@@ -65,7 +65,16 @@ def demo(
             )
         demo_question = question or (OTHER_QUESTION if paths else QUESTION)
         has_succeeded = asyncio.run(
-            _demo(_Demo(DataFolder.at(data), given_paths, demo_question, as_json, workspace))
+            _demo(
+                _Demo(
+                    DataFolder.at(data),
+                    given_paths,
+                    demo_question,
+                    as_json,
+                    workspace,
+                    has_own_paths=bool(paths),
+                )
+            )
         )
         raise typer.Exit(0 if has_succeeded else 1)
 
@@ -79,6 +88,8 @@ class _Demo:
     question: str
     as_json: bool
     workspace: str
+    has_own_paths: bool
+    """Whether the user named them: of the project's own, pictures are left out."""
 
 
 async def _demo(demo: _Demo) -> bool:
@@ -125,6 +136,9 @@ async def _run(demo: _Demo, state: StackState, stays: bool) -> bool:
         _say_models(state)
         echo(f"Adding {' '.join(_short(path) for path in demo.paths)}")
     documents = find_documents(demo.paths)
+    if not demo.has_own_paths:
+        # Pictures of the web page: recognizing their text takes minutes, and the pages say more.
+        documents.sources = [source for source in documents.sources if not source.is_picture]
     outcome, statuses = await add_and_follow(
         target_of_stack(demo.folder, state),
         demo.workspace,

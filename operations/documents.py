@@ -12,6 +12,7 @@ from runtime.errors import InvalidInput
 from runtime.parsing.encodings import Hint
 from runtime.parsing.files import MAX_FILE_BYTES, Parsed, parse, refuse_larger
 from runtime.parsing.folders import why_no_document
+from runtime.parsing.kinds import KINDS
 from runtime.parsing.names import validated_text
 from runtime.parsing.routing import OWN_PARSERS, ParsingServices
 from runtime.parsing.scans import OnPage, ignore_page
@@ -30,6 +31,12 @@ class DocumentSource:
     """None where it derives from the text, which then has no other name."""
     services: ParsingServices = field(default=OWN_PARSERS, compare=False)
     """Who reads the files that our own parsers do not."""
+
+    @property
+    def is_picture(self) -> bool:
+        """Return whether all its text has to be recognized."""
+        kind = KINDS.get(self.path.suffix.lower()) if self.path else None
+        return kind is not None and kind.is_picture
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from nats.js.errors import NotFoundError
 from contracts.topology import LOG, WRITER_API_KEY
 from runtime.bus.nats.asking import first_answer
 from runtime.bus.nats.connection import translated
-from runtime.errors import ReadOnlyRegion
+from runtime.errors import ConfigurationError, ReadOnlyRegion, Unavailable
 
 REGION_KEY = "region"
 """Key of the checkpoints' bucket under which a following region notes how far it is."""
@@ -71,6 +71,13 @@ async def read_writing_region(jetstream: JetStreamContext) -> WritingRegion | No
 
 
 async def refuse_following(jetstream: JetStreamContext) -> None:
-    """Raises ReadOnlyRegion where this region only follows another one."""
-    if region := await read_writing_region(jetstream):
+    """Raises ReadOnlyRegion where this region only follows another one.
+
+    While a log has no leader it does not say whose it is; the write is then tried again.
+    """
+    try:
+        region = await read_writing_region(jetstream)
+    except (Unavailable, ConfigurationError):
+        return
+    if region:
         raise ReadOnlyRegion(region.refusal)

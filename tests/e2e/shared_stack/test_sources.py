@@ -47,7 +47,7 @@ def test_sources_change_and_answers_with_them(stack: Stack, tmp_path: Path) -> N
         (folder / f"{name}.txt").unlink()
     braked = stack.run("sync", addresses[0], *HERE)
     assert (braked.returncode, stack.counts(WORKSPACE)["all"]) == (1, 4)
-    assert "stay until --yes is given" in braked.stderr
+    assert "kept until --yes is given" in braked.stderr
     listed = {source["source"]: source for source in stack.json("sources", "list", *HERE)}
     assert listed[addresses[0]]["kept"] == 2
     paused = stack.json("sources", "pause", str(folder), *HERE)

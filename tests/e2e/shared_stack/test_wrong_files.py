@@ -23,9 +23,8 @@ FILES = {
     "blank.md": File(lambda path: path.write_text(" \n\t\n"), "empty"),
     "binary.txt": File(lambda path: path.write_bytes(bytes(range(256)) * 20), "binary"),
     "program": File(lambda path: path.write_bytes(b"\x7fELF\0\0\1\2\3"), "not text but a program"),
-    "picture.png": File(
-        lambda path: path.write_bytes(b"\x89PNG"), "files of kind .png are not read"
-    ),
+    "picture.png": File(lambda path: path.write_bytes(b"\x89PNG"), "damaged, or no PNG, JPEG"),
+    "film.gif": File(lambda path: path.write_bytes(b"GIF89a"), "files of kind .gif are not read"),
     "huge.txt": File(
         lambda path: path.write_bytes(b" " * 60 * MiB), "60 MB is more than the 50 MB"
     ),
@@ -79,9 +78,9 @@ def test_bad_files_are_refused_by_name_and_the_good_one_among_them_goes_through(
 
 
 def test_a_folder_without_any_known_file_is_refused(stack: Stack, tmp_path: Path) -> None:
-    (tmp_path / "picture.png").write_bytes(b"\x89PNG")
+    (tmp_path / "film.gif").write_bytes(b"GIF89a")
     done = stack.run("add", str(tmp_path))
     assert done.returncode == 1
     assert "holds no file that is read: documents and text" in done.stderr
     assert "1 files skipped" in done.stdout
-    assert "skipped picture.png: files of kind .png are not read" in done.stderr
+    assert "skipped film.gif: files of kind .gif are not read" in done.stderr

@@ -33,7 +33,7 @@ async def test_a_scan_adds_what_is_read_and_says_what_is_not(
         "deep/a.txt",
         ".hidden.txt",
         "deep/.git/b.txt",
-        "picture.png",
+        "film.gif",
         "any.unheard",
     ):
         (folder / name).write_text(f"text of {name}")

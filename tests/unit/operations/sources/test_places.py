@@ -51,7 +51,7 @@ async def test_a_folder_lists_documents_with_a_version_and_says_what_it_leaves_o
 
 async def test_a_repository_lists_the_files_of_its_newest_commit(tmp_path: Path) -> None:
     repository = porcelain.init(str(tmp_path / "port"))
-    commit(repository, {"a.md": b"Ada leads.", "docs/b.md": LARGE_FILE + b"v1\n", "x.png": b"x"})
+    commit(repository, {"a.md": b"Ada leads.", "docs/b.md": LARGE_FILE + b"v1\n", "x.gif": b"x"})
     head = commit(repository, {"a.md": b"Olga leads."})
     address = f"git+{(tmp_path / 'port').as_uri()}"
     source = open_source(address)
@@ -60,7 +60,7 @@ async def test_a_repository_lists_the_files_of_its_newest_commit(tmp_path: Path)
     assert listing and listing.cursor == head
     names = {item.name: item for item in listing.items}
     assert names.keys() == {"port/a.md", "port/docs/b.md"}
-    assert [skipped.name for skipped in listing.skipped_files] == ["x.png"]
+    assert [skipped.name for skipped in listing.skipped_files] == ["x.gif"]
     assert (await source.read(names["port/a.md"])).data == b"Olga leads."
     with pytest.raises(InvalidInput, match="Git LFS"):
         await source.read(names["port/docs/b.md"])

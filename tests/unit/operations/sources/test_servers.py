@@ -154,7 +154,7 @@ async def test_a_folder_over_sftp_needs_a_known_host_and_the_right_user(
     (served / "minutes" / "old").mkdir(parents=True)
     (served / "minutes" / "a.md").write_text("Ada leads.", "utf-8")
     (served / "minutes" / "old" / "b.txt").write_text("Olga led.", "utf-8")
-    (served / "minutes" / "x.png").write_bytes(b"x")
+    (served / "minutes" / "x.gif").write_bytes(b"x")
     monkeypatch.setenv("SOURCE_PASSWORD", "secret")
     with home(tmp_path / "home", monkeypatch) as known_hosts:
         async with sftp_server(served) as (port, key):
@@ -170,7 +170,7 @@ async def test_a_folder_over_sftp_needs_a_known_host_and_the_right_user(
             assert listing
             items = {item.key: item for item in listing.items}
             assert items.keys() == {"a.md", "old/b.txt"}
-            assert [skipped.name for skipped in listing.skipped_files] == ["x.png"]
+            assert [skipped.name for skipped in listing.skipped_files] == ["x.gif"]
             assert (await source.read(items["old/b.txt"])).data == b"Olga led."
             (served / "minutes" / "a.md").unlink()
             with pytest.raises(InvalidInput, match="cannot be read"):
