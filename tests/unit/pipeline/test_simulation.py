@@ -47,7 +47,7 @@ def test_kills_outages_rebuilds_repeats_and_disorder_change_nothing_in_the_end(f
             ("undoing-changes-nothing", 4),
             ("parked-event-forgotten", 13),
             ("retry-has-the-ids-of-before", 16),
-            ("clock-believed", 986),
+            ("clock-believed", 1385),
         ],
         daily=3,
     ),
