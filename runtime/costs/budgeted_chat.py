@@ -1,8 +1,7 @@
 """Asks, before a language model is paid, whether the workspace's budget allows it."""
 
 import time
-from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
-from contextlib import aclosing
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
@@ -15,7 +14,8 @@ from runtime.costs.port import CostEntry, Ledger
 from runtime.costs.prices import Prices
 from runtime.errors import BudgetSpent, NotWanted, Retryable
 from runtime.models.call_scope import call_scope, calls_for
-from runtime.models.port import AnswerPiece, Chat, Completion, Message
+from runtime.models.chat_proxy import ChatProxy
+from runtime.models.port import Chat, Completion, Message
 
 LOOK_AGAIN = 2.0
 """Least number of seconds between two looks at the budget of a workspace."""
@@ -104,13 +104,14 @@ def entries_of(model: str, usage: TokenUsage) -> list[CostEntry]:
     ]
 
 
-class BudgetedChat:
-    """`Chat` that raises `BudgetSpent` instead of a call that the budget does not allow."""
+class BudgetedChat(ChatProxy):
+    """`Chat` that raises `BudgetSpent` instead of a call that the budget does not allow; streams
+    pass.
+    """
 
     def __init__(self, chat: Chat, guard: BudgetGuard) -> None:
-        self._chat = chat
+        super().__init__(chat)
         self._guard = guard
-        self.model = chat.model
 
     async def complete(self, messages: Sequence[Message], *, json: bool = False) -> Completion:
         """See `Chat.complete`. The budget is asked when the call's turn comes, for it may have
@@ -138,13 +139,3 @@ class BudgetedChat:
                 raise
         self._guard.note(scope.workspace, self.model, completion)
         return completion
-
-    async def stream(self, messages: Sequence[Message]) -> AsyncGenerator[AnswerPiece]:
-        """See `Chat.stream`; nobody asks for streams of it."""
-        async with aclosing(self._chat.stream(messages)) as pieces:
-            async for piece in pieces:
-                yield piece
-
-    async def close(self) -> None:
-        """See `Chat.close`."""
-        await self._chat.close()

@@ -1,19 +1,19 @@
 """Has calls of a language model answered in batches, within a day and at half the price."""
 
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from runtime.costs.budgeted_chat import BudgetGuard
 from runtime.models.batches.gathering import BatchCall
 from runtime.models.call_scope import call_result, call_scope
-from runtime.models.port import AnswerPiece, Chat, Completion, Message
+from runtime.models.chat_proxy import ChatProxy
+from runtime.models.port import Chat, Completion, Message
 
 if TYPE_CHECKING:  # it loads aiohttp, which extraction without a model needs not
     from runtime.models.batches.queue import BatchQueue
 
 
-class BatchedChat:
+class BatchedChat(ChatProxy):
     """`Chat` that raises `AwaitingBatch` until the batch of a call has ended.
 
     `chat` is asked directly for what batches do not answer. What is in a batch is reserved in the
@@ -21,10 +21,9 @@ class BatchedChat:
     """
 
     def __init__(self, chat: Chat, queue: "BatchQueue", guard: BudgetGuard) -> None:
-        self._chat = chat
+        super().__init__(chat)
         self._queue = queue
         self._guard = guard
-        self.model = chat.model
 
     async def complete(self, messages: Sequence[Message], *, json: bool = False) -> Completion:
         """See `Chat.complete`."""
@@ -40,13 +39,3 @@ class BatchedChat:
             return await self._chat.complete(messages, json=json)
         self._guard.note(workspace, self.model, completion)
         return completion
-
-    async def stream(self, messages: Sequence[Message]) -> AsyncGenerator[AnswerPiece]:
-        """See `Chat.stream`; extraction does not use it."""
-        async with aclosing(self._chat.stream(messages)) as pieces:
-            async for piece in pieces:
-                yield piece
-
-    async def close(self) -> None:
-        """See `Chat.close`."""
-        await self._chat.close()

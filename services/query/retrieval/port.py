@@ -1,6 +1,6 @@
 """Ports of retrieval, beside the graph and vector stores."""
 
-from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
+from collections.abc import AsyncGenerator, Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -9,12 +9,11 @@ from contracts.graph import (
     Entity,
     Hit,
     Partition,
-    Provenance,
     Relation,
     VectorKind,
 )
 from contracts.graph_edits import GraphOperation
-from knowledge.contributions import Contribution, Key
+from knowledge.contributions import Contribution
 from runtime.models.port import Vector
 from runtime.stores.graph.port import Neighbourhood, Node, RelationSummary
 from services.query.partitions import Partitions
@@ -22,6 +21,7 @@ from services.query.passage import Passage
 from services.query.question import Keywords
 from services.query.retrieval.name_index import NameIndex
 from services.query.retrieval.passage_index.passage_words import PassageWords
+from services.query.visibility.contributions import Contributions
 
 
 class CacheInvalidation(Protocol):
@@ -112,45 +112,14 @@ class StoredContributions(Protocol):
         ...
 
 
-class ProvenanceReader(Protocol):
-    """Reads the contributions of single chunks to an entity or relation; see
-    `services.query.adapters.provenance`.
-    """
-
-    async def of(
-        self,
-        partition: Partition,
-        names: Sequence[str],
-        *,
-        after: str = "",
-        limit: int = 100,
-        among: Collection[str] | None = None,
-    ) -> list[Provenance]:
-        """Return up to `limit` contributions after the key `after`, only those of the documents
-        `among` if given.
-        """
-        ...
+class ProvenanceReader(Contributions, Protocol):
+    """Reads the contributions of single chunks; see `services.query.adapters.provenance`."""
 
     async def of_chunks(
         self, partition: Partition, chunks: Collection[str]
     ) -> dict[str, list[ChunkContribution]]:
         """Return by chunk id what these chunks say, in their documents' words; chunks that say
         nothing are left out.
-        """
-        ...
-
-    async def edited_keys(self, partition: Partition, keys: Collection[Key]) -> set[Key]:
-        """Return those of the keys that people have edited so that other contributions belong to
-        them than those which have their names, or not all of these.
-        """
-        ...
-
-    async def in_chunks(
-        self, partition: Partition, chunks: Mapping[Key, Collection[str]]
-    ) -> dict[Key, list[Provenance]]:
-        """Return by key what these of its chunks say of it, of a key that people have not edited.
-
-        A key of which they say nothing has an empty list.
         """
         ...
 

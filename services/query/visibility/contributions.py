@@ -8,7 +8,7 @@ from knowledge.contributions import Key
 
 
 class PagedContributions(Protocol):
-    """Reads what chunks contribute, page by page: see `ProvenanceReader`."""
+    """Reads what chunks contribute to an entity or relation, page by page."""
 
     async def of(
         self,
@@ -19,7 +19,9 @@ class PagedContributions(Protocol):
         limit: int = 100,
         among: Collection[str] | None = None,
     ) -> list[Provenance]:
-        """See `ProvenanceReader.of`."""
+        """Return up to `limit` contributions after the key `after`, only those of the documents
+        `among` if given.
+        """
         ...
 
 
@@ -27,11 +29,16 @@ class Contributions(PagedContributions, Protocol):
     """Reads what chunks contribute, to many entities and relations at once, too."""
 
     async def edited_keys(self, partition: Partition, keys: Collection[Key]) -> set[Key]:
-        """See `ProvenanceReader.edited_keys`."""
+        """Return those of the keys that people have edited so that other contributions belong to
+        them than those which have their names, or not all of these.
+        """
         ...
 
     async def in_chunks(
         self, partition: Partition, chunks: Mapping[Key, Collection[str]]
     ) -> dict[Key, list[Provenance]]:
-        """See `ProvenanceReader.in_chunks`."""
+        """Return by key what these of its chunks say of it, of a key that people have not edited.
+
+        A key of which they say nothing has an empty list.
+        """
         ...

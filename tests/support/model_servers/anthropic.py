@@ -54,10 +54,10 @@ CALL = {"type": "tool_use", "id": "toolu_1", "name": shared.TOOL, "input": share
 def with_tool(turns: list[dict[str, Any]]) -> Response:
     """Call the tool, and answer its result. The thought before the call must come back with it."""
     usage = {**INPUT, "output_tokens": shared.COMPLETION}
-    last = turns[-1]["content"]
-    if isinstance(last, str):
+    newest_content = turns[-1]["content"]
+    if isinstance(newest_content, str):
         return JSONResponse(message_of([THOUGHT, CALL], "tool_use", usage))
-    results = [block for block in last if block.get("tool_use_id") == CALL["id"]]
+    results = [block for block in newest_content if block.get("tool_use_id") == CALL["id"]]
     if turns[-2]["content"] != [THOUGHT, CALL] or len(results) != 1:
         return error(400, "invalid_request_error", "tool_use ids without tool_result blocks")
     return JSONResponse(message_of([{"type": "text", "text": shared.ANSWER}], "end_turn", usage))

@@ -1,11 +1,13 @@
 """A graph as it was read at once, which questions look into without asking the store."""
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from heapq import nsmallest
+from typing import TypeVar
 
 from contracts.graph import Entity, Relation
 from runtime.stores.graph.port import MOST_SOURCES, Node, RelationSummary
+from runtime.stores.graph.write_batches import sorted_ties
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
@@ -112,23 +114,28 @@ class GraphSnapshot:
     def _summaries_at(self, name: str, relations: Sequence[Relation]) -> list[RelationSummary]:
         summaries = self._summaries.get(name)
         if summaries is None:
-            summaries = [RelationSummary(*r.key, r.weight) for r in _heaviest_first(relations)]
+            summaries = sorted_ties(
+                RelationSummary(*relation.key, relation.weight) for relation in relations
+            )
             self._summaries[name] = summaries
         return summaries
 
     def _star(self, name: str, relations: Sequence[Relation], limit: int) -> Star:
         star = self._stars.get((name, limit))
         if star is None:
-            between_entities = [r for r in relations if all(end in self._entities for end in r.key)]
-            heaviest = [
-                RelationSummary(*r.key, r.weight, r.keywords, r.source_ids[:MOST_SOURCES])
-                for r in _heaviest_first(between_entities)[:limit]
+            between_entities = [
+                relation
+                for relation in relations
+                if all(end in self._entities for end in relation.key)
             ]
-            star = Star(len(relations), tuple(heaviest))
+            heaviest = nsmallest(
+                limit, between_entities, key=lambda relation: (-relation.weight, relation.key)
+            )
+            star = Star(len(relations), tuple(map(_summary, heaviest)))
             self._stars[name, limit] = star
         return star
 
 
-def _heaviest_first(relations: Iterable[Relation]) -> list[Relation]:
-    order: Callable[[Relation], Any] = lambda relation: (-relation.weight, relation.key)  # noqa: E731
-    return sorted(relations, key=order)
+def _summary(relation: Relation) -> RelationSummary:
+    sources = relation.source_ids[:MOST_SOURCES]
+    return RelationSummary(*relation.key, relation.weight, relation.keywords, sources)

@@ -54,10 +54,10 @@ async def library(**fields: Any) -> QueryHarness:
     """A purchase, a tower, and a document with `fields` that says the lamp is a forgery."""
     harness = QueryHarness()
     marlow, lamp = entity("Ada Marlow"), entity("Brass Lamp")
-    bought = ([marlow, lamp], [relation("Ada Marlow", "Brass Lamp")])
-    await harness.index("purchase", BOUGHT, says=[bought])
-    kept = ([lamp, entity("Tom Reed")], [relation("Brass Lamp", "Tom Reed")])
-    await harness.index("tower", BEFORE, KEPT, says=[([], []), kept])
+    purchase = ([marlow, lamp], [relation("Ada Marlow", "Brass Lamp")])
+    await harness.index("purchase", BOUGHT, says=[purchase])
+    custody = ([lamp, entity("Tom Reed")], [relation("Brass Lamp", "Tom Reed")])
+    await harness.index("tower", BEFORE, KEPT, says=[([], []), custody])
     await harness.index("secret", SECRET, **fields)
     return harness
 

@@ -1,0 +1,1 @@
+"""The official clients of providers, which say whether a server of ours is like theirs."""
