@@ -5,6 +5,7 @@ clean build.
 import os
 import signal
 from collections.abc import Generator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -68,7 +69,8 @@ def crash(stack: Stack) -> None:
     state = stack.state
     assert state.supervisor is not None
     for identity in (state.supervisor, *(child.identity for child in state.children.values())):
-        os.kill(identity.pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):  # one may have ended with its supervisor
+            os.kill(identity.pid, signal.SIGKILL)
 
 
 @pytest.mark.parametrize(
