@@ -74,6 +74,10 @@ def line(blocks: Sequence[Indexed]) -> tuple[list[str], list[str]]:
             for name, used in last.spent.items()
         },
         "kB written a document": number(last.total.written / 1000 / last.documents, 0),
+        **{
+            f"{name}, kB given to write()": number(used.given / 1000 / last.documents, 0)
+            for name, used in last.spent.items()
+        },
         "kB to the device": number(last.device / 1000 / last.documents, 0),
         "texts embedded a document": number(last.model["texts"] / last.documents),
         "stored, MiB": number(last.stored / MIB),

@@ -113,7 +113,10 @@ def indexed(side: Opened, texts: Sequence[Document], model: Model) -> Indexed:
     used = spent(before, side.usages())
     time.sleep(REST)
     at_rest = spent(before, side.usages())
-    used = {name: replace(of_one, written=at_rest[name].written) for name, of_one in used.items()}
+    used = {
+        name: replace(of_one, written=at_rest[name].written, given=at_rest[name].given)
+        for name, of_one in used.items()
+    }
     size = sum(len(document.text.encode()) for document in texts)
     files, device = stored(side.folder), device_written(side.folder) - device_before
     return Indexed(
@@ -129,6 +132,7 @@ def report(result: Indexed) -> str:
             name,
             number(used.cpu * 1000 / count),
             number(used.written / 1000 / count),
+            number(used.given / 1000 / count),
             number(used.resident, 0),
         ]
         for name, used in [*result.spent.items(), ("all", total)]
@@ -161,7 +165,16 @@ def report(result: Indexed) -> str:
         f"{calls['most_chat_calls']} chat calls at once; the mock model took "
         f"{calls['cpu']:.1f} s of CPU",
         "",
-        table(["process", "CPU, ms a document", "kB written a document", "MiB resident"], each),
+        table(
+            [
+                "process",
+                "CPU, ms a document",
+                "kB written a document",
+                "kB given to write()",
+                "MiB resident",
+            ],
+            each,
+        ),
         "",
         table(["files", "MiB"], files),
         "",

@@ -21,7 +21,7 @@ from embedded.processes import Process
 from embedded.supervisor import Report
 from runtime.workarounds.httpx import httpx
 
-INTERVAL = 5.0
+INTERVAL = 10.0
 """Seconds between two checks."""
 
 MIN_FREE_BYTES = 8 * 1024 * 1024

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 FIRST = 30.0
-INTERVAL = 300.0
+INTERVAL = 900.0
 """Seconds until the first part, and at least between two."""
 
 CPU_SECONDS = 10.0

@@ -51,6 +51,9 @@ SOURCE = "/lightstream/branches"
 PAUSE = 1.0
 """Seconds between two looks at the end of the log."""
 
+QUIET = 5
+"""How many times as long the pause is while no branch is open."""
+
 
 @dataclass
 class _Selection:
@@ -274,7 +277,7 @@ class BranchFollower:
                 await self.follow()
             except ServiceError as error:
                 logger.warning("branches are behind their origins", reason=str(error))
-            await asyncio.sleep(self.pause)
+            await asyncio.sleep(self.pause if self._copiers else QUIET * self.pause)
 
     async def follow(self) -> None:
         """Copy into each open branch what it lacks. Raises `Unavailable`."""

@@ -11,24 +11,35 @@ MIB = 2**20
 
 @dataclass(frozen=True)
 class Usage:
-    """CPU seconds (user and system) and bytes sent to the disk until now, MiB resident now.
+    """CPU seconds (user and system), bytes sent to the disk and bytes given to `write()` until now,
+    MiB resident now.
 
     The kernel counts as sent all of a folio of the page cache in which anything was written. Where
     folios are large, as of ext4 since Linux 6.16, that is up to hundreds of times what reaches the
-    device: `device_written` counts that.
+    device: `device_written` counts that. What is given to `write()` depends on neither; what goes
+    to sockets is among it.
     """
 
     cpu: float = 0.0
     written: float = 0.0
     resident: float = 0.0
+    given: float = 0.0
 
     def since(self, before: "Usage") -> "Usage":
         """What was used since then; memory is that of now."""
-        return Usage(self.cpu - before.cpu, self.written - before.written, self.resident)
+        return Usage(
+            self.cpu - before.cpu,
+            self.written - before.written,
+            self.resident,
+            self.given - before.given,
+        )
 
     def __add__(self, other: "Usage") -> "Usage":
         return Usage(
-            self.cpu + other.cpu, self.written + other.written, self.resident + other.resident
+            self.cpu + other.cpu,
+            self.written + other.written,
+            self.resident + other.resident,
+            self.given + other.given,
         )
 
 
@@ -101,4 +112,5 @@ def _of(pid: int) -> Usage:
     # User and system time, and that of children that have ended and were waited for: fields 14 to
     # 17 of proc(5).
     cpu = sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
-    return Usage(cpu, float(io["write_bytes"]), int(fields[21]) * os.sysconf("SC_PAGE_SIZE") / MIB)
+    resident = int(fields[21]) * os.sysconf("SC_PAGE_SIZE") / MIB
+    return Usage(cpu, float(io["write_bytes"]), resident, float(io["wchar"]))

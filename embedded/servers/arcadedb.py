@@ -114,6 +114,8 @@ def run(root: Path, http_port: int, bolt_port: int, password: str) -> None:
     import arcadedb_embedded  # noqa: PLC0415
     from arcadedb_embedded.jvm import start_jvm  # noqa: PLC0415
 
+    from embedded.servers.arcadedb_clock import take_over_clock  # noqa: PLC0415
+
     recording = os.environ.get(CLASSES_VARIABLE)
     start_jvm(
         heap_size=os.environ.get("ARC_HEAP", "384m"), jvm_args=(*_JVM_ARGS, *_classes(recording))
@@ -135,8 +137,9 @@ def run(root: Path, http_port: int, bolt_port: int, password: str) -> None:
     )
     server.start()
     server.create_database(DATABASE)
+    set_clock = take_over_clock()
     while not stopping.wait(0.5):
-        pass
+        set_clock()
     server.stop()
     write_lengths(root.parent)
     lock.close()

@@ -21,6 +21,7 @@ from runtime.bus.nats.log_integrity import Evidence
 from runtime.bus.port import Delivery, Events, Handler, LiveGenerations, SharedValues
 from runtime.bus.write_status import WriteStatus
 from runtime.concurrency.background import in_background
+from runtime.concurrency.events import first_of
 from runtime.errors import Retryable, ServiceError, StoreBehind, Unavailable
 from runtime.health import Health
 from runtime.projections import checkpoints
@@ -37,7 +38,11 @@ from runtime.stores.port import Checkpoint, CheckpointStore, LogMark
 logger = structlog.get_logger(__name__)
 
 INTERVAL = 5.0
-"""Seconds between two looks."""
+"""Seconds between two looks while something is handled or asked."""
+
+QUIET_INTERVAL = 15.0
+"""The same while nothing is: a stack at rest costs little. What comes then is looked for at once.
+"""
 
 INTERVAL_OF_DOUBT = 1.0
 """The same while a store is lost, or nobody could look at the log since the bus was away: nothing
@@ -73,6 +78,8 @@ class Integrity:
     """How often the connection had been lost when the last check ended."""
     evidence: Evidence | None = None
     """That of the last check, unless the connection was lost since."""
+    usage: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when something was handled, or asked of the stores, since the last look began."""
 
     def __post_init__(self) -> None:
         self.known_values = RememberedValues(self.values)
@@ -94,6 +101,7 @@ class Integrity:
         """Raises `StoreBehind` when a store of one of them (none named: any) was lost,
         `Unavailable` before a look.
         """
+        self.usage.set()
         if not self.first_look.is_set() or (
             self.schema_store is not None and self.schema_record is None
         ):
@@ -116,11 +124,13 @@ class Integrity:
 
     async def _look_again(self) -> None:
         while True:
-            with suppress(TimeoutError):
-                doubt = self.behind or not self.writes.log_check.is_set()
-                async with asyncio.timeout(INTERVAL_OF_DOUBT if doubt else INTERVAL):
-                    await self.writes.recovery.wait()
+            if self.behind or not self.writes.log_check.is_set():
+                await first_of([self.writes.recovery], INTERVAL_OF_DOUBT)
+            else:
+                await first_of([self.writes.recovery], INTERVAL)
+                await first_of([self.writes.recovery, self.usage], QUIET_INTERVAL - INTERVAL)
             self.writes.recovery.clear()
+            self.usage.clear()
             await self._look()
 
     async def _look(self) -> None:
@@ -144,6 +154,7 @@ class Integrity:
         async def handle_when_allowed(
             batch: Sequence[Delivery[Any]], generations: Generations, /
         ) -> Sequence[Events]:
+            self.usage.set()
             if not self._hindrance(needed_projections):
                 self.unconfirmed_projections.update(needed_projections)
                 return await handle(batch, generations)

@@ -8,7 +8,9 @@ import sys
 import textwrap
 from collections.abc import AsyncIterator
 from contextlib import suppress
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -18,7 +20,7 @@ from embedded.processes import Process, free_port, listening
 from embedded.servers.arcadedb import USER, arcadedb, bolt_uri, class_cache
 from runtime.errors import ConfigurationError
 from runtime.stores.graph.neo4j.store import BoltGraph
-from tests.support.graph_stores import entity, until
+from tests.support.graph_stores import entity, relation, until
 
 ROOT = Path(__file__).resolve().parents[2]
 PASSWORD = "only-for-this-test"
@@ -74,6 +76,39 @@ async def test_it_listens_on_loopback_only(server: tuple[Process, BoltGraph]) ->
     assert all(address.endswith("0100007F") for address in addresses), (
         "127.0.0.1, plain or mapped into IPv6"
     )
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+async def test_no_thread_of_it_wakes_a_hundred_times_a_second(
+    server: tuple[Process, BoltGraph],
+) -> None:
+    process, graph = server
+    await graph.prepare()
+    await until(lambda: _has_no_thread(process.pid, "ArcadeDB-Coarse"))
+    await graph.put(Partition("clock", 1), [entity("a")], [])
+    assert await graph.entities(Partition("clock", 1), ["a"]) == {"a": entity("a")}
+
+
+async def test_a_whole_batch_is_one_transaction(
+    server: tuple[Process, BoltGraph], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Relations change the rows of both their ends: parts of a batch would write its pages anew."""
+    graph, partition = server[1], Partition("batch", 1)
+    await graph.prepare()
+    entities = [entity(f"name {number:04d}") for number in range(1100)]
+    relations = [relation(first.name, second.name) for first, second in pairwise(entities)]
+    transactions = 0
+    run = graph._transactions.run
+
+    async def counted(work: Any) -> Any:
+        nonlocal transactions
+        transactions += 1
+        return await run(work)
+
+    monkeypatch.setattr(graph._transactions, "run", counted)
+    await graph.put(partition, entities, relations)
+    assert transactions == 1
+    assert await graph.degrees(partition, ["name 0500"]) == {"name 0500": 2}
 
 
 @pytest.mark.nightly
@@ -138,3 +173,8 @@ async def test_it_ends_when_its_parent_is_killed(tmp_path: Path) -> None:
 def test_a_short_password_is_refused_before_anything_starts(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="at least 8"):
         arcadedb(tmp_path, http_port=1, bolt_port=2, password="short")
+
+
+def _has_no_thread(pid: int, name: str) -> bool:
+    names = [path.read_text() for path in Path(f"/proc/{pid}/task").glob("*/comm")]
+    return not any(each.startswith(name) for each in names)

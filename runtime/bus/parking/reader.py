@@ -26,7 +26,7 @@ logger = structlog.get_logger(__name__)
 PAUSE = 1.0
 """Seconds between two looks at the list while something is on it."""
 
-QUIET_PAUSE = 10.0
+QUIET_PAUSE = 30.0
 """The same while nothing is on it. What this process parks is looked at at once; what another one
 parks is that one's to try, unless it ends.
 """

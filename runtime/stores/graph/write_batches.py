@@ -22,6 +22,14 @@ some.
 """
 
 MAX_ROWS = 500
+"""Names or pairs that one statement reads."""
+
+MAX_WRITTEN = 2000
+"""Entities, and as many relations, that one transaction writes. Relations change the rows of both
+their ends: in a transaction of its own each further part of a call would write nearly all pages of
+the others again.
+"""
+
 MAX_BYTES = 4 * 1024 * 1024
 """Of one message. ArcadeDB never answers a message of over 16 MiB."""
 
@@ -111,8 +119,13 @@ def can_be_stored(name: str) -> bool:
 
 
 def batches(items: Iterable[T], bytes_of: Callable[[T], int]) -> Iterator[list[T]]:
-    """Yield the items in order, in lists that one message can carry."""
+    """Yield the items to read in order, in lists that one message can carry."""
     return batched_by_bytes(items, bytes_of, max_items=MAX_ROWS, max_bytes=MAX_BYTES)
+
+
+def written_batches(items: Iterable[T], bytes_of: Callable[[T], int]) -> Iterator[list[T]]:
+    """Yield the items to write in order, in lists that one transaction takes."""
+    return batched_by_bytes(items, bytes_of, max_items=MAX_WRITTEN, max_bytes=MAX_BYTES)
 
 
 def _check_name(name: str) -> None:

@@ -4,8 +4,9 @@ The bucket is no part of the log: a secret in the log could never be taken back.
 state have a key each, because the sender writes one and people write the other.
 """
 
+import asyncio
 import json
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
@@ -89,6 +90,8 @@ class Endpoints:
     """The endpoints of all workspaces. Every method raises `Unavailable`."""
 
     values: SharedValues
+    addition: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when one was added here."""
 
     async def all(self, workspace: str | None = None) -> list[Endpoint]:
         """Return the endpoints of a workspace, or of all, oldest first."""
@@ -113,6 +116,7 @@ class Endpoints:
         new_endpoint = replace(endpoint, id=uuid4().hex[:16], created_at=timestamp())
         await self._put(f"state.{new_endpoint.id}", asdict(EndpointState(cursor)))
         await self._put(f"config.{new_endpoint.id}", _fields(new_endpoint))
+        self.addition.set()
         return new_endpoint
 
     async def rotate(self, id: str, secret: str, former_until: float) -> Endpoint:

@@ -17,6 +17,7 @@ import structlog
 
 from runtime.bus.feed.port import EventFeed
 from runtime.clock import Waits
+from runtime.concurrency.events import first_of
 from runtime.errors import NotFound, Retryable
 from services.gateway.feeds.reading import EventFilter
 from services.gateway.webhooks.delivery import Webhooks, deliver
@@ -33,6 +34,10 @@ logger = structlog.get_logger(__name__)
 
 POLL = 2.0
 """Seconds between two looks for endpoints, and for events while there are none."""
+
+QUIET_POLL = 10.0
+"""The same while there is no endpoint, but for those that this process adds: they are seen at once.
+"""
 
 PAGE = 20
 """Events read at once; the cursor is written behind each page."""
@@ -150,6 +155,7 @@ class WebhookSender:
         """Send until cancelled. A bus that is away is waited for."""
         try:
             while True:
+                self.endpoints.addition.clear()
                 with suppress(Retryable):
                     for endpoint in await self.endpoints.all():
                         if endpoint.id not in self._tasks:
@@ -158,7 +164,7 @@ class WebhookSender:
                             task.add_done_callback(
                                 lambda _, id=endpoint.id: self._tasks.pop(id, None)
                             )
-                await asyncio.sleep(POLL)
+                await first_of([self.endpoints.addition], POLL if self._tasks else QUIET_POLL)
         finally:
             # A client in the middle of a fetch may swallow a cancellation: the loop asks then.
             self.stopping, tasks = True, list(self._tasks.values())

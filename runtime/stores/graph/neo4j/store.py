@@ -24,6 +24,7 @@ from runtime.stores.graph.write_batches import (
     size_of_entity,
     size_of_relation,
     sorted_ties,
+    written_batches,
 )
 from runtime.stores.port import Checkpoint
 from runtime.workarounds.neo4j import AsyncManagedTransaction
@@ -40,10 +41,10 @@ class BoltGraph:
     """The port `Graph` over Bolt. `timeout` bounds, in seconds, one transaction with all its
     retries.
 
-    A long call is several transactions of at most 500 rows and 4 MB, each of them whole or not at
-    all. Raises ConfigurationError when the URI is none, `Poison` when a row can never be stored,
-    `Unavailable` for anything the store says: a redelivered event does no harm, a document that
-    fails because of a store does.
+    A long write is several transactions of at most 2,000 entities, as many relations, and 4 MB of
+    each: each of them whole or not at all. Raises ConfigurationError when the URI is none, `Poison`
+    when a row can never be stored, `Unavailable` for anything the store says: a redelivered event
+    does no harm, a document that fails because of a store does.
     """
 
     def __init__(
@@ -77,8 +78,8 @@ class BoltGraph:
             {entity.name: entity.support for entity in new_entities if not entity.is_gone}
         )
         sizes.update(name for relation in new_relations for name in relation.key if name in sizes)
-        of_entities = batches(new_entities, size_of_entity)
-        of_relations = batches(new_relations, size_of_relation)
+        of_entities = written_batches(new_entities, size_of_entity)
+        of_relations = written_batches(new_relations, size_of_relation)
         waiting: list[Entity] = []
         for entity_batch in of_entities:
             if waiting:

@@ -18,13 +18,13 @@ from runtime.stores.graph.postgres.statements import (
 from runtime.stores.graph.scans import everything_scanned
 from runtime.stores.graph.write_batches import (
     SCANNED_TIES,
-    batches,
     can_be_stored,
     newest_entities,
     newest_relations,
     size_of_entity,
     size_of_relation,
     sorted_ties,
+    written_batches,
 )
 from runtime.stores.port import Checkpoint
 from runtime.stores.postgres.database import POOL_SIZE, Connection, Database, Record
@@ -41,8 +41,8 @@ class PostgresGraph:
     """The port `Graph` in one PostgreSQL database. `timeout` bounds, in seconds, one call with all
     its retries.
 
-    A long write is several transactions of at most 500 rows and 4 MB, each of them whole or not at
-    all.
+    A long write is several transactions of at most 2,000 entities, as many relations, and 4 MB of
+    each: each of them whole or not at all.
     """
 
     def __init__(self, url: str, *, pool_size: int = POOL_SIZE, timeout: float = 30.0) -> None:
@@ -63,8 +63,8 @@ class PostgresGraph:
     async def put(
         self, partition: Partition, entities: Sequence[Entity], relations: Sequence[Relation]
     ) -> None:
-        of_entities = batches(newest_entities(entities), size_of_entity)
-        of_relations = batches(newest_relations(relations), size_of_relation)
+        of_entities = written_batches(newest_entities(entities), size_of_entity)
+        of_relations = written_batches(newest_relations(relations), size_of_relation)
         waiting: list[Entity] = []
         for entity_batch in of_entities:
             if waiting:

@@ -37,3 +37,30 @@ async def test_writes_wait_no_longer_than_the_log_is_away(monkeypatch: pytest.Mo
         await writes.reconnected()
         await writes.allow("KB_EVENTS", PATIENCE)
         assert look_count == 6
+
+
+async def test_a_stack_at_rest_is_looked_at_seldom_and_what_is_asked_then_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(integrity, "INTERVAL", 0.01)
+    monkeypatch.setattr(integrity, "QUIET_INTERVAL", 10 * PATIENCE)
+    writes, no_client = WriteStatus(), cast("Any", None)
+    service = Integrity("query", no_client, no_client, no_client, writes)
+    service.first_look.set()
+    looks: asyncio.Queue[None] = asyncio.Queue()
+
+    async def look() -> None:
+        writes.log_check.set()
+        looks.put_nowait(None)
+
+    monkeypatch.setattr(service, "look", look)
+    async with asyncio.timeout(PATIENCE), service.watching(Health("query")):
+        await looks.get()
+        # Ten intervals: the loop has had its turns, and nothing was asked.
+        await asyncio.sleep(0.1)
+        assert looks.empty()
+        service.require()
+        await looks.get()
+        await writes.disconnected()
+        await writes.reconnected()
+        await looks.get()
