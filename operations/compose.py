@@ -57,6 +57,8 @@ SET_BY_COMPOSE = {
             "NEO4J_DATABASE",
             "MILVUS_URI",
             "MILVUS_TOKEN",
+            "VECTORS_TOKEN",
+            "QDRANT_API_KEY",
             "MILVUS_SERVICES_TOKEN",
             "LIGHTSTREAM_API_URL",
             "NATS_URL_FILE",

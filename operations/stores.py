@@ -8,7 +8,7 @@ from runtime.bus.nats.key_values import NatsLiveGenerations
 from runtime.errors import OutdatedVectors
 from runtime.settings import Settings
 from runtime.stores.documents import schema
-from runtime.stores.open import is_postgres
+from runtime.stores.open import is_postgres, is_qdrant
 
 
 async def apply(settings: Settings) -> list[str]:
@@ -38,7 +38,7 @@ async def make_accounts(settings: CommandSettings) -> list[str]:
     does not answer.
     """
     account = settings.milvus_services_token.get_secret_value()
-    if not account or is_postgres(settings.milvus_uri):
+    if not account or is_postgres(settings.milvus_uri) or is_qdrant(settings.milvus_uri):
         return []
     from runtime.stores.vectors.milvus.accounts import make_account  # noqa: PLC0415
 

@@ -75,10 +75,14 @@ class Settings(BaseSettings):
     milvus_uri: str = Field(
         default="http://127.0.0.1:19530",
         validation_alias=AliasChoices("MILVUS_URI", "VECTORS_URL"),
-        description="Milvus server with the vectors, or `postgresql://…`",
+        description="Milvus server with the vectors, `qdrant://…` or `postgresql://…`",
         repr=False,
     )
-    milvus_token: SecretStr = SecretStr("")
+    milvus_token: SecretStr = Field(
+        default=SecretStr(""),
+        validation_alias=AliasChoices("MILVUS_TOKEN", "VECTORS_TOKEN", "QDRANT_API_KEY"),
+        description="`user:password` or API key of the vector store",
+    )
     milvus_index_type: str = Field(default="HNSW", description="FLAT on Milvus Lite")
 
     llm_binding: str = Field(

@@ -25,6 +25,11 @@ def is_postgres(url: str) -> bool:
     return url.partition("://")[0] in {"postgresql", "postgres"}
 
 
+def is_qdrant(url: str) -> bool:
+    """Whether a URL is that of a Qdrant server."""
+    return url.partition("://")[0].partition("+")[0] == "qdrant"
+
+
 def open_documents(settings: Settings) -> Rows:
     """Open the document store. Raises ConfigurationError for a scheme that no adapter has."""
     url = settings.documents_url.get_secret_value()
@@ -75,6 +80,12 @@ def open_vectors(settings: Settings, *, model: str, dimension: int) -> Vectors:
             pool_size=settings.stores_pool_size,
         )
         return traced(tables, POSTGRES)
+    token = settings.milvus_token.get_secret_value()
+    if is_qdrant(settings.milvus_uri):
+        from runtime.stores.vectors.qdrant.store import QdrantVectors  # noqa: PLC0415
+
+        points = QdrantVectors(settings.milvus_uri, model=model, dimension=dimension, api_key=token)
+        return traced(points, "qdrant")
     from runtime.stores.vectors.milvus.store import MilvusVectors  # noqa: PLC0415
 
     vectors = MilvusVectors(
@@ -82,7 +93,7 @@ def open_vectors(settings: Settings, *, model: str, dimension: int) -> Vectors:
         model=model,
         dimension=dimension,
         index_type=settings.milvus_index_type,
-        token=settings.milvus_token.get_secret_value(),
+        token=token,
     )
     return traced(vectors, "milvus")
 
@@ -95,7 +106,10 @@ def import_drivers(settings: Settings) -> None:
     else:
         documents = "sqlite" if documents_url.startswith("sqlite:") else "mongo"
     graph = "postgres" if is_postgres(settings.neo4j_uri) else "neo4j"
-    vectors = "postgres" if is_postgres(settings.milvus_uri) else "milvus"
+    if is_postgres(settings.milvus_uri):
+        vectors = "postgres"
+    else:
+        vectors = "qdrant" if is_qdrant(settings.milvus_uri) else "milvus"
     import_module(f"runtime.stores.documents.{documents}.store")
     import_module(f"runtime.stores.graph.{graph}.store")
     import_module(f"runtime.stores.vectors.{vectors}.store")

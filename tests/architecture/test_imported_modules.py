@@ -14,6 +14,7 @@ DRIVERS = {
     "aiohttp.client",
     "pandas",
     "pymilvus",
+    "qdrant_client",
     "grpc",
     "neo4j",
     "motor",

@@ -17,17 +17,19 @@ from tests.support.graph_stores import GraphStore, graph_store
 from tests.support.nats_accounts import nats_account
 from tests.support.nats_server import connected
 from tests.support.partitions import fresh_partition
+from tests.support.qdrant_server import QDRANTS
 from tests.support.rows import STORES, Opener, document_store, new_table
 from tests.support.shared_servers import SharedServers
+from tests.support.vector_stores import STORES as VECTOR_STORES
 from tests.support.vector_stores import VectorStore, vector_store
 
-SERVERS = {"mongo", "postgres", "neo4j", "milvus"}
+SERVERS = {"mongo", "postgres", "neo4j", "milvus", *QDRANTS}
 """Stores of production. By day a suite meets those in memory and of the embedded stack."""
 
 BY_DAY = {
     "test_rows.py": {"mongo", "postgres"},
     "test_graph.py": {"neo4j", "postgres"},
-    "test_vectors.py": {"postgres"},
+    "test_vectors.py": {"postgres", *QDRANTS},
 }
 """The first suite of each port meets its servers by day, too, but for Milvus: once started it takes
 a tenth of a core to the end of the run. `tests/e2e/test_production_stores.py` has one for itself.
@@ -117,9 +119,7 @@ def graph(graph_server: GraphStore) -> Graph:
     return graph_server.client
 
 
-@pytest_asyncio.fixture(
-    scope="module", loop_scope="module", params=["memory", "milvus-lite", "milvus", "postgres"]
-)
+@pytest_asyncio.fixture(scope="module", loop_scope="module", params=VECTOR_STORES)
 async def vector_server(
     request: pytest.FixtureRequest, shared_servers: SharedServers
 ) -> AsyncIterator[VectorStore]:

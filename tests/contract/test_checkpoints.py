@@ -19,6 +19,7 @@ from runtime.stores.port import Checkpoint
 from tests.support.graph_stores import graph_store
 from tests.support.rows import document_store
 from tests.support.shared_servers import SharedServers
+from tests.support.vector_stores import STORES as VECTOR_STORES
 from tests.support.vector_stores import row, vector_store
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -27,7 +28,7 @@ LOG = "2026-01-02T03:04:05.123456+00:00"
 STORES = [
     *(("rows", name) for name in ("memory", "sqlite", "mongo", "postgres")),
     *(("graph", name) for name in ("memory", "arcadedb", "neo4j", "postgres")),
-    *(("vectors", name) for name in ("memory", "milvus-lite", "milvus", "postgres")),
+    *(("vectors", name) for name in VECTOR_STORES),
 ]
 Store = Any
 """`RowCheckpoints`, `Graph` or `Vectors`."""

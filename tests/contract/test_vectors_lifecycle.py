@@ -28,19 +28,19 @@ from runtime.errors import ModelChanged, OutdatedVectors, Unavailable
 from runtime.projections.cached_embeddings import CachedEmbeddings
 from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.graph.memory import MemoryGraph
-from runtime.stores.vectors import collection_names
+from runtime.stores.vectors import collection_names, model_collections
 from runtime.stores.vectors import fields as stored
 from runtime.stores.vectors.collection_names import collection_name, model_text
-from runtime.stores.vectors.milvus import collections
 from runtime.stores.vectors.milvus.collections import NotServed, translated
 from runtime.stores.vectors.port import Vectors
-from runtime.stores.vectors.postgres import tables
 from services.indexer.graph_index import GraphKeys, index_graph
 from tests.support.freezing import freeze, thaw
 from tests.support.partitions import fresh_partition
 from tests.support.vector_stores import (
     DIMENSION,
     MODEL,
+    SERVERS,
+    STORES,
     VectorStore,
     ids,
     own_vector_store,
@@ -49,17 +49,13 @@ from tests.support.vector_stores import (
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-servers_only = pytest.mark.parametrize(
-    "vector_server", ["milvus-lite", "milvus", "postgres"], indirect=True
-)
+servers_only = pytest.mark.parametrize("vector_server", SERVERS, indirect=True)
 milvus_only = pytest.mark.parametrize("vector_server", ["milvus-lite", "milvus"], indirect=True)
 
 OTHER_MODEL = "example/嵌入器-large"
 
 
-@pytest_asyncio.fixture(
-    scope="module", loop_scope="module", params=["memory", "milvus-lite", "milvus", "postgres"]
-)
+@pytest_asyncio.fixture(scope="module", loop_scope="module", params=STORES)
 async def vector_server(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[VectorStore]:
@@ -178,7 +174,7 @@ async def test_a_generation_with_ids_of_an_older_format_can_be_searched_and_not_
     there = replace(partition, generation=62)
     vectors = vector_server.another()
     with monkeypatch.context() as patch:
-        for module in (collections, tables, collection_names):
+        for module in (model_collections, collection_names):
             patch.setattr(module, "VECTOR_FORMAT", 1)
         await vector_server.another().put(there, "relations", [row("rel-old", names=("A", "B"))])
     assert [

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+import pytest
+
 from contracts.graph import Partition, VectorRow
 from contracts.ids import sha256
 from embedded.processes import Process, free_port
@@ -15,6 +17,7 @@ from runtime.stores.vectors.memory import MemoryVectors, Tables
 from runtime.stores.vectors.milvus.store import MilvusVectors
 from runtime.stores.vectors.port import Vectors
 from runtime.stores.vectors.postgres.store import PostgresVectors
+from runtime.stores.vectors.qdrant.store import QdrantVectors
 from tests.support.milvus_server import milvus_server
 from tests.support.postgres_server import (
     data_folder,
@@ -22,8 +25,14 @@ from tests.support.postgres_server import (
     postgres_server,
     shared_postgres,
 )
+from tests.support.qdrant_server import PROGRAM, QDRANTS, URI, qdrant_server
 from tests.support.servers import missing
 from tests.support.shared_servers import Address, SharedServers
+
+STORES = ["memory", "milvus-lite", "milvus", "postgres", *QDRANTS]
+"""All of them, as far as they can be had here."""
+
+SERVERS = STORES[1:]
 
 MODEL = "example/embedder-small"
 DIMENSION = 8
@@ -61,22 +70,24 @@ class VectorStore:
 
     @property
     def server(self) -> Process:
-        """The process of a server of one's own."""
+        """The process of a server of one's own. Skips on one that is not ours to stop."""
+        if self.process is None and self.uri == URI:
+            pytest.skip("the server that LIGHTSTREAM_TEST_QDRANT_URI names is not stopped")
         assert self.process is not None
         return self.process
 
 
 @asynccontextmanager
 async def vector_store(name: str, servers: SharedServers) -> AsyncIterator[VectorStore]:
-    """A store: `memory`, `milvus-lite`, `milvus` or `postgres`. Others use its server, too. Skips
-    where there is none.
-    """
+    """One of STORES. Others use its server, too. Skips where there is none."""
     async with AsyncExitStack() as clients:
         if name == "memory":
             yield _in_memory(clients)
         elif name == "postgres":
             url = await clients.enter_async_context(fresh_schema(shared_postgres(servers)))
             yield _on_postgres(clients, None, url)
+        elif name == "qdrant" and not PROGRAM:
+            yield _on_server(clients, None, {"uri": URI})
         else:
             yield _on_server(
                 clients, None, servers.server(name, lambda folder: _server(name, folder))
@@ -95,6 +106,9 @@ async def own_vector_store(name: str, folder: Path) -> AsyncIterator[VectorStore
             clients.push_async_callback(process.stop)
             await process.start()
             yield _on_postgres(clients, process, url)
+            return
+        if name == "qdrant" and not PROGRAM:
+            yield _on_server(clients, None, {"uri": URI})
             return
         process, address = _server(name, folder)
         clients.push_async_callback(process.kill)
@@ -117,15 +131,19 @@ def _on_postgres(clients: AsyncExitStack, process: Process | None, url: str) -> 
 
 
 def _on_server(clients: AsyncExitStack, process: Process | None, address: Address) -> VectorStore:
+    adapter = QdrantVectors if address["uri"].startswith("qdrant") else MilvusVectors
+
     def connect(model: str, dimension: int, timeout: float) -> Vectors:
-        return MilvusVectors(address["uri"], model=model, dimension=dimension, timeout=timeout)
+        return adapter(address["uri"], model=model, dimension=dimension, timeout=timeout)
 
     return VectorStore(connect, clients, process, address["uri"])
 
 
 def _server(name: str, folder: Path) -> tuple[Process, Address]:
-    if name == "milvus":
-        process, address = milvus_server(folder)
+    if name == "milvus" or name in QDRANTS:
+        process, address = (
+            milvus_server(folder) if name == "milvus" else qdrant_server(name, folder)
+        )
         return process, {"uri": address}
     port = free_port()
     try:

@@ -44,6 +44,15 @@ def parse_collection_name(name: str) -> CollectionName | None:
     return CollectionName(int(match[1]), match[2], int(match[3] or 1)) if match else None
 
 
+def of_generation(names: Iterable[str], generation: int) -> list[str]:
+    """Return the names that are collections of a generation, of any model."""
+    return [
+        name
+        for name in names
+        if (place := parse_collection_name(name)) and place.generation == generation
+    ]
+
+
 def older_format(names: Iterable[str], generation: int, model: str) -> int | None:
     """Return the format of the generation's collections of a model, by its key, where that is an
     older one; None otherwise.

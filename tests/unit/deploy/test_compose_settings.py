@@ -40,6 +40,8 @@ INSTEAD = {
     "STORES_URL": "DOCUMENTS_URL",
     "GRAPH_URL": "NEO4J_URI",
     "VECTORS_URL": "MILVUS_URI",
+    "VECTORS_TOKEN": "MILVUS_TOKEN",
+    "QDRANT_API_KEY": "MILVUS_TOKEN",
 }
 """Other names of what docker-compose.yml sets itself, under the first."""
 

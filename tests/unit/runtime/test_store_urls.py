@@ -8,6 +8,7 @@ from runtime.stores.documents.postgres.store import PostgresRows
 from runtime.stores.graph.postgres.store import PostgresGraph
 from runtime.stores.open import open_documents, open_graph, open_vectors
 from runtime.stores.vectors.postgres.store import PostgresVectors
+from runtime.stores.vectors.qdrant.store import QdrantVectors
 
 URL = "postgresql://reader:hunter2@db.example:5432/rag"
 
@@ -46,3 +47,16 @@ def test_no_settings_show_the_password_of_an_address() -> None:
     settings = Settings(stores_url=SecretStr(URL))
     assert "hunter2" not in f"{settings!r} {settings}"
     assert "hunter2" in settings.neo4j_uri
+
+
+@pytest.mark.parametrize("url", ["qdrant://vectors:6333", "qdrant+https://a.example:6333/prefix"])
+@pytest.mark.parametrize("key", ["VECTORS_TOKEN", "QDRANT_API_KEY"])
+def test_the_scheme_of_qdrant_opens_it_with_its_key(
+    monkeypatch: pytest.MonkeyPatch, url: str, key: str
+) -> None:
+    monkeypatch.setenv("VECTORS_URL", url)
+    monkeypatch.setenv(key, "hunter2")
+    settings = Settings()
+    assert settings.milvus_token.get_secret_value() == "hunter2"
+    assert isinstance(open_vectors(settings, model="m", dimension=2), QdrantVectors)
+    assert "hunter2" not in repr(settings)

@@ -5,17 +5,17 @@ connection.
 import asyncio
 import logging
 from collections import defaultdict
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import grpc
 
-from contracts.graph import EmbeddingModel, VectorKind
-from contracts.ids import VECTOR_FORMAT
+from contracts.graph import VectorKind
 from runtime.clock import SETTLING, SetBack
 from runtime.errors import ConfigurationError, Unavailable
-from runtime.stores.vectors import collection_names, fields
+from runtime.stores.vectors import fields
+from runtime.stores.vectors.model_collections import ModelCollections
 from runtime.workarounds.pymilvus import (
     AsyncMilvusClient,
     DataType,
@@ -90,9 +90,7 @@ class Collections:
             )
         self.index_type = index_type
         self.timeout = timeout
-        self._model = model
-        self._dimension = dimension
-        self._model_key = collection_names.model_key(model, dimension)
+        self.of_model = ModelCollections(self, model, dimension)
         # A connection of our own: a shared one outlives `close`, and the event loop that it belongs
         # to.
         self._connection: dict[str, Any] = {
@@ -104,7 +102,6 @@ class Collections:
         }
         self._client: Any = AsyncMilvusClient(**self._connection)
         self._open: set[str] = set()
-        self._outdated: dict[int, int] = {}
         self._opening: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         # Milvus Lite goes by this machine's clock: it hides what it wrote before that was set back.
         self._clock = SetBack() if urlsplit(uri).hostname in LOOPBACK else None
@@ -134,7 +131,7 @@ class Collections:
             return await self._ask(call(self._client, name))
         except NotServed:
             self._open.discard(name)
-            self._outdated.pop(generation, None)
+            self.of_model.forget(generation)
         if (name := await self.open(generation, kind, create=create, write=write)) is None:
             return None
         return await self._ask(call(self._client, name))
@@ -151,12 +148,8 @@ class Collections:
             async with asyncio.timeout(self.timeout), self._opening[f"{generation} {kind}"]:
                 if (name := self._known(generation, kind, write=write)) is not None:
                     return name
-                names = await self.names()
-                await self._refuse_another_model(generation, names)
-                self._note_format(generation, names)
-                if (create or write) and generation in self._outdated:
-                    raise collection_names.outdated(generation)
-                name = self._name(generation, kind)
+                names = await self.of_model.look(generation, write=create or write)
+                name = self.of_model.name(generation, kind)
                 if name in self._open or await self._opened(name, names, create=create):
                     self._open.add(name)
                     return name
@@ -171,15 +164,14 @@ class Collections:
 
         Raises ModelChanged, OutdatedVectors and Unavailable.
         """
-        self._open.discard(self._name(generation, kind))
+        self._open.discard(self.of_model.name(generation, kind))
         await self.open(generation, kind, create=True, write=True)
 
-    async def outdated(self, generation: int) -> bool:
-        """Return whether the generation has collections of our model, and those of an older format
-        only.
-        """
-        self._note_format(generation, await self.names())
-        return generation in self._outdated
+    async def model_of_collection(self, name: str) -> str:
+        """Return the model that a collection names."""
+        return (await self._ask(self._client.describe_collection(name, timeout=self.timeout)))[
+            "description"
+        ]
 
     async def drop(self, name: str) -> None:
         """Remove a collection. Repeats change nothing."""
@@ -194,23 +186,11 @@ class Collections:
         """The name of the collection that is open already, and may be written where that is
         wanted.
         """
-        name = self._name(generation, kind)
-        return name if name in self._open and not (write and generation in self._outdated) else None
+        name = self.of_model.name(generation, kind)
+        is_writable = not self.of_model.is_older(generation)
+        return name if name in self._open and (is_writable or not write) else None
 
-    def _name(self, generation: int, kind: VectorKind) -> str:
-        format = self._outdated.get(generation, VECTOR_FORMAT)
-        return collection_names.collection_name(
-            generation, kind, self._model, self._dimension, format
-        )
-
-    def _note_format(self, generation: int, names: list[str]) -> None:
-        """Note the format of the generation's collections, where it is an older one."""
-        self._outdated.pop(generation, None)
-        format = collection_names.older_format(names, generation, self._model_key)
-        if format is not None:
-            self._outdated[generation] = format
-
-    async def _opened(self, name: str, names: list[str], *, create: bool) -> bool:
+    async def _opened(self, name: str, names: Collection[str], *, create: bool) -> bool:
         """Make the collection, or complete an interrupted creation, and load it. Returns whether it
         is there.
         """
@@ -221,34 +201,6 @@ class Collections:
             await self._ask(asyncio.to_thread(self._make, name, there=there))
         await self._ask(self._client.load_collection(name, timeout=self.timeout))
         return True
-
-    async def model_of(self, generation: int) -> EmbeddingModel | None:
-        """Return the model whose collections the generation has, ours if it has them; None when it
-        has none.
-        """
-        names = await self.names()
-        other_collection = collection_names.of_another_model(names, generation, self._model_key)
-        if other_collection:
-            return EmbeddingModel.named(await self._description(other_collection))
-        places = [place for place in map(collection_names.parse_collection_name, names) if place]
-        has_ours = any(
-            (place.generation, place.model_key) == (generation, self._model_key) for place in places
-        )
-        return EmbeddingModel(self._model, self._dimension) if has_ours else None
-
-    async def _refuse_another_model(self, generation: int, there: list[str]) -> None:
-        """Raise ModelChanged when only other models have collections of the generation."""
-        other_collection = collection_names.of_another_model(there, generation, self._model_key)
-        if other_collection:
-            description = await self._description(other_collection)
-            raise collection_names.model_changed(
-                generation, description, collection_names.model_text(self._model, self._dimension)
-            )
-
-    async def _description(self, name: str) -> str:
-        return (await self._ask(self._client.describe_collection(name, timeout=self.timeout)))[
-            "description"
-        ]
 
     def _make(self, name: str, *, there: bool) -> None:
         """Make the collection, unless it is there, and its index. Repeats change nothing. Blocks:
@@ -271,15 +223,13 @@ class Collections:
             client.close()
 
     def _schema(self) -> Any:
-        schema: Any = MilvusClient.create_schema(
-            description=collection_names.model_text(self._model, self._dimension)
-        )
+        schema: Any = MilvusClient.create_schema(description=self.of_model.model_text)
         schema.add_field("key", DataType.VARCHAR, is_primary=True, max_length=fields.KEY_BYTES)
         for field, max_length in fields.STRINGS.items():
             schema.add_field(field, DataType.VARCHAR, max_length=max_length)
         for field in fields.NUMBERS:
             schema.add_field(field, DataType.INT64)
-        schema.add_field("vector", DataType.FLOAT_VECTOR, dim=self._dimension)
+        schema.add_field("vector", DataType.FLOAT_VECTOR, dim=self.of_model.dimension)
         return schema
 
     def _refuse_what_is_hidden(self) -> None:

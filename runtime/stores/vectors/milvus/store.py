@@ -19,7 +19,7 @@ from runtime.retries import Backoff
 from runtime.stores.port import Checkpoint
 from runtime.stores.vectors import checkpoint_rows
 from runtime.stores.vectors import fields as stored
-from runtime.stores.vectors.collection_names import collection_name, outdated, parse_collection_name
+from runtime.stores.vectors.collection_names import of_generation
 from runtime.stores.vectors.milvus.collections import Collections
 from runtime.stores.vectors.milvus.searches import Searches
 from runtime.stores.vectors.port import RowVersion, VectorPage
@@ -76,15 +76,12 @@ class MilvusVectors:
         """See `Vectors`."""
         if line := await self.outdated(generation):
             return [line]
-        existing = await self._collections.names()
-        names = [
-            collection_name(generation, kind, self.model, self.dimension) for kind in VECTOR_KINDS
-        ]
-        return [f"collection {name} is not there" for name in names if name not in existing]
+        missing_names = await self._collections.of_model.missing(generation)
+        return [f"collection {name} is not there" for name in missing_names]
 
     async def outdated(self, generation: int) -> str | None:
         """See `Vectors`."""
-        return str(outdated(generation)) if await self._collections.outdated(generation) else None
+        return await self._collections.of_model.outdated(generation)
 
     async def ping(self) -> None:
         """See `Vectors`."""
@@ -247,21 +244,16 @@ class MilvusVectors:
 
     async def model_of(self, generation: int) -> EmbeddingModel | None:
         """See `Vectors`."""
-        return await self._collections.model_of(generation)
+        return await self._collections.of_model.model_of(generation)
 
     async def generations(self) -> set[int]:
         """See `Vectors`."""
-        return {
-            collection.generation
-            for collection in map(parse_collection_name, await self._collections.names())
-            if collection
-        }
+        return await self._collections.of_model.generations()
 
     async def drop(self, generation: int) -> None:
         """See `Vectors`."""
-        for name in await self._collections.names():
-            if (collection := parse_collection_name(name)) and collection.generation == generation:
-                await self._collections.drop(name)
+        for name in of_generation(await self._collections.names(), generation):
+            await self._collections.drop(name)
 
     async def checkpoint(self, generation: int) -> Checkpoint | None:
         """See `Vectors`. The least of the three collections."""

@@ -14,7 +14,6 @@ from runtime.stores.postgres.database import POOL_SIZE, Connection, Database, Re
 from runtime.stores.postgres.texts import read_text, stored_text
 from runtime.stores.vectors import fields as stored
 from runtime.stores.vectors.checkpoint_rows import CHECKPOINT
-from runtime.stores.vectors.collection_names import outdated
 from runtime.stores.vectors.port import RowVersion, VectorPage
 from runtime.stores.vectors.postgres.nearest import EXACT_BELOW, Nearest
 from runtime.stores.vectors.postgres.statements import VectorTable
@@ -60,11 +59,12 @@ class PostgresVectors:
         """See `Vectors`."""
         if line := await self.outdated(generation):
             return [line]
-        return [f"table {name} is not there" for name in await self._tables.missing(generation)]
+        missing_names = await self._tables.of_model.missing(generation)
+        return [f"table {name} is not there" for name in missing_names]
 
     async def outdated(self, generation: int) -> str | None:
         """See `Vectors`."""
-        return str(outdated(generation)) if await self._tables.outdated(generation) else None
+        return await self._tables.of_model.outdated(generation)
 
     async def ping(self) -> None:
         """See `Vectors`."""
@@ -196,11 +196,11 @@ class PostgresVectors:
 
     async def model_of(self, generation: int) -> EmbeddingModel | None:
         """See `Vectors`."""
-        return await self._tables.model_of(generation)
+        return await self._tables.of_model.model_of(generation)
 
     async def generations(self) -> set[int]:
         """See `Vectors`."""
-        return await self._tables.generations()
+        return await self._tables.of_model.generations()
 
     async def drop(self, generation: int) -> None:
         """See `Vectors`."""

@@ -8,12 +8,12 @@ from typing import TypeVar
 
 import asyncpg
 
-from contracts.graph import VECTOR_KINDS, EmbeddingModel, VectorKind
-from contracts.ids import VECTOR_FORMAT
+from contracts.graph import VectorKind
 from runtime.errors import ConfigurationError
 from runtime.stores.postgres.database import Connection, Database
 from runtime.stores.postgres.failures import NotPrepared
-from runtime.stores.vectors import collection_names
+from runtime.stores.vectors.collection_names import of_generation
+from runtime.stores.vectors.model_collections import ModelCollections
 from runtime.stores.vectors.postgres.statements import VectorTable
 
 T = TypeVar("T")
@@ -34,13 +34,10 @@ class Tables:
     """
 
     def __init__(self, database: Database, model: str, dimension: int) -> None:
+        self.of_model = ModelCollections(self, model, dimension)
         self._database = database
-        self._model = model
-        self._dimension = dimension
-        self._model_key = collection_names.model_key(model, dimension)
         self._extension = ""
         self._open: set[str] = set()
-        self._outdated: dict[int, int] = {}
 
     async def use(
         self,
@@ -63,7 +60,7 @@ class Tables:
                 return await call(table)
             except NotPrepared:
                 self._open.discard(table.name)
-                self._outdated.pop(generation, None)
+                self.of_model.forget(generation)
         if create:
             raise NotPrepared(f"the {kind} of generation {generation} are dropped while written")
         return None
@@ -72,15 +69,11 @@ class Tables:
         self, generation: int, kind: VectorKind, *, create: bool, write: bool = False
     ) -> VectorTable | None:
         """Return the table, None when there is none and none is to be made."""
-        name = self._name(generation, kind)
-        if name in self._open and not (write and generation in self._outdated):
+        name = self.of_model.name(generation, kind)
+        if name in self._open and not (write and self.of_model.is_older(generation)):
             return self._table(name)
-        names = await self._database.names()
-        await self._refuse_another_model(generation, names)
-        self._note_format(generation, names)
-        if (create or write) and generation in self._outdated:
-            raise collection_names.outdated(generation)
-        name = self._name(generation, kind)
+        names = await self.of_model.look(generation, write=create or write)
+        name = self.of_model.name(generation, kind)
         if name not in names and not create:
             return None
         if name not in names:
@@ -93,74 +86,14 @@ class Tables:
         """Make the tables of a generation that are missing. Raises ModelChanged and
         OutdatedVectors.
         """
-        names = await self._database.names()
-        await self._refuse_another_model(generation, names)
-        self._note_format(generation, names)
-        if generation in self._outdated:
-            raise collection_names.outdated(generation)
-        await self._make(await self.missing(generation))
+        await self.of_model.look(generation, write=True)
+        await self._make(await self.of_model.missing(generation))
 
-    async def missing(self, generation: int) -> list[str]:
-        """Return the names of the generation's tables that are not there."""
-        names = [self._name(generation, kind) for kind in VECTOR_KINDS]
-        return await self._database.missing(names)
+    async def names(self) -> Collection[str]:
+        """Return the names of all tables."""
+        return await self._database.names()
 
-    async def outdated(self, generation: int) -> bool:
-        """Return whether the generation has tables of our model in an older format only."""
-        self._note_format(generation, await self._database.names())
-        return generation in self._outdated
-
-    async def model_of(self, generation: int) -> EmbeddingModel | None:
-        """Return the model whose tables the generation has, ours if it has them; None when it has
-        none.
-        """
-        names = await self._database.names()
-        other_table = collection_names.of_another_model(names, generation, self._model_key)
-        if other_table:
-            return EmbeddingModel.named(await self._comment(other_table))
-        places = [place for place in map(collection_names.parse_collection_name, names) if place]
-        has_ours = any(
-            (place.generation, place.model_key) == (generation, self._model_key) for place in places
-        )
-        return EmbeddingModel(self._model, self._dimension) if has_ours else None
-
-    async def generations(self) -> set[int]:
-        """Return every generation that has tables, of any model."""
-        places = map(collection_names.parse_collection_name, await self._database.names())
-        return {place.generation for place in places if place}
-
-    async def drop(self, generation: int) -> None:
-        """Remove the generation's tables, of all models."""
-        for name in await self._database.names():
-            place = collection_names.parse_collection_name(name)
-            if place and place.generation == generation:
-                self._open.discard(name)
-                await self._database.execute(f"DROP TABLE IF EXISTS {self._database.schema}.{name}")
-
-    def _table(self, name: str) -> VectorTable:
-        return VectorTable(name, self._database.schema, self._extension, self._dimension)
-
-    def _name(self, generation: int, kind: VectorKind) -> str:
-        format = self._outdated.get(generation, VECTOR_FORMAT)
-        return collection_names.collection_name(
-            generation, kind, self._model, self._dimension, format
-        )
-
-    def _note_format(self, generation: int, names: Collection[str]) -> None:
-        """Note the format of the generation's tables, where it is an older one."""
-        self._outdated.pop(generation, None)
-        format = collection_names.older_format(names, generation, self._model_key)
-        if format is not None:
-            self._outdated[generation] = format
-
-    async def _refuse_another_model(self, generation: int, names: Collection[str]) -> None:
-        other_table = collection_names.of_another_model(names, generation, self._model_key)
-        if other_table:
-            ours = collection_names.model_text(self._model, self._dimension)
-            comment = await self._comment(other_table)
-            raise collection_names.model_changed(generation, comment, ours)
-
-    async def _comment(self, name: str) -> str:
+    async def model_of_collection(self, name: str) -> str:
         """Return the model that a table names."""
         records = await self._database.fetch(
             "SELECT obj_description(to_regclass($1), 'pg_class') AS comment",
@@ -168,9 +101,18 @@ class Tables:
         )
         return records[0]["comment"] or ""
 
+    async def drop(self, generation: int) -> None:
+        """Remove the generation's tables, of all models."""
+        for name in of_generation(await self.names(), generation):
+            self._open.discard(name)
+            await self._database.execute(f"DROP TABLE IF EXISTS {self._database.schema}.{name}")
+
+    def _table(self, name: str) -> VectorTable:
+        return VectorTable(name, self._database.schema, self._extension, self.of_model.dimension)
+
     async def _make(self, names: Collection[str]) -> None:
         await self._find_extension(make=True)
-        model = collection_names.model_text(self._model, self._dimension)
+        model = self.of_model.model_text
         await self._database.declare({name: self._table(name).make(model) for name in names})
 
     async def _find_extension(self, *, make: bool = False) -> None:
