@@ -51,9 +51,7 @@ class Settings(BaseSettings):
     nats_url: str = Field(default="nats://127.0.0.1:4222", description="the bus", repr=False)
     nats_api_prefix: str = Field(
         default="$JS.API",
-        description=(
-            "what calls of JetStream begin with: another for a user of an account of its own"
-        ),
+        description="what calls of JetStream begin with: another in an account of one's own",
     )
     stores_url: SecretStr = Field(default=SecretStr(""), description="`postgresql://…` of all")
     stores_pool_size: int = Field(default=10, ge=1, description="connections to each PostgreSQL")
@@ -303,9 +301,7 @@ class Settings(BaseSettings):
     dead_letter_limit: int = Field(
         default=100,
         ge=0,
-        description=(
-            "dead letters within an hour by faults of its own that pause a consumer; 0: never"
-        ),
+        description="dead letters by faults of its own in an hour that pause a consumer; 0: never",
     )
 
     @classmethod
