@@ -36,6 +36,7 @@ from benchmarks.multihop_stores import LIVE, CachedEmbedder, filled
 from contracts.chunking import Chunking
 from offline.answers.extractive_answer import NOT_SAID
 from runtime.models.minilm import MiniLmEmbedder
+from runtime.models.multilingual import MultilingualEmbedder
 from runtime.models.open import open_chat
 from runtime.settings import Settings
 from services.query.adapters.models import ModelAnswerGenerator, ModelFollowUps
@@ -68,7 +69,8 @@ async def outcomes(modes: Sequence[str], arguments: argparse.Namespace) -> list[
     embedder = CachedEmbedder(MiniLmEmbedder())
     stores = await filled(await documents(), embedder, CHUNKING)
     chat = _chat(arguments)
-    generator = ModelAnswerGenerator(chat) if chat else ExtractiveAnswerGenerator(embedder)
+    quoting = ExtractiveAnswerGenerator(embedder, CachedEmbedder(MultilingualEmbedder()))
+    generator = ModelAnswerGenerator(chat) if chat else quoting
     follow_ups = ModelFollowUps(chat) if chat else None
     tool_choices = ModelToolChoices(chat) if chat else None
     questions = with_slips(cases()) if arguments.slips else cases()

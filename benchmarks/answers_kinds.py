@@ -19,6 +19,7 @@ from benchmarks.multihop_world import Document
 from contracts.chunking import Chunking
 from offline.answers.extractive_answer import NOT_SAID
 from runtime.models.minilm import MiniLmEmbedder
+from runtime.models.multilingual import MultilingualEmbedder
 from runtime.parsing.files import parse
 from services.query.adapters.offline import ExtractiveAnswerGenerator
 from services.query.answering.ask import NO_CONTEXT, ask
@@ -118,9 +119,8 @@ async def outcomes(
     """Ask the questions in these modes, of documents that are cut so."""
     embedder = CachedEmbedder(MiniLmEmbedder())
     stores = await filled(await kind_documents(), embedder, chunking)
-    deps = stores.deps(
-        embed=embedder.embed, min_score=0.2, answer_generator=ExtractiveAnswerGenerator(embedder)
-    )
+    generator = ExtractiveAnswerGenerator(embedder, CachedEmbedder(MultilingualEmbedder()))
+    deps = stores.deps(embed=embedder.embed, min_score=0.2, answer_generator=generator)
 
     async def outcome(case: KindCase, mode: Any) -> Outcome:
         answer = await ask(Question(case.question, mode), Partitions.of("w", LIVE), deps)

@@ -29,6 +29,9 @@ _ASKS_WHICH = {
     "spanish": re.compile(
         r"\b(?:qué|cu[aá]l(?:es)?\s+(?:es|son)\s+(?:el|la|los|las))\s+(?=\w)", re.I
     ),
+    "italian": re.compile(
+        r"\b(?:quale|quali|che)\s+(?:(?:è|sono)\s+(?:(?:il|la|lo|i|gli|le)\s+|l['’]))?(?=\w)", re.I
+    ),
 }
 _ASKS_COUNT = {
     ENGLISH: re.compile(r"\bhow many\s+(?=\w)", re.I),
@@ -38,6 +41,7 @@ _ASKS_COUNT = {
         r"\bсколько\s+(?!времени|денег|раз\b|\w*(?:[еиюя]т|ть|ся|ла|ло)\b)(?=\w)", re.I
     ),
     "spanish": re.compile(r"\bcu[aá]nt[oa]s\s+(?=\w)", re.I),
+    "italian": re.compile(r"\bquant[ie]\s+(?=\w)", re.I),
 }
 """In Russian the word may ask for a price or a time too, with a verb after it."""
 _NUMBER = re.compile(
@@ -45,6 +49,7 @@ _NUMBER = re.compile(
     r"thirty|forty|fifty|sixty|hundred|thousand|million|no|each|every|zwei|drei|vier|"
     r"fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|fünfzehn|zwanzig|dreißig|hundert|tausend|"
     r"une?|deux|trois|quatre|cinq|sept|huit|neuf|dix|douze|quinze|vingt|trente|cent|mille|"
+    r"uno|due|tre|quattro|cinque|sei|sette|otto|nove|dieci|venti|trenta|cento|ogni|"
     r"una?|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|doce|quince|veinte|treinta|cien|mil|"
     r"дв[аеух]\w*|три|тр[её]х|четыр\w+|пят\w+|шест\w+|сем[ьи]\w*|восем\w+|девят\w+|десят\w+|"
     r"\w+надцат\w+|сорок\w*|сто|тысяч\w*",
@@ -53,7 +58,9 @@ _NUMBER = re.compile(
 _MOST_WORDS = 2
 _BEFORE = 5
 _AFTER = 1
-"""Words between a number and what it counts."""
+"""Words between a number and what it counts, which stands before it only after a colon: a place
+that costs "18 euros" is not one of eighteen.
+"""
 
 
 def noun_agreement(question: str, sentence: str, context: str, language: str) -> float:
@@ -96,7 +103,8 @@ def _counts(sentence: str, noun: str, language: str) -> bool:
     words = _IN_SENTENCE.findall(sentence)
     for place, word in enumerate(words):
         if any(_has(terms(word, language), term, language) for term in noun_terms):
-            near = words[max(0, place - _BEFORE) : place + _AFTER + 1]
+            after = _AFTER if word.endswith(":") else 0
+            near = words[max(0, place - _BEFORE) : place + after + 1]
             if any(_NUMBER.fullmatch(neighbour) for neighbour in near):
                 return True
     return False

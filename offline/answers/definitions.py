@@ -21,12 +21,12 @@ _DEFINITION = re.compile(
     r"who (?:is|are)|define|explain|was (?:ist|sind|bedeutet|heißt|"
     r"macht|bewirkt|versteht man unter)|wer ist|wofür steht|что (?:такое|значит|означает)|"
     r"кто (?:такой|такая|такие)|qu'est-ce qu(?:e|'une?)|que signifie|qué (?:es|son|significa)|"
-    r"quién es)\b\s*",
+    r"quién es|(?:che )?cos(?:a |['’])(?:è|sono|significa|fa)|chi è)\b\s*",
     re.I,
 )
 _ADVERB = re.compile(
     r"^(?:(?:does|do|did|is|are|the|an?|term|word|option|setting|meaning of|der begriff|das wort|"
-    r"die option|der|die|das|eine?[nr]?|слово|термин|un[ae]?|le mot|la|el|los|las)\s+)+",
+    r"die option|der|die|das|eine?[nr]?|слово|термин|un[ae]?|le mot|la|el|los|las|il|lo|gli)\s+)+",
     re.I,
 )
 _END = re.compile(
@@ -48,7 +48,7 @@ _LONGEST_NAME = 4
 """Words of a name after the first of a key."""
 _LINK = (
     r"\s*(?:[—–:]|-\s|\(|，|：|是|指|"
-    r"(?:is|are|means|was|ist|sind|bedeutet|это|est|es|son|désigne)\b)"
+    r"(?:is|are|means|was|ist|sind|bedeutet|это|est|es|son|è|sono|désigne)\b)"
 )
 
 

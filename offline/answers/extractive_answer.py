@@ -11,13 +11,10 @@ its numbers.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 from operator import itemgetter
-from typing import Any, Protocol
-
-import numpy as np
 
 from offline.answers.asked_nouns import noun_agreement
+from offline.answers.comparison import Embedders, Embeds
 from offline.answers.definitions import definition_bonus
 from offline.answers.passage_ends import completed, without_cut_sentence
 from offline.answers.question_kinds import agreement
@@ -34,7 +31,7 @@ from offline.answers.relevance import (
 )
 from offline.answers.respelling import respelled
 from offline.answers.two_hops import MOST_BRIDGES, bridges, two_hops
-from offline.language.languages import CHINESE, ENGLISH, GERMAN, JAPANESE, language_of
+from offline.language.languages import ENGLISH, is_foreign, language_among, language_of
 
 NO_MODEL = (
     "(No language model is configured: these sentences are quoted from the documents as they "
@@ -60,60 +57,19 @@ RELATIVE_SCORE = 0.55
 """Sentences below this share of the best score are not quoted."""
 
 
-@dataclass(frozen=True)
-class Weights:
-    """How much words and meaning count in the score of a sentence."""
-
-    words: float
-    meaning: float
-    power: int
-    """Of the similarity: squared, a small one says nothing and a great one more."""
-    least_score: float
-    """Score below which no sentence answers."""
-
-    def score(self, words: float, similarity: float) -> float:
-        """Return the part of the score that words and meaning make."""
-        return self.words * words + self.meaning * max(0.0, similarity) ** self.power
-
-
-IN_ENGLISH = Weights(0.8, 2.0, 2, 1.0)
-IN_OTHER_LANGUAGES = Weights(1.0, 0.3, 1, 0.56)
-"""The embedding model of the embedded stack knows English alone. All are chosen with
-`benchmarks/answers.py` and `benchmarks/answers_kinds.py`.
-"""
-
 BEST_PASSAGE = 0.1
 """Bonus for sentences of the first passage; the second gets half, the third a third."""
 
 SECONDARY = 0.5
 """Malus for sentences of passages to which others are preferred."""
 
-CANDIDATES = 20
-"""Most sentences that are embedded for one answer, each in up to four readings of a few
-milliseconds.
+FOREIGN = 0.3
+"""What sentences lose whose passage is in another language than the question, where that is not
+English: words that they share with it are few, and chance.
 """
 
 PRESELECTED = 64
 """Most sentences, those with most words of the question, that are looked at more closely."""
-
-FINALISTS = 8
-"""Most sentences that are compared in all their readings."""
-
-UNRELATED = {
-    ENGLISH: ("The weather is pleasant today.", "He put the box on the table."),
-    GERMAN: ("Das Wetter ist heute angenehm.", "Er stellte die Kiste auf den Tisch."),
-    "russian": ("Сегодня приятная погода.", "Он поставил коробку на стол."),
-    "french": ("Il fait beau aujourd'hui.", "Il a posé la boîte sur la table."),
-    "spanish": ("Hoy hace buen tiempo.", "Puso la caja sobre la mesa."),
-    "italian": ("Oggi il tempo è bello.", "Mise la scatola sul tavolo."),
-    "portuguese": ("Hoje o tempo está bom.", "Ele pôs a caixa em cima da mesa."),
-    "dutch": ("Het is vandaag mooi weer.", "Hij zette de doos op de tafel."),
-    CHINESE: ("今天天气很好。", "他把箱子放在桌子上。"),
-    JAPANESE: ("今日は天気がいいです。", "彼は箱を机の上に置いた。"),
-}
-"""Sentences whose similarity to a question in that language is what the embedding model gives to
-texts that have nothing in common.
-"""
 
 _LABEL = re.compile(r"(?:\d{1,3}[.)])+\s+")
 """The number of an item or a section, which answers nothing."""
@@ -125,14 +81,6 @@ OVERVIEW = terms(
 """Words of questions about the documents as a whole, which no sentence answers and every sentence
 may illustrate.
 """
-
-
-class Embeds(Protocol):
-    """The part of an `Embedder` that embeds."""
-
-    async def embed(self, texts: Sequence[str]) -> list[Sequence[float]]:
-        """One vector per text, in order."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -157,16 +105,24 @@ class SourcePassage:
 
 
 async def extractive_answer(
-    question: str, passages: Sequence[SourcePassage], embedder: Embeds
+    question: str,
+    passages: Sequence[SourcePassage],
+    embedder: Embeds,
+    multilingual: Embeds | None = None,
 ) -> str:
     """Return the best sentences with their references, or that the documents do not say; passages
     are given best first.
+
+    `multilingual`: what embeds in the languages that `embedder` may not know.
     """
-    language = language_of(question)
+    embedders = Embedders(embedder, multilingual)
+    language = language_among(question, [passage.text for passage in passages])
     texts = [f"{passage.text} {passage.headings} {passage.title}" for passage in passages]
     question = respelled(question, texts, language)
-    best = await _of_both_hops(question, passages, embedder) or _best(
-        question, await scored_candidates(question, passages, embedder, language), language
+    best = await _of_both_hops(question, passages, embedders, language) or _best(
+        question,
+        await scored_candidates(question, passages, embedders, language),
+        embedders.scoring(language).least_score,
     )
     if not best:
         return f"{NOT_SAID}\n\n{NO_MODEL_READ}"
@@ -182,10 +138,9 @@ def _meets(question: str, asked_terms: frozenset[str], answer: Candidate, langua
 
 
 def _best(
-    question: str, ranking: Sequence[tuple[float, Candidate]], language: str
+    question: str, ranking: Sequence[tuple[float, Candidate]], least_first: float
 ) -> list[Candidate]:
     """Return the candidates of a ranking that are quoted; none where the first one is too poor."""
-    least_first = weights_for(language).least_score
     if not ranking or (ranking[0][0] < least_first and not terms(question) <= OVERVIEW):
         return []
     least_score = RELATIVE_SCORE * ranking[0][0]
@@ -193,17 +148,16 @@ def _best(
 
 
 async def _of_both_hops(
-    question: str, passages: Sequence[SourcePassage], embedder: Embeds
+    question: str, passages: Sequence[SourcePassage], embedders: Embedders, language: str
 ) -> list[Candidate]:
     """Return the sentence that answers a question of two hops and the one that leads to it; none of
     another question, and none where either is lacking.
     """
-    language = language_of(question)
-    least_score = weights_for(language).least_score
+    least_score = embedders.scoring(language).least_score
     hops = two_hops(question, language)
     if hops is None:
         return []
-    ranking = await scored_candidates(hops.first, passages, embedder, language)
+    ranking = await scored_candidates(hops.first, passages, embedders, language)
     least_lead = max(least_score, RELATIVE_SCORE * ranking[0][0]) if ranking else 0.0
     leads = [lead for score, lead in ranking if score >= least_lead][:LEADS]
     if any(hops.own_terms(language) <= terms(lead.part.plain, language) for lead in leads):
@@ -215,7 +169,7 @@ async def _of_both_hops(
     }
     answers: list[tuple[float, Candidate, Candidate]] = []
     for name, lead in list(leads_by_name.items())[-MOST_BRIDGES:]:
-        ranking = await scored_candidates(hops.second(name), passages, embedder, language)
+        ranking = await scored_candidates(hops.second(name), passages, embedders, language)
         answers += [
             (score, answer, lead)
             for score, answer in ranking[:1]
@@ -231,16 +185,16 @@ async def _of_both_hops(
 
 
 async def scored_candidates(
-    question: str, passages: Sequence[SourcePassage], embedder: Embeds, language: str = ""
+    question: str, passages: Sequence[SourcePassage], embedders: Embedders, language: str = ""
 ) -> list[tuple[float, Candidate]]:
     """Return the best sentences with their scores, best first, those of other passages before
     those of secondary ones with about the same score.
 
-    The `CANDIDATES` that share most words with the question are embedded below what heads them; the
-    `FINALISTS` that are best then also alone and after what they go on from.
+    Those that share most words with the question are embedded below what heads them; those that are
+    best then also alone and after what they go on from.
     """
     language = language or language_of(question)
-    weights = weights_for(language)
+    scoring = embedders.scoring(language)
     passages = [passage for passage in passages if _speaks_of(question, passage, language)]
     sentences = _sentences(question, passages)
     lexical = lexical_scores(
@@ -255,36 +209,39 @@ async def scored_candidates(
         ],
         language,
     )
+    foreign = [
+        FOREIGN if language != ENGLISH and is_foreign(passage.text, language) else 0.0
+        for passage in passages
+    ]
     nearest = sorted(range(len(sentences)), key=lambda i: (-lexical[i], sentences[i].passage, i))
     scores = {
-        i: weights.score(lexical[i], 0.0) + _fitness(question, sentences[i], language)
+        i: scoring.score(lexical[i], 0.0)
+        + _fitness(question, sentences[i], language)
+        - foreign[sentences[i].passage]
         for i in nearest[:PRESELECTED]
     }
-    order = sorted(scores, key=lambda i: (-scores[i], sentences[i].passage, i))[:CANDIDATES]
+    order = sorted(scores, key=lambda i: (-scores[i], sentences[i].passage, i))[
+        : scoring.candidates
+    ]
     if not order:
         return []
-    comparison = _Comparison(question, language, embedder)
+    comparison = embedders.comparison(question, language)
     first_similarities = await comparison.similarities([[sentences[i].below] for i in order])
     rough = {
-        i: scores[i] + weights.score(0.0, meaning)
+        i: scores[i] + scoring.score(0.0, meaning)
         for i, meaning in zip(order, first_similarities, strict=True)
     }
     malus = [SECONDARY if passage.is_secondary else 0.0 for passage in passages]
-    finalists = sorted(order, key=lambda i: -rough[i])[:FINALISTS]
+    finalists = sorted(order, key=lambda i: -rough[i])[: scoring.finalists]
     final_similarities = await comparison.similarities([sentences[i].readings for i in finalists])
     ranking = sorted(
         (
-            (scores[i] + weights.score(0.0, meaning), i)
+            (scores[i] + scoring.score(0.0, meaning), i)
             for i, meaning in zip(finalists, final_similarities, strict=True)
         ),
         key=lambda pair: (malus[sentences[pair[1]].passage] - pair[0], pair[1]),
     )
     return [(score, sentences[i]) for score, i in ranking]
-
-
-def weights_for(language: str) -> Weights:
-    """Return the weights for questions in a language."""
-    return IN_ENGLISH if language == ENGLISH else IN_OTHER_LANGUAGES
 
 
 def _fitness(question: str, sentence: Candidate, language: str) -> float:
@@ -314,42 +271,6 @@ def _parts(passage: SourcePassage) -> Sequence[Quotable]:
     if passage.ends_inside and text == passage.text:
         return without_cut_sentence(parts)
     return parts
-
-
-class _Comparison:
-    """Compares a question with sentences by their embeddings, each text once."""
-
-    def __init__(self, question: str, language: str, embedder: Embeds) -> None:
-        self._question = question
-        self._unrelated = UNRELATED.get(language, UNRELATED[ENGLISH])
-        self._embedder = embedder
-        self._cosines: dict[str, float] = {}
-        self._vector: Any = None
-
-    async def similarities(self, readings: Sequence[Sequence[str]]) -> list[float]:
-        """Return for each sentence the mean cosine of the question to those two of its readings
-        that are most similar.
-
-        One alone would decide by chance, and all would let a heading that says nothing count
-        against a sentence. Cosines are scaled so that unrelated texts have 0 with every model.
-        """
-        await self._embed([*self._unrelated, *chain.from_iterable(readings)])
-        base_similarity = max(0.0, sum(self._cosines[text] for text in self._unrelated) / 2)
-        best_cosines = [
-            sorted(self._cosines[text] for text in reading)[-2:] for reading in readings
-        ]
-        means = [sum(cosines) / len(cosines) for cosines in best_cosines]
-        return [(cosine - base_similarity) / (1 - base_similarity or 1.0) for cosine in means]
-
-    async def _embed(self, texts: Sequence[str]) -> None:
-        new_texts = [text for text in dict.fromkeys(texts) if text not in self._cosines]
-        unembedded_questions = [] if self._vector is not None else [self._question]
-        vectors = await self._embedder.embed([*unembedded_questions, *new_texts])
-        if unembedded_questions:
-            self._vector = np.array(vectors[0])
-        if new_texts:
-            cosines = np.array(vectors[len(unembedded_questions) :]) @ self._vector
-            self._cosines.update(zip(new_texts, cosines.tolist(), strict=True))
 
 
 def _speaks_of(question: str, passage: SourcePassage, language: str) -> bool:

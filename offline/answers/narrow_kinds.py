@@ -12,6 +12,7 @@ _TIME_UNITS = (
     r"second|minut|hours?\b|days?\b|weeks?\b|months?\b|years?\b|"
     r"sekunde|stunde|tage?n?\b|woche|monat|jahr|"
     r"heures?\b|jours?\b|semaines?\b|mois\b|\bans?\b|années?\b|"
+    r"second[oi]\b|minut[oi]\b|\bor[ae]\b|giorn[oi]\b|settiman[ae]\b|mes[ei]\b|ann[oi]\b|"
     r"segundo|horas?\b|días?\b|semanas?\b|mes(?:es)?\b|años?\b|quincena|"
     r"секунд|час|\bдн[яейю]|\bдень|сут(?:ки|ок)|недел|месяц|\bгод|\bлет\b|"
     r"[天日周月年]|小时|分钟|\b(?:until|bis|jusqu|hasta|до)\b"
@@ -39,6 +40,7 @@ _KINDS: Sequence[NarrowKind] = (
         r"\bwie hoch (?:ist|sind) (?:die|der|das) \w*(?:miete|gebühr|preis|kaution|beitrag|strafe)|"
         r"\bcombien\b.*\b(?:coût|pa[iy]e)|\bquel (?:est|sera) le (?:\w+ )?(?:prix|tarif)|"
         r"\bcu[aá]nto (?:\w+ )?(?:cuesta|costó|vale|cobra|paga)|"
+        r"\bquanto (?:\w+ )?(?:cost\w*|si paga\w*|vale)|\bqual è il prezzo|"
         r"\bсколько\b.*\b(?:сто(?:ит|ил|ят)|плат)|\bкакая (?:зарплата|цена|плата)|多少钱|价格是",
         r"[€$£₽¥]|\b(?:euros?|eur|cents?|céntimos?|dollars?|pounds?|francs?|franken|pesos?|"
         r"руб\w*|копе\w*|тысяч\w*)\b|[元角块]|"
@@ -48,6 +50,7 @@ _KINDS: Sequence[NarrowKind] = (
     _kind(  # duration
         r"\bhow long (?:does|do|did|may|can|will|must|is it)\b(?!.*\bbe\b)|\bwie lange\b|"
         r"\bcombien de temps\b|\bquelle est la durée|\bcu[aá]nto (?:tiempo|dura)\b|"
+        r"\bquanto (?:tempo|dura)\b|"
         r"\bкак долго|\bсколько времени|\bкакой срок|多久|多长时间|多少天|几[天年周]",
         _TIME_UNITS,
     ),
@@ -58,29 +61,34 @@ _KINDS: Sequence[NarrowKind] = (
     ),
     _kind(  # weight
         r"\bhow heavy|\bhow much .*\bweighs?\b|\bwie schwer (?:ist|sind|darf)|\bwie ?viel wiegt|"
-        r"\bcombien pèse|\bcu[aá]nto pesa|\bсколько .*(?:весит|весят)|\bкакой вес|多重",
+        r"\bcombien pèse|\bcu[aá]nto pesa|\bquanto pesa|"
+        r"\bсколько .*(?:весит|весят)|\bкакой вес|多重",
         r"\b(?:kg|g|t|kilos?|pounds?|lb|tonn\w*)\b|\w*gram\w*|кг|кило|грамм|тонн|[斤克吨]",
     ),
     _kind(  # length
         r"\bhow (?:deep|tall|wide)\b|\bwie (?:tief|breit) (?:ist|sind)|"
         r"\bquelle (?:\w+ )*(?:longueur|profondeur|hauteur)|"
+        r"\bquanto (?:è|sono) (?:profond|lung|alt|larg|lontan)|"
         r"\bcu[aá]nto mide|\bprofundidad|\bhondo|\bкакой (?:глубин|длин|высот|ширин)|多[深宽]",
-        r"\b(?:m|km|cm|mm|ft|feet|foot|inch\w*|miles?)\b|met(?:er|re|ro)|метр|米|公里",
+        r"\b(?:m|km|cm|mm|ft|feet|foot|inch\w*|miles?)\b|met(?:er|re|ro|ri)\b|chilometr|метр|米|公里",
     ),
     _kind(  # time of day
-        r"\b(?:at )?what time\b|\bum wie ?viel uhr|\bà quelle heure|\ba qu[eé] hora|"
+        r"\b(?:at )?what time\b|\bum wie ?viel uhr|\bà quelle heure|\ba qu[eé] hora|\ba che ora|"
         r"\bво сколько|\bкакого часа|\bв котором часу|几点",
         r"\d{1,2}[:.]\d\d|\d ?(?:h|am|pm)\b|\b(?:uhr|o'clock|noon|midnight|heures?|midi|minuit|"
-        r"mittags?|mitternacht|час\w*|утра|вечера|полдень|полночь)\b|\blas? \w+|点",
+        r"mittags?|mitternacht|час\w*|ore|mezzogiorno|mezzanotte|утра|вечера|полдень|"
+        r"полночь)\b|\blas? \w+|点",
     ),
     _kind(  # colour
-        r"\bwhat colou?r|\bwelche farbe|\bquelle couleur|\bqu[eé] color|\bкакого .*цвета|什么颜色",
+        r"\bwhat colou?r|\bwelche farbe|\bquelle couleur|\bqu[eé] color|\bche colore|"
+        r"\bкакого .*цвета|什么颜色",
         r"\b(?:red|green|blue|black|white|yellow|gr[ae]y|brown|rot|grün|blau|schwarz|weiß|gelb|"
-        r"grau|braun|rouge|vert|bleu|noir|blanc|jaune|rojo|verde|azul|negro|blanco|amarillo)|"
+        r"grau|braun|rouge|vert|bleu|noir|blanc|jaune|rojo|verde|azul|negro|blanco|amarillo|"
+        r"rosso|nero|bianco|giallo|grigio|marrone)|"
         r"\b(?:красн|зел[её]н|син|ч[её]рн|бел|ж[её]лт|сер)\w*|[红绿蓝黑白黄灰]",
     ),
     _kind(  # country
-        r"\b(?:which|what) country|\bwelchem land\b|\bquel pays|\bqu[eé] país|"
+        r"\b(?:which|what) country|\bwelchem land\b|\bquel pays|\bqu[eé] país|\bquale paese|"
         r"\bкакой стране|[哪什][个么一]?国家",
         r"\b(?!Land)\w+land\b|reich\b|\b(?:China|Chin[ae]|Itali\w+|Pol\w+|Japan|USA|Spain|España|"
         r"France|Росси\w+|Кита\w+|Германи\w+|Росси\w+)\b|[中美德英法韩泰]国|日本",
@@ -98,9 +106,10 @@ _KINDS: Sequence[NarrowKind] = (
         r"ноябр|декабр)",
     ),
     _kind(  # place
-        r"^\W*(?:wo(?:hin)?\b|où\b|(?:a )?d[oó]nde\b|(?:где|куда)\b)|[在去到]哪里?",
+        r"^\W*(?:wo(?:hin)?\b|où\b|(?:a |di )?(?:d[oó]nde|dove)\b|(?:где|куда)\b)|[在去到]哪里?",
         r"\b(?:i[nm]|a[nm]|auf|bei|beim|unter|über|neben|hinter|vor|zwischen|zu[mr]?|nach|ins)\b|"
         r"\b(?:à|aux?|dans|sur|sous|chez|près|devant|derrière|en|contre)\b|"
+        r"\b(?:in|nel\w*|sull?\w*|accanto|dietro|sotto|sopra|presso|vicino|tra|fra)\b|"
         r"\b(?:a|al|junto|sobre|bajo|detrás|ante)\b|"
         r"\b(?:во?|на|у|под|над|за|около|возле|при|рядом)\b|[在到去往楼层处室厅旁里]",
     ),

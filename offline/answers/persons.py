@@ -5,7 +5,7 @@ import re
 from offline.answers.relevance import terms
 from offline.language.meanings import meanings
 
-_ASKS = re.compile(r"\W*(?:who|wer|qui|quién(?:es)?|кто)\b(?!['’])|.*谁", re.I)
+_ASKS = re.compile(r"\W*(?:who|wer|qui|quién(?:es)?|chi|кто)\b(?!['’])|.*谁", re.I)
 _MEANINGS = frozenset(
     """
     chair treasurer clerk member worker employer child adult parent family guest student teacher
@@ -15,7 +15,7 @@ _MEANINGS = frozenset(
 )
 """Meanings of words for persons and for what acts as one."""
 _PERSON = re.compile(
-    r"\b(?:Herrn?|Frau|Dr|Mme|Mlle|M|Sra?|Dña|I|[Ww]e|[Yy]ou|[Hh]e|[Ss]he|[Ww]er|qui|quien|кто|each|jeder|chacun|"
+    r"\b(?:Herrn?|Frau|Dr|Mme|Mlle|M|Sra?|Dña|[Ss]ig\.?(?:ra)?|I|[Ww]e|[Yy]ou|[Hh]e|[Ss]he|[Ww]er|qui|quien|chi|кто|each|jeder|chacun|"
     r"cada|каждый|editors?|committee|council|board|office|department|agency|congress|senate|judge|"
     r"\w+(?:er|or|ist|ee)s?)\b|先生|女士|老师|[师长员者]"
 )

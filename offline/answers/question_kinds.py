@@ -100,6 +100,17 @@ _BY_LANGUAGE = {
         r"diciembre|lunes|martes|miércoles|jueves|viernes|sábado|domingo|segundos?|minutos?|horas?|"
         r"d[ií]as?|semanas?|mes(?:es)?|años?|siglo|cuando|antes|después|hasta|mientras|si)\b",
     ),
+    "italian": _kinds(
+        r"\bquant[oaie]\b|\bquanto (?:spesso|grande|lungo|alto|profondo)",
+        r"\b(?:che|quale|in che|in quale) anno\b",
+        r"\bquando\b|\b(?:che|quale) (?:anno|ora|giorno|mese|data)\b|\bentro quando\b",
+        r"\b(?:un[ao]?|due|tre|quattro|cinque|sei|sette|otto|nove|dieci|undici|dodici|quindici|"
+        r"venti|trenta|quaranta|cinquanta|sessanta|cento|mille|mila|milion\w*|volt[ae]|metà|mezz[ao]|"
+        r"nessun\w*)\b",
+        r"\d|\b(?:gennaio|febbraio|marzo|aprile|maggio|giugno|luglio|agosto|settembre|ottobre|"
+        r"novembre|dicembre|\w+edì|sabato|domenica|second[oi]|minut[oi]|or[ae]|giorn[oi]|"
+        r"settiman[ae]|mes[ei]|ann[oi]|secolo|quando|prima|dopo|fino|entro|mentre|appena|se)\b",
+    ),
     CHINESE: _kinds(
         "多少|几[个本张天次层楼元年岁人条份件页]|多[长久大高远重深快]|几?岁",
         "[哪那]一?年|何年",
@@ -111,8 +122,15 @@ _BY_LANGUAGE = {
 _HAN_YEAR = re.compile("(?<!\\d)\\d{4}(?!\\d)|[〇零一二三四五六七八九]{4}年")
 
 
+_REFERENCE = re.compile(
+    r"\b(?:sections?|chapters?|abschnitt\w*|kapitel\w*|chapitres?|secci[oó]n|cap[ií]tulo|sezione|"
+    r"capitolo|раздел\w*|глав\w*)\s+\d[\d.]*|第\s?[\d.]+\s?[节章条]",
+    re.I,
+)
+"""Where something else is said: its number counts nothing."""
+
 _ASKS_PHONE = re.compile(
-    r"\b(?:tele)?(?:phone|fon|fono) ?(?:number|nummer)|\btelefonnummer|téléphone|teléfono|"
+    r"\b(?:tele)?(?:phone|fon|fono) ?(?:number|nummer)|\btelefonnummer|téléphone|teléfono|telefono|"
     r"номер телефона|电话",
     re.I,
 )
@@ -123,7 +141,9 @@ _ASKS_VERSION = re.compile(
 )
 _VERSION = re.compile(r"\d+\.\d+|versi[oó]n\w* \d|верси\w+ \d|版本\s?\d", re.I)
 _ASKS_NAME = re.compile(r"(?:who|whom|whose|where)\b", re.I)
-_ASKS_OWN_NAME = re.compile(r"\bкак (?:зовут|его зовут)|comment s.appelle|c[oó]mo se llama", re.I)
+_ASKS_OWN_NAME = re.compile(
+    r"\bкак (?:зовут|его зовут)|comment s.appelle|c[oó]mo se llama|come si chiama", re.I
+)
 _ASKS_GERMAN_NAME = re.compile(r"\bwie hei(?:ß|ss)(?:t|en)\b", re.I)
 _GERMAN_NAME = re.compile(r"\b(?:hei(?:ß|ss)(?:t|en)|namens|genannt|nennt|Name|Herr|Frau)\b")
 _REFERS = re.compile(
@@ -176,7 +196,7 @@ def _agreement_in_language(question: str, sentence: str, language: str) -> float
 
 
 def _found(has: re.Pattern[str], sentence: str) -> float:
-    if has.search(sentence):
+    if has.search(_REFERENCE.sub("", sentence)):
         return AGREES
     return LACKS_WHOLLY if has in (_YEAR, _HAN_YEAR) else LACKS
 

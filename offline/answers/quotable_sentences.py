@@ -25,12 +25,14 @@ _LETTER = re.compile(r"[^\W\d_]")
 _QUESTION = re.compile(r"[?？][\"”'’»)\]*_]*$")
 _PROSE_WORD = re.compile(r"[(\"“']?[^\W\d_]+(?:['’-][^\W\d_]+)*[.,;:!?)\"”']*")
 _BEGINNING = re.compile(r"[\W_]*(?:[^\W\d_a-z]|[A-Z])")
+_ENDED = re.compile(r"[.!?…:;,。！？：；，][\"”’»)\]]*$")
 _HEADING_MARKS = " \t#=-~*_"
 MAX_CACHED = 4_000_000
 """Characters of the passages altogether whose parts are cached."""
 
 _LONGEST_LABEL = 12
 _LONGEST_TITLE = 12
+_LONGEST_FIRST_LINE = 20
 _PROSE = 0.8
 """Share of plain words from which indented lines are prose and not code."""
 
@@ -83,7 +85,11 @@ def quotable(
     the first of its document, and a beginning that is no beginning of a sentence is left out.
     Results are cached.
     """
-    reader = _Reader(heading=headings[-1] if headings else "", title=" ".join(headings))
+    reader = _Reader(
+        heading=headings[-1] if headings else "",
+        title=" ".join(headings),
+        may_be_titled=not begins_inside,
+    )
     for section in sections(text):
         reader.read_section(section)
     parts = reader.parts
@@ -96,6 +102,8 @@ def quotable(
 class _Reader:
     heading: str
     title: str
+    may_be_titled: bool
+    """Whether the text is the beginning of a document, whose first line may be its title."""
     parts: list[Quotable] = field(default_factory=list[Quotable])
     lead: str = ""
     """The last sentence that ends with a colon and may announce a list."""
@@ -152,11 +160,23 @@ class _Reader:
             self._begin_section(sentence.text)
         elif line.startswith("|") or line.rstrip().endswith("|"):
             self._take_row(start, line, lines_below)
-        elif _is_title(sentence.text):
+        elif _is_title(sentence.text) or self._is_first_line(sentence.text, line, lines_below):
             self._begin_section(sentence.text)
         elif _WORD.search(sentence.text):
             self.header = ()
             self._take_sentence(" ".join(sentence.text.split()), apart=apart)
+
+    def _is_first_line(self, text: str, line: str, lines_below: str) -> bool:
+        """Return whether a few words without the end of a sentence stand alone at the top."""
+        return (
+            self.may_be_titled
+            and not self.parts
+            and not self.heading
+            and line.strip() == text
+            and lines_below.startswith("\n")
+            and _ENDED.search(text) is None
+            and len(text.split()) <= _LONGEST_FIRST_LINE
+        )
 
     def _begin_section(self, heading: str) -> None:
         self.heading, self.lead, self.item = (

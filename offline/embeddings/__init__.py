@@ -1,1 +1,3 @@
-"""Embedding models that run here: all-MiniLM-L6-v2, and hashed words as the last resort."""
+"""Embedding models that run here: all-MiniLM-L6-v2, a multilingual encoder of sentences, and hashed
+words as the last resort.
+"""

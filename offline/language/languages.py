@@ -52,12 +52,17 @@ _HAN = re.compile(f"[{HAN}]")
 _KANA = re.compile(f"[{KANA}]")
 _READ = 400
 """Words that are read of a text to tell its language."""
+_FEW_WORDS = 5
+"""Words of grammar of another language that any text may have."""
 
 CHINESE_GRAMMAR = re.compile(
     "什么时候|为什么|怎么办|怎么样|怎么|怎样|什么|多少|哪些|哪一|哪里|哪儿|哪个|哪|几个|是否|能否|可以|"
     "应该|必须|如果|但是|或者|以及|一个|有没有|[的了是在有和吗呢个会要能被把与及或也都不就还对从到为以于其这那它他她我你您们谁几吧啊呀着过给让]"
 )
 """Words of grammar and of asking."""
+
+_CODE = re.compile(r"(?<!\w)--?\w[\w-]*|\w*\d\w*")
+"""The name of an option, or what has a digit: a word of no language."""
 
 _TELLING = {"¿": "spanish", "¡": "spanish", "ß": "german"}
 """Marks that a single one of these languages has."""
@@ -71,20 +76,52 @@ def language_of(text: str) -> str:
     """Return the language whose words of grammar are most frequent in the text; English where
     nothing tells.
     """
-    if _KANA.search(text):
-        return JAPANESE
-    if _HAN.search(text):
-        return CHINESE
+    likely = _likely_languages(text)
+    return ENGLISH if ENGLISH in likely else likely[0]
+
+
+def language_among(question: str, texts: Sequence[str]) -> str:
+    """Return the language of a short text; where words tell of several, as `was` does, the one of
+    them that the first of the other texts is in that is in any of them.
+    """
+    likely = _likely_languages(_CODE.sub(" ", question))
+    if len(likely) == 1:
+        return likely[0]
+    return next((lang for lang in map(language_of, texts) if lang in likely), language_of(question))
+
+
+@lru_cache(maxsize=1 << 10)
+def is_foreign(text: str, language: str) -> bool:
+    """Return whether a text is in another language: it has many words of grammar of that, and
+    hardly any of this one.
+    """
+    counts = _counts(text)
+    most_frequent = max(counts.values(), default=0)
+    return most_frequent > _FEW_WORDS + 2 * counts[language]
+
+
+def _likely_languages(text: str) -> Sequence[str]:
+    """Return the languages that have most words of grammar in the text, the more frequent first."""
     for letter, language in _TELLING.items():
         if letter in text:
-            return language
+            return (language,)
+    counts = _counts(text)
+    most_frequent = max(counts.values(), default=0)
+    return [
+        language
+        for language in (ENGLISH, *_LANGUAGES, CHINESE, JAPANESE)
+        if counts[language] == most_frequent
+    ]
+
+
+def _counts(text: str) -> Counter[str]:
+    """Return the words of grammar of each language; kana and Han characters outweigh all words."""
+    if _KANA.search(text):
+        return Counter({JAPANESE: _READ})
+    if _HAN.search(text):
+        return Counter({CHINESE: _READ})
     words = _WORD.findall(text.lower())[:_READ]
-    counts = Counter(language for word in words for language in _languages_by_word().get(word, ()))
-    if not counts:
-        return ENGLISH
-    max_count = max(counts.values())
-    best = [language for language, count in counts.items() if count == max_count]
-    return ENGLISH if ENGLISH in best else min(best, key=_LANGUAGES.index)
+    return Counter(language for word in words for language in _languages_by_word().get(word, ()))
 
 
 @cache

@@ -17,6 +17,7 @@ from runtime.costs.ledger import RowLedger
 from runtime.golden.judging import GivenAnswer
 from runtime.health import Health
 from runtime.models.limits import Limits
+from runtime.models.multilingual import MultilingualEmbedder
 from runtime.models.open import UNSHARED_LIMITERS, open_chat, open_tokenizer
 from runtime.models.port import Chat, Embedder, ToolChat
 from runtime.models.rate_limiters import RateLimiters
@@ -235,7 +236,9 @@ def _answer_generator(chat: Chat | None, embedder: Embedder) -> AnswerGenerator:
     return (
         ModelAnswerGenerator(chat)
         if chat
-        else ExtractiveAnswerGenerator(CachedWordEmbedder(embedder))
+        else ExtractiveAnswerGenerator(
+            CachedWordEmbedder(embedder), CachedWordEmbedder(MultilingualEmbedder())
+        )
     )
 
 

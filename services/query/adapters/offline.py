@@ -5,7 +5,8 @@ questions.
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from offline.answers.extractive_answer import Embeds, SourcePassage, extractive_answer
+from offline.answers.comparison import Embeds
+from offline.answers.extractive_answer import SourcePassage, extractive_answer
 from offline.answers.keywords import keywords
 from runtime.models.port import Completion
 from services.query.context.prompt import Prompt
@@ -35,8 +36,10 @@ class ExtractiveAnswerGenerator:
 
     uses_model = False
 
-    def __init__(self, embedder: Embeds) -> None:
+    def __init__(self, embedder: Embeds, multilingual: Embeds | None = None) -> None:
+        """`multilingual`: embeds questions and sentences in the languages that it knows."""
         self._embedder = embedder
+        self._multilingual = multilingual
 
     def stream(self, prompt: Prompt) -> None:
         """Return None: quotations are not streamed."""
@@ -47,9 +50,11 @@ class ExtractiveAnswerGenerator:
         passages: Sequence[tuple[str, Passage]],
         secondary_ids: Collection[str] = (),
     ) -> Completion:
-        """Return the best sentences with their references; at most 16 are embedded."""
+        """Return the best sentences with their references."""
         sources = source_passages(passages, secondary_ids)
-        return Completion(await extractive_answer(prompt.query, sources, self._embedder))
+        return Completion(
+            await extractive_answer(prompt.query, sources, self._embedder, self._multilingual)
+        )
 
 
 FULL = 0.9

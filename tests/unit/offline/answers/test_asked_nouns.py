@@ -17,6 +17,8 @@ from offline.answers.asked_nouns import LACKS_COUNT, LACKS_NOUN, noun_agreement
         ("How many masts has she?", "She has 3 sails on her masts.", "", 0.0),
         ("How many masts has she?", "The masts are old; a crew of 9 sails her.", "", LACKS_COUNT),
         ("How many masts has she?", "She has three.", "", LACKS_COUNT),
+        ("How many masts has she?", "Masts: 3", "", 0.0),
+        ("How many masts has she?", "A mast 18 metres tall is new.", "", LACKS_COUNT),
         ("How old is she?", "She is old.", "", 0.0),
     ],
 )
@@ -25,6 +27,8 @@ def test_english(question: str, sentence: str, context: str, expected: float) ->
 
 
 def test_other_languages() -> None:
+    assert noun_agreement("Quanti letti ci sono?", "Ci sono tre letti.", "", "italian") == 0
+    assert noun_agreement("Quanti letti ci sono?", "I letti sono comodi.", "", "italian") < 0
     assert noun_agreement("Welche Firmen haben es?", "Sie segelt nie.", "", "german") < 0
     assert noun_agreement("Welche Firmen haben es?", "Zwei Firmen.", "", "german") == 0
     assert noun_agreement("Wie viele Masten hat sie?", "Sie hat 3 Masten.", "", "german") == 0

@@ -59,3 +59,24 @@ def test_kinds_of_answers_in_other_languages(
     language: str, question: str, sentence: str, expected: float
 ) -> None:
     assert agreement(question, sentence, language) == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence", "expected"),
+    [
+        ("Quanto costa la chiave?", "Si pagano 40 euro.", AGREES),
+        ("Quanto costa la chiave?", "La chiave è grigia.", LACKS),
+        ("A che ora chiude?", "Chiude alle 22:00.", AGREES),
+        ("Quando apre?", "Apre a giugno.", AGREES),
+        ("Chi è il capitano?", "Il tempo è bello.", LACKS),
+        ("Chi è il capitano?", "È la signora Carla Neri.", 0.0),
+    ],
+)
+def test_italian(question: str, sentence: str, expected: float) -> None:
+    assert agreement(question, sentence, "italian") == expected
+
+
+def test_the_number_of_a_section_is_no_number() -> None:
+    question = "Wie viele Knoten sind es?"
+    assert agreement(question, "Siehe Abschnitt 12.1 über Knoten.", "german") == LACKS
+    assert agreement("有多少开发者？", "参见第 12.1 节的开发者。", "chinese") == LACKS

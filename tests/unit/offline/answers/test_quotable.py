@@ -31,6 +31,15 @@ def test_a_row_says_what_its_cells_mean() -> None:
     ]
 
 
+def test_the_first_line_of_a_document_may_be_its_title() -> None:
+    title = "Friends of the lake - what was said at the meeting of 12 March"
+    text = f"{title}\n\nDogs stay outside. Doors close at ten."
+    assert texts(text) == ["Dogs stay outside.", "Doors close at ten."]
+    assert quotable(text)[0].title == title
+    assert quotable(text, begins_inside=True)[0].text == title
+    assert texts(f"{title}.\n\nDoors close at ten.")[0] == f"{title}."
+
+
 def test_rows_without_their_header_are_left_out() -> None:
     assert texts("258 | Stall 258 |\n| 259 | Stall 259 |\n\nAll sold. None left.") == [
         "All sold.",

@@ -2,7 +2,13 @@
 
 import pytest
 
-from offline.language.languages import language_of, stem_in, stop_words
+from offline.language.languages import (
+    is_foreign,
+    language_among,
+    language_of,
+    stem_in,
+    stop_words,
+)
 
 
 @pytest.mark.parametrize(
@@ -22,6 +28,33 @@ from offline.language.languages import language_of, stem_in, stop_words
 )
 def test_the_language_of_a_text(text: str, language: str) -> None:
     assert language_of(text) == language
+
+
+GERMAN = "Der Akku ist zu heiß. Lassen Sie ihn eine halbe Stunde im Schatten abkühlen."
+ITALIAN = "La lavatrice è in cantina e il detersivo si trova sullo scaffale sopra la porta."
+
+
+@pytest.mark.parametrize(
+    ("question", "language"),
+    [
+        ("Was bedeutet E21?", "german"),
+        ("Was macht -w?", "german"),
+        ("E21?", "german"),
+        ("What was it?", "english"),
+        ("¿Qué es E21?", "spanish"),
+    ],
+)
+def test_what_was_found_tells_the_language_of_words_that_two_have(
+    question: str, language: str
+) -> None:
+    assert language_among(question, [GERMAN, "It was a dog."]) == language
+
+
+def test_a_text_in_another_language() -> None:
+    assert is_foreign(ITALIAN, "german")
+    assert is_foreign("图书馆晚上几点关门？", "german")
+    assert not is_foreign(ITALIAN, "italian")
+    assert not is_foreign("Akku; 36 V; 500 Wh", "german")  # too few words tell
 
 
 def test_forms_of_a_word_have_one_stem() -> None:

@@ -1,0 +1,60 @@
+"""Which embedder compares, and that one which knows the language finds other words for the same."""
+
+import pytest
+
+from offline.answers.comparison import BY_MULTILINGUAL, BY_WORDS, IN_ENGLISH, Embedders
+from offline.answers.extractive_answer import (
+    NOT_SAID,
+    SourcePassage,
+    extractive_answer,
+    scored_candidates,
+)
+from offline.embeddings.lexical import LexicalEmbedder
+from runtime.models.multilingual import MultilingualEmbedder
+
+BOATS = SourcePassage(
+    "1",
+    "Bootsverleih am Weiher\n\nWer kentert, ruft den Bademeister. Schwimmwesten sind Pflicht. "
+    "Paddel liegen im Schuppen neben dem Steg. Die Waschmaschine steht im Keller.",
+)
+BOTH = Embedders(LexicalEmbedder(64), MultilingualEmbedder())
+
+
+def test_english_and_languages_that_the_encoder_lacks_are_left_to_the_main_embedder() -> None:
+    main, encoder = LexicalEmbedder(64), LexicalEmbedder(32)
+    both = Embedders(main, encoder)
+    assert both.scoring("english") is IN_ENGLISH
+    assert both.scoring("finnish") is BY_WORDS
+    assert both.scoring("german") is BY_MULTILINGUAL
+    assert Embedders(main).scoring("german") is BY_WORDS
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence"),
+    [
+        ("Wo sind die Ruder?", "Paddel liegen im Schuppen neben dem Steg."),
+        ("Muss man eine Rettungsweste tragen?", "Schwimmwesten sind Pflicht."),
+        ("Wo kann ich meine Kleider waschen?", "Die Waschmaschine steht im Keller."),
+    ],
+)
+async def test_other_words_for_the_same_are_found(question: str, sentence: str) -> None:
+    (_, best), *_ = await scored_candidates(question, [BOATS], BOTH, "german")
+    assert best.part.text == sentence
+
+
+async def test_sentences_in_another_language_come_after_those_in_that_of_the_question() -> None:
+    italian = SourcePassage(
+        "2", "La casa è in campagna e il bagno si trova accanto alla camera. Il cane sta qui."
+    )
+    german = SourcePassage("3", "Der Hund darf nicht in das Haus. Er schläft in der Hütte am Tor.")
+    ((_, first), *_) = await scored_candidates(
+        "Darf der Hund ins Haus?", [italian, german], BOTH, "german"
+    )
+    assert first.part.text == "Der Hund darf nicht in das Haus."
+
+
+async def test_an_answer_needs_the_score_of_its_embedder() -> None:
+    refusal = await extractive_answer(
+        "Wie warm ist der Weiher?", [BOATS], LexicalEmbedder(64), MultilingualEmbedder()
+    )
+    assert refusal.startswith(NOT_SAID)
