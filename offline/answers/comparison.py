@@ -69,7 +69,7 @@ class Scoring:
 IN_ENGLISH = Scoring(0.8, 2.0, 2, 1.0)
 BY_WORDS = Scoring(1.0, 0.3, 1, 0.56)
 """For other languages by an embedder that knows English alone, as that of the embedded stack."""
-BY_MULTILINGUAL = Scoring(0.8, 1.0, 1, 0.7, candidates=48, finalists=12)
+BY_MULTILINGUAL = Scoring(0.8, 1.0, 1, 0.65, candidates=48, finalists=12)
 """By the multilingual encoder. All are chosen with `benchmarks/answers.py` and
 `benchmarks/answers_kinds.py`.
 """

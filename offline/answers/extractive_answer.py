@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from operator import itemgetter
 
 from offline.answers.asked_nouns import noun_agreement
-from offline.answers.comparison import Embedders, Embeds
+from offline.answers.comparison import Embedders, Embeds, Scoring
 from offline.answers.definitions import definition_bonus
 from offline.answers.passage_ends import completed, without_cut_sentence
 from offline.answers.question_kinds import agreement
@@ -197,32 +197,9 @@ async def scored_candidates(
     scoring = embedders.scoring(language)
     passages = [passage for passage in passages if _speaks_of(question, passage, language)]
     sentences = _sentences(question, passages)
-    lexical = lexical_scores(
-        wanted_terms(question, language),
-        [
-            SentenceTerms(
-                terms(f"{sentence.keys} {sentence.part.plain}", language),
-                terms(sentence.context, language),
-                sentence.passage,
-            )
-            for sentence in sentences
-        ],
-        language,
-    )
-    foreign = [
-        FOREIGN if language != ENGLISH and is_foreign(passage.text, language) else 0.0
-        for passage in passages
-    ]
-    nearest = sorted(range(len(sentences)), key=lambda i: (-lexical[i], sentences[i].passage, i))
-    scores = {
-        i: scoring.score(lexical[i], 0.0)
-        + _fitness(question, sentences[i], language)
-        - foreign[sentences[i].passage]
-        for i in nearest[:PRESELECTED]
-    }
-    order = sorted(scores, key=lambda i: (-scores[i], sentences[i].passage, i))[
-        : scoring.candidates
-    ]
+    scores = _scores(question, passages, sentences, scoring, language)
+    order = sorted(scores, key=lambda i: (-scores[i], sentences[i].passage, i))
+    order = order[: scoring.candidates]
     if not order:
         return []
     comparison = embedders.comparison(question, language)
@@ -242,6 +219,39 @@ async def scored_candidates(
         key=lambda pair: (malus[sentences[pair[1]].passage] - pair[0], pair[1]),
     )
     return [(score, sentences[i]) for score, i in ranking]
+
+
+def _scores(
+    question: str,
+    passages: Sequence[SourcePassage],
+    sentences: Sequence[Candidate],
+    scoring: Scoring,
+    language: str,
+) -> dict[int, float]:
+    """Return what counts beside meaning, of the sentences that have most words of the question."""
+    lexical = lexical_scores(
+        wanted_terms(question, language),
+        [
+            SentenceTerms(
+                terms(f"{sentence.keys} {sentence.part.plain}", language),
+                terms(sentence.context, language),
+                sentence.passage,
+            )
+            for sentence in sentences
+        ],
+        language,
+    )
+    foreign = [
+        FOREIGN if language != ENGLISH and is_foreign(passage.text, language) else 0.0
+        for passage in passages
+    ]
+    nearest = sorted(range(len(sentences)), key=lambda i: (-lexical[i], sentences[i].passage, i))
+    return {
+        i: scoring.score(lexical[i], 0.0)
+        + _fitness(question, sentences[i], language)
+        - foreign[sentences[i].passage]
+        for i in nearest[:PRESELECTED]
+    }
 
 
 def _fitness(question: str, sentence: Candidate, language: str) -> float:

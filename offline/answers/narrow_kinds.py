@@ -19,6 +19,10 @@ _TIME_UNITS = (
 )
 
 
+TIME_UNIT = re.compile(_TIME_UNITS, re.I)
+"""A unit of time, or a word for until when."""
+
+
 @dataclass(frozen=True)
 class NarrowKind:
     """How questions ask for a kind of answer, and what a sentence with one has."""

@@ -23,7 +23,7 @@ _ASKS = re.compile(r"\b(?:who|whom|whose|where|when|which|what|why|how)\b", re.I
 _WORD = re.compile(r"[^\W_]+")
 _CAPITAL = re.compile(r"(?<!^)(?<![.!?:]\s)\b[A-ZÀ-ÞА-ЯЁ][^\W\d_]+")
 _YEAR = re.compile(r"(?<!\d)\d{4}(?!\d)")
-_HAN_NUMBER = "[\\d〇零一二三四五六七八九十百千万两半]"
+_HAN_NUMBER = "(?:一(?![个名位种些款项家般起定样])|[\\d〇零二三四五六七八九十百千万两半])"
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,9 @@ _REFERENCE = re.compile(
 
 _ASKS_PHONE = re.compile(
     r"\b(?:tele)?(?:phone|fon|fono) ?(?:number|nummer)|\btelefonnummer|téléphone|teléfono|telefono|"
-    r"номер телефона|电话",
+    r"номер телефона|电话|\b(?:which|what) number .*\b(?:call|ring|dial)|"
+    r"\bwelche nummer .*\b(?:ruf|wähl|anruf)|\bquel numéro .*(?:appel|compos)|"
+    r"\bqué número .*llam|\bche numero .*chiam|\bпо какому номеру|[哪什][个么]号码",
     re.I,
 )
 _PHONE = re.compile(r"(?:\d[ ()/-]?){5}")
@@ -179,6 +181,20 @@ def agreement(question: str, sentence: str, language: str = ENGLISH) -> float:
     ):
         return LACKS
     return _agreement_in_language(question, sentence, language)
+
+
+def asks_kind(question: str, language: str) -> bool:
+    """Return whether a question asks for a number, a time or a narrow kind of answer, whose name
+    the answer needs not have: "at what hour" is answered by "at 8".
+    """
+    if narrow_kind(question) or _ASKS_PHONE.search(question):
+        return True
+    kinds = _BY_LANGUAGE.get(language)
+    return (
+        language != ENGLISH
+        and kinds is not None
+        and any(asks.search(question) for asks, _ in _wanted(kinds, language))
+    )
 
 
 def _agreement_in_language(question: str, sentence: str, language: str) -> float:

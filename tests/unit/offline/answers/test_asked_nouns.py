@@ -36,3 +36,32 @@ def test_other_languages() -> None:
     assert noun_agreement("Сколько мачт у неё?", "У неё три мачты.", "", "russian") == 0
     assert noun_agreement("Сколько стоит билет?", "Билет: сорок рублей.", "", "russian") == 0
     assert noun_agreement("哪些船？", "没有。", "", "chinese") == 0
+
+
+@pytest.mark.parametrize(
+    ("question", "language", "yes", "no"),
+    [
+        ("Is there a crane?", "english", "The crane is red.", "The harbour is deep."),
+        ("Gibt es einen Kran?", "german", "Der Kran ist rot.", "Der Hafen ist tief."),
+        ("Was kostet ein Kran?", "german", "Ein Kran: 9 Euro.", "Ein Boot: 9 Euro."),
+        ("Y a-t-il une grue ?", "french", "La grue est rouge.", "Le port est profond."),
+        ("Quel est le prix d'une grue ?", "french", "Une grue : 9 euros.", "Un bateau : 9 euros."),
+        ("¿Hay una grúa?", "spanish", "La grúa es roja.", "El puerto es hondo."),
+        ("C'è una gru?", "italian", "La gru è rossa.", "Il porto è profondo."),
+        ("Есть ли там кран?", "russian", "Кран красный.", "Гавань глубокая."),
+        ("有没有起重机？", "chinese", "起重机是红色的。", "港口很深。"),
+        ("起重机多少钱？", "chinese", "起重机九元。", "船九元。"),
+    ],
+)
+def test_a_thing_that_is_asked_for_or_priced(
+    question: str, language: str, yes: str, no: str
+) -> None:
+    assert noun_agreement(question, yes, "", language) == 0.0
+    assert noun_agreement(question, no, "", language) < 0.0
+
+
+def test_the_name_of_a_kind_of_answer_need_not_stand_in_it() -> None:
+    closes = "El puerto abre a las 7:00 y los sábados a las 9:00."
+    assert noun_agreement("¿A qué hora abre el puerto?", closes, "", "spanish") == 0.0
+    weeks = "Записаться можно за две недели."
+    assert noun_agreement("За сколько дней можно записаться?", weeks, "", "russian") == 0.0
