@@ -151,7 +151,11 @@ CONSUMERS = (
         "merger-summaries", _inputs("GraphMerged"), "has long descriptions condensed", batch=64
     ),
     Consumer(
-        "merger-summarized", _inputs("DescriptionSummarized"), "keeps what was condensed", batch=64
+        "merger-summarized",
+        _inputs("DescriptionSummarized"),
+        "keeps what was condensed",
+        batch=64,
+        batches_per_second=1.0,
     ),
     Consumer(
         "merger-edits", _inputs("GraphEdited"), "keeps what people say of the graph", batch=64
@@ -170,7 +174,13 @@ CONSUMERS = (
         batch=64,
         batches_per_second=1.0,
     ),
-    Consumer("query-status", (subjects.ALL,), "folds every fact into document status", batch=200),
+    Consumer(
+        "query-status",
+        (subjects.ALL,),
+        "folds every fact into document status",
+        batch=200,
+        batches_per_second=2.0,
+    ),
 )
 
 INTAKE = Stream(
