@@ -19,9 +19,11 @@ from tests.support.stack import Stack
 def forked_commands(shared_servers: SharedServers) -> Generator[None]:
     """Give commands without the time that their imports take."""
     commands.give = commands.Forked(shared_servers)
+    commands.beginning = partial(commands.forking, shared_servers, "cli")
     services.launch = hosted.launcher(partial(commands.host, shared_servers))
     yield
     commands.give, services.launch = commands.as_program, start_program
+    commands.beginning = commands.installed
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.commands import LIGHTSTREAM
+from tests.support import commands
 from tests.support.corpus import documents
 from tests.support.stack import Stack, environment, running, until
 from tests.support.waiting import PATIENCE
@@ -48,7 +48,7 @@ def halve(file: Path) -> None:
 def test_a_rebuild_goes_on_when_its_servers_are_started_again(
     stack: Stack, before: dict[str, Any]
 ) -> None:
-    command = [LIGHTSTREAM, "rebuild", "all", "--data", str(stack.folder)]
+    command = [*commands.beginning(), "rebuild", "all", "--data", str(stack.folder)]
     with subprocess.Popen(
         command,
         stdout=subprocess.PIPE,

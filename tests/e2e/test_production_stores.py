@@ -54,11 +54,11 @@ REAL = (
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with sixty documents of the harbour's world and six real texts."""
+    """A folder with thirty documents of the harbour's world and six real texts."""
     folder, deps = tmp_path_factory.mktemp("corpus"), tmp_path_factory.mktemp("deps")
     real_texts.write(deps)
     texts = {name: (deps / name).read_text("utf-8") for name in REAL}
-    for name, text in {**documents(60), **texts}.items():
+    for name, text in {**documents(30), **texts}.items():
         path = folder / name
         path.parent.mkdir(exist_ok=True)
         path.write_text(text, "utf-8")
@@ -116,7 +116,7 @@ async def digest(production: Deployment, corpus: Path) -> dict[str, Any]:
     """What the deployment makes of the corpus, its merger and its indexer killed meanwhile."""
     adding = asyncio.create_task(production.json("add", str(corpus), "--wait"))
     at_kills = await asyncio.gather(
-        _killed(production, "merger", 40), _killed(production, "indexer", 100)
+        _killed(production, "merger", 20), _killed(production, "indexer", 50)
     )
     added = await adding
     assert max(at_kills) < await production.events() * 2 / 3, (

@@ -21,6 +21,7 @@ from embedded.processes import free_port
 from embedded.servers import arcadedb, milvus_lite
 from runtime.bus.nats.connection import connected
 from runtime.bus.nats.key_values import NatsSharedValues
+from tests.support import commands
 from tests.support.commands import LIGHTSTREAM
 from tests.support.corpus import documents
 from tests.support.postgres_server import fresh_schema, shared_postgres
@@ -164,7 +165,7 @@ def test_documents_that_arrive_meanwhile_are_in_both_generations(
 ) -> None:
     more = documents(40, seed=11)
     rebuild = subprocess.Popen(
-        [LIGHTSTREAM, "rebuild", "all", "--json", "--data", str(stack.folder)],
+        [*commands.beginning(), "rebuild", "all", "--json", "--data", str(stack.folder)],
         env=environment(stack.env),
         stdout=subprocess.PIPE,
         text=True,

@@ -5,7 +5,6 @@ doubt.
 import asyncio
 import json
 import os
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from nats.js import JetStreamContext
 
 from contracts.events import DocumentAdded
 from runtime.bus.codec import decode
+from tests.support import commands
 from tests.support import office_files as office
 from tests.support.encoded_texts import SAMPLES
 from tests.support.nats_server import BusServer, connected
@@ -23,7 +23,7 @@ SWEDISH = SAMPLES[1].paragraph
 
 async def add(url: str, *arguments: str) -> tuple[int, Any, str]:
     process = await asyncio.create_subprocess_exec(
-        str(Path(sys.executable).parent / "lightstream"),
+        *commands.beginning(),
         "add",
         *arguments,
         stdout=asyncio.subprocess.PIPE,

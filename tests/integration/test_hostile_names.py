@@ -5,9 +5,7 @@ acts.
 import asyncio
 import json
 import os
-import sys
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 from nats.js import JetStreamContext
@@ -20,6 +18,7 @@ from publishing.draft import DocumentDraft, Submission
 from runtime.bus.nats.blobs import NatsBlobs
 from runtime.bus.nats.log import NatsLog
 from runtime.errors import InvalidInput
+from tests.support import commands
 from tests.support.nats_server import BusServer
 
 HOSTILE = "a.md\x1b]0;owned\x07\x1b[2J\n      9  forged line\u202e\x9b31m"
@@ -36,7 +35,7 @@ async def publish(log: NatsLog, name: str) -> None:
 
 async def shown(url: str, *options: str) -> str:
     process = await asyncio.create_subprocess_exec(
-        str(Path(sys.executable).parent / "lightstream"),
+        *commands.beginning(),
         "log",
         *options,
         stdout=asyncio.subprocess.PIPE,

@@ -4,7 +4,6 @@ import asyncio
 import json
 import os
 import pty
-import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -13,6 +12,7 @@ import pytest_asyncio
 from dotenv import dotenv_values
 
 from embedded.processes import free_port
+from tests.support import commands
 from tests.support import model_servers as servers
 from tests.support.commands import LIGHTSTREAM
 from tests.support.model_servers import ollama
@@ -31,7 +31,7 @@ async def provider() -> AsyncIterator[Provider]:
 async def init(folder: Path, *arguments: str, key: str = "") -> tuple[int, str, str]:
     """Return exit code and both outputs."""
     process = await asyncio.create_subprocess_exec(
-        LIGHTSTREAM,
+        *commands.beginning(),
         "--env-file",
         ".env",
         "init",
@@ -167,9 +167,7 @@ async def test_what_is_written_is_read_by_the_next_command(
     assert (await init(tmp_path, *where, key=KEY))[0] == 0
     environ = {name: text for name, text in os.environ.items() if name != "LIGHTSTREAM_ENV_FILE"}
     process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-m",
-        "cli",
+        *commands.beginning(),
         "config",
         cwd=tmp_path,
         env={**environ, "PYTHONPATH": str(Path(__file__).parents[2])},

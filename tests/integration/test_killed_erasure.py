@@ -38,6 +38,7 @@ from runtime.stores.vectors.memory import MemoryVectors, Tables
 from tests.support.nats_accounts import nats_account
 from tests.support.nats_server import BusServer, connected
 from tests.support.shared_servers import SharedServers
+from tests.support.shares import share
 from tests.unit.operations.test_bulk_load import recorded
 
 LONG = "Zephyrine Quillfeather sold the Kestrel. " * 10_000
@@ -249,11 +250,16 @@ def killer(monkeypatch: pytest.MonkeyPatch) -> Killer:
     return killer
 
 
+@pytest.mark.parametrize("slowness", share((3, 10), daily=1))
 async def test_an_erasure_that_is_killed_again_and_again_ends_as_one_that_nobody_killed(
-    shared_servers: SharedServers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, killer: Killer
+    shared_servers: SharedServers,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    killer: Killer,
+    slowness: int,
 ) -> None:
-    """Each start comes one write further than the one before; every other one dies with that write
-    done.
+    """Each start comes further than the one before, by the more writes the less the slowness; every
+    other one dies with its last write done.
     """
     async with filled(shared_servers, tmp_path / "whole", monkeypatch) as stack:
         whole = await erased(stack, killer)
@@ -271,7 +277,7 @@ async def test_an_erasure_that_is_killed_again_and_again_ends_as_one_that_nobody
         deaths = 0
         outcome = None
         while outcome is None:
-            at += 1 + at // 10
+            at += 1 + at // slowness
             killer.begin(at, behind=bool(deaths % 2))
             try:
                 outcome = await stack.erase()
@@ -281,7 +287,7 @@ async def test_an_erasure_that_is_killed_again_and_again_ends_as_one_that_nobody
             except InvalidInput as error:  # the one before died behind its very last write
                 assert "is erased already" in str(error)
                 outcome = whole.receipts
-        assert deaths > 20, f"of {whole.writes} writes"
+        assert deaths > 2 * slowness, f"of {whole.writes} writes"
         assert await stack.content() == whole.content
     assert events_of(outcome) == events_of(whole.receipts)
 

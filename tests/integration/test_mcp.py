@@ -11,6 +11,7 @@ from mcp_types import CallToolResult, TextContent
 from tests.support.access import READER, SEVERAL, behind
 from tests.support.logged_library import BEFORE_THE_FERRY, logged_library
 from tests.support.mcp_servers import connected, listening, over_http, serving
+from tests.support.shares import share
 
 TOOLS = {
     "search",
@@ -24,7 +25,10 @@ TOOLS = {
     "find_text",
     "find_paths",
 }
-each_transport = pytest.mark.parametrize("transport", ["stdio", "http"])
+TRANSPORTS = ["stdio", "http"]
+each_transport = pytest.mark.parametrize("transport", TRANSPORTS)
+by_day_over_stdio = pytest.mark.parametrize("transport", share(TRANSPORTS, daily=1))
+"""The tools are the same over both: by day the first tests call them over HTTP, by night all do."""
 
 
 async def told(client: Client, tool: str, **arguments: Any) -> Any:
@@ -117,7 +121,7 @@ async def test_documents_are_searched_and_asked(transport: str) -> None:
         }
 
 
-@each_transport
+@by_day_over_stdio
 async def test_a_document_is_added_waited_for_and_inspected(transport: str) -> None:
     steps: list[float] = []
 
@@ -171,7 +175,7 @@ async def test_a_document_is_added_waited_for_and_inspected(transport: str) -> N
         assert listing_of_all["counts"]["all"] >= 3
 
 
-@each_transport
+@by_day_over_stdio
 async def test_what_stands_around_a_passage_is_read(transport: str) -> None:
     async with listening() as url, connected(transport, url) as client:
         answer = await told(
@@ -189,7 +193,7 @@ async def test_what_stands_around_a_passage_is_read(transport: str) -> None:
         assert "no document" in unknown
 
 
-@each_transport
+@by_day_over_stdio
 async def test_a_question_is_asked_of_the_past(transport: str) -> None:
     async with listening() as url, connected(transport, url) as client:
         nothing = await told(
@@ -207,7 +211,7 @@ async def test_a_question_is_asked_of_the_past(transport: str) -> None:
         )
 
 
-@each_transport
+@by_day_over_stdio
 async def test_a_past_with_content_is_searched_asked_and_read(transport: str) -> None:
     then = {"as_of": BEFORE_THE_FERRY}
     question = "Who leads the Harbour Office?"
@@ -245,7 +249,7 @@ async def test_a_past_with_content_is_searched_asked_and_read(transport: str) ->
         )
 
 
-@each_transport
+@by_day_over_stdio
 async def test_what_is_written_to_the_letter_is_found_and_read(transport: str) -> None:
     then = {"as_of": BEFORE_THE_FERRY}
     async with (
@@ -278,7 +282,7 @@ async def test_what_is_written_to_the_letter_is_found_and_read(transport: str) -
         assert "keywords" in await failure(client, "find_text", keywords=[])
 
 
-@each_transport
+@by_day_over_stdio
 async def test_two_entities_are_connected_by_paths(transport: str) -> None:
     async with (
         listening(harness=await logged_library()) as url,
@@ -305,7 +309,7 @@ async def test_two_entities_are_connected_by_paths(transport: str) -> None:
         assert "needs a text" in await failure(client, "find_entities", as_of="3")
 
 
-@each_transport
+@by_day_over_stdio
 async def test_the_graph_is_walked_within_bounds(transport: str) -> None:
     async with listening() as url, connected(transport, url) as client:
         assert "Radium" in (await told(client, "find_entities", text="rad"))["names"]
@@ -324,7 +328,7 @@ async def test_the_graph_is_walked_within_bounds(transport: str) -> None:
         assert (len(bounded_walk["relations"]), bounded_walk["truncated"]) == (1, True)
 
 
-@each_transport
+@by_day_over_stdio
 async def test_what_cannot_be_done_is_said_so_that_a_model_can_do_better(transport: str) -> None:
     async with listening() as url, connected(transport, url) as client:
         assert "less than or equal to 50" in await failure(

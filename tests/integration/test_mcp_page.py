@@ -16,6 +16,7 @@ from mcp.client.stdio import StdioServerParameters
 
 from embedded.processes import free_port
 from tests.integration.test_mcp import told
+from tests.support import commands
 from tests.support.commands import LIGHTSTREAM, ROOT
 from tests.support.mcp_servers import listening, over_http
 
@@ -71,7 +72,7 @@ async def test_the_example_prints_an_answer_with_its_files() -> None:
 
 async def test_the_command_serves_the_configuration_for_http() -> None:
     port = str(free_port())
-    words = [LIGHTSTREAM, *line("lightstream mcp --http")[1:]]
+    words = [*commands.beginning(), *line("lightstream mcp --http")[1:]]
     words[words.index("--port") + 1] = port
     configuration = CONFIGURATIONS[1]
     async with listening() as url:

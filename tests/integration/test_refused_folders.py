@@ -3,7 +3,6 @@ and a way out.
 """
 
 import subprocess
-import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from embedded.data_folder import STATE_FILE, DataFolder, StackState
+from tests.support import commands
 from tests.support.small_disk import fill, small_disk
 
 COMMANDS = (
@@ -26,7 +26,7 @@ COMMANDS = (
 
 def give(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Give a command on the data folder."""
-    command = [sys.executable, "-m", "cli", *arguments, "--data", str(folder)]
+    command = [*commands.beginning(), *arguments, "--data", str(folder)]
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
 
 

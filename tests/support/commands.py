@@ -50,8 +50,8 @@ def installed() -> list[str]:
 
 
 beginning: Callable[[], list[str]] = installed
-"""Of commands that live on beside a test; integration tests set `forking` for all but those of the
-program itself.
+"""Of commands that a test starts by itself; end-to-end and integration tests set `forking` for all
+but those of the program itself.
 """
 
 

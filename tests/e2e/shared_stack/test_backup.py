@@ -4,7 +4,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from tests.support.commands import LIGHTSTREAM
+from tests.support import commands
 from tests.support.stack import Stack, until
 
 WORKSPACE = "harbour"
@@ -26,7 +26,7 @@ def test_a_restored_stack_has_the_digests_of_the_first(stack: Stack, tmp_path: P
     taken = until(quiet)
     assert taken["complete"] and taken["texts"] >= 1 and WORKSPACE in taken["digests"]
     verified = subprocess.run(
-        [LIGHTSTREAM, "verify", copy], capture_output=True, text=True, check=False
+        [*commands.beginning(), "verify", copy], capture_output=True, text=True, check=False
     )
     assert verified.returncode == 0 and f"{taken['messages']} events" in verified.stdout, (
         verified.stderr

@@ -16,7 +16,6 @@ import pytest
 
 from runtime.errors import ConfigurationError
 from tests.support import commands
-from tests.support.commands import LIGHTSTREAM
 from tests.support.freezing import freeze
 from tests.support.stack import Stack, environment, pending, running, until
 
@@ -147,7 +146,7 @@ def test_a_log_of_nothing_is_an_error_with_its_cause(stack: Stack, options: list
 
 def test_the_log_is_followed_until_ctrl_c(stack: Stack, tmp_path: Path) -> None:
     out = tmp_path / "followed.txt"
-    command = [LIGHTSTREAM, "log", "--follow", "--data", str(stack.folder)]
+    command = [*commands.beginning(), "log", "--follow", "--data", str(stack.folder)]
     with (
         out.open("wb") as sink,
         subprocess.Popen(command, stdout=sink, env=environment({})) as follower,

@@ -229,13 +229,15 @@ async def test_s14_no_route_fetches_an_address(
 ) -> None:
     """The guard of the tests refuses every other machine; here nothing is even tried, on this one
     neither.
-
-    Only webhooks and models name an address, and those have tests of what they refuse.
     """
     await add(api, address, address)
     await settle(harness)
     documents = (await api.post("/documents/paginated", json={})).json()["documents"]
     assert [document["content_summary"] for document in documents] == [address]
+
+
+async def test_s14_no_request_names_an_address_to_fetch(api: httpx.AsyncClient) -> None:
+    """Only webhooks and models name one, and those have tests of what they refuse."""
     openapi = (await api.get("/openapi.json")).json()
     schemas = {
         name: schema

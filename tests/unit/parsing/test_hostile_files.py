@@ -319,7 +319,7 @@ async def test_a_sound_file_is_read(name: str) -> None:
     assert (await parse(SEEDS[name], name)).text
 
 
-@pytest.mark.parametrize("damage", share(DAMAGES, daily=3))
+@pytest.mark.parametrize("damage", share(DAMAGES, daily=2))
 @pytest.mark.parametrize("name", SEEDS)
 async def test_a_damaged_file_is_read_or_refused_and_nothing_else(name: str, damage: str) -> None:
     try:
@@ -345,7 +345,7 @@ DAMAGED_PARTS: dict[str, Callable[[bytes, int], bytes | None]] = {
 }
 
 
-@pytest.mark.parametrize("damage", share(DAMAGED_PARTS, daily=3))
+@pytest.mark.parametrize("damage", share(DAMAGED_PARTS, daily=2))
 @pytest.mark.parametrize("kind", KINDS)
 async def test_a_part_that_is_damaged_inside_a_sound_archive_is_no_surprise(
     kind: str, damage: str
