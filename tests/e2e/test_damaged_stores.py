@@ -88,9 +88,9 @@ def test_a_store_halved_while_nothing_runs_is_named_and_made_anew(
     examined = stack.run("doctor")
     assert (examined.returncode, way_out in examined.stdout) == (1, True)
 
-    done = stack.json("rebuild", target, "--fresh")
+    outcome = stack.json("rebuild", target, "--fresh")
 
-    aside = [Path(path) for path in done["aside"]]
+    aside = [Path(path) for path in outcome["aside"]]
     assert {path.name.partition(".")[0] for path in aside} == (
         {"documents", "graph", "vectors"} if target == "all" else {store}
     )

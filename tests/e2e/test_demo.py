@@ -83,8 +83,8 @@ def test_own_documents_and_an_own_question_are_taken(tmp_path: Path) -> None:
         "The Kestrel is a ship of Port Elm. Ada Marlow is her captain."
     )
     question = "Who is the captain of the Kestrel?"
-    done = demo(tmp_path / "data", str(tmp_path / "ship.txt"), "--question", question, "--json")
-    assert done.returncode == 0, done.stderr
-    result = json.loads(done.stdout)
+    outcome = demo(tmp_path / "data", str(tmp_path / "ship.txt"), "--question", question, "--json")
+    assert outcome.returncode == 0, outcome.stderr
+    result = json.loads(outcome.stdout)
     assert (result["question"], result["refused"]) == (question, 0)
     assert "ship.txt" in {reference["file_path"] for reference in result["references"]}

@@ -92,6 +92,6 @@ def test_while_the_model_is_away_the_text_is_found_and_the_figure_waits(
 def test_of_an_erased_document_no_description_is_left(stack: Stack, document: Document) -> None:
     assert files_with(stack.folder, KEEPER.encode())
     for erased in (document.id, "later.docx"):
-        done = stack.run("erase", erased, "--yes")
-        assert done.returncode == 0, done.stderr
+        outcome = stack.run("erase", erased, "--yes")
+        assert outcome.returncode == 0, outcome.stderr
     assert files_with(stack.folder, KEEPER.encode()) == []

@@ -83,10 +83,10 @@ async def apart(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Apart
         provider.text = ANSWER
         stores = await stores_of(folder, opened, bus)
         for command in ("topology", "stores"):
-            done = await asyncio.to_thread(
+            outcome = await asyncio.to_thread(
                 commands.give, (command, "apply"), environment(stores), folder
             )
-            assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+            assert outcome.returncode == 0, f"{outcome.stdout}\n{outcome.stderr}"
         port = str(free_port())
         own: dict[str, dict[str, str]] = {
             "query": {

@@ -66,11 +66,11 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def run(folder: Path, *command: str | Path, code: int = 0) -> str:
     """What a command prints that is run in this folder, with nothing of the repository around."""
     outer = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-    done = subprocess.run(
+    outcome = subprocess.run(
         command, cwd=folder, env=outer, capture_output=True, text=True, timeout=900, check=False
     )
-    assert done.returncode == code, done.stdout + done.stderr
-    return done.stdout + done.stderr
+    assert outcome.returncode == code, outcome.stdout + outcome.stderr
+    return outcome.stdout + outcome.stderr
 
 
 def environment(folder: Path, index: str, requirement: str) -> Path:

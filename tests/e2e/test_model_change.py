@@ -57,9 +57,9 @@ def test_a_command_in_another_shell_works_with_the_models_of_the_stack(stack: St
     with other_shell(stack, EMBEDDING_MODEL="minilm", EMBEDDING_DIM="7", SUMMARY_MAX_TOKENS="1"):
         assert stack.digest() == before
         assert stack.json("stores", "check") == {"problems": []}
-        done = stack.json("rebuild", "all")
-    assert {name: digest["same"] for name, digest in done["digests"].items()} == dict.fromkeys(
-        done["targets"], True
+        outcome = stack.json("rebuild", "all")
+    assert {name: digest["same"] for name, digest in outcome["digests"].items()} == dict.fromkeys(
+        outcome["targets"], True
     )
     assert live_model(stack) == "lexical-hash-v1"
 
@@ -77,14 +77,17 @@ def test_no_question_is_refused_while_a_rebuild_goes_over_to_another_model(stack
     asking = threading.Thread(target=ask)
     asking.start()
     try:
-        done = stack.json("rebuild", "vectors", "--embedding-model", "minilm")
+        outcome = stack.json("rebuild", "vectors", "--embedding-model", "minilm")
         stack.add({"later.txt": "Celia Finch came to Graywick on the Gull."})
         stack.settled(6)
     finally:
         stop.set()
         asking.join()
 
-    assert (done["digests"]["vectors"]["same"], done["digests"]["vectors"]["live"] is not None) == (
+    assert (
+        outcome["digests"]["vectors"]["same"],
+        outcome["digests"]["vectors"]["live"] is not None,
+    ) == (
         True,
         True,
     )
@@ -106,20 +109,23 @@ def test_a_change_that_nobody_said_aloud_is_refused_with_both_names(stack: Stack
         ["rebuild", "all"],
         ["rebuild", "vectors", "--rollback"],
     ):
-        done = stack.run(*command)
-        assert done.returncode == 1, done.stdout
-        said = " ".join(done.stderr.split())
+        outcome = stack.run(*command)
+        assert outcome.returncode == 1, outcome.stdout
+        said = " ".join(outcome.stderr.split())
         assert LEXICAL in said
         assert f"made by {MINILM}" in said
         assert "--embedding-model lexical" in said
-    done = stack.run("rebuild", "vectors", "--embedding-model", "text-embedding-3-small")
-    assert (done.returncode, "EMBEDDING_MODEL=text-embedding-3-small" in done.stderr) == (1, True)
+    outcome = stack.run("rebuild", "vectors", "--embedding-model", "text-embedding-3-small")
+    assert (outcome.returncode, "EMBEDDING_MODEL=text-embedding-3-small" in outcome.stderr) == (
+        1,
+        True,
+    )
     assert stack.digest() == before
 
 
 def test_the_way_back_is_said_aloud_too(stack: Stack) -> None:
-    done = stack.json("rebuild", "vectors", "--rollback", "--embedding-model", "lexical")
-    assert done["generations"] == {"vectors": 2}
+    outcome = stack.json("rebuild", "vectors", "--rollback", "--embedding-model", "lexical")
+    assert outcome["generations"] == {"vectors": 2}
     assert live_model(stack) == "lexical-hash-v1"
     with stack.client() as client:
         assert client.post("/query", json=QUESTION).status_code == 200
@@ -136,8 +142,8 @@ def test_a_stack_started_with_another_model_goes_on_with_the_one_that_made_its_v
     assert live_model(stack) == "lexical-hash-v1"
     stack.add({"last.txt": "Dorian Pell sold salt on the quay."})
     until(lambda: stack.counts().get("processed") == 7, lambda: str(stack.counts()))
-    done = stack.json("rebuild", "vectors", "--embedding-model", "minilm")
-    assert done["generations"] == {"vectors": 4}
+    outcome = stack.json("rebuild", "vectors", "--embedding-model", "minilm")
+    assert outcome["generations"] == {"vectors": 4}
     assert live_model(stack).startswith(MINILM)
 
 
@@ -201,8 +207,8 @@ def test_vectors_with_ids_of_an_older_version_are_searched_and_wait_for_a_rebuil
 
         until(told, lambda: stack.run("doctor").stdout)
         assert "lightstream rebuild vectors" in str(stack.run("stores", "check").stdout)
-        done = stack.json("rebuild", "vectors")
-        assert done["digests"]["vectors"]["live"] is not None
+        outcome = stack.json("rebuild", "vectors")
+        assert outcome["digests"]["vectors"]["live"] is not None
         until(lambda: stack.counts().get("processed") == count, lambda: str(stack.counts()))
         assert stack.json("stores", "check") == {"problems": []}
         assert "older version" not in stack.run("doctor", "--json").stdout

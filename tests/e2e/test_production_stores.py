@@ -175,9 +175,9 @@ async def test_what_is_lost_is_rebuilt_from_the_log(
 ) -> None:
     await lose_graph_and_vectors(production)
     assert await production.json("digest") != digest
-    done = await production.json("rebuild", "all")
-    assert done["digests"]["status"]["same"]
-    assert done["language_model_calls"] == 0
+    outcome = await production.json("rebuild", "all")
+    assert outcome["digests"]["status"]["same"]
+    assert outcome["language_model_calls"] == 0
     assert await production.json("digest") == digest
 
 
@@ -271,8 +271,8 @@ async def test_what_was_erased_is_in_no_store_and_nothing_else_is_missing(
     await production.json("add", str(tmp_path), "--wait")
     await production.run("ask", "Who sold the Kestrel?")
     assert len(await stores_with(production, CANARY)) == 3
-    done = await production.json("erase", "secret.txt", "--yes", "--reason", "asked for")
-    assert done["erased"][0]["counts"]["blobs"] == 1
+    outcome = await production.json("erase", "secret.txt", "--yes", "--reason", "asked for")
+    assert outcome["erased"][0]["counts"]["blobs"] == 1
     assert await stores_with(production, CANARY) == []
     await production.run("erase", "secret.txt", "--yes")
     assert files_with(production.folder / "bus", b"Zephyrine") == []

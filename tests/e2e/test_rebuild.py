@@ -89,10 +89,10 @@ def test_a_lost_store_comes_back(stack: Stack, before: dict[str, Any], lost: str
     assert refused.returncode == 3 and way_out in refused.stderr, "an empty answer would be a lie"
     assert examined.returncode == 1 and way_out in examined.stdout
 
-    done = stack.json("rebuild", LOST[lost])
+    outcome = stack.json("rebuild", LOST[lost])
 
-    print(f"\nrebuild {LOST[lost]}: {done['events_per_second']:.0f} events/s")
-    assert done["language_model_calls"] == 0
+    print(f"\nrebuild {LOST[lost]}: {outcome['events_per_second']:.0f} events/s")
+    assert outcome["language_model_calls"] == 0
     assert stack.digest() == before
     assert events(stack) == logged, "a rebuild publishes nothing"
     end = time.monotonic() + PATIENCE
@@ -103,10 +103,10 @@ def test_a_lost_store_comes_back(stack: Stack, before: dict[str, Any], lost: str
 
 @pytest.mark.nightly
 def test_a_rebuild_compares_itself_with_what_is_live(stack: Stack, before: dict[str, Any]) -> None:
-    done = stack.json("rebuild", "all")
-    assert {name: compared["same"] for name, compared in done["digests"].items()} == dict.fromkeys(
-        PROJECTIONS, True
-    )
+    outcome = stack.json("rebuild", "all")
+    assert {
+        name: compared["same"] for name, compared in outcome["digests"].items()
+    } == dict.fromkeys(PROJECTIONS, True)
 
 
 def test_a_rebuild_that_is_killed_is_simply_started_again(
@@ -115,10 +115,10 @@ def test_a_rebuild_that_is_killed_is_simply_started_again(
     for lines in sorted(random.Random(59).sample(range(8), 3)):
         kill_after(stack, lines, "rebuild", "all", "--events-per-second", "80")
         assert stack.digest() == before
-    done = stack.json("rebuild", "all")
-    assert {name: compared["same"] for name, compared in done["digests"].items()} == dict.fromkeys(
-        PROJECTIONS, True
-    )
+    outcome = stack.json("rebuild", "all")
+    assert {
+        name: compared["same"] for name, compared in outcome["digests"].items()
+    } == dict.fromkeys(PROJECTIONS, True)
     assert stack.digest() == before
 
 
@@ -186,8 +186,8 @@ def test_documents_that_arrive_meanwhile_are_in_both_generations(
 
     # What the live services and the rebuild wrote together is what the log says: a quiet rebuild
     # finds the same.
-    done = stack.json("rebuild", "all")
-    assert all(compared["same"] for compared in done["digests"].values()), done["digests"]
+    outcome = stack.json("rebuild", "all")
+    assert all(compared["same"] for compared in outcome["digests"].values()), outcome["digests"]
 
 
 def test_a_rollback_brings_the_old_generation_with_all_that_happened_since(

@@ -55,12 +55,14 @@ def owed(stack: Stack) -> list[str]:
     """The projections that doctor finds incomplete, in the order in which it names their
     rebuilds.
     """
-    done = stack.run("doctor")
-    named = [name for name in PROJECTIONS if f"FAIL  {name}: it has been incomplete" in done.stdout]
-    assert done.returncode == (1 if named else 0), done.stdout
+    outcome = stack.run("doctor")
+    named = [
+        name for name in PROJECTIONS if f"FAIL  {name}: it has been incomplete" in outcome.stdout
+    ]
+    assert outcome.returncode == (1 if named else 0), outcome.stdout
     if named:
         commands = " && ".join(f"lightstream rebuild {name}" for name in named)
-        assert f"`{commands}`" in done.stdout.replace("lightstream rebuild all", commands)
+        assert f"`{commands}`" in outcome.stdout.replace("lightstream rebuild all", commands)
     return named
 
 

@@ -46,8 +46,10 @@ class Deployment:
         """A command of the command line, which finds the deployment by its variables: code, output,
         errors.
         """
-        done = await asyncio.to_thread(commands.give, arguments, environment(self.env), self.folder)
-        return done.returncode, done.stdout, done.stderr
+        outcome = await asyncio.to_thread(
+            commands.give, arguments, environment(self.env), self.folder
+        )
+        return outcome.returncode, outcome.stdout, outcome.stderr
 
     async def json(self, *arguments: str) -> Any:
         """What a command answers with --json. It must succeed."""

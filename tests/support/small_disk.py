@@ -15,11 +15,11 @@ def small_disk(folder: Path, megabytes: int) -> Generator[Path]:
     folder.mkdir(parents=True)
     command = ["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", str(folder)]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        outcome = subprocess.run(command, capture_output=True, text=True, check=False)
     except OSError as error:
         pytest.skip(f"this machine mounts nothing: {error}")
-    if done.returncode:
-        pytest.skip(f"this process may not mount: {done.stderr.strip()}")
+    if outcome.returncode:
+        pytest.skip(f"this process may not mount: {outcome.stderr.strip()}")
     try:
         yield folder
     finally:

@@ -57,9 +57,9 @@ def test_every_service_killed_on_the_way_changes_nothing(
     stack: Stack, undisturbed: dict[str, Any], texts: tuple[Path, int]
 ) -> None:
     folder, count = texts
-    done: list[Any] = []
+    outcome: list[Any] = []
     adding = threading.Thread(
-        target=lambda: done.append(stack.run("add", str(folder), "--workspace", "real-killed"))
+        target=lambda: outcome.append(stack.run("add", str(folder), "--workspace", "real-killed"))
     )
     adding.start()
     for place, victim in enumerate(VICTIMS):
@@ -71,7 +71,7 @@ def test_every_service_killed_on_the_way_changes_nothing(
         assert processed(stack) < count, f"the kill of {victim} came too late to disturb anything"
         stack.kill(victim)
     adding.join()
-    assert done[0].returncode == 0, done[0].stderr
+    assert outcome[0].returncode == 0, outcome[0].stderr
     assert stack.settled(count, "real-killed")["processed"] == count
     assert stack.digest("real-killed") == undisturbed
 

@@ -38,8 +38,8 @@ def test_a_restored_stack_has_the_digests_of_the_first(stack: Stack, tmp_path: P
     assert other.json("restore", copy)["would_restore"]["events"] == taken["messages"]
     assert not other.folder.exists(), "nothing is done without --yes"
     try:
-        done = other.json("restore", copy, "--yes")
-        assert done["digests"][WORKSPACE] == {"status": True, "graph": True, "vectors": True}
+        outcome = other.json("restore", copy, "--yes")
+        assert outcome["digests"][WORKSPACE] == {"status": True, "graph": True, "vectors": True}
         assert other.digest(WORKSPACE) == stack.digest(WORKSPACE)
         with other.service(WORKSPACE) as service:
             assert service.status_counts()["processed"] == 7

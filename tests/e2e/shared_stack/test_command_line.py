@@ -43,8 +43,8 @@ def other(tmp_path_factory: pytest.TempPathFactory) -> Generator[Stack]:
 def kestrel(stack: Stack) -> None:
     """The document of the first stack."""
     with as_programs():
-        done = stack.run("add", "-", "--name", "kestrel.txt", "--wait", stdin=TEXT)
-    assert done.returncode == 0, done.stderr
+        outcome = stack.run("add", "-", "--name", "kestrel.txt", "--wait", stdin=TEXT)
+    assert outcome.returncode == 0, outcome.stderr
 
 
 def test_two_stacks_share_no_port_and_no_document(stack: Stack, other: Stack) -> None:
@@ -54,8 +54,8 @@ def test_two_stacks_share_no_port_and_no_document(stack: Stack, other: Stack) ->
 
 def test_up_where_a_stack_runs_says_so_and_starts_no_other(stack: Stack) -> None:
     before = stack.processes()
-    done = stack.run("up", "--detach")
-    assert (done.returncode, stack.state.api in done.stdout) == (0, True)
+    outcome = stack.run("up", "--detach")
+    assert (outcome.returncode, stack.state.api in outcome.stdout) == (0, True)
     assert stack.processes() == before
 
 
@@ -81,15 +81,15 @@ def test_nobody_else_on_the_machine_can_read_the_stack_or_reach_its_bus(stack: S
 
 
 def test_the_answer_names_its_source(stack: Stack) -> None:
-    done = stack.run("ask", "Who sailed the Kestrel?")
-    assert done.returncode == 0
-    assert "Ada Marlow" in done.stdout
-    assert "[1] kestrel.txt" in done.stdout
+    outcome = stack.run("ask", "Who sailed the Kestrel?")
+    assert outcome.returncode == 0
+    assert "Ada Marlow" in outcome.stdout
+    assert "[1] kestrel.txt" in outcome.stdout
 
 
 def test_nothing_found_is_an_answer(other: Stack) -> None:
-    done = other.run("ask", "Who sailed the Kestrel?")
-    assert (done.returncode, "nothing in the documents" in done.stdout) == (0, True)
+    outcome = other.run("ask", "Who sailed the Kestrel?")
+    assert (outcome.returncode, "nothing in the documents" in outcome.stdout) == (0, True)
 
 
 def test_the_status_of_all_and_of_one(stack: Stack) -> None:
@@ -172,18 +172,18 @@ def test_the_topology_is_as_declared_and_can_be_repaired(stack: Stack) -> None:
 
 
 def test_the_doctor_finds_nothing_wrong(stack: Stack) -> None:
-    done = stack.run("doctor")
-    assert done.returncode == 0, done.stdout
-    assert "chunker is ready" in done.stdout
+    outcome = stack.run("doctor")
+    assert outcome.returncode == 0, outcome.stdout
+    assert "chunker is ready" in outcome.stdout
 
 
 def test_the_doctor_names_a_process_that_is_gone(other: Stack) -> None:
     freeze(other.pid("extractor"))
     try:
-        done = other.run("doctor")
+        outcome = other.run("doctor")
     finally:
         os.kill(other.pid("extractor"), signal.SIGCONT)
-    assert (done.returncode, "extractor is not ready" in done.stdout) == (1, True)
+    assert (outcome.returncode, "extractor is not ready" in outcome.stdout) == (1, True)
 
 
 def test_the_digest_has_a_value_for_each_projection(stack: Stack) -> None:
@@ -193,8 +193,8 @@ def test_the_digest_has_a_value_for_each_projection(stack: Stack) -> None:
 
 def test_adding_the_same_again_sends_nothing(stack: Stack) -> None:
     last = len(stack.run("log", "--json").stdout.splitlines())
-    done = stack.run("add", "-", "--name", "kestrel.txt", "--wait", stdin=TEXT)
-    assert (done.returncode, "0 added, 1 unchanged" in done.stdout) == (0, True)
+    outcome = stack.run("add", "-", "--name", "kestrel.txt", "--wait", stdin=TEXT)
+    assert (outcome.returncode, "0 added, 1 unchanged" in outcome.stdout) == (0, True)
     assert len(stack.run("log", "--json").stdout.splitlines()) == last
 
 

@@ -71,8 +71,8 @@ def test_ready_knowledge_is_asked_about_like_any_document(stack: Stack) -> None:
 
 def test_a_rebuild_of_ready_knowledge_gives_the_same(stack: Stack) -> None:
     before = stack.digest("known")
-    done = stack.json("rebuild", "all")
-    assert done["skipped"] == 0
+    outcome = stack.json("rebuild", "all")
+    assert outcome["skipped"] == 0
     assert stack.digest("known") == before
 
 

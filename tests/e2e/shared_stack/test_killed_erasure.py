@@ -72,10 +72,10 @@ def test_an_erasure_that_is_killed_is_given_once_more(stack: Stack) -> None:
     while kill_at_new_step(stack, steps):
         pass
     assert len(steps) > 3, "it was killed at several of its steps"
-    done = stack.run(*ERASE)
+    outcome = stack.run(*ERASE)
 
-    assert (done.returncode, "erased already" in done.stderr) in {(0, False), (2, True)}, (
-        done.stderr
+    assert (outcome.returncode, "erased already" in outcome.stderr) in {(0, False), (2, True)}, (
+        outcome.stderr
     )
     assert files_with(stack.folder, CANARY) == []
     assert stack.digest("killed") == stack.digest("unharmed")

@@ -84,8 +84,8 @@ def test_what_was_done_is_shown_and_taken_back(stack: Stack) -> None:
     stack.json("delete", "letters.txt", "--yes", "--wait", *HERE)
     deletion = stack.json("history", "Celia Stone", *HERE)["events"][-1]
     assert (deletion["type"], deletion["file_path"]) == ("DocumentDeleted", "letters.txt")
-    done = stack.json("undo", str(deletion["sequence"]), "--yes", *HERE)
-    assert done["event_type"] == "DocumentAdded"
+    outcome = stack.json("undo", str(deletion["sequence"]), "--yes", *HERE)
+    assert outcome["event_type"] == "DocumentAdded"
     until(lambda: stack.digest(WORKSPACE) == digest, stack.logs)
     then = stack.json("digest", "--as-of", str(before), *HERE)
     assert {**then, "sequence": None} == {**early, "sequence": None} and then["sequence"] == before

@@ -60,8 +60,8 @@ def test_a_dead_letter_is_shown_and_redriven_after_its_cause_is_mended(stack: St
     assert '"document_id": "redriven"' in shown["data"]
     assert (shown["stage"], shown["sequence"]) == ("chunker", letter["sequence"])
     store(stack, text)
-    done = stack.json("dead", "redrive", number, "--yes", "--reason", "the text is there now")
-    assert done == {"redriven": [letter["number"]], "obsolete": []}
+    outcome = stack.json("dead", "redrive", number, "--yes", "--reason", "the text is there now")
+    assert outcome == {"redriven": [letter["number"]], "obsolete": []}
     until(lambda: status(stack, "redriven") == "processed", stack.logs)
     assert names(stack, "redriven")[:4] == [
         "DocumentAdded",

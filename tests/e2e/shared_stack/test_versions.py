@@ -53,9 +53,9 @@ def test_deleted_documents_leave_everything_as_if_they_had_never_been(
     assert stack.settled(COUNT, "deleted")["processed"] == COUNT
     assert stack.digest("deleted") != never
 
-    done = stack.json("delete", *GONE, "--yes", "--wait", "--workspace", "deleted")
+    outcome = stack.json("delete", *GONE, "--yes", "--wait", "--workspace", "deleted")
 
-    assert len(done["deleted"]) == len(GONE)
+    assert len(outcome["deleted"]) == len(GONE)
     quiet(stack)
     assert stack.digest("deleted") == never
     assert stack.counts("deleted")["all"] == len(KEPT)
@@ -97,8 +97,8 @@ def test_a_deleted_document_can_be_added_again(stack: Stack, never: dict[str, An
 
 
 def test_deleting_what_is_not_there_says_so(stack: Stack) -> None:
-    done = stack.run("delete", "nobody.txt")
-    assert (done.returncode, "no document 'nobody.txt'" in done.stderr) == (2, True)
+    outcome = stack.run("delete", "nobody.txt")
+    assert (outcome.returncode, "no document 'nobody.txt'" in outcome.stderr) == (2, True)
 
 
 def test_an_alias_makes_one_entity_of_two_and_taken_back_leaves_no_trace(
@@ -173,9 +173,9 @@ def test_edits_reach_graph_and_vectors_and_outlive_a_rebuild(
     assert edited["vectors"] != never["vectors"]
     assert edited["status"] == never["status"]
 
-    done = stack.json("rebuild", "all")
+    outcome = stack.json("rebuild", "all")
 
-    assert done["language_model_calls"] == 0
+    assert outcome["language_model_calls"] == 0
     for workspace, expected in (
         ("never", edited),
         ("deleted", never),

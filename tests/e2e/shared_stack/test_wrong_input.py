@@ -209,14 +209,14 @@ def test_a_bad_event_does_not_harm_a_document_that_is_there(stack: Stack) -> Non
 
 
 def test_the_doctor_speaks_of_what_was_set_aside(stack: Stack, letters: list[DeadLetter]) -> None:
-    done = stack.run("doctor", "--workspace", WORKSPACE)
-    assert done.returncode == 1
+    outcome = stack.run("doctor", "--workspace", WORKSPACE)
+    assert outcome.returncode == 1
     # Each is one, however many durables have set it aside; and it is history, not a fault.
     number = len({letter.sequence for letter in dead_letters(stack)})
     assert number >= len(CASES)
-    assert f"note  {number} messages were set aside for good, the last on 20" in done.stdout
-    assert "documents failed" in done.stdout
-    assert "may be down" not in done.stdout
+    assert f"note  {number} messages were set aside for good, the last on 20" in outcome.stdout
+    assert "documents failed" in outcome.stdout
+    assert "may be down" not in outcome.stdout
 
 
 TOO_LONG = b'{"text": "' + b"word " * (26 * MiB) + b'"}'
@@ -307,7 +307,7 @@ def test_an_event_of_newer_code_waits_and_holds_nobody_up(
         stack, added("newer", WORKSPACE, type="lightstream.DocumentAdded.v99"), "newer", WORKSPACE
     )
 
-    done = stack.run(
+    outcome = stack.run(
         "add",
         "-",
         "--name",
@@ -319,7 +319,7 @@ def test_an_event_of_newer_code_waits_and_holds_nobody_up(
         stdin="Celia Finch sold salt.",
     )
 
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert outcome.returncode == 0, outcome.stdout + outcome.stderr
     until(lambda: set(unacknowledged(stack).values()) == {(0, 0)})
     assert len(dead_letters(stack)) == before
     told = stack.run("doctor", "--workspace", WORKSPACE).stdout

@@ -59,11 +59,11 @@ class OlderStack:
             "--data",
             str(self.folder / "data"),
         ]
-        done = subprocess.run(
+        outcome = subprocess.run(
             command, env={**env, "PYTHONPATH": path}, cwd=self.folder, check=False
         )
-        if done.returncode and required:
-            raise SystemExit(f"{arguments} ended with code {done.returncode}")
+        if outcome.returncode and required:
+            raise SystemExit(f"{arguments} ended with code {outcome.returncode}")
 
     def files(self, names: list[str], update: str = "") -> list[str]:
         """Write these documents and return their paths."""
