@@ -41,9 +41,11 @@ OpenAnswering = Callable[[Bus, Health], AbstractAsyncContextManager[Answering]]
 
 
 @asynccontextmanager
-async def open_here(settings: QuerySettings, bus: Bus, health: Health) -> AsyncGenerator[Answering]:
-    """Open the query service in this process."""
-    async with open_question_service(settings, bus, health) as service:
+async def open_here(
+    settings: QuerySettings, workspace: str, bus: Bus, health: Health
+) -> AsyncGenerator[Answering]:
+    """Open the query service in this process. `workspace`: that of questions that name none."""
+    async with open_question_service(settings, bus, health, workspace) as service:
         dependencies = service.questions.answering
         yield Answering(
             questions=service.questions,

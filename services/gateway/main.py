@@ -64,7 +64,7 @@ def main() -> None:
         process = "query"
         question_settings = read_settings("query", QuerySettings)
         app = closed(process, access, question_settings)
-        opener = partial(open_here, question_settings)
+        opener = partial(open_here, question_settings, settings.workspace)
     run(
         process,
         settings,

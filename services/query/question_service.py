@@ -1,10 +1,14 @@
 """What answers questions and follows the log for their answers, for whichever process does it."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
+from contracts.events import Event
+from contracts.graph import Generations
+from runtime.bus.port import Delivery
 from runtime.health import Health
 from runtime.models.roles import language_model
 from runtime.projections.watched_pointers import WatchedPointers
@@ -24,7 +28,10 @@ from services.query.receipts.publishing import AnswerReceipts
 from services.query.settings import QuerySettings
 from services.query.status.projection import on_events
 from services.query.visibility.followed_log import FollowedVisibility
+from services.query.warming import Warming
 from services.query.wiring import open_dependencies
+
+DEFAULT_WORKSPACE = "default"
 
 
 @dataclass(frozen=True)
@@ -41,10 +48,10 @@ class QuestionService:
 
 @asynccontextmanager
 async def open_question_service(
-    settings: QuerySettings, bus: Bus, health: Health
+    settings: QuerySettings, bus: Bus, health: Health, workspace: str = DEFAULT_WORKSPACE
 ) -> AsyncGenerator[QuestionService]:
     """Open stores and models, and publish what models are paid and the receipts of answers, inside
-    of the block.
+    of the block. `workspace`: that of questions that name none.
     """
     rows = open_documents(settings)
     try:
@@ -59,15 +66,24 @@ async def open_question_service(
             receipts = AnswerReceipts(bus.log, forms, answering_model(settings))
             past_answers = MemoryPastAnswers(bus.log, rows)
             questions = LocalQuestions(settings, dependencies, past, past_answers, receipts)
-            handle = partial(
+            project = partial(
                 on_events,
                 documents=dependencies.documents,
                 passages=dependencies.passages,
                 ledger=dependencies.ledger,
             )
+            assert dependencies.warm_caches
+            warming = Warming(dependencies, dependencies.warm_caches, pointers, workspace)
+
+            async def handle(
+                batch: Sequence[Delivery[Any]], generations: Generations, /
+            ) -> list[list[Event]]:
+                warming.notice(batch)
+                return await project(batch, generations)
+
             charges = Charges(bus.log)
             charging = nullcontext() if bus.region else charges.published_each_second()
-            async with charging, receipts.published_in_background():
+            async with charging, receipts.published_in_background(), warming.in_background():
                 subscription = Subscription("query-status", handle)
                 yield QuestionService(questions, charges, subscription, rows)
     finally:

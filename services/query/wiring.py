@@ -48,6 +48,7 @@ from services.query.adapters.row_cache import RowCache
 from services.query.adapters.searches import ModelVectorSearches
 from services.query.adapters.sources import Sources, cached_sources
 from services.query.adapters.tool_choices import ModelToolChoices
+from services.query.adapters.warm_caches import SourceCaches
 from services.query.adapters.word_embeddings import CachedWordEmbedder
 from services.query.answering.ask import ask
 from services.query.answering.comparison import CompareAnswers, compare_answers
@@ -158,6 +159,7 @@ def _dependencies(
         tool_choices=open_tool_choices(chat, rows, settings),
         effort_limits=settings.effort_limits,
         vector_searches=searches,
+        warm_caches=SourceCaches(sources, searches),
     )
 
 

@@ -30,5 +30,5 @@ def cached_sources(rows: Rows, graph: Graph, cache: ProjectionCache) -> Sources:
     passages = RowPassages(rows)
     aliases = RowAliases(rows)
     reader = CachedGraph(graph, cache)
-    names = NameIndexes(graph, documents, aliases)
+    names = NameIndexes(graph, documents, aliases, cache)
     return Sources(rows, graph, documents, passages, aliases, cache, reader, names)

@@ -32,6 +32,7 @@ from services.query.retrieval.port import (
     PassageReranker,
     ProvenanceReader,
     VectorReader,
+    WarmCaches,
 )
 from services.query.status.port import Documents, Passages
 from services.query.visibility.port import NoVisibility, Visibility
@@ -101,6 +102,8 @@ class RetrievalDependencies:
     vector_reader: VectorReader
     """The vectors as questions compare themselves with them, possibly cached."""
     cache_invalidation: CacheInvalidation
+    warm_caches: WarmCaches | None = None
+    """None where nothing is kept between questions."""
     documents: Documents
     passages: Passages
     provenance: ProvenanceReader

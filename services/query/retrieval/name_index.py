@@ -1,8 +1,10 @@
 """Index of one workspace's entity names by normal form, surname and spelling."""
 
 from array import array
+from bisect import insort
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from heapq import nsmallest
 from itertools import count
 from typing import NamedTuple
 
@@ -27,7 +29,8 @@ letter.
 COMPARED = 20
 """Largest number of names that one form is compared with letter by letter."""
 
-_SURNAMED = frozenset({"person", "other", "unknown", ""})
+_PERSON = "person"
+_SURNAMED = frozenset({_PERSON, "other", "unknown", ""})
 
 _numbers = count()
 
@@ -43,15 +46,30 @@ class SpanMeaning(NamedTuple):
     """Those that a passage is about which begins with the span."""
 
 
+class _NameWords(NamedTuple):
+    """The words by which a name is looked for."""
+
+    forms: Sequence[Sequence[Word]]
+    """Without and, of a name with one, with its first "the"."""
+    reading: Sequence[Word]
+    """Of a name in a script that is compared by characters: in Latin letters."""
+    surname: str
+    """Empty where none may stand for it."""
+
+
 class NameIndex:
     """Index of one workspace's entity names by normal form, surname and spelling; `add` fills
     it. One thread at a time reads it.
+
+    What is found depends on the names alone, not on the order in which they came.
     """
 
     def __init__(self) -> None:
         self.number = next(_numbers)
         """No other index of this process has it."""
         self._names: list[str] = []
+        """By number; also names that are no more."""
+        self._numbers: dict[str, int] = {}
         self._by_form: dict[str, list[int]] = {}
         self._by_last: dict[str, list[int]] = {}
         self._longest: dict[str, int] = {}
@@ -61,72 +79,120 @@ class NameIndex:
         """
         self._forms: list[str] = []
         self._indexed = 0
-        """How many forms `_trigrams` has, the first ones: not every question has misspelt names."""
+        """How many forms `_trigrams` has, the first ones: not every index is asked for misspelt
+        names.
+        """
         self._trigrams: defaultdict[str, array[int]] = defaultdict(lambda: array("I"))
         self._keys = NameKeys()
+        """What the tables lack."""
         self._tables: NameTables | None = None
         self.meanings: dict[int, SpanMeaning] = {}
         """What spans of words mean, by their keys, as far as passages were searched for names:
         those of several words or several entities."""
 
     def __len__(self) -> int:
-        return len(self._names)
+        return len(self._numbers)
 
     def add(self, names: Iterable[tuple[str, str]]) -> None:
         """Add pairs of an entity name and its type; the caller gives each name once."""
-        self._forget()
+        self.meanings.clear()
         for name, type in names:
-            spelling = one_spelling(name)
-            name_words = words(spelling)
-            if not name_words or len(name_words) > MAX_NAME_WORDS:
-                continue
-            number = len(self._names)
-            self._names.append(name)
-            self._add_form(name_words, number)
-            if name_words[0].form == "the" and len(name_words) > 1:
-                self._add_form(name_words[1:], number)
-            if is_character(name_words[0].form) and (reading := words(anyascii(name))):
-                self._by_reading.setdefault(normal_form(reading), []).append(number)
-                self._keys.readings.append(name_key(word.form for word in reading))
-                self._note_length(reading)
-            if type.lower() in _SURNAMED and _ends_with_surname(spelling, name_words):
-                self._by_last.setdefault(name_words[-1].form, []).append(number)
-                self._keys.surnames.append(name_key([name_words[-1].form]))
+            if name_words := _words_of(name, type):
+                self._put(name, name_words)
+
+    def renew(self, types: Mapping[str, str | None]) -> None:
+        """Have these names, with these types, and none of those without a type."""
+        changed_types: dict[str, str] = {}
+        for name, type in types.items():
+            if name in self._numbers and not self._is_same(name, type):
+                self._withdraw(name)
+            if type is not None and name not in self._numbers:
+                changed_types[name] = type
+        if changed_types:
+            self.add(changed_types.items())
 
     def add_aliases(self, aliases: Iterable[tuple[str, str]]) -> None:
         """Add pairs of another name and the entity it means, of entities that are in the index
         already.
         """
-        self._forget()
-        numbers = {name: number for number, name in enumerate(self._names)}
-        for alias, name in aliases:
-            if (
-                name in numbers
-                and 0 < len(alias_words := words(one_spelling(alias))) <= MAX_NAME_WORDS
-            ):
-                self._add_form(alias_words, numbers[name])
-
-    def _forget(self) -> None:
-        """Forget what follows from the names that were there."""
-        self._tables = None
         self.meanings.clear()
+        for alias, name in aliases:
+            alias_words = words(one_spelling(alias))
+            if name in self._numbers and 0 < len(alias_words) <= MAX_NAME_WORDS:
+                self._add_form(alias_words, self._numbers[name])
+
+    def prepare(self) -> None:
+        """Make what the first search would: tables, and the index of spellings."""
+        self.tables()
+        self._index_trigrams()
 
     def tables(self) -> NameTables:
-        """Return the tables of the names that were added; they are made once."""
+        """Return the tables of the names that were added; only what they lack is made."""
         if self._tables is None:
             self._tables = self._keys.tables()
+        elif self._keys.forms:
+            self._tables = self._tables.with_keys(self._keys)
+        else:
+            return self._tables
+        self._keys = NameKeys()
         return self._tables
+
+    def _put(self, name: str, name_words: _NameWords) -> None:
+        number = self._numbers[name] = len(self._names)
+        self._names.append(name)
+        for form in name_words.forms:
+            self._add_form(form, number)
+        if name_words.reading:
+            reading = normal_form(name_words.reading)
+            self._insert(self._by_reading.setdefault(reading, []), number)
+            self._keys.readings.append(name_key(word.form for word in name_words.reading))
+            self._note_length(name_words.reading)
+        if name_words.surname:
+            self._by_last.setdefault(name_words.surname, []).append(number)
+            self._keys.surnames.append(name_key([name_words.surname]))
 
     def _add_form(self, name_words: Sequence[Word], number: int) -> None:
         form = normal_form(name_words)
+        if form not in self._by_form:
+            self._forms.append(form)
         if number in (numbers := self._by_form.setdefault(form, [])):
             return
-        numbers.append(number)
+        self._insert(numbers, number)
         self._keys.forms.append(name_key(word.form for word in name_words))
         self._keys.entities.append(number)
         self._note_length(name_words)
-        if len(numbers) == 1:
-            self._forms.append(form)
+
+    def _is_same(self, name: str, type: str | None) -> bool:
+        """Return whether a name that is here would be looked for by the same words."""
+        name_words = _words_of(name, type) if type is not None else None
+        if name_words is None:
+            return False
+        any_words = _words_of(name, _PERSON)
+        surnamed = self._by_last.get(any_words.surname, ()) if any_words else ()
+        return (self._numbers[name] in surnamed) == bool(name_words.surname)
+
+    def _withdraw(self, name: str) -> None:
+        """Have the name no more. What it was called besides stays, and means nothing."""
+        name_words = _words_of(name, _PERSON)
+        assert name_words
+        number = self._numbers.pop(name)
+        self.meanings.clear()
+        left: dict[int, list[int]] = {}
+        for form in name_words.forms:
+            numbers = self._by_form[normal_form(form)]
+            numbers.remove(number)
+            left[name_key(word.form for word in form)] = numbers
+        readings = _without(self._by_reading, normal_form(name_words.reading), number)
+        surnames = _without(self._by_last, name_words.surname, number)
+        self._tables = self.tables().with_left(
+            left,
+            {name_key(word.form for word in name_words.reading): readings},
+            {name_key([name_words.surname]): surnames},
+        )
+
+    def _insert(self, numbers: list[int], number: int) -> None:
+        """Add a number in the order of names."""
+        insort(numbers, number, key=self._names.__getitem__)
 
     def _note_length(self, name_words: Sequence[Word]) -> None:
         first = name_words[0].form
@@ -242,8 +308,34 @@ class NameIndex:
                 for n in likely.tolist()
             ]
         )
-        order = np.argsort(-dice, kind="stable")[:COMPARED]
-        return [int(likely[n]) for n in order if dice[n] >= LIKE_ENOUGH]
+        like_enough = [
+            (-float(dice[n]), self._forms[number], number)
+            for n, number in enumerate(likely.tolist())
+            if dice[n] >= LIKE_ENOUGH and self._by_form[self._forms[number]]
+        ]
+        return [number for _, _, number in nsmallest(COMPARED, like_enough)]
+
+
+def _words_of(name: str, type: str) -> _NameWords | None:
+    """Return the words by which a name of this type is looked for; None for one that is not."""
+    spelling = one_spelling(name)
+    name_words = words(spelling)
+    if not name_words or len(name_words) > MAX_NAME_WORDS:
+        return None
+    forms = [name_words]
+    if name_words[0].form == "the" and len(name_words) > 1:
+        forms.append(name_words[1:])
+    reading = words(anyascii(name)) if is_character(name_words[0].form) else []
+    surnamed = type.lower() in _SURNAMED and _ends_with_surname(spelling, name_words)
+    return _NameWords(forms, reading, name_words[-1].form if surnamed else "")
+
+
+def _without(numbers_by_form: Mapping[str, list[int]], form: str, number: int) -> int:
+    """Take the number away from those of a form, if it is among them; return how many are left."""
+    numbers = numbers_by_form.get(form, [])
+    if number in numbers:
+        numbers.remove(number)
+    return len(numbers)
 
 
 def _ends_with_surname(name: str, name_words: Sequence[Word]) -> bool:

@@ -5,8 +5,8 @@ They are hashes of this process, of 64 bits: no other process has the same ones.
 """
 
 from array import array
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,6 +81,33 @@ class KeyTable:
         """Return the table with how often each key occurs."""
         return cls._of_sorted(*np.unique(keys, return_counts=True))
 
+    def joined(
+        self, other: "KeyTable", combined: Callable[[Integers, Integers], Integers]
+    ) -> "KeyTable":
+        """Return the table of both, with `combined` of the values of each key of the other one."""
+        return self._with(other.keys, combined(self.values_of(other.keys), other.values))
+
+    def with_values(self, values: Mapping[int, int]) -> "KeyTable":
+        """Return the table with these values by key; 0 stands for none."""
+        in_order = sorted(values)
+        return self._with(
+            np.array(in_order, np.uint64), np.array([values[key] for key in in_order], np.int64)
+        )
+
+    def _with(self, keys: Keys, values: Integers) -> "KeyTable":
+        """Return the table with these values of sorted keys, each once."""
+        places = np.searchsorted(self.keys, keys)
+        is_there = np.zeros(len(keys), np.bool_)
+        inside = np.flatnonzero(places < len(self.keys))
+        is_there[inside] = self.keys[places[inside]] == keys[inside]
+        all_values = self.values.copy()
+        all_values[places[is_there]] = values[is_there]
+        new_places = places[~is_there]
+        return KeyTable._of_sorted(
+            np.insert(self.keys, new_places, keys[~is_there]),
+            np.insert(all_values, new_places, values[~is_there]),
+        )
+
     @classmethod
     def _of_sorted(cls, keys: Keys, values: Integers) -> "KeyTable":
         bits = min(_MAX_FIRST_BITS, len(keys).bit_length() + 3)
@@ -106,6 +133,41 @@ class NameTables:
     """How many are called so in Latin letters."""
     entities_of_surnames: KeyTable
     """How many entities' names end with the word."""
+
+    def with_keys(self, keys: "NameKeys") -> "NameTables":
+        """Return the tables with further names."""
+        further = keys.tables()
+        return NameTables(
+            longest=self.longest.joined(further.longest, np.maximum),
+            longest_by_two=self.longest_by_two.joined(further.longest_by_two, np.maximum),
+            entities_of_forms=self.entities_of_forms.joined(further.entities_of_forms, np.add),
+            last_entities=self.last_entities.joined(further.last_entities, np.maximum),
+            entities_of_readings=self.entities_of_readings.joined(
+                further.entities_of_readings, np.add
+            ),
+            entities_of_surnames=self.entities_of_surnames.joined(
+                further.entities_of_surnames, np.add
+            ),
+        )
+
+    def with_left(
+        self,
+        forms: Mapping[int, Sequence[int]],
+        readings: Mapping[int, int],
+        surnames: Mapping[int, int],
+    ) -> "NameTables":
+        """Return the tables where these entities are left of forms, and so many of readings and of
+        surnames.
+        """
+        counts = {key: len(entities) for key, entities in forms.items()}
+        last = {key: max(entities, default=-1) + 1 for key, entities in forms.items()}
+        return replace(
+            self,
+            entities_of_forms=self.entities_of_forms.with_values(counts),
+            last_entities=self.last_entities.with_values(last),
+            entities_of_readings=self.entities_of_readings.with_values(readings),
+            entities_of_surnames=self.entities_of_surnames.with_values(surnames),
+        )
 
     def are_names(self, keys: Keys, max_entities: int) -> Booleans:
         """Return for each key whether it is a name of at most so many entities."""

@@ -169,6 +169,20 @@ class EntityNames(Protocol):
         ...
 
 
+class WarmCaches(Protocol):
+    """What questions read of workspaces, as far as this process keeps it in memory."""
+
+    def workspaces(self) -> Sequence[str]:
+        """Return those that questions were asked in, the one asked last last."""
+        ...
+
+    async def warm(self, partitions: Partitions) -> None:
+        """Read what questions of a workspace would read first, or has changed since. Raises
+        `Unavailable`.
+        """
+        ...
+
+
 class PassageReader(Protocol):
     """Reads the words of passages, as they are stored beside them, for the mode `walk`."""
 

@@ -10,7 +10,7 @@ from contracts.events import GraphMerged
 from contracts.graph import Entity, Partition, Relation
 from runtime.metrics.instruments import count_lookups
 from runtime.stores.graph.port import Graph, Neighbourhood, Node, RelationSummary
-from services.query.retrieval.caches.graph_snapshot import TIES, Star
+from services.query.retrieval.caches.graph_snapshot import ENTITY, RELATION, TIES, Star
 from services.query.retrieval.caches.invalidation import Kind, ProjectionCache
 from services.query.retrieval.caches.whole_graph import WholeGraph
 
@@ -34,7 +34,7 @@ class CachedGraph:
         snapshot = self._whole.snapshot(partition)
         return await self._get(
             partition,
-            ("entity",),
+            (ENTITY,),
             names,
             snapshot.entities(names) if snapshot else {},
             lambda absent_names: self._graph.entities(partition, absent_names),
@@ -47,7 +47,7 @@ class CachedGraph:
         snapshot = self._whole.snapshot(partition)
         return await self._get(
             partition,
-            ("relation",),
+            (RELATION,),
             pairs,
             snapshot.relations(pairs) if snapshot else {},
             lambda absent_names: self._graph.relations(partition, absent_names),
@@ -151,13 +151,19 @@ class CachedGraph:
         values |= await self._cache.get_or_read(partition, kind, absent_names, read)
         return {name: values[name] for name in names if name in values}
 
+    async def renew(self, partition: Partition) -> None:
+        """Read what has changed of a graph that is cached whole, and all of one that may be. Raises
+        `Unavailable`.
+        """
+        await self._whole.renew(partition)
+
     async def close(self) -> None:
         """End what reads the graph beside the questions."""
         await self._whole.close()
 
     def _changed_keys(self, event: GraphMerged) -> Iterator[tuple[Any, ...]]:
         for entity in event.entities:
-            yield "entity", entity.name
+            yield ENTITY, entity.name
             yield "node", entity.name
             # An entity that is new has a degree from now on, and one that is gone has none.
             yield "degree", entity.name
@@ -165,7 +171,7 @@ class CachedGraph:
             for limit in self._limits:
                 yield "star", limit, entity.name
         for relation in event.relations:
-            yield "relation", (relation.source, relation.target)
+            yield RELATION, (relation.source, relation.target)
             for name in (relation.source, relation.target):
                 yield "degree", name
                 yield TIES, name

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contracts.events import VectorsIndexed
-from contracts.graph import Hit, Partition, VectorKind
+from contracts.graph import VECTOR_KINDS, Hit, Partition, VectorKind
 from contracts.ids import chunk_place, chunk_vector_id
 from runtime.models.port import Vector
 from runtime.stores.vectors.fields import FILTERED_DOCUMENTS, similarities, single_precision
@@ -82,6 +82,11 @@ class CachedVectors:
         else:
             scores = await self._similarities(partition, chunk_by_id, question_vector)
         return {chunk_by_id[id]: score for id, score in scores.items()}
+
+    async def renew(self, partition: Partition) -> None:
+        """Read the vectors of each kind that may be cached whole and is not."""
+        for kind in VECTOR_KINDS:
+            await self._whole.renew(partition, kind)
 
     async def close(self) -> None:
         """End what is being read."""

@@ -8,6 +8,7 @@ others are still current.
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from itertools import count
 from sys import getsizeof
@@ -22,11 +23,11 @@ from contracts import subjects
 from contracts.events import Event
 from contracts.graph import Entity, Partition, Relation
 from runtime.bus.codec import decode
-from runtime.bus.port import Log
+from runtime.bus.port import Log, Message
 from runtime.errors import Poison, Retryable
 from runtime.metrics.instruments import count_lookups
 from runtime.stores.graph.port import Node, RelationSummary
-from services.query.retrieval.caches.graph_snapshot import GraphSnapshot, Star
+from services.query.retrieval.caches.graph_snapshot import ENTITY, GraphSnapshot, Star
 from services.query.retrieval.caches.vector_matrix import VectorMatrix
 
 logger = structlog.get_logger(__name__)
@@ -41,10 +42,19 @@ ChangedKeys = Callable[[Any], Iterable[tuple[Hashable, ...]]]
 SNAPSHOT: Kind = ("snapshot",)
 """The kind of an entry that is a whole graph, under the key None."""
 
+NAMES: Kind = ("changed names",)
+"""The kind of an entry that is a `ChangedNames`, under the key None."""
+
+FOLLOWING = (SNAPSHOT, NAMES)
+"""The kinds of entries that are told what changes, and stay."""
+
 MAX_EVENTS = 50
-"""Events of a type that are read one by one; after more of them, all entries of the partition are
-dropped. Reading so many takes some 20 ms, and a graph of 1,000 documents anew some seconds.
+"""Events of a type that are read one by one for a question; after more of them, all entries of the
+partition are dropped. Reading so many takes some 20 ms, and a graph of 1,000 documents anew some
+seconds.
 """
+MAX_EVENTS_UNASKED = 500
+"""Events of a type that are read while no question waits: of more documents all is read anew."""
 
 MAX_PARTITIONS = 1000
 
@@ -81,6 +91,24 @@ class _PartitionState:
     def is_current(self) -> bool:
         """Whether entries may be stored and read."""
         return self.position >= 0
+
+
+class ChangedNames:
+    """Names of entities that events have named since they were last taken."""
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+
+    def forget(self, change: tuple[Any, ...]) -> None:
+        """Add the name of a change: see `ChangedKeys`."""
+        if change[0] == ENTITY:
+            self.names.add(change[1])
+
+    def take(self) -> set[str]:
+        """Return the names, and have none any more."""
+        names = self.names
+        self.names = set()
+        return names
 
 
 @dataclass
@@ -160,6 +188,12 @@ class ProjectionCache:
         state = self._states.get(partition)
         return self._entries.get((state.epoch, *kind, key)) if state else None
 
+    def drop(self, partition: Partition, kind: Kind, key: Hashable = None) -> None:
+        """Have the entry no more."""
+        state = self._states.get(partition)
+        if state is not None:
+            self._entries.pop((state.epoch, *kind, key), None)
+
     def cached_keys(self, partition: Partition, kind: Kind, keys: Iterable[K]) -> set[K]:
         """Return the keys that are cached."""
         state = self._states.get(partition)
@@ -167,16 +201,22 @@ class ProjectionCache:
             return set()
         return {key for key in keys if (state.epoch, *kind, key) in self._entries}
 
-    async def refresh(self, *partitions: Partition) -> None:
+    def workspaces(self) -> list[str]:
+        """Return the workspaces of which anything may be cached."""
+        return list({partition.workspace: None for partition in self._states})
+
+    async def refresh(self, *partitions: Partition, max_events: int = MAX_EVENTS) -> None:
         """See `CacheInvalidation.refresh`. One read of the log serves all partitions of a
-        workspace.
+        workspace. After more than `max_events` events of a type all entries are dropped.
         """
         if not self._entries.maxsize:
             return
         by_workspace: dict[str, list[Partition]] = {}
         for partition in dict.fromkeys(partitions):
             by_workspace.setdefault(partition.workspace, []).append(partition)
-        await asyncio.gather(*(self._refresh(tuple(group)) for group in by_workspace.values()))
+        await asyncio.gather(
+            *(self._refresh(tuple(group), max_events) for group in by_workspace.values())
+        )
 
     async def get_or_read(
         self,
@@ -208,7 +248,7 @@ class ProjectionCache:
                 self._store({(*prefix, key): entries[key] for key in absent_keys})
         return {key: entries[key] for key in keys if entries[key] is not None}
 
-    async def _refresh(self, partitions: tuple[Partition, ...]) -> None:
+    async def _refresh(self, partitions: tuple[Partition, ...], max_events: int) -> None:
         """Read the log once for all questions that wait for these partitions of one workspace."""
         refresh = self._refreshes.setdefault(partitions, _SharedRefresh())
         refresh.requested += 1
@@ -219,7 +259,7 @@ class ProjectionCache:
             # Whoever comes later may have seen a change that this read of the log does not.
             newest_ticket = refresh.requested
             try:
-                await self._catch_up(partitions)
+                await self._catch_up(partitions, max_events)
             except (Retryable, Poison) as error:  # a newer version of an event is Retryable
                 logger.warning(
                     "changes cannot be seen", workspace=partitions[0].workspace, error=str(error)
@@ -228,7 +268,7 @@ class ProjectionCache:
                     self._states.pop(partition, None)
             refresh.completed = newest_ticket
 
-    async def _catch_up(self, partitions: Sequence[Partition]) -> None:
+    async def _catch_up(self, partitions: Sequence[Partition], max_events: int) -> None:
         """Invalidate what the events of one workspace name since its partitions were refreshed."""
         states = [self._states.setdefault(partition, _PartitionState()) for partition in partitions]
         workspace = partitions[0].workspace
@@ -246,32 +286,53 @@ class ProjectionCache:
         current = [state for state in states if state.is_current]
         is_complete = bool(current)
         for type_name in self._changed_by if current else ():
-            is_complete &= await self._invalidate(current, workspace, type_name)
+            is_complete &= await self._invalidate(current, workspace, type_name, max_events)
         for state in states:
             if not state.is_current or not is_complete:
                 state.epoch = next(_numbers)
             state.position = end
 
     async def _invalidate(
-        self, states: Sequence[_PartitionState], workspace: str, type_name: str
+        self,
+        states: Sequence[_PartitionState],
+        workspace: str,
+        type_name: str,
+        max_events: int,
     ) -> bool:
         """Drop the entries that events of this type name; returns False when there are too many."""
         position = min(state.position for state in states)
         subject = subjects.of_type_in(workspace, type_name)
-        for _ in range(MAX_EVENTS):
+        for _ in range(min(max_events, MAX_EVENTS)):
             message = await self._log.following(position, subject)
             if message is None:
                 return True
-            event: Event = decode(message.data, message.subject, message.headers).data
-            for state in states:
-                state.invalidations = next(_numbers)
-                snapshot: GraphSnapshot | None = self._entries.get((state.epoch, *SNAPSHOT, None))
-                for key in self._changed_by[type_name](event):
-                    self._entries.pop((state.epoch, *key), None)
-                    if snapshot is not None:
-                        snapshot.forget(key)
+            self._drop_changed(states, type_name, message)
             position = message.sequence
-        return False
+        left = max_events - MAX_EVENTS
+        async with aclosing(self._log.history(workspace, None, type_name, position)) as history:
+            async for message in history:
+                left -= 1
+                if left < 0:
+                    return False
+                self._drop_changed(states, type_name, message)
+        return True
+
+    def _drop_changed(
+        self, states: Sequence[_PartitionState], type_name: str, message: Message
+    ) -> None:
+        """Drop the entries that an event names, or tell those of it that stay."""
+        event: Event = decode(message.data, message.subject, message.headers).data
+        for state in states:
+            state.invalidations = next(_numbers)
+            following: list[GraphSnapshot | ChangedNames] = [
+                entry
+                for kind in FOLLOWING
+                if (entry := self._entries.get((state.epoch, *kind, None))) is not None
+            ]
+            for key in self._changed_by[type_name](event):
+                self._entries.pop((state.epoch, *key), None)
+                for entry in following:
+                    entry.forget(key)
 
     def _store(self, entries: Mapping[Hashable, Any]) -> None:
         # The LRU cache raises for an entry that is larger than all of it.
@@ -287,13 +348,14 @@ def entry_size(
     | Star
     | VectorMatrix
     | GraphSnapshot
+    | ChangedNames
     | list[RelationSummary]
     | NDArray[np.float32]
     | int
     | None,
 ) -> int:
     """Return the bytes that an entry takes, about."""
-    if entry is None or isinstance(entry, int):
+    if entry is None or isinstance(entry, int | ChangedNames):
         return ENTRY_OVERHEAD
     if isinstance(entry, VectorMatrix | GraphSnapshot):
         return ENTRY_OVERHEAD + entry.size

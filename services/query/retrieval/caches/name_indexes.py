@@ -1,11 +1,11 @@
-"""Cache of each workspace's name index: built on the first question, rebuilt when the workspace has
-changed.
+"""Cache of each workspace's name index: built before the first question or on it, and moved by what
+the log says of the graph.
 """
 
 import asyncio
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import structlog
@@ -14,6 +14,8 @@ from contracts.graph import Partition
 from runtime.errors import Unavailable
 from runtime.stores.graph.port import Graph
 from services.query.partitions import Partitions
+from services.query.retrieval.caches.invalidation import NAMES, ChangedNames, ProjectionCache
+from services.query.retrieval.concurrency import in_turn
 from services.query.retrieval.name_index import NameIndex
 from services.query.retrieval.port import EntityAliases
 from services.query.status.port import NEWEST, Documents
@@ -38,9 +40,11 @@ tenth of the time.
 MAX_WAIT = 0.1
 """Seconds a question waits for a build before it uses the old index, or an empty one."""
 MAX_AGE = 60.0
-"""Seconds after which an index is rebuilt even if nothing seems to have changed: an edit shows
-before it is folded.
+"""Seconds after which an index is rebuilt even if nothing seems to have changed, where the log does
+not say what has or people have given other names: an edit shows before it is folded.
 """
+TOO_LARGE_AGE = 3600.0
+"""Seconds after which it is seen whether a workspace still has too many names."""
 VERSION_SECONDS = 0.2
 """Seconds for which a version of the workspace is cached. A name that the index lacks is looked up
 in the graph anyway.
@@ -49,6 +53,10 @@ PAGE_SIZE = 5000
 """Names per read of the graph store."""
 ADDED_AT_ONCE = 200
 """Names that are added without a pause, so that a question is answered beside a build."""
+
+_UNKNOWN: WorkspaceVersion = ("", -1, -1)
+_MOVED = 0
+"""In place of a hash of names, of an index that has changed since it was built."""
 
 
 @dataclass
@@ -62,17 +70,23 @@ class _CachedIndex:
     build_seconds: float = 0.0
     build: asyncio.Task[None] | None = None
     names_hash: int = 0
-    version: WorkspaceVersion = ("", -1, -1)
+    version: WorkspaceVersion = _UNKNOWN
     """As it was read at `version_read_at`."""
     version_read_at: float = float("-inf")
+    edits: int = 0
+    """As often as the graph had been edited before the build."""
+    is_too_large: bool = False
+    """The workspace has more than `MAX_NAMES`, and the index none."""
+    changed: ChangedNames | None = None
+    """What has changed of the graph since the names were read; None where nobody says."""
 
 
 class NameIndexes:
     """`EntityNames` over the graph store.
 
-    A workspace has changed if its number of documents, the time of its newest document change or
-    its number of edits differs; this takes two small reads. Every merge also updates its document's
-    status.
+    With a `cache` it follows the log: of a workspace without edits only the names are read anew
+    that GraphMerged names. Otherwise a workspace has changed if its number of documents, the time
+    of its newest document change or its number of edits differs.
     """
 
     def __init__(
@@ -80,11 +94,14 @@ class NameIndexes:
         graph: Graph,
         documents: Documents,
         aliases: EntityAliases,
+        cache: ProjectionCache | None = None,
+        *,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._graph = graph
         self._documents = documents
         self._aliases = aliases
+        self._cache = cache
         self._clock = clock
         self._entries: OrderedDict[tuple[Partition, Partition], _CachedIndex] = OrderedDict()
 
@@ -92,18 +109,60 @@ class NameIndexes:
         """See `EntityNames.of`. No question waits long for a build: the first ones of a workspace
         get an empty index.
         """
-        key = (partitions.graph, partitions.status)
-        entry = self._entries.setdefault(key, _CachedIndex())
-        self._entries.move_to_end(key)
-        version = await self._version(entry, partitions)
-        if entry.build is None and self._is_due(entry, version):
-            entry.build = asyncio.create_task(self._build(entry, partitions, version))
+        entry = self._entry(partitions)
+        await self._start(entry, partitions)
         if entry.build is not None:
             await asyncio.wait([entry.build], timeout=MAX_WAIT)
         if entry.build is None and entry.built_version is None:
             raise Unavailable("the names of the workspace cannot be read")
         self._evict()
         return entry.index
+
+    async def renew(self, partitions: Partitions) -> None:
+        """Return when the index is as current as the last refresh of the cache. Raises
+        `Unavailable`.
+        """
+        entry = self._entry(partitions)
+        await self._start(entry, partitions)
+        if entry.build is not None:
+            await asyncio.wait([entry.build])
+        self._evict()
+
+    def _entry(self, partitions: Partitions) -> _CachedIndex:
+        key = (partitions.graph, partitions.status)
+        entry = self._entries.setdefault(key, _CachedIndex())
+        self._entries.move_to_end(key)
+        return entry
+
+    async def _start(self, entry: _CachedIndex, partitions: Partitions) -> None:
+        """Begin to bring the index up to date, unless that goes on already or is not due."""
+        changed = entry.changed
+        if changed is not None and changed is not self._followed(partitions.graph):
+            # More has changed than was followed.
+            entry.changed = changed = None
+            entry.built_version = _UNKNOWN
+        if changed is not None:
+            edits = await self._aliases.changes(partitions.graph)
+            if edits == entry.edits == 0:
+                if changed.names and entry.build is None:
+                    entry.build = asyncio.create_task(self._follow(entry, partitions, changed))
+                return
+        version = await self._version(entry, partitions)
+        if entry.build is None and self._is_due(entry, version):
+            entry.build = asyncio.create_task(self._build(entry, partitions, version))
+
+    def _followed(self, partition: Partition) -> ChangedNames | None:
+        """Return what the log says has changed of the names; None where it does not."""
+        return self._cache.cached(partition, NAMES, None) if self._cache else None
+
+    def _followed_from_now(self, partition: Partition) -> ChangedNames | None:
+        """Have the log say from now on what changes."""
+        changed = ChangedNames()
+        if self._cache is None or not self._cache.store_unless_changed(
+            partition, self._cache.invalidations(partition), NAMES, {None: changed}
+        ):
+            return None
+        return changed
 
     async def close(self) -> None:
         """Cancel running builds."""
@@ -127,6 +186,8 @@ class NameIndexes:
 
     def _is_due(self, entry: _CachedIndex, version: WorkspaceVersion) -> bool:
         age = self._clock() - entry.built_at
+        if entry.is_too_large:
+            return age > TOO_LARGE_AGE
         if age <= PAUSE_RATIO * entry.build_seconds:
             return False
         return entry.built_version != version or age > MAX_AGE
@@ -136,9 +197,12 @@ class NameIndexes:
     ) -> None:
         start = self._clock()
         try:
+            entry.changed = self._followed_from_now(partitions.graph)
+            _, _, entry.edits = version
             await self._read(entry, partitions.graph)
             entry.built_version = version
         except Unavailable as error:
+            entry.changed = None
             logger.warning(
                 "names cannot be read", workspace=partitions.graph.workspace, error=str(error)
             )
@@ -147,12 +211,39 @@ class NameIndexes:
             entry.build_seconds = entry.built_at - start
             entry.build = None
 
+    async def _follow(
+        self, entry: _CachedIndex, partitions: Partitions, changed: ChangedNames
+    ) -> None:
+        """Read the names that have changed."""
+        names = changed.take()
+        try:
+            nodes = await self._graph.nodes(partitions.graph, names)
+            types = {name: nodes[name].type if name in nodes else None for name in sorted(names)}
+            await in_turn(_renew, entry.index, types)
+            entry.names_hash = _MOVED
+            if len(entry.index) > MAX_NAMES:
+                entry.index = NameIndex()
+                entry.is_too_large = True
+                entry.changed = None
+        except Unavailable as error:
+            changed.names |= names
+            logger.warning(
+                "names cannot be read", workspace=partitions.graph.workspace, error=str(error)
+            )
+        finally:
+            entry.build = None
+
     async def _read(self, entry: _CachedIndex, partition: Partition) -> None:
         """Read all names. While they are the same the index stays, and with it what was read out of
         passages by it.
         """
         names = await self._names(partition)
-        aliases = await self._aliases.of(partition)
+        entry.is_too_large = len(names) > MAX_NAMES
+        if entry.is_too_large:
+            names = []
+            entry.changed = None
+        # Without edits nobody has another name, and to see that is to read all entities.
+        aliases = await self._aliases.of(partition) if entry.edits else []
         names_hash = hash((tuple(names), tuple(aliases)))
         if entry.built_version is not None and names_hash == entry.names_hash:
             return
@@ -160,18 +251,18 @@ class NameIndexes:
         for start in range(0, len(names), ADDED_AT_ONCE):
             await asyncio.to_thread(index.add, names[start : start + ADDED_AT_ONCE])
         await asyncio.to_thread(index.add_aliases, aliases)
-        await asyncio.to_thread(index.tables)
+        await asyncio.to_thread(index.prepare)
         entry.index = index
         entry.names_hash = names_hash
 
     async def _names(self, partition: Partition) -> list[tuple[str, str]]:
-        """Return all names with their entities' types; none if they are too many."""
+        """Return all names with their entities' types, of too many only some."""
         names: list[tuple[str, str]] = []
         last_name = ""
         while page := await self._graph.scan_names(partition, last_name, PAGE_SIZE):
             names += page
             if len(names) > MAX_NAMES:
-                return []
+                break
             last_name = names[-1][0]
         return names
 
@@ -184,3 +275,8 @@ class NameIndexes:
             if entry.build is None:
                 total -= len(entry.index)
                 del self._entries[key]
+
+
+def _renew(index: NameIndex, types: Mapping[str, str | None]) -> None:
+    index.renew(types)
+    index.prepare()

@@ -31,6 +31,10 @@ PAGE_SIZE = 500
 """Rows that are read at once, about; questions are answered in between."""
 CACHE_SHARE = 0.5
 """The share of the cache that a graph may take."""
+MAX_CHANGED_SHARE = 0.25
+"""The share of a graph up to which what has changed of it is read by name: a row costs several
+times as much so.
+"""
 MAX_PARTITIONS = 1000
 
 
@@ -64,14 +68,52 @@ class WholeGraph:
 
     def count_misses(self, partition: Partition, *, entities: int = 0, nodes: int = 0) -> None:
         """Count entities whose relations had to be read, and others that had to be read alone;
-        begin an attempt when it is due.
+        begin an attempt when it is due. Of a graph that is cached no attempt would spare the rest.
         """
+        if self.snapshot(partition) is not None:
+            return
         misses = self._misses.setdefault(partition, _Misses())
         misses.count += entities + nodes / ROWS_PER_ENTITY
         is_due = misses.count >= misses.due and misses.attempt is None
         if is_due and self._cache.is_current(partition):
             misses.count = 0.0
             misses.attempt = asyncio.create_task(self._attempt(partition, misses))
+
+    async def renew(self, partition: Partition) -> None:
+        """Read what has changed of the graph if it is cached, else all of it, unless it was too
+        large. Raises `Unavailable`.
+        """
+        if not self._cache.is_current(partition):
+            return
+        snapshot = self.snapshot(partition)
+        if snapshot is not None and _is_mostly_current(snapshot):
+            async with self._cache.projection_lock:
+                await self._read_changes(partition, snapshot)
+            return
+        misses = self._misses.setdefault(partition, _Misses())
+        if misses.attempt is None and misses.due < math.inf:
+            misses.attempt = asyncio.create_task(self._attempt(partition, misses))
+        if misses.attempt is not None:
+            await asyncio.wait([misses.attempt])
+
+    async def _read_changes(self, partition: Partition, snapshot: GraphSnapshot) -> None:
+        """Have the snapshot know again what was forgotten, unless that changes meanwhile."""
+        changes = snapshot.changes()
+        if not changes.names and not changes.pairs:
+            return
+        since = self._cache.invalidations(partition)
+        entities = await self._graph.entities(partition, changes.names)
+        relations = await self._graph.relations(partition, changes.pairs)
+        if self._cache.invalidations(partition) != since or self.snapshot(partition) != snapshot:
+            return
+        former_rows = snapshot.renew(entities, relations)
+        new_rows = [*entities.values(), *relations.values()]
+        snapshot.size += sum(map(entry_size, new_rows)) - sum(map(entry_size, former_rows))
+        if snapshot.size > self._cache.max_bytes * CACHE_SHARE:
+            self._misses.setdefault(partition, _Misses()).due = math.inf
+            self._cache.drop(partition, SNAPSHOT)
+        else:
+            self._cache.store_unless_changed(partition, since, SNAPSHOT, {None: snapshot})
 
     async def close(self) -> None:
         """Cancel running attempts."""
@@ -108,3 +150,9 @@ class WholeGraph:
                 return len(snapshot)
         self._cache.store_unless_changed(partition, since, SNAPSHOT, {None: snapshot})
         return len(snapshot)
+
+
+def _is_mostly_current(snapshot: GraphSnapshot) -> bool:
+    """Return whether reading what has changed by name costs less than reading all."""
+    changes = snapshot.changes()
+    return len(changes.names) + len(changes.pairs) <= MAX_CHANGED_SHARE * len(snapshot)

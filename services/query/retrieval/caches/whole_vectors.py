@@ -83,6 +83,19 @@ class WholeVectors:
         if is_due and misses.attempt is None and self._cache.is_current(partition):
             misses.attempt = asyncio.create_task(self._attempt(partition, kind, misses))
 
+    async def renew(self, partition: Partition, kind: VectorKind) -> None:
+        """Read all vectors of that kind if they are not cached and may be."""
+        if not self._cache.is_current(partition) or self.cached(partition, kind) is not None:
+            return
+        misses = self._misses.setdefault((partition, kind), _Misses())
+        was_read = misses.not_before < math.inf
+        if was_read and self._cache.clock() < misses.not_before:
+            return
+        if misses.attempt is None:
+            attempt = self._attempt(partition, kind, misses, is_wanted=True)
+            misses.attempt = asyncio.create_task(attempt)
+        await asyncio.wait([misses.attempt])
+
     async def close(self) -> None:
         """Cancel running attempts."""
         attempts = [misses.attempt for misses in self._misses.values() if misses.attempt]
@@ -95,12 +108,15 @@ class WholeVectors:
             return False
         return self._cache.unchanged_for(partition) >= QUIET_SECONDS
 
-    async def _attempt(self, partition: Partition, kind: VectorKind, misses: _Misses) -> None:
+    async def _attempt(
+        self, partition: Partition, kind: VectorKind, misses: _Misses, *, is_wanted: bool = False
+    ) -> None:
         clock = self._cache.clock
         try:
             existing_rows = await self._vectors.count(partition, kind)
             misses.due = max(MIN_SEARCHES, existing_rows / ROWS_PER_SEARCH)
             is_paid = misses.searches >= misses.due or self._is_quiet(partition, misses)
+            is_paid |= is_wanted
             if existing_rows <= MAX_ROWS and not is_paid:
                 return
             misses.searches = 0

@@ -53,6 +53,7 @@ from services.query.retrieval.multihop.starts import (
     without_homonyms,
 )
 from services.query.retrieval.multihop.walk_context import Trail, graph_context, processing_info
+from services.query.retrieval.name_index import NameIndex
 from services.query.retrieval.passage_index.index import NO_MENTION, PassageIndex
 from services.query.retrieval.provenance import restrict_neighbourhood
 from services.query.retrieval.results import SearchResult
@@ -111,9 +112,8 @@ async def walk(
     `keywords` is not used. `documents` restricts the result to these documents. Raises
     `Unavailable`.
     """
-    refresh = deps.cache_invalidation.refresh(partitions.graph, partitions.vectors)
-    all_names, (vector,), _ = await asyncio.gather(
-        deps.entity_names.of(partitions), deps.embed([question.query]), refresh
+    all_names, (vector,) = await asyncio.gather(
+        _current_names(partitions, deps), deps.embed([question.query])
     )
     hits = await _hits(question, vector, partitions, deps, documents)
     names = ReadNames(all_names, partitions.graph, deps)
@@ -133,6 +133,12 @@ async def walk(
     info = processing_info(result.links, result.trails, around, entities, relations, documents)
     info["order"] = result.order
     return SearchResult(entities, relations, result.chunk_ids, context_tokens, info)
+
+
+async def _current_names(partitions: Partitions, deps: RetrievalDependencies) -> NameIndex:
+    """Return the names of the workspace as they are now, after all that is cached."""
+    await deps.cache_invalidation.refresh(partitions.graph, partitions.vectors)
+    return await deps.entity_names.of(partitions)
 
 
 async def _hits(

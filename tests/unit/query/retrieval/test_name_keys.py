@@ -1,6 +1,7 @@
 """Names are looked for in many words at once: the longest one that begins at each."""
 
 import random
+from itertools import product
 
 import numpy as np
 
@@ -74,3 +75,39 @@ def test_a_name_that_is_added_later_is_found_too() -> None:
     assert named_spans(words, index).lengths.tolist() == [2]
     index.add([("Ada Marsh Senior", "place")])
     assert named_spans(words, index).lengths.tolist() == [3]
+
+
+def test_names_that_come_and_go_leave_what_an_index_of_those_left_has() -> None:
+    chance = random.Random(11)
+    kinds = ("person", "place")
+    for _ in range(20):
+        index = NameIndex()
+        types: dict[str, str] = {}
+        for _ in range(6):
+            changed: dict[str, str | None] = {}
+            for _ in range(5):
+                name = " ".join(chance.choices(WORDS, k=chance.randint(1, 3)))
+                changed[name] = chance.choice((None, *kinds))
+            index.renew(changed)
+            types = {**types, **{n: t for n, t in changed.items() if t}}
+            types = {n: t for n, t in types.items() if changed.get(n, t)}
+            _same(index, types)
+
+
+def _same(index: NameIndex, types: dict[str, str]) -> None:
+    fresh_index = NameIndex()
+    fresh_index.add(sorted(types.items()))
+    assert len(index) == len(fresh_index) == len(types)
+    forms = [" ".join(pair).lower() for pair in product(WORDS, WORDS)]
+    forms += [word.lower() for word in WORDS]
+    for form in [*forms, "ada mrsh", "blue harbuor", "grey rivers"]:
+        assert index.by_name(form) == fresh_index.by_name(form)
+        assert index.by_surname(form) == fresh_index.by_surname(form)
+        assert index.by_spelling(form) == fresh_index.by_spelling(form)
+    keys = np.array([name_key(form.split()) for form in forms], np.uint64)
+    tables, fresh_tables = index.tables(), fresh_index.tables()
+    assert tables.are_names(keys, 3).tolist() == fresh_tables.are_names(keys, 3).tolist()
+    assert tables.are_surnames(keys).tolist() == fresh_tables.are_surnames(keys).tolist()
+    only = [index.names_of([n]) if n >= 0 else () for n in tables.only_entities(keys)]
+    fresh_only = fresh_tables.only_entities(keys)
+    assert only == [fresh_index.names_of([n]) if n >= 0 else () for n in fresh_only]

@@ -5,17 +5,22 @@ from typing import Any
 
 import pytest
 
+from contracts.events import GraphMerged
 from contracts.graph import Entity, Generations, Partition
+from contracts.values import EntityRevision
 from runtime.errors import Unavailable
 from runtime.stores.graph.memory import MemoryGraph
 from services.query.adapters.aliases import RowAliases
 from services.query.partitions import Partitions
 from services.query.question import Keywords, Question
-from services.query.retrieval.caches import name_indexes
+from services.query.retrieval.caches import invalidation, name_indexes
+from services.query.retrieval.caches.cached_graph import CachedGraph
+from services.query.retrieval.caches.invalidation import ProjectionCache
 from services.query.retrieval.caches.name_indexes import NameIndexes
 from services.query.retrieval.linking import link_entities
 from services.query.retrieval.multihop.walk import walk
-from tests.support.events import entity
+from services.query.retrieval.name_index import NameIndex
+from tests.support.events import entity, sealed
 from tests.support.querying import QueryHarness
 
 PARTITIONS = Partitions.of("w", Generations())
@@ -58,7 +63,7 @@ async def harness_and_indexes() -> tuple[QueryHarness, CountingGraph, NameIndexe
     return (
         harness,
         graph,
-        NameIndexes(graph, harness.documents, RowAliases(harness.rows), clock),
+        NameIndexes(graph, harness.documents, RowAliases(harness.rows), clock=clock),
         clock,
     )
 
@@ -184,3 +189,74 @@ async def test_what_was_not_asked_for_the_longest_is_forgotten_first(
         link_entities("Is Ada Marsh there?", await names.of(PARTITIONS))
         and graph.scans == scans + 1
     )
+
+
+class Followed:
+    """A graph whose changes are in the log, and its names."""
+
+    def __init__(self) -> None:
+        self.harness = QueryHarness(graph=CountingGraph())
+        self.cache = ProjectionCache(self.harness.log, 2**20)
+        self.reader = CachedGraph(self.harness.graph, self.cache)
+        aliases = RowAliases(self.harness.rows)
+        self.clock = Clock()
+        self.names = NameIndexes(
+            self.harness.graph, self.harness.documents, aliases, self.cache, clock=self.clock
+        )
+        self.revision = 0
+
+    async def put(self, **types: str) -> None:
+        """Have entities of these types; without one, no more."""
+        self.revision += 1
+        entities = [
+            Entity(name.replace("_", " "), self.revision, type, is_gone=not type)
+            for name, type in types.items()
+        ]
+        await self.harness.graph.put(PARTITIONS.graph, entities, [])
+        named = tuple(EntityRevision(name=each.name, revision=each.revision) for each in entities)
+        event = GraphMerged(chunks=(), entities=named, relations=())
+        await self.harness.log.publish(sealed(event, id=f"e{self.revision}", workspace="w"))
+
+    async def renewed(self) -> NameIndex:
+        await self.cache.refresh(PARTITIONS.graph)
+        await self.names.renew(PARTITIONS)
+        return await self.names.of(PARTITIONS)
+
+
+async def test_names_that_the_log_says_have_changed_are_read_alone() -> None:
+    followed = Followed()
+    await followed.put(Ada_Marsh="person", Otto_Brandt="person", Marsh="place")
+    index = await followed.renewed()
+    assert index.by_surname("brandt") == ("Otto Brandt",)
+    await followed.put(Otto_Brandt="organization", Eva_Brandt="person", Ada_Marsh="")
+    assert await followed.renewed() is index
+    graph: Any = followed.harness.graph
+    assert graph.scans == 1
+    assert index.by_surname("brandt") == ("Eva Brandt",) and index.by_name("ada marsh") == ()
+    assert index.by_name("otto brandt") == ("Otto Brandt",) and len(index) == 3
+
+
+async def test_names_are_read_anew_after_more_events_than_are_followed() -> None:
+    followed = Followed()
+    await followed.put(Ada_Marsh="person")
+    index = await followed.renewed()
+    for number in range(invalidation.MAX_EVENTS + 1):
+        await followed.put(**{f"Port_Elm_{number}": "place"})
+    followed.clock.now += 1
+    assert await followed.renewed() is not index
+    assert len(await followed.renewed()) == invalidation.MAX_EVENTS + 2
+
+
+async def test_a_workspace_that_grows_beyond_the_limit_is_not_followed_any_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(name_indexes, "MAX_NAMES", 2)
+    followed = Followed()
+    await followed.put(Ada_Marsh="person", Otto_Brandt="person")
+    assert len(await followed.renewed()) == 2
+    await followed.put(Eva_Brandt="person")
+    assert len(await followed.renewed()) == 0
+    graph: Any = followed.harness.graph
+    scans = graph.scans
+    await followed.put(Eva_Marsh="person")
+    assert len(await followed.renewed()) == 0 and graph.scans == scans

@@ -2,6 +2,7 @@
 sees what is so.
 """
 
+import random
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from itertools import pairwise
@@ -218,3 +219,45 @@ async def test_a_reading_is_cancelled_with_the_service(harness: Harness) -> None
     await harness.ask(*NAMES[:12])
     await harness.reader.close()
     assert harness.graph.calls["scan_relations"] == 0
+
+
+async def test_a_graph_is_read_before_the_first_question_and_moves_with_the_log(
+    harness: Harness,
+) -> None:
+    await harness.cache.refresh(SPACE)
+    await harness.reader.renew(SPACE)
+    chance = random.Random(5)
+    for _ in range(30):
+        names = chance.sample(NAMES, k=2)
+        pair = (min(names), max(names))
+        is_gone = chance.random() < 0.4
+        await harness.put(*names[: chance.randint(0, 2)], pairs=[pair], is_gone=is_gone)
+        await harness.cache.refresh(SPACE)
+        await harness.reader.renew(SPACE)
+        asked = [*names, *chance.sample(NAMES, k=4)]
+        before = await harness.graph.neighbourhood(SPACE, asked, limit=LIMIT)
+        await harness.ask(*asked)
+        # Of more relations than its limit the store itself says which it gives.
+        assert set(harness.reads) <= {"relation_summaries"}
+        assert await harness.reader.neighbourhood(SPACE, asked, limit=LIMIT) == before
+    assert harness.graph.calls["scan_relations"] == pages_of_relations(harness)
+
+
+def pages_of_relations(harness: Harness) -> int:
+    """Pages of one reading of all relations, an empty one at the end."""
+    return -(-len(PAIRS) // whole_graph.PAGE_SIZE) + 1
+
+
+async def test_a_graph_that_grows_too_large_is_cached_no_more() -> None:
+    harness = Harness(max_bytes=2**17)
+    await harness.put(*NAMES[:9])
+    await harness.cache.refresh(SPACE)
+    await harness.reader.renew(SPACE)
+    whole = harness.reader._whole  # pyright: ignore[reportPrivateUsage]
+    assert whole.snapshot(SPACE)
+    await harness.put(*NAMES, pairs=PAIRS)
+    await harness.put(*(f"m{number}" for number in range(90)))
+    for _ in range(2):
+        await harness.cache.refresh(SPACE)
+        await harness.reader.renew(SPACE)
+        assert whole.snapshot(SPACE) is None
