@@ -82,24 +82,24 @@ class Warming:
     async def _rest(self) -> None:
         """Return when no event has come for a while, or some have for long."""
         end = time.monotonic() + LONGEST_RUSH
-        while (left := self._last_event_at + QUIET - time.monotonic()) > 0:
+        while (seconds := self._last_event_at + QUIET - time.monotonic()) > 0:
             if time.monotonic() >= end:
                 return
-            await asyncio.sleep(left)
+            await asyncio.sleep(seconds)
 
     async def _look(self) -> None:
         """Warm what has changed, or is of another generation than before."""
-        changed = self._changed
+        changed_workspaces = self._changed
         self._changed = set()
-        others = [name for name in self.caches.workspaces() if name != self.workspace]
+        other_workspaces = [name for name in self.caches.workspaces() if name != self.workspace]
         try:
-            live = await self.pointers.live()
-            for workspace in (self.workspace, *others[1 - MAX_WORKSPACES :]):
-                if workspace in changed or self._warmed.get(workspace) != live:
-                    await self.caches.warm(Partitions.of(workspace, live))
-                    self._warmed[workspace] = live
+            generations = await self.pointers.live()
+            for workspace in (self.workspace, *other_workspaces[1 - MAX_WORKSPACES :]):
+                if workspace in changed_workspaces or self._warmed.get(workspace) != generations:
+                    await self.caches.warm(Partitions.of(workspace, generations))
+                    self._warmed[workspace] = generations
         except ServiceError as error:
-            self._changed |= changed
+            self._changed |= changed_workspaces
             logger.warning("caches cannot be filled", error=str(error))
 
     async def _rehearse(self, mode: Mode) -> None:
@@ -113,11 +113,11 @@ class Warming:
             text = " ".join(names) or "nothing"
             keywords = Keywords((text,), (text,))
             question = Question(text, mode, keywords=keywords, rerank=False)
-            async with self.dependencies.for_generation(partitions.vectors.generation) as own:
+            async with self.dependencies.for_generation(partitions.vectors.generation) as deps:
 
                 async def embed(texts: Sequence[str]) -> list[Vector]:
-                    return [[1.0] + [0.0] * (own.vectors.dimension - 1)] * len(texts)
+                    return [[1.0] + [0.0] * (deps.vectors.dimension - 1)] * len(texts)
 
                 await retrieve(
-                    question, partitions, replace(own, embed=embed, vector_searches=None)
+                    question, partitions, replace(deps, embed=embed, vector_searches=None)
                 )

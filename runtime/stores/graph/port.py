@@ -11,7 +11,7 @@ MOST_SOURCES = 12
 """Chunks that a node or a relation summary names at most: the first ones of its list."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Node:
     """An entity without its texts."""
 
@@ -23,7 +23,7 @@ class Node:
     """Chunks that name it."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class RelationSummary:
     """A relation without its texts, `source` ≤ `target`; with as much of the rest as was asked
     for.

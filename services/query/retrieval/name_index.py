@@ -177,15 +177,15 @@ class NameIndex:
         assert name_words
         number = self._numbers.pop(name)
         self.meanings.clear()
-        left: dict[int, list[int]] = {}
+        entities_left: dict[int, list[int]] = {}
         for form in name_words.forms:
             numbers = self._by_form[normal_form(form)]
             numbers.remove(number)
-            left[name_key(word.form for word in form)] = numbers
+            entities_left[name_key(word.form for word in form)] = numbers
         readings = _without(self._by_reading, normal_form(name_words.reading), number)
         surnames = _without(self._by_last, name_words.surname, number)
         self._tables = self.tables().with_left(
-            left,
+            entities_left,
             {name_key(word.form for word in name_words.reading): readings},
             {name_key([name_words.surname]): surnames},
         )

@@ -136,17 +136,17 @@ class NameTables:
 
     def with_keys(self, keys: "NameKeys") -> "NameTables":
         """Return the tables with further names."""
-        further = keys.tables()
+        tables = keys.tables()
         return NameTables(
-            longest=self.longest.joined(further.longest, np.maximum),
-            longest_by_two=self.longest_by_two.joined(further.longest_by_two, np.maximum),
-            entities_of_forms=self.entities_of_forms.joined(further.entities_of_forms, np.add),
-            last_entities=self.last_entities.joined(further.last_entities, np.maximum),
+            longest=self.longest.joined(tables.longest, np.maximum),
+            longest_by_two=self.longest_by_two.joined(tables.longest_by_two, np.maximum),
+            entities_of_forms=self.entities_of_forms.joined(tables.entities_of_forms, np.add),
+            last_entities=self.last_entities.joined(tables.last_entities, np.maximum),
             entities_of_readings=self.entities_of_readings.joined(
-                further.entities_of_readings, np.add
+                tables.entities_of_readings, np.add
             ),
             entities_of_surnames=self.entities_of_surnames.joined(
-                further.entities_of_surnames, np.add
+                tables.entities_of_surnames, np.add
             ),
         )
 
@@ -160,11 +160,11 @@ class NameTables:
         surnames.
         """
         counts = {key: len(entities) for key, entities in forms.items()}
-        last = {key: max(entities, default=-1) + 1 for key, entities in forms.items()}
+        last_entities = {key: max(entities, default=-1) + 1 for key, entities in forms.items()}
         return replace(
             self,
             entities_of_forms=self.entities_of_forms.with_values(counts),
-            last_entities=self.last_entities.with_values(last),
+            last_entities=self.last_entities.with_values(last_entities),
             entities_of_readings=self.entities_of_readings.with_values(readings),
             entities_of_surnames=self.entities_of_surnames.with_values(surnames),
         )

@@ -144,10 +144,10 @@ class CachedGraph:
         if not kept_values:
             return await self._cache.get_or_read(partition, kind, names, read)
         count_lookups("projections", hits=len(kept_values))
-        absent_names = [name for name in names if name not in kept_values]
         values = {name: value for name, value in kept_values.items() if value is not None}
-        if not absent_names:
+        if len(kept_values) == len(names):
             return values
+        absent_names = [name for name in names if name not in kept_values]
         values |= await self._cache.get_or_read(partition, kind, absent_names, read)
         return {name: values[name] for name in names if name in values}
 

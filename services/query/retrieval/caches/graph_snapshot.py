@@ -4,7 +4,8 @@ from collections import defaultdict
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nsmallest
-from typing import Any, TypeVar
+from sys import getsizeof
+from typing import Any, TypeVar, cast
 
 from contracts.graph import Entity, Relation
 from runtime.stores.graph.port import MOST_SOURCES, Node, RelationSummary
@@ -19,6 +20,15 @@ RELATION = "relation"
 """The kind of a change of a relation, before its ends."""
 TIES = "ties"
 """The kind of a change of the relations at an entity, before its name."""
+
+ROW_SIZE = 750
+"""Bytes that an entity or relation takes beside its description, about."""
+OUTLINE_SIZE = 300
+"""Bytes that one without texts takes, about."""
+SHARED_TEXT = 16
+"""Bytes that naming a chunk or a file takes, about: its text is shared with all others that name
+it.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,22 +48,27 @@ class Changes:
 
 
 class GraphSnapshot:
-    """Entities and relations, without what has changed since until that is renewed. `size` is in
-    bytes, about.
+    """Entities and relations, without what has changed since until that is renewed.
+
+    Without texts it has what leads from one to the others, and takes a quarter of the bytes.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, has_texts: bool = True) -> None:
+        self.has_texts = has_texts
         self.size = 0
-        self._entities: dict[str, Entity] = {}
-        self._relations: dict[tuple[str, str], Relation] = {}
-        self._relations_at: defaultdict[str, list[Relation]] = defaultdict(list)
+        """Bytes, about."""
+        self._entities: dict[str, Entity | Node] = {}
+        self._relations: dict[tuple[str, str], Relation | RelationSummary] = {}
+        self._relations_at: defaultdict[str, list[Relation | RelationSummary]] = defaultdict(list)
         """By either end, also where that is no entity."""
-        self._changes: set[tuple[Hashable, ...]] = set()
         self._changed_names: set[str] = set()
         self._changed_pairs: set[tuple[str, str]] = set()
+        self._changed_ends: set[str] = set()
+        """Entities of which the relations are no longer what they were."""
         self._nodes: dict[str, Node] = {}
         self._summaries: dict[str, list[RelationSummary]] = {}
-        self._stars: dict[str, dict[int, Star]] = {}
+        self._stars: dict[str, tuple[int, Star]] = {}
+        """With the limit that they were asked for with."""
 
     def __len__(self) -> int:
         """Return the number of entities and relations."""
@@ -63,19 +78,38 @@ class GraphSnapshot:
         """Add entities or relations, each once."""
         for row in rows:
             if isinstance(row, Entity):
-                self._entities[row.name] = row
-                continue
-            self._relations[row.key] = row
-            for end in {*row.key}:
-                self._relations_at[end].append(row)
+                self._add_entity(row if self.has_texts else _node(row))
+            else:
+                self._add_relation(row if self.has_texts else _summary(row))
+
+    def _add_entity(self, entity: Entity | Node) -> None:
+        self._entities[entity.name] = entity
+        self.size += _size(entity)
+
+    def _add_relation(self, relation: Relation | RelationSummary) -> None:
+        key = relation.key
+        self._relations[key] = relation
+        for end in {*key}:
+            self._relations_at[end].append(relation)
+        self.size += _size(relation)
+
+    def without_texts(self) -> "GraphSnapshot":
+        """Return the same without texts, where nothing has changed yet."""
+        outline = GraphSnapshot(has_texts=False)
+        for entity in self._entities.values():
+            outline._add_entity(_node(entity))
+        for relation in self._relations.values():
+            outline._add_relation(_summary(relation))
+        return outline
 
     def forget(self, change: tuple[Any, ...]) -> None:
         """Know no more of a key, given with its kind: see `ChangedKeys`."""
-        self._changes.add(change)
         if change[0] == ENTITY:
             self._changed_names.add(change[1])
         elif change[0] == RELATION:
             self._changed_pairs.add(change[1])
+        elif change[0] == TIES:
+            self._changed_ends.add(change[1])
 
     def changes(self) -> Changes:
         """Return what was forgotten."""
@@ -83,55 +117,58 @@ class GraphSnapshot:
 
     def renew(
         self, entities: Mapping[str, Entity], relations: Mapping[tuple[str, str], Relation]
-    ) -> list[Entity | Relation]:
-        """Know all again that was forgotten: these are those of it that exist. Returns what it had
-        in their place.
-        """
+    ) -> None:
+        """Know all again that was forgotten: these are those of it that exist."""
         names, pairs = self._changed_names, self._changed_pairs
-        ends = {end for pair in pairs for end in pair}
+        touched = {end for pair in pairs for end in pair}
         # Whether a name is an entity decides what the stars of its neighbours have.
-        toggled = [name for name in names if (name in self._entities) != (name in entities)]
-        around = ends.union(
-            end for name in toggled for each in self._relations_at.get(name, ()) for end in each.key
-        )
-        former_rows: list[Entity | Relation] = []
-        former_rows += _replace(self._entities, names, entities)
-        former_rows += _replace(self._relations, pairs, relations)
-        self._replace_at_ends(ends, pairs, relations)
-        for name in names | around:
+        for name in names:
+            if (name in self._entities) != (name in entities):
+                touched.update(end for each in self._relations_at.get(name, ()) for end in each.key)
+        self._remove(names, pairs)
+        self.add(entities.values())
+        self.add(relations.values())
+        for name in names | touched:
             self._nodes.pop(name, None)
             self._summaries.pop(name, None)
             self._stars.pop(name, None)
-        self._changes.clear()
         self._changed_names = set()
         self._changed_pairs = set()
-        return former_rows
+        self._changed_ends = set()
 
-    def _replace_at_ends(
-        self,
-        ends: Iterable[str],
-        pairs: Collection[tuple[str, str]],
-        relations: Mapping[tuple[str, str], Relation],
-    ) -> None:
-        """Have at these ends those relations of the pairs that exist."""
-        for end in ends:
+    def _remove(self, names: Iterable[str], pairs: Collection[tuple[str, str]]) -> None:
+        """Have none of these entities and relations."""
+        for name in names:
+            if (entity := self._entities.pop(name, None)) is not None:
+                self.size -= _size(entity)
+        for pair in pairs:
+            if (relation := self._relations.pop(pair, None)) is not None:
+                self.size -= _size(relation)
+        for end in {end for pair in pairs for end in pair}:
             relations_at = self._relations_at[end]
             relations_at[:] = [relation for relation in relations_at if relation.key not in pairs]
-        for relation in relations.values():
-            for end in {*relation.key}:
-                self._relations_at[end].append(relation)
 
     def entities(self, names: Iterable[str]) -> dict[str, Entity | None]:
         """Return entities; None for what is known not to be."""
-        return self._known(ENTITY, names, self._entities)
+        return {
+            name: entity
+            for name, entity in _known(names, self._entities, self._changed_names).items()
+            if not isinstance(entity, Node)
+        }
 
     def relations(self, pairs: Iterable[tuple[str, str]]) -> dict[tuple[str, str], Relation | None]:
         """Return relations; None for what is known not to be."""
-        return self._known(RELATION, pairs, self._relations)
+        return {
+            pair: relation
+            for pair, relation in _known(pairs, self._relations, self._changed_pairs).items()
+            if not isinstance(relation, RelationSummary)
+        }
 
     def nodes(self, names: Iterable[str]) -> dict[str, Node | None]:
         """Return entities without their texts; None for what is known not to be."""
-        entities = self._known(ENTITY, names, self._entities)
+        entities = _known(names, self._entities, self._changed_names)
+        if not self.has_texts:
+            return cast("dict[str, Node | None]", entities)
         return {name: self._node(entity) if entity else None for name, entity in entities.items()}
 
     def degrees(self, names: Iterable[str]) -> dict[str, int | None]:
@@ -163,41 +200,38 @@ class GraphSnapshot:
             for name, relations in relations_at.items()
         }
 
-    def _known(self, kind: str, keys: Iterable[K], values: Mapping[K, V]) -> dict[K, V | None]:
-        """Return the values of keys that have not changed; None where there was none."""
-        changes = self._changes
-        return {key: values.get(key) for key in keys if (kind, key) not in changes}
-
-    def _known_relations_at(self, names: Iterable[str]) -> dict[str, Sequence[Relation] | None]:
+    def _known_relations_at(
+        self, names: Iterable[str]
+    ) -> dict[str, Sequence[Relation | RelationSummary] | None]:
         """Return the relations at entities that have not changed; None for what is no entity."""
-        changes = self._changes
+        changed_ends = self._changed_ends
         return {
             name: self._relations_at.get(name, ()) if name in self._entities else None
             for name in names
-            if (TIES, name) not in changes
+            if name not in changed_ends
         }
 
-    def _node(self, entity: Entity) -> Node:
+    def _node(self, entity: Entity | Node) -> Node:
         node = self._nodes.get(entity.name)
         if node is None:
-            sources, paths = entity.source_ids[:MOST_SOURCES], entity.file_paths[:MOST_SOURCES]
-            node = Node(entity.name, entity.type, sources, paths, entity.support)
-            self._nodes[entity.name] = node
+            node = self._nodes[entity.name] = _node(entity)
         return node
 
-    def _summaries_at(self, name: str, relations: Sequence[Relation]) -> list[RelationSummary]:
+    def _summaries_at(
+        self, name: str, relations: Sequence[Relation | RelationSummary]
+    ) -> list[RelationSummary]:
         summaries = self._summaries.get(name)
         if summaries is None:
             summaries = sorted_ties(
                 RelationSummary(*relation.key, relation.weight) for relation in relations
             )
-            self._summaries[name] = summaries
+            if self.has_texts:
+                self._summaries[name] = summaries
         return summaries
 
-    def _star(self, name: str, relations: Sequence[Relation], limit: int) -> Star:
-        stars = self._stars.setdefault(name, {})
-        star = stars.get(limit)
-        if star is None:
+    def _star(self, name: str, relations: Sequence[Relation | RelationSummary], limit: int) -> Star:
+        former_limit, star = self._stars.get(name, (0, None))
+        if star is None or former_limit != limit:
             between_entities = [
                 relation
                 for relation in relations
@@ -207,17 +241,34 @@ class GraphSnapshot:
                 limit, between_entities, key=lambda relation: (-relation.weight, relation.key)
             )
             star = Star(len(relations), tuple(map(_summary, heaviest)))
-            stars[limit] = star
+            self._stars[name] = (limit, star)
         return star
 
 
-def _summary(relation: Relation) -> RelationSummary:
+def _known(keys: Iterable[K], values: Mapping[K, V], changed: Collection[K]) -> dict[K, V | None]:
+    """Return the values of keys that have not changed; None where there was none."""
+    if not changed:
+        return {key: values.get(key) for key in keys}
+    return {key: values.get(key) for key in keys if key not in changed}
+
+
+def _node(entity: Entity | Node) -> Node:
+    if isinstance(entity, Node):
+        return entity
+    sources, paths = entity.source_ids[:MOST_SOURCES], entity.file_paths[:MOST_SOURCES]
+    return Node(entity.name, entity.type, sources, paths, entity.support)
+
+
+def _summary(relation: Relation | RelationSummary) -> RelationSummary:
+    if isinstance(relation, RelationSummary):
+        return relation
     sources = relation.source_ids[:MOST_SOURCES]
     return RelationSummary(*relation.key, relation.weight, relation.keywords, sources)
 
 
-def _replace(values: dict[K, V], keys: Iterable[K], existing: Mapping[K, V]) -> list[V]:
-    """Have of these keys those values that exist; return the former ones."""
-    former_values = [values.pop(key) for key in keys if key in values]
-    values.update(existing)
-    return former_values
+def _size(row: Entity | Node | Relation | RelationSummary) -> int:
+    """Return the bytes that it takes in a snapshot, about."""
+    shared_texts = SHARED_TEXT * len(row.source_ids)
+    if isinstance(row, Node | RelationSummary):
+        return OUTLINE_SIZE + shared_texts
+    return ROW_SIZE + shared_texts + SHARED_TEXT * len(row.file_paths) + getsizeof(row.description)

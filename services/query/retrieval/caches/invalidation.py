@@ -27,7 +27,12 @@ from runtime.bus.port import Log, Message
 from runtime.errors import Poison, Retryable
 from runtime.metrics.instruments import count_lookups
 from runtime.stores.graph.port import Node, RelationSummary
-from services.query.retrieval.caches.graph_snapshot import ENTITY, GraphSnapshot, Star
+from services.query.retrieval.caches.graph_snapshot import (
+    ENTITY,
+    SHARED_TEXT,
+    GraphSnapshot,
+    Star,
+)
 from services.query.retrieval.caches.vector_matrix import VectorMatrix
 
 logger = structlog.get_logger(__name__)
@@ -63,10 +68,6 @@ ENTRY_OVERHEAD = 450
 ROW_OVERHEAD = 300
 """Bytes that an entity or relation takes beside that and its description, about."""
 RELATION_SUMMARY_SIZE = 250
-SHARED_TEXT = 16
-"""Bytes that naming a chunk or a file takes, about: its text is shared with all others that name
-it.
-"""
 
 _numbers = count()
 
@@ -308,11 +309,11 @@ class ProjectionCache:
                 return True
             self._drop_changed(states, type_name, message)
             position = message.sequence
-        left = max_events - MAX_EVENTS
+        events_left = max_events - MAX_EVENTS
         async with aclosing(self._log.history(workspace, None, type_name, position)) as history:
             async for message in history:
-                left -= 1
-                if left < 0:
+                events_left -= 1
+                if events_left < 0:
                     return False
                 self._drop_changed(states, type_name, message)
         return True

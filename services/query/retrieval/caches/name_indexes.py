@@ -77,7 +77,7 @@ class _CachedIndex:
     """As often as the graph had been edited before the build."""
     is_too_large: bool = False
     """The workspace has more than `MAX_NAMES`, and the index none."""
-    changed: ChangedNames | None = None
+    changed_names: ChangedNames | None = None
     """What has changed of the graph since the names were read; None where nobody says."""
 
 
@@ -136,16 +136,18 @@ class NameIndexes:
 
     async def _start(self, entry: _CachedIndex, partitions: Partitions) -> None:
         """Begin to bring the index up to date, unless that goes on already or is not due."""
-        changed = entry.changed
-        if changed is not None and changed is not self._followed(partitions.graph):
+        changed_names = entry.changed_names
+        if changed_names is not None and changed_names is not self._followed(partitions.graph):
             # More has changed than was followed.
-            entry.changed = changed = None
+            entry.changed_names = changed_names = None
             entry.built_version = _UNKNOWN
-        if changed is not None:
+        if changed_names is not None:
             edits = await self._aliases.changes(partitions.graph)
             if edits == entry.edits == 0:
-                if changed.names and entry.build is None:
-                    entry.build = asyncio.create_task(self._follow(entry, partitions, changed))
+                if changed_names.names and entry.build is None:
+                    entry.build = asyncio.create_task(
+                        self._follow(entry, partitions, changed_names)
+                    )
                 return
         version = await self._version(entry, partitions)
         if entry.build is None and self._is_due(entry, version):
@@ -157,12 +159,12 @@ class NameIndexes:
 
     def _followed_from_now(self, partition: Partition) -> ChangedNames | None:
         """Have the log say from now on what changes."""
-        changed = ChangedNames()
+        changed_names = ChangedNames()
         if self._cache is None or not self._cache.store_unless_changed(
-            partition, self._cache.invalidations(partition), NAMES, {None: changed}
+            partition, self._cache.invalidations(partition), NAMES, {None: changed_names}
         ):
             return None
-        return changed
+        return changed_names
 
     async def close(self) -> None:
         """Cancel running builds."""
@@ -197,12 +199,12 @@ class NameIndexes:
     ) -> None:
         start = self._clock()
         try:
-            entry.changed = self._followed_from_now(partitions.graph)
+            entry.changed_names = self._followed_from_now(partitions.graph)
             _, _, entry.edits = version
             await self._read(entry, partitions.graph)
             entry.built_version = version
         except Unavailable as error:
-            entry.changed = None
+            entry.changed_names = None
             logger.warning(
                 "names cannot be read", workspace=partitions.graph.workspace, error=str(error)
             )
@@ -212,10 +214,10 @@ class NameIndexes:
             entry.build = None
 
     async def _follow(
-        self, entry: _CachedIndex, partitions: Partitions, changed: ChangedNames
+        self, entry: _CachedIndex, partitions: Partitions, changed_names: ChangedNames
     ) -> None:
         """Read the names that have changed."""
-        names = changed.take()
+        names = changed_names.take()
         try:
             nodes = await self._graph.nodes(partitions.graph, names)
             types = {name: nodes[name].type if name in nodes else None for name in sorted(names)}
@@ -224,9 +226,9 @@ class NameIndexes:
             if len(entry.index) > MAX_NAMES:
                 entry.index = NameIndex()
                 entry.is_too_large = True
-                entry.changed = None
+                entry.changed_names = None
         except Unavailable as error:
-            changed.names |= names
+            changed_names.names |= names
             logger.warning(
                 "names cannot be read", workspace=partitions.graph.workspace, error=str(error)
             )
@@ -241,7 +243,7 @@ class NameIndexes:
         entry.is_too_large = len(names) > MAX_NAMES
         if entry.is_too_large:
             names = []
-            entry.changed = None
+            entry.changed_names = None
         # Without edits nobody has another name, and to see that is to read all entities.
         aliases = await self._aliases.of(partition) if entry.edits else []
         names_hash = hash((tuple(names), tuple(aliases)))

@@ -17,7 +17,7 @@ from contracts.graph import Partition
 from runtime.errors import Unavailable
 from runtime.stores.graph.port import Graph
 from services.query.retrieval.caches.graph_snapshot import GraphSnapshot
-from services.query.retrieval.caches.invalidation import SNAPSHOT, ProjectionCache, entry_size
+from services.query.retrieval.caches.invalidation import SNAPSHOT, ProjectionCache
 
 logger = structlog.get_logger(__name__)
 
@@ -106,14 +106,20 @@ class WholeGraph:
         relations = await self._graph.relations(partition, changes.pairs)
         if self._cache.invalidations(partition) != since or self.snapshot(partition) != snapshot:
             return
-        former_rows = snapshot.renew(entities, relations)
-        new_rows = [*entities.values(), *relations.values()]
-        snapshot.size += sum(map(entry_size, new_rows)) - sum(map(entry_size, former_rows))
-        if snapshot.size > self._cache.max_bytes * CACHE_SHARE:
+        snapshot.renew(entities, relations)
+        fitting = self._fitting(snapshot)
+        if fitting is None:
             self._misses.setdefault(partition, _Misses()).due = math.inf
             self._cache.drop(partition, SNAPSHOT)
         else:
-            self._cache.store_unless_changed(partition, since, SNAPSHOT, {None: snapshot})
+            self._cache.store_unless_changed(partition, since, SNAPSHOT, {None: fitting})
+
+    def _fitting(self, snapshot: GraphSnapshot) -> GraphSnapshot | None:
+        """Return the snapshot if it fits, else without texts; None if that does not fit either."""
+        max_bytes = self._cache.max_bytes * CACHE_SHARE
+        if snapshot.size > max_bytes and snapshot.has_texts:
+            snapshot = snapshot.without_texts()
+        return snapshot if snapshot.size <= max_bytes else None
 
     async def close(self) -> None:
         """Cancel running attempts."""
@@ -139,13 +145,13 @@ class WholeGraph:
         many.
         """
         since = self._cache.invalidations(partition)
-        max_bytes = self._cache.max_bytes * CACHE_SHARE
         snapshot = GraphSnapshot()
         async for page in self._graph.everything(partition, PAGE_SIZE):
             snapshot.add(page)
-            snapshot.size += sum(map(entry_size, page))
-            if snapshot.size > max_bytes:
+            fitting = self._fitting(snapshot)
+            if fitting is None:
                 return math.inf
+            snapshot = fitting
             if self._cache.invalidations(partition) != since:
                 return len(snapshot)
         self._cache.store_unless_changed(partition, since, SNAPSHOT, {None: snapshot})

@@ -8,6 +8,7 @@ passages, the entities that these name, and the words of the others.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from operator import attrgetter
 
 from contracts.graph import Hit
 from runtime.stores.graph.port import Neighbourhood, Node
@@ -73,8 +74,7 @@ async def read_neighbourhood(
         alone = Neighbourhood(read_nodes, [], {})
         read_nodes = restrict_neighbourhood(alone, documents, {}).nodes
     in_order = [read_nodes[name] for name in entities if name in read_nodes]
-    other_ids = _other_passages(in_order, first_words)
-    other_ids = other_ids[: _places(first_words)]
+    other_ids = _other_passages(in_order, first_words, _places(first_words))
     words_left = MAX_WORDS - _word_count(first_words)
     new_words = _bounded(await read_words(partitions.status, other_ids), words_left)
     if not names.has_all:
@@ -104,15 +104,22 @@ def _places(first_words: Sequence[PassageWords]) -> int:
     return min(places, (MAX_WORDS - count) * len(first_words) // count)
 
 
-def _other_passages(nodes: Iterable[Node], first_words: Sequence[PassageWords]) -> list[str]:
-    """Return the ids of the passages of entities that are not among the first: those of rare
+def _other_passages(
+    nodes: Iterable[Node], first_words: Sequence[PassageWords], count: int
+) -> list[str]:
+    """Return the ids of `count` passages of entities that are not among the first: those of rare
     entities before those of frequent ones, which lead everywhere.
     """
-    ids: dict[str, None] = {}
-    for node in sorted(nodes, key=lambda node: node.support):
-        ids |= dict.fromkeys(node.source_ids[:MAX_OF_ENTITY])
-    first_ids = {words.id for words in first_words}
-    return [id for id in ids if id not in first_ids]
+    seen = {words.id for words in first_words}
+    ids: list[str] = []
+    for node in sorted(nodes, key=attrgetter("support")):
+        for id in node.source_ids[:MAX_OF_ENTITY]:
+            if id not in seen:
+                seen.add(id)
+                ids.append(id)
+        if len(ids) >= count:
+            break
+    return ids[: max(0, count)]
 
 
 def _first_passages(around: Neighbourhood, hits: Sequence[Hit]) -> list[str]:

@@ -17,6 +17,7 @@ from runtime.bus.memory import MemoryLog
 from runtime.stores.graph.memory import MemoryGraph
 from services.query.retrieval.caches import whole_graph
 from services.query.retrieval.caches.cached_graph import CachedGraph
+from services.query.retrieval.caches.graph_snapshot import GraphSnapshot
 from services.query.retrieval.caches.invalidation import ProjectionCache
 from tests.support.events import sealed
 
@@ -200,7 +201,7 @@ async def test_a_change_that_is_seen_only_afterwards_is_not_hidden(harness: Harn
 
 
 async def test_a_graph_that_takes_more_than_its_part_is_read_once_in_part() -> None:
-    harness = Harness(max_bytes=30_000)
+    harness = Harness(max_bytes=12_000)
     await harness.put(*NAMES, pairs=PAIRS)
     await harness.ask(*NAMES[:12])
     await harness.settle()
@@ -221,9 +222,16 @@ async def test_a_reading_is_cancelled_with_the_service(harness: Harness) -> None
     assert harness.graph.calls["scan_relations"] == 0
 
 
+@pytest.mark.parametrize(
+    ("max_bytes", "reads"),
+    [(2**20, {"relation_summaries"}), (60_000, {"relation_summaries", "entities", "relations"})],
+    ids=["with texts", "without texts"],
+)
 async def test_a_graph_is_read_before_the_first_question_and_moves_with_the_log(
-    harness: Harness,
+    max_bytes: int, reads: set[str]
 ) -> None:
+    harness = Harness(max_bytes)
+    await harness.put(*NAMES, pairs=PAIRS)
     await harness.cache.refresh(SPACE)
     await harness.reader.renew(SPACE)
     chance = random.Random(5)
@@ -238,7 +246,7 @@ async def test_a_graph_is_read_before_the_first_question_and_moves_with_the_log(
         before = await harness.graph.neighbourhood(SPACE, asked, limit=LIMIT)
         await harness.ask(*asked)
         # Of more relations than its limit the store itself says which it gives.
-        assert set(harness.reads) <= {"relation_summaries"}
+        assert set(harness.reads) <= reads
         assert await harness.reader.neighbourhood(SPACE, asked, limit=LIMIT) == before
     assert harness.graph.calls["scan_relations"] == pages_of_relations(harness)
 
@@ -249,15 +257,21 @@ def pages_of_relations(harness: Harness) -> int:
 
 
 async def test_a_graph_that_grows_too_large_is_cached_no_more() -> None:
-    harness = Harness(max_bytes=2**17)
-    await harness.put(*NAMES[:9])
+    harness = Harness(max_bytes=70_000)
+    whole = harness.reader._whole  # pyright: ignore[reportPrivateUsage]
+
+    async def put(prefix: str, count: int) -> GraphSnapshot | None:
+        for first in range(0, count, 5):  # less than a quarter of what is there
+            await harness.put(*(f"{prefix}{first + number}" for number in range(5)))
+            await harness.cache.refresh(SPACE)
+            await harness.reader.renew(SPACE)
+        return whole.snapshot(SPACE)
+
+    await harness.put(*NAMES[:25])
     await harness.cache.refresh(SPACE)
     await harness.reader.renew(SPACE)
-    whole = harness.reader._whole  # pyright: ignore[reportPrivateUsage]
-    assert whole.snapshot(SPACE)
-    await harness.put(*NAMES, pairs=PAIRS)
-    await harness.put(*(f"m{number}" for number in range(90)))
-    for _ in range(2):
-        await harness.cache.refresh(SPACE)
-        await harness.reader.renew(SPACE)
-        assert whole.snapshot(SPACE) is None
+    with_texts = whole.snapshot(SPACE)
+    assert with_texts and with_texts.has_texts
+    without_texts = await put("m", 40)
+    assert without_texts and not without_texts.has_texts
+    assert (await put("k", 80), await put("l", 5)) == (None, None)
