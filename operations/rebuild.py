@@ -116,7 +116,8 @@ class Rebuild:
         """Rebuild, compare the workspace's digests, switch. Returns what was done, with rates."""
         result = await self.fill(workspace)
         await self._go_live()
-        return {**result, "newer": [asdict(event) for event in self.newer_events]}
+        newer_events = [asdict(event) for event in self.newer_events]
+        return {**result, "newer": newer_events, "seconds": self._seconds()}
 
     async def fill(self, workspace: str) -> dict[str, Any]:
         """Rebuild and compare as `run` does, without switching: `promote` does that, in this
@@ -129,10 +130,11 @@ class Rebuild:
         return await self.compare_with(workspace, before)
 
     async def compare_with(self, workspace: str, before: Generations) -> dict[str, Any]:
-        """Return what was done, with rates, and the workspace's digests here and in these live
-        generations.
+        """Return what was done, and the workspace's digests here and in these live generations.
+
+        `seconds` are all until now; `events_per_second` is without the comparison.
         """
-        seconds = time.monotonic() - self.started_at
+        seconds = self._seconds()
         sides = (self.generations, self.stores), (before, self.live_stores or self.stores)
         comparisons = await asyncio.gather(
             *(compare(target, workspace, *sides) for target in self.targets)
@@ -143,12 +145,16 @@ class Rebuild:
             "events": self.events,
             "skipped": self.skipped_count,
             "newer": [asdict(event) for event in self.newer_events],
-            "seconds": round(seconds, 2),
+            "seconds": self._seconds(),
             "events_per_second": round(self.events / seconds, 1) if seconds else 0.0,
             "language_model_calls": 0,
             "digests": digests,
             "generations": {target: self.generations.of(target) for target in self.targets},
         }
+
+    def _seconds(self) -> float:
+        """Return the seconds since it was started."""
+        return round(time.monotonic() - self.started_at, 2)
 
     async def check(self, workspace: str) -> dict[str, Any]:
         """Rebuild one workspace and compare it as `fill` does, and drop what was made: it never

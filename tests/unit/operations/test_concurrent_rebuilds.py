@@ -4,7 +4,7 @@ has built.
 
 import pytest
 
-from contracts.graph import Projection
+from contracts.graph import Generations, Projection
 from offline.embeddings.lexical import LexicalEmbedder
 from operations.digest import Stores
 from operations.rebuild import Rebuild
@@ -55,6 +55,18 @@ async def test_a_rollback_is_overtaken_too(pointers: MemoryLiveGenerations, stor
     with pytest.raises(ConfigurationError, match="nothing was switched"):
         await back.roll_back()
     assert (await pointers.live()).graph == 3
+
+
+async def test_its_seconds_are_those_until_it_has_switched(
+    pointers: MemoryLiveGenerations, stores: Stores
+) -> None:
+    slow = rebuild(pointers, stores, "graph")
+
+    async def before_switch(_: Generations) -> None:
+        slow.started_at -= 100
+
+    slow.before_switch = before_switch
+    assert (await slow.run("default"))["seconds"] >= 100
 
 
 async def test_rebuilds_of_two_projections_do_not_disturb_each_other(
