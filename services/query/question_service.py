@@ -72,8 +72,9 @@ async def open_question_service(
                 passages=dependencies.passages,
                 ledger=dependencies.ledger,
             )
-            assert dependencies.warm_caches
-            warming = Warming(dependencies, dependencies.warm_caches, pointers, workspace)
+            assert opened.warm_caches
+            # Without what measures questions: nobody has asked what it asks.
+            warming = Warming(opened, opened.warm_caches, pointers, workspace)
 
             async def handle(
                 batch: Sequence[Delivery[Any]], generations: Generations, /

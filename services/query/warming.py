@@ -30,8 +30,8 @@ MAX_WORKSPACES = 8
 """Workspaces that are kept warm: the one of requests that name none, and those asked last."""
 QUIET = 1.0
 """Seconds without an event after which the changes are read: those of many documents at once."""
-LONGEST_RUSH = 30.0
-"""Seconds after which they are read although events go on."""
+LONGEST_RUSH = 300.0
+"""Seconds after which they are read although events go on: a bulk load takes no more for it."""
 INTERVAL = 5.0
 """Seconds between two looks at which generations are live."""
 REHEARSED_MODES: tuple[Mode, ...] = ("mix", "walk")

@@ -55,6 +55,7 @@ class _Misses:
     searches: int = 0
     due: float = field(default_factory=lambda: MIN_SEARCHES)
     not_before: float = math.inf
+    was_tried: bool = False
     attempt: asyncio.Task[None] | None = None
 
 
@@ -84,12 +85,17 @@ class WholeVectors:
             misses.attempt = asyncio.create_task(self._attempt(partition, kind, misses))
 
     async def renew(self, partition: Partition, kind: VectorKind) -> None:
-        """Read all vectors of that kind if they are not cached and may be."""
+        """Read all vectors of that kind if they are not cached and may be.
+
+        After a change those of passages are: of an entity or relation most documents change some,
+        and there are many, so that these are read again once they were searched.
+        """
         if not self._cache.is_current(partition) or self.cached(partition, kind) is not None:
             return
         misses = self._misses.setdefault((partition, kind), _Misses())
-        was_read = misses.not_before < math.inf
-        if was_read and self._cache.clock() < misses.not_before:
+        is_wanted = kind == "chunks" or misses.searches or not misses.was_tried
+        is_early = misses.not_before < math.inf and self._cache.clock() < misses.not_before
+        if is_early or not is_wanted:
             return
         if misses.attempt is None:
             attempt = self._attempt(partition, kind, misses, is_wanted=True)
@@ -112,6 +118,7 @@ class WholeVectors:
         self, partition: Partition, kind: VectorKind, misses: _Misses, *, is_wanted: bool = False
     ) -> None:
         clock = self._cache.clock
+        misses.was_tried = True
         try:
             existing_rows = await self._vectors.count(partition, kind)
             misses.due = max(MIN_SEARCHES, existing_rows / ROWS_PER_SEARCH)

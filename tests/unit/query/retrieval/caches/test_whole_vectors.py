@@ -197,6 +197,27 @@ async def test_after_a_change_they_are_read_again_once_things_rest(harness: Harn
     assert await harness.asked(2) == [True, False]
 
 
+async def test_vectors_are_read_before_questions_and_of_many_kinds_again_for_those_who_ask(
+    harness: Harness,
+) -> None:
+    async def renewed() -> None:
+        await harness.cache.refresh(SPACE)
+        await harness.reader.renew(SPACE)
+
+    await harness.put("chunks", NAMES)
+    await renewed()
+    assert [await harness.ask("chunks"), await harness.ask()] == [False, False]
+    for kind in ("chunks", "entities"):
+        await harness.put(kind, NAMES)
+    await renewed()
+    scans = harness.vectors.calls["scan"]
+    await renewed()
+    assert harness.vectors.calls["scan"] == scans
+    assert [await harness.ask("chunks"), await harness.ask()] == [False, True]
+    await renewed()
+    assert not await harness.ask()
+
+
 async def test_one_kind_is_read_at_a_time(harness: Harness) -> None:
     running, peak = 0, 0
     kinds = Counter[str]()
