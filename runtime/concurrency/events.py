@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Sequence
-from contextlib import suppress
 
 
 async def first_of(events: Sequence[asyncio.Event], seconds: float) -> None:
@@ -13,7 +12,6 @@ async def first_of(events: Sequence[asyncio.Event], seconds: float) -> None:
     try:
         await asyncio.wait(waits, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
     finally:
+        # Nobody waits for their end, in which a cancellation of the caller could be lost.
         for wait in waits:
             wait.cancel()
-        with suppress(asyncio.CancelledError):
-            await asyncio.gather(*waits, return_exceptions=True)
