@@ -27,9 +27,9 @@ def meanings(term: str, language: str) -> frozenset[str]:
     its first and its last part.
     """
     by_term = _by_term(language)
-    own = by_term.get(term, frozenset())
-    if own or language != GERMAN:
-        return own
+    own_meanings = by_term.get(term, frozenset())
+    if own_meanings or language != GERMAN:
+        return own_meanings
     cuts = range(_SHORTEST_PART, len(term) - _SHORTEST_PART + 1)
     heads = (by_term[term[at:]] for at in cuts if term[at:] in by_term)
     head_meanings = next(heads, frozenset[str]())
@@ -39,8 +39,8 @@ def meanings(term: str, language: str) -> frozenset[str]:
 
 def is_light(term: str, language: str) -> bool:
     """Return whether a term says little, as `need` and `get`: all its meanings are light ones."""
-    own = _by_term(language).get(term, frozenset())
-    return bool(own) and own <= _LIGHT
+    own_meanings = _by_term(language).get(term, frozenset())
+    return bool(own_meanings) and own_meanings <= _LIGHT
 
 
 @cache

@@ -154,7 +154,7 @@ class Backup:
         """Copy a part with the texts it names, and take what it says was erased out of all
         parts.
         """
-        erased_sequences = {erased.sequence for erased in erased_by(records)}
+        erased_sequences = {erasure.sequence for erasure in erased_by(records)}
         before = self.manifest.messages
         self.manifest.events = [
             without(self.folder, part, erased_sequences) for part in self.manifest.events

@@ -86,7 +86,7 @@ def verify(folders: Sequence[Path], report: Report) -> VerifiedBackup:
             problems += why
             if is_log:
                 after = part.last
-                erased_sequences.update(erased.sequence for erased in erased_by(records))
+                erased_sequences.update(erasure.sequence for erasure in erased_by(records))
                 report({"position": after, "end": manifest.last})
         problems += _damaged_blobs(folder, manifest)
     return VerifiedBackup(tuple(folders), tuple(read), tuple(problems), frozenset(erased_sequences))

@@ -63,11 +63,11 @@ async def plan_repair(jetstream: JetStreamContext, source: Source) -> RepairPlan
     async with aclosing(read_records(jetstream, LOG)) as pages:
         async for page in pages:
             held_leaves |= {record.sequence: leaf(record) for record in page}
-            erased_sequences |= {erased.sequence for erased in erased_by(page)}
+            erased_sequences |= {erasure.sequence for erasure in erased_by(page)}
     plan = RepairPlan(last_sequence=max(held_leaves, default=0))
     async with aclosing(source.records()) as records:
         async for record in records:
-            erased_sequences |= {erased.sequence for erased in erased_by([record])}
+            erased_sequences |= {erasure.sequence for erasure in erased_by([record])}
             plan.last_sequence = max(plan.last_sequence, record.sequence)
             if record.sequence not in held_leaves:
                 plan.lost_sequences.append(record.sequence)

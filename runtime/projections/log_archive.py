@@ -120,7 +120,7 @@ async def _erased_behind(jetstream: JetStreamContext, sequence: int) -> dict[int
     async with aclosing(read_records(jetstream, LOG, sequence, subject=TOMBSTONES)) as pages:
         async for page in pages:
             erased_leaves |= {
-                erased.sequence: (erased.chain, erased.leaf) for erased in erased_by(page)
+                erasure.sequence: (erasure.chain, erasure.leaf) for erasure in erased_by(page)
             }
     return erased_leaves
 
@@ -195,8 +195,8 @@ class LogArchive:
             await self.rows.put(archive_table(workspace), rows)
         # Those that an erasure names must not stay, whoever copied them.
         erased_keys: dict[str, list[str]] = {}
-        for erased in erased_by(records):
-            erased_keys.setdefault(erased.chain, []).append(key_of(erased.sequence))
+        for erasure in erased_by(records):
+            erased_keys.setdefault(erasure.chain, []).append(key_of(erasure.sequence))
         for chain, keys in erased_keys.items():
             await self.rows.delete(archive_table(chain), keys)
 

@@ -57,9 +57,9 @@ class ModelCollections:
         is of an older format.
         """
         names = await self._catalog.names()
-        other = collection_names.of_another_model(names, generation, self._model_key)
-        if other:
-            theirs = await self._catalog.model_of_collection(other)
+        other_name = collection_names.of_another_model(names, generation, self._model_key)
+        if other_name:
+            theirs = await self._catalog.model_of_collection(other_name)
             raise collection_names.model_changed(generation, theirs, self.model_text)
         self._note(generation, names)
         if write and self.is_older(generation):
@@ -82,9 +82,9 @@ class ModelCollections:
         has none.
         """
         names = await self._catalog.names()
-        other = collection_names.of_another_model(names, generation, self._model_key)
-        if other:
-            return EmbeddingModel.named(await self._catalog.model_of_collection(other))
+        other_name = collection_names.of_another_model(names, generation, self._model_key)
+        if other_name:
+            return EmbeddingModel.named(await self._catalog.model_of_collection(other_name))
         has_any = bool(collection_names.of_generation(names, generation))
         return EmbeddingModel(self.model, self.dimension) if has_any else None
 

@@ -66,14 +66,14 @@ async def replay(again: ReplayedQuestion, questions: Questions, *, with_answer: 
     if with_answer:
         answer = await questions.ask(again.request("answer"))
         text = answer.text
-    missing, new = _differences(event.evidence, evidence_of(prompt.retrieval))
+    missing_ids, new_ids = _differences(event.evidence, evidence_of(prompt.retrieval))
     return Replay(
-        evidence=not (missing or new),
+        evidence=not (missing_ids or new_ids),
         prompt=_is_same_prompt(event, prompt),
         answer=None if text is None else sha256(text) == event.answer.sha256,
         text=text,
-        missing=missing,
-        new=new,
+        missing=missing_ids,
+        new=new_ids,
         notes=_notes(event, again.viewer),
     )
 
@@ -149,9 +149,9 @@ def _is_same_prompt(event: AnswerGiven, prompt: Answer) -> bool | None:
 def _differences(before: AnswerEvidence, now: AnswerEvidence) -> tuple[list[str], list[str]]:
     before_ids = _ids(before)
     ids = _ids(now)
-    missing = [id for id, hash in before_ids.items() if ids.get(id, "-") != hash]
-    new = [id for id, hash in ids.items() if before_ids.get(id, "-") != hash]
-    return missing, new
+    missing_ids = [id for id, hash in before_ids.items() if ids.get(id, "-") != hash]
+    new_ids = [id for id, hash in ids.items() if before_ids.get(id, "-") != hash]
+    return missing_ids, new_ids
 
 
 def _ids(evidence: AnswerEvidence) -> dict[str, str]:

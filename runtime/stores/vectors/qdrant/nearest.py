@@ -80,8 +80,8 @@ class Nearest:
             )
             return answer.points
 
-        found = await self._collections.use(partition.generation, kind, search) or []
-        return stored.ranked(_hit(point) for point in found)
+        best_points = await self._collections.use(partition.generation, kind, search) or []
+        return stored.ranked(_hit(point) for point in best_points)
 
     async def _is_large(self, partition: Partition, kind: VectorKind) -> bool:
         checked_at, answer = self._large.get((partition, kind), (0.0, False))
