@@ -126,7 +126,7 @@ def _place_stores(folder: DataFolder, place: str, report: Report) -> None:
         quiet_logs()
         use_stores(folder, place)
     elif not (folder.path / "bus").is_dir():
-        from operations.moving.lightrag_postgres import names_postgres  # noqa: PLC0415
+        from operations.moving.lightrag_stores import names_postgres  # noqa: PLC0415
 
         if names_postgres(os.environ) or os.environ.get("STORES_URL"):
             report(

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 
 from embedded.operator_process import OrderSettings
 from operations import lightrag_options
-from operations.moving import lightrag_postgres
+from operations.moving import lightrag_stores
 from operations.settings import CommandSettings
 from runtime.errors import ConfigurationError
 from runtime.models.roles import RoleSettings, SummarySettings
@@ -67,7 +67,7 @@ LIGHTRAG_VARIABLES = {
     "LIGHTRAG_GRAPH_STORAGE": "GRAPH_URL, or STORES_URL",
     "LIGHTRAG_VECTOR_STORAGE": "VECTORS_URL, or STORES_URL",
     **dict.fromkeys(
-        lightrag_postgres.VARIABLES, "STORES_URL, or `lightstream up --stores` with this file"
+        lightrag_stores.VARIABLES, "STORES_URL, or `lightstream up --stores` with this file"
     ),
     "MONGODB_WORKSPACE": "WORKSPACE",
     "NEO4J_WORKSPACE": "WORKSPACE",

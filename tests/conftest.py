@@ -44,6 +44,14 @@ OURS = (
 data, or credentials.
 """
 
+OF_TESTS = "LIGHTSTREAM_TEST_"
+"""How variables begin that name a server for tests, on this machine."""
+
+
+def is_hidden(variable: str) -> bool:
+    """Whether tests do not see a variable of the environment."""
+    return variable.startswith(OURS) and not variable.startswith(OF_TESTS)
+
 
 def _guard(event: str, args: tuple[Any, ...]) -> None:
     """Refuse to look up or to connect to another machine. Servers that tests start by themselves
@@ -63,7 +71,7 @@ def _guard(event: str, args: tuple[Any, ...]) -> None:
 
 sys.addaudithook(_guard)
 
-for _name in [name for name in os.environ if name.startswith(OURS)]:
+for _name in [name for name in os.environ if is_hidden(name)]:
     del os.environ[_name]
 # Nor does a test read a settings file that stands in the folder of the checkout.
 os.environ["LIGHTSTREAM_ENV_FILE"] = ""

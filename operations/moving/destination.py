@@ -12,7 +12,7 @@ from pydantic import SecretStr
 
 from embedded.environment import settings_from
 from operations.digest import Stores
-from operations.moving.lightrag_postgres import with_stores_url
+from operations.moving.lightrag_stores import with_stores_url, with_vectors_url
 from operations.target import Target
 from runtime.errors import ConfigurationError, InvalidInput, ModelChanged
 from runtime.settings import Settings
@@ -96,7 +96,7 @@ def _read_variables(file: Path) -> dict[str, str]:
         for name, value in dotenv_values(file, interpolate=False).items()
         if value
     }
-    variables = with_stores_url(variables)
+    variables = with_vectors_url(with_stores_url(variables))
     if "STORES_URL" in variables:
         return variables
     if missing_names := [

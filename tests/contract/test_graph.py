@@ -135,6 +135,23 @@ async def test_under_concurrent_writers_the_highest_revision_stands_in_the_end(
         )
 
 
+async def test_a_relation_that_many_write_at_once_without_its_ends_stands_once(
+    graph_server: GraphStore, partition: Partition
+) -> None:
+    clients = [graph_server.another(timeout=120) for _ in range(8)]
+    for number in range(4):
+        here = Partition(partition.workspace, number)
+        ends = [("hub", f"end {number}") for number in range(3)]
+        await asyncio.gather(
+            *(
+                client.put(here, [], [relation(*end, revision) for end in ends])
+                for revision, client in enumerate(clients, 1)
+            )
+        )
+        stored = await every_relation(clients[0], here)
+        assert sorted(stored, key=lambda r: r.key) == [relation(*end, 8) for end in ends]
+
+
 async def test_a_tombstone_is_shown_by_no_read_and_counted_by_none(
     graph: Graph, partition: Partition
 ) -> None:

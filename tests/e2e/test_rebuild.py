@@ -18,13 +18,14 @@ from contracts.graph import PROJECTIONS
 from contracts.topology import CHECKPOINTS_BUCKET
 from embedded.data_folder import DataFolder
 from embedded.processes import free_port
-from embedded.servers import arcadedb, milvus_lite
+from embedded.servers import arcadedb
 from runtime.bus.nats.connection import connected
 from runtime.bus.nats.key_values import NatsSharedValues
 from tests.support import commands
 from tests.support.commands import LIGHTSTREAM
 from tests.support.corpus import documents
 from tests.support.postgres_server import fresh_schema, shared_postgres
+from tests.support.qdrant_server import STAND_IN, qdrant_server
 from tests.support.shared_servers import SharedServers
 from tests.support.stack import Stack, environment, running, until
 from tests.support.waiting import PATIENCE
@@ -226,16 +227,16 @@ async def test_the_stack_goes_on_with_one_postgresql_that_was_filled_from_its_lo
 async def test_the_stack_goes_on_with_other_stores_that_were_filled_from_its_log(
     stack: Stack, before: dict[str, Any], tmp_path: Path
 ) -> None:
-    http, bolt, port = (free_port() for _ in range(3))
+    http, bolt = free_port(), free_port()
     graph = arcadedb.arcadedb(
         tmp_path / "graph", http_port=http, bolt_port=bolt, password="key-of-the-graph"
     )
-    vectors = milvus_lite.milvus_lite(tmp_path / "vectors", port=port)
+    vectors, vectors_url = qdrant_server(STAND_IN, tmp_path / "vectors")
     file = tmp_path / "other.env"
     file.write_text(
         f"DOCUMENTS_URL=sqlite://{tmp_path}/documents.db\nNEO4J_URI={arcadedb.bolt_uri(bolt)}\n"
         f"NEO4J_USERNAME={arcadedb.USER}\nNEO4J_PASSWORD=key-of-the-graph\nNEO4J_DATABASE={arcadedb.DATABASE}\n"
-        f"MILVUS_URI={milvus_lite.uri(port)}\nMILVUS_INDEX_TYPE=FLAT\n"
+        f"VECTORS_URL={vectors_url}\nVECTORS_TOKEN=key-of-the-vectors\n"
     )
     await asyncio.gather(graph.start(), vectors.start())
     try:

@@ -113,10 +113,14 @@ async def drop(name: str) -> Any:
 async def index(name: str, body: models.CreateFieldIndex) -> Any:
     schema = body.field_schema
     if isinstance(schema, models.KeywordIndexParams):
-        made: Any = edge.KeywordIndexParams(is_tenant=schema.is_tenant)
+        made: Any = edge.KeywordIndexParams(
+            is_tenant=schema.is_tenant, enable_hnsw=schema.enable_hnsw
+        )
     else:
         assert isinstance(schema, models.IntegerIndexParams)
-        made = edge.IntegerIndexParams(lookup=schema.lookup, range=schema.range)
+        made = edge.IntegerIndexParams(
+            lookup=schema.lookup, range=schema.range, enable_hnsw=schema.enable_hnsw
+        )
     shard_of(name).update(edge.UpdateOperation.create_field_index(body.field_name, made))
     details[name]["indexes"][body.field_name] = schema.type.value
     _keep(name)

@@ -3,6 +3,7 @@
 import pytest
 from pydantic import SecretStr
 
+from runtime.errors import ConfigurationError
 from runtime.settings import Settings
 from runtime.stores.documents.postgres.store import PostgresRows
 from runtime.stores.graph.postgres.store import PostgresGraph
@@ -60,3 +61,12 @@ def test_the_scheme_of_qdrant_opens_it_with_its_key(
     assert settings.milvus_token.get_secret_value() == "hunter2"
     assert isinstance(open_vectors(settings, model="m", dimension=2), QdrantVectors)
     assert "hunter2" not in repr(settings)
+
+
+def test_an_address_of_memgraph_is_refused_with_what_serves(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("GRAPH_URL", "memgraph://reader:hunter2@graph:7687")
+    with pytest.raises(ConfigurationError, match=r"bolt://.*postgresql://.*Memgraph") as refusal:
+        open_graph(Settings())
+    assert "hunter2" not in str(refusal.value)

@@ -8,6 +8,7 @@ import socket
 import pytest
 
 from runtime.settings import Settings
+from tests.conftest import is_hidden
 
 
 @pytest.mark.parametrize("host", ["192.0.2.1", "example.com", "2001:db8::1"])
@@ -37,3 +38,9 @@ def test_no_key_and_no_store_of_the_developer_is_seen() -> None:
     ]
     assert not Settings().has_llm
     assert not Settings().has_embedding_endpoint
+
+
+def test_a_server_for_tests_is_seen_where_one_is_named() -> None:
+    assert is_hidden("LIGHTSTREAM_API_KEYS")
+    assert not is_hidden("LIGHTSTREAM_TEST_MONGODB_URI")
+    assert not is_hidden("LIGHTSTREAM_TEST_QDRANT_URI")

@@ -30,7 +30,10 @@ Work = Callable[[AsyncManagedTransaction], Awaitable[T]]
 """What one transaction does. It must be idempotent."""
 
 SCHEMES = frozenset(name + suffix for name in ("bolt", "neo4j") for suffix in ("", "+s", "+ssc"))
-URI_FORM = "the graph's URI must look like bolt://host:7687 or neo4j://host:7687"
+URI_FORM = (
+    "the graph's URI must look like bolt://host:7687, neo4j://host:7687 or "
+    "postgresql://host:5432/database; there is no adapter for Memgraph"
+)
 
 CONFLICTS = Backoff(first=0.005, longest=0.25, spread=1.0)
 """Between two tries of a transaction."""

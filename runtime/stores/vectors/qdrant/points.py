@@ -29,10 +29,14 @@ NUMBERS = "numbers"
 first.
 """
 
-_ORDERED = models.IntegerIndexParams(type=models.IntegerIndexType.INTEGER, lookup=False, range=True)
+# `enable_hnsw=False`: no part of the index of vectors for the values of a field that no search asks
+# it for. Before 1.17 a server makes them nevertheless.
+_ORDERED = models.IntegerIndexParams(
+    type=models.IntegerIndexType.INTEGER, lookup=False, range=True, enable_hnsw=False
+)
 INDEXES: Mapping[str, models.KeywordIndexParams | models.IntegerIndexParams] = {
     "tenant": models.KeywordIndexParams(type=models.KeywordIndexType.KEYWORD, is_tenant=True),
-    "document": models.KeywordIndexParams(type=models.KeywordIndexType.KEYWORD),
+    "document": models.KeywordIndexParams(type=models.KeywordIndexType.KEYWORD, enable_hnsw=False),
     "place": _ORDERED,
     "version": _ORDERED,
 }

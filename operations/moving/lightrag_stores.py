@@ -1,4 +1,4 @@
-"""A PostgreSQL as LightRAG's variables name it."""
+"""A PostgreSQL and a Qdrant as LightRAG's variables name them."""
 
 from collections.abc import Mapping
 from urllib.parse import quote, urlencode
@@ -7,11 +7,13 @@ from runtime.settings import Settings
 from runtime.variables import variables
 
 STORAGES = {
-    "LIGHTRAG_KV_STORAGE": ("documents_url", "Mongo"),
-    "LIGHTRAG_GRAPH_STORAGE": ("neo4j_uri", "Neo4J"),
-    "LIGHTRAG_VECTOR_STORAGE": ("milvus_uri", "Milvus"),
+    "LIGHTRAG_KV_STORAGE": ("documents_url", ("Mongo",)),
+    "LIGHTRAG_GRAPH_STORAGE": ("neo4j_uri", ("Neo4J",)),
+    "LIGHTRAG_VECTOR_STORAGE": ("milvus_uri", ("Milvus", "Qdrant")),
 }
-"""LightRAG's choices, each with our setting and how the storage begins whose address that is."""
+"""LightRAG's choices, each with our setting and how the storages begin whose address that is."""
+
+QDRANT_SCHEMES = {"http": "qdrant", "https": "qdrant+https"}
 
 TLS_OPTIONS = {
     "POSTGRES_SSL_MODE": "sslmode",
@@ -43,12 +45,27 @@ def with_stores_url(environ: Mapping[str, str]) -> dict[str, str]:
         return dict(environ)
     idle_names = {
         variable
-        for storage, (setting, maker) in STORAGES.items()
-        if not environ.get(storage, "").startswith(maker)
+        for storage, (setting, makers) in STORAGES.items()
+        if not environ.get(storage, "").startswith(makers)
         for variable in variables(setting, Settings.model_fields[setting])
     }
     used_variables = {name: value for name, value in environ.items() if name not in idle_names}
     return used_variables | {"STORES_URL": _url(environ)}
+
+
+def with_vectors_url(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables with VECTORS_URL where LightRAG's name a Qdrant, and without an address
+    of Milvus, as its example file has one. A VECTORS_URL that is there already stays.
+    """
+    scheme, _, server = environ.get("QDRANT_URL", "").partition("://")
+    if (
+        not environ.get("LIGHTRAG_VECTOR_STORAGE", "").startswith("Qdrant")
+        or "VECTORS_URL" in environ
+        or scheme not in QDRANT_SCHEMES
+    ):
+        return dict(environ)
+    others = {name: value for name, value in environ.items() if not name.startswith("MILVUS_")}
+    return others | {"VECTORS_URL": f"{QDRANT_SCHEMES[scheme]}://{server}"}
 
 
 def _url(environ: Mapping[str, str]) -> str:

@@ -1,11 +1,15 @@
-"""LightRAG's names of a PostgreSQL: the address they make, and whose other addresses count."""
+"""LightRAG's names of a PostgreSQL and a Qdrant: the addresses they make, and which others hold."""
 
 from pathlib import Path
 
 import pytest
 
 from operations.moving.destination import read_stores, store_values
-from operations.moving.lightrag_postgres import names_postgres, with_stores_url
+from operations.moving.lightrag_stores import (
+    names_postgres,
+    with_stores_url,
+    with_vectors_url,
+)
 
 FILE = """
 LIGHTRAG_KV_STORAGE=PGKVStorage
@@ -55,3 +59,32 @@ def test_other_storages_make_no_address() -> None:
 def test_what_is_not_given_is_as_lightrag_has_it() -> None:
     url = with_stores_url({"LIGHTRAG_VECTOR_STORAGE": "PGVectorStorage"})["STORES_URL"]
     assert url == "postgresql://postgres@localhost:5432/postgres"
+
+
+@pytest.mark.parametrize(
+    ("given", "address"),
+    [
+        ("http://vectors.port-elm.example:6333", "qdrant://vectors.port-elm.example:6333"),
+        ("https://elm.cloud.example:6333", "qdrant+https://elm.cloud.example:6333"),
+    ],
+)
+def test_vectors_are_in_the_qdrant_that_lightrag_names(
+    tmp_path: Path, given: str, address: str
+) -> None:
+    file = tmp_path / ".env"
+    storage = FILE.replace("PGVectorStorage", "QdrantVectorDBStorage").format(
+        graph="PGGraphStorage"
+    )
+    file.write_text(f"{storage}QDRANT_URL={given}\nQDRANT_API_KEY=hunter2\n", "utf-8")
+    values = store_values(read_stores(file))
+    assert (values["documents_url"], values["neo4j_uri"]) == (URL, URL)
+    assert (values["milvus_uri"], values["milvus_token"]) == (address, "hunter2")
+
+
+def test_an_address_of_vectors_goes_before_lightrags_names() -> None:
+    environ = {
+        "LIGHTRAG_VECTOR_STORAGE": "QdrantVectorDBStorage",
+        "QDRANT_URL": "http://there:6333",
+        "VECTORS_URL": "qdrant://here:6333",
+    }
+    assert with_vectors_url(environ) == environ
