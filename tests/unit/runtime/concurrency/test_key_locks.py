@@ -15,7 +15,9 @@ from services.extractor.domain.extraction import Extraction
 
 
 async def test_holders_of_a_common_key_take_turns_and_never_wait_for_each_other() -> None:
-    locks, inside, peak = KeyLocks(), 0, 0
+    locks = KeyLocks()
+    inside = 0
+    peak = 0
 
     async def holder(*keys: str) -> None:
         nonlocal inside, peak

@@ -219,7 +219,8 @@ async def test_vectors_are_read_before_questions_and_of_many_kinds_again_for_tho
 
 
 async def test_one_kind_is_read_at_a_time(harness: Harness) -> None:
-    running, peak = 0, 0
+    running = 0
+    peak = 0
     kinds = Counter[str]()
     scan = harness.vectors.scan_vectors
 
