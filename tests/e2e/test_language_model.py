@@ -29,7 +29,8 @@ WRONG_KEY = "sk-wrong-key-that-must-stay-secret"
 TEXTS = {f"{name}": text for name, text in documents(24).items()}
 COPIES = {f"copy-of-{name}": TEXTS[name] for name in list(TEXTS)[:6]}
 COUNT = len(TEXTS) + len(COPIES)
-PROMPT, COMPLETION = USAGE["prompt_tokens"], USAGE["completion_tokens"]
+PROMPT = USAGE["prompt_tokens"]
+COMPLETION = USAGE["completion_tokens"]
 PRICES = f'{{"{CHAT_MODEL}": {{"prompt": 1000, "completion": 2000}}}}'
 
 REFUSED = r"refused the key \(HTTP 401: [^\n]*\): change LLM_API_KEY"

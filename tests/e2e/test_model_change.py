@@ -23,7 +23,8 @@ from tests.support.stack import Stack, running, until
 pytestmark = pytest.mark.nightly  # without a stack: tests/unit/operations/test_embedding_model.py
 
 QUESTION = {"query": "Who left Graywick on the Kestrel?", "mode": "naive"}
-LEXICAL, MINILM = "lexical-hash-v1 (384 dimensions)", "all-MiniLM-L6-v2-int8-dynamic@"
+LEXICAL = "lexical-hash-v1 (384 dimensions)"
+MINILM = "all-MiniLM-L6-v2-int8-dynamic@"
 
 
 @pytest.fixture(scope="module")

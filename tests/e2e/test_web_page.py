@@ -19,7 +19,8 @@ pytestmark = pytest.mark.nightly  # what it asks for: tests/unit/gateway
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTATION = (ROOT / "docs/web-page.md").read_text("utf-8")
-USER, PASSWORD = "ada", "correct horse"
+USER = "ada"
+PASSWORD = "correct horse"
 HARBOUR = """# The Harbour Office
 
 Ada Marsh leads the Harbour Office since 1921. Ben Holt works for the Harbour Office at Port Elm.

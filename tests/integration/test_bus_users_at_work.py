@@ -104,7 +104,8 @@ async def test_what_services_do_together_works(bus: DeployedBus) -> None:
 async def test_who_has_the_api_copies_into_branches_and_the_extractor_knows_them(
     bus: DeployedBus, user: str
 ) -> None:
-    origin, branch = f"of-{user}", f"of-{user}..b"
+    origin = f"of-{user}"
+    branch = f"of-{user}..b"
     created = BranchCreated(name="b", origin=origin, settings=BranchSettings(prompt="{form}"))
     async with connected(bus.operator, name="test") as operator:
         await NatsLog(operator.jetstream()).publish(sealed(created, workspace=branch))

@@ -21,8 +21,10 @@ from tests.support.servers import missing
 AXE = Path(__file__).resolve().parents[2] / "web/node_modules/axe-core/axe.min.js"
 PATIENCE = 60_000
 """Milliseconds: a busy machine takes its time."""
-USER, PASSWORD = "ada", "correct horse"
-READER, WRITER = "rea-d-only-0123456789", "w-rites-all-0123456789"
+USER = "ada"
+PASSWORD = "correct horse"
+READER = "rea-d-only-0123456789"
+WRITER = "w-rites-all-0123456789"
 """Keys: one reads the workspace `default`, the other does everything."""
 
 T = TypeVar("T")

@@ -35,7 +35,8 @@ def events(stack: Stack, document: str, kind: str) -> list[Any]:
 def test_what_stands_in_a_file_is_read(
     case: Case, documents: dict[str, dict[str, Any]], stack: Stack
 ) -> None:
-    file, document = FILES[case.marker], documents[case.marker]
+    file = FILES[case.marker]
+    document = documents[case.marker]
     assert document["status"] == "processed", document
     created = events(stack, document["id"], "ChunksCreated")
     text = "\n".join(chunk.content for data in created for chunk in data.chunks)

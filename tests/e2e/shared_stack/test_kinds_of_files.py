@@ -195,7 +195,8 @@ def test_there_is_a_file_of_every_kind() -> None:
 def test_a_file_of_each_kind_is_processed_and_described(
     documents: dict[str, dict[str, Any]], name: str
 ) -> None:
-    data, document = FILES[name][0], documents[name]
+    data = FILES[name][0]
+    document = documents[name]
     assert document["status"] == "processed", document["error_msg"]
     described = {
         key: value for key, value in document["metadata"].items() if "file" in key or "media" in key

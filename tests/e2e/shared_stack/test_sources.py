@@ -12,7 +12,8 @@ AUTHOR = b"Ada <ada@example.org>"
 
 
 def test_sources_change_and_answers_with_them(stack: Stack, tmp_path: Path) -> None:
-    folder, root = tmp_path / "minutes", tmp_path / "port"
+    folder = tmp_path / "minutes"
+    root = tmp_path / "port"
     folder.mkdir()
     for name in "abc":
         (folder / f"{name}.txt").write_text(f"Celia Stone repaired crane {name}.", "utf-8")

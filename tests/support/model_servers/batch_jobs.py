@@ -71,9 +71,11 @@ class BatchJobs:
             body = line["params"] if anthropic else line["body"]
             text = json.dumps(body)
             if EXPIRED in text:
-                status, result = 0, {}
+                status = 0
+                result = {}
             elif FAILED in text:
-                status, result = 400, {"error": {"type": "invalid_request_error", "message": "bad"}}
+                status = 400
+                result = {"error": {"type": "invalid_request_error", "message": "bad"}}
             else:
                 status, result = self.answer(body)
             row = (_anthropic_row if anthropic else _openai_row)(line["custom_id"], status, result)

@@ -6,7 +6,8 @@ from distribution.manual import REPOSITORY, SETTINGS, lay_out
 
 
 def test_pages_stand_in_their_places_with_all_they_lead_to(tmp_path: Path) -> None:
-    repository, tree = tmp_path / "repository", tmp_path / "tree"
+    repository = tmp_path / "repository"
+    tree = tmp_path / "tree"
     for folder in ("docs/examples", "tests", "other"):
         (repository / folder).mkdir(parents=True)
     (repository / "docs/page.md").write_text(

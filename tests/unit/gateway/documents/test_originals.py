@@ -11,7 +11,8 @@ from tests.support.pdf_files import pdf
 from tests.support.querying import QueryHarness, projected
 
 KEEPING = GatewaySettings(workspace="w", keep_originals=True)
-READER, LAWYER = "reads-0123456789abcdef", "reads-law-0123456789abcdef"
+READER = "reads-0123456789abcdef"
+LAWYER = "reads-law-0123456789abcdef"
 
 
 async def upload(api: httpx.AsyncClient, name: str, data: bytes, query: str = "") -> str:

@@ -20,7 +20,8 @@ from tests.support.access import client
 from tests.support.openai_provider import Provider, serving
 from tests.support.querying import QueryHarness
 
-KEY, OTHER_KEY = "sk-in-use-0123456789", "sk-wanted-0123456789"
+KEY = "sk-in-use-0123456789"
+OTHER_KEY = "sk-wanted-0123456789"
 HERE = (ip_network("127.0.0.0/8"),)
 
 

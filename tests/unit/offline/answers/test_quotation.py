@@ -103,7 +103,8 @@ def readings(text: str, word: str) -> list[str]:
 
 def test_a_sentence_is_read_alone_below_its_heading_and_after_the_one_before() -> None:
     text = "## The harbour\n\nAda Marsh leads the harbour. She was a pilot for many years."
-    before, own = "Ada Marsh leads the harbour.", "She was a pilot for many years."
+    before = "Ada Marsh leads the harbour."
+    own = "She was a pilot for many years."
     assert readings(text, "pilot") == [own, f"The harbour. {own}", f"{before} {own}"]
 
 

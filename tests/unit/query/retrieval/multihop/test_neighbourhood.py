@@ -82,8 +82,10 @@ async def test_a_first_question_takes_three_reads_of_passages_and_names(monkeypa
     workspace = await river()
     deps = workspace.deps()
     counts: Counter[str] = Counter()
-    words, graph = workspace.passages.words, workspace.graph
-    read, nodes = graph.neighbourhood, graph.nodes
+    words = workspace.passages.words
+    graph = workspace.graph
+    read = graph.neighbourhood
+    nodes = graph.nodes
 
     async def counting_words(*arguments: Any) -> Any:
         counts["words"] += 1

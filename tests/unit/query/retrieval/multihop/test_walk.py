@@ -265,8 +265,10 @@ class CountingLibrary:
 
     def __init__(self, deps: QueryDependencies) -> None:
         self.ties = self.passages = 0
-        graph, passages = deps.graph, deps.passages
-        around, get = graph.neighbourhood, passages.get
+        graph = deps.graph
+        passages = deps.passages
+        around = graph.neighbourhood
+        get = passages.get
 
         async def neighbourhood(*arguments: Any, **named: Any) -> Any:
             result = await around(*arguments, **named)
