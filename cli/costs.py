@@ -27,7 +27,7 @@ from cli.terminal import counted, line
 if TYPE_CHECKING:
     from operations.adding import AddOptions
     from operations.documents import DocumentSelection
-    from operations.estimate import CostEstimate
+    from operations.estimate import CostEstimate, EstimateSettings
     from operations.target import Target
 
 # `--help` answers at once: the client is loaded by the command that needs it.
@@ -182,16 +182,12 @@ async def estimate_added(
 ) -> bool:
     """Print what adding these documents may cost; return whether any was refused."""
     from operations.estimate import estimate_cost  # noqa: PLC0415
-    from services.chunker.settings import ChunkerSettings  # noqa: PLC0415
-    from services.extractor.settings import ExtractorSettings  # noqa: PLC0415
 
     cost_estimate = await estimate_cost(
         documents.sources,
-        target.settings_of(ChunkerSettings),
-        target.settings_of(ExtractorSettings),
+        await estimate_settings(target, workspace),
         encoding=options.encoding,
         chunking=options.chunking,
-        answer_tokens=await answer_tokens_of(target, workspace),
     )
     cost_estimate.refused[:0] = documents.refused
     show_estimate(cost_estimate, "nothing was added", as_json)
@@ -203,12 +199,23 @@ async def read_costs(target: "Target", workspace: str) -> dict[str, Any]:
     return await _ask("GET", "/operations/cost", target, workspace, params={"by": "stage"})
 
 
-async def answer_tokens_of(target: "Target", workspace: str) -> float | None:
-    """Return what a call of extraction has written on average; None where there was none."""
-    for group in (await read_costs(target, workspace))["groups"]:
-        if group["name"] == "extractor" and group["calls"]:
-            return group["completion"] / group["calls"]
-    return None
+async def estimate_settings(target: "Target", workspace: str) -> "EstimateSettings":
+    """Return by what an estimate is made: the settings, and what calls took so far."""
+    from operations.estimate import EstimateSettings, PastCalls  # noqa: PLC0415
+    from runtime.costs.report import CostSum  # noqa: PLC0415
+    from services.chunker.settings import ChunkerSettings  # noqa: PLC0415
+    from services.extractor.settings import ExtractorSettings  # noqa: PLC0415
+
+    names = ("calls", "prompt", "completion")
+    groups = {
+        group["name"]: CostSum(**{name: group[name] for name in names})
+        for group in (await read_costs(target, workspace))["groups"]
+    }
+    return EstimateSettings(
+        target.settings_of(ChunkerSettings),
+        target.settings_of(ExtractorSettings),
+        past=PastCalls.of(groups),
+    )
 
 
 def show_estimate(cost_estimate: "CostEstimate", what_was_done: str, as_json: bool) -> None:
@@ -217,9 +224,11 @@ def show_estimate(cost_estimate: "CostEstimate", what_was_done: str, as_json: bo
         print_json({**asdict(cost_estimate), "money": cost_estimate.money})
         return
     money = _money(cost_estimate.money, cost_estimate.currency)
+    count = cost_estimate.figures
+    figures = f", {counted(count, 'described figure')} among them" if count else ""
     echo(
         f"an estimate, {what_was_done}: {counted(cost_estimate.documents, 'document')}, "
-        f"{counted(cost_estimate.chunks, 'chunk')}{money}"
+        f"{counted(cost_estimate.chunks, 'chunk')}{figures}{money}"
     )
     for model in cost_estimate.models:
         tokens = (

@@ -19,6 +19,7 @@ from cli import (
     documents,
     erasure,
     failures,
+    figures,
     golden,
     golden_run,
     importing,
@@ -105,6 +106,7 @@ app.command()(past.diff)
 app.command()(past.undo)
 app.command()(costs.cost)
 app.add_typer(costs.app, name="budget")
+app.add_typer(figures.app, name="figures")
 app.command()(failures.retry)
 app.add_typer(failures.app, name="dead")
 app.command()(mcp.mcp)

@@ -45,18 +45,35 @@ class Partition:
 
 @dataclass(frozen=True)
 class DocumentBounds:
-    """The number of chunks of a document's newest version: older chunks of order `count` or more
-    are obsolete.
+    """The number of chunks of a document's newest version, and how many of them are of its text;
+    None: all. Older chunks behind the text are obsolete, also where a figure has no description
+    yet.
 
     A deletion has a `count` of 0.
     """
 
     version: int
     count: int
+    text_count: int | None = None
+
+    @property
+    def end(self) -> int:
+        """Return the order from which on older chunks are obsolete."""
+        return self.count if self.text_count is None else self.text_count
 
     def is_obsolete_chunk(self, order: int, version: int) -> bool:
         """Return whether a chunk of that order and version is no longer part of the document."""
-        return order >= self.count and version < self.version
+        return order >= self.end and version < self.version
+
+    def joined(self, bounds: "DocumentBounds") -> "DocumentBounds":
+        """Return the bounds that follow from these and others of the document: those of the newer
+        version. One version has more chunks once its figures are described later.
+        """
+        if bounds.version != self.version:
+            return max(self, bounds, key=lambda candidate: candidate.version)
+        count = max(self.count, bounds.count)
+        end = min(self.end, bounds.end)
+        return DocumentBounds(self.version, count, None if end == count else end)
 
 
 @dataclass(frozen=True)

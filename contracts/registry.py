@@ -22,7 +22,7 @@ PRODUCERS: Mapping[str, tuple[Producer, ...]] = {
     "DocumentCancelled": ("query",),
     "AccessChanged": ("publisher", "query", "lightstream"),
     "ChunksCreated": ("chunker",),
-    "FiguresListed": ("chunker",),
+    "FiguresListed": ("chunker", "lightstream"),
     "FigureDescribed": ("chunker",),
     "EntitiesExtracted": ("extractor",),
     "GraphMerged": ("merger",),

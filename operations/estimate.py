@@ -2,14 +2,16 @@
 in the services.
 """
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from contracts.chunking import Chunking
 from contracts.events import BranchSettings
+from contracts.values import Chunk, Figure
 from operations.documents import DocumentSource, RefusedDocument, read_document
+from operations.figure_estimate import DescriptionUsage, EstimatedFigure, FigureEstimate
 from runtime.errors import InvalidInput, Poison
 from runtime.models.open import DEFAULT_EMBEDDING_MODEL, open_tokenizer
 from runtime.models.roles import language_model
@@ -38,12 +40,57 @@ BASIS = (
 )
 
 
+class CostCounts(Protocol):
+    """What calls of a stage took together."""
+
+    @property
+    def calls(self) -> int:
+        """How many."""
+        ...
+
+    @property
+    def prompt(self) -> int:
+        """Tokens that were read."""
+        ...
+
+    @property
+    def completion(self) -> int:
+        """Tokens that were written."""
+        ...
+
+
 class EstimatedText(NamedTuple):
-    """A text to estimate; `chunking`: how it is cut where that is its own."""
+    """A text to estimate, with its figures; `chunking`: how it is cut where that is its own."""
 
     name: str
     text: str
     chunking: Chunking | None = None
+    figures: Sequence[EstimatedFigure] = ()
+
+
+class PastCalls(NamedTuple):
+    """Tokens that a call has taken on average in a workspace so far, where there was any:
+    `answer`, what one of extraction wrote, and what describing a figure took.
+    """
+
+    answer: float | None = None
+    description: DescriptionUsage | None = None
+
+    @classmethod
+    def of(cls, groups: Mapping[str, CostCounts]) -> "PastCalls":
+        """Return them from the sums of the stages."""
+        extraction = groups.get("extractor")
+        figures = groups.get("chunker")
+        answer = (
+            extraction.completion / extraction.calls if extraction and extraction.calls else None
+        )
+        if not figures or not figures.calls:
+            return cls(answer)
+        usage = DescriptionUsage(figures.prompt / figures.calls, figures.completion / figures.calls)
+        return cls(answer, usage)
+
+
+NO_CALLS = PastCalls()
 
 
 @dataclass(frozen=True)
@@ -63,6 +110,7 @@ class CostEstimate:
 
     documents: int = 0
     chunks: int = 0
+    figures: int = 0
     models: list[ModelEstimate] = field(default_factory=list[ModelEstimate])
     currency: str = ""
     basis: str = ""
@@ -84,18 +132,25 @@ class _Tokens:
     answers: int = 0
 
 
+class EstimateSettings(NamedTuple):
+    """How documents are cut, described and extracted; `branch`: what a branch has other than its
+    origin; `past`: what its calls took so far.
+    """
+
+    chunker: ChunkerSettings
+    extractor: ExtractorSettings
+    branch: BranchSettings = NO_BRANCH
+    past: PastCalls = NO_CALLS
+
+
 async def estimate_cost(
     sources: Sequence[DocumentSource],
-    chunker: ChunkerSettings,
-    extractor: ExtractorSettings,
+    settings: EstimateSettings,
     *,
     encoding: str = "",
     chunking: Chunking | None = None,
-    answer_tokens: float | None = None,
 ) -> CostEstimate:
-    """Read, cut and count the documents, by `chunking` where it is given. `answer_tokens`: what a
-    call wrote on average so far, if known.
-    """
+    """Read, cut and count the documents, by `chunking` where it is given."""
     refused: list[RefusedDocument] = []
 
     async def texts() -> AsyncGenerator[EstimatedText]:
@@ -103,58 +158,101 @@ async def estimate_cost(
             try:
                 parsed_file = await read_document(source, encoding)
                 document_chunking = chunking or parsed_file.chunking
-                yield EstimatedText(source.name, parsed_file.text, document_chunking)
+                figures = [EstimatedFigure.of_file(figure) for figure in parsed_file.figures]
+                yield EstimatedText(source.name, parsed_file.text, document_chunking, figures)
             except (InvalidInput, Poison) as error:
                 refused.append(RefusedDocument(printable_name(source.name), str(error)))
 
-    estimate = await estimate_texts(
-        texts(), chunker.chunking, extractor, answer_tokens=answer_tokens
-    )
+    estimate = await estimate_texts(texts(), settings.chunker.chunking, settings)
     estimate.refused += refused
     return estimate
 
 
 async def estimate_texts(
-    texts: AsyncGenerator[EstimatedText],
-    chunking: Chunking,
-    extractor: ExtractorSettings,
-    *,
-    branch: BranchSettings = NO_BRANCH,
-    answer_tokens: float | None = None,
+    texts: AsyncGenerator[EstimatedText], chunking: Chunking, settings: EstimateSettings
 ) -> CostEstimate:
     """Cut and count the texts as `estimate_cost` does, by `chunking` where they have none of their
-    own; for a branch with its model, prompt and types of entities.
+    own.
     """
     tokenizer = open_tokenizer()
-    config = branch_config(extractor, branch)
-    extractor = with_branch_model(extractor, branch)
-    estimate = CostEstimate(currency=extractor.prices.currency)
-    tokens = _Tokens()
-    async for name, text, own_chunking in texts:
+    counting = _Counting(settings, tokenizer.count)
+    async for text in texts:
+        own_chunking = text.chunking
         try:
             text_chunking = own_chunking.over(chunking) if own_chunking else chunking
-            chunks = await cut(text, tokenizer, text_chunking)
+            chunks = await cut(text.text, tokenizer, text_chunking)
         except (Poison, ValueError) as error:
-            estimate.refused.append(RefusedDocument(printable_name(name), str(error)))
+            refused_document = RefusedDocument(printable_name(text.name), str(error))
+            counting.estimate.refused.append(refused_document)
             continue
-        estimate.documents += 1
-        estimate.chunks += len(chunks)
+        counting.estimate.documents += 1
+        counting.add(chunks, text.figures)
+    return counting.result()
+
+
+def estimate_figures(
+    documents: Iterable[Sequence[Figure]], settings: EstimateSettings
+) -> CostEstimate:
+    """Return what describing these figures of each document may cost, and extracting what is
+    said of them.
+    """
+    counting = _Counting(settings, open_tokenizer().count)
+    for figures in documents:
+        counting.estimate.documents += 1
+        counting.add((), [EstimatedFigure.of(figure) for figure in figures])
+    return counting.result()
+
+
+class _Counting:
+    """Adds up what documents may cost."""
+
+    def __init__(self, settings: EstimateSettings, count_tokens: Callable[[str], int]) -> None:
+        self.estimate = CostEstimate(currency=settings.extractor.prices.currency)
+        self._count_tokens = count_tokens
+        self._answer = settings.past.answer
+        self._config = branch_config(settings.extractor, settings.branch)
+        self._extractor = with_branch_model(settings.extractor, settings.branch)
+        self._figures = FigureEstimate(settings.chunker, count_tokens, settings.past.description)
+        self._tokens = _Tokens()
+
+    def add(self, chunks: Iterable[Chunk], figures: Sequence[EstimatedFigure]) -> None:
+        """Add the chunks of a document and its figures."""
         for chunk in chunks:
-            answer = round(chunk.tokens * ANSWER_SHARE if answer_tokens is None else answer_tokens)
-            expected_usage = expected_tokens(config, chunk, tokenizer.count, answer)
-            tokens.passages += chunk.tokens
-            tokens.calls += expected_usage.calls
-            tokens.prompt += expected_usage.prompt
-            tokens.completion += expected_usage.completion
-            tokens.answers += answer
-    estimate.models = _models(estimate.chunks, tokens, extractor)
-    answer_source = (
-        "the workspace's own so far"
-        if answer_tokens is not None
-        else f"{ANSWER_SHARE:.0%} of the passages"
-    )
-    estimate.basis = BASIS.format(answers=answer_source)
-    return estimate
+            self._add_passage(chunk, chunk.tokens)
+        for tokens in self._figures.add(figures):
+            self.estimate.figures += 1
+            self._add_passage(Chunk(id="", order=0, tokens=0, content=""), tokens)
+
+    def _add_passage(self, chunk: Chunk, passage_tokens: int) -> None:
+        """Add a passage of so many tokens; those that its content lacks are read in each call."""
+        answer = round(passage_tokens * ANSWER_SHARE if self._answer is None else self._answer)
+        usage = expected_tokens(self._config, chunk, self._count_tokens, answer)
+        tokens = self._tokens
+        self.estimate.chunks += 1
+        tokens.passages += passage_tokens
+        tokens.calls += usage.calls
+        tokens.prompt += usage.prompt + usage.calls * (passage_tokens - chunk.tokens)
+        tokens.completion += usage.completion
+        tokens.answers += answer
+
+    def result(self) -> CostEstimate:
+        """Return the estimate of all that was added."""
+        estimate = self.estimate
+        if model := self._figures.model:
+            counts = (self._figures.calls, self._figures.prompt, self._figures.completion)
+            money = self._extractor.prices.money(model.model, counts[1], 0, counts[2])
+            if self._figures.calls:
+                estimate.models.append(ModelEstimate(model.model, *counts, _number(money)))
+        estimate.models += _models(estimate.chunks, self._tokens, self._extractor)
+        answer_source = (
+            f"{ANSWER_SHARE:.0%} of the passages"
+            if self._answer is None
+            else "the workspace's own so far"
+        )
+        estimate.basis = BASIS.format(answers=answer_source)
+        if estimate.figures:
+            estimate.basis += self._figures.basis
+        return estimate
 
 
 def _models(chunks: int, tokens: _Tokens, settings: ExtractorSettings) -> list[ModelEstimate]:

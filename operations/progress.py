@@ -71,11 +71,13 @@ async def wait_for_documents(
     sequences: Mapping[str, int],
     caught_up: Callable[[], Awaitable[bool]],
     show: Callable[[list[Stage]], None],
+    chunk_counts: Mapping[str, int] | None = None,
 ) -> list[Document]:
     """Wait until every wanted document is through, and return their statuses. `show` gets each new
     look.
 
     `wanted` gives when each document's text was added: a status of an older text does not count.
+    `chunk_counts`: chunks that a document has at least, where it is to have more than before.
     `caught_up` says whether statuses show all of the log that is meant; before that a document
     without a status is still to come. It is not asked about documents with one, as one event that
     has to be tried again would hold up all the others. Raises `Unavailable` when the query service
@@ -98,7 +100,13 @@ async def wait_for_documents(
         show(stages(documents, len(sequences)))
         # Once caught up, a document that has no status was deleted meanwhile.
         complete = is_current or len(documents) == len(sequences)
-        if complete and all(_is_final(document, sequences[document.id]) for document in documents):
+        unfinished = [
+            document
+            for document in documents
+            if not _is_final(document, sequences[document.id])
+            or (document.chunks_count or 0) < (chunk_counts or {}).get(document.id, 0)
+        ]
+        if complete and not unfinished:
             return documents
         await asyncio.sleep(max(INTERVAL, 4 * (time.monotonic() - since)))
 

@@ -256,6 +256,12 @@ class ChunksCreated(Event):
     chunk_count: int | None = Field(
         default=None, ge=1, description="chunks of the whole document; likewise"
     )
+    text_count: int | None = Field(
+        default=None,
+        ge=1,
+        exclude_if=lambda count: count is None,
+        description="those of its text, where figures are counted with them; likewise",
+    )
     chunks: tuple[Chunk, ...]
     warnings: DocumentWarnings = ()
 

@@ -35,6 +35,12 @@ class FiguresListed(Event):
     figures: tuple[ListedFigure, ...] = Field(min_length=1, max_length=MAX_FIGURES)
     parts: int = Field(ge=1, description="of the whole document; the last ones are the figures'")
     chunk_count: int = Field(ge=1, description="chunks of the whole document")
+    text_count: int | None = Field(
+        default=None,
+        ge=1,
+        exclude_if=lambda count: count is None,
+        description="those of its text; older releases did not say",
+    )
 
     @property
     def aggregate_id(self) -> str:

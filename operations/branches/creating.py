@@ -16,7 +16,14 @@ from contracts.graph import Partition
 from contracts.ids import branch_workspace, sha256
 from contracts.moments import microseconds
 from operations.command_bus import SOURCE
-from operations.estimate import CostEstimate, EstimatedText, estimate_texts
+from operations.estimate import (
+    CostEstimate,
+    EstimatedText,
+    EstimateSettings,
+    PastCalls,
+    estimate_texts,
+)
+from operations.figure_estimate import EstimatedFigure
 from operations.target import Target
 from publishing.branch_copies import BranchCopier
 from publishing.branches import publish_branch_event, refuse_name
@@ -84,19 +91,18 @@ async def estimate(
     """Return what the branch may cost at most; nothing is changed. Raises what `check` raises."""
     await check(log, target, origin, options)
     documents = await _documents(log, origin, options.sample)
-    extractor = target.settings_of(ExtractorSettings)
     async with aclosing(_texts(log, blobs, origin, documents)) as texts:
-        return await estimate_texts(
-            texts,
-            _chunking(target, options.settings),
-            extractor,
-            branch=options.settings,
-            answer_tokens=await _answer_tokens(pointers, target, origin),
+        settings = EstimateSettings(
+            target.settings_of(ChunkerSettings),
+            target.settings_of(ExtractorSettings),
+            options.settings,
+            await _past_calls(pointers, target, origin),
         )
+        return await estimate_texts(texts, _chunking(target, options.settings), settings)
 
 
-async def _answer_tokens(pointers: LiveGenerations, target: Target, workspace: str) -> float | None:
-    """Return what a call of extraction has written on average; None where there was none."""
+async def _past_calls(pointers: LiveGenerations, target: Target, workspace: str) -> PastCalls:
+    """Return what calls of the workspace took on average so far."""
     partition = Partition(workspace, (await pointers.live("status")).status)
     rows = open_documents(target.settings)
     try:
@@ -104,8 +110,7 @@ async def _answer_tokens(pointers: LiveGenerations, target: Target, workspace: s
         groups = (await cost_report(entries, target.settings.prices, "stage")).groups
     finally:
         await rows.close()
-    extraction = groups.get("extractor")
-    return extraction.completion / extraction.calls if extraction and extraction.calls else None
+    return PastCalls.of(groups)
 
 
 async def create(
@@ -193,7 +198,10 @@ async def _texts(
                 continue
             event = decode(message.data, message.subject, message.headers).data
             assert isinstance(event, DocumentAdded)
+            # What its origin has described already costs nothing, and is counted all the same.
+            figures = [EstimatedFigure.of(figure) for figure in event.figures]
             if event.text is not None:
-                yield EstimatedText(event.file_path, event.text)
+                yield EstimatedText(event.file_path, event.text, None, figures)
             elif event.blob and event.blob_kind == "text":
-                yield EstimatedText(event.file_path, await blobs.get(event.blob))
+                text = await blobs.get(event.blob)
+                yield EstimatedText(event.file_path, text, None, figures)

@@ -31,9 +31,10 @@ def document_bounds(
         if isinstance(event, DocumentDeleted):
             versions[event.aggregate_id][delivery.sequence] = DocumentBounds(delivery.sequence, 0)
         elif event.chunk_count is not None:
-            versions[event.aggregate_id][event.document.version] = DocumentBounds(
-                event.document.version, event.chunk_count
-            )
+            version = event.document.version
+            extent = DocumentBounds(version, event.chunk_count, event.text_count)
+            of_document = versions[event.aggregate_id]
+            of_document[version] = extent.joined(of_document.get(version, extent))
     rounds: list[dict[str, DocumentBounds]] = []
     for document, bounds in versions.items():
         for number, (_, extent) in enumerate(sorted(bounds.items())):

@@ -153,6 +153,7 @@ def _chunk(
         part=event.parts - (event.chunk_count - listed_figure.chunk.order),
         parts=event.parts,
         chunk_count=event.chunk_count,
+        text_count=event.text_count,
         chunks=(figure_chunk(listed_figure, described.text, tokens),),
     )
 

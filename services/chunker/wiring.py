@@ -1,15 +1,20 @@
-"""What the chunker would make of a text, for estimates; the service itself cuts in `handler`."""
+"""What the chunker would make of a text and of figures, for estimates and commands; the service
+itself cuts in `handler`.
+"""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from contracts.chunking import OWN_CHUNKERS, Chunking
-from contracts.values import Chunk
+from contracts.events import ChunksCreated, FiguresListed
+from contracts.values import Chunk, Figure
 from runtime.models.sentence_vectors import sentence_vector
 from runtime.plugins.chunking import InstalledChunkers
 from services.chunker.cut_by_meaning import cut_by_meaning
 from services.chunker.cut_by_plugin import cut_by_plugin
 from services.chunker.domain import document
+from services.chunker.domain.figures import DocumentExtent, FigureLimits, FiguresToDescribe
+from services.chunker.domain.prompt import system_prompt, user_prompt
 from services.chunker.domain.spans import TokenCodec
 from services.chunker.port import Cutters
 
@@ -26,3 +31,41 @@ async def cut(text: str, tokens: TokenCodec, chunking: Chunking) -> Sequence[Chu
         cut_spans = plugin_cut.spans
     chunks = document.chunks("", source, tokens, chunking, cut=cut_spans)
     return await asyncio.to_thread(list, chunks)
+
+
+def description_prompt_tokens(language: str, caption: str, count: Callable[[str], int]) -> int:
+    """Return how many tokens of text a model reads that describes a figure."""
+    return count(system_prompt(language)) + count(user_prompt(caption))
+
+
+def list_later(
+    figures: Sequence[Figure],
+    parts: Sequence[ChunksCreated],
+    listings: Iterable[FiguresListed],
+    limits: FigureLimits,
+) -> FiguresListed | None:
+    """Return the event that has the figures of a document described which no listing has yet; None
+    where there are none, or the text is still being cut.
+
+    `parts` and `listings` are those of the document's newest version.
+    """
+    chunk_count = max((part.chunk_count or 0 for part in parts), default=0)
+    text_count = next((part.text_count for part in parts if part.text_count), chunk_count)
+    part_count = max((part.parts or 0 for part in parts), default=0)
+    listed_numbers: set[int] = set()
+    for listing in listings:
+        listed_numbers |= {listed_figure.figure.number for listed_figure in listing.figures}
+        chunk_count = max(chunk_count, listing.chunk_count)
+        part_count = max(part_count, listing.parts)
+    waiting_figures = FiguresToDescribe.within(
+        [figure for figure in figures if figure.number not in listed_numbers],
+        limits._replace(max_figures=max(0, limits.max_figures - len(listed_numbers))),
+    )
+    if not chunk_count or not waiting_figures.figures:
+        return None
+    for part in parts:
+        for _ in waiting_figures.passing(part.chunks):
+            pass
+    count = len(waiting_figures)
+    extent = DocumentExtent(part_count + count, chunk_count + count, text_count)
+    return waiting_figures.listed(parts[0].document, extent)

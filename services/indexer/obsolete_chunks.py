@@ -96,7 +96,7 @@ async def _remove_behind(
 ) -> None:
     """Remove the rows of a document that its bounds make obsolete, page by page."""
     prefix = chunk_vector_prefix(document)
-    after = chunk_vector_id(document, extent.count - 1) if extent.count else prefix
+    after = chunk_vector_id(document, extent.end - 1) if extent.end else prefix
     while True:
         page = await vectors.scan(partition, "chunks", after, PAGE)
         rows = [row for row in page if row.id.startswith(prefix)]

@@ -10,7 +10,9 @@ from runtime.stores.documents.port import Row, Rows, Table
 
 
 class RowDocumentBounds:
-    """`DocumentBounds` in a table of their own; the newest version wins."""
+    """`DocumentBounds` in a table of their own; the newest version wins, and of one version all
+    that is known of it.
+    """
 
     def __init__(self, rows: Rows, table: str) -> None:
         self._rows = rows
@@ -22,10 +24,7 @@ class RowDocumentBounds:
         """Write each unless a newer version is stored. Returns the previous bounds of the documents
         that had any.
         """
-        rows = {
-            _key(id): {"document_id": id, "version": e.version, "count": e.count}
-            for id, e in extents.items()
-        }
+        rows = {_key(id): _row(id, extent) for id, extent in extents.items()}
         before: dict[str, Row] = {}
 
         def newest(stored_rows: Mapping[str, Row]) -> dict[str, Row]:
@@ -33,25 +32,31 @@ class RowDocumentBounds:
             # other (decision 17).
             before.update(stored_rows)
             return {
-                key: max(stored_rows.get(key, row), row, key=lambda candidate: candidate["version"])
+                key: _row(
+                    row["document_id"], _bounds(row).joined(_bounds(stored_rows.get(key, row)))
+                )
                 for key, row in rows.items()
             }
 
         await self._rows.update(Table(self._table, partition), rows, newest)
-        return {
-            row["document_id"]: DocumentBounds(row["version"], row["count"])
-            for row in before.values()
-        }
+        return {row["document_id"]: _bounds(row) for row in before.values()}
 
     async def get(
         self, partition: Partition, documents: Collection[str]
     ) -> dict[str, DocumentBounds]:
         """Return the bounds of those of `documents` that have any."""
         rows = await self._rows.get(Table(self._table, partition), [_key(id) for id in documents])
-        return {
-            row["document_id"]: DocumentBounds(row["version"], row["count"])
-            for row in rows.values()
-        }
+        return {row["document_id"]: _bounds(row) for row in rows.values()}
+
+
+def _row(document: str, bounds: DocumentBounds) -> Row:
+    row: Row = {"document_id": document, "version": bounds.version, "count": bounds.count}
+    # Most documents have no described figures, and are written as before.
+    return row if bounds.text_count is None else {**row, "text_count": bounds.text_count}
+
+
+def _bounds(row: Row) -> DocumentBounds:
+    return DocumentBounds(row["version"], row["count"], row.get("text_count"))
 
 
 def _key(document: str) -> str:

@@ -21,6 +21,20 @@ class FigureLimits(NamedTuple):
     max_bytes: int
     min_side: int
 
+    def fit(self, size: int, width: int, height: int) -> bool:
+        """Return whether a picture of so many bytes and pixels is described."""
+        return size <= self.max_bytes and min(width, height) >= self.min_side
+
+
+class DocumentExtent(NamedTuple):
+    """How many parts of ChunksCreated and how many chunks a document has, those of its figures
+    among them, and how many chunks are of its text, where that is known.
+    """
+
+    parts: int
+    chunks: int
+    text_chunks: int | None
+
 
 @dataclass
 class FiguresToDescribe:
@@ -42,8 +56,7 @@ class FiguresToDescribe:
         fitting_figures = [
             figure
             for figure in figures
-            if figure.blob.size <= limits.max_bytes
-            and min(figure.width, figure.height) >= limits.min_side
+            if limits.fit(figure.blob.size, figure.width, figure.height)
         ]
         chosen_figures = fitting_figures[: limits.max_figures]
         return cls(chosen_figures, len(figures) - len(chosen_figures))
@@ -69,9 +82,9 @@ class FiguresToDescribe:
             "VLM_MIN_IMAGE_PIXEL are the limits",
         )
 
-    def listed(self, document: DocumentVersion, parts: int, chunk_count: int) -> FiguresListed:
-        """Return the event that has them described; parts and chunks are counted with theirs."""
-        first_order = chunk_count - len(self.figures)
+    def listed(self, document: DocumentVersion, extent: DocumentExtent) -> FiguresListed:
+        """Return the event that has them described; the extent has their parts and chunks."""
+        first_order = extent.chunks - len(self.figures)
         return FiguresListed(
             document=document,
             figures=tuple(
@@ -82,8 +95,9 @@ class FiguresToDescribe:
                 )
                 for order, figure in enumerate(self.figures, first_order)
             ),
-            parts=parts,
-            chunk_count=chunk_count,
+            parts=extent.parts,
+            chunk_count=extent.chunks,
+            text_count=extent.text_chunks,
         )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contracts.events import ChunksCreated, FiguresListed
 from contracts.values import Chunk, DocumentVersion, document_warnings
 from runtime.batching import batched_by_bytes
-from services.chunker.domain.figures import FiguresToDescribe
+from services.chunker.domain.figures import DocumentExtent, FiguresToDescribe
 
 HELD_BACK = 4
 """Parts at the end of a document that name the number of parts; earlier ones are published before
@@ -51,6 +51,7 @@ def chunks_created_events(
             part += 1
     last_part = part + len(last_runs) - 1
     total = last_part + 1 + figure_count
+    text_count = count
     count += figure_count
     for run in last_runs:
         yield ChunksCreated(
@@ -58,9 +59,10 @@ def chunks_created_events(
             part=part,
             parts=total,
             chunk_count=count,
+            text_count=text_count if figure_count else None,
             chunks=tuple(run),
             warnings=document_warnings(warnings()) if part == last_part else (),
         )
         part += 1
     if figures and figure_count:
-        yield figures.listed(document, total, count)
+        yield figures.listed(document, DocumentExtent(total, count, text_count))

@@ -86,7 +86,7 @@ class RowContributions:
         rows |= await self._retract_obsolete(partition, rows)
         for row in rows.values():
             document = row["document_id"]
-            if row["order"] >= stored_bounds[document].count:
+            if row["order"] >= stored_bounds[document].end:
                 ids[document] |= {(key, row["chunk_id"]) for key in _keys_in(row)}
         return ids
 

@@ -56,6 +56,7 @@ STATEMENT_FIELDS = (
     "tags",
     "tags_set",
     "original_size",
+    "text_count",
 )
 """Fields that a row has only where something was said: others are as older versions of this code
 write them.
@@ -312,7 +313,9 @@ def _row(status: DocumentStatus, revision: int) -> Row:
 
 
 def _statement_fields(status: DocumentStatus) -> Row:
-    """Return what was said of the document: who may see it, when it holds, its tags."""
+    """Return what was said of the document (who may see it, when it holds, its tags), and what few
+    documents have.
+    """
     fields_by_name: Row = {
         "access": status.access.model_dump(mode="json") if status.access else None,
         "access_set": status.access_set,
@@ -322,6 +325,7 @@ def _statement_fields(status: DocumentStatus) -> Row:
         "tags": None if status.tags is None else list(status.tags),
         "tags_set": status.tags_set,
         "original_size": status.original_size,
+        "text_count": status.text_count,
     }
     return {name: value for name, value in fields_by_name.items() if value not in (None, 0)}
 

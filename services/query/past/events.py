@@ -163,7 +163,7 @@ class WorkspaceEvents:
                 self.documents[event.document_id].append(DocumentRecord(sequence, at))
                 self.bounds[event.document_id].append((sequence, DocumentBounds(sequence, 0)))
             case ChunksCreated() as event if event.chunk_count is not None:
-                bounds = DocumentBounds(event.document.version, event.chunk_count)
+                bounds = DocumentBounds(event.document.version, event.chunk_count, event.text_count)
                 self.bounds[event.document.id].append((sequence, bounds))
             case EntitiesExtracted() as event:
                 statements = tuple(contributions(event))

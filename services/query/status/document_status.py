@@ -83,6 +83,8 @@ class DocumentStatus:
     added_id: str = ""
     """Event id of the DocumentAdded of this version."""
     chunk_count: int = 0
+    text_count: int | None = None
+    """Those of its text, where figures are counted with them."""
     bits: dict[str, int] = field(default_factory=lambda: dict.fromkeys(STEPS, 0))
     failures: tuple[Failure, ...] = ()
     deleted: int = 0

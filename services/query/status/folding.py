@@ -15,6 +15,7 @@ from contracts.events import (
     DocumentDeleted,
     EntitiesExtracted,
     Event,
+    FiguresListed,
     GraphMerged,
     RetryRequested,
     StageFailed,
@@ -37,6 +38,9 @@ _STEP_OF = {
     ("merger", "EntitiesExtracted"): "merged",
     ("indexer", "GraphMerged"): "indexed",
 }
+
+
+_ABOUT_CHUNKS = (ChunksCreated, FiguresListed, EntitiesExtracted, GraphMerged, VectorsIndexed)
 
 
 @dataclass(frozen=True)
@@ -76,10 +80,7 @@ def apply(status: DocumentStatus | None, record: RecordedEvent) -> DocumentStatu
         and event.document.deleted
     ):
         new_status = _with_removed_part(state, event, event.document.version)
-    elif (
-        isinstance(event, (ChunksCreated, EntitiesExtracted, GraphMerged, VectorsIndexed))
-        and event.document
-    ):
+    elif isinstance(event, _ABOUT_CHUNKS) and event.document:
         base = _state_for_version(state, event.document, record)
         new_status = _with_progress(base, event) if base else state
     else:
@@ -207,23 +208,29 @@ def _state_for_version(
 
 
 def _with_progress(
-    base: DocumentStatus, event: ChunksCreated | EntitiesExtracted | GraphMerged | VectorsIndexed
+    base: DocumentStatus,
+    event: ChunksCreated | FiguresListed | EntitiesExtracted | GraphMerged | VectorsIndexed,
 ) -> DocumentStatus:
+    if isinstance(event, FiguresListed):
+        return _with_counts(base, event)
     if not isinstance(event, GraphMerged) and event.warnings:
         base = base.with_warnings(
             event.warnings, 1 << event.chunk.order if isinstance(event, EntitiesExtracted) else 0
         )
     if isinstance(event, ChunksCreated):
         first = event.chunks[0].content if event.part == 0 and event.chunks else ""
-        return base.changed(
-            chunk_count=event.chunk_count or base.chunk_count,
-            summary=base.summary or summary_of(first),
-        )
+        return _with_counts(base, event).changed(summary=base.summary or summary_of(first))
     if isinstance(event, EntitiesExtracted):
         return _with_step_done(base, "extracted", (event.chunk,))
     if isinstance(event, GraphMerged):
         return _with_step_done(base, "merged", event.chunks)
     return _with_step_done(base, "embedded" if event.kind == "chunks" else "indexed", event.chunks)
+
+
+def _with_counts(base: DocumentStatus, event: ChunksCreated | FiguresListed) -> DocumentStatus:
+    """Record how many chunks there are, which are more once figures are described later."""
+    count = max(base.chunk_count, event.chunk_count or 0)
+    return base.changed(chunk_count=count, text_count=event.text_count or base.text_count)
 
 
 def _with_step_done(base: DocumentStatus, step: str, chunks: Sequence[ChunkRef]) -> DocumentStatus:

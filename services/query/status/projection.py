@@ -89,7 +89,7 @@ def obsolete_passages(state: DocumentStatus) -> DocumentBounds | None:
         return DocumentBounds(state.deleted, 0)
     was_replaced = 0 < state.first_cut < state.version
     return (
-        DocumentBounds(state.version, state.chunk_count)
+        DocumentBounds(state.version, state.chunk_count, state.text_count)
         if was_replaced and state.chunk_count
         else None
     )

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from operations.documents import find_documents
-from operations.estimate import CostEstimate, estimate_cost
+from operations.estimate import CostEstimate, EstimateSettings, PastCalls, estimate_cost
 from runtime.models.open import open_tokenizer
 from services.chunker.settings import ChunkerSettings
 from services.extractor.domain.prompt import system_prompt, user_prompt
@@ -40,8 +40,9 @@ def extractor(gleaning: int = 0) -> ExtractorSettings:
 async def estimated(
     folder: Path, settings: ExtractorSettings, answer: float | None = None
 ) -> CostEstimate:
+    past = PastCalls(answer)
     return await estimate_cost(
-        find_documents([str(folder)]).sources, CHUNKER, settings, answer_tokens=answer
+        find_documents([str(folder)]).sources, EstimateSettings(CHUNKER, settings, past=past)
     )
 
 
