@@ -5,11 +5,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cli.audit_lines import audit_line
 from cli.common import (
     DATA,
     WORKSPACE,
     Data,
     Json,
+    Reason,
     Workspace,
     Yes,
     echo,
@@ -49,6 +51,7 @@ def describe(
     wait: Annotated[
         bool, typer.Option("--wait", help="Wait until they can be asked about.")
     ] = False,
+    reason: Reason = "",
     data: Data = DATA,
     as_json: Json = False,
     workspace: Workspace = WORKSPACE,
@@ -59,7 +62,11 @@ def describe(
     Nothing else of the documents is done again. With --wait it ends with code 1 when a figure
     could not be described.
     """
-    with errors(as_json):
+    names = documents or []
+    with (
+        errors(as_json),
+        audit_line("figures describe", data, reason, changes=yes, documents=names),
+    ):
         quiet_logs()
         from operations.target import select_target  # noqa: PLC0415
 
@@ -68,11 +75,9 @@ def describe(
         target = select_target(data)
         _check_model(target)
         if not yes:
-            asyncio.run(_estimate(target, workspace, documents or [], as_json))
+            asyncio.run(_estimate(target, workspace, names, as_json))
             return
-        has_failed = asyncio.run(
-            _describe(target, workspace, documents or [], wait=wait, as_json=as_json)
-        )
+        has_failed = asyncio.run(_describe(target, workspace, names, wait=wait, as_json=as_json))
         if has_failed:
             raise typer.Exit(1)
 

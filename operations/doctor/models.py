@@ -8,10 +8,10 @@ from urllib.parse import urlsplit
 
 from embedded.data_folder import DataFolder
 from embedded.environment import settings_from, stack_environment
-from runtime.errors import ServiceError
+from runtime.errors import ServiceError, Unavailable
 from runtime.findings import Finding
-from runtime.models.roles import ROLES, LanguageModel, RoleSettings, language_model
-from runtime.models.trial import try_embedder, try_language_model
+from runtime.models.roles import ROLES, VISION, LanguageModel, RoleSettings, language_model
+from runtime.models.trial import COLOUR, try_embedder, try_language_model
 from services.query.settings import QuerySettings
 from services.query.wiring import try_reranker
 
@@ -27,9 +27,15 @@ async def examine_models(
     models_asked: set[tuple[str, str, str]] = set()
     for role in ROLES:
         model = language_model(settings, role)
-        if model and _identity(model) not in models_asked:
+        if model is None:
+            continue
+        place = _place(model.binding, model.base_url)
+        if role == VISION:
+            title = f"model of figures {model.model} ({place})"
+            yield await _trial(title, partial(_look, settings))
+        elif _identity(model) not in models_asked:
             models_asked.add(_identity(model))
-            title = f"language model {model.model} ({_place(model.binding, model.base_url)})"
+            title = f"language model {model.model} ({place})"
             yield await _trial(title, partial(try_language_model, settings, role))
     if settings.has_embedding_endpoint:
         place = _place(settings.embedding_binding, settings.embedding_base_url)
@@ -51,6 +57,17 @@ async def examine_models_of(folder: DataFolder) -> AsyncIterator[Finding]:
     yield Finding("note", f"models are those of {whose}")
     async for finding in examine_models(settings, settings_from(QuerySettings, environ)):
         yield finding
+
+
+async def _look(settings: RoleSettings) -> None:
+    """Show the model of figures a picture. Raises Unavailable where it does not see what is on
+    it.
+    """
+    trial = await try_language_model(settings, VISION)
+    if trial and COLOUR not in trial.result.lower():
+        raise Unavailable(
+            f"it was shown a {COLOUR} picture and answered {trial.result!r}: it may see no pictures"
+        )
 
 
 def _identity(model: LanguageModel) -> tuple[str, str, str]:

@@ -3,16 +3,19 @@ answer.
 """
 
 import asyncio
+import struct
 import time
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
+from zlib import crc32
 
 from runtime.errors import InvalidInput, Unavailable
 from runtime.models.json_values import parsed
 from runtime.models.open import open_chat, open_embedder
-from runtime.models.port import Message
-from runtime.models.roles import Role, embedding_connection
+from runtime.models.port import Message, Picture
+from runtime.models.roles import VISION, Role, embedding_connection
 from runtime.models.wires.open import open_wire
 from runtime.models.wires.openai import OpenAiWire, Request
 from runtime.settings import Settings
@@ -29,6 +32,8 @@ REFUSALS = (401, 403)
 """Statuses of a key that is refused."""
 
 QUESTION = "Answer with the single word: yes"
+PICTURE_QUESTION = "Which colour is this picture? Answer with the single word."
+COLOUR = "red"
 TEXT = "The tide gauge of Port Elm was replaced in March."
 
 
@@ -72,20 +77,38 @@ async def embedding_dimension(settings: Settings) -> int:
 
 
 async def try_language_model(settings: Settings, role: Role | None = None) -> Trial | None:
-    """Ask the language model of a role, of no role the general one, one word; None if none is
-    configured.
+    """Ask the language model of a role, of no role the general one, one word, and that of figures
+    the colour of a picture; None if none is configured.
 
     Raises what `Chat.complete` does.
     """
     chat = open_chat(settings, role=role, max_wait=PATIENCE)
     if chat is None:
         return None
+    message = (
+        Message("user", PICTURE_QUESTION, pictures=(red_picture(),))
+        if role == VISION
+        else Message("user", QUESTION)
+    )
     start = time.monotonic()
     try:
-        completion = await chat.complete([Message("user", QUESTION)])
+        completion = await chat.complete([message])
     finally:
         await chat.close()
     return Trial(chat.model, completion.text.strip()[:40], time.monotonic() - start)
+
+
+def red_picture() -> Picture:
+    """Return a picture of one colour, as small as models take."""
+    side = 64
+    line = b"\0" + b"\xff\0\0" * side
+    header = struct.pack(">IIBBBBB", side, side, 8, 2, 0, 0, 0)
+    chunks = ((b"IHDR", header), (b"IDAT", zlib.compress(line * side)), (b"IEND", b""))
+    data = b"".join(
+        struct.pack(">I", len(content)) + kind + content + struct.pack(">I", crc32(kind + content))
+        for kind, content in chunks
+    )
+    return Picture(b"\x89PNG\r\n\x1a\n" + data, "image/png")
 
 
 async def try_embedder(settings: Settings) -> Trial:

@@ -1,19 +1,25 @@
 """What is of one provider alone: windows, addresses, credentials, and what the doctor asks."""
 
+from io import BytesIO
 from pathlib import Path
 
 import pytest
+from PIL import Image
+from pydantic import SecretStr
 
 from operations.doctor.models import examine_models
 from runtime.errors import (
     ConfigurationError,
 )
+from runtime.models import trial
 from runtime.models.bindings import Connection
 from runtime.models.chat import EndpointChat
 from runtime.models.endpoint import Endpoint
 from runtime.models.limits import Limits
+from runtime.models.port import Completion
 from runtime.models.rate_limiter import RateLimiter
 from runtime.models.roles import RoleSettings
+from runtime.models.scripted import ScriptedChat
 from runtime.models.wires.open import open_wire
 from tests.support import model_servers as servers
 from tests.support.model_servers import (
@@ -105,6 +111,21 @@ def test_bedrock_without_key_and_credentials_is_refused_with_a_way_out(
     monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
     with pytest.raises(ConfigurationError, match="set LLM_API_KEY or EMBEDDING_API_KEY"):
         open_wire("bedrock", Connection())
+
+
+@pytest.mark.parametrize(("answer", "level"), [("It is red.", "well"), ("A plain one.", "fault")])
+async def test_the_doctor_shows_the_model_of_figures_a_picture(
+    monkeypatch: pytest.MonkeyPatch, answer: str, level: str
+) -> None:
+    chat = ScriptedChat(lambda messages: Completion(answer))
+    monkeypatch.setattr(trial, "open_chat", lambda *_, **__: chat)
+    settings = RoleSettings(vlm_llm_model="eyes", vlm_llm_api_key=SecretStr("k"))
+    (finding,) = [finding async for finding in examine_models(settings)]
+    (call,) = chat.calls
+    (message,) = call.messages
+    assert (finding.level, finding.what.split(" (")[0]) == (level, "model of figures eyes")
+    with Image.open(BytesIO(message.pictures[0].data)) as picture:
+        assert (picture.size, picture.getpixel((32, 32))) == ((64, 64), (255, 0, 0))
 
 
 async def test_the_doctor_asks_each_model_of_the_settings(

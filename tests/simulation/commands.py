@@ -10,6 +10,9 @@ from contracts.chunking import Chunking
 from contracts.envelope import Envelope
 from contracts.events import DocumentDeleted, Event, GraphEdited
 from contracts.graph_edits import EditedValues
+from contracts.values import Figure
+from runtime.bus.encoded_text import EncodedText
+from runtime.bus.port import Blobs
 from tests.simulation.models import NEVER, NOT_YET
 from tests.support.events import NOON, added, sealed
 
@@ -25,8 +28,27 @@ Command = Callable[[Mapping[str, int]], Envelope[Event]]
 """Returns the event to publish, given the places in the log of those published before, by id."""
 
 
-def commands(rng: Random) -> list[Command]:
-    """Return four to eight commands, a second apart by the clocks of their publishers."""
+PICTURES = tuple(
+    f"{name} {other_name} {tail}"
+    for name, other_name in (("Ada", "Dan"), ("Bob", "Cleo"))
+    for tail in ("0", "1", NEVER, NOT_YET)
+)
+"""What pictures of documents show."""
+
+
+async def put_pictures(blobs: Blobs) -> list[Figure]:
+    """Return the figures that documents may have, kept beside the log."""
+    refs = [await blobs.put(EncodedText.of_bytes(text.encode()), "w") for text in PICTURES]
+    return [
+        Figure(number=1, sha256=ref.sha256, blob=ref, media_type="image/png", width=100, height=100)
+        for ref in refs
+    ]
+
+
+def commands(rng: Random, pictures: Random | None, figures: Sequence[Figure]) -> list[Command]:
+    """Return four to eight commands, a second apart by the clocks of their publishers. With
+    `pictures` documents have up to two of the figures.
+    """
     commands_drawn: list[Command] = []
     texts: list[str] = []
     edits: dict[str, GraphEdited] = {}
@@ -42,9 +64,20 @@ def commands(rng: Random) -> list[Command]:
             event = edits[_id(number)] = _edit(rng)
         else:
             texts.append(_text(rng, texts))
-            event = added(rng.choice(DOCUMENTS), texts[-1], chunking=CUT)
+            id = rng.choice(DOCUMENTS)
+            event = added(id, texts[-1], chunking=CUT, figures=_figures(pictures, figures))
         commands_drawn.append(_plain(number, event))
     return commands_drawn
+
+
+def _figures(pictures: Random | None, figures: Sequence[Figure]) -> tuple[Figure, ...]:
+    if pictures is None:
+        return ()
+    chosen_figures = pictures.sample(figures, pictures.randint(0, 2))
+    return tuple(
+        figure.model_copy(update={"number": number})
+        for number, figure in enumerate(chosen_figures, 1)
+    )
 
 
 def _id(number: int) -> str:

@@ -7,9 +7,10 @@ from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from contracts.values import ExtractedEntity, ExtractedRelation, TokenUsage
+from contracts.values import ExtractedEntity, ExtractedRelation, Figure, TokenUsage
 from runtime.errors import ModelRefused
 from runtime.models.port import AnswerPiece, Completion, Message
+from services.chunker.port import Description
 from services.extractor.domain.extraction import Extraction
 from tests.simulation.scheduler import Chance
 
@@ -72,6 +73,27 @@ class CountingExtractor:
 
     async def glean(self, content: str, headings: Sequence[str], first: Extraction) -> Extraction:
         return first
+
+
+@dataclass
+class CountingDescriber:
+    """Says of a picture what its bytes say; refuses some pictures."""
+
+    chance: Chance
+    payments: Payments
+    mended: bool = False
+    model = "simulated"
+    prompt_version = "simulated-1"
+
+    async def describe(self, figure: Figure, picture: bytes) -> Description:
+        self.chance.ask_provider()
+        content = picture.decode()
+        words = content.split()
+        if NEVER in words or (NOT_YET in words and not self.mended):
+            raise ModelRefused(f"the model refuses {content!r}", "content")
+        self.payments.count(content)
+        await self.chance.pause()
+        return Description(content, TokenUsage(prompt=len(words), completion=1, calls=1))
 
 
 @dataclass

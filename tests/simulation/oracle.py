@@ -66,6 +66,7 @@ def _check_payments(pipeline: Pipeline) -> None:
     """
     for kind, payments, durable in (
         ("passage", pipeline.extractor.payments, "extractor"),
+        ("figure", pipeline.describer.payments, "chunker-figures"),
         ("summary", pipeline.chat.payments, "merger-summaries"),
     ):
         trouble = pipeline.kills + pipeline.durables[durable].repeats + pipeline.chance.failed_calls

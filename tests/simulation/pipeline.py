@@ -26,6 +26,9 @@ from runtime.stores.documents.document_bounds import RowDocumentBounds
 from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.graph.memory import MemoryGraph
 from runtime.stores.vectors.memory import MemoryVectors
+from services.chunker.adapters.description_cache import DescriptionCache
+from services.chunker.describing import FigureDependencies, on_figures_listed
+from services.chunker.domain.figures import FigureLimits
 from services.chunker.handler import DocumentLimits, on_document_added
 from services.chunker.port import Cutters
 from services.extractor.adapters.extraction_cache import ExtractionCache
@@ -45,7 +48,7 @@ from services.merger.port import MergeDependencies
 from services.merger.summarize import on_graph_merged as summarize
 from services.query.adapters.documents import RowDocuments, RowPassages
 from services.query.status.projection import on_events
-from tests.simulation.models import CountingChat, CountingExtractor, Payments
+from tests.simulation.models import CountingChat, CountingDescriber, CountingExtractor, Payments
 from tests.simulation.scheduler import Chance, Interrupted, SimulatedDurable
 from tests.support.chunking import CodePointTokenizer
 
@@ -55,6 +58,7 @@ Change = Callable[[str, Handler], Handler]
 SERVICES: tuple[Stage, ...] = ("chunker", "extractor", "merger", "indexer", "query")
 HANDLED: dict[str, Stage] = {
     "chunker": "chunker",
+    "chunker-figures": "chunker",
     "extractor": "extractor",
     "merger": "merger",
     "merger-extents": "merger",
@@ -65,10 +69,11 @@ HANDLED: dict[str, Stage] = {
     "indexer-graph": "indexer",
     "query-status": "query",
 }
-"""All durables but that of figures, which no document has here, and their services."""
+"""All durables, and their services."""
 
 LIMITS = SummaryLimits(fragments=3)
 """A thing that three passages describe is summarised."""
+FIGURE_LIMITS = FigureLimits(max_figures=10, max_bytes=1000, min_side=64)
 DIMENSION = 8
 TOKENS = CodePointTokenizer()
 
@@ -100,10 +105,13 @@ class Pipeline:
         chance: Chance,
         *,
         summaries: bool,
+        describes_at_once: bool = True,
         replicas: int = 2,
         change: Change = lambda name, handler: handler,
     ) -> None:
+        """Without `describes_at_once` figures are described only where somebody asks for it."""
         self.chance, self.summaries, self.change = chance, summaries, change
+        self.describes_at_once = describes_at_once
         self.log, self.blobs, self.pointers = MemoryLog(), MemoryBlobs(), MemoryLiveGenerations()
         self.parked = MemoryParkedEvents(self.log)
         self.stores = Stores(MemoryRows(), MemoryGraph(), MemoryVectors("simulated", DIMENSION))
@@ -112,6 +120,7 @@ class Pipeline:
             CountingExtractor(chance, Payments(chance)),
             CountingChat(chance, Payments(chance)),
         )
+        self.describer = CountingDescriber(chance, Payments(chance))
         self.durables = {
             name: SimulatedDurable(declared_consumer(name), chance) for name in HANDLED
         }
@@ -158,10 +167,23 @@ class Pipeline:
             blobs=self.blobs,
             cutters=Cutters(TOKENS),
             chunking=Chunking(size=1200, overlap=100),
-            limits=DocumentLimits(1 << 20),
+            limits=DocumentLimits(
+                1 << 20, figures=FIGURE_LIMITS if self.describes_at_once else None
+            ),
             versions=LogVersions(log, look_again=0.0),
         )
-        return {"chunker": each(cut)}
+        describe: Any = partial(
+            on_figures_listed,
+            dependencies=FigureDependencies(
+                self.blobs,
+                self.describer,
+                DescriptionCache(self.port(self.stores.rows)),
+                TOKENS,
+                lambda: 0.0,
+            ),
+            versions=LogVersions(log, look_again=0.0),
+        )
+        return {"chunker": each(cut), "chunker-figures": each(describe)}
 
     def _extractor(self, log: Any) -> dict[str, Handler]:
         extract: Any = partial(

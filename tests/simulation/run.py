@@ -5,14 +5,17 @@ import random
 from dataclasses import dataclass
 from functools import lru_cache
 from random import Random
+from typing import Literal
 from unittest import mock
 
+from operations.figures import find_waiting, request_descriptions
 from publishing.retries import Retries, request_retries
 from runtime.bus.parking import policy
+from services.chunker.settings import ChunkerSettings
 from tests.simulation.clock import SimulatedLoop
-from tests.simulation.commands import commands
+from tests.simulation.commands import commands, put_pictures
 from tests.simulation.oracle import Digests, Violation, check, digests, statuses
-from tests.simulation.pipeline import Change, Pipeline
+from tests.simulation.pipeline import FIGURE_LIMITS, Change, Pipeline
 from tests.simulation.rebuilding import rebuild
 from tests.simulation.scheduler import Chance
 
@@ -56,7 +59,10 @@ def simulate(seed: int, loop: SimulatedLoop, change: Change | None = None) -> Ou
 def _in_peace(world: int, loop: SimulatedLoop, *, summaries: bool) -> Digests:
     async def run() -> Digests:
         pipeline = Pipeline(
-            Chance(Random(-world - 1), delays=False), summaries=summaries, replicas=1
+            Chance(Random(-world - 1), delays=False),
+            summaries=summaries,
+            describes_at_once=_pictures(world) != "later",
+            replicas=1,
         )
         await _run(pipeline, world)
         return await digests(pipeline)
@@ -69,7 +75,10 @@ async def _in_trouble(
     seed: int, world: int, chance: Chance, expected_digests: Digests, change: Change | None
 ) -> Outcome:
     pipeline = Pipeline(
-        chance, summaries=chance.rebuild_at is None, **({"change": change} if change else {})
+        chance,
+        summaries=chance.rebuild_at is None,
+        describes_at_once=_pictures(world) != "later",
+        **({"change": change} if change else {}),
     )
     await _run(pipeline, world)
     await check(pipeline, expected_digests)
@@ -82,6 +91,12 @@ async def _in_trouble(
         len({(record.durable, record.sequence) for record in pipeline.parked.history}),
         pipeline.clock_steps,
     )
+
+
+def _pictures(world: int) -> Literal["", "at once", "later"]:
+    """Return whether the documents of a world have figures, and when these are described."""
+    draw = Random(f"pictures of {world}").random()
+    return "" if draw > 0.4 else "later" if draw > 0.2 else "at once"
 
 
 def trouble(seed: int) -> Chance:
@@ -116,25 +131,47 @@ async def _run(pipeline: Pipeline, world: int) -> None:
         else None
     )
     places: dict[str, int] = {}
+    pictures = _pictures(world)
+    figures = await put_pictures(pipeline.blobs) if pictures else []
+    picture_draws = Random(f"figures of {world}") if pictures else None
     try:
-        for command in commands(Random(f"commands of {world}")):
+        for number, command in enumerate(
+            commands(Random(f"commands of {world}"), picture_draws, figures), 1
+        ):
             await _until(pipeline, chance.now + chance.rng.choice((0.0, 0.5, 4.0)))
             envelope = command(places)
             places[envelope.id] = await pipeline.log.publish(envelope)
             if chance.rng.random() < 0.1:
                 await _retry_failed(pipeline)
+            if pictures == "later" and number % 3 == 0:
+                await _until_rest(pipeline)
+                await _describe(pipeline)
         await _until_rest(pipeline)
+        if pictures == "later":
+            await _describe(pipeline)
+            await _until_rest(pipeline)
         if rebuilding:
             while not rebuilding.done():
                 await _step(pipeline)
             await rebuilding
-        pipeline.extractor.mended = True
+        pipeline.extractor.mended = pipeline.describer.mended = True
         await _retry_failed(pipeline)
         await _until_rest(pipeline)
     finally:
         if rebuilding:
             rebuilding.cancel()
         await pipeline.end()
+
+
+async def _describe(pipeline: Pipeline) -> None:
+    """Have the figures described that nobody describes, as an operator does."""
+    settings = ChunkerSettings.model_construct(
+        vlm_max_figures=FIGURE_LIMITS.max_figures,
+        vlm_max_image_bytes=FIGURE_LIMITS.max_bytes,
+        vlm_min_image_pixel=FIGURE_LIMITS.min_side,
+    )
+    for waiting in await find_waiting(pipeline.log, "w", (), settings):
+        await request_descriptions(pipeline.log, "w", waiting)
 
 
 async def _retry_failed(pipeline: Pipeline) -> None:

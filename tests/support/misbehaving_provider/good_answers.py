@@ -57,7 +57,7 @@ def good_answer(prompt: Prompt) -> str:
         case "figure":
             return FIGURE
         case "other":
-            return "A plain answer."
+            return "Red." if "colour" in prompt.subject else "A plain answer."
 
 
 def names(text: str) -> list[str]:

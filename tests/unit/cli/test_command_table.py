@@ -102,6 +102,7 @@ ADD_OR_MAKE_ANEW = {
     "branch promote",
     "branch rollback",
     "budget set",
+    "figures describe",
     "golden add",
     "golden import",
     "golden run",

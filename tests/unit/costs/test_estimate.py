@@ -5,14 +5,17 @@ known.
 from pathlib import Path
 
 import pytest
+from pydantic import SecretStr
 
 from operations.documents import find_documents
 from operations.estimate import CostEstimate, EstimateSettings, PastCalls, estimate_cost
+from operations.figure_estimate import DESCRIPTION_TOKENS, DescriptionUsage
 from runtime.models.open import open_tokenizer
 from services.chunker.settings import ChunkerSettings
 from services.extractor.domain.prompt import system_prompt, user_prompt
 from services.extractor.settings import ExtractorSettings
 from services.extractor.wiring import extraction_config
+from tests.support.pictures import picture, word_file
 
 CHUNKER = ChunkerSettings(chunk_size=20, chunk_overlap_size=0)
 PRICES = '{"m": {"prompt": 1000, "completion": 2000}}'
@@ -77,3 +80,28 @@ async def test_what_cannot_be_read_is_named_and_models_of_this_machine_cost_noth
     result = await estimated(folder, ExtractorSettings())
     assert (result.models, result.money, result.documents) == ([], None, 1)
     assert [file.name for file in result.refused] == ["blank.txt"]
+
+
+async def test_figures_are_counted_once_each_with_the_passages_that_they_become(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "a.docx").write_bytes(word_file(picture(), picture(bar=40)))
+    (tmp_path / "b.docx").write_bytes(word_file(picture(), picture(bar=60, width=63)))
+    chunker = ChunkerSettings(
+        vlm_llm_model="eyes",
+        vlm_llm_api_key=SecretStr("k"),
+        model_prices='{"eyes": {"prompt": 10, "completion": 20}}',
+    )
+    sources = find_documents([str(tmp_path)]).sources
+    without = await estimate_cost(sources, EstimateSettings(CHUNKER, extractor()))
+    guessed = await estimate_cost(sources, EstimateSettings(chunker, extractor()))
+    assert without.figures == 0
+    eyes, chat, _ = guessed.models
+    assert (eyes.model, eyes.calls, guessed.figures) == ("eyes", 2, 3)
+    assert eyes.prompt > 2 * (85 + 170)
+    assert eyes.completion == 2 * DESCRIPTION_TOKENS
+    assert chat.calls == guessed.chunks
+    past = PastCalls(description=DescriptionUsage(1000, 50))
+    known = await estimate_cost(sources, EstimateSettings(chunker, extractor(), past=past))
+    assert (known.models[0].prompt, known.models[0].completion) == (2000, 100)
+    assert "the workspace's own so far" in known.basis
