@@ -108,6 +108,9 @@ async def _estimate(target: "Target", workspace: str, names: list[str], as_json:
 
     async with connect_bus(target.settings.nats_url) as bus:
         waiting = await _waiting(target, bus, workspace, names)
+    if not waiting and not as_json:
+        echo("no figure waits for a description")
+        return
     settings = await estimate_settings(target, workspace)
     cost_estimate: CostEstimate = estimate_figures([item.figures for item in waiting], settings)
     show_estimate(cost_estimate, "nothing was described without --yes", as_json)
