@@ -234,6 +234,11 @@ class Chunk(ChunkRef):
     )
     end: int | None = Field(default=None, ge=0, description="the character behind its last one")
     page: int | None = Field(default=None, ge=1, description="where it begins; the first page is 1")
+    page_breaks: tuple[Annotated[int, Field(ge=1)], ...] = Field(
+        default=(),
+        exclude_if=lambda breaks: not breaks,
+        description="characters of it at which the next pages begin",
+    )
     given: CustomExtraction | None = Field(
         default=None, description="what it says; it is not extracted then"
     )

@@ -21,6 +21,8 @@ class PassagePlace(ResponseModel):
     start: int | None = None
     end: int | None = None
     page: int | None = None
+    page_breaks: tuple[int, ...] = ()
+    """Characters of the passage at which its next pages begin."""
 
 
 class MatchingPassage(PassagePlace):

@@ -33,7 +33,8 @@ class Passage(BaseModel):
     )
     text: str
     headings: str = Field(description="the headings it stands under, outermost first")
-    page: int | None
+    page: int | None = Field(description="page on which it begins")
+    last_page: int | None = Field(description="page on which it ends")
 
 
 class Entity(BaseModel):
@@ -108,10 +109,11 @@ class SearchResult(BaseModel):
 
 
 class Place(BaseModel):
-    """The document and the page of a passage."""
+    """The document and the pages of a passage."""
 
     document_id: str
-    page: int | None
+    page: int | None = Field(description="page on which it begins")
+    last_page: int | None = Field(description="page on which it ends")
 
 
 class Citation(Reference):
@@ -160,7 +162,11 @@ class Answer(BaseModel):
                 file=reference.file_path,
                 also_in=reference.also_in or [],
                 places=[
-                    Place(document_id=place.document_id, page=place.page)
+                    Place(
+                        document_id=place.document_id,
+                        page=place.page,
+                        last_page=_last_page(place.page, place.page_breaks),
+                    )
                     for place in reference.chunks or ()
                 ],
             )
@@ -306,7 +312,12 @@ def _passage(chunk: Json) -> Passage:
         text=chunk["content"],
         headings=headings if isinstance(headings, str) else " > ".join(headings),
         page=chunk.get("page"),
+        last_page=_last_page(chunk.get("page"), chunk.get("page_breaks", ())),
     )
+
+
+def _last_page(page: int | None, page_breaks: Sequence[int]) -> int | None:
+    return None if page is None else page + len(page_breaks)
 
 
 def _order(chunk_id: str) -> int | None:

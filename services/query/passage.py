@@ -24,5 +24,7 @@ class Passage:
     end: int | None = None
     page: int | None = None
     """Page on which it begins, counted from 1. None in documents without pages."""
+    page_breaks: tuple[int, ...] = ()
+    """Characters of its text at which the next pages begin."""
     figures: tuple[FigureRef, ...] = ()
     """The figures that it names, in their order there."""

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { citedParts, fromAddress, sentencesOf, toAddress } from "../src/pages/ask/sentences";
+import { citedOffset, citedParts, fromAddress, pageAt, sentencesOf, toAddress } from "../src/pages/ask/sentences";
 
 const PASSAGE = "# The Harbour Office\n\nDr. Ada Marsh leads the\nHarbour Office. Ben Holt keeps its lighthouse.\n\n| ship | tons |\n| --- | --- |\n| Elm | 12 |\n| Oak | 90 |\n";
 const said = (claim: string, passages = [PASSAGE]) =>
@@ -40,4 +40,15 @@ test("Chinese is compared by its words", () => {
 test("parts go through an address", () => {
   expect(fromAddress(toAddress([{ start: 12, end: 80 }, { start: 90, end: 120 }]))).toEqual([{ start: 12, end: 80 }, { start: 90, end: 120 }]);
   expect(fromAddress("nonsense")).toEqual([]);
+});
+
+test("a quotation stands on its own page, not on that of its passage", () => {
+  const passage = "𝕬 first page. The sluice closes at noon.";
+  const [ranges = []] = citedParts("The sluice closes at noon", [passage]);
+  const offset = citedOffset(passage, ranges);
+  expect(offset).toBe(14);
+  expect(pageAt({ page: 3, page_breaks: [14] }, offset)).toBe(4);
+  expect(pageAt({ page: 3, page_breaks: [15] }, offset)).toBe(3);
+  expect(pageAt({ page: 3 }, offset)).toBe(3);
+  expect(pageAt({ page: null }, offset)).toBeNull();
 });

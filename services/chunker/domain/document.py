@@ -3,7 +3,7 @@ memory.
 """
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -92,6 +92,7 @@ def chunks(
             start=span.start,
             end=span.end,
             page=bisect_right(page_starts, span.start) or None,
+            page_breaks=_page_breaks(page_starts, span),
             figures=figures_in(span.content, source.figures),
         )
         order += 1
@@ -103,6 +104,16 @@ def chunks(
             "the text is empty once control characters, binary data and "
             f"blanks{separator_note} are gone"
         )
+
+
+def _page_breaks(page_starts: Sequence[int], span: Span) -> tuple[int, ...]:
+    """Return the characters of a span at which pages begin that it does not begin on; several are
+    the same where a page is blank.
+    """
+    first = bisect_right(page_starts, span.start)
+    last = bisect_left(page_starts, span.end)
+    # Those before the first page have none to go on from.
+    return tuple(start - span.start for start in page_starts[max(first, 1) : last])
 
 
 def check_chunk_count(

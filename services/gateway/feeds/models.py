@@ -175,6 +175,11 @@ class DocumentChunk(BaseModel):
     )
     end: int | None = Field(description="the character behind its last one")
     page: int | None = Field(description="page on which it begins, the first being 1")
+    page_breaks: list[int] = Field(
+        default=[],
+        description="characters of the passage at which its next pages begin",
+        exclude_if=lambda breaks: not breaks,
+    )
     headings: list[str]
     figures: list[FigureRef] = Field(
         default=[],
@@ -195,6 +200,7 @@ class DocumentChunk(BaseModel):
             start=passage.start,
             end=passage.end,
             page=passage.page,
+            page_breaks=list(passage.page_breaks),
             headings=list(passage.headings),
             figures=list(passage.figures),
             tokens=passage.tokens,

@@ -165,6 +165,7 @@ def _chunk(reference: str, passage: Passage, retrieval: RetrievalResult) -> dict
         "start": passage.start,
         "end": passage.end,
         "page": passage.page,
+        **({"page_breaks": passage.page_breaks} if passage.page_breaks else {}),
         **({"also_in": doubles} if doubles else {}),
         **({"figures": figures} if figures else {}),
     }

@@ -202,6 +202,11 @@ class Place(BaseModel):
     start: int | None
     end: int | None
     page: int | None
+    page_breaks: list[int] = Field(
+        default=[],
+        description="characters of the passage at which its next pages begin",
+        exclude_if=lambda breaks: not breaks,
+    )
     figures: list[FigureRef] = Field(
         default=[],
         description="that stand in it: GET /documents/{document_id}/figures/{sha256}",
@@ -264,6 +269,7 @@ def _location(passage: Passage) -> Place:
         start=passage.start,
         end=passage.end,
         page=passage.page,
+        page_breaks=list(passage.page_breaks),
         figures=list(passage.figures),
     )
 

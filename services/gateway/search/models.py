@@ -22,6 +22,11 @@ class PassagePlace(BaseModel):
     )
     end: int | None = Field(description="the character behind its last one")
     page: int | None = Field(description="page on which it begins, the first being 1")
+    page_breaks: list[int] = Field(
+        default=[],
+        description="characters of the passage at which its next pages begin",
+        exclude_if=lambda breaks: not breaks,
+    )
     figures: list[FigureRef] = Field(
         default=[],
         description="that stand in it: GET /documents/{document_id}/figures/{sha256}",
@@ -140,5 +145,6 @@ def _place(passage: Passage) -> PassagePlace:
         start=passage.start,
         end=passage.end,
         page=passage.page,
+        page_breaks=list(passage.page_breaks),
         figures=list(passage.figures),
     )

@@ -253,6 +253,7 @@ def _passage(row: Row) -> Passage:
     # Other versions of this code write more fields, or fewer.
     values: dict[str, Any] = {name: row[name] for name in PASSAGE_FIELDS if name in row}
     values["headings"] = tuple(row["headings"])
+    values["page_breaks"] = tuple(row.get("page_breaks", ()))
     values["figures"] = tuple(map(FigureRef.model_validate, row.get("figures", ())))
     # A publisher may set any file path, even one with line breaks.
     values["file_path"] = one_line(values["file_path"])
@@ -263,7 +264,9 @@ def _passage_row(passage: Passage) -> Row:
     words = words_of(passage)
     fields_by_name: Row = {**vars(passage), "headings": list(passage.headings)}
     # Only where there are any: other rows are as older versions write them.
-    del fields_by_name["figures"]
+    del fields_by_name["figures"], fields_by_name["page_breaks"]
+    if passage.page_breaks:
+        fields_by_name["page_breaks"] = list(passage.page_breaks)
     if passage.figures:
         fields_by_name["figures"] = [figure.model_dump(mode="json") for figure in passage.figures]
     return {

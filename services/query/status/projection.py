@@ -163,6 +163,7 @@ def passages_of(event: ChunksCreated) -> list[Passage]:
             start=chunk.start,
             end=chunk.end,
             page=chunk.page,
+            page_breaks=chunk.page_breaks,
             figures=chunk.figures,
         )
         for chunk in event.chunks

@@ -276,6 +276,8 @@ async def test_a_chunk_says_on_which_page_it_begins() -> None:
         (".\n\nsecond pa", 1),
         ("ge\n\nfourth", 2),
     ]
+    # The pages of what stands behind these characters; the third is blank.
+    assert [chunk.page_breaks for chunk in event.chunks] == [(), (3,), (4, 4)]
     (event,) = await cut(
         added("d", text, pages=pages, chunking=Chunking(split_by_character="\n\n")), size=99
     )

@@ -247,12 +247,16 @@ async def test_a_failure_without_a_document_s_version_is_shown() -> None:
 async def test_a_passage_knows_where_it_stands() -> None:
     harness = QueryHarness()
     event = chunked(document("d"), "one", "two")
-    located_chunk = event.chunks[1].model_copy(update={"start": 4, "end": 7, "page": 2})
+    place = {"start": 4, "end": 7, "page": 2, "page_breaks": (2,)}
+    located_chunk = event.chunks[1].model_copy(update=place)
     await harness.project(
         delivered(event.model_copy(update={"chunks": (event.chunks[0], located_chunk)}))
     )
     result = await harness.passages.get(SPACE, ["d-chunk-000", "d-chunk-001"])
-    assert [(p.start, p.end, p.page) for p in result.values()] == [(None, None, None), (4, 7, 2)]
+    assert [(p.start, p.end, p.page, p.page_breaks) for p in result.values()] == [
+        (None, None, None, ()),
+        (4, 7, 2, (2,)),
+    ]
 
 
 async def test_rows_of_older_and_newer_versions_can_be_read() -> None:

@@ -8,7 +8,7 @@ import { isMarkdown, type Part, Prose } from "../../ui/Prose";
 import { type FigureOf, Figures } from "../document/Figures";
 import { OriginalOf } from "../document/Original";
 import type { Citation } from "./AnswerText";
-import { citedParts, type Range, toAddress } from "./sentences";
+import { citedOffset, citedParts, pageAt, type Range, toAddress } from "./sentences";
 import type { Reference } from "./stream";
 
 /** Figures that are shown beside an answer. */
@@ -30,12 +30,6 @@ export function CitedFigures({ references, numbers, asOf }: { references: Refere
   return <Figures of={figures.slice(0, MOST_FIGURES)} isDescribed />;
 }
 
-/** Where in the document's text the first cited sentence of a passage begins, in characters as people count them. */
-function citedCharacter(start: number | null, passage: string, ranges: readonly Range[]): number | null {
-  if (start === null) return null;
-  return start + [...passage.slice(0, ranges[0]?.start ?? 0)].length;
-}
-
 function Passages({ reference, claim, asOf }: { reference: Reference; claim: string; asOf: number }) {
   const texts = useTexts();
   const workspace = useWorkspace();
@@ -52,17 +46,19 @@ function Passages({ reference, claim, asOf }: { reference: Reference; claim: str
     <ol className="passages" ref={list}>
       {(reference.chunks ?? []).map((place, index) => {
         const mark = toAddress(cited[index] ?? []);
+        const offset = citedOffset(passages?.[index] ?? "", cited[index] ?? []);
+        const page = pageAt(place, offset);
         return (
           <li key={place.chunk_id}>
             <header>
-              {place.page !== null && <span>{texts.document.pageNumber(place.page)}</span>}
+              {page !== null && <span>{texts.document.pageNumber(page)}</span>}
               {place.start !== null && place.end !== null && <span>{texts.ask.place(place.start, place.end)}</span>}
               <Link
                 to={`/${workspace}/documents/${encodeURIComponent(place.document_id)}?chunk=${encodeURIComponent(place.chunk_id)}${mark && `&mark=${mark}`}`}
               >
                 {texts.ask.inDocument}
               </Link>
-              {place.page !== null && <OriginalOf id={place.document_id} page={place.page} character={citedCharacter(place.start, passages?.[index] ?? "", cited[index] ?? [])} />}
+              {page !== null && <OriginalOf id={place.document_id} page={page} character={place.start === null ? null : place.start + offset} />}
             </header>
             <div className="passage">
               <Prose text={passages?.[index] ?? ""} parts={parts[index] ?? []} isPlain={!isMarkdown(reference.file_path)} />

@@ -72,3 +72,15 @@ export const toAddress = (parts: readonly Range[]) => parts.map(({ start, end })
 export function fromAddress(text: string): Range[] {
   return [...text.matchAll(/(\d+)-(\d+)/g)].map(([, start, end]) => ({ start: Number(start), end: Number(end) }));
 }
+
+/** Where in a passage its first cited sentence begins, in characters as people count them. */
+export const citedOffset = (passage: string, ranges: readonly Range[]) => [...passage.slice(0, ranges[0]?.start ?? 0)].length;
+
+interface Pages {
+  page: number | null;
+  page_breaks?: readonly number[];
+}
+
+/** The page on which what stands at a character of a passage begins; null in documents without pages. */
+export const pageAt = ({ page, page_breaks: breaks = [] }: Pages, offset: number) =>
+  page === null ? null : page + breaks.filter((begin) => begin <= offset).length;
