@@ -82,6 +82,7 @@ SET_BY_COMPOSE = {
         ),
         _OWN_SERVERS,
     ),
+    "FIGURE_DESCRIBER": "COMPOSE_PROFILES=figures",
     "STORES_URL": "the file secrets/stores_url, with docker-compose.postgres.yml",
     "NEO4J_PASSWORD": "the file secrets/neo4j_password",
     "LIGHTRAG_API_KEY": "the file secrets/api_key",
@@ -92,6 +93,19 @@ SET_BY_COMPOSE = {
 """Settings that have no effect in `.env`, because docker-compose.yml sets them, and what to do
 instead.
 """
+
+MODEL_OF_FIGURES = (
+    "VLM_LLM_BINDING",
+    "VLM_BINDING",
+    "VLM_LLM_BASE_URL",
+    "VLM_LLM_BINDING_HOST",
+    "VLM_BASE_URL",
+    "VLM_BINDING_HOST",
+    "VLM_LLM_MODEL",
+    "VLM_MODEL",
+    "VLM_PROCESS_ENABLE",
+)
+"""Variables by which the chunker lists figures, which a container with a profile describes."""
 
 _OF_THE_IMAGE = {"HOST": "0.0.0.0", "PORT": "9621"}  # noqa: S104
 """Variables that the image sets itself; they do not come from `.env`."""
@@ -155,6 +169,7 @@ def dropped_variables(environ: Mapping[str, str]) -> DroppedVariables:
         for name, meaning in configuration.unread(given_variables).items()
         if name not in RETIRED
     }
+    mistakes |= _without_describer(environ, given_variables)
     strange_names = [
         name
         for name in given_variables
@@ -171,6 +186,21 @@ def dropped_variables(environ: Mapping[str, str]) -> DroppedVariables:
     return DroppedVariables(
         dict(sorted(mistakes.items())), sorted(set(strange_names) - set(mistakes))
     )
+
+
+def _without_describer(
+    environ: Mapping[str, str], given_variables: Mapping[str, str]
+) -> dict[str, str]:
+    """Return the variables that name a model of figures where no container asks it."""
+    profiles = environ.get("COMPOSE_PROFILES", "").split(",")
+    is_off = given_variables.get("VLM_PROCESS_ENABLE", "").lower() in ("false", "0", "no", "off")
+    if is_off or "figures" in map(str.strip, profiles):
+        return {}
+    return {
+        name: "with COMPOSE_PROFILES=figures, for the container that asks the model"
+        for name in MODEL_OF_FIGURES
+        if name in given_variables
+    }
 
 
 def _foreign(name: str) -> bool:

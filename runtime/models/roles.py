@@ -246,7 +246,7 @@ def language_model(settings: Settings, role: Role | None = None) -> LanguageMode
     The general key and the general fields of requests go to the general endpoint alone: a role on
     another server has its own or none.
     """
-    if role == VISION and not _sees_figures(settings):
+    if role == VISION and not wants_descriptions(settings):
         return None
     values: dict[str, Any] = {name: getattr(settings, field) for name, field in _GENERAL.items()}
     fields = general_fields(settings)
@@ -272,7 +272,7 @@ def language_model(settings: Settings, role: Role | None = None) -> LanguageMode
     return _language_model(settings, values, fields, beginning, kind)
 
 
-def _sees_figures(settings: Settings) -> bool:
+def wants_descriptions(settings: Settings) -> bool:
     """Return whether figures are described: where it is asked for, or a model is given for it."""
     is_wanted: bool | None = getattr(settings, "vlm_process_enable", None)
     return (

@@ -2,26 +2,18 @@
 given.
 """
 
-import time
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 
 from runtime.bus.document_versions import LogVersions
 from runtime.bus.processor import each
-from runtime.costs.budgeted_chat import BudgetedChat, BudgetGuard
-from runtime.costs.ledger import RowLedger
 from runtime.health import Health
-from runtime.models.open import open_chat, open_tokenizer
-from runtime.models.port import Tokenizer
-from runtime.models.roles import VISION
+from runtime.models.open import open_tokenizer
 from runtime.models.sentence_vectors import sentence_vector
 from runtime.plugins.chunking import InstalledChunkers
-from runtime.service import Bus, Subscription, read_settings, run, until_it_answers
-from runtime.stores.open import open_documents
-from services.chunker.adapters.describer import ModelDescriber
-from services.chunker.adapters.description_cache import DescriptionCache
-from services.chunker.describing import FigureDependencies, on_figures_listed
+from runtime.service import Bus, Subscription, read_settings, run
+from services.chunker.figure_service import describing
 from services.chunker.handler import DocumentLimits, on_document_added
 from services.chunker.port import Cutters
 from services.chunker.settings import ChunkerSettings
@@ -33,50 +25,26 @@ def main() -> None:
 
     @asynccontextmanager
     async def build(bus: Bus, health: Health) -> AsyncGenerator[Sequence[Subscription]]:
-        tokens = open_tokenizer()
-        versions = LogVersions(bus.log)
-        async with _describing(settings, bus, health, tokens) as figures:
-            cut = partial(
-                on_document_added,
-                blobs=bus.blobs,
-                cutters=Cutters(tokens, InstalledChunkers(), sentence_vector),
-                chunking=settings.chunking,
-                limits=DocumentLimits(
-                    settings.max_text_bytes,
-                    settings.max_chunks_per_document,
-                    settings.figure_limits if figures else None,
-                ),
-                versions=versions,
-            )
-            describe = partial(on_figures_listed, dependencies=figures, versions=versions)
-            yield [
-                Subscription("chunker", each(cut), workers=2),
-                Subscription("chunker-figures", each(describe), workers=2),
-            ]
+        cut = partial(
+            on_document_added,
+            blobs=bus.blobs,
+            cutters=Cutters(open_tokenizer(), InstalledChunkers(), sentence_vector),
+            chunking=settings.chunking,
+            limits=DocumentLimits(
+                settings.max_text_bytes,
+                settings.max_chunks_per_document,
+                settings.figure_limits if settings.describes_figures else None,
+            ),
+            versions=LogVersions(bus.log),
+        )
+        subscriptions = [Subscription("chunker", each(cut), workers=2)]
+        async with AsyncExitStack() as stack:
+            if settings.figure_describer == "embedded":
+                describer = await stack.enter_async_context(describing(settings, bus, health))
+                subscriptions.append(describer)
+            yield subscriptions
 
     run("chunker", settings, build)
-
-
-@asynccontextmanager
-async def _describing(
-    settings: ChunkerSettings, bus: Bus, health: Health, tokens: Tokenizer
-) -> AsyncGenerator[FigureDependencies | None]:
-    """What figures are described with; None where no model does, and then nothing is opened."""
-    chat = open_chat(settings, bus.limiters, role=VISION)
-    if chat is None:
-        yield None
-        return
-    rows = open_documents(settings)
-    guard = BudgetGuard(bus.log, bus.pointers, RowLedger(rows), settings.prices)
-    describer = ModelDescriber(BudgetedChat(chat, guard), settings.summary_language)
-    try:
-        await until_it_answers("the document store", rows.prepare, health)
-        yield FigureDependencies(
-            bus.blobs, describer, DescriptionCache(rows), tokens, time.monotonic
-        )
-    finally:
-        await chat.close()
-        await rows.close()
 
 
 if __name__ == "__main__":

@@ -1,13 +1,13 @@
 """The chunker's settings."""
 
-from typing import Self
+from typing import Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
 from contracts.chunking import CHUNKER_PATTERN, Chunking
 from contracts.text import MAX_TEXT_BYTES
 from contracts.values import MAX_FIGURES
-from runtime.models.roles import RoleSettings
+from runtime.models.roles import VISION, RoleSettings, language_model, wants_descriptions
 from runtime.plugins.chunking import check_chunker
 from services.chunker.domain.document import MAX_CHUNKS
 from services.chunker.domain.figures import FigureLimits
@@ -48,6 +48,11 @@ class ChunkerSettings(RoleSettings):
         description="figures of a document that are described",
     )
 
+    figure_describer: Literal["embedded", "apart"] = Field(
+        default="embedded",
+        description="who has figures described: this process, or one of its own",
+    )
+
     @field_validator("chunk_strategy")
     @classmethod
     def _is_there(cls, name: str) -> str:
@@ -68,6 +73,13 @@ class ChunkerSettings(RoleSettings):
         return Chunking.by(
             self.chunk_strategy, size=self.chunk_size, overlap=self.chunk_overlap_size
         )
+
+    @property
+    def describes_figures(self) -> bool:
+        """Return whether figures are listed to be described; a process apart has the model."""
+        if self.figure_describer == "apart":
+            return wants_descriptions(self)
+        return language_model(self, VISION) is not None
 
     @property
     def figure_limits(self) -> FigureLimits:

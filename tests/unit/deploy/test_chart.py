@@ -149,7 +149,8 @@ def test_settings_are_those_that_docker_compose_passes_on_and_the_documentation_
 @pytest.mark.parametrize("service", SERVICES)
 def test_a_service_is_told_where_everything_is_that_it_opens_and_nothing_else(service: str) -> None:
     env = {variable["name"].removesuffix("_FILE") for variable in container(service)["env"]}
-    env -= {"NATS_URL", "NATS_API_PREFIX", "SSL_CERT", "DRAIN_SECONDS", "WEBHOOK_SENDER"}
+    env -= {"NATS_URL", "NATS_API_PREFIX", "SSL_CERT", "DRAIN_SECONDS"}
+    env -= {"WEBHOOK_SENDER", "FIGURE_DESCRIBER"}
     stores = set[str]().union(*(OPENED_WITH[name] for name in opened(service)))
     needed_names = {
         name for name in stores if name.startswith(("DOCUMENTS_", "MONGO_", "NEO4J_", "MILVUS_"))
@@ -206,7 +207,9 @@ def test_workers_are_scaled_by_the_lag_of_their_own_consumers() -> None:
             if result["type"] == "nats-jetstream"
         ]
         durables = [
-            durable for durable in CONSUMERS if service_of(durable) == name.removeprefix("kb-")
+            durable
+            for durable in CONSUMERS
+            if service_of(durable) == name.removeprefix("kb-") and durable.name != "chunker-figures"
         ]
         assert [trigger["consumer"] for trigger in triggers] == [
             durable.name for durable in durables
@@ -218,7 +221,7 @@ def test_workers_are_scaled_by_the_lag_of_their_own_consumers() -> None:
         # KEDA reads text only.
         assert all(isinstance(value, str) for trigger in triggers for value in trigger.values())
     for name, deployment in of_kind("everything", "Deployment").items():
-        has_replicas = name in ("kb-operator", "kb-intake", "kb-webhooks")
+        has_replicas = name in ("kb-operator", "kb-intake", "kb-webhooks", "kb-figures")
         assert ("replicas" in deployment["spec"]) == has_replicas, "two would set it"
 
 

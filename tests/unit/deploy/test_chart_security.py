@@ -28,7 +28,7 @@ def test_each_program_is_a_user_of_the_bus_with_its_own_password() -> None:
         assert (secret, user in users) == ("lightstream-bus", True)
         for pod_container in containers(pod):
             env = {variable["name"]: variable["value"] for variable in pod_container["env"]}
-            narrow = pod_container["name"] in (*SERVICES, "webhooks")
+            narrow = pod_container["name"] in (*SERVICES, "figures", "webhooks")
             assert user == (pod_container["name"] if narrow else "operator"), name
             prefix = bus_accounts.IMPORTED_API if narrow else bus_accounts.API
             assert env["NATS_API_PREFIX"] == prefix
@@ -138,11 +138,22 @@ def test_nothing_goes_in_or_out_but_what_a_program_needs() -> None:
         if 443 in _ports(spec) and name not in ("deny", "all")
     }
     opens = {name for name in SERVICES if opened(name) & {"open_chat", "open_embedder"}}
-    assert with_models == opens | {"operator", "topology", "webhooks", "intake"}
+    assert with_models == opens | {"figures", "operator", "topology", "webhooks", "intake"}
     # Receivers are elsewhere than models: the sender alone reaches them.
     assert {name for name, spec in policies.items() if 8443 in _ports(spec)} == {"webhooks"}
     assert "kb-lightstream-webhooks" not in of_kind("default", "NetworkPolicy")
     assert {name for name, spec in policies.items() if "ingress" in spec} == {"all", "query"}
+
+
+def test_figures_are_described_by_a_process_that_alone_has_the_model_and_a_way_to_it() -> None:
+    chunker_secrets = secrets(dict(pods("everything"))["kb-chunker"])
+    assert set(chunker_secrets) == {"nats_url"}
+    assert "kb-chunker" not in of_kind("everything", "NetworkPolicy"), "the bus alone, as for all"
+    assert container("figures")["command"][-1] == "lightstream_rag.services.chunker.figure_service"
+    figure_secrets = secrets(dict(pods("everything"))["kb-figures"])
+    keys = {"llm_api_key", "vlm_llm_api_key"}
+    assert set(figure_secrets) == {"nats_url", "documents_url", *keys}
+    assert "kb-lightstream-figures" not in of_kind("default", "Deployment")
 
 
 def test_the_sender_of_webhooks_is_apart_where_it_is_enabled() -> None:

@@ -144,6 +144,13 @@ def test_what_is_not_set_is_passed_on_as_it_is() -> None:
     assert fixed_variables | in_a_file | OF_THE_IMAGE | set(INSTEAD) == set(compose.SET_BY_COMPOSE)
 
 
+def test_a_model_of_figures_goes_with_the_container_that_asks_it() -> None:
+    model = {**PLAIN, "VLM_MODEL": "eyes"}
+    assert "COMPOSE_PROFILES=figures" in compose.dropped_variables(model).mistakes["VLM_MODEL"]
+    for more in ({"COMPOSE_PROFILES": "apart, figures"}, {"VLM_PROCESS_ENABLE": "false"}):
+        assert compose.dropped_variables({**model, **more}).mistakes == {}
+
+
 def test_the_variables_of_the_files_are_those_that_the_check_knows() -> None:
     files = REPOSITORY.glob("docker-compose*.yml")
     texts = "".join(file.read_text("utf-8") for file in files)
@@ -209,7 +216,7 @@ def test_what_make_env_writes_and_every_setting_passes(tmp_path: Path) -> None:
     }
     all_settings = dict.fromkeys(configuration.known_names() - set(compose.SET_BY_COMPOSE), "1")
     assert compose.dropped_variables(
-        {**PLAIN, **offered_settings, **all_settings}
+        {**PLAIN, **offered_settings, **all_settings, "COMPOSE_PROFILES": "figures"}
     ) == compose.DroppedVariables({}, [])
 
 

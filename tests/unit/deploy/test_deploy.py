@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
+from operations import compose
 from services.extractor.settings import ExtractorSettings
 from services.gateway.settings import GatewaySettings
 from services.indexer.settings import IndexerSettings
@@ -20,6 +21,7 @@ COMPOSE: dict[str, Any] = yaml.safe_load(TEXT)
 ALL: dict[str, dict[str, Any]] = COMPOSE["services"]
 OURS = (
     *SERVICES,
+    "figures",
     "webhooks",
     "gateway",
     "questions",
@@ -41,6 +43,9 @@ DOCKERFILE = (REPOSITORY / "deploy/Dockerfile").read_text("utf-8")
 
 IMAGE = re.compile(r"\$\{(\w+_IMAGE):-([^}]+)\}")
 """An image that `.env` may name by digest."""
+
+APART = ("figure_service",)
+"""Parts of services that the deployment runs as processes of their own."""
 
 FLOORS = {
     "nats": (2, 11, 1),
@@ -97,9 +102,11 @@ def settings_given(name: str) -> set[str]:
 
 
 def opened(service: str) -> set[str]:
-    """What a service's wiring opens."""
+    """What a service's wiring opens, but for a part of it that is a process of its own here."""
     wiring = "".join(
-        path.read_text("utf-8") for path in (REPOSITORY / "services" / service).glob("*.py")
+        path.read_text("utf-8")
+        for path in (REPOSITORY / "services" / service).glob("*.py")
+        if path.stem not in APART
     )
     implications = (
         {"open_vectors", "open_embedder"}
@@ -166,6 +173,19 @@ def test_servers_have_no_way_out_and_a_service_only_for_its_models() -> None:
     assert {tuple(ALL[name]["networks"]) for name in (*SERVERS, "prometheus")} == {("inside",)}
     outside = {name for name in SERVICES if "outside" in ALL[name]["networks"]}
     assert outside == {name for name in SERVICES if opened(name) & set(MODELS)}
+
+
+def test_figures_are_described_by_a_container_that_alone_has_the_model_and_a_way_to_it() -> None:
+    assert ALL["chunker"]["networks"] == ["inside"]
+    assert set(secrets_of("chunker").values()) == {"nats_url_chunker", "otlp_headers"}
+    assert ALL["chunker"]["environment"]["FIGURE_DESCRIBER"] == "apart"
+    assert set(compose.MODEL_OF_FIGURES) <= settings_given("chunker")
+    assert not {name for name in settings_given("chunker") if "KEY" in name}
+    assert ALL["figures"]["profiles"] == ["figures"]
+    assert ALL["figures"]["networks"] == ["inside", "outside"]
+    needed_secrets = {"nats_url_chunker", "documents_url", "llm_api_key", "vlm_llm_api_key"}
+    assert set(secrets_of("figures").values()) == {*needed_secrets, "otlp_headers"}
+    assert settings_given("extractor") & set(compose.MODEL_OF_FIGURES) <= settings_given("figures")
 
 
 def test_the_sender_of_webhooks_has_a_way_out_and_no_credentials_of_callers() -> None:
@@ -282,8 +302,9 @@ def test_a_container_is_given_the_secrets_that_it_reads_and_no_other(name: str) 
     }
     assert set(secrets) == {value for value in files if value} | read_by_themselves.get(name, set())
     assert set(secrets.values()) <= set(COMPOSE["secrets"])
-    if name in (*SERVICES, "webhooks"):
-        assert secrets["/run/secrets/nats_url"] == f"nats_url_{name}"
+    if name in (*SERVICES, "figures", "webhooks"):
+        user = "chunker" if name == "figures" else name
+        assert secrets["/run/secrets/nats_url"] == f"nats_url_{user}"
     if name not in ("topology", "stores", "intake", "operator", "cli", "milvus"):
         assert not {"nats_url_operator", "milvus_root_token", "milvus_user.yaml"} & set(
             secrets.values()
@@ -299,7 +320,9 @@ def test_a_service_starts_once_the_stores_are_prepared_and_those_once_they_answe
     after_topology = {"topology": {"condition": "service_completed_successfully"}}
     assert ALL["stores"]["depends_on"] == after_topology
     after_stores = {"stores": {"condition": "service_completed_successfully"}}
-    assert all(ALL[name]["depends_on"] == after_stores for name in (*SERVICES, "webhooks"))
+    assert all(
+        ALL[name]["depends_on"] == after_stores for name in (*SERVICES, "figures", "webhooks")
+    )
 
 
 def test_what_is_mounted_and_copied_exists() -> None:

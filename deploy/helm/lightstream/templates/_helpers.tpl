@@ -46,9 +46,17 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 chunker:
   user: chunker
   command: [python, -m, lightstream_rag.services.chunker.main]
+  opens: []
+  keys: []
+  consumers: [chunker]
+{{- if .Values.figures.enabled }}
+figures:
+  user: chunker
+  command: [python, -m, lightstream_rag.services.chunker.figure_service]
   opens: [documents, models]
   keys: [LLM_API_KEY, VLM_LLM_API_KEY]
-  consumers: [chunker, chunker-figures]
+  consumers: [chunker-figures]
+{{- end }}
 extractor:
   user: extractor
   command: [python, -m, lightstream_rag.services.extractor.main]
@@ -199,6 +207,9 @@ QUESTIONS_KEY: { secret: {{ $values.gateway.existingSecret }}, key: {{ $values.g
 {{- end }}
 {{- if eq .program.user "gateway" }}
 - { name: QUESTIONS_URL, value: "http://{{ include "lightstream.fullname" .root }}-questions:9621" }
+{{- end }}
+{{- if eq .program.user "chunker" }}
+- { name: FIGURE_DESCRIBER, value: apart }
 {{- end }}
 {{- if and $values.webhooks.enabled (eq .program.user (include "lightstream.api" .root)) }}
 - { name: WEBHOOK_SENDER, value: apart }
