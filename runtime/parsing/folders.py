@@ -12,9 +12,9 @@ _LOOKED_AT = 4096
 """Bytes at the beginning of a file of an unknown kind that tell whether it is text."""
 
 
-def is_document(path: Path) -> bool:
+def is_document(path: Path, services: ParsingServices = OWN_PARSERS) -> bool:
     """Return whether the file is a document: see `why_no_document`."""
-    return not why_no_document(path)
+    return not why_no_document(path, services)
 
 
 def why_no_document(path: Path, services: ParsingServices = OWN_PARSERS) -> str:

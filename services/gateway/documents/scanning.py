@@ -21,6 +21,7 @@ from runtime.errors import InvalidInput, NotFound, Retryable
 from runtime.parsing.files import parse
 from runtime.parsing.folders import is_document
 from runtime.parsing.names import validated_text
+from runtime.parsing.routing import OWN_PARSERS, ParsingServices
 from services.gateway.documents.adding import (
     DocumentPublisher,
     IngestRequest,
@@ -170,7 +171,9 @@ class Scans:
         self, folder: Path, publisher: DocumentPublisher, request: IngestRequest, scan: Scan
     ) -> None:
         try:
-            for path in await asyncio.to_thread(lambda: sorted(_documents_in(folder))):
+            for path in await asyncio.to_thread(
+                lambda: sorted(_documents_in(folder, self._limits.services))
+            ):
                 scan.counts["found"] += 1
                 await self._add(folder, path, publisher, request, scan)
                 if scan.status == "cancelled":
@@ -258,14 +261,14 @@ def _opened_beneath(folder: Path, name: str) -> BinaryIO:
         os.close(here)
 
 
-def _documents_in(folder: Path) -> Iterator[Path]:
-    """Yield the files below the folder that have a supported extension, without hidden files and
-    links.
+def _documents_in(folder: Path, services: ParsingServices = OWN_PARSERS) -> Iterator[Path]:
+    """Yield the files below the folder that are documents, also those that only one of the
+    services reads, without hidden files and links.
     """
     for here, folders, names in os.walk(folder, onerror=_raise):
         folders[:] = [name for name in folders if not name.startswith(".")]
         for path in (Path(here, name) for name in names if not name.startswith(".")):
-            if not path.is_symlink() and path.is_file() and is_document(path):
+            if not path.is_symlink() and path.is_file() and is_document(path, services):
                 yield path
 
 

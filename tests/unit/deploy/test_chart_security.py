@@ -28,8 +28,10 @@ def test_each_program_is_a_user_of_the_bus_with_its_own_password() -> None:
         assert (secret, user in users) == ("lightstream-bus", True)
         for pod_container in containers(pod):
             env = {variable["name"]: variable["value"] for variable in pod_container["env"]}
-            narrow = pod_container["name"] in (*SERVICES, "figures", "webhooks")
-            assert user == (pod_container["name"] if narrow else "operator"), name
+            program = pod_container["name"]
+            narrow = program in (*SERVICES, "figures", "webhooks")
+            own_user = "chunker" if program == "figures" else program
+            assert user == (own_user if narrow else "operator"), name
             prefix = bus_accounts.IMPORTED_API if narrow else bus_accounts.API
             assert env["NATS_API_PREFIX"] == prefix
 
@@ -212,7 +214,8 @@ def test_the_gateway_is_apart_where_it_is_enabled() -> None:
 def test_with_one_postgresql_nobody_is_told_of_other_stores() -> None:
     for name, pod in pods("postgres"):
         assert not re.search("mongo|documents_url|neo4j|milvus", str(pod), re.IGNORECASE), name
-        assert secrets(pod).get("stores_url") == ("lightstream-stores", "address"), name
+        address = None if name == "kb-chunker" else ("lightstream-stores", "address")
+        assert secrets(pod).get("stores_url") == address, name
     policies = of_kind("postgres", "NetworkPolicy").items()
     reaching = {name for name, policy in policies if 6432 in _ports(policy["spec"])}
     programs = {name for name, pod in pods("postgres") if "stores_url" in secrets(pod)}

@@ -7,6 +7,7 @@ from typing import Any
 import httpx
 
 from services.gateway.settings import GatewaySettings
+from tests.support.parsing_services import parsing_server
 from tests.support.querying import QueryHarness, texts
 from tests.unit.gateway.test_api import client
 
@@ -72,6 +73,25 @@ async def test_a_scan_adds_what_is_read_and_says_what_is_not(
         "text of any.unheard",
         "text of deep/a.txt",
     ]
+
+
+async def test_a_scan_finds_what_only_a_service_reads(
+    harness: QueryHarness, tmp_path: Path
+) -> None:
+    (tmp_path / "w").mkdir()
+    (tmp_path / "w" / "tides.bmp").write_bytes(b"BM" + bytes(200))
+    async with parsing_server() as server:
+        settings = GatewaySettings(
+            workspace="w",
+            input_dir=str(tmp_path),
+            lightrag_parser="bmp:docling-P",
+            docling_endpoint=server.url,
+        )
+        async with client(harness.app(settings=settings)) as api:
+            result = await ended(api, (await api.post("/documents/scan")).json()["track_id"])
+    assert result["samples"]["processed"]["items"] == ["tides.bmp"]
+    (text,) = texts(harness)
+    assert "| Monday | 3.1 m |" in (text or "")
 
 
 async def test_a_scan_reads_the_folder_of_its_workspace_only(
