@@ -129,26 +129,26 @@ async def _describe(
         sequence = 0
         for item in waiting:
             sequence = await request_descriptions(NatsLog(bus), workspace, item)
-        followed = wait and bool(waiting)
+        is_followed = wait and bool(waiting)
         statuses = (
             await _followed(target, bus, workspace, waiting, sequence, is_hidden=as_json)
-            if followed
+            if is_followed
             else []
         )
-    unfinished = [document for document in statuses if document.status != "processed"]
+    unfinished_documents = [document for document in statuses if document.status != "processed"]
     if as_json:
         requested = {item.document_id: len(item.figures) for item in waiting}
         shown_documents = [document.model_dump(exclude_unset=True) for document in statuses]
         print_json({"requested": requested, "documents": shown_documents})
-        return bool(unfinished)
+        return bool(unfinished_documents)
     count = sum(len(item.figures) for item in waiting)
     echo(f"{counted(count, 'figure')} of {counted(len(waiting), 'document')} to be described")
     if waiting and not wait:
         note("see how far they are: lightstream status")
-    for document in unfinished:
+    for document in unfinished_documents:
         reason = document.error_msg or "see `status`"
         note(line(f"  {document.status}: {document.file_path}: {reason}"))
-    return bool(unfinished)
+    return bool(unfinished_documents)
 
 
 async def _followed(

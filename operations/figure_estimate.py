@@ -71,17 +71,20 @@ class FigureEstimate:
         if self.model is None:
             return []
         limits = self.settings.figure_limits
-        fitting = [
+        fitting_figures = [
             figure for figure in figures if limits.fit(figure.size, figure.width, figure.height)
         ][: limits.max_figures]
-        written = round(self.usual.completion) if self.usual else DESCRIPTION_TOKENS
-        for figure in fitting:
+        description_tokens = round(self.usual.completion) if self.usual else DESCRIPTION_TOKENS
+        for figure in fitting_figures:
             if figure.key not in self._seen_keys:
                 self._seen_keys.add(figure.key)
                 self.calls += 1
                 self.prompt += self._prompt_tokens(self.model, figure)
-                self.completion += written
-        return [written + self.count_tokens(figure_label(1, item.caption)) for item in fitting]
+                self.completion += description_tokens
+        return [
+            description_tokens + self.count_tokens(figure_label(1, item.caption))
+            for item in fitting_figures
+        ]
 
     @property
     def basis(self) -> str:

@@ -100,13 +100,13 @@ async def wait_for_documents(
         show(stages(documents, len(sequences)))
         # Once caught up, a document that has no status was deleted meanwhile.
         complete = is_current or len(documents) == len(sequences)
-        unfinished = [
+        unfinished_documents = [
             document
             for document in documents
             if not _is_final(document, sequences[document.id])
             or (document.chunks_count or 0) < (chunk_counts or {}).get(document.id, 0)
         ]
-        if complete and not unfinished:
+        if complete and not unfinished_documents:
             return documents
         await asyncio.sleep(max(INTERVAL, 4 * (time.monotonic() - since)))
 

@@ -28,29 +28,19 @@ def main() -> None:
 
     @asynccontextmanager
     async def build(bus: Bus, health: Health) -> AsyncGenerator[Sequence[Subscription]]:
-        async with describing(settings, bus, health) as subscription:
-            yield [subscription]
+        async with figure_dependencies(settings, bus, health) as dependencies:
+            versions = LogVersions(bus.log)
+            describe = partial(on_figures_listed, dependencies=dependencies, versions=versions)
+            yield [Subscription("chunker-figures", each(describe), workers=2)]
 
     run("chunker", settings, build)
 
 
 @asynccontextmanager
-async def describing(
-    settings: ChunkerSettings, bus: Bus, health: Health
-) -> AsyncGenerator[Subscription]:
-    """Subscribe who has figures described, inside of the block. Where no model describes them
-    nothing is opened, and what is listed fails.
-    """
-    versions = LogVersions(bus.log)
-    async with _dependencies(settings, bus, health) as dependencies:
-        describe = partial(on_figures_listed, dependencies=dependencies, versions=versions)
-        yield Subscription("chunker-figures", each(describe), workers=2)
-
-
-@asynccontextmanager
-async def _dependencies(
+async def figure_dependencies(
     settings: ChunkerSettings, bus: Bus, health: Health
 ) -> AsyncGenerator[FigureDependencies | None]:
+    """What figures are described with; None where no model does, and then nothing is opened."""
     chat = open_chat(settings, bus.limiters, role=VISION)
     if chat is None:
         yield None

@@ -13,7 +13,8 @@ from runtime.models.open import open_tokenizer
 from runtime.models.sentence_vectors import sentence_vector
 from runtime.plugins.chunking import InstalledChunkers
 from runtime.service import Bus, Subscription, read_settings, run
-from services.chunker.figure_service import describing
+from services.chunker.describing import on_figures_listed
+from services.chunker.figure_service import figure_dependencies
 from services.chunker.handler import DocumentLimits, on_document_added
 from services.chunker.port import Cutters
 from services.chunker.settings import ChunkerSettings
@@ -25,6 +26,7 @@ def main() -> None:
 
     @asynccontextmanager
     async def build(bus: Bus, health: Health) -> AsyncGenerator[Sequence[Subscription]]:
+        versions = LogVersions(bus.log)
         cut = partial(
             on_document_added,
             blobs=bus.blobs,
@@ -35,13 +37,16 @@ def main() -> None:
                 settings.max_chunks_per_document,
                 settings.figure_limits if settings.describes_figures else None,
             ),
-            versions=LogVersions(bus.log),
+            versions=versions,
         )
         subscriptions = [Subscription("chunker", each(cut), workers=2)]
         async with AsyncExitStack() as stack:
             if settings.figure_describer == "embedded":
-                describer = await stack.enter_async_context(describing(settings, bus, health))
-                subscriptions.append(describer)
+                dependencies = await stack.enter_async_context(
+                    figure_dependencies(settings, bus, health)
+                )
+                describe = partial(on_figures_listed, dependencies=dependencies, versions=versions)
+                subscriptions.append(Subscription("chunker-figures", each(describe), workers=2))
             yield subscriptions
 
     run("chunker", settings, build)

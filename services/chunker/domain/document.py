@@ -110,10 +110,10 @@ def _page_breaks(page_starts: Sequence[int], span: Span) -> tuple[int, ...]:
     """Return the characters of a span at which pages begin that it does not begin on; several are
     the same where a page is blank.
     """
-    first = bisect_right(page_starts, span.start)
-    last = bisect_left(page_starts, span.end)
+    begin = bisect_right(page_starts, span.start)
+    end = bisect_left(page_starts, span.end)
     # Those before the first page have none to go on from.
-    return tuple(start - span.start for start in page_starts[max(first, 1) : last])
+    return tuple(start - span.start for start in page_starts[max(begin, 1) : end])
 
 
 def check_chunk_count(
