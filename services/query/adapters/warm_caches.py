@@ -25,7 +25,8 @@ class SourceCaches:
         await self.sources.cache.refresh(
             partitions.graph, partitions.vectors, max_events=MAX_EVENTS_UNASKED
         )
+        # The graph has the names, too, if it fits.
+        await self.sources.reader.renew(partitions.graph)
         await self.sources.names.renew(partitions)
         async with self.searches.of(partitions.vectors.generation) as search:
             await search.reader.renew(partitions.vectors)
-        await self.sources.reader.renew(partitions.graph)

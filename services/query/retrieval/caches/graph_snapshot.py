@@ -148,6 +148,12 @@ class GraphSnapshot:
             relations_at = self._relations_at[end]
             relations_at[:] = [relation for relation in relations_at if relation.key not in pairs]
 
+    def types(self) -> dict[str, str] | None:
+        """Return the types of all entities by name; None where some have changed."""
+        if self._changed_names:
+            return None
+        return {name: entity.type for name, entity in self._entities.items()}
+
     def entities(self, names: Iterable[str]) -> dict[str, Entity | None]:
         """Return entities; None for what is known not to be."""
         return {

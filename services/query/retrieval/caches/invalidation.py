@@ -259,8 +259,13 @@ class ProjectionCache:
                 return
             # Whoever comes later may have seen a change that this read of the log does not.
             newest_ticket = refresh.requested
+
+            def limit() -> int:
+                """Return how many events of a type may be read: few where a question waits."""
+                return MAX_EVENTS if refresh.requested > newest_ticket else max_events
+
             try:
-                await self._catch_up(partitions, max_events)
+                await self._catch_up(partitions, limit)
             except (Retryable, Poison) as error:  # a newer version of an event is Retryable
                 logger.warning(
                     "changes cannot be seen", workspace=partitions[0].workspace, error=str(error)
@@ -269,7 +274,7 @@ class ProjectionCache:
                     self._states.pop(partition, None)
             refresh.completed = newest_ticket
 
-    async def _catch_up(self, partitions: Sequence[Partition], max_events: int) -> None:
+    async def _catch_up(self, partitions: Sequence[Partition], limit: Callable[[], int]) -> None:
         """Invalidate what the events of one workspace name since its partitions were refreshed."""
         states = [self._states.setdefault(partition, _PartitionState()) for partition in partitions]
         workspace = partitions[0].workspace
@@ -287,7 +292,7 @@ class ProjectionCache:
         current = [state for state in states if state.is_current]
         is_complete = bool(current)
         for type_name in self._changed_by if current else ():
-            is_complete &= await self._invalidate(current, workspace, type_name, max_events)
+            is_complete &= await self._invalidate(current, workspace, type_name, limit)
         for state in states:
             if not state.is_current or not is_complete:
                 state.epoch = next(_numbers)
@@ -298,22 +303,22 @@ class ProjectionCache:
         states: Sequence[_PartitionState],
         workspace: str,
         type_name: str,
-        max_events: int,
+        limit: Callable[[], int],
     ) -> bool:
         """Drop the entries that events of this type name; returns False when there are too many."""
         position = min(state.position for state in states)
         subject = subjects.of_type_in(workspace, type_name)
-        for _ in range(min(max_events, MAX_EVENTS)):
+        for _ in range(MAX_EVENTS):
             message = await self._log.following(position, subject)
             if message is None:
                 return True
             self._drop_changed(states, type_name, message)
             position = message.sequence
-        events_left = max_events - MAX_EVENTS
+        event_count = MAX_EVENTS
         async with aclosing(self._log.history(workspace, None, type_name, position)) as history:
             async for message in history:
-                events_left -= 1
-                if events_left < 0:
+                event_count += 1
+                if event_count > limit():
                     return False
                 self._drop_changed(states, type_name, message)
         return True

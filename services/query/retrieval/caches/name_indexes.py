@@ -14,7 +14,12 @@ from contracts.graph import Partition
 from runtime.errors import Unavailable
 from runtime.stores.graph.port import Graph
 from services.query.partitions import Partitions
-from services.query.retrieval.caches.invalidation import NAMES, ChangedNames, ProjectionCache
+from services.query.retrieval.caches.invalidation import (
+    NAMES,
+    SNAPSHOT,
+    ChangedNames,
+    ProjectionCache,
+)
 from services.query.retrieval.concurrency import in_turn
 from services.query.retrieval.name_index import NameIndex
 from services.query.retrieval.port import EntityAliases
@@ -246,7 +251,7 @@ class NameIndexes:
             entry.changed_names = None
         # Without edits nobody has another name, and to see that is to read all entities.
         aliases = await self._aliases.of(partition) if entry.edits else []
-        names_hash = hash((tuple(names), tuple(aliases)))
+        names_hash = hash((tuple(sorted(names)), tuple(aliases)))
         if entry.built_version is not None and names_hash == entry.names_hash:
             return
         index = NameIndex()
@@ -258,7 +263,12 @@ class NameIndexes:
         entry.names_hash = names_hash
 
     async def _names(self, partition: Partition) -> list[tuple[str, str]]:
-        """Return all names with their entities' types, of too many only some."""
+        """Return all names with their entities' types, of too many only some. Where the whole graph
+        is cached no store is asked.
+        """
+        snapshot = self._cache.cached(partition, SNAPSHOT, None) if self._cache else None
+        if snapshot and (types := snapshot.types()) is not None:
+            return list(types.items())
         names: list[tuple[str, str]] = []
         last_name = ""
         while page := await self._graph.scan_names(partition, last_name, PAGE_SIZE):

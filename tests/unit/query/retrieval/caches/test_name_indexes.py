@@ -236,6 +236,19 @@ async def test_names_that_the_log_says_have_changed_are_read_alone() -> None:
     assert index.by_name("otto brandt") == ("Otto Brandt",) and len(index) == 3
 
 
+async def test_names_of_a_graph_that_is_cached_whole_are_read_of_no_store() -> None:
+    followed = Followed()
+    graph: Any = followed.harness.graph
+    await followed.put(Ada_Marsh="person", Otto_Brandt="place")
+    await followed.cache.refresh(PARTITIONS.graph)
+    await followed.reader.renew(PARTITIONS.graph)
+    index = await followed.renewed()
+    assert (len(index), index.by_surname("marsh"), graph.scans) == (2, ("Ada Marsh",), 0)
+    await followed.put(Otto_Brandt="person")
+    assert (await followed.renewed()).by_surname("brandt") == ("Otto Brandt",)
+    assert graph.scans == 0
+
+
 async def test_names_are_read_anew_after_more_events_than_are_followed() -> None:
     followed = Followed()
     await followed.put(Ada_Marsh="person")

@@ -2,9 +2,10 @@
 sees what is so.
 """
 
+import asyncio
 import random
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from itertools import pairwise
 from typing import Any
 
@@ -14,8 +15,9 @@ from contracts.events import GraphMerged
 from contracts.graph import Entity, Partition, Relation
 from contracts.values import EntityRevision, RelationRevision
 from runtime.bus.memory import MemoryLog
+from runtime.bus.port import Message
 from runtime.stores.graph.memory import MemoryGraph
-from services.query.retrieval.caches import whole_graph
+from services.query.retrieval.caches import invalidation, whole_graph
 from services.query.retrieval.caches.cached_graph import CachedGraph
 from services.query.retrieval.caches.graph_snapshot import GraphSnapshot
 from services.query.retrieval.caches.invalidation import ProjectionCache
@@ -254,6 +256,35 @@ async def test_a_graph_is_read_before_the_first_question_and_moves_with_the_log(
 def pages_of_relations(harness: Harness) -> int:
     """Pages of one reading of all relations, an empty one at the end."""
     return -(-len(PAIRS) // whole_graph.PAGE_SIZE) + 1
+
+
+@pytest.mark.parametrize("waits", [False, True], ids=["alone", "a question waits"])
+async def test_many_events_are_read_only_while_no_question_waits(
+    monkeypatch: pytest.MonkeyPatch, harness: Harness, waits: bool
+) -> None:
+    await harness.cache.refresh(SPACE)
+    await harness.reader.renew(SPACE)
+    whole = harness.reader._whole  # pyright: ignore[reportPrivateUsage]
+    for _ in range(invalidation.MAX_EVENTS + 5):
+        await harness.put("n01")
+    questions = list[asyncio.Task[None]]()
+    history = harness.log.history
+
+    def history_with_question(*arguments: Any) -> AsyncGenerator[Message]:
+        if waits:
+            questions.append(asyncio.create_task(harness.cache.refresh(SPACE)))
+        return delayed(history(*arguments))
+
+    async def delayed(messages: AsyncGenerator[Message]) -> AsyncGenerator[Message]:
+        async for message in messages:
+            await asyncio.sleep(0)
+            yield message
+
+    monkeypatch.setattr(harness.log, "history", history_with_question)
+    await harness.cache.refresh(SPACE, max_events=invalidation.MAX_EVENTS_UNASKED)
+    await asyncio.gather(*questions)
+    assert (whole.snapshot(SPACE) is None) == waits
+    await harness.ask(*NAMES[:3])
 
 
 async def test_a_graph_that_grows_too_large_is_cached_no_more() -> None:
