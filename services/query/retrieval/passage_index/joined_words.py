@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from sys import intern
 
 import numpy as np
+from cachetools import LRUCache
 
 from services.query.retrieval.arrays import Booleans, Integers
 from services.query.retrieval.name_keys import Keys, KeyTable, word_keys
@@ -15,6 +17,9 @@ from services.query.retrieval.passage_index.passage_words import (
     PassageWords,
     traits_array,
 )
+
+MAX_REMEMBERED = 600_000
+"""Words of passages that are remembered as they were split; one takes about 22 bytes."""
 
 _SAY_LITTLE = KeyTable.of_counts(word_keys(sorted(SAY_LITTLE)))
 
@@ -57,10 +62,14 @@ class JoinedWords:
 
 def joined_words(passages: Sequence[PassageWords]) -> JoinedWords:
     """Return the words of these passages."""
-    forms = "\n".join(passage.lines for passage in passages if passage.lines).split("\n")
-    if not any(passage.word_count for passage in passages):
-        forms = []
-    keys = word_keys(forms)
+    forms: list[str] = []
+    parts = [np.empty(0, np.uint64)]
+    for passage in passages:
+        if passage.lines:
+            words, keys_of_passage = _split_words(passage.lines)
+            forms += words
+            parts.append(keys_of_passage)
+    keys = np.concatenate(parts)
     traits = traits_array("".join(passage.traits for passage in passages))
     lengths = np.array([passage.word_count for passage in passages], np.int64)
     passage_of_word = np.repeat(np.arange(len(passages)), lengths)
@@ -79,3 +88,20 @@ def joined_words(passages: Sequence[PassageWords]) -> JoinedWords:
         paragraph_of_sentence=paragraphs[begins_sentence],
         passage_count=len(passages),
     )
+
+
+_split: LRUCache[str, tuple[list[str], Keys]] = LRUCache(
+    MAX_REMEMBERED, getsizeof=lambda words: len(words[0])
+)
+"""The words of passages by their lines. Many questions read the same passages, in one thread."""
+
+
+def _split_words(lines: str) -> tuple[list[str], Keys]:
+    """Return the words of these lines, and their keys."""
+    words = _split.get(lines)
+    if words is None:
+        forms = [intern(form) for form in lines.split("\n")]
+        words = (forms, word_keys(forms))
+        if len(forms) <= MAX_REMEMBERED:
+            _split[lines] = words
+    return words
