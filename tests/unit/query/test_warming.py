@@ -64,7 +64,8 @@ async def seen(caches: RecordingCaches, *warmed: tuple[str, int]) -> None:
 
 
 async def test_caches_are_warm_at_the_start_after_changes_and_for_another_generation() -> None:
-    harness, caches = QueryHarness(), RecordingCaches()
+    harness = QueryHarness()
+    caches = RecordingCaches()
     kept_warm = await started(harness, caches)
     async with kept_warm.in_background():
         await seen(caches, ("w", 1))
@@ -80,7 +81,8 @@ async def test_caches_are_warm_at_the_start_after_changes_and_for_another_genera
 
 
 async def test_a_store_that_is_away_is_read_later() -> None:
-    harness, caches = QueryHarness(), RecordingCaches()
+    harness = QueryHarness()
+    caches = RecordingCaches()
     caches.failures = 2
     async with (await started(harness, caches)).in_background():
         await seen(caches, ("w", 1))

@@ -105,7 +105,8 @@ def _same(index: NameIndex, types: dict[str, str]) -> None:
         assert index.by_surname(form) == fresh_index.by_surname(form)
         assert index.by_spelling(form) == fresh_index.by_spelling(form)
     keys = np.array([name_key(form.split()) for form in forms], np.uint64)
-    tables, fresh_tables = index.tables(), fresh_index.tables()
+    tables = index.tables()
+    fresh_tables = fresh_index.tables()
     assert tables.are_names(keys, 3).tolist() == fresh_tables.are_names(keys, 3).tolist()
     assert tables.are_surnames(keys).tolist() == fresh_tables.are_surnames(keys).tolist()
     only = [index.names_of([n]) if n >= 0 else () for n in tables.only_entities(keys)]

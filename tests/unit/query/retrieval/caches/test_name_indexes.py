@@ -31,7 +31,8 @@ class CountingGraph(MemoryGraph):
 
     def __init__(self) -> None:
         super().__init__()
-        self.scans, self.down = 0, False
+        self.scans = 0
+        self.down = False
         self.may_go_on = asyncio.Event()
         self.may_go_on.set()
 

@@ -65,7 +65,8 @@ class Harness:
     """A graph that changes as the merger changes it, and questions about it."""
 
     def __init__(self, max_bytes: int = 2**20) -> None:
-        self.graph, self.log = CountingGraph(), MemoryLog()
+        self.graph = CountingGraph()
+        self.log = MemoryLog()
         self.cache = ProjectionCache(self.log, max_bytes)
         self.reader = CachedGraph(self.graph, self.cache)
         self.revision = 0

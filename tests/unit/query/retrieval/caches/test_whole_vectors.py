@@ -67,7 +67,8 @@ class Harness:
     """
 
     def __init__(self, max_bytes: int = 2**20) -> None:
-        self.vectors, self.log = CountingVectors(), MemoryLog()
+        self.vectors = CountingVectors()
+        self.log = MemoryLog()
         self.now = 100.0
         self.cache = ProjectionCache(self.log, max_bytes, lambda: self.now)
         self.reader = CachedVectors(self.vectors, self.cache)
