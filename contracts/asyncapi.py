@@ -12,8 +12,9 @@ from contracts import subjects
 from contracts.envelope import type_attribute
 from contracts.events import EVENTS, Event
 from contracts.ids import WORKSPACE_PATTERN
+from contracts.partitions import LOG
 from contracts.registry import PRODUCERS, consumers_of, service_of
-from contracts.topology import BUCKETS, CONSUMERS, LOG, STREAMS, Consumer, Stream
+from contracts.topology import BUCKETS, CONSUMERS, STREAMS, Consumer, Stream
 
 Json = dict[str, Any]
 

@@ -91,6 +91,11 @@ def of_type_in(workspace: str, event_type: str, about: str | None = None) -> str
     return f"{PREFIX}.{token(workspace)}.{'*' if about is None else token(about)}.{event_type}"
 
 
+def probe(partition: int) -> str:
+    """Return the subject to test whether a partition of the log accepts writes."""
+    return f"{PROBE}.{partition}" if partition else PROBE
+
+
 def intake(workspace: str) -> str:
     """Return the subject on which files of a workspace are handed in."""
     return f"{INTAKE}.{token(workspace)}"
@@ -134,6 +139,14 @@ def addressed(subject: str) -> tuple[str, str | None, str]:
         if workspace == QUESTIONS and event_type in APART
         else (workspace, about, event_type)
     )
+
+
+def workspace_in_filter(filter: str) -> str | None:
+    """Return the token of the only workspace whose events pass a filter; None where others' do."""
+    tokens = filter.split(".")
+    place = 3 if len(tokens) > 3 and tokens[2] == QUESTIONS else 2
+    token = tokens[place] if len(tokens) > place else ""
+    return token if filter.startswith(f"{PREFIX}.") and token not in {"", "*", ">"} else None
 
 
 def workspace_token(subject: str) -> str:

@@ -5,21 +5,23 @@ Services create nothing: they compare the server with this module and refuse to 
 difference.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from contracts import subjects
+from contracts.partitions import LOG, is_log, stream_name
 
 KiB = 1024
 MiB = 1024 * 1024
 HOUR = 3600.0
 DAY = 24 * 3600.0
 
-
-LOG = "KB_EVENTS"
-"""The stream of all events."""
-
 VERSION = 1
 """Raised with every change of this declaration: programs of an older one refuse the bus."""
+
+PARTITIONED = 100
+"""Added to the version where the log has partitions: programs that know of one stream refuse the
+bus.
+"""
 
 VERSION_KEY = "lightstream.topology"
 """Where the version stands in the metadata of the log."""
@@ -67,6 +69,12 @@ class Consumer:
     What a call writes is one transaction in each store, and a key that several of its messages name
     is written once: fewer and larger calls cost less, and messages wait as much longer.
     """
+
+    def in_partitions(self, count: int) -> tuple["Consumer", ...]:
+        """Return this consumer of each stream: a log of `count` partitions has so many."""
+        if not is_log(self.stream):
+            return (self,)
+        return tuple(replace(self, stream=stream_name(number)) for number in range(count))
 
 
 PARKED_STREAM = "KB_PARKED"

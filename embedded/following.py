@@ -13,6 +13,7 @@ from embedded.processes import Process
 from embedded.region import RegionLink
 from runtime.bus import topology
 from runtime.bus.mirrors import make_mirrors
+from runtime.bus.nats.log_streams import has_log
 from runtime.bus.nats.region import WritingRegion, read_writing_region
 from runtime.errors import ConfigurationError, Unavailable
 
@@ -39,7 +40,7 @@ async def prepare_bus(jetstream: JetStreamContext, link: RegionLink) -> list[str
 
 async def _is_promoted(jetstream: JetStreamContext) -> bool:
     """Return whether the bus has a log that is no mirror any more."""
-    return await topology.has_log(jetstream) and await read_writing_region(jetstream) is None
+    return await has_log(jetstream) and await read_writing_region(jetstream) is None
 
 
 def follower_process(folder: Path, region: WritingRegion) -> Process:

@@ -13,13 +13,16 @@ from typing import Any
 from nats.js import JetStreamContext
 
 from contracts import subjects
-from contracts.topology import CHECKPOINTS_BUCKET, CONSUMERS, LOG
+from contracts.partitions import is_log
+from contracts.topology import CHECKPOINTS_BUCKET, CONSUMERS
 from operations import checkpoints
 from operations.command_bus import connect_bus
 from runtime.bus.chain import Link, joint_hash
-from runtime.bus.nats import log_integrity
 from runtime.bus.nats.copies import read_records
 from runtime.bus.nats.key_values import NatsSharedValues
+from runtime.bus.nats.log_evidence import collect_log_evidence, observe_log
+from runtime.bus.nats.log_integrity import Known
+from runtime.bus.nats.log_streams import sole_stream
 from runtime.bus.port import SharedValues
 from runtime.bus.records import leaf
 from runtime.errors import ServiceError
@@ -116,7 +119,7 @@ class Audit:
         return self.findings
 
     async def _read_log(self) -> None:
-        end = (await log_integrity.observe(self.jetstream)).last_sequence
+        end = (await observe_log(self.jetstream)).last_sequence
         began = time.process_time()
         accepted_to = await holes_accepted_to(self.rows)
         async with aclosing(chained_pages(self.jetstream, self.findings.last)) as pages:
@@ -146,11 +149,10 @@ class Audit:
             self.joint = (at, noted_hash) if at > self.findings.last else (0, "")
 
     async def _compare_marks(self) -> None:
-        names = [consumer.name for consumer in CONSUMERS if consumer.stream == LOG]
-        log_mark = await read_mark(self.rows)
-        evidence = await log_integrity.collect_evidence(
-            self.jetstream, self.values, names, 0, log_mark
-        )
+        names = [consumer.name for consumer in CONSUMERS if is_log(consumer.stream)]
+        stream = await sole_stream(self.jetstream, "an audit")
+        known = {stream: Known(stored_mark=await read_mark(self.rows))}
+        evidence = await collect_log_evidence(self.jetstream, self.values, names, known)
         try:
             damage = await evidence.damage(self.jetstream, self.values, hashes=True)
         except ServiceError as error:
@@ -204,7 +206,8 @@ class Audit:
         if not archived_leaves:
             return ""
         with suppress(ServiceError):
-            async with aclosing(read_records(self.jetstream, LOG, after)) as pages:
+            stream = await sole_stream(self.jetstream, "an audit")
+            async with aclosing(read_records(self.jetstream, stream, after)) as pages:
                 async for page in pages:
                     for record in page:
                         if archived_leaves.pop(record.sequence, "") not in ("", leaf(record)):
@@ -283,7 +286,7 @@ async def audit_part_of_log(
 ) -> Findings:
     """Audit the next part of a log with open stores, as `audit_part` does."""
     values = await NatsSharedValues.bind(jetstream, CHECKPOINTS_BUCKET)
-    log = await log_integrity.observe(jetstream)
+    log = await observe_log(jetstream)
     before = await read_audit_progress(values)
     part = Audit(reader, rows, values, lambda _: None, cpu_seconds=cpu_seconds)
     if before and before.is_under_way and before.links and before.log == log.created_at:

@@ -17,11 +17,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from contracts import subjects
+from contracts.partitions import LOG
 from contracts.registry import PRODUCERS, SERVICES, Producer, Service, service_of
 from contracts.topology import (
     CHECKPOINTS_BUCKET,
     CONSUMERS,
-    LOG,
     PARKED_STREAM,
     TURNS_BUCKET,
     Consumer,

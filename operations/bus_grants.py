@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from contracts import subjects
+from contracts.partitions import LOG
 from contracts.topology import (
     BATCHES_BUCKET,
     BUCKETS,
@@ -10,7 +11,6 @@ from contracts.topology import (
     CONSUMERS,
     GENERATIONS_BUCKET,
     LIMITS_BUCKET,
-    LOG,
     PARKED_STREAM,
     STREAMS,
     WEBHOOKS_BUCKET,

@@ -8,12 +8,15 @@ from dataclasses import dataclass
 from nats.js import JetStreamContext
 
 from contracts.graph import Projection
-from contracts.topology import CHECKPOINTS_BUCKET, CONSUMERS, LOG
+from contracts.topology import CHECKPOINTS_BUCKET, CONSUMERS
 from operations.digest import Stores
 from publishing import documents
 from runtime.bus.nats import log_integrity
 from runtime.bus.nats.connection import translated
 from runtime.bus.nats.key_values import NatsLiveGenerations, NatsSharedValues
+from runtime.bus.nats.log_evidence import collect_log_evidence, observe_log
+from runtime.bus.nats.log_integrity import Known
+from runtime.bus.nats.log_streams import log_streams, sole_stream
 from runtime.bus.port import LiveGenerations, Log, SharedValues
 from runtime.errors import InvalidInput, Unavailable
 from runtime.projections.audit_progress import write_audit_progress
@@ -30,7 +33,7 @@ from runtime.projections.verdicts import FINDERS, Verdict, combined_verdict, wri
 from runtime.stores.documents import schema
 from runtime.stores.documents.checkpoints import (
     RowCheckpoints,
-    newest_version,
+    newest_versions,
     read_mark,
     write_mark,
 )
@@ -66,7 +69,7 @@ class Checkpoints:
 
     async def record(self, projection: Projection, generation: int, sequence: int) -> None:
         """Record that the generation holds everything up to that sequence."""
-        state = await log_integrity.observe(self.jetstream)
+        state = await observe_log(self.jetstream)
         projection_state = await state_of(
             watched_stores(projection, self.stores), generation, self.values
         )
@@ -79,7 +82,7 @@ class Checkpoints:
         projection_state = await state_of(
             watched_stores(projection, self.stores), generation, self.values
         )
-        state = await log_integrity.observe(self.jetstream)
+        state = await observe_log(self.jetstream)
         why = (
             f"{' and '.join(projection_state.lost)} lost what was in it"
             if projection_state.lost
@@ -121,13 +124,12 @@ async def require_loss(jetstream: JetStreamContext, rows: Rows) -> str:
     if damage := (await combined_verdict(values)).log:
         return damage
     pointers = await NatsLiveGenerations.bind(jetstream)
-    names = [consumer.name for consumer in CONSUMERS if consumer.stream == LOG]
-    evidence = await log_integrity.collect_evidence(
-        jetstream, values, names, 0, await read_mark(rows)
-    )
-    evidence.claims.append(
-        ("the document store", await newest_version(rows, (await pointers.live()).status))
-    )
+    names = [consumer.name for consumer in CONSUMERS]
+    streams = await log_streams(jetstream)
+    known = {stream: Known(stored_mark=await read_mark(rows, stream)) for stream in streams.names}
+    evidence = await collect_log_evidence(jetstream, values, names, known)
+    versions = await newest_versions(rows, (await pointers.live()).status)
+    evidence.add_claims(streams, "the document store", versions)
     if damage := await evidence.damage(jetstream, values, hashes=True):
         return damage
     raise InvalidInput("the log has lost nothing that is known of: there is no loss to accept")
@@ -135,20 +137,21 @@ async def require_loss(jetstream: JetStreamContext, rows: Rows) -> str:
 
 async def rewind_consumers(jetstream: JetStreamContext) -> None:
     """Reset consumers that are beyond the end of the log: they would skip new events."""
-    end = (await log_integrity.observe(jetstream)).last_sequence
-    for consumer in CONSUMERS:
-        if consumer.stream == LOG:
+    for stream in (await log_streams(jetstream)).names:
+        end = (await log_integrity.observe(jetstream, stream)).last_sequence
+        for consumer in CONSUMERS:
             with translated():
-                info = await jetstream.consumer_info(LOG, consumer.name)
+                info = await jetstream.consumer_info(stream, consumer.name)
                 if info.delivered and info.delivered.stream_seq > end:
-                    await jetstream.reset_consumer(LOG, consumer.name, end + 1)
+                    await jetstream.reset_consumer(stream, consumer.name, end + 1)
 
 
 async def accept_loss(jetstream: JetStreamContext, rows: Rows) -> None:
     """Accept the log as it is, so that services write to it again."""
     values = await NatsSharedValues.bind(jetstream, CHECKPOINTS_BUCKET)
-    noted_mark, revision = await log_integrity.read_noted_mark(values)
-    stored_mark = await read_mark(rows)
+    stream = await sole_stream(jetstream, "accepting a loss of the log")
+    noted_mark, revision = await log_integrity.read_noted_mark(values, stream)
+    stored_mark = await read_mark(rows, stream)
     accepted_count = (
         max(
             (known_mark.accepted for known_mark in (noted_mark, stored_mark) if known_mark),
@@ -157,10 +160,10 @@ async def accept_loss(jetstream: JetStreamContext, rows: Rows) -> None:
         + 1
     )
     log_mark = await log_integrity.mark_of(
-        jetstream, await log_integrity.observe(jetstream), accepted_count
+        jetstream, stream, await log_integrity.observe(jetstream, stream), accepted_count
     )
-    await write_mark(rows, log_mark)
-    if not await log_integrity.note_mark(values, log_mark, revision):
+    await write_mark(rows, stream, log_mark)
+    if not await log_integrity.note_mark(values, stream, log_mark, revision):
         raise Unavailable("somebody else accepted the loss at the same moment; start again")
     for stage in FINDERS:
         await write_verdict(values, stage, Verdict())

@@ -2,6 +2,7 @@
 can use.
 """
 
+from contextlib import suppress
 from typing import TypeVar
 
 from nats.js import JetStreamContext
@@ -10,12 +11,13 @@ from nats.js.errors import NotFoundError
 from contracts import subjects
 from contracts.events import VectorsIndexed
 from contracts.graph import EmbeddingModel
-from contracts.topology import LOG
 from lightstream_rag.errors import LightstreamError
 from operations.target import Target, query_client
 from runtime.bus.codec import decode
 from runtime.bus.nats.connection import translated
+from runtime.bus.nats.log_streams import log_streams
 from runtime.bus.nats.messages import StoredMessage
+from runtime.bus.port import Message
 from runtime.errors import ConfigurationError, InvalidInput, NewerVersion, Poison
 from runtime.models.bindings import OFFLINE_EMBEDDERS
 from runtime.models.open import KNOWN_DIMENSIONS, as_setting, can_embed
@@ -67,18 +69,25 @@ def refuse_unrequested_change(
 
 async def last_used_model(jetstream: JetStreamContext) -> EmbeddingModel | None:
     """Return the model that the log names last; it stands for the model of lost vectors."""
+    message = await _newest(jetstream, subjects.of_type(VectorsIndexed.type_name()))
+    if message is None:
+        return None
     try:
-        with translated():
-            last_message = await jetstream.get_last_msg(
-                LOG, subjects.of_type(VectorsIndexed.type_name())
-            )
-        message = StoredMessage(last_message)
         event = decode(message.data, message.subject, message.headers).data
-    except (NotFoundError, Poison, NewerVersion):
+    except (Poison, NewerVersion):
         return None
     return (
         EmbeddingModel(event.model, event.dimension) if isinstance(event, VectorsIndexed) else None
     )
+
+
+async def _newest(jetstream: JetStreamContext, subject: str) -> Message | None:
+    """Return the event of this subject that the log took last."""
+    messages: list[Message] = []
+    for stream in (await log_streams(jetstream)).names:
+        with suppress(NotFoundError), translated():
+            messages.append(StoredMessage(await jetstream.get_last_msg(stream, subject)))
+    return max(messages, key=lambda message: message.published_at, default=None)
 
 
 async def refuse_unsearchable_model(target: Target, rebuild_model: EmbeddingModel) -> None:

@@ -9,11 +9,14 @@ from contextlib import suppress
 from nats.js import JetStreamContext
 from nats.js.errors import NotFoundError
 
-from contracts.topology import CHECKPOINTS_BUCKET, CONSUMERS, LOG
+from contracts.partitions import number_at
+from contracts.topology import CHECKPOINTS_BUCKET
 from runtime.bus import topology
 from runtime.bus.dead_letters import count_dead_letters
+from runtime.bus.nats.consumers import read_consumers
 from runtime.bus.nats.dead_letters import NatsDeadLetters
 from runtime.bus.nats.key_values import NatsSharedValues
+from runtime.bus.nats.log_streams import log_streams
 from runtime.bus.nats.parked import NatsParkedEvents
 from runtime.bus.nats.region import read_writing_region
 from runtime.bus.parking.counts import count_parked
@@ -80,12 +83,14 @@ async def seconds_behind_log(bus: JetStreamContext) -> float:
     """Return by how many seconds this machine's clock is behind the newest event of the log; 0
     where it is not.
     """
-    with suppress(NotFoundError):
-        newest_sequence = (await bus.stream_info(LOG)).state.last_seq
-        at = (await bus.get_msg(LOG, newest_sequence)).time if newest_sequence else None
-        ahead = at.timestamp() - time.time() if at else 0.0
-        return ahead if ahead > TOLERANCE else 0.0
-    return 0.0
+    ahead = 0.0
+    for stream in (await log_streams(bus)).names:
+        with suppress(NotFoundError):
+            newest_sequence = (await bus.stream_info(stream)).state.last_seq
+            is_empty = not number_at(newest_sequence)
+            at = None if is_empty else (await bus.get_msg(stream, newest_sequence)).time
+            ahead = max(ahead, at.timestamp() - time.time() if at else 0.0)
+    return ahead if ahead > TOLERANCE else 0.0
 
 
 async def _losses(bus: JetStreamContext) -> AsyncIterator[Finding]:
@@ -128,17 +133,16 @@ async def _regions(bus: JetStreamContext) -> AsyncIterator[Finding]:
 async def _backlog(
     bus: JetStreamContext, notes: Mapping[str, str] | None
 ) -> AsyncIterator[Finding]:
-    for consumer in CONSUMERS:
-        info = await bus.consumer_info(consumer.stream, consumer.name)
-        if info.num_redelivered:
-            number = info.num_redelivered
+    for state in await read_consumers(bus):
+        if state.redelivered_count:
+            number = state.redelivered_count
             yield Finding(
                 "note",
-                f"{consumer.name}: {number} events are being tried again",
-                cause_of_redelivery(consumer.name, notes),
+                f"{state.name}: {number} events are being tried again",
+                cause_of_redelivery(state.name, notes),
             )
-        if info.num_pending:
-            yield Finding("note", f"{consumer.name}: {info.num_pending} events wait")
+        if state.pending:
+            yield Finding("note", f"{state.name}: {state.pending} events wait")
     for count in await count_parked(NatsParkedEvents(bus)):
         yield Finding(
             "fault" if count.reason == "newer-version" else "note",

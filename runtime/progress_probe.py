@@ -5,7 +5,9 @@ import asyncio
 from nats.errors import Error as NatsError
 from nats.js import JetStreamContext
 
+from runtime.bus.nats.consumers import read_consumers
 from runtime.bus.processor import EventProcessor
+from runtime.errors import Unavailable
 from runtime.health import Probe, Progress
 
 
@@ -16,14 +18,12 @@ def progress_probe(jetstream: JetStreamContext, processor: EventProcessor) -> Pr
     async def probe() -> str | None:
         try:
             async with asyncio.timeout(1.0):
-                info = await jetstream.consumer_info(
-                    processor.durable.stream, processor.durable.name
-                )
-        except (NatsError, TimeoutError) as error:
+                (state,) = await read_consumers(jetstream, [processor.durable])
+        except (NatsError, Unavailable, TimeoutError) as error:
             return f"durable does not answer: {type(error).__name__}"
         return progress.stalled(
             handled_count=processor.handled_count,
-            waiting=info.num_pending or 0,
+            waiting=state.pending,
             busy=processor.busy,
         )
 

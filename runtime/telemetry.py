@@ -30,7 +30,7 @@ from stamina.instrumentation import set_on_retry_hooks
 
 from contracts.envelope import Envelope
 from contracts.events import Event
-from contracts.topology import LOG
+from contracts.partitions import LOG
 from runtime import semantic_conventions as names
 from runtime.variables import FILE, file_content
 

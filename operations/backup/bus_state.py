@@ -12,7 +12,6 @@ from contracts.topology import (
     CONSUMERS,
     GENERATIONS_BUCKET,
     LIMITS_BUCKET,
-    LOG,
     PARKED_STREAM,
     TURNS_BUCKET,
 )
@@ -21,6 +20,7 @@ from operations.backup.parts import read_part, write_part
 from runtime.bus.nats.connection import REQUEST_TIMEOUT, translated
 from runtime.bus.nats.copies import read_records
 from runtime.bus.nats.key_values import NatsLiveGenerations, NatsSharedValues
+from runtime.bus.nats.log_streams import sole_stream
 from runtime.bus.port import GenerationState
 from runtime.bus.records import RECORDED_AT, Record
 
@@ -51,13 +51,10 @@ async def copy_bus_state(jetstream: JetStreamContext, folder: Path, manifest: Ma
 
 async def consumer_floors(jetstream: JetStreamContext) -> dict[str, int]:
     """Return up to where each consumer of the log has handled everything. Raises `Unavailable`."""
+    stream = await sole_stream(jetstream, "copying the places of consumers")
     with translated():
-        end = (await jetstream.stream_info(LOG)).state.last_seq
-        infos = [
-            await jetstream.consumer_info(LOG, consumer.name)
-            for consumer in CONSUMERS
-            if consumer.stream == LOG
-        ]
+        end = (await jetstream.stream_info(stream)).state.last_seq
+        infos = [await jetstream.consumer_info(stream, consumer.name) for consumer in CONSUMERS]
     return {
         info.name: end
         if not info.num_pending and not info.num_ack_pending
@@ -88,11 +85,12 @@ async def restore_bus_state(jetstream: JetStreamContext, folder: Path, manifest:
             _, revision = await bucket.read(key)
             await bucket.write(key, value.encode("utf-8", "surrogateescape"), revision)
     await _restore_generations(jetstream, manifest)
+    log = await sole_stream(jetstream, "restoring the places of consumers")
     for consumer, floor in manifest.floors.items():
         with translated():
-            info = await jetstream.consumer_info(LOG, consumer)
+            info = await jetstream.consumer_info(log, consumer)
             if (info.ack_floor.stream_seq if info.ack_floor else 0) < floor:
-                await jetstream.reset_consumer(LOG, consumer, floor + 1)
+                await jetstream.reset_consumer(log, consumer, floor + 1)
 
 
 async def _publish_again(jetstream: JetStreamContext, stream: str, records: list[Record]) -> None:

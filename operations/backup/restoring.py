@@ -7,13 +7,13 @@ backup.
 
 from collections.abc import Callable, Iterator
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from nats.js import JetStreamContext
 from nats.js.errors import NotFoundError
 
-from contracts.topology import CONSUMERS, LOG, declared_stream
+from contracts.topology import CONSUMERS, declared_stream
 from operations.backup.bus_state import restore_bus_state
 from operations.backup.parts import read_part
 from operations.backup.taking import blob_path
@@ -22,6 +22,7 @@ from runtime.bus import topology
 from runtime.bus.nats.blobs import NatsBlobs
 from runtime.bus.nats.connection import translated
 from runtime.bus.nats.copies import GAP, SequencedWriter, create_empty, read_records
+from runtime.bus.nats.log_streams import sole_stream
 from runtime.bus.records import Record, leaf
 from runtime.errors import InvalidInput
 
@@ -36,6 +37,8 @@ class Restore:
     backup: VerifiedBackup
     report: Report
     replicas: int = 1
+    stream: str = field(init=False)
+    """The stream that is restored."""
 
     async def run(self) -> int:
         """Restore the bus, prove that it holds the backup event by event, and return how many
@@ -44,11 +47,12 @@ class Restore:
         Raises InvalidInput when the bus holds something else or services run on it, `Unavailable`
         without the bus.
         """
+        self.stream = await sole_stream(self.jetstream, "a restore")
         await self.refuse_services()
         end = await self._open_log()
         remaining_records = self._records()
         await self._skip_restored(remaining_records)
-        writer = SequencedWriter(self.jetstream, LOG, end)
+        writer = SequencedWriter(self.jetstream, self.stream, end)
         async with aclosing(writer.write(remaining_records, self.backup.last.last)) as steps:
             async for position in steps:
                 self.report({"position": position, "end": self.backup.last.last})
@@ -78,15 +82,15 @@ class Restore:
         begin = first.sequence if first else self.backup.last.last + 1
         try:
             with translated():
-                state = (await self.jetstream.stream_info(LOG)).state
+                state = (await self.jetstream.stream_info(self.stream)).state
         except NotFoundError:
             pass
         else:
             if state.last_seq:
                 return state.last_seq
             with translated():
-                await self.jetstream.delete_stream(LOG)
-        await create_empty(self.jetstream, declared_stream(LOG), begin, self.replicas)
+                await self.jetstream.delete_stream(self.stream)
+        await create_empty(self.jetstream, declared_stream(self.stream), begin, self.replicas)
         return begin - 1
 
     def _records(self) -> Iterator[Record]:
@@ -99,7 +103,7 @@ class Restore:
         """Take what the log holds from the records. Raises InvalidInput where it holds anything
         else.
         """
-        async with aclosing(read_records(self.jetstream, LOG)) as pages:
+        async with aclosing(read_records(self.jetstream, self.stream)) as pages:
             async for page in pages:
                 for record in page:
                     if record.subject == GAP:

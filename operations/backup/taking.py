@@ -14,7 +14,7 @@ from typing import Any
 
 from nats.js import JetStreamContext
 
-from contracts.topology import LOG, MiB
+from contracts.topology import MiB
 from contracts.values import BlobRef
 from operations.backup import manifest as manifests
 from operations.backup.bus_state import copy_bus_state
@@ -24,6 +24,7 @@ from runtime.bus.chain import erased_by
 from runtime.bus.nats.blobs import NatsBlobs
 from runtime.bus.nats.connection import translated
 from runtime.bus.nats.copies import read_records, unreadable
+from runtime.bus.nats.log_streams import sole_stream
 from runtime.bus.records import Record, leaf
 from runtime.errors import InvalidInput, LogDamaged, Poison
 
@@ -42,6 +43,8 @@ class Backup:
     folder: Path
     report: Report
     manifest: Manifest = field(default_factory=Manifest)
+    stream: str = field(init=False)
+    """The stream that is copied."""
     new_count: int = 0
     """Events that this run has copied."""
 
@@ -51,16 +54,17 @@ class Backup:
         Raises InvalidInput where the folder holds another log or begins elsewhere than `since`,
         `LogDamaged` where the log holds less than the folder, `Unavailable` without the bus.
         """
+        self.stream = await sole_stream(self.jetstream, "a backup")
         await self._begin(since)
         await copy_bus_state(self.jetstream, self.folder, self.manifest)
         with translated():
-            end = (await self.jetstream.stream_info(LOG)).state.last_seq
+            end = (await self.jetstream.stream_info(self.stream)).state.last_seq
         async with aclosing(self._parts(end)) as parts:
             async for records in parts:
                 await self._add(records)
                 self.report({"events": self.new_count, "position": self.manifest.last, "end": end})
         tail = range(self.manifest.last + 1, end + 1)
-        self.manifest.unreadable += await unreadable(self.jetstream, LOG, tail)
+        self.manifest.unreadable += await unreadable(self.jetstream, self.stream, tail)
         self.manifest.last = max(end, self.manifest.last)
         await self._copy_missing_blobs()
         self.manifest.taken_at, self.manifest.complete = (
@@ -95,7 +99,7 @@ class Backup:
         a loss.
         """
         with translated():
-            end = (await self.jetstream.stream_info(LOG)).state.last_seq
+            end = (await self.jetstream.stream_info(self.stream)).state.last_seq
         if since > end:
             raise InvalidInput(
                 f"the log ends at sequence {end}: nothing is behind {since} yet; give a "
@@ -105,7 +109,7 @@ class Backup:
     async def _require_same_log(self) -> None:
         """Compare the last event of the backup that is still in the log with the log's."""
         with translated():
-            state = (await self.jetstream.stream_info(LOG)).state
+            state = (await self.jetstream.stream_info(self.stream)).state
         if state.last_seq < self.manifest.last:
             raise LogDamaged(
                 f"the log ends at sequence {state.last_seq}, and the backup in {self.folder} at "
@@ -123,7 +127,7 @@ class Backup:
                 return
 
     async def _record_at(self, sequence: int) -> Record | None:
-        async with aclosing(read_records(self.jetstream, LOG, sequence - 1)) as pages:
+        async with aclosing(read_records(self.jetstream, self.stream, sequence - 1)) as pages:
             async for page in pages:
                 return page[0] if page[0].sequence == sequence else None
         return None
@@ -136,7 +140,7 @@ class Backup:
         size = 0
         if end <= self.manifest.last:
             return
-        async with aclosing(read_records(self.jetstream, LOG, self.manifest.last)) as pages:
+        async with aclosing(read_records(self.jetstream, self.stream, self.manifest.last)) as pages:
             async for page in pages:
                 for record in page:
                     if record.sequence > end:
@@ -166,7 +170,7 @@ class Backup:
             for sequence in range(self.manifest.last + 1, records[-1].sequence)
             if sequence not in sequences
         ]
-        self.manifest.unreadable += await unreadable(self.jetstream, LOG, holes)
+        self.manifest.unreadable += await unreadable(self.jetstream, self.stream, holes)
         kept_records = [record for record in records if record.sequence not in erased_sequences]
         part = write_part(self.folder, f"events/{len(self.manifest.events) + 1:08}", kept_records)
         part = replace(part, first=records[0].sequence, last=records[-1].sequence)

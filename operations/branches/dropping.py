@@ -23,7 +23,7 @@ from contracts.topology import PARKED_STREAM
 from contracts.values import BlobRef
 from operations.command_bus import SOURCE
 from operations.digest import Stores
-from operations.erasure.erase import PATIENCE, PAUSE, Report, is_handled
+from operations.erasure.erase import PATIENCE, PAUSE, Report, are_handled
 from operations.erasure.plan import DocumentHistory, ErasurePlan
 from operations.erasure.removal import publish_tombstones, refuse_undeletable_log, remove
 from operations.generations import TABLES
@@ -95,7 +95,7 @@ async def _let_go(bus: JetStreamContext, log: Log, branch: Branch) -> None:
         for id in await _document_ids(log, branch.workspace):
             await delete_document(log, workspace=branch.workspace, id=id, source=SOURCE)
         handled_sequence = await log.last(branch.workspace)
-        while not await is_handled(bus, handled_sequence):
+        while not await are_handled(bus, [handled_sequence]):
             if asyncio.get_running_loop().time() > end:
                 raise Unavailable(
                     "the services are still at work on the branch: see `lightstream doctor`, and "

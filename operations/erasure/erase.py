@@ -18,7 +18,7 @@ from contracts import subjects
 from contracts.events import ErasureRequested
 from contracts.ids import ids_of_name
 from contracts.spelling import spellings
-from contracts.topology import CHECKPOINTS_BUCKET, CONSUMERS, LOG
+from contracts.topology import CHECKPOINTS_BUCKET, CONSUMERS
 from operations.command_bus import SOURCE, connect_bus
 from operations.erasure.answers import answered_words
 from operations.erasure.plan import DocumentHistory, ErasurePlan, plan_erasure, read_history
@@ -43,6 +43,7 @@ from runtime.bus.nats.blobs import NatsBlobs
 from runtime.bus.nats.connection import translated
 from runtime.bus.nats.key_values import NatsSharedValues
 from runtime.bus.nats.log import NatsLog
+from runtime.bus.nats.log_streams import log_streams
 from runtime.errors import InvalidInput, ServiceError, Unavailable
 from runtime.projections.region_progress import read_followers
 
@@ -176,19 +177,17 @@ async def _let_go(bus: JetStreamContext, erasure: Erasure, report: Report) -> li
     for branch in await read_branches(NatsLog(bus), erasure.workspace):
         await BranchCopier(NatsLog(bus), NatsBlobs(bus), branch).copy_new()
     await _delete(bus, plans)
-    last_newest = 0
+    last_newest = list[int]()
     end = asyncio.get_running_loop().time() + PATIENCE
     while True:
-        newest_sequence = max(
-            [
-                await _newest(bus, erasure_plan.history.workspace, erasure_plan.history.id)
-                for erasure_plan in plans
-            ]
-        )
-        if newest_sequence == last_newest:
+        newest_sequences = [
+            await _newest(bus, erasure_plan.history.workspace, erasure_plan.history.id)
+            for erasure_plan in plans
+        ]
+        if newest_sequences == last_newest:
             break
-        last_newest = newest_sequence
-        while not await is_handled(bus, last_newest):
+        last_newest = newest_sequences
+        while not await are_handled(bus, last_newest):
             if asyncio.get_running_loop().time() > end:
                 raise Unavailable(
                     "the services are still at work on what the log held before: "
@@ -211,23 +210,30 @@ async def _delete(bus: JetStreamContext, plans: Sequence[ErasurePlan]) -> None:
 
 async def _newest(bus: JetStreamContext, workspace: str, id: str) -> int:
     """Return the sequence of the newest event of the document, 0 without any."""
+    stream = (await log_streams(bus)).of_workspace(workspace)
     try:
         with translated():
             return (
-                await bus.get_last_msg(LOG, subjects.of_document(workspace, id), direct=False)
+                await bus.get_last_msg(stream, subjects.of_document(workspace, id), direct=False)
             ).seq or 0
     except NotFoundError:
         return 0
 
 
-async def is_handled(bus: JetStreamContext, sequence: int) -> bool:
-    """Return whether every consumer has handled the log up to that sequence."""
-    for consumer in CONSUMERS:
-        with translated():
-            info = await bus.consumer_info(consumer.stream, consumer.name)
-        idle = not (info.num_pending or info.num_ack_pending)
-        if not idle and (info.ack_floor.stream_seq if info.ack_floor else 0) < sequence:
-            return False
+async def are_handled(bus: JetStreamContext, sequences: Sequence[int]) -> bool:
+    """Return whether every consumer has handled the log up to these sequences."""
+    streams = await log_streams(bus)
+    newest_sequences: dict[str, int] = {}
+    for sequence in sequences:
+        stream = streams.holding(sequence)
+        newest_sequences[stream] = max(newest_sequences.get(stream, 0), sequence)
+    for stream, sequence in newest_sequences.items():
+        for consumer in CONSUMERS:
+            with translated():
+                info = await bus.consumer_info(stream, consumer.name)
+            idle = not (info.num_pending or info.num_ack_pending)
+            if not idle and (info.ack_floor.stream_seq if info.ack_floor else 0) < sequence:
+                return False
     return True
 
 

@@ -17,7 +17,7 @@ from contracts import subjects
 from contracts.envelope import Envelope, wrap
 from contracts.events import DocumentErased, ErasedEvent, Event
 from contracts.ids import event_id
-from contracts.topology import CHECKPOINTS_BUCKET, LOG, PARKED_STREAM
+from contracts.topology import CHECKPOINTS_BUCKET, PARKED_STREAM
 from operations.command_bus import SOURCE
 from operations.erasure.plan import ErasurePlan
 from runtime.batching import batched
@@ -27,6 +27,7 @@ from runtime.bus.nats.dead_letters import STREAM as DEAD_STREAM
 from runtime.bus.nats.key_values import NatsSharedValues
 from runtime.bus.nats.log import NatsLog
 from runtime.bus.nats.log_integrity import allow_erasure
+from runtime.bus.nats.log_streams import log_streams
 from runtime.errors import ConfigurationError, Unavailable
 
 BLOB_STREAM = "KB_BLOBS"
@@ -41,14 +42,15 @@ async def refuse_undeletable_log(bus: JetStreamContext) -> None:
     """Raises ConfigurationError for a log that an older version made, whose server deletes no event
     for anybody.
     """
-    with translated():
-        config = (await bus.stream_info(LOG)).config
-    if config.deny_delete:
-        raise ConfigurationError(
-            f"{LOG} was made by an older version, with deny_delete, "
-            "which the server never takes back: its messages can be hidden, not erased. "
-            "`lightstream backup` and `restore` into a new stack make a log that can"
-        )
+    for stream in (await log_streams(bus)).names:
+        with translated():
+            config = (await bus.stream_info(stream)).config
+        if config.deny_delete:
+            raise ConfigurationError(
+                f"{stream} was made by an older version, with deny_delete, "
+                "which the server never takes back: its messages can be hidden, not erased. "
+                "`lightstream backup` and `restore` into a new stack make a log that can"
+            )
 
 
 async def publish_tombstones(bus: JetStreamContext, plan: ErasurePlan, reason: str) -> None:
@@ -89,16 +91,18 @@ def envelope_of(workspace: str, tombstone: DocumentErased, part_name: str) -> En
 async def remove(bus: JetStreamContext, plan: ErasurePlan) -> None:
     """Delete everything that the plan names. Repeats change nothing. Raises Unavailable."""
     values = await NatsSharedValues.bind(bus, CHECKPOINTS_BUCKET)
-    await allow_erasure(bus, values, len(plan.leaves))
+    # All that is removed of the log is of one workspace, and so in one stream.
+    stream = (await log_streams(bus)).of_workspace(plan.history.workspace)
+    await allow_erasure(bus, values, stream, len(plan.leaves))
     parts = [subjects.blob(blob.key, part) for blob in plan.blobs for part in range(blob.parts)]
     await _delete(bus, BLOB_STREAM, await _places(bus, BLOB_STREAM, parts))
     await _delete(bus, DEAD_STREAM, plan.letters)
     await _delete(bus, PARKED_STREAM, await _places(bus, PARKED_STREAM, plan.parked_subjects))
     # The newest first: a golden question is found by the feedback that it was made of.
-    await _delete(bus, LOG, sorted(plan.question_leaves, reverse=True))
-    await _delete(bus, LOG, sorted(plan.answer_leaves))
-    await _delete(bus, LOG, sorted(plan.derived_leaves))
-    await _delete(bus, LOG, sorted(plan.history.leaves))
+    await _delete(bus, stream, sorted(plan.question_leaves, reverse=True))
+    await _delete(bus, stream, sorted(plan.answer_leaves))
+    await _delete(bus, stream, sorted(plan.derived_leaves))
+    await _delete(bus, stream, sorted(plan.history.leaves))
 
 
 async def _places(bus: JetStreamContext, stream: str, subjects: Iterable[str]) -> list[int]:

@@ -28,7 +28,7 @@ from operations.rebuild import Rebuild
 from operations.target import Target
 from runtime.bus.nats.key_values import NatsLiveGenerations, NatsSharedValues
 from runtime.bus.nats.log import NatsLog
-from runtime.bus.nats.log_integrity import observe
+from runtime.bus.nats.log_evidence import observe_log
 from runtime.errors import ConfigurationError, InvalidInput
 from runtime.projections import rebuild_candidate, rebuild_lease
 from runtime.projections.embedding import EmbeddedVectors
@@ -99,7 +99,7 @@ async def plan(target: Target, request: Move) -> dict[str, Any]:
         if not await sides.other_stores.rows.missing() and not (position := await sides.position()):
             await require_ours(sides.other_stores, destination_mark)
         full_plan = await rebuild_candidate.plan(sides.bus, PROJECTIONS, request.events_per_second)
-        end = (await observe(sides.bus)).last_sequence
+        end = (await observe_log(sides.bus)).last_sequence
     return {
         "from": addresses(target.settings),
         "to": addresses(request.destination),
@@ -244,7 +244,7 @@ async def _open(target: Target, destination: Settings) -> AsyncGenerator[Sides]:
                     present_stores,
                     other_stores,
                     embedding,
-                    (await observe(bus)).created_at,
+                    (await observe_log(bus)).created_at,
                 )
             finally:
                 await vectors.close()

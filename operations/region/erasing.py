@@ -13,7 +13,7 @@ from nats.js.errors import NotFoundError
 
 from contracts import subjects
 from contracts.events import DocumentAdded, DocumentErased
-from contracts.topology import LOG, PARKED_STREAM
+from contracts.topology import PARKED_STREAM
 from contracts.values import BlobRef
 from operations.erasure.plan import DocumentHistory, ErasurePlan
 from operations.erasure.removal import remove
@@ -21,6 +21,7 @@ from runtime.bus.codec import decode
 from runtime.bus.nats.connection import translated
 from runtime.bus.nats.dead_letters import NatsDeadLetters
 from runtime.bus.nats.log import NatsLog
+from runtime.bus.nats.log_streams import log_streams
 from runtime.bus.nats.messages import StoredMessage
 from runtime.bus.port import Message
 from runtime.errors import ServiceError
@@ -93,10 +94,12 @@ async def _blobs_named_at(
 ) -> dict[int, dict[str, BlobRef]]:
     """Return the blobs that documents added at these sequences name, by sequence."""
     refs: dict[int, dict[str, BlobRef]] = {}
+    streams = await log_streams(jetstream)
     for sequence in sorted(sequences):
+        stream = streams.holding(sequence)
         try:
             with translated():
-                raw_message = await jetstream.get_msg(LOG, sequence, direct=False)
+                raw_message = await jetstream.get_msg(stream, sequence, direct=False)
         except NotFoundError:
             continue
         if blobs := _blobs_of(StoredMessage(raw_message)):

@@ -17,7 +17,7 @@ from nats.js import JetStreamContext
 from nats.js.errors import APIError
 
 from contracts.graph import PROJECTIONS
-from contracts.topology import CHECKPOINTS_BUCKET, CONSUMERS, LOG, MIRRORED_STREAMS
+from contracts.topology import CHECKPOINTS_BUCKET, CONSUMERS, MIRRORED_STREAMS
 from operations import projections
 from operations.backup.bus_state import consumer_floors
 from operations.checkpoints import Checkpoints
@@ -30,6 +30,7 @@ from runtime.bus.mirrors import of_region
 from runtime.bus.nats.connection import translated
 from runtime.bus.nats.key_values import NatsLiveGenerations, NatsSharedValues
 from runtime.bus.nats.log import NatsLog
+from runtime.bus.nats.log_streams import sole_stream
 from runtime.bus.nats.region import FOLLOWER_PREFIX, REGION_KEY, WritingRegion, read_writing_region
 from runtime.bus.port import SharedValues
 from runtime.errors import ConfigurationError, Retryable, Unavailable
@@ -40,6 +41,8 @@ from services.merger.settings import MergerSettings
 logger = structlog.get_logger(__name__)
 
 Report = Callable[[str], None]
+
+PURPOSE = "following another region"
 
 PAUSE = 0.5
 """Seconds between two looks at the end of the mirror."""
@@ -123,9 +126,10 @@ class Follower:
 
     async def _caught_up(self) -> None:
         """Return when the mirror has what the writing region has, or that one does not answer."""
+        stream = await sole_stream(self.jetstream, PURPOSE)
         while True:
             with translated():
-                mirror = (await self.jetstream.stream_info(LOG)).mirror
+                mirror = (await self.jetstream.stream_info(stream)).mirror
             if mirror is None or not mirror.lag or mirror.error:
                 return
             await asyncio.sleep(PAUSE)
@@ -183,9 +187,10 @@ class Follower:
         # In this order: a promotion stops the write, and the consumers are its own from then on.
         self.progress = replace(self.progress, position=position)
         await self._write()
+        stream = await sole_stream(self.jetstream, PURPOSE)
         for consumer in CONSUMERS:
             with translated():
-                await self.jetstream.reset_consumer(LOG, consumer.name, position + 1)
+                await self.jetstream.reset_consumer(stream, consumer.name, position + 1)
 
     async def _erase(self) -> bool:
         """Do what erasures of the writing region ask for, and return whether stores were made anew
@@ -243,7 +248,8 @@ class Follower:
             }
         except (Unavailable, NatsError, APIError):
             return
-        self.progress = replace(self.progress, writer_end=ends[LOG], writer_heard=time.time())
+        end_of_log = ends[await sole_stream(self.jetstream, PURPOSE)]
+        self.progress = replace(self.progress, writer_end=end_of_log, writer_heard=time.time())
         for name, end in ends.items():
             with translated():
                 if (await self.jetstream.stream_info(name)).state.last_seq < end:

@@ -7,13 +7,16 @@ from nats.errors import Error as NatsError
 from nats.js import JetStreamContext
 from nats.js.errors import APIError
 
-from contracts.topology import CHECKPOINTS_BUCKET, CONSUMERS, LOG
+from contracts.topology import CHECKPOINTS_BUCKET, CONSUMERS
 from runtime.bus.mirrors import of_region, promote_mirrors
 from runtime.bus.nats.connection import translated
 from runtime.bus.nats.key_values import NatsSharedValues
+from runtime.bus.nats.log_streams import sole_stream
 from runtime.bus.nats.region import REGION_KEY, read_writing_region
 from runtime.errors import InvalidInput, Unavailable
 from runtime.projections.region_progress import read_own_progress
+
+PURPOSE = "promoting a region"
 
 END_SECONDS = 1.0
 """Seconds that a follower may need for the consumers it was moving."""
@@ -46,11 +49,12 @@ async def plan_promotion(jetstream: JetStreamContext) -> Promotion:
         raise InvalidInput("this region writes the log: there is nothing to promote")
     values = await NatsSharedValues.bind(jetstream, CHECKPOINTS_BUCKET)
     progress, _ = await read_own_progress(values)
+    stream = await sole_stream(jetstream, PURPOSE)
     with translated():
-        end = (await jetstream.stream_info(LOG)).state.last_seq
+        end = (await jetstream.stream_info(stream)).state.last_seq
     writer_end = progress.writer_end
     try:
-        writer_end = (await of_region(jetstream, region).stream_info(LOG)).state.last_seq
+        writer_end = (await of_region(jetstream, region).stream_info(stream)).state.last_seq
         answers = True
     except (Unavailable, NatsError, APIError):
         answers = False
@@ -70,9 +74,10 @@ async def promote(jetstream: JetStreamContext, promotion: Promotion) -> None:
     """
     values = await NatsSharedValues.bind(jetstream, CHECKPOINTS_BUCKET)
     await _end_follower(values)
+    stream = await sole_stream(jetstream, PURPOSE)
     for name, place in promotion.places.items():
         with translated():
-            await jetstream.reset_consumer(LOG, name, place + 1)
+            await jetstream.reset_consumer(stream, name, place + 1)
     await promote_mirrors(jetstream)
 
 

@@ -4,10 +4,11 @@ from dataclasses import dataclass
 
 from nats.js import JetStreamContext
 
-from contracts.topology import CHECKPOINTS_BUCKET, LOG
+from contracts.topology import CHECKPOINTS_BUCKET
 from runtime.bus.mirrors import mirrored_configs
 from runtime.bus.nats.connection import translated
 from runtime.bus.nats.key_values import NatsSharedValues
+from runtime.bus.nats.log import NatsLog
 from runtime.bus.nats.region import FOLLOWER_PREFIX, WritingRegion, read_writing_region
 from runtime.projections.region_progress import RegionProgress, read_followers, read_own_progress
 
@@ -45,7 +46,7 @@ async def read_status(jetstream: JetStreamContext) -> RegionStatus:
     followed_region = await read_writing_region(jetstream)
     with translated():
         name = (await jetstream.account_info()).domain or ""
-        end = (await jetstream.stream_info(LOG)).state.last_seq
+    end = (await NatsLog(jetstream).end()).event_count
     return RegionStatus(
         name,
         end,

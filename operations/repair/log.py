@@ -13,7 +13,6 @@ from typing import Any
 
 from nats.js import JetStreamContext
 
-from contracts.topology import LOG
 from operations import checkpoints
 from operations.backup import manifest as manifests
 from operations.backup.bus_state import consumer_floors
@@ -26,11 +25,14 @@ from operations.repair.sources import Source
 from runtime.bus.chain import erased_by
 from runtime.bus.nats.connection import translated
 from runtime.bus.nats.copies import read_records
+from runtime.bus.nats.log_streams import sole_stream
 from runtime.bus.records import Record, leaf
 from runtime.errors import InvalidInput
 from runtime.stores.documents.port import Rows
 
 Report = Callable[[dict[str, Any]], None]
+
+PURPOSE = "a repair"
 
 ID = "Nats-Msg-Id"
 
@@ -60,7 +62,8 @@ async def plan_repair(jetstream: JetStreamContext, source: Source) -> RepairPlan
     """Compare the log with the source. Raises `Unavailable`."""
     held_leaves: dict[int, str] = {}
     erased_sequences: set[int] = set()
-    async with aclosing(read_records(jetstream, LOG)) as pages:
+    stream = await sole_stream(jetstream, PURPOSE)
+    async with aclosing(read_records(jetstream, stream)) as pages:
         async for page in pages:
             held_leaves |= {record.sequence: leaf(record) for record in page}
             erased_sequences |= {erasure.sequence for erasure in erased_by(page)}
@@ -155,7 +158,8 @@ async def _restored(source: Source, plan: RepairPlan) -> AsyncGenerator[Record]:
 
 
 async def _log(jetstream: JetStreamContext) -> AsyncGenerator[Record]:
-    async with aclosing(read_records(jetstream, LOG)) as pages:
+    stream = await sole_stream(jetstream, PURPOSE)
+    async with aclosing(read_records(jetstream, stream)) as pages:
         async for page in pages:
             for record in page:
                 yield record
@@ -174,8 +178,9 @@ async def replace_log(
         raise InvalidInput(f"the copy in {folder} is not sound: {copy.problems[0]}")
     restore = Restore(jetstream, copy, report, replicas)
     await restore.refuse_services()
+    stream = await sole_stream(jetstream, PURPOSE)
     with translated():
-        await jetstream.delete_stream(LOG)
+        await jetstream.delete_stream(stream)
     events = await restore.run()
     await checkpoints.accept_loss(jetstream, rows)
     return events

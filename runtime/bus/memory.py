@@ -12,7 +12,8 @@ from contracts import subjects as names
 from contracts.envelope import Envelope
 from contracts.events import Event
 from contracts.graph import PROJECTIONS, Generations, Projection
-from contracts.topology import LOG, Consumer, declared_stream
+from contracts.partitions import LOG, LogPosition
+from contracts.topology import Consumer, declared_stream
 from contracts.values import BlobRef
 from runtime.batching import batched
 from runtime.bus.codec import NO_HEADERS, encode
@@ -124,6 +125,9 @@ class MemoryLog:
         )
         return next(map(MemoryMessage, matching), None)
 
+    async def end(self) -> LogPosition:
+        return LogPosition((len(self.messages),))
+
     async def last_sequence(self) -> int:
         return len(self.messages)
 
@@ -136,6 +140,9 @@ class MemoryLog:
 
     async def handled(self, *durables: str, workspace: str | None = None) -> int:
         return 0
+
+    async def handled_position(self) -> LogPosition:
+        return LogPosition.start()
 
     async def history(
         self, workspace: str, about: str | None, event_type: str, after: int = 0
@@ -165,6 +172,12 @@ class MemoryLog:
             MemoryMessage(m) for m in self.messages[after:] if matches(m.subject, subjects)
         ]
         for messages in batched(matching, page):
+            yield messages
+
+    async def read_behind(
+        self, position: LogPosition, subjects: Sequence[str] = (), *, page: int = 500
+    ) -> AsyncGenerator[list[Message]]:
+        async for messages in self.read(position.sequences[0], subjects, page=page):
             yield messages
 
 

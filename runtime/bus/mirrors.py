@@ -8,10 +8,10 @@ from nats.js import JetStreamContext
 from nats.js.api import StreamConfig
 from nats.js.errors import NotFoundError
 
+from contracts.partitions import LOG
 from contracts.topology import (
     BUCKETS,
     CHECKPOINTS_BUCKET,
-    LOG,
     MIRRORED_BUCKETS,
     MIRRORED_STREAMS,
     declared_stream,
@@ -20,6 +20,7 @@ from runtime.bus import topology
 from runtime.bus.nats.connection import translated
 from runtime.bus.nats.key_values import NatsSharedValues
 from runtime.bus.nats.log_integrity import allow_holes
+from runtime.bus.nats.log_streams import streams_in
 from runtime.bus.nats.region import WritingRegion, read_writing_region, writing_region
 from runtime.bus.topology import bucket_config, mirror_config, stream_config
 from runtime.errors import InvalidInput, Unavailable
@@ -85,7 +86,7 @@ async def _followed(jetstream: JetStreamContext) -> WritingRegion | None:
 async def _require_reachable(jetstream: JetStreamContext, region: WritingRegion) -> None:
     try:
         with translated():
-            await of_region(jetstream, region).stream_info(LOG)
+            info = await of_region(jetstream, region).stream_info(LOG)
     except NotFoundError:
         raise InvalidInput(f"the region {region.name} has no log yet: start it first") from None
     except Unavailable:
@@ -93,6 +94,7 @@ async def _require_reachable(jetstream: JetStreamContext, region: WritingRegion)
             f"the region {region.name} does not answer over the link of the two buses: "
             "see whether its name is the JetStream domain there, and the log of this bus"
         ) from None
+    streams_in(info.config).sole(f"following the region {region.name}")
 
 
 async def promote_mirrors(jetstream: JetStreamContext) -> list[str]:
@@ -101,7 +103,7 @@ async def promote_mirrors(jetstream: JetStreamContext) -> list[str]:
     """
     values = await NatsSharedValues.bind(jetstream, CHECKPOINTS_BUCKET)
     if await read_writing_region(jetstream):
-        await allow_holes(jetstream, values)
+        await allow_holes(jetstream, values, LOG)
     copies = (await jetstream.stream_info(LOG)).config.num_replicas or 1
     promoted_names: list[str] = []
     for config in sorted(mirrored_configs(copies), key=lambda config: config.name == LOG):

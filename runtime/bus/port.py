@@ -10,6 +10,7 @@ from typing import Any, Generic, Literal, Protocol, TypeVar
 from contracts.envelope import Envelope
 from contracts.events import ChunksCreated, DocumentAdded, DocumentDeleted, Event
 from contracts.graph import Generations, Projection
+from contracts.partitions import LogPosition
 from contracts.values import BlobRef, DocumentVersion
 from runtime.bus.encoded_text import EncodedText
 
@@ -166,8 +167,16 @@ class Log(Protocol):
         """
         ...
 
+    async def end(self) -> LogPosition:
+        """The place behind all events."""
+        ...
+
     async def last_sequence(self) -> int:
-        """The sequence of the newest event, 0 for an empty log."""
+        """The sequence of the newest event, 0 for an empty log.
+
+        Raises ConfigurationError where the log has partitions, of which each has its own newest
+        event: ask for the `end`, or for the `last` event of a workspace.
+        """
         ...
 
     async def last(self, workspace: str) -> int:
@@ -179,8 +188,13 @@ class Log(Protocol):
         unknown.
 
         An event that is acknowledged and parked is not handled; with a `workspace` only its own
-        parked events count.
+        parked events count, and the sequence is one of its partition. Raises ConfigurationError
+        without one where the log has partitions: ask for the `handled_position`.
         """
+        ...
+
+    async def handled_position(self) -> LogPosition:
+        """Return a place up to which all durables have handled everything."""
         ...
 
     def history(
@@ -217,8 +231,19 @@ class Log(Protocol):
     def read(
         self, after: int = 0, subjects: Sequence[str] = (), *, page: int = 500
     ) -> AsyncGenerator[list[Message]]:
-        """Yield pages of messages behind `after`, in order, up to the end of the log at the time of
-        the call.
+        """Yield pages of messages whose sequence is greater than `after`, in the order of
+        sequences, up to the end of the log at the time of the call.
+
+        Partitions come one after another: what enters an earlier one later is not behind what was
+        read of a later one. Who reads on uses `read_behind`.
+        """
+        ...
+
+    def read_behind(
+        self, position: LogPosition, subjects: Sequence[str] = (), *, page: int = 500
+    ) -> AsyncGenerator[list[Message]]:
+        """Yield as `read` does what stands behind a place in the whole log. Each page is of one
+        partition.
         """
         ...
 

@@ -4,6 +4,7 @@ differ.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
+from itertools import chain
 from typing import Any
 
 from nats.js import JetStreamContext
@@ -17,15 +18,25 @@ from nats.js.api import (
     StoreCompression,
     StreamConfig,
     StreamSource,
+    SubjectTransform,
 )
 from nats.js.errors import NotFoundError
 
+from contracts import subjects
+from contracts.partitions import (
+    COUNT_KEY,
+    LOG,
+    MAPPED_PREFIX,
+    first_sequence,
+    is_log,
+    stream_name,
+)
 from contracts.topology import (
     BUCKETS,
     CONSUMERS,
     INTAKE,
     INTAKE_READER,
-    LOG,
+    PARTITIONED,
     STREAMS,
     VERSION,
     VERSION_KEY,
@@ -34,6 +45,8 @@ from contracts.topology import (
     Consumer,
     Stream,
 )
+from runtime.bus.nats.log_streams import log_streams
+from runtime.bus.partitioning import partitions_to_apply
 from runtime.errors import ConfigurationError
 
 DUPLICATE_WINDOW = 120.0
@@ -81,6 +94,26 @@ def stream_config(stream: Stream, replicas: int = 1) -> StreamConfig:
     )
 
 
+def partition_config(
+    stream: Stream, partition: int, partitions: int, replicas: int = 1
+) -> StreamConfig:
+    """Return the server's configuration of a partition of the log: with one, that of the stream."""
+    config = stream_config(stream, replicas)
+    if partitions == 1:
+        return config
+    mapped = f"{MAPPED_PREFIX}.{partition}.*.*.*"
+    wildcards = ".".join(f"{{{{wildcard({number})}}}}" for number in (1, 2, 3))
+    metadata = {VERSION_KEY: str(PARTITIONED + VERSION), COUNT_KEY: str(partitions)}
+    return config.evolve(
+        name=stream_name(partition),
+        subjects=[mapped, subjects.probe(partition)],
+        first_seq=first_sequence(partition) if partition else None,
+        # Stored as it was published, so whoever reads knows nothing of the mapping.
+        subject_transform=SubjectTransform(src=mapped, dest=f"{subjects.PREFIX}.{wildcards}"),
+        metadata=None if partition else metadata,
+    )
+
+
 def bucket_config(bucket: Bucket, replicas: int = 1) -> StreamConfig:
     """Return the server's configuration of the stream that a key-value bucket is.
 
@@ -106,11 +139,13 @@ def bucket_config(bucket: Bucket, replicas: int = 1) -> StreamConfig:
     )
 
 
-def declared_configs(replicas: int = 1) -> Iterator[StreamConfig]:
+def declared_configs(replicas: int = 1, partitions: int = 1) -> Iterator[StreamConfig]:
     """Yield every stream that the server has to have: those of events, and those that buckets
     are.
     """
-    yield from (stream_config(stream, replicas) for stream in STREAMS)
+    for stream in STREAMS:
+        numbers = range(partitions if is_log(stream.name) else 1)
+        yield from (partition_config(stream, number, partitions, replicas) for number in numbers)
     yield from (bucket_config(bucket, replicas) for bucket in BUCKETS)
 
 
@@ -173,17 +208,8 @@ def _differences(
 
 
 def _ours(metadata: Mapping[str, str] | None) -> dict[str, str]:
-    own_keys = (VERSION_KEY, WRITER_API_KEY)
+    own_keys = (VERSION_KEY, COUNT_KEY, WRITER_API_KEY)
     return {key: value for key, value in (metadata or {}).items() if key in own_keys}
-
-
-async def has_log(jetstream: JetStreamContext) -> bool:
-    """Return whether the bus has a log, of its own or a mirror."""
-    try:
-        await jetstream.stream_info(LOG)
-    except NotFoundError:
-        return False
-    return True
 
 
 async def refuse_newer(jetstream: JetStreamContext) -> None:
@@ -193,22 +219,26 @@ async def refuse_newer(jetstream: JetStreamContext) -> None:
     except NotFoundError:
         return
     version = _ours(metadata).get(VERSION_KEY, "")
-    if version.isdecimal() and int(version) > VERSION:
+    known = VERSION + (PARTITIONED if COUNT_KEY in _ours(metadata) else 0)
+    if version.isdecimal() and int(version) > known:
         raise ConfigurationError(
             f"the streams and consumers of the bus have version {version}, "
-            f"this program knows {VERSION}: run the newer program, or a bus of its own"
+            f"this program knows {known}: run the newer program, or a bus of its own"
         )
 
 
-def _applicable(name: str, present_config: StreamConfig, replicas: int | None) -> StreamConfig:
-    """Return the configuration as it can be had of a stream that is there.
+def _applicable(
+    name: str, present_config: StreamConfig, replicas: int | None, partitions: int
+) -> StreamConfig:
+    """Return the declared configuration as it can be had of a stream that is there.
 
     A denial of deletions, which an older version made, is never taken back by the server, and all
     but an erasure goes on as before. Without `replicas` a stream keeps as many copies as it has:
     only who runs the cluster knows.
     """
     copies = replicas or present_config.num_replicas or 1
-    wanted_config = next(config for config in declared_configs(copies) if config.name == name)
+    declared = declared_configs(copies, partitions)
+    wanted_config = next(config for config in declared if config.name == name)
     if present_config.mirror:
         writer_api = _ours(present_config.metadata).get(WRITER_API_KEY, "")
         wanted_config = mirror_config(wanted_config, present_config.mirror, writer_api)
@@ -219,18 +249,22 @@ def _shown(value: Any) -> Any:
     return getattr(value, "value", value)
 
 
-async def apply(jetstream: JetStreamContext, replicas: int | None = None) -> list[str]:
+async def apply(
+    jetstream: JetStreamContext, replicas: int | None = None, partitions: int | None = None
+) -> list[str]:
     """Create what is missing, change what differs, and return a line for each thing done.
 
     `replicas`: copies of each stream in a cluster. Without it a stream keeps those it has, and a
-    new one gets as many as the log. Raises the server's APIError where a difference cannot be
-    changed in place (retention, storage), and ConfigurationError, before anything is changed, where
-    a newer program has set up the bus.
+    new one gets as many as the log. `partitions`: streams of a new log, one without it. Raises the
+    server's APIError where a difference cannot be changed in place (retention, storage), and
+    ConfigurationError, before anything is changed, where a newer program has set up the bus, where
+    its log has another number of partitions, or where the server does not map to them.
     """
     await refuse_newer(jetstream)
     changes: list[str] = []
+    count = await partitions_to_apply(jetstream, partitions)
     copies = await _copies_of_the_log(jetstream) if replicas is None else replicas
-    for config in declared_configs(copies):
+    for config in declared_configs(copies, count):
         name = config.name or ""
         try:
             present_config = (await jetstream.stream_info(name)).config
@@ -238,22 +272,33 @@ async def apply(jetstream: JetStreamContext, replicas: int | None = None) -> lis
             await jetstream.add_stream(config)
             changes.append(f"created {_called(name)}")
             continue
-        wanted_config = _applicable(name, present_config, replicas)
+        wanted_config = _applicable(name, present_config, replicas, count)
         if differences := _differences(name, wanted_config, present_config):
             await jetstream.update_stream(wanted_config)
             changes += [f"changed {difference}" for difference in differences]
     for durable in CONSUMERS:
-        wanted_durable = durable_config(durable)
-        try:
-            has = (await jetstream.consumer_info(durable.stream, durable.name)).config
-        except NotFoundError:
-            await jetstream.add_consumer(durable.stream, wanted_durable)
-            changes.append(f"created durable {durable.name}")
-            continue
-        if differences := _differences(durable.name, wanted_durable, has):
-            await jetstream.add_consumer(durable.stream, wanted_durable)
-            changes += [f"changed {difference}" for difference in differences]
+        for of_stream in durable.in_partitions(count):
+            changes += await _apply_durable(jetstream, of_stream)
     return changes
+
+
+async def _apply_durable(jetstream: JetStreamContext, durable: Consumer) -> list[str]:
+    wanted_durable = durable_config(durable)
+    try:
+        has = (await jetstream.consumer_info(durable.stream, durable.name)).config
+    except NotFoundError:
+        await jetstream.add_consumer(durable.stream, wanted_durable)
+        return [f"created durable {_named(durable)}"]
+    differences = _differences(_named(durable), wanted_durable, has)
+    if differences:
+        await jetstream.add_consumer(durable.stream, wanted_durable)
+    return [f"changed {difference}" for difference in differences]
+
+
+def _named(durable: Consumer) -> str:
+    """Return what a durable is called: with its stream where that is not the first of the log."""
+    partition = durable.stream.removeprefix(f"{LOG}_")
+    return f"{durable.name} of partition {partition}" if partition.isdecimal() else durable.name
 
 
 async def apply_intake(jetstream: JetStreamContext) -> None:
@@ -298,7 +343,8 @@ async def check(
     except ConfigurationError as newer_error:
         return [str(newer_error)]
     problems: list[str] = []
-    for config in declared_configs():
+    count = (await log_streams(jetstream)).count
+    for config in declared_configs(partitions=count):
         name = config.name or ""
         try:
             present_config = (await jetstream.stream_info(name)).config
@@ -306,13 +352,13 @@ async def check(
             problems.append(f"{_called(name)} does not exist")
         else:
             problems += _differences(
-                name, _applicable(name, present_config, replicas), present_config
+                name, _applicable(name, present_config, replicas, count), present_config
             )
-    for durable in durables:
+    for durable in chain.from_iterable(durable.in_partitions(count) for durable in durables):
         try:
             has = (await jetstream.consumer_info(durable.stream, durable.name)).config
         except NotFoundError:
-            problems.append(f"durable {durable.name} does not exist")
+            problems.append(f"durable {_named(durable)} does not exist")
         else:
-            problems += _differences(durable.name, durable_config(durable), has)
+            problems += _differences(_named(durable), durable_config(durable), has)
     return problems

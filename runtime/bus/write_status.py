@@ -4,7 +4,7 @@ import asyncio
 import time
 from dataclasses import dataclass, field
 
-from contracts.topology import LOG
+from contracts.partitions import is_log
 from runtime.errors import LogDamaged, Unavailable
 
 
@@ -12,15 +12,16 @@ from runtime.errors import LogDamaged, Unavailable
 class WriteStatus:
     """Shared by the log and its watcher. Initially every write is allowed.
 
-    `refusal` is the reason why none is, empty when they are. `seen_sequence` is the end of the log
-    at the last look, `highest` the greatest sequence that was ever seen or confirmed.
+    `refusal` is the reason why none is, empty when they are. `ends` has the ends of the log's
+    streams at the last look, `highest` the greatest sequences that were ever seen or confirmed, by
+    stream.
     `unconfirmed_writes` holds, for each stream whose last write had no answer, since when.
     `is_watched` is False while nobody looks at the log.
     """
 
     refusal: str = ""
-    seen_sequence: int = 0
-    highest: int = 0
+    ends: dict[str, int] = field(default_factory=dict[str, int])
+    highest: dict[str, int] = field(default_factory=dict[str, int])
     is_watched: bool = False
     absences: int = 0
     """How often the connection to the bus was lost."""
@@ -46,7 +47,7 @@ class WriteStatus:
         it in time: after a restart of the server it may be shorter than before, and a write would
         take a sequence that was taken already.
         """
-        if stream != LOG or not self.is_watched:
+        if not is_log(stream) or not self.is_watched:
             return
         try:
             async with asyncio.timeout(max(0.0, seconds)):
@@ -70,13 +71,26 @@ class WriteStatus:
         """Note that a write to the stream had no answer."""
         self.unconfirmed_writes.setdefault(stream, time.monotonic())
 
-    def appended(self, sequence: int, before: int) -> None:
-        """Note that an event was written at `sequence`; before it was sent, the log had been seen
-        to reach `before`.
+    def seen(self, stream: str) -> int:
+        """Return where a stream of the log ended at the last look; 0 before one."""
+        return self.ends.get(stream, 0)
+
+    def reached(self, stream: str) -> int:
+        """Return the greatest sequence of a stream that was ever seen or confirmed; 0 for none."""
+        return self.highest.get(stream, 0)
+
+    def looked(self, stream: str, end: int) -> None:
+        """Note where a stream of the log ends."""
+        self.ends[stream] = end
+        self.highest[stream] = max(self.reached(stream), end)
+
+    def appended(self, stream: str, sequence: int, before: int) -> None:
+        """Note that an event was written at `sequence`; before it was sent, the stream had been
+        seen to reach `before`.
 
         Raises `LogDamaged` when that sequence was taken before.
         """
-        self.highest = max(self.highest, sequence)
+        self.highest[stream] = max(self.reached(stream), sequence)
         if self.is_watched and sequence <= before:
             self.refusal = (
                 f"an event was written at sequence {sequence}, but the log had reached {before}"

@@ -7,10 +7,12 @@ from collections.abc import Iterable, Sequence
 from nats.js import JetStreamContext
 
 from contracts.graph import PROJECTIONS
+from contracts.partitions import LogPosition, is_log
 from contracts.registry import CONSUMERS_OF
-from contracts.topology import CONSUMERS, LOG, STREAMS, Consumer
+from contracts.topology import CONSUMERS, STREAMS, Consumer
 from runtime.bus.nats.connection import translated
 from runtime.bus.nats.consumers import ConsumerState, read_consumers
+from runtime.bus.nats.log_streams import log_streams
 from runtime.bus.port import LiveGenerations, SharedValues
 from runtime.bus.write_status import WriteStatus
 from runtime.metrics import instruments
@@ -42,8 +44,12 @@ async def read_deployment(bus: JetStreamContext, pointers: LiveGenerations) -> N
         ]
         instruments.projection_lag.set(max(lags), {PROJECTION: projection})
         instruments.generation.set(getattr(live, projection), {PROJECTION: projection})
+    streams = await log_streams(bus)
     for stream in STREAMS:
-        await _read_stream(bus, stream.name)
+        if not is_log(stream.name):
+            await _read_stream(bus, stream.name)
+    ends = [await _read_stream(bus, name) for name in streams.names]
+    instruments.log_sequence.set(LogPosition(tuple(ends)).event_count)
 
 
 async def read_audit(values: SharedValues) -> None:
@@ -62,18 +68,18 @@ def _set_durables(states: Iterable[ConsumerState]) -> None:
         instruments.durable_redelivered.set(state.redelivered_count, labels)
 
 
-async def _read_stream(bus: JetStreamContext, name: str) -> None:
+async def _read_stream(bus: JetStreamContext, name: str) -> int:
+    """Set the gauges of a stream, and return its last sequence."""
     with translated():
         info = await bus.stream_info(name, subjects_filter=DEAD_SUBJECTS if name == DEAD else None)
     state = info.state
     labels = {STREAM: name}
     instruments.stream_size.set(state.bytes, labels)
     instruments.stream_messages.set(state.messages, labels)
-    if name == LOG:
-        instruments.log_sequence.set(state.last_seq)
     if name == DEAD:
         letters = state.subjects or {}
         for consumer in CONSUMERS:
             instruments.dead_letters.set(
                 letters.get(f"dead.{consumer.name}", 0), {DURABLE: consumer.name}
             )
+    return state.last_seq

@@ -15,9 +15,12 @@ from nats.errors import Error as NatsError
 from nats.js import JetStreamContext
 
 from contracts.graph import PROJECTIONS, Generations, Projection
+from contracts.partitions import number_at
 from runtime.activity import waiting
 from runtime.bus.nats import log_integrity
-from runtime.bus.nats.log_integrity import Evidence
+from runtime.bus.nats.log_evidence import LogEvidence, collect_log_evidence, observe_log
+from runtime.bus.nats.log_integrity import Evidence, Known
+from runtime.bus.nats.log_streams import log_streams
 from runtime.bus.port import Delivery, Events, Handler, LiveGenerations, SharedValues
 from runtime.bus.write_status import WriteStatus
 from runtime.concurrency.background import in_background
@@ -30,7 +33,7 @@ from runtime.projections.remembered_values import RememberedValues
 from runtime.projections.verdicts import FINDERS, Verdict, read_verdict, write_verdict
 from runtime.projections.write_probe import WriteProbe
 from runtime.stores.documents import schema
-from runtime.stores.documents.checkpoints import newest_version, read_mark, write_mark
+from runtime.stores.documents.checkpoints import newest_versions, read_mark, write_mark
 from runtime.stores.documents.port import Rows
 from runtime.stores.documents.schema import SchemaRecord
 from runtime.stores.port import Checkpoint, CheckpointStore, LogMark
@@ -76,7 +79,7 @@ class Integrity:
     accepted_count: int = 0
     looked_in: int = -1
     """How often the connection had been lost when the last check ended."""
-    evidence: Evidence | None = None
+    evidence: LogEvidence | None = None
     """That of the last check, unless the connection was lost since."""
     usage: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when something was handled, or asked of the stores, since the last look began."""
@@ -212,7 +215,7 @@ class Integrity:
         """
         note, _ = await checkpoints.read_note(self.values, watch.projection, generation)
         if note is None:
-            log = await log_integrity.observe(self.jetstream)
+            log = await observe_log(self.jetstream)
             await checkpoints.begin(watch, generation, self.values, log.created_at)
 
     async def look(self) -> None:
@@ -220,22 +223,16 @@ class Integrity:
         does not answer.
         """
         absences = self.writes.absences
-        reached_sequence = self.writes.highest
-        stored_mark = await self._kept_mark()
         durables = [durable for watch in self.watches for durable in watch.durables]
+        known = await self._known(self.evidence if absences == self.looked_in else None)
         await self.known_values.refresh()
-        evidence = await log_integrity.collect_evidence(
-            self.jetstream,
-            self.known_values,
-            durables,
-            reached_sequence,
-            stored_mark,
-            self.evidence if absences == self.looked_in else None,
-        )
+        evidence = await collect_log_evidence(self.jetstream, self.known_values, durables, known)
         if evidence.accepted > self.accepted_count:
             self.accepted_count = evidence.accepted
             self.damage = ""
-            self.writes.highest = evidence.reached_sequence = 0
+            self.writes.highest.clear()
+            for of_stream in evidence.streams.values():
+                of_stream.reached_sequence = 0
         self.schema_record = await self._read_schema() or self.schema_record
         states = [
             state for state in [await self._state_of(watch) for watch in self.watches] if state
@@ -251,8 +248,8 @@ class Integrity:
         await write_verdict(self.known_values, self.stage, Verdict(self.damage, {**self.behind}))
         self._refuse(self.damage or await self._damage_of_others())
         if not self.writes.refusal:
-            self.writes.seen_sequence = evidence.start.last_sequence
-            self.writes.highest = max(self.writes.highest, evidence.start.last_sequence)
+            for stream, of_stream in evidence.streams.items():
+                self.writes.looked(stream, of_stream.start.last_sequence)
             await self._keep(evidence, states)
         self.first_look.set()
         self.looked_in = absences
@@ -261,9 +258,21 @@ class Integrity:
             self.writes.log_check.set()
             await self.probe.run()
 
-    async def _kept_mark(self) -> LogMark | None:
+    async def _known(self, earlier_evidence: LogEvidence | None) -> dict[str, Known]:
+        """Return what is known of each stream of the log without asking for it."""
+        streams = (await log_streams(self.jetstream)).names
+        earlier: Mapping[str, Evidence] = earlier_evidence.streams if earlier_evidence else {}
+        reached_sequences = {stream: self.writes.reached(stream) for stream in streams}
+        return {
+            stream: Known(
+                reached_sequences[stream], await self._kept_mark(stream), earlier.get(stream)
+            )
+            for stream in streams
+        }
+
+    async def _kept_mark(self, stream: str) -> LogMark | None:
         try:
-            return await read_mark(self.mark_store) if self.mark_store else None
+            return await read_mark(self.mark_store, stream) if self.mark_store else None
         except Unavailable:
             return None
 
@@ -330,14 +339,16 @@ class Integrity:
             logger.warning("could not read the schema of the stores", error=str(error))
             return None
 
-    async def _add_versions(self, evidence: Evidence) -> None:
+    async def _add_versions(self, evidence: LogEvidence) -> None:
         """At the start, and after the bus was away: the greatest version that a document's status
         has.
         """
         if self.mark_store is not None:
             with suppress(Unavailable):
-                version = await newest_version(self.mark_store, (await self.pointers.live()).status)
-                evidence.claims.append(("the document store", version))
+                generation = (await self.pointers.live()).status
+                versions = await newest_versions(self.mark_store, generation)
+                streams = await log_streams(self.jetstream)
+                evidence.add_claims(streams, "the document store", versions)
 
     def _refuse(self, reason: str) -> None:
         if reason and not self.writes.refusal:
@@ -355,30 +366,35 @@ class Integrity:
                 return damage
         return ""
 
-    async def _keep(self, evidence: Evidence, states: Sequence[ProjectionState]) -> None:
-        """Move the checkpoints of what this service fills, and the mark of the log."""
+    async def _keep(self, evidence: LogEvidence, states: Sequence[ProjectionState]) -> None:
+        """Move the checkpoints of what this service fills, and the marks of the log."""
         for state in states:
             if state.watch.durables and state.watch.projection not in self.behind:
-                position = min(evidence.floors[durable] for durable in state.watch.durables)
+                position = evidence.handled(state.watch.durables)
                 with suppress(Retryable):
                     await checkpoints.advance(
                         state, self.known_values, Checkpoint(position, evidence.start.created_at)
                     )
-        if self.mark_store is not None and evidence.start.last_sequence:
-            before = max(
-                evidence.log_marks, key=lambda known_mark: known_mark.sequence, default=None
+        if self.mark_store is not None:
+            for of_stream in evidence.streams.values():
+                await self._keep_mark(of_stream, self.mark_store)
+
+    async def _keep_mark(self, evidence: Evidence, mark_store: Rows) -> None:
+        """Move the mark of a stream."""
+        before = max(evidence.log_marks, key=lambda known_mark: known_mark.sequence, default=None)
+        if number_at(evidence.start.last_sequence) and (
+            before is None
+            or before.sequence < evidence.start.last_sequence
+            or len(evidence.log_marks) < len(("bus", "store"))
+        ):
+            log_mark = await log_integrity.mark_of(
+                self.jetstream, evidence.stream, evidence.start, self.accepted_count
             )
-            if (
-                before is None
-                or before.sequence < evidence.start.last_sequence
-                or len(evidence.log_marks) < len(("bus", "store"))
-            ):
-                log_mark = await log_integrity.mark_of(
-                    self.jetstream, evidence.start, self.accepted_count
-                )
-                await log_integrity.note_mark(self.known_values, log_mark, evidence.revision)
-                with suppress(Unavailable):
-                    await write_mark(self.mark_store, log_mark)
+            await log_integrity.note_mark(
+                self.known_values, evidence.stream, log_mark, evidence.revision
+            )
+            with suppress(Unavailable):
+                await write_mark(mark_store, evidence.stream, log_mark)
 
     async def _refusal(self) -> str | None:
         return self.writes.refusal or None

@@ -17,10 +17,10 @@ from nats.js import JetStreamContext
 
 from contracts import subjects
 from contracts.graph import Partition
-from contracts.topology import LOG
 from runtime.bus.chain import Link, erased_by, joint_hash
 from runtime.bus.nats.copies import read_records
 from runtime.bus.nats.log_integrity import observe
+from runtime.bus.nats.log_streams import sole_stream
 from runtime.bus.port import SharedValues
 from runtime.bus.records import Record, leaf, line_of, parse_line
 from runtime.bus.write_status import WriteStatus
@@ -84,7 +84,8 @@ async def chained_pages(
     """Yield the log behind `after`. With a `subject`, messages of other subjects count as
     missing.
     """
-    async with aclosing(read_records(jetstream, LOG, after, subject=subject)) as pages:
+    stream = await sole_stream(jetstream, "chaining the log")
+    async with aclosing(read_records(jetstream, stream, after, subject=subject)) as pages:
         async for page in pages:
             records_by_sequence = {record.sequence: record for record in page}
             holes = [
@@ -93,7 +94,7 @@ async def chained_pages(
                 if sequence not in records_by_sequence
             ]
             # Read behind the page: a tombstone is written before its events are removed.
-            erased_leaves = await _erased_behind(jetstream, holes[0]) if holes else {}
+            erased_leaves = await _erased_behind(jetstream, stream, holes[0]) if holes else {}
             leaves = [
                 (sequence, *erased_leaves[sequence])
                 for sequence in holes
@@ -112,12 +113,14 @@ async def chained_pages(
             after = page[-1].sequence
 
 
-async def _erased_behind(jetstream: JetStreamContext, sequence: int) -> dict[int, tuple[str, str]]:
+async def _erased_behind(
+    jetstream: JetStreamContext, stream: str, sequence: int
+) -> dict[int, tuple[str, str]]:
     """Return the token of the chain, and the leaf, of each erased event whose tombstone stands
     behind the sequence.
     """
     erased_leaves: dict[int, tuple[str, str]] = {}
-    async with aclosing(read_records(jetstream, LOG, sequence, subject=TOMBSTONES)) as pages:
+    async with aclosing(read_records(jetstream, stream, sequence, subject=TOMBSTONES)) as pages:
         async for page in pages:
             erased_leaves |= {
                 erasure.sequence: (erasure.chain, erasure.leaf) for erasure in erased_by(page)
@@ -141,7 +144,8 @@ class LogArchive:
 
     async def extend(self, subject: str | None = None) -> int:
         """Take in what the log has got, and return how many messages. Raises `Unavailable`."""
-        state = await observe(self.jetstream)
+        stream = await sole_stream(self.jetstream, "archiving the log")
+        state = await observe(self.jetstream, stream)
         record_count = 0
         noted_to = await self._position(CHAIN_KEY)
         archived_to = await self._position(ARCHIVE_KEY) if self.copies else noted_to

@@ -11,8 +11,8 @@ from nats.js import JetStreamContext
 
 from contracts.graph import PROJECTIONS, Projection
 from contracts.registry import CONSUMERS_OF
-from contracts.topology import CHECKPOINTS_BUCKET, LOG
-from runtime.bus.nats.connection import translated
+from contracts.topology import CHECKPOINTS_BUCKET, declared_consumer
+from runtime.bus.nats.consumers import read_consumers
 from runtime.bus.nats.key_values import NatsLiveGenerations, NatsSharedValues
 from runtime.bus.nats.log import NatsLog
 from runtime.bus.nats.parked import NatsParkedEvents
@@ -27,7 +27,7 @@ INTERVAL = 1.0
 
 @dataclass(frozen=True)
 class ProjectionProgress:
-    """One projection. Positions are sequences of the log.
+    """One projection. Positions are sequences of the log, of all its partitions together.
 
     `lag`: events that its slowest consumer has yet to handle; `rate`: events a second that it
     handled just now; `why`: what keeps it from being current, where anything but time does.
@@ -74,7 +74,7 @@ async def read_states(bus: JetStreamContext) -> ProjectionStates:
     second = (
         {name: await _look(bus, CONSUMERS_OF[name]) for name in PROJECTIONS} if behind else first
     )
-    head = await NatsLog(bus).last_sequence()
+    head = (await NatsLog(bus).end()).event_count
     candidate = await rebuild_candidate.read(values)
     states: list[ProjectionProgress] = []
     for name in PROJECTIONS:
@@ -108,9 +108,7 @@ def _concerns(parked_count: ParkedCount, projection: Projection) -> bool:
 
 
 async def _look(bus: JetStreamContext, names: Sequence[str]) -> _Look:
-    with translated():
-        infos = [await bus.consumer_info(LOG, name) for name in names]
-    slowest = max(infos, key=lambda info: (info.num_pending or 0) + (info.num_ack_pending or 0))
-    floor = slowest.ack_floor
-    lag = (slowest.num_pending or 0) + (slowest.num_ack_pending or 0)
-    return _Look(floor.stream_seq if floor else 0, lag, floor.consumer_seq if floor else 0)
+    states = await read_consumers(bus, [declared_consumer(name) for name in names])
+    slowest = max(states, key=lambda state: state.pending + state.ack_pending)
+    lag = slowest.pending + slowest.ack_pending
+    return _Look(slowest.handled_sequence, lag, slowest.acknowledged_sequence)

@@ -10,9 +10,10 @@ from typing import Any
 from nats.js import JetStreamContext
 
 from contracts.graph import Projection
-from contracts.topology import CHECKPOINTS_BUCKET, LOG
+from contracts.topology import CHECKPOINTS_BUCKET
 from runtime.bus.nats.connection import translated
 from runtime.bus.nats.key_values import NatsLiveGenerations, NatsSharedValues
+from runtime.bus.nats.log_streams import log_streams
 from runtime.bus.port import SharedValues
 from runtime.errors import Unavailable
 
@@ -69,8 +70,9 @@ async def plan(
 
     Raises ConfigurationError or `Unavailable`.
     """
+    streams = await log_streams(bus)
     with translated():
-        events = (await bus.stream_info(LOG)).state.messages
+        events = sum([(await bus.stream_info(name)).state.messages for name in streams.names])
     pointers, _ = await (await NatsLiveGenerations.bind(bus)).read()
     value, _ = await (await NatsSharedValues.bind(bus, CHECKPOINTS_BUCKET)).read(
         _speed_key(targets)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from nats.js import JetStreamContext
 
-from contracts.topology import LOG
+from contracts.partitions import LOG
 from runtime.bus.nats.messages import place_of
 from runtime.errors import Unavailable
 from tests.support.buses import nats_bus, numbered

@@ -174,7 +174,7 @@ async def test_a_hole_is_noticed(bus: Bus) -> None:
 
 
 async def test_a_write_at_a_taken_sequence_is_not_answered_as_done(bus: Bus) -> None:
-    log = NatsLog(bus.jetstream, WriteStatus(is_watched=True, seen_sequence=5))
+    log = NatsLog(bus.jetstream, WriteStatus(is_watched=True, ends={"KB_EVENTS": 5}))
     log.writes.log_check.set()
     with pytest.raises(LogDamaged, match="written at sequence 1, but the log had reached 5"):
         await log.publish(document("a"))

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from nats.aio.msg import Msg
 
-from contracts.topology import CHECKPOINTS_BUCKET, LOG
+from contracts.partitions import LOG
+from contracts.topology import CHECKPOINTS_BUCKET
 from runtime.bus import topology
 from runtime.bus.nats.key_values import NatsLiveGenerations, NatsSharedValues
 from runtime.bus.nats.log import NatsLog

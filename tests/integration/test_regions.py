@@ -14,7 +14,8 @@ from nats.js import JetStreamContext
 
 from contracts.events import DocumentAdded
 from contracts.graph import PROJECTIONS, Generations
-from contracts.topology import CONSUMERS, LOG
+from contracts.partitions import LOG
+from contracts.topology import CONSUMERS
 from embedded.processes import free_port
 from embedded.servers.nats import BusLink, nats_server
 from offline.embeddings.lexical import LexicalEmbedder
@@ -193,7 +194,9 @@ async def test_a_region_follows_over_a_cut_erases_and_is_promoted(tmp_path: Path
         assert files_with(tmp_path / "second", CANARY.encode())
         async with relaying(both.relay):
             await mirrored(both)
-            assert (await observe(both.second)).missing_count == 0, "no hole is taken for a loss"
+            assert (await observe(both.second, LOG)).missing_count == 0, (
+                "no hole is taken for a loss"
+            )
             await follower.remove_erased()
             assert files_with(tmp_path / "second", CANARY.encode()) == []
             assert follower.progress.is_erasing, "until its stores are made anew"

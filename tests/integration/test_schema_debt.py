@@ -13,7 +13,8 @@ import pytest
 from nats.js import JetStreamContext
 
 from contracts.graph import Generations, Projection
-from contracts.topology import CHECKPOINTS_BUCKET, LOG
+from contracts.partitions import LOG
+from contracts.topology import CHECKPOINTS_BUCKET
 from runtime.bus import topology
 from runtime.bus.nats.key_values import NatsLiveGenerations, NatsSharedValues
 from runtime.bus.port import Delivery, Events

@@ -22,11 +22,11 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 from contracts import subjects
 from contracts.ids import event_id, sha256
+from contracts.partitions import LOG
 from contracts.topology import (
     BUCKETS,
     CONSUMERS,
     DAY,
-    LOG,
     STREAMS,
     VERSION,
     VERSION_KEY,

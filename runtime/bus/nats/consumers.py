@@ -1,18 +1,20 @@
 """How far every durable consumer is, as the server says it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 from nats.js import JetStreamContext
 
+from contracts.partitions import number_at
 from contracts.topology import CONSUMERS, Consumer
 from runtime.bus.nats.connection import translated
+from runtime.bus.nats.log_streams import log_streams
 
 
 @dataclass(frozen=True)
 class ConsumerState:
-    """One durable. `delivered_sequence` and `handled_sequence` are sequences of its stream; the
-    others count messages.
+    """One durable. `delivered_sequence` and `handled_sequence` are sequences of its stream, or sums
+    of how far it is on each of several; the others count messages.
     """
 
     name: str
@@ -36,20 +38,33 @@ async def read_consumers(
 
     Raises `Unavailable`.
     """
-    states = list[ConsumerState]()
-    for consumer in consumers:
-        with translated():
-            info = await jetstream.consumer_info(consumer.stream, consumer.name)
-        states.append(
-            ConsumerState(
-                name=consumer.name,
-                pending=info.num_pending or 0,
-                ack_pending=info.num_ack_pending or 0,
-                redelivered_count=info.num_redelivered or 0,
-                delivered_sequence=info.delivered.stream_seq if info.delivered else 0,
-                handled_sequence=info.ack_floor.stream_seq if info.ack_floor else 0,
-                acknowledged_sequence=(info.delivered.consumer_seq if info.delivered else 0)
-                - (info.num_ack_pending or 0),
-            )
+    count = (await log_streams(jetstream)).count
+    return [
+        _combined(
+            [await _state_of(jetstream, durable) for durable in consumer.in_partitions(count)]
         )
-    return states
+        for consumer in consumers
+    ]
+
+
+async def _state_of(jetstream: JetStreamContext, consumer: Consumer) -> ConsumerState:
+    with translated():
+        info = await jetstream.consumer_info(consumer.stream, consumer.name)
+    return ConsumerState(
+        name=consumer.name,
+        pending=info.num_pending or 0,
+        ack_pending=info.num_ack_pending or 0,
+        redelivered_count=info.num_redelivered or 0,
+        delivered_sequence=number_at(info.delivered.stream_seq) if info.delivered else 0,
+        handled_sequence=number_at(info.ack_floor.stream_seq) if info.ack_floor else 0,
+        acknowledged_sequence=(info.delivered.consumer_seq if info.delivered else 0)
+        - (info.num_ack_pending or 0),
+    )
+
+
+def _combined(states: Sequence[ConsumerState]) -> ConsumerState:
+    """Return the state of a durable that stands on several streams."""
+    return ConsumerState(
+        states[0].name,
+        *(sum(column) for column in zip(*(astuple(state)[1:] for state in states), strict=True)),
+    )

@@ -12,8 +12,8 @@ from nats.errors import Error as NatsError
 from nats.js import JetStreamContext
 from nats.js.api import ConsumerInfo
 
-from contracts.topology import LOG
 from runtime.bus.nats.connection import translated
+from runtime.bus.nats.log_streams import log_streams
 from runtime.bus.nats.messages import NatsMessage
 from runtime.bus.nats.pulling import Pull, open_pull
 from runtime.bus.nats.reading import read_pages, reader_config
@@ -29,16 +29,19 @@ FORGOTTEN = 10.0
 MOST_AT_ONCE = 100
 """Events of one fetch: an event has up to 256 KiB."""
 
+ALL_WORKSPACES = "following the events of all workspaces"
+
 
 @dataclass(frozen=True)
 class NatsEventFeed:
-    """`EventFeed` on the stream KB_EVENTS."""
+    """`EventFeed` on the streams of the log, each filter on the one of its workspace."""
 
     jetstream: JetStreamContext
 
     async def last_sequence(self) -> int:
         with _reading():
-            return (await self.jetstream.stream_info(LOG)).state.last_seq
+            stream = (await log_streams(self.jetstream)).sole(ALL_WORKSPACES)
+            return (await self.jetstream.stream_info(stream)).state.last_seq
 
     async def count(self, subject: str, after: int = 0) -> int:
         return (await self._opened(subject, after, inactive_seconds=1.0)).num_pending or 0
@@ -49,10 +52,11 @@ class NatsEventFeed:
         messages = list[Message]()
         pending_count = 0
         with _reading():
+            stream = await self._stream(subject)
             config_behind = partial(reader_config, inactive_seconds=FORGOTTEN, subject=subject)
             page_size = min(limit, MOST_AT_ONCE)
             async with aclosing(
-                read_pages(self.jetstream, LOG, config_behind, after, page_size, patience=FETCH)
+                read_pages(self.jetstream, stream, config_behind, after, page_size, patience=FETCH)
             ) as pages:
                 async for page in pages:
                     messages += page
@@ -81,7 +85,7 @@ class NatsEventFeed:
         """
         info = await self._opened(subject, after)
         delivered_count = 0
-        async with _reading_by(self.jetstream, info.name) as reader:
+        async with _reading_by(self.jetstream, info.stream_name, info.name) as reader:
             while True:
                 messages = list[Message]()
                 try:
@@ -107,7 +111,15 @@ class NatsEventFeed:
     ) -> ConsumerInfo:
         with _reading():
             config = reader_config(after, inactive_seconds=inactive_seconds, subject=subject)
-            return await self.jetstream.add_consumer(LOG, config)
+            return await self.jetstream.add_consumer(await self._stream(subject), config)
+
+    async def _stream(self, subject: str) -> str:
+        """Return the stream that has all events of a filter. Raises ConfigurationError where that
+        are several: the place behind an event is a place in one of them.
+        """
+        streams = await log_streams(self.jetstream)
+        names = streams.of_subject(subject)
+        return names[0] if len(names) == 1 else streams.sole(ALL_WORKSPACES)
 
 
 async def _fetched(reader: Pull, wait: float) -> tuple[list[Msg], bool]:
@@ -122,10 +134,12 @@ async def _fetched(reader: Pull, wait: float) -> tuple[list[Msg], bool]:
 
 
 @asynccontextmanager
-async def _reading_by(jetstream: JetStreamContext, consumer: str) -> AsyncGenerator[Pull]:
+async def _reading_by(
+    jetstream: JetStreamContext, stream: str, consumer: str
+) -> AsyncGenerator[Pull]:
     """Open the pull of a reader of the log, and close it in the end."""
     with _reading():
-        pull = await open_pull(jetstream, LOG, consumer)
+        pull = await open_pull(jetstream, stream, consumer)
     try:
         yield pull
     finally:

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from contracts.topology import LOG
 from runtime.bus.nats.asking import first_answer
 from runtime.bus.nats.connection import translated
 from runtime.bus.nats.log import NatsLog
+from runtime.bus.nats.log_streams import sole_stream
 from runtime.bus.port import Message
 
 READER = "query-status"
@@ -35,8 +35,9 @@ class MirroredLog(NatsLog):
 
     async def position(self) -> int:
         """Return the sequence up to which the stores of this region hold the log."""
+        stream = await sole_stream(self.jetstream, "following another region")
         with translated():
-            info = await first_answer(lambda: self.jetstream.consumer_info(LOG, READER))
+            info = await first_answer(lambda: self.jetstream.consumer_info(stream, READER))
         return info.ack_floor.stream_seq if info.ack_floor else 0
 
     async def handled(self, *durables: str, workspace: str | None = None) -> int:

@@ -14,9 +14,11 @@ from nats.js.errors import APIError, NotFoundError
 from pydantic import ValidationError
 
 from contracts import subjects
+from contracts.partitions import is_log
 from contracts.topology import PARKED_STREAM
 from contracts.topology import declared_consumer as declared
 from runtime.bus.nats.connection import REQUEST_TIMEOUT, SILENT, translated
+from runtime.bus.nats.log_streams import log_streams
 from runtime.bus.nats.lookahead import stored
 from runtime.bus.nats.messages import NatsMessage
 from runtime.bus.parking.port import ParkedEvent, ParkedRecord
@@ -87,10 +89,13 @@ class NatsParkedEvents:
 
     async def originals(self, events: Sequence[ParkedEvent]) -> list[Message]:
         by_filter: dict[tuple[str, str], list[int]] = defaultdict(list)
+        streams = await log_streams(self.jetstream)
         for event in events:
             workspace, _, event_type = subjects.split(event.subject)
             subject_filter = subjects.narrowed(subjects.of_type(event_type), workspace)
-            by_filter[declared(event.durable).stream, subject_filter].append(event.sequence)
+            durable = declared(event.durable)
+            stream = streams.holding(event.sequence) if is_log(durable.stream) else durable.stream
+            by_filter[stream, subject_filter].append(event.sequence)
         originals: list[NatsMessage] = []
         for (stream, subject_filter), sequences in by_filter.items():
             originals += await stored(self.jetstream, stream, subject_filter, sequences)

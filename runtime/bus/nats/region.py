@@ -10,7 +10,8 @@ from nats.js import JetStreamContext
 from nats.js.api import ExternalStream, StreamConfig, StreamSource
 from nats.js.errors import NotFoundError
 
-from contracts.topology import LOG, WRITER_API_KEY
+from contracts.partitions import LOG
+from contracts.topology import WRITER_API_KEY
 from runtime.bus.nats.asking import first_answer
 from runtime.bus.nats.connection import translated
 from runtime.errors import ConfigurationError, ReadOnlyRegion, Unavailable

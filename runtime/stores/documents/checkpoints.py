@@ -3,6 +3,7 @@
 from collections.abc import Collection
 from dataclasses import asdict, dataclass
 
+from contracts.partitions import LOG, partition_at
 from runtime.stores.documents.port import Row, Rows, Table
 from runtime.stores.documents.schema import CHECKPOINTS
 from runtime.stores.port import Checkpoint, LogMark
@@ -46,26 +47,33 @@ class RowCheckpoints:
         return f"{self.projection}.{generation}"
 
 
-async def read_mark(rows: Rows) -> LogMark | None:
-    """The mark of the log that the document store keeps."""
-    row: Row | None = (await rows.get(CHECKPOINTS, [LOG_KEY])).get(LOG_KEY)
+async def read_mark(rows: Rows, stream: str = LOG) -> LogMark | None:
+    """The mark of a stream of the log that the document store keeps."""
+    key = _mark_key(stream)
+    row: Row | None = (await rows.get(CHECKPOINTS, [key])).get(key)
     return LogMark(**row) if row else None
 
 
-async def write_mark(rows: Rows, log_mark: LogMark) -> None:
-    """Keep a mark of the log outside of the bus, where damage to the bus leaves it alone."""
-    await rows.put(CHECKPOINTS, {LOG_KEY: asdict(log_mark)})
+async def write_mark(rows: Rows, stream: str, log_mark: LogMark) -> None:
+    """Keep the mark of a stream outside of the bus, where damage to the bus leaves it alone."""
+    await rows.put(CHECKPOINTS, {_mark_key(stream): asdict(log_mark)})
 
 
-async def newest_version(rows: Rows, generation: int) -> int:
-    """The greatest log sequence that a document's status in this generation was made from, 0 for
-    none.
+def _mark_key(stream: str) -> str:
+    return LOG_KEY + stream.removeprefix(LOG)
+
+
+async def newest_versions(rows: Rows, generation: int) -> list[int]:
+    """The greatest log sequences that documents' statuses in this generation were made from, one
+    for each stream of the log that has any.
     """
-    versions = [0]
+    versions: dict[int, int] = {}
     for partition in await rows.partitions("documents"):
         if partition.generation == generation:
             pairs = await rows.find(
                 Table("documents", partition), {}, order="version", descending=True, limit=1
             )
-            versions += [row["version"] for _, row in pairs]
-    return max(versions)
+            for _, row in pairs:
+                number = partition_at(row["version"])
+                versions[number] = max(versions.get(number, 0), row["version"])
+    return list(versions.values())

@@ -1,0 +1,222 @@
+"""The log on NATS JetStream, as it is read: a workspace from one stream, all of them from each."""
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from functools import partial
+
+from nats.js import JetStreamContext
+from nats.js.api import ConsumerConfig
+from nats.js.errors import NotFoundError
+
+from contracts import subjects
+from contracts.partitions import LogPosition, partition_at, stream_name
+from contracts.topology import CONSUMERS, PARKED_STREAM
+from runtime.bus.nats import reading
+from runtime.bus.nats.asking import first_answer
+from runtime.bus.nats.connection import translated
+from runtime.bus.nats.log_streams import log_streams
+from runtime.bus.nats.messages import NatsMessage, StoredMessage, stated_size
+from runtime.bus.port import Message
+
+MOST_LISTED = 100_000
+"""Subjects the server lists in one answer."""
+
+
+@dataclass(frozen=True)
+class NatsLogReader:
+    """The reading half of `Log`."""
+
+    jetstream: JetStreamContext
+
+    async def newest(
+        self, workspace: str, about: str, event_type: str, *, exact: bool = True
+    ) -> Message | None:
+        subject = subjects.subject(workspace, about, event_type)
+        stream = (await log_streams(self.jetstream)).of_workspace(workspace)
+        try:
+            with translated():
+                # Of a direct read, a replica that lags behind would show an older one.
+                message = await first_answer(
+                    lambda: self.jetstream.get_last_msg(stream, subject, direct=not exact)
+                )
+        except NotFoundError:
+            return None
+        return StoredMessage(message)
+
+    async def following(self, after: int, subject: str) -> Message | None:
+        for stream in await self._streams_behind(after, [subject]):
+            if message := await self._following_in(stream, after, subject):
+                return message
+        return None
+
+    async def _following_in(self, stream: str, after: int, subject: str) -> Message | None:
+        try:
+            with translated():
+                message = await first_answer(
+                    lambda: self.jetstream.get_msg(
+                        stream, seq=after + 1, subject=subject, next=True, direct=False
+                    )
+                )
+        except NotFoundError:
+            return None
+        return StoredMessage(message)
+
+    async def _streams_behind(self, after: int, filters: Sequence[str]) -> Sequence[str]:
+        """Return the streams that may hold such events at greater sequences than `after`, in the
+        order of their sequences.
+        """
+        streams = await log_streams(self.jetstream)
+        earlier = set(map(stream_name, range(partition_at(after))))
+        return [name for name in streams.of_subjects(filters) if name not in earlier]
+
+    async def end(self) -> LogPosition:
+        streams = await log_streams(self.jetstream)
+        with translated():
+            infos = [
+                await first_answer(partial(self.jetstream.stream_info, name))
+                for name in streams.names
+            ]
+        return LogPosition(tuple(info.state.last_seq for info in infos))
+
+    async def last_sequence(self) -> int:
+        (await log_streams(self.jetstream)).sole("what asks for the last event of all workspaces")
+        return (await self.end()).sequences[0]
+
+    async def last(self, workspace: str) -> int:
+        subject = subjects.of_workspace(workspace)
+        stream = (await log_streams(self.jetstream)).of_workspace(workspace)
+        try:
+            with translated():
+                # Not a direct read: a replica that lags behind would show an older one.
+                message = await first_answer(
+                    lambda: self.jetstream.get_last_msg(stream, subject, direct=False)
+                )
+        except NotFoundError:
+            return 0
+        return message.seq or 0
+
+    async def handled(self, *durables: str, workspace: str | None = None) -> int:
+        streams = await log_streams(self.jetstream)
+        stream = (
+            streams.sole("what asks how far all workspaces are handled")
+            if workspace is None
+            else streams.of_workspace(workspace)
+        )
+        return await self._handled_in(stream, durables, workspace)
+
+    async def handled_position(self) -> LogPosition:
+        streams = await log_streams(self.jetstream)
+        return streams.start().behind(
+            [await self._handled_in(stream, (), None) for stream in streams.names]
+        )
+
+    async def _handled_in(self, stream: str, durables: Sequence[str], workspace: str | None) -> int:
+        """Return what `handled` does, of one stream."""
+        names = durables or [durable.name for durable in CONSUMERS]
+        with translated():
+            infos = [await self.jetstream.consumer_info(stream, name) for name in names]
+        floor = min((info.ack_floor.stream_seq if info.ack_floor else 0) for info in infos)
+        # In this order: an event that was acknowledged because it was parked is on the list by now.
+        first_parked = await self._first_parked(
+            stream, names, "*" if workspace is None else subjects.token(workspace)
+        )
+        return floor if first_parked is None else min(floor, max(0, first_parked - 1))
+
+    async def _first_parked(
+        self, stream: str, durables: Sequence[str], workspace: str
+    ) -> int | None:
+        """Return the lowest parked sequence of these durables in a stream: None without any, 0
+        when there are too many to list.
+        """
+        try:
+            with translated():
+                info = await self.jetstream.stream_info(
+                    PARKED_STREAM, subjects_filter=subjects.parked(workspace=workspace)
+                )
+        except NotFoundError:  # a bus of an older version, before its topology is applied
+            return None
+        subject_tokens = [subject.split(".") for subject in info.state.subjects or {}]
+        if len(subject_tokens) >= MOST_LISTED:
+            return 0
+        return min(
+            (
+                int(sequence)
+                for _, durable, _, sequence in subject_tokens
+                if durable in durables and stream_name(partition_at(int(sequence))) == stream
+            ),
+            default=None,
+        )
+
+    async def read(
+        self, after: int = 0, subjects: Sequence[str] = (), *, page: int = 500
+    ) -> AsyncGenerator[list[Message]]:
+        for stream in await self._streams_behind(after, subjects):
+            async with aclosing(self._read_in(stream, after, subjects, page)) as pages:
+                async for messages in pages:
+                    yield messages
+
+    async def read_behind(
+        self, position: LogPosition, subjects: Sequence[str] = (), *, page: int = 500
+    ) -> AsyncGenerator[list[Message]]:
+        streams = await log_streams(self.jetstream)
+        for stream in streams.of_subjects(subjects):
+            after = position.sequences[streams.names.index(stream)]
+            async with aclosing(self._read_in(stream, after, subjects, page)) as pages:
+                async for messages in pages:
+                    yield messages
+
+    async def _read_in(
+        self, stream: str, after: int, subjects: Sequence[str], page: int
+    ) -> AsyncGenerator[list[Message]]:
+        def behind(sequence: int) -> ConsumerConfig:
+            return reading.reader_config(sequence, inactive_seconds=60.0, subjects=subjects)
+
+        with translated():
+            async with aclosing(
+                reading.read_pages(self.jetstream, stream, behind, after, page)
+            ) as pages:
+                async for messages in pages:
+                    yield [*messages]
+
+    async def history(
+        self, workspace: str, about: str | None, event_type: str, after: int = 0
+    ) -> AsyncGenerator[Message]:
+        # One filter, which a service's permissions can narrow.
+        subject = subjects.of_type_in(workspace, event_type, about)
+        async with aclosing(self._matching(workspace, subject, after)) as messages:
+            async for message in messages:
+                yield message
+
+    async def sizes(
+        self, workspace: str, event_type: str, after: int = 0
+    ) -> AsyncGenerator[tuple[int, int]]:
+        subject = subjects.of_type_in(workspace, event_type)
+        headers = self._matching(workspace, subject, after, headers_only=True)
+        async with aclosing(headers) as messages:
+            async for message in messages:
+                yield message.sequence, stated_size(message.headers)
+
+    async def subjects(self, workspace: str, after: int) -> AsyncGenerator[str]:
+        subject = subjects.of_workspace(workspace)
+        headers = self._matching(workspace, subject, after, headers_only=True)
+        async with aclosing(headers) as messages:
+            async for message in messages:
+                yield message.subject
+
+    async def _matching(
+        self, workspace: str, subject: str, after: int, *, headers_only: bool = False
+    ) -> AsyncGenerator[NatsMessage]:
+        stream = (await log_streams(self.jetstream)).of_workspace(workspace)
+
+        def behind(sequence: int) -> ConsumerConfig:
+            return reading.reader_config(
+                sequence, inactive_seconds=5.0, subject=subject, headers_only=headers_only
+            )
+
+        with translated():
+            pages = reading.read_pages(self.jetstream, stream, behind, after, reading.PAGE)
+            async with aclosing(pages):
+                async for messages in pages:
+                    for message in messages:
+                        yield message
