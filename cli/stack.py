@@ -74,6 +74,12 @@ def up(
             help="Follow the region of that address, of `region address` there: read its log only.",
         ),
     ] = "",
+    partitions: Annotated[
+        int | None,
+        typer.Option(
+            min=1, max=256, help="Streams of a new stack's log, for many large workspaces; 1."
+        ),
+    ] = None,
     data: Data = DATA,
     as_json: Json = False,
 ) -> None:
@@ -92,6 +98,7 @@ def up(
         _offer_models(context, host)
         _place_stores(folder, stores, report)
         _place_region(folder, region, follow)
+        _place_partitions(folder, partitions)
         if detach:
             _start_in_background(folder, report, ApiAddress(host, port), rebuild, as_json)
             return
@@ -133,6 +140,14 @@ def _place_stores(folder: DataFolder, place: str, report: Report) -> None:
                 "the stores will be those of the folder; for the PostgreSQL that the settings "
                 "name begin with `lightstream up --stores .env`"
             )
+
+
+def _place_partitions(folder: DataFolder, count: int | None) -> None:
+    """Have the log of a new stack be made with so many partitions."""
+    if count is not None:
+        from embedded.partitions import set_partitions  # noqa: PLC0415
+
+        set_partitions(folder, count)
 
 
 def _place_region(folder: DataFolder, name: str, writer: str) -> None:

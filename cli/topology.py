@@ -1,7 +1,8 @@
 """`topology`: streams and consumers as they are declared."""
 
 import asyncio
-from typing import Annotated, Literal
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -9,6 +10,11 @@ from cli.audit_lines import audit_line
 from cli.common import DATA, Data, Json, Reason, echo, errors, print_json, quiet_logs
 
 # `--help` answers at once: the bus is loaded by the command that needs it.
+
+if TYPE_CHECKING:
+    from nats.js import JetStreamContext
+
+Work = Callable[["JetStreamContext"], Awaitable[list[str]]]
 
 app = typer.Typer(help="Streams, consumers and buckets of the bus.", no_args_is_help=True)
 
@@ -33,10 +39,22 @@ def apply(
     as_json: Json = False,
     nats: Nats = "",
     replicas: Replicas = None,
+    partitions: Annotated[
+        int | None,
+        typer.Option(
+            min=1, max=256, help="Streams of a new log; a log keeps those it was made with."
+        ),
+    ] = None,
 ) -> None:
     """Create what is missing and change what differs."""
+
+    async def apply_to(bus: "JetStreamContext") -> list[str]:
+        from runtime.bus import topology  # noqa: PLC0415
+
+        return await topology.apply(bus, replicas, partitions)
+
     with errors(as_json), audit_line("topology apply", data, reason):
-        changes = asyncio.run(_run(nats or _of_stack(data), replicas, change=True))
+        changes = asyncio.run(_run(nats or _of_stack(data), apply_to))
         _show(changes, as_json, "done", "nothing to do: the bus is as declared")
 
 
@@ -45,8 +63,14 @@ def check(
     data: Data = DATA, as_json: Json = False, nats: Nats = "", replicas: Replicas = None
 ) -> None:
     """Say where the bus differs from its declaration. Ends with code 1 when it does."""
+
+    async def check_it(bus: "JetStreamContext") -> list[str]:
+        from runtime.bus import topology  # noqa: PLC0415
+
+        return await topology.check(bus, replicas=replicas)
+
     with errors(as_json):
-        problems = asyncio.run(_run(nats or _of_stack(data), replicas, change=False))
+        problems = asyncio.run(_run(nats or _of_stack(data), check_it))
         _show(problems, as_json, "problems", "the bus is as declared")
         if problems:
             raise typer.Exit(1)
@@ -77,11 +101,10 @@ def _of_stack(data: Data) -> str:
     return select_target(data).settings.nats_url
 
 
-async def _run(url: str, replicas: int | None, *, change: bool) -> list[str]:
+async def _run(url: str, work: Work) -> list[str]:
     from nats.js.errors import APIError  # noqa: PLC0415
 
     from operations.command_bus import connect_bus  # noqa: PLC0415
-    from runtime.bus import topology  # noqa: PLC0415
     from runtime.bus.nats.connection import translated  # noqa: PLC0415
     from runtime.errors import ServiceError  # noqa: PLC0415
 
@@ -89,11 +112,7 @@ async def _run(url: str, replicas: int | None, *, change: bool) -> list[str]:
     try:
         async with connect_bus(url) as bus:
             with translated():
-                return await (
-                    topology.apply(bus, replicas)
-                    if change
-                    else topology.check(bus, replicas=replicas)
-                )
+                return await work(bus)
     except APIError as error:
         raise ServiceError(f"the bus refuses: {error.description}") from None
 

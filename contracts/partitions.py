@@ -6,7 +6,7 @@ published to. Each partition gives out sequences of a range of its own, so a seq
 the whole log and says where it stands. With one partition nothing of this shows.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -108,6 +108,19 @@ class LogPosition:
         """Return how many sequences stand up to here; with one partition, the sequence itself."""
         return sum(map(number_at, self.sequences))
 
+    @classmethod
+    def of_stored(cls, stored: "int | Sequence[int]", count: int = 1) -> "LogPosition":
+        """Return the place that was stored of a log of `count` partitions; 0 is its start."""
+        if isinstance(stored, int):
+            return cls((stored,)) if count == 1 else cls.start(count)
+        return cls(tuple(stored))
+
+    @property
+    def stored(self) -> "int | tuple[int, ...]":
+        """Return the place as it is stored: with one partition, as its sequence."""
+        first, *others = self.sequences
+        return (first, *others) if others else first
+
     def holds(self, sequence: int) -> bool:
         """Return whether that sequence stands at or before this place."""
         return sequence <= self.sequences[partition_at(sequence)]
@@ -115,6 +128,21 @@ class LogPosition:
     def includes(self, other: "LogPosition") -> bool:
         """Return whether no partition of `other` is further."""
         return all(map(self.holds, other.sequences))
+
+    def joined(self, other: "LogPosition") -> "LogPosition":
+        """Return the place up to which everything is that either has."""
+        return self.behind(other.sequences)
+
+    def common(self, other: "LogPosition") -> "LogPosition":
+        """Return the place up to which everything is that both have."""
+        return LogPosition(tuple(map(min, self.sequences, other.sequences)))
+
+    def up_to(self, sequence: int) -> "LogPosition":
+        """Return the place that is no further than a sequence in the partition of that one."""
+        sequences = list(self.sequences)
+        partition = partition_at(sequence)
+        sequences[partition] = min(sequences[partition], sequence)
+        return LogPosition(tuple(sequences))
 
     def behind(self, reached: Iterable[int]) -> "LogPosition":
         """Return the place behind these sequences, too."""

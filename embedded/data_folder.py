@@ -67,6 +67,9 @@ class StackState:
     region: dict[str, str] = field(default_factory=dict[str, str], repr=False)
     """How its bus is linked to those of other regions (`embedded/region.py`); empty: not at all."""
 
+    partitions: int = 1
+    """Partitions of its log, which keeps the number it was made with."""
+
     @property
     def api(self) -> str:
         """Return the address of the query service."""

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from nats.js import JetStreamContext
 
+from embedded.data_folder import StackState
 from embedded.processes import Process
 from embedded.region import RegionLink
 from runtime.bus import topology
@@ -21,12 +22,13 @@ LINK_SECONDS = 30.0
 """Seconds in which the link of a new following region must be there."""
 
 
-async def prepare_bus(jetstream: JetStreamContext, link: RegionLink) -> list[str]:
+async def prepare_bus(jetstream: JetStreamContext, state: StackState) -> list[str]:
     """Make streams and consumers, or mirrors of the followed region's, and return a line for each
     change. Raises ConfigurationError where that region does not answer a new follower.
     """
+    link = RegionLink.of(state)
     if not link.writer or await _is_promoted(jetstream):
-        return await topology.apply(jetstream)
+        return await topology.apply(jetstream, partitions=state.partitions)
     region = WritingRegion(link.writer_name, link.writer_api)
     end = time.monotonic() + LINK_SECONDS
     while True:

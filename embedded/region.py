@@ -70,6 +70,11 @@ def set_region(folder: DataFolder, name: str, writer: str) -> None:
     if folder.is_running():
         raise InvalidInput(f"a stack runs already: `lightstream down{folder.command_option}` first")
     state = folder.read()
+    if state.partitions > 1:
+        raise InvalidInput(
+            f"this stack's log has {state.partitions} partitions, which no second region follows "
+            "yet: use a stack of one for regions"
+        )
     before = RegionLink.of(state)
     if writer and (folder.path / "bus").is_dir() and writer != before.writer:
         raise InvalidInput("only a new data folder can follow another region: choose another one")

@@ -154,7 +154,9 @@ def _bus(folder: DataFolder, state: StackState) -> Process:
         folder.path / "bus",
         port=state.ports["bus"],
         password=state.bus_password,
-        link=bus_link(RegionLink.of(state), state.ports["regions"]),
+        options=nats.BusOptions(
+            bus_link(RegionLink.of(state), state.ports["regions"]), state.partitions
+        ),
     )
 
 
@@ -210,7 +212,7 @@ async def _run_processes(
     ):
         await bus_answers()
         async with connected(bus_url(state), name="lightstream-topology") as client:
-            if changes := await prepare_bus(client.jetstream(), RegionLink.of(state)):
+            if changes := await prepare_bus(client.jetstream(), state):
                 report(f"streams and consumers are as declared now ({len(changes)} changes)")
             follows = await read_writing_region(client.jetstream())
         services = [

@@ -19,18 +19,19 @@ from collections.abc import (
     Sequence,
 )
 from contextlib import aclosing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
 
 from contracts import subjects
 from contracts.events import EVENTS, ChunksCreated, DocumentDeleted, Event
 from contracts.graph import Entity, Generations, Partition, Projection, Relation
+from contracts.partitions import LogPosition
 from operations.digest import Stores
 from operations.retries import retry_outages
 from runtime.bus.codec import decode
 from runtime.bus.port import Delivery, Log, Message
-from runtime.errors import NewerVersion, Poison
+from runtime.errors import InvalidInput, NewerVersion, Poison
 from runtime.replay import BoundedReplay, BulkReplay
 from services.chunker.replay import DescriptionReplay
 from services.extractor.replay import ExtractionReplay
@@ -96,23 +97,27 @@ class BulkLoad:
     """The last sequence that is read; 0: that of the log."""
     workspace: str | None = None
     """The only workspace that is read; None: all."""
-    position: int = 0
-    """Sequence up to which the log is read."""
+    position: LogPosition = field(default_factory=LogPosition.start)
+    """Place up to which the log is read."""
     events: int = 0
     """Events of the log that were read or passed over, without those that nobody can read."""
     written: int = 0
     """Entities and relations that were written."""
     skipped: int = 0
     """Events, entities and relations that can never be handled."""
-    bounds_position: int = 0
-    """Sequence up to which the bounds of documents are read."""
+    bounds_position: LogPosition = field(default_factory=LogPosition.start)
+    """Place up to which the bounds of documents are read."""
     has_graph: bool = False
     """Whether entities and relations were written, which later events may take back."""
 
     async def run(self) -> None:
         """Fill the generations. What a killed run leaves is of no use."""
-        end = await retry_outages(self.log.last_sequence)
-        end = min(end, self.until or end)
+        end = await retry_outages(self.log.end)
+        self.position = self.bounds_position = LogPosition.start(len(end.sequences))
+        if self.until:
+            if self.workspace is None and len(end.sequences) > 1:
+                raise InvalidInput("a sequence says how far one workspace is: name it")
+            end = end.up_to(self.until)
         replays = self.replays.of(self.targets)
         types = {event for replay in replays for event in replay.events}
         if bounded_replays := self.replays.bounded(self.targets):
@@ -123,7 +128,7 @@ class BulkLoad:
         await retry_outages(
             partial(self._read, self._filters(types), replays, end), progress=lambda: self.position
         )
-        self._advance(max(self.position, end))
+        self._advance(self.position.joined(end))
         await _all(retry_outages(partial(replay.finish, self.generations)) for replay in replays)
         if "graph" in self.targets:
             await self._write_all(self._folded())
@@ -140,7 +145,7 @@ class BulkLoad:
             return filters
         return [subjects.narrowed(filter, subjects.token(self.workspace)) for filter in filters]
 
-    async def _read_bounds(self, replays: Sequence[BoundedReplay], end: int) -> None:
+    async def _read_bounds(self, replays: Sequence[BoundedReplay], end: LogPosition) -> None:
         """Give the replays the bounds of all documents, as the log has them at `end`."""
         await _with_next(
             self._groups(self._filters(BOUNDS), self.bounds_position, end),
@@ -156,10 +161,12 @@ class BulkLoad:
             retry_outages(partial(replay.take_bounds, deliveries, self.generations))
             for replay in replays
         )
-        self.bounds_position = messages[-1].sequence
+        self.bounds_position = _behind(self.bounds_position, messages)
         await self._rest(len(messages), began)
 
-    async def _read(self, filters: Sequence[str], replays: Sequence[BulkReplay], end: int) -> None:
+    async def _read(
+        self, filters: Sequence[str], replays: Sequence[BulkReplay], end: LogPosition
+    ) -> None:
         # Not beyond the end to which the bounds are known.
         await _with_next(
             self._groups(filters, self.position, end),
@@ -167,17 +174,18 @@ class BulkLoad:
         )
 
     async def _groups(
-        self, filters: Sequence[str], after: int, end: int
+        self, filters: Sequence[str], after: LogPosition, end: LogPosition
     ) -> AsyncGenerator[list[Message]]:
         max_events = min(GROUP_EVENTS, self.events_per_second or GROUP_EVENTS)
         group: list[Message] = []
         size = 0
-        async with aclosing(self.log.read(after, filters, page=min(PAGE, max_events))) as pages:
+        page = min(PAGE, max_events)
+        async with aclosing(self.log.read_behind(after, filters, page=page)) as pages:
             async for messages in pages:
-                matching_messages = [message for message in messages if message.sequence <= end]
+                matching_messages = [message for message in messages if end.holds(message.sequence)]
                 group += matching_messages
                 size += sum(len(message.data) for message in matching_messages)
-                if len(matching_messages) < len(messages):
+                if len(matching_messages) < len(messages) and len(end.sequences) == 1:
                     break
                 if len(group) >= max_events or size >= GROUP_BYTES:
                     yield group
@@ -187,7 +195,7 @@ class BulkLoad:
             yield group
 
     async def _take(
-        self, messages: Sequence[Message], replays: Sequence[BulkReplay], end: int
+        self, messages: Sequence[Message], replays: Sequence[BulkReplay], end: LogPosition
     ) -> None:
         began = time.monotonic()
         deliveries = [delivery for message in messages if (delivery := self.decode(message))]
@@ -202,9 +210,10 @@ class BulkLoad:
         )
         if self.replays.graph.is_full:
             await self._write_all(self._folded())
-        self._advance(messages[-1].sequence)
+        self._advance(_behind(self.position, messages))
         self.events -= len(messages) - len(deliveries)
-        self.report({"events": self.events, "position": self.position, "end": end})
+        position, end_count = self.position.event_count, end.event_count
+        self.report({"events": self.events, "position": position, "end": end_count})
         await self._rest(len(messages), began)
 
     async def _rest(self, count: int, began: float) -> None:
@@ -214,8 +223,8 @@ class BulkLoad:
                 max(0.0, count / self.events_per_second - (time.monotonic() - began))
             )
 
-    def _advance(self, position: int) -> None:
-        self.events += position - self.position
+    def _advance(self, position: LogPosition) -> None:
+        self.events += position.event_count - self.position.event_count
         self.position = position
 
     async def _take_all(self, replay: BulkReplay, batch: Sequence[Delivery[Any]]) -> None:
@@ -322,6 +331,11 @@ def _readable(messages: Sequence[Message]) -> list[Delivery[Event]]:
             envelope = decode(message.data, message.subject, message.headers)
             deliveries.append(Delivery(envelope, message.sequence, 1, message.published_at))
     return deliveries
+
+
+def _behind(position: LogPosition, messages: Sequence[Message]) -> LogPosition:
+    """Return the place behind these messages, too."""
+    return position.behind(message.sequence for message in messages)
 
 
 def _halves(items: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:

@@ -13,12 +13,13 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from functools import partial
+from functools import partial, reduce
 from typing import Any
 
 from contracts import subjects
 from contracts.events import Event, GraphMerged
 from contracts.graph import Generations, Projection
+from contracts.partitions import LogPosition
 from operations.bulk_load import BulkLoad, Replays, Report
 from operations.checkpoints import Checkpoints
 from operations.comparison import compare
@@ -88,7 +89,7 @@ class Rebuild:
     initial_pointers: ProjectionGenerations = field(
         default_factory=dict[Projection, GenerationState]
     )
-    position: int = 0
+    position: LogPosition = field(default_factory=LogPosition.start)
     events: int = 0
     skipped_count: int = 0
     parked_events: ParkedEvents | None = None
@@ -182,7 +183,7 @@ class Rebuild:
             if self.checkpoints:
                 await self.checkpoints.require_intact(target, generation)
         self.initial_pointers = pointers
-        self.position = candidate.position
+        self.position = await self._stored_position(candidate.position)
         self.newer_events = [NewerEvent(**event) for event in candidate.newer]
         self.reminders = [Reminder(**event) for event in candidate.reminders]
         await self.catch_up()
@@ -200,7 +201,7 @@ class Rebuild:
         """Return what was filled, for `promote`."""
         return Candidate(
             {target: self.generations.of(target) for target in self.targets},
-            self.position,
+            self.position.stored,
             [asdict(event) for event in self.newer_events],
             [asdict(reminder) for reminder in self.reminders[:MAX_REMINDERS]],
         )
@@ -221,10 +222,16 @@ class Rebuild:
             if self.checkpoints:
                 await self.checkpoints.require_intact(target, previous_generation)
         self.initial_pointers = pointers
-        self.position = min(pointers[target].complete_to for target in self.targets)
+        places = [
+            await self._stored_position(pointers[target].complete_to) for target in self.targets
+        ]
+        self.position = reduce(LogPosition.common, places)
         await self.catch_up()
         await self._switch()
         return self._switched()
+
+    async def _stored_position(self, stored: int | Sequence[int]) -> LogPosition:
+        return LogPosition.of_stored(stored, len((await self.log.end()).sequences))
 
     def _switched(self) -> dict[str, Any]:
         return {
@@ -299,15 +306,16 @@ class Rebuild:
 
     async def _read_log(self) -> bool:
         """Handle what the log holds behind our position. False when there was nothing."""
-        end = await self.log.last_sequence()
-        if end <= self.position:
+        end = await self.log.end()
+        if self.position.includes(end):
             return False
         read = subjects.ALL if self.workspace is None else subjects.of_workspace(self.workspace)
-        async for messages in self.log.read(self.position, [read], page=PAGE):
+        async for messages in self.log.read_behind(self.position, [read], page=PAGE):
             await self._handle_page(messages)
-            self.position = messages[-1].sequence
-            self.report({"events": self.events, "position": self.position, "end": end})
-        self.position = max(self.position, end)
+            self.position = self.position.behind([messages[-1].sequence])
+            position, end_count = self.position.event_count, end.event_count
+            self.report({"events": self.events, "position": position, "end": end_count})
+        self.position = self.position.joined(end)
         return True
 
     async def _handle_page(self, messages: Sequence[Message]) -> None:
@@ -366,7 +374,7 @@ class Rebuild:
         Raises ConfigurationError when another rebuild has begun or switched meanwhile: it may have
         dropped what this one made, so its generations must never serve.
         """
-        complete_to = await retry_outages(self.log.handled)
+        complete_to = await retry_outages(self.log.handled_position)
         new_pointers: ProjectionGenerations = {
             target: self._new_pointer(self.initial_pointers[target], target, complete_to)
             for target in self.targets
@@ -388,13 +396,16 @@ class Rebuild:
             )
         for target, pointer in new_pointers.items():
             if self.checkpoints:
-                await self.checkpoints.record(target, pointer.live, self.position)
+                await self.checkpoints.record(target, pointer.live, self.position.event_count)
         await self.pointers.write({**pointers, **new_pointers}, revision)
 
     def _new_pointer(
-        self, old_pointer: GenerationState, target: Projection, complete_to: int
+        self, old_pointer: GenerationState, target: Projection, complete_to: LogPosition
     ) -> GenerationState:
         previous_generation = None if self.emptied_before else old_pointer.live
         return GenerationState(
-            self.generations.of(target), previous_generation, old_pointer.highest, complete_to
+            self.generations.of(target),
+            previous_generation,
+            old_pointer.highest,
+            complete_to.stored,
         )

@@ -26,6 +26,7 @@ from runtime.bus.nats.blobs import NatsBlobs
 from runtime.bus.nats.connection import SILENT
 from runtime.bus.nats.key_values import NatsLiveGenerations, NatsSharedValues
 from runtime.bus.nats.log import NatsLog
+from runtime.bus.nats.log_streams import ONE_STREAM, LogStreams, log_streams
 from runtime.bus.nats.mirrored_log import MirroredLog
 from runtime.bus.nats.region import WritingRegion, read_writing_region
 from runtime.bus.port import SharedValues
@@ -74,13 +75,14 @@ class Bus:
     integrity: Integrity
     claims: SharedValues
     client: Client
+    streams: LogStreams = ONE_STREAM
     region: WritingRegion | None = None
     """The region that this one follows: nothing is written here, and no durable is taken from."""
 
     @property
     def subscribing(self) -> Connection:
         """What subscriptions need of it."""
-        return Connection(self.log, self.pointers, self.jetstream, self.claims)
+        return Connection(self.log, self.pointers, self.jetstream, self.claims, self.streams)
 
 
 Build = Callable[[Bus, Health], AbstractAsyncContextManager[Sequence[Subscription]]]
@@ -298,7 +300,8 @@ async def _working(
             try:
                 async with asyncio.TaskGroup() as tasks:
                     for consumer in consumers:
-                        tasks.create_task(consumer.scheduler.run())
+                        for scheduler in consumer.schedulers:
+                            tasks.create_task(scheduler.run())
                         tasks.create_task(consumer.parked.run())
                     tasks.create_task(clock.run())
                     tasks.create_task(exposition.keep_reading(health.readings))
@@ -328,7 +331,10 @@ async def _bus(
     log = MirroredLog(jetstream, writes) if region else NatsLog(jetstream, writes)
     blobs = NatsBlobs(jetstream, writes)
     health.probes["region"] = partial(_promotion, jetstream, region)
-    return Bus(log, blobs, pointers, jetstream, limiters, integrity, claims, client, region)
+    streams = await log_streams(jetstream)
+    return Bus(
+        log, blobs, pointers, jetstream, limiters, integrity, claims, client, streams, region
+    )
 
 
 async def _promotion(jetstream: JetStreamContext, began_with: WritingRegion | None) -> str | None:

@@ -18,6 +18,7 @@ from contracts.topology import Consumer, declared_consumer
 from runtime.bus.attempts import Pace
 from runtime.bus.dead_letter_limit import DeadLetterLimit
 from runtime.bus.fairness.scheduler import FairScheduler
+from runtime.bus.nats.log_streams import ONE_STREAM, LogStreams
 from runtime.bus.nats.lookahead import Lookahead
 from runtime.bus.nats.messages import NatsMessage
 from runtime.bus.nats.parked import NatsParkedEvents
@@ -60,17 +61,18 @@ class Connection:
     pointers: LiveGenerations
     jetstream: JetStreamContext
     claims: SharedValues
+    streams: LogStreams = ONE_STREAM
     dead_letter_limit: int = 0
 
 
 @dataclass(frozen=True)
 class Subscribed:
-    """One subscription's event processor, and what runs beside ordinary delivery: fair turns, and
-    parked events.
+    """One subscription's event processor, and what runs beside ordinary delivery: fair turns in
+    each partition of the log, and parked events.
     """
 
     processor: EventProcessor
-    scheduler: FairScheduler
+    schedulers: Sequence[FairScheduler]
     parked: ParkedReader
 
 
@@ -91,12 +93,34 @@ def subscribe(broker: NatsBroker, subscription: Subscription, bus: Connection) -
         reasons=reasons,
         limit=DeadLetterLimit(bus.dead_letter_limit),
     )
-    lookahead = Lookahead(bus.jetstream, consumer.stream, consumer.filters)
-    scheduler = FairScheduler(processor, lookahead, bus.claims, subscription.workers)
-    pull(broker, consumer, scheduler.process, workers=subscription.workers)
-    return Subscribed(
-        processor, scheduler, ParkedReader(processor, parked_events, slots=subscription.workers)
-    )
+    workers = subscription.workers
+    slots = asyncio.Semaphore(workers)
+    schedulers: list[FairScheduler] = []
+    for in_partition in consumer.in_partitions(bus.streams.count):
+        lookahead = Lookahead(bus.jetstream, in_partition.stream, consumer.filters)
+        scheduler = FairScheduler(processor, lookahead, bus.claims, workers)
+        pull(broker, in_partition, _in_turn(scheduler, slots), workers=workers)
+        schedulers.append(scheduler)
+    return Subscribed(processor, schedulers, ParkedReader(processor, parked_events, slots=workers))
+
+
+def _in_turn(scheduler: FairScheduler, slots: asyncio.Semaphore) -> Process:
+    """Return what handles batches of one partition when a worker is free: each partition fetches as
+    many as there are workers, and those wait in the order in which they came.
+    """
+
+    async def process(messages: Sequence[NatsMessage]) -> None:
+        if slots.locked():
+            async with scheduler.processor.heartbeats(messages):
+                await slots.acquire()
+        else:
+            await slots.acquire()
+        try:
+            await scheduler.process(messages)
+        finally:
+            slots.release()
+
+    return process
 
 
 def pull(broker: NatsBroker, consumer: Consumer, process: Process, *, workers: int = 1) -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from contracts.partitions import server_mapping
 from embedded.processes import Process, listening
 from runtime.errors import ConfigurationError, Unavailable
 
@@ -59,6 +60,19 @@ class BusLink:
     remote: str = ""
 
 
+@dataclass(frozen=True)
+class BusOptions:
+    """What few buses have: a `link` to those of other regions, and a log of several
+    `partitions`.
+    """
+
+    link: BusLink | None = None
+    partitions: int = 1
+
+
+PLAIN_BUS = BusOptions()
+
+
 def url(port: int, password: str = "") -> str:
     """Return the address of the server for clients; the password must need no escaping in a URL."""
     credentials = f"{USER}:{password}@" if password else ""
@@ -72,7 +86,7 @@ def nats_server(
     password: str = "",
     monitor_port: int | None = None,
     sync: Sync = "always",
-    link: BusLink | None = None,
+    options: BusOptions = PLAIN_BUS,
 ) -> Process:
     """A nats-server that keeps everything it stores under `folder`, not yet started.
 
@@ -88,7 +102,7 @@ def nats_server(
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     file = folder / CONFIGURATION
     text = configuration(
-        folder, port=port, password=password, monitor_port=monitor_port, sync=sync, link=link
+        folder, port=port, password=password, monitor_port=monitor_port, sync=sync, options=options
     )
     # The password is in the file, which its owner alone can read: the arguments of a process are
     # for everybody.
@@ -112,9 +126,10 @@ def configuration(
     password: str,
     monitor_port: int | None,
     sync: Sync,
-    link: BusLink | None = None,
+    options: BusOptions = PLAIN_BUS,
 ) -> str:
     """The text of the configuration file."""
+    link = options.link
     lines = [
         f"server_name: {quoted(server_name(folder))}",
         f"listen: {quoted(f'{HOST}:{port}')}",
@@ -127,6 +142,7 @@ def configuration(
         *([f"  domain: {quoted(link.domain)}"] if link else []),
         "}",
         *(_link_lines(link) if link else []),
+        *(_mapping_lines(options.partitions) if options.partitions > 1 else []),
     ]
     if password:
         lines.append(f"authorization {{ user: {quoted(USER)}, password: {quoted(password)} }}")
@@ -153,6 +169,12 @@ def _link_lines(link: BusLink) -> list[str]:
         f"  remotes: [{remotes}]",
         "}",
     ]
+
+
+def _mapping_lines(partitions: int) -> list[str]:
+    """Return the lines by which an event reaches the partition of its workspace."""
+    source, target = server_mapping(partitions)
+    return ["mappings {", f"  {quoted(source)}: {quoted(target)}", "}"]
 
 
 def server_name(folder: Path) -> str:

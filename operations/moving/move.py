@@ -15,6 +15,7 @@ from typing import Any
 from nats.js import JetStreamContext
 
 from contracts.graph import PROJECTIONS, Generations, Projection
+from contracts.partitions import LogPosition
 from contracts.topology import CHECKPOINTS_BUCKET
 from operations.checkpoints import watched_stores
 from operations.comparison import compare
@@ -29,6 +30,7 @@ from operations.target import Target
 from runtime.bus.nats.key_values import NatsLiveGenerations, NatsSharedValues
 from runtime.bus.nats.log import NatsLog
 from runtime.bus.nats.log_evidence import observe_log
+from runtime.bus.nats.log_streams import sole_stream
 from runtime.errors import ConfigurationError, InvalidInput
 from runtime.projections import rebuild_candidate, rebuild_lease
 from runtime.projections.embedding import EmbeddedVectors
@@ -184,7 +186,7 @@ async def _fill(
         live_stores=present_stores,
         events_per_second=request.events_per_second,
         generations=sides.live,
-        position=position,
+        position=LogPosition((position,)),
     )
     if not position:
         for projection in PROJECTIONS:
@@ -194,13 +196,14 @@ async def _fill(
         await copy_tables(present_stores.rows, other_stores.rows, ("embeddings",))
     await work.catch_up()
     _require_known_versions(work)
-    await sides.record(work.position)
+    (complete_to,) = work.position.sequences
+    await sides.record(complete_to)
     result = await work.compare_with(workspace, sides.live)
     differing = await _differing(sides, tell)
     return {
         **result,
         "resumed_at": position,
-        "complete_to": work.position,
+        "complete_to": complete_to,
         "copied": copied_rows,
         **differing,
     }
@@ -229,6 +232,7 @@ async def _open(target: Target, destination: Settings) -> AsyncGenerator[Sides]:
     """Open both sides; create nothing."""
     async with open_as_is(target.settings) as old_stack, open_as_is(destination) as new_stack:
         bus = old_stack.client.jetstream()
+        await sole_stream(bus, "moving stores")
         live = await (await NatsLiveGenerations.bind(bus)).live()
         async with old_stack.embeddings.of(live.vectors) as embedding:
             model = embedding.model

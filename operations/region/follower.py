@@ -17,6 +17,7 @@ from nats.js import JetStreamContext
 from nats.js.errors import APIError
 
 from contracts.graph import PROJECTIONS
+from contracts.partitions import LogPosition
 from contracts.topology import CHECKPOINTS_BUCKET, CONSUMERS, MIRRORED_STREAMS
 from operations import projections
 from operations.backup.bus_state import consumer_floors
@@ -160,16 +161,17 @@ class Follower:
 
         Raises ConfigurationError for an event of a newer program, which the stores would lack.
         """
-        work.position = self.progress.position
+        work.position = LogPosition((self.progress.position,))
         await work.catch_up()
         self._refuse_newer(work.newer_events)
-        if work.position <= self.progress.position:
+        (position,) = work.position.sequences
+        if position <= self.progress.position:
             return False
         assert work.checkpoints is not None
         for projection in PROJECTIONS:
             generation = work.generations.of(projection)
-            await work.checkpoints.record(projection, generation, work.position)
-        await self.advance(work.position)
+            await work.checkpoints.record(projection, generation, position)
+        await self.advance(position)
         return True
 
     def _refuse_newer(self, newer_events: Sequence[object]) -> None:

@@ -331,9 +331,9 @@ class GenerationState:
     previous: int | None = None
     highest: int = 1
     """The greatest number ever given out; a half-built generation is never used again."""
-    complete_to: int = 0
-    """Log sequence up to which the previous generation holds everything: going back to it catches
-    up from there.
+    complete_to: int | Sequence[int] = 0
+    """Place in the log, as it is stored, up to which the previous generation holds everything:
+    going back to it catches up from there.
     """
 
 

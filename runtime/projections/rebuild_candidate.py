@@ -25,15 +25,15 @@ MAX_REMINDERS = 2000
 
 @dataclass(frozen=True)
 class Candidate:
-    """Generations that `rebuild start` has filled. `position`: sequence up to which the log is in
-    them.
+    """Generations that `rebuild start` has filled. `position`: place, as it is stored, up to which
+    the log is in them.
 
     `newer`: the events that were left out because their version is newer than that code.
     `reminders`: the events that name what lacks summaries, at most MAX_REMINDERS.
     """
 
     generations: Mapping[Projection, int]
-    position: int
+    position: int | Sequence[int]
     newer: Sequence[Mapping[str, Any]] = ()
     reminders: Sequence[Mapping[str, Any]] = ()
 

@@ -158,7 +158,7 @@ async def opened(
         async def handled(*_: object) -> bool:
             return True
 
-        monkeypatch.setattr(erasing, "is_handled", handled)
+        monkeypatch.setattr(erasing, "are_handled", handled)
         monkeypatch.setattr(projections, "open_graph", lambda _: stack.graph)
         for module in ("operations.projections", "runtime.projections.embedding"):
             monkeypatch.setattr(

@@ -17,7 +17,7 @@ from contracts.graph import PROJECTIONS, Generations
 from contracts.partitions import LOG
 from contracts.topology import CONSUMERS
 from embedded.processes import free_port
-from embedded.servers.nats import BusLink, nats_server
+from embedded.servers.nats import BusLink, BusOptions, nats_server
 from offline.embeddings.lexical import LexicalEmbedder
 from operations.checkpoints import Checkpoints
 from operations.digest import Stores, digest
@@ -54,7 +54,7 @@ FIRST = WritingRegion("first", "https://first.example")
 async def bus(folder: Path, link: BusLink) -> AsyncGenerator[JetStreamContext]:
     """A bus of a region."""
     port = free_port()
-    process = nats_server(folder, port=port, sync="default", link=link)
+    process = nats_server(folder, port=port, sync="default", options=BusOptions(link))
     await process.start()
     try:
         async with connected(RunningNats(process, port, None, folder)) as client:

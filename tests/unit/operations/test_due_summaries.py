@@ -128,7 +128,8 @@ async def test_what_was_filled_before_reminds_when_it_is_promoted() -> None:
     result = await work.fill("w")
     assert stack.parked.records == {}
     reminders = [asdict(reminder) for reminder in work.reminders]
-    await stack.rebuild().promote(Candidate(result["generations"], work.position, (), reminders))
+    candidate = Candidate(result["generations"], work.position.stored, (), reminders)
+    await stack.rebuild().promote(candidate)
     assert list(stack.parked.records) == [("merger-summaries", place)]
     assert len(await stack.handle_parked()) == 1
 

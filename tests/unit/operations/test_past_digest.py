@@ -71,9 +71,9 @@ async def test_a_rebuild_that_stopped_early_is_promoted_with_the_rest_of_the_log
     log = recorded()
     work = rebuild(log, until=50)
     result = await work.fill("w")
-    assert work.position == 50
-    await work.promote(Candidate(result["generations"], work.position, result["newer"]))
-    assert work.position == len(log.messages)
+    assert work.position.stored == 50
+    await work.promote(Candidate(result["generations"], work.position.stored, result["newer"]))
+    assert work.position.stored == len(log.messages)
     again = await beside(work).fill("w")
     for name, digest in again["digests"].items():
         assert digest["same"] and digest["live"]["sha256"] == DIGESTS["w", name], name

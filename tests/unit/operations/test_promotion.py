@@ -40,7 +40,7 @@ async def filled(
 ) -> Candidate:
     work = rebuild(log, pointers, memory_stores)
     result = await work.fill("w")
-    return Candidate(result["generations"], work.position, result["newer"])
+    return Candidate(result["generations"], work.position.stored, result["newer"])
 
 
 @pytest.mark.parametrize("first", [1, TOTAL // 4, TOTAL // 2, TOTAL - 1, TOTAL])
