@@ -17,4 +17,5 @@ def set_partitions(folder: DataFolder, count: int) -> None:
     if state.region and count > 1:
         raise InvalidInput("a log of several partitions has no second region yet")
     state.partitions = count
+    folder.path.mkdir(parents=True, exist_ok=True, mode=0o700)
     folder.write(state)

@@ -73,7 +73,7 @@ WRITES_OLDER_BLOBS = Grant(
 )
 READS_LOG = Grant(
     "any event by its place: the server cannot narrow this call",
-    (f"{API}.STREAM.MSG.GET.KB_EVENTS",),
+    (f"{API}.STREAM.MSG.GET.{LOG}",),
 )
 
 FOLLOWS_LOG = Grant(
@@ -88,18 +88,18 @@ FOLLOWS_LOG = Grant(
 READS_NEWEST_VERSION = Grant(
     "the newest version of a document that it can name, so that no work is paid for in vain",
     tuple(
-        f"{API}.DIRECT.GET.KB_EVENTS.{subjects.of_type(name)}"
+        f"{API}.DIRECT.GET.{LOG}.{subjects.of_type(name)}"
         for name in ("DocumentAdded", "DocumentDeleted", "DocumentCancelled", "ChunksCreated")
     ),
 )
 
 READS_BUDGET = Grant(
-    "the budget of a workspace", (f"{API}.DIRECT.GET.KB_EVENTS.{subjects.of_type('BudgetSet')}",)
+    "the budget of a workspace", (f"{API}.DIRECT.GET.{LOG}.{subjects.of_type('BudgetSet')}",)
 )
 
 READS_BRANCHES = Grant(
     "how the documents of a branch are worked on",
-    (f"{API}.DIRECT.GET.KB_EVENTS.{subjects.of_type('BranchCreated')}",),
+    (f"{API}.DIRECT.GET.{LOG}.{subjects.of_type('BranchCreated')}",),
 )
 
 

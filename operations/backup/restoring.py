@@ -65,10 +65,11 @@ class Restore:
 
     async def refuse_services(self) -> None:
         """Raises InvalidInput while a service waits for events."""
+        stream = await sole_stream(self.jetstream, "a restore")
         for consumer in CONSUMERS:
             try:
                 with translated():
-                    info = await self.jetstream.consumer_info(consumer.stream, consumer.name)
+                    info = await self.jetstream.consumer_info(stream, consumer.name)
             except NotFoundError:
                 continue
             if info.num_waiting:

@@ -101,7 +101,7 @@ class MemoryLog:
         if id in self.ids:
             return self.ids[id]
         if len(data) > declared_stream(LOG).max_msg_size:
-            raise Poison(f"{len(data)} bytes are more than KB_EVENTS takes in one message")
+            raise Poison(f"{len(data)} bytes are more than {LOG} takes in one message")
         sequence = len(self.messages) + 1
         self.messages.append(
             Stored(sequence, subject, data, datetime.fromtimestamp(time.time(), UTC), headers)

@@ -94,24 +94,24 @@ def stream_config(stream: Stream, replicas: int = 1) -> StreamConfig:
     )
 
 
-def partition_config(
-    stream: Stream, partition: int, partitions: int, replicas: int = 1
-) -> StreamConfig:
-    """Return the server's configuration of a partition of the log: with one, that of the stream."""
+def _partition_configs(stream: Stream, replicas: int, partitions: int) -> Iterator[StreamConfig]:
+    """Yield the configurations of the log's streams: with one partition, that of the stream."""
     config = stream_config(stream, replicas)
     if partitions == 1:
-        return config
-    mapped = f"{MAPPED_PREFIX}.{partition}.*.*.*"
+        yield config
+        return
     wildcards = ".".join(f"{{{{wildcard({number})}}}}" for number in (1, 2, 3))
     metadata = {VERSION_KEY: str(PARTITIONED + VERSION), COUNT_KEY: str(partitions)}
-    return config.evolve(
-        name=stream_name(partition),
-        subjects=[mapped, subjects.probe(partition)],
-        first_seq=first_sequence(partition) if partition else None,
-        # Stored as it was published, so whoever reads knows nothing of the mapping.
-        subject_transform=SubjectTransform(src=mapped, dest=f"{subjects.PREFIX}.{wildcards}"),
-        metadata=None if partition else metadata,
-    )
+    for partition in range(partitions):
+        mapped = f"{MAPPED_PREFIX}.{partition}.*.*.*"
+        yield config.evolve(
+            name=stream_name(partition),
+            subjects=[mapped, subjects.probe(partition)],
+            first_seq=first_sequence(partition) if partition else None,
+            # Stored as it was published, so whoever reads knows nothing of the mapping.
+            subject_transform=SubjectTransform(src=mapped, dest=f"{subjects.PREFIX}.{wildcards}"),
+            metadata=None if partition else metadata,
+        )
 
 
 def bucket_config(bucket: Bucket, replicas: int = 1) -> StreamConfig:
@@ -144,8 +144,10 @@ def declared_configs(replicas: int = 1, partitions: int = 1) -> Iterator[StreamC
     are.
     """
     for stream in STREAMS:
-        numbers = range(partitions if is_log(stream.name) else 1)
-        yield from (partition_config(stream, number, partitions, replicas) for number in numbers)
+        if is_log(stream.name):
+            yield from _partition_configs(stream, replicas, partitions)
+        else:
+            yield stream_config(stream, replicas)
     yield from (bucket_config(bucket, replicas) for bucket in BUCKETS)
 
 

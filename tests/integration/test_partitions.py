@@ -1,0 +1,258 @@
+"""A log of several partitions on a real server: what is whole in one, what goes over all, what is
+refused.
+"""
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from nats.js import JetStreamContext
+
+from contracts import subjects
+from contracts.events import BudgetSet, FeedbackGiven
+from contracts.partitions import LogPosition, partition_at, partition_of, stream_name
+from embedded.processes import free_port
+from embedded.servers.nats import BusOptions, nats_server
+from operations.audit import audit_log
+from operations.backup.bus_state import consumer_floors
+from operations.backup.taking import Backup
+from operations.checkpoints import accept_loss
+from operations.erasure.plan import plan_erasure
+from operations.erasure.removal import publish_tombstones, remove
+from operations.rebuild import Rebuild
+from operations.repair.log import plan_repair
+from operations.repair.sources import ArchiveSource
+from runtime.bus import topology
+from runtime.bus.memory import MemoryLiveGenerations, MemoryLog, MemorySharedValues
+from runtime.bus.nats.feed import NatsEventFeed
+from runtime.bus.nats.log import NatsLog
+from runtime.bus.nats.log_evidence import observe_log
+from runtime.bus.nats.mirrored_log import MirroredLog
+from runtime.errors import ConfigurationError
+from runtime.projections.log_archive import LogArchive
+from runtime.stores.documents.memory import MemoryRows
+from services.merger.settings import MergerSettings
+from tests.support.events import added, sealed
+from tests.support.nats_server import BusServer, RunningNats, connected, until
+from tests.support.services import service
+from tests.unit.operations.test_bulk_load import (
+    DIGESTS,
+    PROJECTIONS,
+    LexicalEmbedder,
+    digests,
+    recorded,
+    stores,
+)
+
+COUNT = 3
+WORKSPACES = ("w", "other", "a")
+"""One for each partition."""
+
+
+@pytest_asyncio.fixture
+async def bus(tmp_path: Path) -> AsyncGenerator[RunningNats]:
+    folder = tmp_path / "nats"
+    port = free_port()
+    process = nats_server(folder, port=port, sync="default", options=BusOptions(partitions=COUNT))
+    try:
+        await process.start()
+        server = RunningNats(process, port, None, folder)
+        async with connected(server) as client:
+            await topology.apply(client.jetstream(timeout=5), partitions=COUNT)
+        yield server
+    finally:
+        await process.stop()
+
+
+@pytest_asyncio.fixture
+async def partitioned(bus: RunningNats) -> AsyncGenerator[JetStreamContext]:
+    async with connected(bus) as client:
+        yield client.jetstream(timeout=5)
+
+
+async def publish_recorded(jetstream: JetStreamContext) -> MemoryLog:
+    """Publish the recorded events as another system does: to their subjects, knowing nothing."""
+    log = recorded(MemoryLog())
+    for message in log.messages:
+        await jetstream.publish(message.subject, message.data, headers=dict(message.headers))
+    return log
+
+
+def rebuild(jetstream: JetStreamContext, generations: MemoryLiveGenerations) -> Rebuild:
+    return Rebuild(
+        NatsLog(jetstream),
+        generations,
+        stores(),
+        LexicalEmbedder(64),
+        list(PROJECTIONS),
+        lambda _: None,
+        MergerSettings(),
+    )
+
+
+async def test_a_number_of_partitions_is_chosen_once_and_the_server_has_to_map_to_it(
+    server: BusServer, partitioned: JetStreamContext
+) -> None:
+    assert await topology.check(partitioned) == []
+    assert await topology.apply(partitioned) == []
+    with pytest.raises(ConfigurationError, match="made with 3 partitions and keeps them"):
+        await topology.apply(partitioned, partitions=4)
+    async with connected(server) as client:
+        with pytest.raises(ConfigurationError, match=r"mappings .*partition\(2,1\)"):
+            await topology.apply(client.jetstream(timeout=5), partitions=2)
+
+
+async def test_a_workspace_is_whole_in_one_partition_whoever_publishes(
+    bus: RunningNats, partitioned: JetStreamContext
+) -> None:
+    log = NatsLog(partitioned)
+    for workspace in WORKSPACES:
+        async with connected(bus) as client:  # which has not asked how many partitions there are
+            own_log = NatsLog(client.jetstream(timeout=5))
+            first = await own_log.publish(sealed(added("d", "one"), workspace=workspace))
+            await own_log.publish(sealed(BudgetSet(money=1.0), workspace=workspace))
+        await partitioned.publish(f"kb.v1.{workspace}.d.DocumentDeleted", b"{}")
+        partition = partition_of(workspace, COUNT)
+        assert partition_at(first) == partition
+        newest_message = await log.newest(workspace, "d", "DocumentAdded")
+        assert newest_message is not None
+        assert newest_message.sequence == first
+        sequences = [
+            message.sequence
+            async for page in log.read(0, [subjects.of_workspace(workspace)])
+            for message in page
+        ]
+        assert sequences == [first, first + 1, first + 2]
+        assert await log.last(workspace) == first + 2
+        state = (await partitioned.stream_info(stream_name(partition))).state
+        assert state.messages == len(sequences)
+    everything = [message.sequence async for page in log.read() for message in page]
+    assert everything == sorted(everything)
+    assert len(everything) == 3 * len(WORKSPACES)
+
+
+async def test_what_is_said_about_questions_is_where_their_workspace_is(
+    bus: RunningNats,
+) -> None:
+    for workspace in WORKSPACES:
+        async with connected(bus) as client:
+            log = NatsLog(client.jetstream(timeout=5))
+            sequence = await log.publish(
+                sealed(FeedbackGiven(rating="up", question="Who?"), workspace=workspace)
+            )
+            assert partition_at(sequence) == partition_of(workspace, COUNT)
+            history = log.history(workspace, None, "FeedbackGiven")
+            assert [message.sequence async for message in history] == [sequence]
+
+
+async def test_a_feed_of_a_workspace_follows_its_partition_and_one_of_all_is_refused(
+    partitioned: JetStreamContext,
+) -> None:
+    log, feed = NatsLog(partitioned), NatsEventFeed(partitioned)
+    for workspace in WORKSPACES:
+        sequence = await log.publish(sealed(added("d", "one"), workspace=workspace))
+        filter = subjects.of_workspace(workspace)
+        messages, remaining_count = await feed.page(filter, 0, 10)
+        assert ([message.sequence for message in messages], remaining_count) == ([sequence], 0)
+        async with aclosing(feed.follow(filter, sequence - 1, 1.0)) as pages:
+            assert [message.sequence for message in await anext(pages)] == [sequence]
+        assert await feed.count(filter, sequence) == 0
+    for refused in (feed.last_sequence(), feed.count(subjects.ALL), log.last_sequence()):
+        with pytest.raises(ConfigurationError, match="a log of 3 partitions"):
+            await refused
+
+
+async def test_a_rebuild_reads_all_partitions_and_what_enters_any_of_them_later(
+    partitioned: JetStreamContext,
+) -> None:
+    log = NatsLog(partitioned)
+    await publish_recorded(partitioned)
+    whole = rebuild(partitioned, MemoryLiveGenerations())
+    await whole.run("w")
+    assert whole.position == await log.end()
+    assert whole.events == (await observe_log(partitioned)).last_sequence
+    expected = {key: value for key, value in DIGESTS.items() if key[1] != "status"}
+    found = await digests(whole.stores, whole.generations)
+    assert {key: found[key] for key in expected} == expected
+
+    pointers = MemoryLiveGenerations()
+    stepwise = rebuild(partitioned, pointers)
+    await stepwise.fill("w")
+    for workspace in WORKSPACES:  # the first partition after the last one, too
+        await log.publish(sealed(added("late", "One more."), workspace=workspace))
+    assert not stepwise.position.includes(await log.end())
+    candidate = stepwise.candidate()
+    later = rebuild(partitioned, pointers)
+    later.stores = stepwise.stores
+    later.__post_init__()
+    await later.promote(candidate)
+    assert later.position == await log.end()
+    again = rebuild(partitioned, MemoryLiveGenerations())
+    await again.run("w")
+    assert await digests(later.stores, later.generations) == await digests(
+        again.stores, again.generations
+    )
+
+
+async def test_an_erasure_removes_a_document_from_its_partition_alone(
+    partitioned: JetStreamContext,
+) -> None:
+    await publish_recorded(partitioned)
+    before = [await partitioned.stream_info(stream_name(number)) for number in range(COUNT)]
+    plan = await plan_erasure(partitioned, "w", "a")
+    assert plan.history.leaves
+    await publish_tombstones(partitioned, plan, "")
+    await remove(partitioned, plan)
+    after = [await partitioned.stream_info(stream_name(number)) for number in range(COUNT)]
+    for number, (old, new) in enumerate(zip(before, after, strict=True)):
+        is_own = number == partition_of("w", COUNT)
+        assert (new.state.messages < old.state.messages) == is_own
+    remaining = [
+        message.subject
+        async for page in NatsLog(partitioned).read(0, [subjects.of_document("w", "a")])
+        for message in page
+    ]
+    assert {subject.rpartition(".")[2] for subject in remaining} == {"DocumentErased"}
+
+
+async def test_a_service_takes_from_every_partition(
+    bus: RunningNats, partitioned: JetStreamContext, tmp_path: Path
+) -> None:
+    log = NatsLog(partitioned)
+    async with service("chunker", tmp_path, NATS_URL=bus.url):
+        for workspace in WORKSPACES:
+            await log.publish(sealed(added("d", f"A text of {workspace}."), workspace=workspace))
+
+        async def chunked() -> bool:
+            return all(
+                [await log.newest(name, "d", "ChunksCreated") is not None for name in WORKSPACES]
+            )
+
+        await until(chunked, "chunks of a document in each partition")
+
+
+async def test_what_reads_one_stream_only_is_refused(
+    partitioned: JetStreamContext, tmp_path: Path
+) -> None:
+    rows = MemoryRows()
+    for refused in (
+        Backup(partitioned, tmp_path / "backup", lambda _: None).run(),
+        audit_log(partitioned, partitioned, rows, lambda _: None),
+        plan_repair(partitioned, ArchiveSource(rows)),
+        accept_loss(partitioned, rows),
+        MirroredLog(partitioned).position(),
+        LogArchive(partitioned, rows, MemorySharedValues()).extend(),
+        consumer_floors(partitioned),
+    ):
+        with pytest.raises(ConfigurationError, match="a log of 3 partitions"):
+            await refused
+
+
+@pytest.mark.parametrize(
+    ("place", "event_count"), [(LogPosition.start(3), 0), (LogPosition((5,)), 5)]
+)
+def test_a_position_counts_what_stands_before_it(place: LogPosition, event_count: int) -> None:
+    assert place.event_count == event_count
+    assert LogPosition.of_stored(place.stored, len(place.sequences)) == place
