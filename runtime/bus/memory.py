@@ -126,7 +126,7 @@ class MemoryLog:
         return next(map(MemoryMessage, matching), None)
 
     async def end(self) -> LogPosition:
-        return LogPosition((len(self.messages),))
+        return LogPosition((await self.last_sequence(),))
 
     async def last_sequence(self) -> int:
         return len(self.messages)

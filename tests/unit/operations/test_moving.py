@@ -10,6 +10,7 @@ from nats.js import JetStreamContext
 
 from cli.stack import describe_stack
 from contracts.graph import PROJECTIONS, Entity, Generations, Partition
+from contracts.partitions import LogPosition
 from embedded.addresses import service_addresses
 from embedded.data_folder import DataFolder, StackState
 from embedded.environment import settings_from
@@ -234,11 +235,11 @@ async def test_a_move_that_goes_on_has_the_digests_of_one_that_read_the_whole_lo
     await first_run.load()
     await first_run.catch_up()
     assert await both(target).position() == 0
-    await both(target).record(first_run.position)
+    await both(target).record(first_run.position.event_count)
     log.messages = full_log.messages
     position = await both(target).position()
     assert position == first
-    again = work(log, target, position=position)
+    again = work(log, target, position=LogPosition((position,)))
     await again.catch_up()
     assert again.events == TOTAL - first
     assert await digests(target, Generations(1, 1, 1)) == DIGESTS
