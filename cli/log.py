@@ -103,13 +103,14 @@ async def _lines(url: str, query: LogQuery) -> AsyncGenerator["EventLine"]:
         log = NatsLog(bus)
         names = DocumentNames(log, query.workspace)
         after = await place_before(log, query.workspace, query.since, query.start)
-        if query.document and not await last_messages(log, subjects, 1, 0):
+        if query.document and not await last_messages(log, query.workspace, subjects, 1, 0):
             raise InvalidInput(
                 f"the log has nothing of a document {query.document!r} in workspace "
                 f"{query.workspace}"
             )
         if query.last:
-            for message in await last_messages(log, subjects, query.last, after):
+            last = await last_messages(log, query.workspace, subjects, query.last, after)
+            for message in last:
                 after = message.sequence
                 yield await names.named(event_line(message))
         with on_stop_signal(stop.set) if query.follow else nullcontext():

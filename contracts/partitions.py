@@ -123,7 +123,8 @@ class LogPosition:
 
     def holds(self, sequence: int) -> bool:
         """Return whether that sequence stands at or before this place."""
-        return sequence <= self.sequences[partition_at(sequence)]
+        partition = partition_at(sequence)
+        return partition < len(self.sequences) and sequence <= self.sequences[partition]
 
     def includes(self, other: "LogPosition") -> bool:
         """Return whether no partition of `other` is further."""

@@ -111,14 +111,14 @@ async def messages_behind(
 
 
 async def last_messages(
-    log: NatsLog, subjects: Sequence[str], count: int, after: int
+    log: NatsLog, workspace: str, subjects: Sequence[str], count: int, after: int
 ) -> list[Message]:
-    """Return the last messages of these subjects, at most `count` and behind a sequence, oldest
-    first.
+    """Return the last messages of these subjects of a workspace, at most `count` and behind a
+    sequence, oldest first.
 
     It looks at the end of the log, and further back until there are enough.
     """
-    end = await log.last_sequence()
+    end = await log.end_of(workspace)
     window = max(count, WINDOW)
     while True:
         begin = max(after, end - window)

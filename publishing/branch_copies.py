@@ -25,6 +25,7 @@ from contracts.events import (
     TagsChanged,
 )
 from contracts.ids import event_id
+from contracts.partitions import LogPosition
 from contracts.values import BlobRef
 from runtime.branches import Branch, is_dropped, read_branches
 from runtime.bus.codec import decode
@@ -268,7 +269,7 @@ class BranchFollower:
     blobs: Blobs
     pause: float = PAUSE
     _copiers: dict[str, BranchCopier] = field(default_factory=dict[str, BranchCopier])
-    _end: int = 0
+    _end: LogPosition | None = None
 
     async def run(self) -> None:
         """Copy for ever. While the bus does not answer, try again."""
@@ -281,7 +282,7 @@ class BranchFollower:
 
     async def follow(self) -> None:
         """Copy into each open branch what it lacks. Raises `Unavailable`."""
-        end = await self.log.last_sequence()
+        end = await self.log.end()
         if end == self._end:
             return
         branches = {branch.workspace: branch for branch in await read_branches(self.log)}

@@ -131,6 +131,9 @@ class MemoryLog:
     async def last_sequence(self) -> int:
         return len(self.messages)
 
+    async def end_of(self, workspace: str) -> int:
+        return await self.last_sequence()
+
     async def last(self, workspace: str) -> int:
         filters = (names.of_workspace(workspace),)
         return max(

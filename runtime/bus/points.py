@@ -4,6 +4,7 @@ import asyncio
 from datetime import UTC, datetime
 
 from contracts import subjects
+from contracts.partitions import first_sequence, partition_at
 from runtime.bus.port import Log, Message
 from runtime.errors import InvalidInput
 
@@ -24,27 +25,43 @@ async def sequence_at(log: Log, workspace: str | None, point: str) -> int:
     """Return the sequence of the workspace's newest event at that point; 0 for a time before the
     first.
 
-    None stands for all workspaces. A time without a zone is UTC; it counts when the log took an
-    event. Raises InvalidInput for anything else, and for a sequence that the log has not reached.
-    Raises Unavailable.
+    None stands for all workspaces, of a log of one partition. A time without a zone is UTC; it
+    counts when the log took an event. Raises InvalidInput for anything else, and for a sequence
+    that the log has not reached. Raises Unavailable.
+    """
+    if workspace is None:
+        return await _found(log, subjects.ALL, await log.last_sequence(), point)
+    return await _found(log, subjects.of_workspace(workspace), await log.last(workspace), point)
+
+
+async def place_at(log: Log, workspace: str, point: str) -> int:
+    """Return the sequence of the newest event at that point where the workspace's events are,
+    whosever it is: a place for what is apart from those. Raises as `sequence_at` does.
+    """
+    return await _found(log, subjects.ALL, await log.end_of(workspace), point)
+
+
+async def _found(log: Log, subject: str, end: int, point: str) -> int:
+    """Return the sequence of the newest event of a subject at a point; `end` is that of the
+    newest.
     """
     text = point.strip()
-    end = await log.last_sequence() if workspace is None else await log.last(workspace)
     if text.lower() == NOW or not text:
         return end
     if text.isdecimal():
         sequence = int(text)
-        if sequence > end and sequence > (last_sequence := await log.last_sequence()):
+        if sequence > end and not (whole := await log.end()).holds(sequence):
             raise InvalidInput(
-                f"the log ends at {last_sequence}: there is no sequence {sequence} yet"
+                f"the log ends at {max(whole.sequences)}: there is no sequence {sequence} yet"
             )
         return min(sequence, end)
     try:
         at = datetime.fromisoformat(text)
     except ValueError:
         raise InvalidInput(f"{point!r:.100} is not {FORM}") from None
-    subject = subjects.ALL if workspace is None else subjects.of_workspace(workspace)
-    return await _last_before(log, subject, at if at.tzinfo else at.replace(tzinfo=UTC), 0, end)
+    begin = first_sequence(partition_at(end)) - 1
+    at = at if at.tzinfo else at.replace(tzinfo=UTC)
+    return await _last_before(log, subject, at, begin, end)
 
 
 async def _last_before(log: Log, subject: str, at: datetime, after: int, end: int) -> int:

@@ -179,6 +179,10 @@ class Log(Protocol):
         """
         ...
 
+    async def end_of(self, workspace: str) -> int:
+        """The sequence of the newest event in the partition of this workspace, whosever it is."""
+        ...
+
     async def last(self, workspace: str) -> int:
         """The sequence of the newest event of this workspace, 0 for none. Raises `Unavailable`."""
         ...

@@ -11,7 +11,7 @@ from contracts.envelope import Envelope
 from contracts.events import AnswerGiven, Event
 from contracts.ids import branch_workspace, entity_vector_id
 from runtime.bus.codec import decode
-from runtime.bus.points import sequence_at
+from runtime.bus.points import place_at
 from runtime.bus.port import Log, Message
 from runtime.bus.records import Record, leaf, record_of
 from runtime.errors import InvalidInput, ServiceError
@@ -136,7 +136,7 @@ async def receipts_between(
     """
     after = 0
     if since is not None:
-        after = await sequence_at(log, None, (since - CLOCK_DIFFERENCE).isoformat())
+        after = await place_at(log, workspace, (since - CLOCK_DIFFERENCE).isoformat())
     receipts: dict[str, StoredReceipt] = {}
     async for receipt in receipts_behind(log, workspace, after, lambda _: True):
         asked_at = receipt.event.asked_at
@@ -156,7 +156,7 @@ async def find_receipt(log: Log, workspace: str, id: str) -> StoredReceipt | Non
             f"{id!r:.80} is no id of a receipt: answers have it as `receipt`"
         ) from None
     point = (asked_at - CLOCK_DIFFERENCE).isoformat()
-    after = await sequence_at(log, None, point)
+    after = await place_at(log, workspace, point)
     needle = f'"{id}"'.encode()
     async for receipt in receipts_behind(log, workspace, after, lambda data: needle in data):
         if receipt.event.receipt == id:

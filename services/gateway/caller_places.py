@@ -4,7 +4,6 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
-from runtime.bus.feed.port import EventFeed
 from runtime.bus.port import Log
 from services.gateway.places import Places
 from services.gateway.workspaces import Workspace
@@ -18,10 +17,11 @@ async def caller_places(request: Request, workspace: Workspace) -> Places:
 CallerPlaces = Annotated[Places, Depends(caller_places)]
 
 
-async def end_of_log(log: Log, feed: EventFeed, places: Places) -> int:
+async def end_of_log(log: Log, places: Places) -> int:
     """Return the sequence behind which is what comes from now on.
 
     For who does not see sequences it is that of its workspace's newest event: another number,
     whenever others did something, would tell as much.
     """
-    return await log.last(places.workspace) if places.key else await feed.last_sequence()
+    workspace = places.workspace
+    return await log.last(workspace) if places.key else await log.end_of(workspace)

@@ -38,7 +38,11 @@ def sequences(messages: list[Message]) -> list[int]:
 
 async def test_pages_are_read_behind_a_place_with_how_many_come_behind_them(bus: Bus) -> None:
     feed = feed_of(bus)
-    assert (await feed.page(OF_A, 0, 10), await feed.count(OF_A), await feed.last_sequence()) == (
+    assert (
+        await feed.page(OF_A, 0, 10),
+        await feed.count(OF_A),
+        await feed.last_sequence(OF_A),
+    ) == (
         ([], 0),
         0,
         0,

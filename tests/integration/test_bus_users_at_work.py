@@ -147,7 +147,7 @@ async def test_the_query_service_may_watch_the_log(bus: DeployedBus) -> None:
             0,
             1,
         )
-        assert await feed.last_sequence() >= sequence
+        assert await feed.last_sequence(subject) >= sequence
     finally:
         await client.close()
 

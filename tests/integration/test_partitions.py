@@ -159,7 +159,11 @@ async def test_a_feed_of_a_workspace_follows_its_partition_and_one_of_all_is_ref
         async with aclosing(feed.follow(filter, sequence - 1, 1.0)) as pages:
             assert [message.sequence for message in await anext(pages)] == [sequence]
         assert await feed.count(filter, sequence) == 0
-    for refused in (feed.last_sequence(), feed.count(subjects.ALL), log.last_sequence()):
+    for refused in (
+        feed.last_sequence(subjects.ALL),
+        feed.count(subjects.ALL),
+        log.last_sequence(),
+    ):
         with pytest.raises(ConfigurationError, match="a log of 3 partitions"):
             await refused
 

@@ -16,7 +16,7 @@ class MemoryEventFeed:
 
     log: MemoryLog
 
-    async def last_sequence(self) -> int:
+    async def last_sequence(self, subject: str) -> int:
         return await self.log.last_sequence()
 
     async def count(self, subject: str, after: int = 0) -> int:

@@ -16,8 +16,10 @@ class EventFeed(Protocol):
     method raises `Unavailable`.
     """
 
-    async def last_sequence(self) -> int:
-        """Return the sequence of the newest event of all, 0 for an empty log."""
+    async def last_sequence(self, subject: str) -> int:
+        """Return the sequence of the newest event, whatever it is, where events that pass the
+        filter are; 0 for an empty log.
+        """
         ...
 
     async def count(self, subject: str, after: int = 0) -> int:

@@ -38,9 +38,9 @@ class NatsEventFeed:
 
     jetstream: JetStreamContext
 
-    async def last_sequence(self) -> int:
+    async def last_sequence(self, subject: str) -> int:
         with _reading():
-            stream = (await log_streams(self.jetstream)).sole(ALL_WORKSPACES)
+            stream = await self._stream(subject)
             return (await self.jetstream.stream_info(stream)).state.last_seq
 
     async def count(self, subject: str, after: int = 0) -> int:

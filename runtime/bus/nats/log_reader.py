@@ -83,6 +83,11 @@ class NatsLogReader:
         (await log_streams(self.jetstream)).sole("what asks for the last event of all workspaces")
         return (await self.end()).sequences[0]
 
+    async def end_of(self, workspace: str) -> int:
+        stream = (await log_streams(self.jetstream)).of_workspace(workspace)
+        with translated():
+            return (await first_answer(lambda: self.jetstream.stream_info(stream))).state.last_seq
+
     async def last(self, workspace: str) -> int:
         subject = subjects.of_workspace(workspace)
         stream = (await log_streams(self.jetstream)).of_workspace(workspace)

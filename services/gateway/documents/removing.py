@@ -87,7 +87,7 @@ async def _unprojected(log: Log, workspace: str) -> dict[str, int]:
     yet.
     """
     sequences: dict[str, int] = {}
-    last_sequence = await log.last_sequence()
+    last_sequence = await log.last(workspace)
     position = await log.handled("query-status", workspace=workspace)
     subject = subjects.of_type_in(workspace, "DocumentAdded")
     while (message := await log.following(position, subject)) and message.sequence <= last_sequence:

@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from contracts import subjects
+from contracts.partitions import first_sequence, partition_at
 from runtime.bus.event_summary import EventSummary, summarize
 from runtime.bus.feed.port import EventFeed
 from runtime.bus.port import Message
@@ -103,7 +104,10 @@ async def events_before(
     async def count(after: int) -> int:
         return sum([await feed.count(subject, after) for subject in event_filter.subjects])
 
-    end = await feed.last_sequence() if before is None else max(0, before - 1)
+    if before is None:
+        end = await feed.last_sequence(event_filter.subjects[0])
+    else:
+        end = max(0, before - 1)
     newer_count = await count(end)
     after = await _place(count, end, newer_count, limit)
     page = await events_after(feed, event_filter, after, await count(after) - newer_count)
@@ -115,16 +119,17 @@ async def events_before(
 async def _place(
     count: Callable[[int], Awaitable[int]], end: int, newer_count: int, limit: int
 ) -> int:
-    """Return a sequence behind which there are `newer_count` events and at least `limit` others; 0
-    when there are fewer.
+    """Return a sequence behind which there are `newer_count` events and at least `limit` others;
+    that before the first when there are fewer.
 
     There are at most twice `limit`, unless they lie side by side.
     """
     step = limit
-    place = max(0, end - limit)
-    while place and await count(place) < newer_count + limit:
+    begin = first_sequence(partition_at(end)) - 1
+    place = max(begin, end - limit)
+    while place > begin and await count(place) < newer_count + limit:
         step *= 4
-        place = max(0, end - step)
+        place = max(begin, end - step)
     # Where events lie closer than the steps, the place is narrowed down.
     too_late = end
     while too_late - place > 1 and await count(place) > newer_count + 2 * limit:

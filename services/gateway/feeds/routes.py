@@ -92,9 +92,7 @@ async def _start(
     ] = None,
 ) -> int:
     start = after if last_event_id is None else last_event_id
-    return (
-        await end_of_log(deps.log, deps.feed, places) if start is None else places.sequence(start)
-    )
+    return await end_of_log(deps.log, places) if start is None else places.sequence(start)
 
 
 async def _of_workspace(

@@ -63,5 +63,5 @@ async def list_consumers(
     rates = await operations.consumers.current()
     return Consumers(
         consumers=[ConsumerProgress.of(rate) for rate in rates],
-        last_sequence=await deps.feed.last_sequence(),
+        last_sequence=(await deps.log.end()).event_count,
     )

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Path, Query, Request
 
 from contracts.ids import origin_of
 from runtime.branches import is_dropped
-from runtime.bus.points import sequence_at
+from runtime.bus.points import place_at
 from runtime.bus.port import Log
 from runtime.models.call_scope import set_call_scope
 from runtime.receipts.reading import StoredReceipt, newest_receipts
@@ -156,4 +156,4 @@ async def _place(log: Log, since: str, places: Places) -> int:
         return 0
     if places.key and since.strip().isdecimal():
         return places.sequence(int(since))
-    return await sequence_at(log, None, since)
+    return await place_at(log, places.workspace, since)

@@ -194,9 +194,7 @@ async def add_webhook(
     target, *_ = await resolved(body.url, deps.webhooks.allowed_networks)
     note_details(request, host=target.host, types=body.types, reason=body.reason)
     cursor = (
-        await end_of_log(deps.log, deps.feed, places)
-        if body.after is None
-        else places.sequence(body.after)
+        await end_of_log(deps.log, places) if body.after is None else places.sequence(body.after)
     )
     new_endpoint = Endpoint(
         id="",
