@@ -121,6 +121,10 @@ class LogPosition:
         first, *others = self.sequences
         return (first, *others) if others else first
 
+    def progress_to(self, end: "LogPosition") -> dict[str, int]:
+        """Return how far this is on the way to an end, as reports of long work say it."""
+        return {"position": self.event_count, "end": end.event_count}
+
     def holds(self, sequence: int) -> bool:
         """Return whether that sequence stands at or before this place."""
         partition = partition_at(sequence)

@@ -212,8 +212,7 @@ class BulkLoad:
             await self._write_all(self._folded())
         self._advance(_behind(self.position, messages))
         self.events -= len(messages) - len(deliveries)
-        position, end_count = self.position.event_count, end.event_count
-        self.report({"events": self.events, "position": position, "end": end_count})
+        self.report({"events": self.events, **self.position.progress_to(end)})
         await self._rest(len(messages), began)
 
     async def _rest(self, count: int, began: float) -> None:

@@ -129,7 +129,7 @@ async def require_loss(jetstream: JetStreamContext, rows: Rows) -> str:
     known = {stream: Known(stored_mark=await read_mark(rows, stream)) for stream in streams.names}
     evidence = await collect_log_evidence(jetstream, values, names, known)
     versions = await newest_versions(rows, (await pointers.live()).status)
-    evidence.add_claims(streams, "the document store", versions)
+    evidence.add_claims("the document store", versions)
     if damage := await evidence.damage(jetstream, values, hashes=True):
         return damage
     raise InvalidInput("the log has lost nothing that is known of: there is no loss to accept")

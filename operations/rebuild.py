@@ -183,7 +183,7 @@ class Rebuild:
             if self.checkpoints:
                 await self.checkpoints.require_intact(target, generation)
         self.initial_pointers = pointers
-        self.position = await self._stored_position(candidate.position)
+        (self.position,) = await self._positions([candidate.position])
         self.newer_events = [NewerEvent(**event) for event in candidate.newer]
         self.reminders = [Reminder(**event) for event in candidate.reminders]
         await self.catch_up()
@@ -222,16 +222,15 @@ class Rebuild:
             if self.checkpoints:
                 await self.checkpoints.require_intact(target, previous_generation)
         self.initial_pointers = pointers
-        places = [
-            await self._stored_position(pointers[target].complete_to) for target in self.targets
-        ]
-        self.position = reduce(LogPosition.common, places)
+        stored_positions = [pointers[target].complete_to for target in self.targets]
+        self.position = reduce(LogPosition.common, await self._positions(stored_positions))
         await self.catch_up()
         await self._switch()
         return self._switched()
 
-    async def _stored_position(self, stored: int | Sequence[int]) -> LogPosition:
-        return LogPosition.of_stored(stored, len((await self.log.end()).sequences))
+    async def _positions(self, stored: Sequence[int | Sequence[int]]) -> list[LogPosition]:
+        count = len((await self.log.end()).sequences)
+        return [LogPosition.of_stored(position, count) for position in stored]
 
     def _switched(self) -> dict[str, Any]:
         return {
@@ -313,8 +312,7 @@ class Rebuild:
         async for messages in self.log.read_behind(self.position, [read], page=PAGE):
             await self._handle_page(messages)
             self.position = self.position.behind([messages[-1].sequence])
-            position, end_count = self.position.event_count, end.event_count
-            self.report({"events": self.events, "position": position, "end": end_count})
+            self.report({"events": self.events, **self.position.progress_to(end)})
         self.position = self.position.joined(end)
         return True
 
@@ -374,7 +372,7 @@ class Rebuild:
         Raises ConfigurationError when another rebuild has begun or switched meanwhile: it may have
         dropped what this one made, so its generations must never serve.
         """
-        complete_to = await retry_outages(self.log.handled_position)
+        complete_to = (await retry_outages(self.log.handled_position)).stored
         new_pointers: ProjectionGenerations = {
             target: self._new_pointer(self.initial_pointers[target], target, complete_to)
             for target in self.targets
@@ -400,12 +398,9 @@ class Rebuild:
         await self.pointers.write({**pointers, **new_pointers}, revision)
 
     def _new_pointer(
-        self, old_pointer: GenerationState, target: Projection, complete_to: LogPosition
+        self, old_pointer: GenerationState, target: Projection, complete_to: int | Sequence[int]
     ) -> GenerationState:
         previous_generation = None if self.emptied_before else old_pointer.live
         return GenerationState(
-            self.generations.of(target),
-            previous_generation,
-            old_pointer.highest,
-            complete_to.stored,
+            self.generations.of(target), previous_generation, old_pointer.highest, complete_to
         )

@@ -300,9 +300,8 @@ async def _working(
             try:
                 async with asyncio.TaskGroup() as tasks:
                     for consumer in consumers:
-                        for scheduler in consumer.schedulers:
-                            tasks.create_task(scheduler.run())
-                        tasks.create_task(consumer.parked.run())
+                        for work in consumer.background:
+                            tasks.create_task(work())
                     tasks.create_task(clock.run())
                     tasks.create_task(exposition.keep_reading(health.readings))
                     await asyncio.Event().wait()

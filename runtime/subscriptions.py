@@ -3,7 +3,7 @@ back to it.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -74,6 +74,11 @@ class Subscribed:
     processor: EventProcessor
     schedulers: Sequence[FairScheduler]
     parked: ParkedReader
+
+    @property
+    def background(self) -> list[Callable[[], Coroutine[Any, Any, None]]]:
+        """Return what runs beside ordinary delivery, for as long as the service does."""
+        return [self.parked.run, *(scheduler.run for scheduler in self.schedulers)]
 
 
 def subscribe(broker: NatsBroker, subscription: Subscription, bus: Connection) -> Subscribed:

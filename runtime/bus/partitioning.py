@@ -19,13 +19,13 @@ async def partitions_to_apply(jetstream: JetStreamContext, wanted: int | None) -
     where the server does not map what is published to so many.
     """
     if await has_log(jetstream):
-        present = (await log_streams(jetstream)).count
-        if wanted not in (None, present):
+        present_count = (await log_streams(jetstream)).count
+        if wanted not in (None, present_count):
             raise ConfigurationError(
-                f"this log was made with {present} partitions and keeps them: {wanted} are for a "
-                "new stack, or an empty bus, to which documents are added again"
+                f"this log was made with {present_count} partitions and keeps them: {wanted} are "
+                "for a new stack, or an empty bus, to which documents are added again"
             )
-        return present
+        return present_count
     count = wanted or 1
     if not 1 <= count <= MAX_PARTITIONS:
         raise ConfigurationError(f"a log has 1 to {MAX_PARTITIONS} partitions, not {wanted}")

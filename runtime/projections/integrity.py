@@ -260,14 +260,11 @@ class Integrity:
 
     async def _known(self, earlier_evidence: LogEvidence | None) -> dict[str, Known]:
         """Return what is known of each stream of the log without asking for it."""
-        streams = (await log_streams(self.jetstream)).names
-        earlier: Mapping[str, Evidence] = earlier_evidence.streams if earlier_evidence else {}
-        reached_sequences = {stream: self.writes.reached(stream) for stream in streams}
+        highest = dict(self.writes.highest)
+        evidence: Mapping[str, Evidence] = earlier_evidence.streams if earlier_evidence else {}
         return {
-            stream: Known(
-                reached_sequences[stream], await self._kept_mark(stream), earlier.get(stream)
-            )
-            for stream in streams
+            name: Known(highest.get(name, 0), await self._kept_mark(name), evidence.get(name))
+            for name in (await log_streams(self.jetstream)).names
         }
 
     async def _kept_mark(self, stream: str) -> LogMark | None:
@@ -345,10 +342,9 @@ class Integrity:
         """
         if self.mark_store is not None:
             with suppress(Unavailable):
-                generation = (await self.pointers.live()).status
-                versions = await newest_versions(self.mark_store, generation)
-                streams = await log_streams(self.jetstream)
-                evidence.add_claims(streams, "the document store", versions)
+                live = await self.pointers.live()
+                versions = await newest_versions(self.mark_store, live.status)
+                evidence.add_claims("the document store", versions)
 
     def _refuse(self, reason: str) -> None:
         if reason and not self.writes.refusal:
@@ -387,14 +383,13 @@ class Integrity:
             or before.sequence < evidence.start.last_sequence
             or len(evidence.log_marks) < len(("bus", "store"))
         ):
+            stream = evidence.stream
             log_mark = await log_integrity.mark_of(
-                self.jetstream, evidence.stream, evidence.start, self.accepted_count
+                self.jetstream, stream, evidence.start, self.accepted_count
             )
-            await log_integrity.note_mark(
-                self.known_values, evidence.stream, log_mark, evidence.revision
-            )
+            await log_integrity.note_mark(self.known_values, stream, log_mark, evidence.revision)
             with suppress(Unavailable):
-                await write_mark(mark_store, evidence.stream, log_mark)
+                await write_mark(mark_store, stream, log_mark)
 
     async def _refusal(self) -> str | None:
         return self.writes.refusal or None

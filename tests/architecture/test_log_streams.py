@@ -42,14 +42,14 @@ def names_the_first(path: Path) -> bool:
 
 
 def test_only_those_with_a_reason_name_the_first_stream_of_the_log() -> None:
-    found = {shown(path) for path in modules(*FLOORS) if names_the_first(path)}
-    assert found == set(NAMES_THE_FIRST)
+    naming_modules = {shown(path) for path in modules(*FLOORS) if names_the_first(path)}
+    assert naming_modules == set(NAMES_THE_FIRST)
 
 
 def test_who_asks_a_consumer_of_the_log_asks_it_in_every_partition() -> None:
-    found = {
+    asking_modules = {
         shown(path)
         for path in modules(*FLOORS)
         if STREAM_OF_A_CONSUMER.search(path.read_text("utf-8"))
     }
-    assert found == ASKS_EVERY_PARTITION
+    assert asking_modules == ASKS_EVERY_PARTITION

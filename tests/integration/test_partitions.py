@@ -1,5 +1,5 @@
-"""A log of several partitions on a real server: what is whole in one, what goes over all, what is
-refused.
+"""A log of several partitions on a real server: what is whole in one, what goes over all, what
+is refused.
 """
 
 from collections.abc import AsyncGenerator
@@ -128,9 +128,9 @@ async def test_a_workspace_is_whole_in_one_partition_whoever_publishes(
         assert await log.last(workspace) == first + 2
         state = (await partitioned.stream_info(stream_name(partition))).state
         assert state.messages == len(sequences)
-    everything = [message.sequence async for page in log.read() for message in page]
-    assert everything == sorted(everything)
-    assert len(everything) == 3 * len(WORKSPACES)
+    sequences_of_all = [message.sequence async for page in log.read() for message in page]
+    assert sequences_of_all == sorted(sequences_of_all)
+    assert len(sequences_of_all) == 3 * len(WORKSPACES)
 
 
 async def test_what_is_said_about_questions_is_where_their_workspace_is(
@@ -159,13 +159,13 @@ async def test_a_feed_of_a_workspace_follows_its_partition_and_one_of_all_is_ref
         async with aclosing(feed.follow(filter, sequence - 1, 1.0)) as pages:
             assert [message.sequence for message in await anext(pages)] == [sequence]
         assert await feed.count(filter, sequence) == 0
-    for refused in (
+    for call in (
         feed.last_sequence(subjects.ALL),
         feed.count(subjects.ALL),
         log.last_sequence(),
     ):
         with pytest.raises(ConfigurationError, match="a log of 3 partitions"):
-            await refused
+            await call
 
 
 async def test_a_rebuild_reads_all_partitions_and_what_enters_any_of_them_later(
@@ -173,30 +173,30 @@ async def test_a_rebuild_reads_all_partitions_and_what_enters_any_of_them_later(
 ) -> None:
     log = NatsLog(partitioned)
     await publish_recorded(partitioned)
-    whole = rebuild(partitioned, MemoryLiveGenerations())
-    await whole.run("w")
-    assert whole.position == await log.end()
-    assert whole.events == (await observe_log(partitioned)).last_sequence
-    expected = {key: value for key, value in DIGESTS.items() if key[1] != "status"}
-    found = await digests(whole.stores, whole.generations)
-    assert {key: found[key] for key in expected} == expected
+    first_work = rebuild(partitioned, MemoryLiveGenerations())
+    await first_work.run("w")
+    assert first_work.position == await log.end()
+    assert first_work.events == (await observe_log(partitioned)).last_sequence
+    expected_digests = {key: value for key, value in DIGESTS.items() if key[1] != "status"}
+    actual_digests = await digests(first_work.stores, first_work.generations)
+    assert {key: actual_digests[key] for key in expected_digests} == expected_digests
 
     pointers = MemoryLiveGenerations()
-    stepwise = rebuild(partitioned, pointers)
-    await stepwise.fill("w")
+    stepwise_work = rebuild(partitioned, pointers)
+    await stepwise_work.fill("w")
     for workspace in WORKSPACES:  # the first partition after the last one, too
         await log.publish(sealed(added("late", "One more."), workspace=workspace))
-    assert not stepwise.position.includes(await log.end())
-    candidate = stepwise.candidate()
-    later = rebuild(partitioned, pointers)
-    later.stores = stepwise.stores
-    later.__post_init__()
-    await later.promote(candidate)
-    assert later.position == await log.end()
-    again = rebuild(partitioned, MemoryLiveGenerations())
-    await again.run("w")
-    assert await digests(later.stores, later.generations) == await digests(
-        again.stores, again.generations
+    assert not stepwise_work.position.includes(await log.end())
+    candidate = stepwise_work.candidate()
+    later_work = rebuild(partitioned, pointers)
+    later_work.stores = stepwise_work.stores
+    later_work.__post_init__()
+    await later_work.promote(candidate)
+    assert later_work.position == await log.end()
+    second_work = rebuild(partitioned, MemoryLiveGenerations())
+    await second_work.run("w")
+    assert await digests(later_work.stores, later_work.generations) == await digests(
+        second_work.stores, second_work.generations
     )
 
 
@@ -210,15 +210,15 @@ async def test_an_erasure_removes_a_document_from_its_partition_alone(
     await publish_tombstones(partitioned, plan, "")
     await remove(partitioned, plan)
     after = [await partitioned.stream_info(stream_name(number)) for number in range(COUNT)]
-    for number, (old, new) in enumerate(zip(before, after, strict=True)):
+    for number, (info_before, info_after) in enumerate(zip(before, after, strict=True)):
         is_own = number == partition_of("w", COUNT)
-        assert (new.state.messages < old.state.messages) == is_own
-    remaining = [
+        assert (info_after.state.messages < info_before.state.messages) == is_own
+    remaining_subjects = [
         message.subject
         async for page in NatsLog(partitioned).read(0, [subjects.of_document("w", "a")])
         for message in page
     ]
-    assert {subject.rpartition(".")[2] for subject in remaining} == {"DocumentErased"}
+    assert {subject.rpartition(".")[2] for subject in remaining_subjects} == {"DocumentErased"}
 
 
 async def test_a_service_takes_from_every_partition(
@@ -241,7 +241,7 @@ async def test_what_reads_one_stream_only_is_refused(
     partitioned: JetStreamContext, tmp_path: Path
 ) -> None:
     rows = MemoryRows()
-    for refused in (
+    for call in (
         Backup(partitioned, tmp_path / "backup", lambda _: None).run(),
         audit_log(partitioned, partitioned, rows, lambda _: None),
         plan_repair(partitioned, ArchiveSource(rows)),
@@ -251,7 +251,7 @@ async def test_what_reads_one_stream_only_is_refused(
         consumer_floors(partitioned),
     ):
         with pytest.raises(ConfigurationError, match="a log of 3 partitions"):
-            await refused
+            await call
 
 
 @pytest.mark.parametrize(

@@ -67,8 +67,9 @@ class LogEvidence:
             for evidence in self.streams.values()
         )
 
-    def add_claims(self, streams: LogStreams, claimant: str, sequences: Iterable[int]) -> None:
+    def add_claims(self, claimant: str, sequences: Iterable[int]) -> None:
         """Add sequences that somebody knows."""
+        streams = LogStreams(len(self.streams))
         for sequence in sequences:
             self.streams[streams.holding(sequence)].claims.append((claimant, sequence))
 
