@@ -1,11 +1,13 @@
-"""Removes generations that are neither live nor the previous one."""
+"""Generations of projections: up to where they hold the log, and which of them go."""
 
 from collections.abc import Sequence
+from functools import reduce
 
 from contracts.graph import Partition, Projection
+from contracts.partitions import LogPosition
 from operations.checkpoints import drop_others
 from operations.digest import Stores
-from runtime.bus.port import LiveGenerations
+from runtime.bus.port import LiveGenerations, Log
 from runtime.stores.documents.port import Rows, Table
 
 TABLES: dict[Projection, tuple[str, ...]] = {
@@ -36,6 +38,13 @@ async def drop_unused(
             for generation in await stores.vectors.generations():
                 if generation not in kept_generations:
                     await stores.vectors.drop(generation)
+
+
+async def common_position(log: Log, stored: Sequence[int | Sequence[int]]) -> LogPosition:
+    """Return the place in the log up to which everything is that all of these have, as stored."""
+    count = len((await log.end()).sequences)
+    positions = [LogPosition.of_stored(position, count) for position in stored]
+    return reduce(LogPosition.common, positions)
 
 
 async def _partitions(target: Projection, rows: Rows) -> set[Partition]:

@@ -13,7 +13,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from functools import partial, reduce
+from functools import partial
 from typing import Any
 
 from contracts import subjects
@@ -25,7 +25,7 @@ from operations.checkpoints import Checkpoints
 from operations.comparison import compare
 from operations.digest import Stores
 from operations.due_summaries import Reminder, find_reminders, remind
-from operations.generations import drop_unused
+from operations.generations import common_position, drop_unused
 from operations.newer_events import NewerEvent, newer_event, park
 from operations.retries import retry_outages
 from runtime.bus.codec import decode
@@ -183,7 +183,7 @@ class Rebuild:
             if self.checkpoints:
                 await self.checkpoints.require_intact(target, generation)
         self.initial_pointers = pointers
-        (self.position,) = await self._positions([candidate.position])
+        self.position = await common_position(self.log, [candidate.position])
         self.newer_events = [NewerEvent(**event) for event in candidate.newer]
         self.reminders = [Reminder(**event) for event in candidate.reminders]
         await self.catch_up()
@@ -223,14 +223,10 @@ class Rebuild:
                 await self.checkpoints.require_intact(target, previous_generation)
         self.initial_pointers = pointers
         stored_positions = [pointers[target].complete_to for target in self.targets]
-        self.position = reduce(LogPosition.common, await self._positions(stored_positions))
+        self.position = await common_position(self.log, stored_positions)
         await self.catch_up()
         await self._switch()
         return self._switched()
-
-    async def _positions(self, stored: Sequence[int | Sequence[int]]) -> list[LogPosition]:
-        count = len((await self.log.end()).sequences)
-        return [LogPosition.of_stored(position, count) for position in stored]
 
     def _switched(self) -> dict[str, Any]:
         return {
@@ -372,10 +368,9 @@ class Rebuild:
         Raises ConfigurationError when another rebuild has begun or switched meanwhile: it may have
         dropped what this one made, so its generations must never serve.
         """
-        complete_to = (await retry_outages(self.log.handled_position)).stored
+        complete_to = await retry_outages(self.log.handled_position)
         new_pointers: ProjectionGenerations = {
-            target: self._new_pointer(self.initial_pointers[target], target, complete_to)
-            for target in self.targets
+            target: self._new_pointer(target, complete_to) for target in self.targets
         }
         await retry_outages(partial(self._write_pointers, new_pointers))
         await self.catch_up()
@@ -397,10 +392,8 @@ class Rebuild:
                 await self.checkpoints.record(target, pointer.live, self.position.event_count)
         await self.pointers.write({**pointers, **new_pointers}, revision)
 
-    def _new_pointer(
-        self, old_pointer: GenerationState, target: Projection, complete_to: int | Sequence[int]
-    ) -> GenerationState:
-        previous_generation = None if self.emptied_before else old_pointer.live
-        return GenerationState(
-            self.generations.of(target), previous_generation, old_pointer.highest, complete_to
-        )
+    def _new_pointer(self, target: Projection, complete_to: LogPosition) -> GenerationState:
+        before = self.initial_pointers[target]
+        previous_generation = None if self.emptied_before else before.live
+        generation = self.generations.of(target)
+        return GenerationState(generation, previous_generation, before.highest, complete_to.stored)
