@@ -215,6 +215,7 @@ async def estimate_settings(target: "Target", workspace: str) -> "EstimateSettin
         target.settings_of(ChunkerSettings),
         target.settings_of(ExtractorSettings),
         past=PastCalls.of(groups),
+        workspace=workspace,
     )
 
 

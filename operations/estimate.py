@@ -16,7 +16,7 @@ from runtime.errors import InvalidInput, Poison
 from runtime.models.open import DEFAULT_EMBEDDING_MODEL, open_tokenizer
 from runtime.models.roles import language_model
 from runtime.parsing.names import printable_name
-from services.chunker.settings import ChunkerSettings
+from services.chunker.settings import ChunkerSettings, ChunkingDefaults
 from services.chunker.wiring import cut
 from services.extractor.settings import ExtractorSettings
 from services.extractor.wiring import branch_config, expected_tokens, with_branch_model
@@ -134,13 +134,14 @@ class _Tokens:
 
 class EstimateSettings(NamedTuple):
     """How documents are cut, described and extracted; `branch`: what a branch has other than its
-    origin; `past`: what its calls took so far.
+    origin; `past`: what calls of the `workspace` took so far.
     """
 
     chunker: ChunkerSettings
     extractor: ExtractorSettings
     branch: BranchSettings = NO_BRANCH
     past: PastCalls = NO_CALLS
+    workspace: str = ""
 
 
 async def estimate_cost(
@@ -163,13 +164,13 @@ async def estimate_cost(
             except (InvalidInput, Poison) as error:
                 refused.append(RefusedDocument(printable_name(source.name), str(error)))
 
-    estimate = await estimate_texts(texts(), settings.chunker.chunking, settings)
+    estimate = await estimate_texts(texts(), settings.chunker.chunking_defaults, settings)
     estimate.refused += refused
     return estimate
 
 
 async def estimate_texts(
-    texts: AsyncGenerator[EstimatedText], chunking: Chunking, settings: EstimateSettings
+    texts: AsyncGenerator[EstimatedText], chunking: ChunkingDefaults, settings: EstimateSettings
 ) -> CostEstimate:
     """Cut and count the texts as `estimate_cost` does, by `chunking` where they have none of their
     own.
@@ -177,9 +178,8 @@ async def estimate_texts(
     tokenizer = open_tokenizer()
     counting = _Counting(settings, tokenizer.count)
     async for text in texts:
-        own_chunking = text.chunking
         try:
-            text_chunking = own_chunking.over(chunking) if own_chunking else chunking
+            text_chunking = chunking.of(settings.workspace, text.chunking)
             chunks = await cut(text.text, tokenizer, text_chunking)
         except (Poison, ValueError) as error:
             refused_document = RefusedDocument(printable_name(text.name), str(error))

@@ -38,7 +38,7 @@ from runtime.errors import InvalidInput, NewerVersion, Poison
 from runtime.models.roles import language_model
 from runtime.plugins.chunking import check_chunker
 from runtime.stores.open import open_documents
-from services.chunker.settings import ChunkerSettings
+from services.chunker.settings import ChunkerSettings, ChunkingDefaults
 from services.extractor.settings import ExtractorSettings
 from services.extractor.wiring import branch_config
 
@@ -66,16 +66,14 @@ async def check(log: Log, target: Target, origin: str, options: BranchOptions) -
             "types of entities: name one by LLM_BASE_URL or LLM_API_KEY, or change the chunking"
         )
     branch_config(extractor, settings)
-    _chunking(target, settings)
+    _chunking(target, origin, settings)
 
 
-def _chunking(target: Target, settings: BranchSettings) -> Chunking:
-    usual_chunking = target.settings_of(ChunkerSettings).chunking
-    if settings.chunking is None:
-        return usual_chunking
+def _chunking(target: Target, origin: str, settings: BranchSettings) -> Chunking:
+    defaults = target.settings_of(ChunkerSettings).chunking_defaults
     try:
-        check_chunker(settings.chunking)
-        return settings.chunking.over(usual_chunking).bounded()
+        check_chunker(settings.chunking or Chunking())
+        return defaults.of(origin, settings.chunking)
     except ValueError as error:
         raise InvalidInput(f"the chunking cannot be used: {error}") from None
 
@@ -97,8 +95,10 @@ async def estimate(
             target.settings_of(ExtractorSettings),
             options.settings,
             await _past_calls(pointers, target, origin),
+            origin,
         )
-        return await estimate_texts(texts, _chunking(target, options.settings), settings)
+        chunking = ChunkingDefaults(_chunking(target, origin, options.settings))
+        return await estimate_texts(texts, chunking, settings)
 
 
 async def _past_calls(pointers: LiveGenerations, target: Target, workspace: str) -> PastCalls:

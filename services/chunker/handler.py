@@ -21,6 +21,7 @@ from runtime.text.ballast import LeftOut
 from services.chunker.cut_by_meaning import cut_by_meaning
 from services.chunker.cut_by_plugin import cut_by_plugin
 from services.chunker.domain import custom_knowledge, document
+from services.chunker.domain.defaults import ChunkingDefaults
 from services.chunker.domain.figures import FigureLimits, FiguresToDescribe
 from services.chunker.domain.parts import chunks_created_events, split_into_parts
 from services.chunker.port import Cutters
@@ -42,12 +43,12 @@ async def on_document_added(
     *,
     blobs: Blobs,
     cutters: Cutters,
-    chunking: Chunking,
+    chunking: ChunkingDefaults | Chunking,
     limits: DocumentLimits,
     versions: DocumentVersions = ALL_WANTED,
 ) -> AsyncGenerator[Event]:
-    """Cut the document into chunks, unless it is deleted or cancelled. `chunking` is used where it
-    sets none itself; its figures are listed to be described, where `limits` has any.
+    """Cut the document into chunks, unless it is deleted or cancelled. `chunking` holds for what it
+    does not say itself; its figures are listed to be described, where `limits` has any.
 
     A version that a newer one has replaced is cut all the same: the projections need its number of
     chunks to remove those that the newer version no longer has. Raises Poison, here or from the
@@ -59,7 +60,8 @@ async def on_document_added(
     version = version_added(delivery, delivery.event)
     if await versions.obsolete(delivery.workspace, version) in ("deleted", "cancelled"):
         return _cut_in_thread(())
-    document_chunking = _document_chunking(event, chunking)
+    defaults = ChunkingDefaults(chunking) if isinstance(chunking, Chunking) else chunking
+    document_chunking = _document_chunking(event, delivery.workspace, defaults)
     if knowledge := await _knowledge(event, blobs):
         _check_chunk_count(len(knowledge.chunks), limits.max_chunks)
         chunks = custom_knowledge.chunks(
@@ -108,10 +110,12 @@ def _own_chunks(
     yield from document.chunks(document_id, source, tokens, chunking, left_out, cut)
 
 
-def _document_chunking(event: DocumentAdded, defaults: Chunking) -> Chunking:
+def _document_chunking(
+    event: DocumentAdded, workspace: str, defaults: ChunkingDefaults
+) -> Chunking:
     """Return how the document is cut. Raises Poison for what does not go together."""
     try:
-        return event.chunking.over(defaults).bounded() if event.chunking else defaults
+        return defaults.of(workspace, event.chunking)
     except ValidationError as error:
         reasons = "; ".join(fault["msg"] for fault in error.errors())
         raise Poison(

@@ -31,7 +31,7 @@ def main() -> None:
             on_document_added,
             blobs=bus.blobs,
             cutters=Cutters(open_tokenizer(), InstalledChunkers(), sentence_vector),
-            chunking=settings.chunking,
+            chunking=settings.chunking_defaults,
             limits=DocumentLimits(
                 settings.max_text_bytes,
                 settings.max_chunks_per_document,
