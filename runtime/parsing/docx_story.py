@@ -35,7 +35,7 @@ from runtime.parsing.omissions import (
     Omissions,
 )
 from runtime.parsing.symbols import symbol
-from runtime.parsing.tables import cell, markdown
+from runtime.parsing.tables import cell, with_headers
 
 _MARKS = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-", "ptab": "\t"}
 _NUMBER_FIELDS = ("PAGE", "NUMPAGES", "SECTIONPAGES")
@@ -348,7 +348,7 @@ class Story:
         if len(rows) == 1 and len(rows[0]) == 1:  # a frame around text
             yield rows[0][0]
         elif rows:
-            yield markdown([[cell(words) for words in row] for row in rows])
+            yield from with_headers([[cell(words) for words in row] for row in rows])
 
     def _rows(self, table: Element) -> list[list[str]]:
         grid = Grid()

@@ -18,7 +18,7 @@ from runtime.parsing.office_parts import (
     number,
 )
 from runtime.parsing.omissions import DELETION, EMBEDDED, HIDDEN_TEXT, MEDIA, Omissions
-from runtime.parsing.tables import MAX_CELLS, cell, markdown
+from runtime.parsing.tables import MAX_CELLS, cell, with_headers
 
 SHAPES = frozenset(
     {
@@ -111,7 +111,8 @@ class OdfStory:
         elif name == "list":
             yield "\n".join(self._list(element, 0))
         elif name == "table":
-            yield markdown([[cell(words) for words in row] for row in self._rows(element)])
+            if rows := [[cell(words) for words in row] for row in self._rows(element)]:
+                yield from with_headers(rows)
         elif name == "annotation":
             yield self.comment(element)
         elif name in SHAPES:

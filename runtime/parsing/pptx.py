@@ -24,7 +24,7 @@ from runtime.parsing.figures import Figures, box_of, unkept
 from runtime.parsing.office_parts import attribute, local
 from runtime.parsing.omissions import EMBEDDED, HIDDEN_SLIDE, MEDIA, Omissions
 from runtime.parsing.package import DAMAGE, check, damaged
-from runtime.parsing.tables import cell, markdown
+from runtime.parsing.tables import cell, with_headers
 
 WHAT = "a presentation"
 
@@ -119,12 +119,12 @@ def _frame(frame: GraphicFrame, omissions: Omissions) -> Iterator[str]:
     counted.
     """
     if frame.has_table:
-        yield markdown(
-            [
-                [cell(table_cell.text_frame.text) for table_cell in row.cells]
-                for row in frame.table.rows
-            ]
-        )
+        rows = [
+            [cell(table_cell.text_frame.text) for table_cell in row.cells]
+            for row in frame.table.rows
+        ]
+        if rows:
+            yield from with_headers(rows)
         return
     if frame.has_chart:
         yield "\n\n".join(chart_text(_root(frame.chart_part.blob)))

@@ -39,6 +39,25 @@ def markdown(rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(_line(row) for row in (head, ["---"] * width, *body))
 
 
+def with_headers(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Yield the tables that the table of a text becomes, its first row being the header: a long one
+    is cut into blocks that each have it.
+    """
+    head, *body = rows
+    table: list[Sequence[str]] = []
+    size = 0
+    # A long header at most doubles the text.
+    limit = max(BLOCK, sum(map(len, head)))
+    for row in body:
+        if size >= limit:
+            yield markdown([head, *table])
+            table = []
+            size = 0
+        table.append(row)
+        size += sum(len(words) + 3 for words in row)
+    yield markdown([head, *table])
+
+
 def blocks(rows: Iterable[Row], heading: str = "") -> Iterator[str]:
     """A long table in blocks: headings, the lines above the table, and tables that all have the
     header.

@@ -5,7 +5,7 @@ import pytest
 from runtime.errors import InvalidInput
 from runtime.parsing import csv, tables
 from runtime.parsing.files import parse
-from runtime.parsing.tables import blocks, markdown
+from runtime.parsing.tables import blocks, markdown, with_headers
 from tests.support import office_files as office
 
 
@@ -165,3 +165,16 @@ async def test_one_long_string_many_times_is_refused_before_it_fills_the_memory(
 async def test_too_many_sheets_are_refused() -> None:
     with pytest.raises(InvalidInput, match=r"a.xlsx: has 257 sheets, at most 256 are read"):
         await parse(office.xlsx({f"s{number}": [] for number in range(257)}), "a.xlsx")
+
+
+def test_a_long_table_of_a_text_has_its_header_in_each_block() -> None:
+    rows = [["Harbour", "Keeper"], *([f"Port {number}", "Oda " * 10] for number in range(40))]
+    tables = list(with_headers(rows))
+    assert len(tables) > 3
+    assert all(table.startswith("| Harbour | Keeper |\n| --- | --- |\n") for table in tables)
+    lines = [line for table in tables for line in table.splitlines()[2:]]
+    assert [line.split(" | ")[0] for line in lines] == [f"| Port {number}" for number in range(40)]
+    assert list(with_headers(rows[:3])) == [markdown(rows[:3])], "a short one stays as it was"
+    assert list(with_headers(rows[:1])) == [markdown(rows[:1])]
+    long_header = [["name " * 400, "b"], *rows[1:]]
+    assert sum(map(len, with_headers(long_header))) < 3 * len(markdown(long_header))
