@@ -7,10 +7,16 @@ from dataclasses import dataclass
 
 from lightstream_rag.client import AsyncLightstream
 from lightstream_rag.models import Document
-from runtime.errors import Unavailable
+from runtime.errors import BudgetSpent, ServiceError, Unavailable
 
 INTERVAL = 0.5
 """Seconds between two polls, more when a poll itself takes long."""
+
+PREFIX = f"{BudgetSpent.__name__}: "
+"""What an error that is kept with an event begins with."""
+
+STALLED = 10.0
+"""Seconds without any progress after which it is asked why."""
 
 MAX_SILENCE = 120.0
 """Seconds the query service may be silent while it is started again."""
@@ -76,14 +82,17 @@ async def wait_for_documents(
     """Wait until every wanted document is through, and return their statuses. `show` gets each new
     look.
 
-    `wanted` gives when each document's text was added: a status of an older text does not count.
+    `sequences` gives when each document's text was added: a status of an older text does not count.
     `chunk_counts`: chunks that a document has at least, where it is to have more than before.
     `caught_up` says whether statuses show all of the log that is meant; before that a document
     without a status is still to come. It is not asked about documents with one, as one event that
-    has to be tried again would hold up all the others. Raises `Unavailable` when the query service
-    is silent for long.
+    has to be tried again would hold up all the others.
+
+    Raises `Unavailable` when the query service is silent for long, BudgetSpent when nothing moves
+    because the budget of the workspace is spent.
     """
-    answered_at = time.monotonic()
+    answered_at = moved_at = time.monotonic()
+    shown_stages: list[Stage] = []
     while True:
         since = time.monotonic()
         try:
@@ -97,7 +106,10 @@ async def wait_for_documents(
             await asyncio.sleep(INTERVAL)
             continue
         answered_at = time.monotonic()
-        show(stages(documents, len(sequences)))
+        new_stages = stages(documents, len(sequences))
+        moved_at = moved_at if new_stages == shown_stages else answered_at
+        shown_stages = new_stages
+        show(shown_stages)
         # Once caught up, a document that has no status was deleted meanwhile.
         complete = is_current or len(documents) == len(sequences)
         unfinished_documents = [
@@ -108,7 +120,25 @@ async def wait_for_documents(
         ]
         if complete and not unfinished_documents:
             return documents
+        if answered_at - moved_at >= STALLED:
+            final_count = sum(document.is_final for document in documents)
+            await _refuse_spent_budget(client, f"{final_count} of {len(sequences)} documents")
         await asyncio.sleep(max(INTERVAL, 4 * (time.monotonic() - since)))
+
+
+async def _refuse_spent_budget(client: AsyncLightstream, progress: str) -> None:
+    """Raise BudgetSpent if events of the workspace wait for money. They stay, and go on with it."""
+    try:
+        waiting_events = await client.parked_events()
+    except ServiceError:
+        return
+    for waiting in waiting_events:
+        if waiting.reason == "over-budget":
+            raise BudgetSpent(
+                f"{waiting.error.removeprefix(PREFIX)}: {progress} are worked on, and the others "
+                "wait until it begins anew or is raised: lightstream budget set --workspace "
+                f"{waiting.workspace}"
+            )
 
 
 def _is_final(document: Document, at: int) -> bool:

@@ -7,12 +7,24 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationIn
 from contracts.chunking import STRATEGIES, Chunking
 from contracts.events import BranchSettings
 from contracts.events.branches import MAX_INSTRUCTIONS
+from runtime.errors import ConfigurationError
 
 NOTHING_OTHER = (
     "say what is to be other: extract_model, prompt, entity_types, chunk_size, chunk_overlap or "
     "chunking"
 )
 """Of options by which a branch would be as its origin."""
+
+
+def check_instructions(text: str) -> None:
+    """Raise ValueError for instructions that do not tell the model the form in which answers are
+    read.
+    """
+    if "{form}" not in text:
+        raise ValueError(
+            "the prompt lacks {form}, where it is told in which form answers are read; it may have "
+            "{types}, {rows}, {entities}, {language} and {examples}, too"
+        )
 
 
 class BranchOptions(BaseModel):
@@ -44,6 +56,26 @@ class BranchOptions(BaseModel):
         default=None, ge=0, le=1e12, description="what it may cost, in money"
     )
     budget_tokens: int | None = Field(default=None, ge=0, le=10**15)
+
+    @field_validator("prompt")
+    @classmethod
+    def _names_form(cls, prompt: str) -> str:
+        if prompt:
+            check_instructions(prompt)
+        return prompt
+
+    @field_validator("entity_types")
+    @classmethod
+    def _is_guidance(cls, entity_types: str) -> str:
+        if entity_types:
+            # Who has no types of its own reads no YAML.
+            from runtime.extraction_guidance import parse_guidance  # noqa: PLC0415
+
+            try:
+                parse_guidance(entity_types.encode(), "the branch's entity types")
+            except ConfigurationError as error:
+                raise ValueError(str(error)) from None
+        return entity_types
 
     @field_validator("chunk_overlap")
     @classmethod

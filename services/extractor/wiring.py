@@ -7,18 +7,14 @@ from typing import NamedTuple
 from contracts.events import BranchSettings
 from contracts.names import clean_text
 from contracts.values import Chunk
+from runtime.branch_options import check_instructions
 from runtime.errors import ConfigurationError
 from runtime.models.batches.rules import BatchRules
 from services.extractor.domain.extraction import Extraction
 from services.extractor.domain.gleaning import merge_rounds
 from services.extractor.domain.guidance import ExtractionConfig, Guidance
 from services.extractor.domain.parsing import parse_answer
-from services.extractor.domain.prompt import (
-    check_instructions,
-    continue_prompt,
-    system_prompt,
-    user_prompt,
-)
+from services.extractor.domain.prompt import continue_prompt, system_prompt, user_prompt
 from services.extractor.domain.row_collector import MAX_DESCRIPTION
 from services.extractor.settings import ExtractorSettings
 

@@ -1,24 +1,18 @@
-"""Reads the YAML file in which an installation sets its own entity types and examples. Errors name
-the line.
+"""The entity types and examples that an installation or a branch sets in a YAML file, as the prompt
+has them.
 
-Keys, all optional: `entity_types_guidance` (lines of text, a list of types, or types with their
-meanings), `entity_extraction_examples` and `entity_extraction_json_examples` (lists of texts).
 `{tuple_delimiter}` and `{completion_delimiter}` in an example stand for the marks of the row
 format.
 """
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import NoReturn, cast
-
-import yaml
 
 from runtime.errors import ConfigurationError
+from runtime.extraction_guidance import GuidanceFile
+from runtime.extraction_guidance import parse_guidance as parse_file
 from services.extractor.domain.guidance import COMPLETION_MARK, DELIMITER, Guidance, type_lines
 
 VARIABLE = "ENTITY_TYPE_PROMPT_FILE"
-LARGEST = 256 * 1024
-"""Bytes that the file may have."""
 
 
 def read_guidance(path: str) -> Guidance:
@@ -36,88 +30,21 @@ def parse_guidance(content: bytes, name: str) -> Guidance:
     """Return the guidance in the bytes of such a file, as `read_guidance` does. Errors begin with
     `name`.
     """
-    return _Reader(content, name).guidance()
+    return _guidance(parse_file(content, name))
 
 
-class _Reader:
-    def __init__(self, content: bytes, name: str) -> None:
-        self._content = content
-        self._name = name
-
-    def guidance(self) -> Guidance:
-        values: dict[str, object] = {}
-        for key, node in self._entries():
-            name = self._text(key)
-            if name not in _FIELDS:
-                self._fail(
-                    key, f"`{name}` is no key of this file; the keys are {', '.join(_FIELDS)}"
-                )
-            field, read = _FIELDS[name]
-            values[field] = read(self, node)
-        return Guidance(**values)  # pyright: ignore[reportArgumentType]  # each reader gives its field's type
-
-    def _entries(self) -> list[tuple[yaml.Node, yaml.Node]]:
-        try:
-            size = len(self._content)
-            if size > LARGEST:
-                self._fail(None, f"it has {size} bytes, at most {LARGEST} are read")
-            text = self._content.decode("utf-8")
-            root = cast("yaml.Node | None", yaml.compose(text, Loader=yaml.SafeLoader))
-        except UnicodeDecodeError as error:
-            raise ConfigurationError(f"{self._name} is not UTF-8") from error
-        except yaml.MarkedYAMLError as error:
-            position = error.problem_mark or error.context_mark
-            where = f" line {position.line + 1}" if position else ""
-            raise ConfigurationError(
-                f"{self._name}{where}: {error.problem or error.context}"
-            ) from error
-        except yaml.YAMLError as error:
-            raise ConfigurationError(f"{self._name}: {error}") from error
-        if root is None:
-            return []
-        if not isinstance(root, yaml.MappingNode):
-            self._fail(root, "the file must be a mapping of keys to values")
-        return root.value
-
-    def types(self, node: yaml.Node) -> str:
-        """Return the entity types of a text, a list or a mapping as lines of the prompt."""
-        if isinstance(node, yaml.MappingNode):
-            types = {
-                self._text(key): self._text(value, may_be_empty=True) for key, value in node.value
-            }
-        elif isinstance(node, yaml.SequenceNode):
-            types = {self._text(item): "" for item in node.value}
-        else:
-            return self._text(node)
-        return type_lines(types) if types else self._fail(node, "at least one type is needed")
-
-    def rows(self, node: yaml.Node) -> tuple[str, ...]:
-        """Return examples in the row format, with the marks filled in."""
-        return tuple(
-            text.replace("{tuple_delimiter}", DELIMITER).replace(
-                "{completion_delimiter}", COMPLETION_MARK
-            )
-            for text in self.texts(node)
-        )
-
-    def texts(self, node: yaml.Node) -> tuple[str, ...]:
-        """Return the texts of a list, or a single text as a list of one."""
-        items = node.value if isinstance(node, yaml.SequenceNode) else [node]
-        return tuple(self._text(item) for item in items)
-
-    def _text(self, node: yaml.Node, *, may_be_empty: bool = False) -> str:
-        if not isinstance(node, yaml.ScalarNode):
-            self._fail(node, "a text is expected here")
-        text = str(node.value).strip()
-        return text if text or may_be_empty else self._fail(node, "this must not be empty")
-
-    def _fail(self, node: yaml.Node | None, reason: str) -> NoReturn:
-        where = f" line {node.start_mark.line + 1}" if node else ""
-        raise ConfigurationError(f"{self._name}{where}: {reason}")
+def _guidance(file: GuidanceFile) -> Guidance:
+    defaults = Guidance()
+    types = file.types if isinstance(file.types, str) else type_lines(dict(file.types or {}))
+    return Guidance(
+        types=types or defaults.types,
+        examples=defaults.examples
+        if file.examples is None
+        else tuple(map(_with_marks, file.examples)),
+        json_examples=defaults.json_examples if file.json_examples is None else file.json_examples,
+    )
 
 
-_FIELDS: dict[str, tuple[str, Callable[[_Reader, yaml.Node], object]]] = {
-    "entity_types_guidance": ("types", _Reader.types),
-    "entity_extraction_examples": ("examples", _Reader.rows),
-    "entity_extraction_json_examples": ("json_examples", _Reader.texts),
-}
+def _with_marks(example: str) -> str:
+    text = example.replace("{tuple_delimiter}", DELIMITER)
+    return text.replace("{completion_delimiter}", COMPLETION_MARK)

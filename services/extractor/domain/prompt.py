@@ -109,17 +109,6 @@ def system_prompt(config: ExtractionConfig) -> str:
     return _PLACEHOLDER.sub(lambda match: values[match[1]], template).rstrip()
 
 
-def check_instructions(text: str) -> None:
-    """Raise ValueError for instructions that do not tell the model the form in which answers are
-    read.
-    """
-    if "{form}" not in text:
-        raise ValueError(
-            "the prompt lacks {form}, where it is told in which form answers are read; it may have "
-            "{types}, {rows}, {entities}, {language} and {examples}, too"
-        )
-
-
 def user_prompt(config: ExtractionConfig, text: str, headings: Sequence[str] = ()) -> str:
     """Return the user message for one passage. Headings are cut to 80 characters each."""
     path = " → ".join(" ".join(heading.split())[:_LONGEST_HEADING] for heading in headings)[

@@ -196,3 +196,20 @@ def test_a_command_that_waits_says_for_what_in_one_line(capsys: pytest.CaptureFi
     finally:
         set_on_retry_hooks(before)
     assert capsys.readouterr().err == "waits 15 s: the language model is paused\n"
+
+
+@pytest.mark.parametrize(
+    ("option", "text", "cause"),
+    [
+        ("--prompt", "Extract.", "the prompt lacks {form}"),
+        ("--entity-types", "ships: [Ship]", "`ships` is no key of this file"),
+    ],
+)
+def test_a_file_that_no_branch_can_use_is_refused_at_once(
+    tmp_path: Path, option: str, text: str, cause: str
+) -> None:
+    file = tmp_path / "file"
+    file.write_text(text, "utf-8")
+    result = run(app, ["branch", "create", "small", option, str(file), "--json"])
+    assert result.exit_code == 2
+    assert cause in json.loads(result.output)["error"]["message"]

@@ -81,7 +81,9 @@ def test_digests_and_questions_are_of_the_workspace_that_is_named() -> None:
 
 
 def test_a_branch_is_a_command_whose_name_and_texts_are_no_options() -> None:
-    branch = BranchOptions(name="small", prompt="{form}", entity_types="--yes", chunk_overlap=0)
+    # As an order arrives, unchecked.
+    branch = BranchOptions(name="small", prompt="{form}", chunk_overlap=0)
+    branch = branch.model_copy(update={"entity_types": "--yes"})
     order = replace(
         ORDER, step="branch-estimate", workspace="papers", reason="--yes", branch=branch
     )

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from runtime.errors import ConfigurationError
-from services.extractor.adapters.guidance_file import LARGEST, read_guidance
+from runtime.extraction_guidance import LARGEST
+from services.extractor.adapters.guidance_file import read_guidance
 from services.extractor.domain.guidance import (
     COMPLETION_MARK,
     DELIMITER,

@@ -9,7 +9,7 @@ from lightstream_rag.client import AsyncLightstream
 from lightstream_rag.models import Document
 from operations import progress
 from operations.progress import Stage, stages, wait_for_documents
-from runtime.errors import Unavailable
+from runtime.errors import BudgetSpent, Unavailable
 
 
 def document(id: str, status: str, chunks: int = 0, sequence: int = 1, **counts: int) -> Document:
@@ -23,8 +23,11 @@ class Service:
 
     def __init__(self, *answers: list[Document] | None) -> None:
         self.looks, self.asked = list(answers), 0
+        self.parked: list[dict[str, Any]] = []
 
     def __call__(self, request: httpx.Request) -> httpx.Response:
+        if request.url.path == "/operations/parked":
+            return httpx.Response(200, json={"parked": self.parked})
         page = int(request.content.split(b'"page":')[1].split(b",")[0])
         answer = self.looks[0]
         if answer is None:
@@ -149,3 +152,33 @@ async def test_a_service_that_stays_silent_is_an_error(monkeypatch: pytest.Monke
     async with Service(None, None, None).client() as client:
         with pytest.raises(Unavailable, match="starting"):
             await wait_for_documents(client, {"a": 1}, now, lambda _: None)
+
+
+async def test_waiting_ends_when_the_budget_is_spent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "STALLED", 0.0)
+    parked = {
+        "workspace": "w",
+        "reason": "retried",
+        "events": 1,
+        "durables": ["extractor"],
+        "first": 3,
+        "type": "ChunksCreated",
+        "version": 1,
+        "document": "b",
+        "error": "the budget of 5 EUR is spent (5.0100)",
+        "summary": "",
+    }
+    service = Service([document("a", "processed", 1), document("b", "processing", 2)])
+    service.parked = [parked]
+    looks = 0
+
+    def show(_: list[Stage]) -> None:
+        nonlocal looks
+        looks += 1
+        if looks == 3:
+            service.parked = [parked | {"reason": "over-budget"}]
+
+    async with service.client() as client:
+        with pytest.raises(BudgetSpent, match=r"5.0100.*: 1 of 2 documents are worked on"):
+            await wait_for_documents(client, {"a": 1, "b": 1}, now, show)
+    assert looks >= 3

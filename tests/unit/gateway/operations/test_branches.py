@@ -90,6 +90,9 @@ async def test_an_estimate_and_a_branch_are_ordered_and_their_outcome_is_the_wor
         ({"chunking": "No Name"}, "there is no strategy 'No Name'"),
         ({"name": "small"}, "a name is used once"),
         ({"prompt": "x" * 65537}, "65536"),
+        ({"prompt": "Extract."}, "the prompt lacks {form}"),
+        ({"entity_types": "ships: [Ship]"}, "line 1: `ships` is no key of this file"),
+        ({"entity_types": "entity_types_guidance: [Ship"}, "the branch's entity types line 1"),
     ],
 )
 async def test_a_branch_of_no_use_is_refused_before_anything_is_ordered(
