@@ -19,6 +19,9 @@ MAX_SETS = 32
 MAX_ITEMS = 4_000
 """Entities and relations that are kept for each."""
 
+MAX_WEIGHTS = 20_000
+"""Weights that are kept for each: a look at hubs asks for those of all their relations."""
+
 
 class RestrictedItems:
     """Restricts entities and relations, and keeps each by its revision. Where documents come, go,
@@ -28,6 +31,9 @@ class RestrictedItems:
     def __init__(self) -> None:
         self._kept: LRUCache[
             frozenset[str], LRUCache[tuple[Partition, Key], tuple[int, Entity | Relation | None]]
+        ] = LRUCache(MAX_SETS)
+        self._kept_weights: LRUCache[
+            frozenset[str], LRUCache[tuple[Partition, Key], tuple[int, float | None]]
         ] = LRUCache(MAX_SETS)
         self._supports = KeptSupports()
 
@@ -74,9 +80,26 @@ class RestrictedItems:
 
         What documents say is read only where the lists of chunks do not tell.
         """
-        by_lists = await listed_weights(items, documents, graph, contributions)
-        weights = {key: weight for key, weight in by_lists.items() if weight is not None}
-        further_items = [item for item in items if key_of(item) not in by_lists]
-        for item in await self.restrict(further_items, documents, graph, contributions):
-            weights[key_of(item)] = item.weight if isinstance(item, Relation) else 1.0
-        return weights
+        kept_weights = self._kept_weights.get(documents)
+        if kept_weights is None:
+            kept_weights = self._kept_weights[documents] = LRUCache(MAX_WEIGHTS)
+        weights: dict[Key, float | None] = {}
+        missing_items: list[T] = []
+        for item in items:
+            key = key_of(item)
+            revision, weight = kept_weights.get((graph, key), (-1, None))
+            if revision == item.revision:
+                weights[key] = weight
+            else:
+                missing_items.append(item)
+        if missing_items:
+            by_lists = await listed_weights(missing_items, documents, graph, contributions)
+            for item in missing_items:
+                if (key := key_of(item)) in by_lists:
+                    kept_weights[graph, key] = item.revision, by_lists[key]
+            weights |= by_lists
+        further_items = [item for item in missing_items if key_of(item) not in weights]
+        if further_items:
+            for item in await self.restrict(further_items, documents, graph, contributions):
+                weights[key_of(item)] = item.weight if isinstance(item, Relation) else 1.0
+        return {key: weight for key, weight in weights.items() if weight is not None}

@@ -27,7 +27,7 @@ class CountedContributions:
 
     def __init__(self, *names: str) -> None:
         self.names = names
-        self.reads = 0
+        self.reads = self.looks_for_edits = 0
 
     async def of(
         self,
@@ -42,6 +42,7 @@ class CountedContributions:
         return [replace(SUPPORT, names=self.names or tuple(names))]
 
     async def edited_keys(self, partition: Partition, keys: Collection[Key]) -> set[Key]:
+        self.looks_for_edits += 1
         return set(keys) if self.names else set()
 
     async def in_chunks(
@@ -92,3 +93,24 @@ async def test_a_relation_whose_end_people_renamed_is_looked_at_each_time() -> N
                 [replace(USE, revision=1 + reads)], DOCUMENTS, GRAPH, contributions
             )
         assert contributions.reads == reads
+
+
+async def test_a_weight_is_kept_until_the_revision_or_what_is_seen_changes() -> None:
+    contributions = CountedContributions()
+    items = RestrictedItems()
+    used_often = replace(
+        USE, weight=2.0, source_ids=("open-chunk-000", "secret-chunk-000"), support=2
+    )
+    looks = [(used_often, DOCUMENTS), (replace(used_often, revision=2), DOCUMENTS)]
+    looks += [(used_often, frozenset({"open", "secret"})), (used_often, frozenset({"lamp"}))]
+    weights: list[float | None] = []
+    for relation, documents in looks:
+        for _ in range(3):
+            by_key = await items.weights([relation], documents, GRAPH, contributions)
+            weights.append(by_key.get(USE.key))
+    assert weights == [1.0] * 6 + [2.0] * 3 + [None] * 3
+    assert (contributions.looks_for_edits, contributions.reads) == (4, 0)
+    renamed = CountedContributions("Radium", "Clock")
+    for _ in range(2):
+        await RestrictedItems().weights([USE], DOCUMENTS, GRAPH, renamed)
+    assert renamed.looks_for_edits == 4
