@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from contracts.access import Access
     from lightstream_rag.client import AsyncLightstream
-    from lightstream_rag.document_access import AccessExplanation, DocumentAccess
+    from lightstream_rag.document_access import AccessExplanation, DocumentAccess, StatedAccess
 
 # `--help` answers at once: the client is loaded by the command that needs it.
 
@@ -59,6 +59,8 @@ def show(
             print_json(access.model_dump())
         else:
             echo(_sentence(access))
+            for older_access in access.older_lists:
+                echo(line(f"until its new text is processed only who {_readers(older_access)}"))
 
 
 @app.command("set")
@@ -161,9 +163,13 @@ async def _id_of(client: "AsyncLightstream", id_or_path: str) -> str:
 def _sentence(access: "DocumentAccess") -> str:
     if access.access is None:
         return "everyone of the workspace may see it"
-    denial = f", not {', '.join(access.access.deny)}" if access.access.deny else ""
-    names = ", ".join(access.access.allow) or "nobody but who sees all documents"
-    return line(f"{names} may see it{denial}; {_since(access)}")
+    return line(f"{_readers(access.access)}; {_since(access)}")
+
+
+def _readers(access: "StatedAccess") -> str:
+    denial = f", not {', '.join(access.deny)}" if access.deny else ""
+    names = ", ".join(access.allow) or "nobody but who sees all documents"
+    return f"{names} may see it{denial}"
 
 
 def _since(access: "DocumentAccess") -> str:

@@ -43,3 +43,19 @@ def access_of(allow: Sequence[str], deny: Sequence[str]) -> Access | None:
     if not (allow or deny):
         return None
     return Access(allow=tuple(allow) or (EVERYONE,), deny=tuple(deny))
+
+
+def narrowed(first: Access | None, second: Access | None) -> Access | None:
+    """Return an access that admits nobody whom either of them does not admit. Who is allowed by
+    different principals of the two is left out, too.
+    """
+    if first is None or second is None:
+        return first or second
+    if EVERYONE in first.allow:
+        allow = second.allow
+    elif EVERYONE in second.allow:
+        allow = first.allow
+    else:
+        allow = tuple(name for name in first.allow if name in second.allow)
+    deny = tuple(dict.fromkeys((*first.deny, *second.deny)))
+    return Access(allow=allow, deny=deny) if len(deny) <= MAX_PRINCIPALS else Access(allow=())

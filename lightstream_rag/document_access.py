@@ -25,13 +25,15 @@ class StatedAccess(ResponseModel):
 
 class DocumentAccess(ResponseModel):
     """Who may see a document. `access` None: everyone of the workspace; `changed_at`, `changed_by`:
-    when and in whose name that was said, None where it never was.
+    when and in whose name that was said, None where it never was; `older_lists`: of older texts, of
+    which something is left until the new one is processed, and which must admit who sees it, too.
     """
 
     document_id: str
     access: StatedAccess | None = None
     changed_at: str | None = None
     changed_by: str | None = None
+    older_lists: tuple[StatedAccess, ...] = ()
 
 
 class AccessExplanation(DocumentAccess):

@@ -5,7 +5,8 @@ from contextlib import aclosing
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from contracts.access import Access
+from contracts.access import Access, narrowed
+from contracts.access_of_texts import MOVING, AccessOfTexts
 from contracts.envelope import Envelope, wrap
 from contracts.events import AccessChanged, DocumentAdded, DocumentDeleted, DocumentErased, Event
 from contracts.ids import event_id
@@ -29,15 +30,23 @@ class AccessStatement(NamedTuple):
 
 
 class AccessState(NamedTuple):
-    """Who may see a document, and the statement that said so: None where none did.
-
-    `is_there`: it is neither deleted nor unknown. `sequence`: of the last event that matters.
+    """Who may see a document, as if something of all of its texts were left, and the statement that
+    said so of the newest one: None where none did. `sequence`: of the last event that matters.
     """
 
-    is_there: bool = False
-    access: Access | None = None
+    texts: AccessOfTexts = AccessOfTexts()
     stated: AccessStatement | None = None
     sequence: int = 0
+
+    @property
+    def is_there(self) -> bool:
+        """Return whether the document is neither deleted nor unknown."""
+        return self.texts.is_there
+
+    @property
+    def access(self) -> Access | None:
+        """Return who may see its newest text."""
+        return self.texts.access
 
 
 class Changed(NamedTuple):
@@ -53,7 +62,7 @@ async def access_statements(log: Log, workspace: str, id: str) -> list[AccessSta
     is left out. Raises `Unavailable`.
     """
     statements: list[AccessStatement] = []
-    for kind in (DocumentAdded, AccessChanged, DocumentDeleted, DocumentErased):
+    for kind in MOVING:
         async with aclosing(log.history(workspace, id, kind.type_name())) as messages:
             async for message in messages:
                 try:
@@ -72,44 +81,63 @@ def access_state(statements: Iterable[AccessStatement]) -> AccessState:
     state = AccessState()
     for statement in statements:
         event = statement.event
+        of_newest = state.stated
         if isinstance(event, DocumentDeleted | DocumentErased):
-            state = AccessState()
+            of_newest = None
         elif isinstance(event, AccessChanged) or event.access:
-            state = state._replace(access=event.access, stated=statement)
-        is_there = state.is_there or isinstance(event, DocumentAdded)
-        state = state._replace(is_there=is_there, sequence=statement.sequence)
+            of_newest = statement
+        state = AccessState(state.texts.after(event), of_newest, statement.sequence)
     return state
 
 
 async def change_access(
     log: Log, *, workspace: str, id: str, access: Access | None, source: str, reason: str = ""
 ) -> Changed | None:
-    """Publish an AccessChanged and return once the log has it; None for a document the log does not
-    have. What was said last is not said again. Raises `Unavailable`.
+    """Publish that others may see a document, with all that is left of its older texts, and return
+    once the log has it; None for a document the log does not have. What was said last of all of
+    them is not said again. Raises `Unavailable`.
 
     It is said in the branches of the workspace, too: one that was promoted answers, and must not
     show the document until somebody has copied the change.
     """
     id = await existing_id(log, workspace=workspace, id=id)
-    change = await _change_access(log, workspace, id, access, source, reason)
+    event = validated(lambda: AccessChanged(document_id=id, access=access, reason=reason))
+    return await _change_everywhere(log, workspace, event, source)
+
+
+async def change_access_of_text(
+    log: Log, *, workspace: str, id: str, access: Access, source: str
+) -> Changed | None:
+    """Publish that others may see the newest text of a document; see `change_access`."""
+    event = validated(lambda: AccessChanged(document_id=id, access=access, newest_text_only=True))
+    return await _change_everywhere(log, workspace, event, source)
+
+
+async def _change_everywhere(
+    log: Log, workspace: str, event: AccessChanged, source: str
+) -> Changed | None:
+    change = await _change_access(log, workspace, event, source)
     for branch in await read_branches(log, workspace) if change else ():
-        await _change_access(log, branch.workspace, id, access, source, reason)
+        await _change_access(log, branch.workspace, event, source)
     return change
 
 
 async def _change_access(
-    log: Log, workspace: str, id: str, access: Access | None, source: str, reason: str
+    log: Log, workspace: str, event: AccessChanged, source: str
 ) -> Changed | None:
+    id = event.document_id
     state = access_state(await access_statements(log, workspace, id))
     if not state.is_there:
         return None
-    if state.access == access:
+    of_older_texts = () if event.newest_text_only else state.texts.replaced_lists
+    if all(access == event.access for access in (state.access, *of_older_texts)):
         return Changed(id, state.sequence, is_new=False)
-    event = validated(lambda: AccessChanged(document_id=id, access=access, reason=reason))
-    body = access.model_dump_json() if access else ""
+    body = event.access.model_dump_json() if event.access else ""
+    scope = "/newest" if event.newest_text_only else ""
+    cause = f"{workspace}/{id}/{state.sequence}/{body}{scope}"
     envelope: Envelope[Event] = wrap(
         event,
-        id=event_id(f"{workspace}/{id}/{state.sequence}/{body}", AccessChanged.type_name()),
+        id=event_id(cause, AccessChanged.type_name()),
         source=source,
         workspace=workspace,
         time=datetime.now(UTC),
@@ -118,10 +146,22 @@ async def _change_access(
     return Changed(id, await log.publish(envelope), is_new=True)
 
 
-async def access_before_deletion(log: Log, workspace: str, id: str) -> Access | None:
-    """Return who could see a document before it was deleted. Raises `Unavailable`."""
-    statements = await access_statements(log, workspace, id)
+async def access_of_restored(log: Log, workspace: str, event: DocumentAdded) -> Access | None:
+    """Return who may see what the document said in an earlier event, once it says it again: nobody
+    who could not see that text, nor who may not see what it says now, or said before it was
+    deleted. Raises `Unavailable`.
+    """
+    statements = await access_statements(log, workspace, event.document_id)
     deletions = (DocumentDeleted, DocumentErased)
     while statements and isinstance(statements[-1].event, deletions):
         statements.pop()
-    return access_state(statements).access
+    texts = AccessOfTexts()
+    own_access: Access | None = None
+    is_newest = False
+    for statement in statements:
+        texts = texts.after(statement.event)
+        if not isinstance(statement.event, AccessChanged):
+            is_newest = statement.event == event
+        if is_newest:
+            own_access = texts.access
+    return narrowed(own_access, texts.access)

@@ -12,7 +12,7 @@ from contracts.events import DocumentAdded, DocumentCancelled, DocumentDeleted, 
 from contracts.ids import event_id
 from contracts.moments import microseconds
 from contracts.values import DocumentVersion
-from publishing.access import access_before_deletion, change_access
+from publishing.access import access_of_restored, change_access_of_text
 from publishing.current_version import current_version, existing_id
 from publishing.draft import DocumentDraft, validated
 from runtime.bus.codec import decode
@@ -59,7 +59,10 @@ async def add_document(
         is_same_text = content_hash_of(current_event) == draft.content.sha256
         if is_same_text and _says_nothing_new(draft, current_event):
             if access := draft.event.access:
-                await change_access(log, workspace=workspace, id=id, access=access, source=source)
+                # Of a text before this one something may be left, and is not for the same readers.
+                await change_access_of_text(
+                    log, workspace=workspace, id=id, access=access, source=source
+                )
             return Added(id, before, False, current_event.track_id or "", microseconds(at))
         if not (draft.replaces or is_same_text):
             raise OtherText(f"there is another document of the id {id}")
@@ -113,14 +116,13 @@ async def reprocess_document(
 
 
 async def restore_document(log: Log, *, workspace: str, event: DocumentAdded, source: str) -> Added:
-    """Publish what a document said before as its newest version, for those who could see it last.
-    Raises `Unavailable`.
+    """Publish what a document said before as its newest version, for those who could see that text
+    and may see what the document says now, or said last. Raises `Unavailable`.
     """
     id = event.document_id
-    before, current_event, at = await current_version(log, workspace, id)
-    # A deletion forgets who may see the document, so what comes back says it anew. Otherwise what
-    # it said itself may be out of date.
-    access = None if current_event else await access_before_deletion(log, workspace, id)
+    before, _, at = await current_version(log, workspace, id)
+    # What it said itself may be out of date, and a deletion forgets what was said since.
+    access = await access_of_restored(log, workspace, event)
     event = event.model_copy(update={"access": access})
     return await _publish_again(log, workspace, event, source, f"{id}/{before}/restored", at)
 

@@ -124,6 +124,13 @@ class AccessChanged(Event):
     access: Access | None = Field(
         default=None, description="who may see it; absent: everyone of the workspace"
     )
+    newest_text_only: bool = Field(
+        default=False,
+        exclude_if=lambda newest_text_only: not newest_text_only,
+        description=(
+            "true: texts before the newest one keep their lists while anything is left of them"
+        ),
+    )
     reason: str = Field(default="", max_length=1000)
 
     @property

@@ -214,10 +214,11 @@ def _document_text(
     if isinstance(event, DocumentCancelled):
         return f"work on it is stopped{f' by {event.editor}' if event.editor else ''}"
     why = f": {event.reason}" if event.reason else ""
+    texts = "its newest text" if event.newest_text_only else "it"
     if event.access is None:
-        return f"everyone may see it{why}"
+        return f"everyone may see {texts}{why}"
     denial = f", not {', '.join(event.access.deny)}" if event.access.deny else ""
-    return f"{', '.join(event.access.allow) or 'nobody'} may see it{denial}{why}"
+    return f"{', '.join(event.access.allow) or 'nobody'} may see {texts}{denial}{why}"
 
 
 def _edit_text(event: GraphEdited) -> str:

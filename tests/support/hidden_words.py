@@ -4,7 +4,7 @@ own: so whatever shows one of these shows that text.
 
 import asyncio
 import random
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,6 +23,25 @@ KEYS = f"adm:{ADMIN}:*:write,portal:{PORTAL}:*:write"
 
 VIEWERS = ("", "user:ann", "group:legal", "user:bo, group:legal")
 PRINCIPALS = ("user:ann", "user:bo", "group:legal", "group:sales", "everyone")
+PAUSED = (
+    "chunker",
+    "extractor",
+    "merger",
+    "merger-extents",
+    "indexer-chunks",
+    "indexer-graph",
+    "query-status",
+)
+"""Consumers that may be behind when something new is said of a document."""
+BY_PARAGRAPH = {
+    "strategy": "fixed_token",
+    "params": {"split_by_character": "\n\n", "split_by_character_only": True},
+}
+"""Each paragraph is a chunk, so that a shorter text leaves chunks to take away."""
+
+LOOKS = 2
+"""How often a workspace is looked at while consumers are behind."""
+
 HUBS = ("Ada Marlow", "Harbour Office", "Port Elm")
 """What every text speaks of, hidden or not."""
 
@@ -36,10 +55,8 @@ class Text:
     word: str
     begins: int
     ends: int | None = None
-    replaced_at: int | None = None
-    """Where its successor had taken its place everywhere: until then it is seen with the access of
-    that.
-    """
+    gone_at: int | None = None
+    """Where nothing was left of it anywhere."""
     access: list[tuple[int, Access | None]] = field(default_factory=list[Any])
     """What was said while it stood, each with its sequence."""
 
@@ -49,10 +66,14 @@ class Text:
         return f"zor{self.word}vik", f"vexil{self.word}"
 
     def admitted_at(self, sequence: int, viewer: str) -> bool:
-        """Whether the text stood then, and the viewer could see it."""
-        if not self.begins <= sequence < (self.replaced_at or sequence + 1):
+        """Whether anything was left of the text then, and the viewer might see it."""
+        if not self.begins <= sequence < (self.gone_at or sequence + 1):
             return False
-        return admits([access for place, access in self.access if place <= sequence][-1], viewer)
+        return admits(self.access_at(sequence), viewer)
+
+    def access_at(self, sequence: int) -> Access | None:
+        """Who might see it by then."""
+        return [access for place, access in self.access if place <= sequence][-1]
 
 
 def admits(access: Access | None, viewer: str) -> bool:
@@ -75,12 +96,18 @@ class HiddenWords:
     """The workspace `w`, changed at random through its API, and what it must hide."""
 
     choice: random.Random
-    harness: QueryHarness = field(default_factory=lambda: QueryHarness(log=FollowedLog()))
+    log: FollowedLog = field(default_factory=FollowedLog)
     texts: list[Text] = field(default_factory=list[Text])
     words_of_people: set[str] = field(default_factory=set[str])
     """Names into which people merged entities: they stay when their documents go."""
+    look: Callable[[], Awaitable[None]] | None = None
+    """Is called a few times while something is left of older texts."""
+    looks: int = 0
+    windows: list[int] = field(default_factory=list[int])
+    """Places at which something was left of older texts."""
 
     def __post_init__(self) -> None:
+        self.harness = QueryHarness(log=self.log)
         principals = "key:portal=on-behalf"
         config = behind(lightstream_api_keys=KEYS, lightstream_principals=principals)
         self.app: FastAPI = self.harness.app(config)
@@ -106,16 +133,31 @@ class HiddenWords:
 
     def hidden_words(self, viewer: str) -> list[str]:
         """Words that the viewer may find nowhere, not in any past: of documents that it does not
-        see now, and of texts that it could not see while they stood.
+        see now, and of texts that it could never see.
         """
-        end = len(self.harness.log.messages)
         words: list[str] = []
         for text in self.texts:
             if not self.sees(text.id, viewer):
                 words += [text.file_name, *self._words_of(text)]
-            elif not any(text.admitted_at(place, viewer) for place in range(text.begins, end + 1)):
+            elif not self.could_see(text, viewer):
                 words += self._words_of(text)
         return words
+
+    def could_see(self, text: Text, viewer: str) -> bool:
+        """Whether the viewer could see the text at any time."""
+        end = len(self.harness.log.messages)
+        return any(text.admitted_at(place, viewer) for place in range(text.begins, end + 1))
+
+    def saw_beginning(self, text: Text, viewer: str) -> bool:
+        """Whether the viewer saw the document when it got the text: also what was left of others
+        was for it.
+        """
+        return all(
+            admits(sibling.access_at(text.begins), viewer)
+            for sibling in self.texts
+            if sibling.id == text.id
+            and sibling.begins <= text.begins < (sibling.gone_at or text.begins + 1)
+        )
 
     def _words_of(self, text: Text) -> list[str]:
         """The words of a text, without those that people said of one that is gone."""
@@ -131,10 +173,33 @@ class HiddenWords:
         """Do something that people do, and wait until it has its effect."""
         action = self.choice.choices(
             (self._add, self._replace, self._set_access, self._delete, self._merge, self._edit),
-            (5, 2, 4, 1, 1, 1),
+            (5, 3, 4, 1, 1, 1),
         )[0]
         await action()
+        await self._settle()
+
+    async def _settle(self) -> None:
+        """Let all consumers go on until they are done."""
+        self.log.resume()
         await settle(self.harness)
+        end = len(self.log.messages)
+        for text in self.texts:
+            if text.ends and text.gone_at is None:
+                text.gone_at = end
+                self.windows.append(self.choice.randrange(text.ends, end))
+
+    @asynccontextmanager
+    async def _behind(self) -> AsyncGenerator[None]:
+        """Some consumers may be behind; what is seen then is looked at."""
+        paused_count = self.choice.randrange(4)
+        self.log.paused.update(self.choice.sample(PAUSED, paused_count))
+        yield
+        await settle(self.harness)
+        if self.choice.random() < 0.3:
+            await self._set_access()
+        if self.look and self.looks < LOOKS and self.log.paused:
+            self.looks += 1
+            await self.look()
 
     async def _add(self) -> None:
         await self._put(f"kest{_letters(len(self.texts))}.md", random_access(self.choice))
@@ -142,38 +207,42 @@ class HiddenWords:
     async def _replace(self) -> None:
         if self.current:
             text = self.choice.choice(list(self.current.values()))
-            has_access = self.choice.random() < 0.5
-            await self._put(
-                text.file_name, random_access(self.choice) if has_access else None, text
-            )
+            async with self._behind():
+                await self._put_again(text)
+
+    async def _put_again(self, text: Text) -> None:
+        """A new text in the place of one that is there, or was deleted."""
+        access = self.choice.choice((None, Access(), random_access(self.choice)))
+        await self._put(text.file_name, access, text)
 
     async def _put(self, name: str, access: Access | None, before: Text | None = None) -> None:
         word = _letters(len(self.texts))
-        content = (
+        paragraphs = [
             f"Zor{word}vik Marlow leads the Harbour Office in Port Elm. The Harbour Office keeps "
-            f"the vexil{word} letter of Ada Marlow. Ada Marlow works with Zor{word}vik Marlow."
-        )
-        body: dict[str, Any] = {"text": content, "file_source": name}
+            f"the vexil{word} letter of Ada Marlow. Ada Marlow works with Zor{word}vik Marlow.",
+            f"Ada Marlow shows the vexil{word} boat of Zor{word}vik Marlow to the Harbour Office.",
+            f"Zor{word}vik Marlow paints the vexil{word} pier of Port Elm with Ada Marlow.",
+        ]
+        content = "\n\n".join(paragraphs[: self.choice.choice((1, 2, 3))])
+        body: dict[str, Any] = {"text": content, "file_source": name, "chunking": BY_PARAGRAPH}
         if access is not None:
             body["access"] = access.model_dump(mode="json")
         answer = (await self._sent("POST", "/documents/text", body))["documents"][0]
-        current_access = access if access is not None or before is None else before.access[-1][1]
         begins = self._sequence_of(answer["id"], "DocumentAdded")
-        if before:
+        if before and before.ends is None:
             before.ends = begins
-            await settle(self.harness)
-            before.replaced_at = len(self.harness.log.messages)
-            before.access.append((begins, current_access))
-        self.texts.append(Text(answer["id"], name, word, begins, access=[(begins, current_access)]))
+            access = access or before.access[-1][1]
+        self.texts.append(Text(answer["id"], name, word, begins, access=[(begins, access)]))
 
     def _sequence_of(self, id: str, type_name: str) -> int:
         """The sequence of the newest event of a type about a document."""
         messages = self.harness.log.messages
-        return max(
+        sequences = [
             message.sequence
             for message in messages
             if message.subject.endswith(f"{id}.{type_name}")
-        )
+        ]
+        return max(sequences, default=0)
 
     async def _set_access(self) -> None:
         if not self.current:
@@ -183,13 +252,25 @@ class HiddenWords:
         body = {"access": access.model_dump(mode="json") if access else None}
         answer = await self._sent("PUT", f"/documents/access?doc_id={text.id}", body)
         if answer["is_new"]:
-            text.access.append((self._sequence_of(text.id, "AccessChanged"), access))
+            place = self._sequence_of(text.id, "AccessChanged")
+            deleted_at = self._sequence_of(text.id, "DocumentDeleted")
+            for sibling in self.texts:
+                # Also of what is left of those before it, but for deleted ones.
+                if (
+                    sibling.id == text.id
+                    and sibling.gone_at is None
+                    and sibling.begins > deleted_at
+                ):
+                    sibling.access.append((place, access))
 
     async def _delete(self) -> None:
         if len(self.current) > 2:
             text = self.choice.choice(list(self.current.values()))
-            await self._sent("DELETE", "/documents/delete_document", {"doc_ids": [text.id]})
-            text.ends = text.replaced_at = self._sequence_of(text.id, "DocumentDeleted")
+            async with self._behind():
+                await self._sent("DELETE", "/documents/delete_document", {"doc_ids": [text.id]})
+                text.ends = self._sequence_of(text.id, "DocumentDeleted")
+                if self.choice.random() < 0.5:
+                    await self._put_again(text)
 
     async def _merge(self) -> None:
         names = await self._names()

@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 import uvicorn
@@ -37,15 +37,23 @@ from tests.support.merging import merge_dependencies
 from tests.support.querying import QueryHarness
 
 
+@dataclass
 class FollowedLog(MemoryLog):
-    """A log that knows how far the status projection is."""
+    """A log that knows how far each consumer is."""
 
-    folded: int = 0
+    positions: dict[str, int] = field(default_factory=dict[str, int])
+    paused: set[str] = field(default_factory=set[str])
+    """Consumers that handle nothing for now."""
     settled: int = 0
-    """Up to here every consumer is done."""
+    """Up to here every consumer is done that is not paused."""
 
     async def handled(self, *durables: str, workspace: str | None = None) -> int:
-        return self.folded
+        return min((self.positions.get(name, 0) for name in durables or self.positions), default=0)
+
+    def resume(self) -> None:
+        """Let all consumers go on."""
+        self.paused.clear()
+        self.settled = 0
 
 
 @dataclass
@@ -118,13 +126,22 @@ def workers(harness: QueryHarness, versions: DocumentVersions = ALL_WANTED) -> l
 async def work(harness: QueryHarness) -> None:
     """Bring every event to its effect, for ever."""
     ours = workers(harness)
+    log = harness.log if isinstance(harness.log, FollowedLog) else FollowedLog()
     while True:
-        moved = [await worker.step() for worker in ours]
-        if isinstance(harness.log, FollowedLog):
-            harness.log.folded = ours[-1].consumer.seen_count
-            if not any(moved):
-                harness.log.settled = min(worker.consumer.seen_count for worker in ours)
+        moved = [await _worked(worker, log) for worker in ours]
+        if not any(moved):
+            active_names = log.positions.keys() - log.paused
+            log.settled = min((log.positions[name] for name in active_names), default=0)
         await asyncio.sleep(0 if any(moved) else 0.005)
+
+
+async def _worked(worker: Worker, log: FollowedLog) -> bool:
+    name = worker.edge.durable.name
+    if name in log.paused:
+        return False
+    has_moved = await worker.step()
+    log.positions[name] = worker.consumer.seen_count
+    return has_moved
 
 
 @asynccontextmanager

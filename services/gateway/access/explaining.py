@@ -2,19 +2,33 @@
 
 from collections.abc import Iterable
 
-from contracts.access import EVERYONE
-from publishing.access import AccessState
+from contracts.access import EVERYONE, Access
+from contracts.access_of_texts import AccessOfTexts
 
 
-def explain(state: AccessState, principals: Iterable[str]) -> tuple[bool, str]:
+def explain(texts: AccessOfTexts, principals: Iterable[str]) -> tuple[bool, str]:
     """Return whether who is all of these principals, and `everyone`, sees the document, and why."""
     names = {*principals, EVERYONE}
-    if not state.is_there:
+    if not texts.is_there:
         return False, "there is no such document"
-    if state.access is None:
+    is_admitted, reason = _verdict(texts.access, names)
+    for access in ordered(texts.older_lists) if is_admitted else ():
+        is_admitted, reason_of_older = _verdict(access, names)
+        if not is_admitted:
+            return False, f"an older text, which is not replaced yet, is {reason_of_older}"
+    return is_admitted, reason
+
+
+def ordered(lists: Iterable[Access]) -> list[Access]:
+    """Return lists in an order that is always the same."""
+    return sorted(lists, key=lambda access: (access.allow, access.deny))
+
+
+def _verdict(access: Access | None, names: set[str]) -> tuple[bool, str]:
+    if access is None:
         return True, "nothing restricts it: everyone of the workspace sees it"
-    if denied_names := sorted(names.intersection(state.access.deny)):
+    if denied_names := sorted(names.intersection(access.deny)):
         return False, f"denied to {', '.join(denied_names)}"
-    if allowed_names := sorted(names.intersection(state.access.allow)):
+    if allowed_names := sorted(names.intersection(access.allow)):
         return True, f"allowed to {', '.join(allowed_names)}"
-    return False, f"allowed to {', '.join(state.access.allow) or 'nobody'} only"
+    return False, f"allowed to {', '.join(access.allow) or 'nobody'} only"

@@ -6,6 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from contracts.access import EVERYONE, MAX_PRINCIPALS, Access, PrincipalName
 from publishing.access import AccessState
+from services.gateway.access.explaining import ordered
 from services.gateway.strict_model import StrictModel
 
 
@@ -54,6 +55,12 @@ class DocumentAccess(BaseModel):
     access: Access | None = Field(description="null: everyone of the workspace")
     changed_at: datetime | None = Field(description="when that was said; null: never")
     changed_by: str | None = Field(description="in whose name, where the log has it")
+    older_lists: list[Access] = Field(
+        description=(
+            "of older texts for others, of which something is left until the new one is "
+            "processed: who sees the document is admitted by each of them, too"
+        )
+    )
 
     @classmethod
     def of(cls, id: str, state: AccessState) -> "DocumentAccess":
@@ -64,6 +71,7 @@ class DocumentAccess(BaseModel):
             access=state.access,
             changed_at=datetime.fromtimestamp(stated.at / 1e6, UTC) if stated else None,
             changed_by=(stated.actor or None) if stated else None,
+            older_lists=ordered(state.texts.older_lists),
         )
 
 

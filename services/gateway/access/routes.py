@@ -27,6 +27,7 @@ from services.gateway.reference.responses import error_responses
 from services.gateway.workspaces import Workspace
 from services.query.errors import BadRequest
 from services.query.event_source import SOURCE
+from services.query.visibility.moves import read_moves, texts_at
 
 router = APIRouter(prefix="/documents/access", tags=["documents"], responses=error_responses(404))
 
@@ -88,7 +89,7 @@ async def explain_document_access(
         raise BadRequest(str(error)) from None
     sequence = None if at == NOW else await sequence_of(deps.past, workspace, at, places)
     id, state = await _state(deps, workspace, doc_id, sequence)
-    is_visible, reason = explain(state, viewer.principals)
+    is_visible, reason = explain(state.texts, viewer.principals)
     return Explanation(
         **vars(DocumentAccess.of(id, state)),
         principals=list(viewer.principals),
@@ -103,9 +104,13 @@ async def _state(
     """Return id and access of a document, at a place of the log if one is given."""
     id = await existing_id(deps.log, workspace=workspace, id=doc_id)
     statements = await access_statements(deps.log, workspace, id)
-    return id, access_state(
+    state = access_state(
         statement for statement in statements if sequence is None or statement.sequence <= sequence
     )
+    if not state.texts.older_lists:
+        return id, state
+    texts = texts_at(await read_moves(deps.log, workspace, id), sequence)
+    return id, state._replace(texts=texts)
 
 
 def _existing(state: AccessState) -> AccessState:

@@ -55,6 +55,8 @@ class HistoryEvent:
     editor: str = ""
     reason: str = ""
     undone_by: int | None = None
+    version: int = 0
+    """Of a statement: the version of its document, the text of which says it."""
 
 
 @dataclass(frozen=True)
@@ -180,6 +182,7 @@ def _statement(record: ChunkRecord, contribution: Contribution, effect: Effect) 
         entity_type=contribution.type if contribution.kind == "entity" else "",
         description=contribution.description if contribution.kind == "entity" else "",
         relations=relations,
+        version=record.version,
     )
 
 

@@ -123,7 +123,7 @@ class VisiblePastReader:
         hidden_statements = {
             (event.document_id, event.sequence)
             for event in older_statements(history)
-            if not await visible.sees(event.document_id, event.sequence)
+            if not await visible.sees(event.document_id, event.sequence, event.version)
         }
         entity = state.entities.get(name)
         exists = entity is not None and visible_item(state, (name,), entity, ids) is not None

@@ -21,6 +21,7 @@ from services.query.retrieval.passage_index.passage_words import (
     words_of,
 )
 from services.query.status.document_status import (
+    ALONE,
     LEAVING,
     SETTLED,
     STATUSES,
@@ -30,7 +31,7 @@ from services.query.status.document_status import (
 )
 from services.query.status.port import Change, Listing, Page
 from services.query.status.scope import Scope
-from services.query.visibility.followed_log import DocumentAccess
+from services.query.visibility.workspace_access import DocumentAccess
 
 _PAGE = 1000
 """Rows per read of a scan."""
@@ -142,13 +143,7 @@ class RowDocuments:
         documents: dict[str, DocumentAccess] = {}
         after = ""
         while page := await self._rows.scan(_documents(partition), after, _PAGE):
-            for _, row in page:
-                access = row.get("access")
-                documents[row["id"]] = DocumentAccess(
-                    Access.model_validate(access) if access else None,
-                    is_there=row["status"] not in LEAVING,
-                    since=max(row.get("access_set", 0), row.get("deleted", 0)),
-                )
+            documents |= {row["id"]: _document_access(row) for _, row in page}
             after = page[-1][0]
         return documents
 
@@ -175,6 +170,22 @@ class RowDocuments:
     async def counts(self, partition: Partition) -> dict[str, int]:
         """See `Documents.counts`."""
         return await self._rows.count(_documents(partition), "status", {"status": list(STATUSES)})
+
+
+def _document_access(row: Row) -> DocumentAccess:
+    access = row.get("access")
+    access_set = row.get("access_set", 0)
+    deleted_at = row.get("deleted", 0)
+    is_settled = row["status"] in ALONE
+    # What was said after the first text was cut, or deleted, is not about all texts there were.
+    has_others = bool(deleted_at) or access_set > row.get("first_cut", 0)
+    return DocumentAccess(
+        Access.model_validate(access) if access else None,
+        is_there=row["status"] not in LEAVING,
+        since=row["sequence"] if is_settled and has_others else max(access_set, deleted_at),
+        applied_to=row["sequence"],
+        may_have_others=not is_settled and bool(access_set or deleted_at),
+    )
 
 
 class RowPassages:

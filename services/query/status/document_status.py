@@ -39,6 +39,8 @@ late.
 """
 LEAVING = ("deleting", DELETED)
 """Statuses of documents that questions no longer read."""
+ALONE = ("processed", DELETED)
+"""Statuses of documents of which nothing is left but their newest text, or nothing at all."""
 STEPS = ("extracted", "merged", "embedded", "indexed")
 """Steps of every chunk: `embedded` is done with its own vector, `indexed` with those of its
 entities and relations.

@@ -1,30 +1,35 @@
 """Visibility that is read once of the status projection and moved by the events of the log."""
 
 import asyncio
-from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from itertools import islice
 from typing import Protocol
 
 from cachetools import LRUCache
 
 from contracts import subjects
-from contracts.access import Access
-from contracts.events import AccessChanged, DocumentAdded, DocumentDeleted, DocumentErased, Event
+from contracts.access_of_texts import MOVING
+from contracts.events import ChunksCreated, DocumentDeleted, Event
 from contracts.graph import Partition
 from runtime.bus.port import LiveGenerations, Log, Message
 from services.query.errors import TooLarge
 from services.query.partitions import status_partition
-from services.query.visibility.moves import MOVING, Moves, decoded
+from services.query.status.document_status import ALONE, DocumentStatus
+from services.query.visibility.moves import (
+    Moves,
+    admitted,
+    decoded,
+    read_moves,
+    text_admitted,
+)
 from services.query.visibility.port import VisibleDocuments, VisibleHistory
 from services.query.visibility.viewer import Viewer
+from services.query.visibility.workspace_access import DocumentAccess, WorkspaceAccess
 
 MAX_WORKSPACES = 200
 """Workspaces whose documents are kept, the least recently asked leave first."""
-
-MAX_VIEWERS = 2000
-"""Sets of principals whose documents are kept of each workspace."""
 
 MAX_CHANGED = 2000
 """Documents whose access is read from the log for a look at the past: those of which it was changed
@@ -34,17 +39,15 @@ since.
 SINGLE_READS = 50
 """Events of a type that are read one by one, before the rest is read as a stream."""
 
+MAX_UNSETTLED = 50
+"""Documents with texts for others than their newest one that are looked at before a question: of
+more, each in its turn.
+"""
 
-@dataclass(frozen=True)
-class DocumentAccess:
-    """Who may see a document. `is_there`: it is neither deleted nor announced only.
-
-    `since`: the sequence at which that was said, or the document deleted; 0 for neither.
-    """
-
-    access: Access | None
-    is_there: bool
-    since: int = 0
+RETRACTING = "merger-extents"
+"""The durable that takes out of the graph what a shorter text says no more: no status waits for
+it.
+"""
 
 
 class StoredAccess(Protocol):
@@ -54,64 +57,11 @@ class StoredAccess(Protocol):
         """Return the access of every document by id, also of those that are not there."""
         ...
 
-
-@dataclass
-class _Workspace:
-    """The documents of one workspace up to a position of the log."""
-
-    position: int
-    access: dict[str, Access | None]
-    """What was said of documents, also of those that are not there."""
-    ids: dict[Access | None, set[str]]
-    """The documents that are there, by who may see them."""
-    since: dict[str, int]
-    """Since which sequence who may see a document is as it is; of others ever."""
-    seen_by: LRUCache[Viewer, VisibleDocuments] = field(
-        default_factory=lambda: LRUCache(MAX_VIEWERS)
-    )
-
-    @classmethod
-    def of(cls, position: int, documents: Mapping[str, DocumentAccess]) -> "_Workspace":
-        ids: defaultdict[Access | None, set[str]] = defaultdict(set)
-        for id, document in documents.items():
-            if document.is_there:
-                ids[document.access].add(id)
-        access: dict[str, Access | None] = {
-            id: document.access for id, document in documents.items() if document.access
-        }
-        since = {id: document.since for id, document in documents.items() if document.since}
-        return cls(position, access, ids, since)
-
-    def apply(self, sequence: int, event: Event) -> None:
-        """Move by one event; the events come in the order of the log."""
-        id = event.aggregate_id
-        before = self.access.get(id)
-        is_there = id in self.ids[before]
-        self.ids[before].discard(id)
-        if isinstance(event, DocumentDeleted | DocumentErased):
-            self.access.pop(id, None)
-            self.since[id] = sequence
-        elif isinstance(event, DocumentAdded | AccessChanged):
-            changes = isinstance(event, AccessChanged) or event.access is not None
-            after = event.access if changes else before
-            self.access[id] = after
-            if changes:
-                self.since[id] = sequence
-            if is_there or isinstance(event, DocumentAdded):
-                self.ids[after].add(id)
-
-    def seen(self, viewer: Viewer) -> VisibleDocuments:
-        """Return what the viewer sees; the same object until something moves."""
-        documents = self.seen_by.get(viewer)
-        if documents is None:
-            principals = frozenset(viewer.principals)
-            admitted = [
-                ids for access, ids in self.ids.items() if not access or access.admits(principals)
-            ]
-            ids = frozenset[str]().union(*admitted)
-            total = sum(map(len, self.ids.values()))
-            documents = self.seen_by[viewer] = VisibleDocuments(ids, len(ids) < total)
-        return documents
+    async def get(
+        self, partition: Partition, ids: Collection[str], /
+    ) -> dict[str, tuple[DocumentStatus, int]]:
+        """See `Documents.get`."""
+        ...
 
 
 class FollowedVisibility:
@@ -122,7 +72,7 @@ class FollowedVisibility:
         self._pointers = pointers
         self._stored = stored
         self._moves = Moves(log)
-        self._workspaces: LRUCache[str, _Workspace] = LRUCache(MAX_WORKSPACES)
+        self._workspaces: LRUCache[str, WorkspaceAccess] = LRUCache(MAX_WORKSPACES)
         self._locks: LRUCache[str, asyncio.Lock] = LRUCache(MAX_WORKSPACES)
 
     async def of(self, workspace: str, viewer: Viewer, /) -> VisibleDocuments:
@@ -134,23 +84,44 @@ class FollowedVisibility:
         state = await self._current(workspace)
         return _FollowedHistory(workspace, viewer, state, self._moves)
 
-    async def _current(self, workspace: str) -> _Workspace:
+    async def _current(self, workspace: str) -> WorkspaceAccess:
         """Return the state of a workspace at the end of the log."""
         async with self._locks.setdefault(workspace, asyncio.Lock()):
             state = self._workspaces.get(workspace)
             if state is None:
                 state = await self._read(workspace)
             await self._catch_up(workspace, state)
+            if state.unsettled_ids:
+                await self._settle(workspace, state)
             self._workspaces[workspace] = state
             return state
 
-    async def _read(self, workspace: str) -> _Workspace:
+    async def _read(self, workspace: str) -> WorkspaceAccess:
         # The order matters: the documents then include every event that was handled before.
         position = await self._log.handled("query-status", workspace=workspace)
         partition = await status_partition(self._pointers, workspace)
-        return _Workspace.of(position, await self._stored.access_of_all(partition))
+        documents = await self._stored.access_of_all(partition)
+        state = WorkspaceAccess.of(workspace, position, documents)
+        late_tokens = await self._not_retracted(workspace)
+        state.doubt(id for id in documents if subjects.token(id) in late_tokens)
+        return state
 
-    async def _catch_up(self, workspace: str, state: _Workspace) -> None:
+    async def _not_retracted(self, workspace: str) -> set[str]:
+        """Return the subject tokens of documents of which the graph may still say what a shorter
+        text, or none, says no more.
+        """
+        retracted_to = await self._log.handled(RETRACTING, workspace=workspace)
+        late_tokens: set[str] = set()
+        for kind in (ChunksCreated, DocumentDeleted):
+            subject = subjects.of_type_in(workspace, kind.type_name())
+            if await self._log.following(retracted_to, subject):
+                behind = self._log.subjects(workspace, retracted_to)
+                async with aclosing(behind):
+                    late_tokens |= {subjects.split(subject)[1] async for subject in behind}
+                break
+        return late_tokens
+
+    async def _catch_up(self, workspace: str, state: WorkspaceAccess) -> None:
         """Apply what the log has behind the position, up to its end."""
         # Most often nothing has happened at all, which is one question that a server answers from
         # its index.
@@ -164,9 +135,56 @@ class FollowedVisibility:
         ]
         for sequence, event in sorted(events, key=lambda moved: moved[0]):
             state.apply(sequence, event)
-        if events:
-            state.seen_by.clear()
         state.position = max(state.position, end)
+
+    async def _settle(self, workspace: str, state: WorkspaceAccess) -> None:
+        """Look whether anything is left of older texts of some documents, or was."""
+        ids = list(islice(state.unsettled_ids, MAX_UNSETTLED))
+        partition = await status_partition(self._pointers, workspace)
+        statuses = await self._stored.get(partition, ids)
+        settled_statuses: list[DocumentStatus] = []
+        ids_to_read: list[str] = []
+        for id in ids:
+            state.postpone(id)
+            status = statuses[id][0] if id in statuses else None
+            if status and status.status in ALONE and await self._is_newest(state, status):
+                settled_statuses.append(status)
+            elif id in state.unread_ids:
+                ids_to_read.append(id)
+            elif status is None and not state.texts[id].is_there:
+                state.settle(id, 0)  # It was erased.
+        if not (settled_statuses or ids_to_read):
+            return
+        retracted_to = await self._log.handled(RETRACTING, workspace=workspace)
+        for status in settled_statuses:
+            if await self._last_cut(workspace, status.id) <= retracted_to:
+                state.settle(status.id, status.sequence)
+        reading = [self._read_texts(state, id, retracted_to) for id in ids_to_read]
+        await asyncio.gather(*reading)
+
+    async def _is_newest(self, state: WorkspaceAccess, status: DocumentStatus) -> bool:
+        """Return whether a status is that of the newest text, or of the deletion, that the state
+        knows of.
+        """
+        kind = "DocumentDeleted" if status.deleted > status.version else "DocumentAdded"
+        message = await self._log.newest(state.workspace, status.id, kind)
+        sequence = max(status.deleted, status.version)
+        is_there = state.texts[status.id].is_there
+        return (
+            message is not None
+            and message.sequence == sequence <= state.position
+            and is_there == (status.version > status.deleted)
+        )
+
+    async def _last_cut(self, workspace: str, id: str) -> int:
+        message = await self._log.newest(workspace, id, "ChunksCreated")
+        return message.sequence if message else 0
+
+    async def _read_texts(self, state: WorkspaceAccess, id: str, retracted_to: int) -> None:
+        moves = await read_moves(self._log, state.workspace, id, alone_to=retracted_to)
+        moves = [move for move in moves if move.sequence <= state.position]
+        if moves:
+            state.read(id, moves[-1])
 
     async def _events(
         self, workspace: str, kind: type[Event], after: int, end: int
@@ -196,7 +214,7 @@ class _FollowedHistory:
 
     workspace: str
     viewer: Viewer
-    state: _Workspace
+    state: WorkspaceAccess
     moves: Moves
 
     async def at(self, sequence: int, /) -> VisibleDocuments:
@@ -215,12 +233,15 @@ class _FollowedHistory:
         # A document that was deleted since is in the past, and nobody may see it.
         return VisibleDocuments(ids - hidden_ids if hidden_ids else ids, hides=True)
 
-    async def sees(self, id: str, sequence: int, /) -> bool:
+    async def sees(self, id: str, sequence: int, /, version: int | None = None) -> bool:
         """See `VisibleHistory.sees`."""
         if id not in self.state.seen(self.viewer).ids:
             return False
         since = self.state.since.get(id, 0)
-        if since <= sequence:
+        if since == 0 or (since <= sequence and version is None):
             return True
         principals = frozenset(self.viewer.principals)
-        return await self.moves.admitted(self.workspace, id, since, principals, sequence)
+        moves = await self.moves.of(self.workspace, id, since)
+        return admitted(moves, principals, sequence) and (
+            version is None or text_admitted(moves, principals, version)
+        )

@@ -56,8 +56,11 @@ class VisibleHistory(Protocol):
         """
         ...
 
-    async def sees(self, id: str, sequence: int, /) -> bool:
-        """Return whether a document is seen at a sequence of the log. Raises `Unavailable`."""
+    async def sees(self, id: str, sequence: int, /, version: int | None = None) -> bool:
+        """Return whether a document is seen at a sequence of the log; and whether the text of that
+        version of it could be seen, of which something may come after its time. Raises
+        `Unavailable`.
+        """
         ...
 
 

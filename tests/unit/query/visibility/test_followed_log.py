@@ -55,7 +55,10 @@ async def test_a_new_text_keeps_who_may_see_it_and_a_deletion_forgets_it() -> No
     await publish(harness, DocumentDeleted(document_id="a"))
     assert (await harness.visibility.of("w", nobody)).hides is False
     await publish(harness, added("a"))
-    assert (await harness.visibility.of("w", nobody)).ids == {"a"}
+    # Of the text that was deleted something may be left.
+    assert (await harness.visibility.of("w", nobody)).ids == set()
+    await publish(harness, AccessChanged(document_id="a", access=None))
+    assert (await harness.visibility.of("w", nobody)).ids == set()
 
 
 async def test_a_new_text_for_fewer_hides_the_old_one_before_it_is_cut() -> None:
@@ -79,31 +82,40 @@ def random_event(choice: random.Random) -> Event:
             added(id, f"text {choice.random()}", access=access),
             added(id, f"text {choice.random()}"),
             AccessChanged(document_id=id, access=access),
+            AccessChanged(document_id=id, access=access, newest_text_only=choice.random() < 0.5),
             DocumentDeleted(document_id=id),
         )
     )
 
 
 def seen_in(events: list[Event], viewer: Viewer) -> set[str]:
-    """What the viewer sees by the rules as the page states them."""
-    access: dict[str, Access | None] = {}
-    present_ids: set[str] = set()
+    """What the viewer sees by the rules as the page states them, while every text is left that any
+    document ever had.
+    """
+    said: dict[str, Access | None] = {}
+    texts: dict[str, list[Access | None]] = {}
+    deleted_texts: dict[str, list[Access | None]] = {}
     for event in events:
         id = event.aggregate_id
+        of_document = texts.setdefault(id, [])
         if isinstance(event, DocumentDeleted):
-            access.pop(id, None)
-            present_ids.discard(id)
-        elif isinstance(event, DocumentAdded | AccessChanged):
-            if isinstance(event, AccessChanged) or event.access:
-                access[id] = event.access
-            if isinstance(event, DocumentAdded):
-                present_ids.add(id)
+            said.pop(id, None)
+            deleted_texts.setdefault(id, []).extend(texts.pop(id))
+        elif isinstance(event, DocumentAdded):
+            said[id] = event.access or said.get(id)
+            of_document.append(said[id])
+        elif isinstance(event, AccessChanged):
+            said[id] = event.access
+            concerned = slice(-1, None) if event.newest_text_only else slice(None)
+            of_document[concerned] = [event.access] * len(of_document[concerned])
     principals = {*viewer.principals, "everyone"}
     return {
         id
-        for id in present_ids
-        if (document_access := access.get(id)) is None
-        or (not principals & {*document_access.deny} and principals & {*document_access.allow})
+        for id in present_in(events)
+        if all(
+            access is None or (not principals & {*access.deny} and principals & {*access.allow})
+            for access in (*texts[id], *deleted_texts.get(id, ()))
+        )
     }
 
 

@@ -25,7 +25,7 @@ function Principals({ title, names }: { title: string; names: readonly string[] 
 function Facts({ stated }: { stated: Schemas["DocumentAccess"] }) {
   const texts = useTexts().access;
   const format = useFormat();
-  const { access, changed_at, changed_by } = stated;
+  const { access, changed_at, changed_by, older_lists } = stated;
   const isOpen = access === null || (access.allow.includes("everyone") && access.deny.length === 0);
   return (
     <dl className="facts">
@@ -39,6 +39,13 @@ function Facts({ stated }: { stated: Schemas["DocumentAccess"] }) {
       </div>
       {!isOpen && <Principals title={texts.allowed} names={access.allow} />}
       {!isOpen && <Principals title={texts.denied} names={access.deny} />}
+      {older_lists.map((older) => (
+        <Principals
+          key={`${older.allow.join()} ${older.deny.join()}`}
+          title={texts.older}
+          names={[...(older.allow.length ? older.allow : [texts.nobody]), ...older.deny.map(texts.not)]}
+        />
+      ))}
     </dl>
   );
 }

@@ -5,6 +5,8 @@ export const access = {
   nobody: "Nobody who does not see everything",
   allowed: "Allowed",
   denied: "Denied, although allowed",
+  older: "Older text, until the new one is processed",
+  not: (name: string) => `not ${name}`,
   changed: (when: string, who: string) => (who ? `Changed ${when} by ${who}.` : `Changed ${when}.`),
   change: "Say who may see it",
   dialogTitle: (name: string) => `Who may see ${name}?`,

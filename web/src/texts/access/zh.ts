@@ -7,6 +7,8 @@ export const access: Texts["access"] = {
   nobody: "只有能看到全部内容的人",
   allowed: "允许",
   denied: "拒绝（优先于允许）",
+  older: "旧文本（新文本处理完之前）",
+  not: (name) => `除 ${name}`,
   changed: (when, who) => (who ? `${who} 更改于 ${when}。` : `更改于 ${when}。`),
   change: "设置谁能看到",
   dialogTitle: (name) => `谁能看到 ${name}？`,
