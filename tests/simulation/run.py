@@ -95,7 +95,7 @@ async def _in_trouble(
 
 def _pictures(world: int) -> Literal["", "at once", "later"]:
     """Return whether the documents of a world have figures, and when these are described."""
-    draw = Random(f"pictures of {world}").random()
+    draw = Random(f"images shown in {world}").random()
     return "" if draw > 0.4 else "later" if draw > 0.2 else "at once"
 
 
