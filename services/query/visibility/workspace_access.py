@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from cachetools import LRUCache
 
@@ -113,10 +113,15 @@ class WorkspaceAccess:
         self._put(id, self.texts[id].alone())
 
     def read(self, id: str, move: Move) -> None:
-        """Note what the log says of a document, by the last move up to the position."""
+        """Note what the log says of a document, by the last move up to the position.
+
+        Where the log has none of its texts, whether it is there is as it was: a document that is
+        there and counted nowhere would make hiding others look needless.
+        """
         self.unread_ids.discard(id)
         self.since[id] = max(move.sequence, self.since.get(id, 0))
-        self._put(id, move.texts)
+        is_there = move.texts.is_there if move.version else self.texts[id].is_there
+        self._put(id, replace(move.texts, is_there=is_there))
 
     def _put(self, id: str, texts: AccessOfTexts) -> None:
         old_texts = self.texts.get(id)
