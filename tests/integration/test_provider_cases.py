@@ -92,7 +92,7 @@ async def test_a_refused_parameter(
     provider.set_mode(chat=case.marker)
     chat = open_chat(settings)
     assert chat
-    question = [Message("user", "Name a colour.")]
+    question = [Message("user", "Name a harbour.")]
     try:
         for _ in range(2):
             if case.marker == "no-stream-options":

@@ -7,6 +7,7 @@ _ACCESS: dict[str, Any] = {
     "access": {"allow": ["group:council"], "deny": ["user:bo"]},
     "changed_at": "2026-11-21T12:07:18Z",
     "changed_by": "user:ada",
+    "older_lists": [],
 }
 
 ACCESS_EXAMPLES: dict[str, Any] = {
