@@ -104,12 +104,12 @@ async def events_before(
     async def count(after: int) -> int:
         return sum([await feed.count(subject, after) for subject in event_filter.subjects])
 
-    if before is None:
-        end = await feed.last_sequence(event_filter.subjects[0])
-    else:
-        end = max(0, before - 1)
+    last = await feed.last_sequence(event_filter.subjects[0])
+    # Whoever asks may name any number, also one of a partition that has none of these events.
+    begin = first_sequence(partition_at(last)) - 1
+    end = last if before is None else max(begin, min(before - 1, last))
     newer_count = await count(end)
-    after = await _place(count, end, newer_count, limit)
+    after = await _place(count, begin, end, newer_count, limit)
     page = await events_after(feed, event_filter, after, await count(after) - newer_count)
     # Between the counts more may have come.
     events = [event for event in page.events if event.sequence <= end][-limit:]
@@ -117,15 +117,14 @@ async def events_before(
 
 
 async def _place(
-    count: Callable[[int], Awaitable[int]], end: int, newer_count: int, limit: int
+    count: Callable[[int], Awaitable[int]], begin: int, end: int, newer_count: int, limit: int
 ) -> int:
     """Return a sequence behind which there are `newer_count` events and at least `limit` others;
-    that before the first when there are fewer.
+    `begin`, that before the first, when there are fewer.
 
     There are at most twice `limit`, unless they lie side by side.
     """
     step = limit
-    begin = first_sequence(partition_at(end)) - 1
     place = max(begin, end - limit)
     while place > begin and await count(place) < newer_count + limit:
         step *= 4

@@ -75,6 +75,7 @@ async def test_events_are_paged_forwards_and_backwards(harness: QueryHarness) ->
         assert sequences(first) == [2, 4, 6] and first["remaining"] == 7
         assert sequences(await page(limit=3, after=first["after"], document="b")) == [8, 10, 12]
         assert sequences(await page(limit=2, before=7, document="a")) == [3, 5]
+        assert sequences(await page(before=2**53 - 1)) == sequences(await page())
         assert sequences(await page(before=1)) == []
         assert sequences(await page(before=0)) == []
         assert sequences(await page(before=0, document="a")) == []
