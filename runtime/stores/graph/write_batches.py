@@ -24,7 +24,7 @@ some.
 MAX_ROWS = 500
 """Names or pairs that one statement reads."""
 
-MAX_WRITTEN = 2000
+MAX_WRITTEN = 1000
 """Entities, and as many relations, that one transaction writes. Relations change the rows of both
 their ends: in a transaction of its own each further part of a call would write nearly all pages of
 the others again.

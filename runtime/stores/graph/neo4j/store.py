@@ -41,7 +41,7 @@ class BoltGraph:
     """The port `Graph` over Bolt. `timeout` bounds, in seconds, one transaction with all its
     retries.
 
-    A long write is several transactions of at most 2,000 entities, as many relations, and 4 MB of
+    A long write is several transactions of at most 1,000 entities, as many relations, and 4 MB of
     each: each of them whole or not at all. Raises ConfigurationError when the URI is none, `Poison`
     when a row can never be stored, `Unavailable` for anything the store says: a redelivered event
     does no harm, a document that fails because of a store does.

@@ -41,7 +41,7 @@ class PostgresGraph:
     """The port `Graph` in one PostgreSQL database. `timeout` bounds, in seconds, one call with all
     its retries.
 
-    A long write is several transactions of at most 2,000 entities, as many relations, and 4 MB of
+    A long write is several transactions of at most 1,000 entities, as many relations, and 4 MB of
     each: each of them whole or not at all.
     """
 
