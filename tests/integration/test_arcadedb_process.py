@@ -95,7 +95,7 @@ async def test_a_whole_batch_is_one_transaction(
     """Relations change the rows of both their ends: parts of a batch would write its pages anew."""
     graph, partition = server[1], Partition("batch", 1)
     await graph.prepare()
-    entities = [entity(f"name {number:04d}") for number in range(1100)]
+    entities = [entity(f"name {number:04d}") for number in range(900)]
     relations = [relation(first.name, second.name) for first, second in pairwise(entities)]
     transactions = 0
     run = graph._transactions.run
