@@ -39,15 +39,15 @@ SHOWN = ("query", "arcadedb", "milvus-lite")
 
 def main() -> None:
     """Run it and print the table."""
-    given = arguments().parse_args()
-    env = dict(given.set)
+    options = arguments().parse_args()
+    env = dict(options.set)
     with mock_model() as model:
-        prepare(given.keep, given.documents, model)
-        with tempfile.TemporaryDirectory(dir=given.keep.parent) as scratch:
+        prepare(options.keep, options.documents, model)
+        with tempfile.TemporaryDirectory(dir=options.keep.parent) as scratch:
             copy = Path(scratch) / "stack"
-            shutil.copytree(given.keep, copy, symlinks=True)
+            shutil.copytree(options.keep, copy, symlinks=True)
             with opened("embedded", model, keep=copy, **env) as side:
-                lines = measure(side, given)
+                lines = measure(side, options)
     head = ["asked", "mode", "questions", "p50 ms", "p95 ms", "CPU ms"]
     print(table([*head, *SHOWN, "load"], lines))
 
@@ -77,20 +77,20 @@ def prepare(folder: Path, count: int, model: Model) -> None:
             side.index(texts[start : start + AT_ONCE])
 
 
-def measure(side: Opened, given: argparse.Namespace) -> list[list[str]]:
+def measure(side: Opened, options: argparse.Namespace) -> list[list[str]]:
     """Return the lines of the table."""
-    fresh = iter(questions(documents(given.documents), 2 * given.documents))
+    fresh = iter(questions(documents(options.documents), 2 * options.documents))
     lines: list[list[str]] = []
 
     def asked(label: str, steps: Sequence[int]) -> None:
-        time.sleep(given.rest)
-        for mode in given.modes:
+        time.sleep(options.rest)
+        for mode in options.modes:
             lines.extend(steps_of(side, fresh, mode, steps, label))
 
-    asked("after a start", given.steps)
-    side.index(documents(given.documents + 1)[given.documents :])
+    asked("after a start", options.steps)
+    side.index(documents(options.documents + 1)[options.documents :])
     asked("after a document", AGAIN)
-    if given.rebuild:
+    if options.rebuild:
         Stack(side.folder).json("rebuild", "all")
         asked("after a rebuild", AGAIN)
     return lines

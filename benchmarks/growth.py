@@ -75,7 +75,7 @@ def line(blocks: Sequence[Indexed]) -> tuple[list[str], list[str]]:
         },
         "kB written a document": number(last.total.written / 1000 / last.documents, 0),
         **{
-            f"{name}, kB given to write()": number(used.given / 1000 / last.documents, 0)
+            f"{name}, kB given to write()": number(used.wchar / 1000 / last.documents, 0)
             for name, used in last.spent.items()
         },
         "kB to the device": number(last.device / 1000 / last.documents, 0),

@@ -114,7 +114,7 @@ def indexed(side: Opened, texts: Sequence[Document], model: Model) -> Indexed:
     time.sleep(REST)
     at_rest = spent(before, side.usages())
     used = {
-        name: replace(of_one, written=at_rest[name].written, given=at_rest[name].given)
+        name: replace(of_one, written=at_rest[name].written, wchar=at_rest[name].wchar)
         for name, of_one in used.items()
     }
     size = sum(len(document.text.encode()) for document in texts)
@@ -132,7 +132,7 @@ def report(result: Indexed) -> str:
             name,
             number(used.cpu * 1000 / count),
             number(used.written / 1000 / count),
-            number(used.given / 1000 / count),
+            number(used.wchar / 1000 / count),
             number(used.resident, 0),
         ]
         for name, used in [*result.spent.items(), ("all", total)]

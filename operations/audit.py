@@ -21,7 +21,7 @@ from runtime.bus.chain import Link, joint_hash
 from runtime.bus.nats.copies import read_records
 from runtime.bus.nats.key_values import NatsSharedValues
 from runtime.bus.nats.log_evidence import collect_log_evidence, observe_log
-from runtime.bus.nats.log_integrity import Known
+from runtime.bus.nats.log_integrity import EarlierLook
 from runtime.bus.nats.log_streams import sole_stream
 from runtime.bus.port import SharedValues
 from runtime.bus.records import leaf
@@ -151,8 +151,8 @@ class Audit:
     async def _compare_marks(self) -> None:
         names = [consumer.name for consumer in CONSUMERS if is_log(consumer.stream)]
         stream = await sole_stream(self.jetstream, "an audit")
-        known = {stream: Known(stored_mark=await read_mark(self.rows))}
-        evidence = await collect_log_evidence(self.jetstream, self.values, names, known)
+        earlier_looks = {stream: EarlierLook(stored_mark=await read_mark(self.rows))}
+        evidence = await collect_log_evidence(self.jetstream, self.values, names, earlier_looks)
         try:
             damage = await evidence.damage(self.jetstream, self.values, hashes=True)
         except ServiceError as error:

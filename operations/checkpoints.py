@@ -15,7 +15,7 @@ from runtime.bus.nats import log_integrity
 from runtime.bus.nats.connection import translated
 from runtime.bus.nats.key_values import NatsLiveGenerations, NatsSharedValues
 from runtime.bus.nats.log_evidence import collect_log_evidence, observe_log
-from runtime.bus.nats.log_integrity import Known
+from runtime.bus.nats.log_integrity import EarlierLook
 from runtime.bus.nats.log_streams import log_streams, sole_stream
 from runtime.bus.port import LiveGenerations, Log, SharedValues
 from runtime.errors import InvalidInput, Unavailable
@@ -126,8 +126,10 @@ async def require_loss(jetstream: JetStreamContext, rows: Rows) -> str:
     pointers = await NatsLiveGenerations.bind(jetstream)
     names = [consumer.name for consumer in CONSUMERS]
     streams = await log_streams(jetstream)
-    known = {stream: Known(stored_mark=await read_mark(rows, stream)) for stream in streams.names}
-    evidence = await collect_log_evidence(jetstream, values, names, known)
+    earlier_looks = {
+        stream: EarlierLook(stored_mark=await read_mark(rows, stream)) for stream in streams.names
+    }
+    evidence = await collect_log_evidence(jetstream, values, names, earlier_looks)
     versions = await newest_versions(rows, (await pointers.live()).status)
     evidence.add_claims("the document store", versions)
     if damage := await evidence.damage(jetstream, values, hashes=True):

@@ -23,7 +23,7 @@ class Usage:
     cpu: float = 0.0
     written: float = 0.0
     resident: float = 0.0
-    given: float = 0.0
+    wchar: float = 0.0
 
     def since(self, before: "Usage") -> "Usage":
         """What was used since then; memory is that of now."""
@@ -31,7 +31,7 @@ class Usage:
             self.cpu - before.cpu,
             self.written - before.written,
             self.resident,
-            self.given - before.given,
+            self.wchar - before.wchar,
         )
 
     def __add__(self, other: "Usage") -> "Usage":
@@ -39,7 +39,7 @@ class Usage:
             self.cpu + other.cpu,
             self.written + other.written,
             self.resident + other.resident,
-            self.given + other.given,
+            self.wchar + other.wchar,
         )
 
 

@@ -20,8 +20,8 @@ def take_over_clock() -> Callable[[], None]:
 
     java_class = cast(Callable[[str], Any], jpype.JClass)
     try:
-        now = java_class(CLOCK).class_.getDeclaredField("now")
-        now.setAccessible(True)
+        clock_field = java_class(CLOCK).class_.getDeclaredField("now")
+        clock_field.setAccessible(True)
     except jpype.JException:
         return _do_nothing
     all_threads = cast(Iterable[Any], java_class("java.lang.Thread").getAllStackTraces().keySet())
@@ -33,7 +33,7 @@ def take_over_clock() -> Callable[[], None]:
     system = java_class("java.lang.System")
 
     def set_clock() -> None:
-        now.setLong(None, system.currentTimeMillis())
+        clock_field.setLong(None, system.currentTimeMillis())
 
     return set_clock
 

@@ -221,11 +221,11 @@ async def refuse_newer(jetstream: JetStreamContext) -> None:
     except NotFoundError:
         return
     version = _ours(metadata).get(VERSION_KEY, "")
-    known = VERSION + (PARTITIONED if COUNT_KEY in _ours(metadata) else 0)
-    if version.isdecimal() and int(version) > known:
+    own_version = VERSION + (PARTITIONED if COUNT_KEY in _ours(metadata) else 0)
+    if version.isdecimal() and int(version) > own_version:
         raise ConfigurationError(
             f"the streams and consumers of the bus have version {version}, "
-            f"this program knows {known}: run the newer program, or a bus of its own"
+            f"this program knows {own_version}: run the newer program, or a bus of its own"
         )
 
 

@@ -19,7 +19,7 @@ from contracts.partitions import number_at
 from runtime.activity import waiting
 from runtime.bus.nats import log_integrity
 from runtime.bus.nats.log_evidence import LogEvidence, collect_log_evidence, observe_log
-from runtime.bus.nats.log_integrity import Evidence, Known
+from runtime.bus.nats.log_integrity import EarlierLook, Evidence
 from runtime.bus.nats.log_streams import log_streams
 from runtime.bus.port import Delivery, Events, Handler, LiveGenerations, SharedValues
 from runtime.bus.write_status import WriteStatus
@@ -224,9 +224,13 @@ class Integrity:
         """
         absences = self.writes.absences
         durables = [durable for watch in self.watches for durable in watch.durables]
-        known = await self._known(self.evidence if absences == self.looked_in else None)
+        earlier_looks = await self._earlier_looks(
+            self.evidence if absences == self.looked_in else None
+        )
         await self.known_values.refresh()
-        evidence = await collect_log_evidence(self.jetstream, self.known_values, durables, known)
+        evidence = await collect_log_evidence(
+            self.jetstream, self.known_values, durables, earlier_looks
+        )
         if evidence.accepted > self.accepted_count:
             self.accepted_count = evidence.accepted
             self.damage = ""
@@ -258,12 +262,12 @@ class Integrity:
             self.writes.log_check.set()
             await self.probe.run()
 
-    async def _known(self, earlier_evidence: LogEvidence | None) -> dict[str, Known]:
+    async def _earlier_looks(self, earlier_evidence: LogEvidence | None) -> dict[str, EarlierLook]:
         """Return what is known of each stream of the log without asking for it."""
         highest = dict(self.writes.highest)
         evidence: Mapping[str, Evidence] = earlier_evidence.streams if earlier_evidence else {}
         return {
-            name: Known(highest.get(name, 0), await self._kept_mark(name), evidence.get(name))
+            name: EarlierLook(highest.get(name, 0), await self._kept_mark(name), evidence.get(name))
             for name in (await log_streams(self.jetstream)).names
         }
 

@@ -11,8 +11,8 @@ from nats.js import JetStreamContext
 
 from contracts.partitions import number_at
 from runtime.bus.nats.log_integrity import (
+    EarlierLook,
     Evidence,
-    Known,
     LogState,
     beyond,
     collect_evidence,
@@ -99,7 +99,7 @@ async def collect_log_evidence(
     jetstream: JetStreamContext,
     values: SharedValues,
     durables: Sequence[str],
-    known: Mapping[str, Known],
+    earlier_looks: Mapping[str, EarlierLook],
 ) -> LogEvidence:
     """Read the evidence about each stream of the log, beside what is known of it. Raises
     `Unavailable`.
@@ -108,7 +108,7 @@ async def collect_log_evidence(
     return LogEvidence(
         {
             stream: await collect_evidence(
-                jetstream, values, stream, durables, known.get(stream, Known())
+                jetstream, values, stream, durables, earlier_looks.get(stream, EarlierLook())
             )
             for stream in streams.names
         }

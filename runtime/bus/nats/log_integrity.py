@@ -208,7 +208,7 @@ class Evidence:
 
 
 @dataclass(frozen=True)
-class Known:
+class EarlierLook:
     """What a process knows of a stream without asking the bus: the greatest sequence that it saw,
     the mark that is kept elsewhere, and the `evidence` of its last look.
     """
@@ -223,7 +223,7 @@ async def collect_evidence(
     values: SharedValues,
     stream: str,
     durables: Iterable[str],
-    known: Known,
+    earlier_look: EarlierLook,
 ) -> Evidence:
     """Read the evidence about a stream on the bus, beside what is known. Raises `Unavailable`.
 
@@ -231,17 +231,17 @@ async def collect_evidence(
     """
     start = await observe(jetstream, stream)
     noted_mark, revision = await read_noted_mark(values, stream)
-    known_marks = [log_mark for log_mark in (noted_mark, known.stored_mark) if log_mark]
+    known_marks = [log_mark for log_mark in (noted_mark, earlier_look.stored_mark) if log_mark]
     newest_acceptance = max((log_mark.accepted for log_mark in known_marks), default=0)
     evidence = Evidence(
         stream,
         start,
-        known.reached_sequence,
+        earlier_look.reached_sequence,
         [log_mark for log_mark in known_marks if log_mark.accepted == newest_acceptance],
         revision,
     )
     for name in durables:
-        if known.evidence and known.evidence.is_settled(name, start):
+        if earlier_look.evidence and earlier_look.evidence.is_settled(name, start):
             evidence.floors[name] = start.last_sequence
         else:
             await _add_durable(jetstream, evidence, name)

@@ -88,7 +88,7 @@ class LogStreams:
 
 ONE_STREAM = LogStreams()
 
-_KNOWN: WeakKeyDictionary[Client, LogStreams] = WeakKeyDictionary()
+_STREAMS_BY_CLIENT: WeakKeyDictionary[Client, LogStreams] = WeakKeyDictionary()
 """Of each connection, the streams of its log: their number never changes."""
 
 
@@ -99,7 +99,7 @@ def streams_in(config: StreamConfig) -> LogStreams:
 
 def known_streams(jetstream: JetStreamContext) -> LogStreams:
     """Return the streams as far as this connection has asked for them; one until then."""
-    return _KNOWN.get(connection_of(jetstream), ONE_STREAM)
+    return _STREAMS_BY_CLIENT.get(connection_of(jetstream), ONE_STREAM)
 
 
 async def log_streams(jetstream: JetStreamContext) -> LogStreams:
@@ -107,14 +107,14 @@ async def log_streams(jetstream: JetStreamContext) -> LogStreams:
     log yet there is one, and it is asked again. Raises `Unavailable`.
     """
     client = connection_of(jetstream)
-    if client not in _KNOWN:
+    if client not in _STREAMS_BY_CLIENT:
         try:
             with translated():
                 info = await first_answer(lambda: jetstream.stream_info(LOG))
         except NotFoundError:
             return ONE_STREAM
-        _KNOWN[client] = streams_in(info.config)
-    return _KNOWN[client]
+        _STREAMS_BY_CLIENT[client] = streams_in(info.config)
+    return _STREAMS_BY_CLIENT[client]
 
 
 async def has_log(jetstream: JetStreamContext) -> bool:
