@@ -15,7 +15,6 @@ from nats.errors import Error as NatsError
 from nats.js import JetStreamContext
 
 from contracts.graph import PROJECTIONS, Generations, Projection
-from contracts.partitions import number_at
 from runtime.activity import waiting
 from runtime.bus.nats import log_integrity
 from runtime.bus.nats.log_evidence import LogEvidence, collect_log_evidence, observe_log
@@ -29,14 +28,15 @@ from runtime.errors import Retryable, ServiceError, StoreBehind, Unavailable
 from runtime.health import Health
 from runtime.projections import checkpoints
 from runtime.projections.checkpoints import ProjectionState, WatchedProjection
+from runtime.projections.log_marks import kept_mark, move_mark
 from runtime.projections.remembered_values import RememberedValues
 from runtime.projections.verdicts import FINDERS, Verdict, read_verdict, write_verdict
 from runtime.projections.write_probe import WriteProbe
 from runtime.stores.documents import schema
-from runtime.stores.documents.checkpoints import newest_versions, read_mark, write_mark
+from runtime.stores.documents.checkpoints import newest_versions
 from runtime.stores.documents.port import Rows
 from runtime.stores.documents.schema import SchemaRecord
-from runtime.stores.port import Checkpoint, CheckpointStore, LogMark
+from runtime.stores.port import Checkpoint, CheckpointStore
 
 logger = structlog.get_logger(__name__)
 
@@ -267,15 +267,11 @@ class Integrity:
         highest = dict(self.writes.highest)
         evidence: Mapping[str, Evidence] = earlier_evidence.streams if earlier_evidence else {}
         return {
-            name: EarlierLook(highest.get(name, 0), await self._kept_mark(name), evidence.get(name))
+            name: EarlierLook(
+                highest.get(name, 0), await kept_mark(self.mark_store, name), evidence.get(name)
+            )
             for name in (await log_streams(self.jetstream)).names
         }
-
-    async def _kept_mark(self, stream: str) -> LogMark | None:
-        try:
-            return await read_mark(self.mark_store, stream) if self.mark_store else None
-        except Unavailable:
-            return None
 
     async def _state_of(self, watch: WatchedProjection) -> ProjectionState | None:
         """Return the state of a projection; None where a store does not answer, which is no
@@ -377,23 +373,13 @@ class Integrity:
                     )
         if self.mark_store is not None:
             for of_stream in evidence.streams.values():
-                await self._keep_mark(of_stream, self.mark_store)
-
-    async def _keep_mark(self, evidence: Evidence, mark_store: Rows) -> None:
-        """Move the mark of a stream."""
-        before = max(evidence.log_marks, key=lambda known_mark: known_mark.sequence, default=None)
-        if number_at(evidence.start.last_sequence) and (
-            before is None
-            or before.sequence < evidence.start.last_sequence
-            or len(evidence.log_marks) < len(("bus", "store"))
-        ):
-            stream = evidence.stream
-            log_mark = await log_integrity.mark_of(
-                self.jetstream, stream, evidence.start, self.accepted_count
-            )
-            await log_integrity.note_mark(self.known_values, stream, log_mark, evidence.revision)
-            with suppress(Unavailable):
-                await write_mark(mark_store, stream, log_mark)
+                await move_mark(
+                    self.jetstream,
+                    self.known_values,
+                    self.mark_store,
+                    of_stream,
+                    self.accepted_count,
+                )
 
     async def _refusal(self) -> str | None:
         return self.writes.refusal or None
