@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from cli.citations import number_citations
 from cli.common import (
     DATA,
     WORKSPACE,
@@ -107,11 +108,11 @@ async def ask_query_service(
 
 def show_answer(answer: "Answer") -> None:
     """Print the answer, and its sources by number unless it lists them itself."""
-    text = answer.response.strip()
+    text, references = number_citations(answer.response.strip(), answer.references or ())
     echo(text)
     lines = [
-        f"[{reference.reference_id}] {line(reference.file_path)}{_also_in(reference)}"
-        for reference in answer.references or ()
+        f"[{number}] {line(reference.file_path)}{_also_in(reference)}"
+        for number, reference in references
     ]
     if answer.truncated:
         note(f"\n{TRUNCATED}")

@@ -1,5 +1,6 @@
 """All commands under one name."""
 
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -43,6 +44,7 @@ from cli import (
     webhooks,
 )
 from cli.common import echo, errors
+from cli.help_text import reflow_help
 from cli.settings_file import EnvFile, read_settings_file
 from runtime.bus.actor import acting_as, local_actor
 from runtime.version import VERSION
@@ -84,53 +86,74 @@ def act_as_user(
     context.with_resource(acting_as(local_actor()))
 
 
-app.command()(init.init)
-app.command()(stack.up)
-app.command()(stack.down)
-app.command()(documents.add)
-app.command()(sources.sync)
-app.command()(sources.watch)
-app.add_typer(sources.app, name="sources")
-app.command()(intake.intake)
-app.command()(deletion.delete)
-app.command()(erasure.erase)
-app.command()(ask.ask)
-app.command()(search.find)
-app.command()(search.read)
-app.command()(search.paths)
-app.command()(documents.status)
-app.command()(documents.tag)
-app.command()(log.log)
-app.command()(past.history)
-app.command()(past.diff)
-app.command()(past.undo)
-app.command()(costs.cost)
-app.add_typer(costs.app, name="budget")
-app.add_typer(figures.app, name="figures")
-app.command()(failures.retry)
-app.add_typer(failures.app, name="dead")
-app.command()(mcp.mcp)
-app.command()(projections.digest)
-app.command()(audit.audit)
-app.command()(backup.backup)
-app.command()(backup.verify)
-app.command()(backup.restore)
-app.command()(rebuild.rebuild)
-app.command()(repair.repair)
-app.command()(operator.operator)
-app.add_typer(projections.app, name="projections")
-app.add_typer(aliases.app, name="alias")
-app.add_typer(validity.app, name="validity")
+Command = Callable[..., None]
+Group = tuple[str, typer.Typer]
+
+PANELS: dict[str, list[Command | Group]] = {
+    "Start and stop": [demo.demo, init.init, stack.up, stack.down, doctor.doctor, config.config],
+    "Documents": [
+        documents.add,
+        documents.status,
+        documents.tag,
+        failures.retry,
+        deletion.delete,
+        erasure.erase,
+        ("access", access.app),
+        ("validity", validity.app),
+        ("figures", figures.app),
+    ],
+    "Sources": [
+        sources.sync,
+        sources.watch,
+        ("sources", sources.app),
+        intake.intake,
+        ("import", importing.app),
+    ],
+    "Questions": [
+        ask.ask,
+        search.find,
+        search.read,
+        search.paths,
+        ("golden", golden.app),
+        ("receipts", receipts.app),
+        mcp.mcp,
+    ],
+    "The graph and its past": [
+        log.log,
+        past.history,
+        past.diff,
+        past.undo,
+        ("alias", aliases.app),
+        ("branch", branch_changes.app),
+    ],
+    "Costs": [costs.cost, ("budget", costs.app)],
+    "Rebuilds and backups": [
+        rebuild.rebuild,
+        ("projections", projections.app),
+        projections.digest,
+        backup.backup,
+        backup.verify,
+        backup.restore,
+        repair.repair,
+        audit.audit,
+    ],
+    "Operation": [
+        operator.operator,
+        ("dead", failures.app),
+        ("webhooks", webhooks.app),
+        ("topology", topology.app),
+        ("stores", stores.app),
+        ("region", region.app),
+    ],
+}
+"""All commands by what they are for, in the order of `--help`; those with a name are groups."""
+
 golden.app.command("run")(golden_run.run)
-app.add_typer(golden.app, name="golden")
-app.add_typer(access.app, name="access")
-app.add_typer(receipts.app, name="receipts")
-app.add_typer(branch_changes.app, name="branch")
-app.add_typer(importing.app, name="import")
-app.add_typer(webhooks.app, name="webhooks")
-app.add_typer(topology.app, name="topology")
-app.add_typer(region.app, name="region")
-app.add_typer(stores.app, name="stores")
-app.command()(doctor.doctor)
-app.command()(config.config)
-app.command()(demo.demo)
+for panel, commands in PANELS.items():
+    for command in commands:
+        if callable(command):
+            app.command(rich_help_panel=panel)(command)
+        else:
+            name, group = command
+            app.add_typer(group, name=name, rich_help_panel=panel)
+reflow_help(app)

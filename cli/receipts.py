@@ -157,11 +157,15 @@ def export(
     ] = "",
     since: Annotated[
         datetime | None,
-        typer.Option("--since", formats=FORMATS, help="Of questions asked from then on."),
+        typer.Option(
+            "--since", formats=FORMATS, metavar="TIME", help="Of questions asked from then on."
+        ),
     ] = None,
     until: Annotated[
         datetime | None,
-        typer.Option("--until", formats=FORMATS, help="Of questions asked before; UTC."),
+        typer.Option(
+            "--until", formats=FORMATS, metavar="TIME", help="Of questions asked before; UTC."
+        ),
     ] = None,
     with_texts: Annotated[
         bool, typer.Option("--texts", help="With the texts of the passages that it rests on.")

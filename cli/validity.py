@@ -45,10 +45,19 @@ FORMATS = ["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%S
 """Of a time; one without a zone is UTC."""
 
 ValidFrom = Annotated[
-    Moment, typer.Option("--valid-from", formats=FORMATS, help="From when they hold.")
+    Moment,
+    typer.Option(
+        "--valid-from",
+        formats=FORMATS,
+        metavar="TIME",
+        help="From when they hold: 2026-03-01, 2026-03-01T12:00+01:00.",
+    ),
 ]
 ValidUntil = Annotated[
-    Moment, typer.Option("--valid-until", formats=FORMATS, help="From when they hold no longer.")
+    Moment,
+    typer.Option(
+        "--valid-until", formats=FORMATS, metavar="TIME", help="From when they hold no longer."
+    ),
 ]
 Supersedes = Annotated[
     list[str] | None,
@@ -95,10 +104,13 @@ def show(
 def set_(
     document: DocumentId,
     valid_from: Annotated[
-        Moment, typer.Option("--from", formats=FORMATS, help="From when it holds.")
+        Moment, typer.Option("--from", formats=FORMATS, metavar="TIME", help="From when it holds.")
     ] = None,
     valid_until: Annotated[
-        Moment, typer.Option("--until", formats=FORMATS, help="From when it holds no longer.")
+        Moment,
+        typer.Option(
+            "--until", formats=FORMATS, metavar="TIME", help="From when it holds no longer."
+        ),
     ] = None,
     supersedes: Annotated[
         list[str] | None,
