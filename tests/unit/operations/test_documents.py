@@ -56,6 +56,11 @@ def test_a_folder_is_read_with_all_below_it_in_sorted_order(folder: Path) -> Non
     assert result.refused == []
 
 
+def test_pictures_come_after_all_texts(folder: Path) -> None:
+    (folder / "a/plan.png").write_bytes(b"\x89PNG")
+    assert names(folder / "a", folder / "b.md") == ["README.md", "z.txt", "b.md", "plan.png"]
+
+
 def test_documents_of_a_folder_are_told_apart_by_their_path(folder: Path) -> None:
     sources = {source.name: source for source in find_documents([str(folder)]).sources}
     assert sources["a/README.md"].id == "doc-" + md5("a/README.md")
