@@ -4,8 +4,8 @@ not say.
 The score of a sentence is the share of the question's words in and around it (0 to 1), plus the
 similarity of embeddings (0 to 1), plus small amounts for the kind of answer that is asked for and
 for the rank of its passage, less half a point where a number or a time is asked for and it has
-none. A passage with none of the names in the question answers nothing, nor does a sentence without
-its numbers.
+none. A passage with none of the names in the question answers nothing, nor does one with none of
+its identifiers, nor a sentence without its numbers.
 """
 
 import re
@@ -22,6 +22,7 @@ from offline.answers.quotable_sentences import Quotable, quotable
 from offline.answers.quotation import Candidate, candidates, quotation
 from offline.answers.relevance import (
     SentenceTerms,
+    identifiers,
     lexical_scores,
     names,
     numbers,
@@ -284,12 +285,16 @@ def _parts(passage: SourcePassage) -> Sequence[Quotable]:
 
 
 def _speaks_of(question: str, passage: SourcePassage, language: str) -> bool:
-    """Return whether the passage, its headings or its title has any of the names in the question,
-    and the passage its versions; True for a question without names.
+    """Return whether the passage, its headings or its title has any of the names in the question
+    and any of its identifiers, and the passage its versions; True for a question without names.
     """
-    question_names = names(question, language)
+    text = f"{passage.text} {passage.headings} {passage.title}"
     if not versions(question) <= versions(f"{passage.text} {passage.headings}"):
         return False
-    return not question_names or not question_names.isdisjoint(
-        terms(f"{passage.text} {passage.headings} {passage.title}", language)
-    )
+    question_identifiers = identifiers(question)
+    if question_identifiers and not any(
+        identifier.search(text) for identifier in question_identifiers
+    ):
+        return False
+    question_names = names(question, language)
+    return not question_names or not question_names.isdisjoint(terms(text, language))

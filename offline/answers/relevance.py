@@ -45,6 +45,10 @@ _LONGEST_REST = 2
 _SHORTEST_RELATED = 5
 """Letters of a term that others may have in them: `speicher` in `speicherbedarf`."""
 
+_IDENTIFIER = re.compile(r"(?<!\w)(?:--)?([^\W_]+(?:[_-][^\W_]+)*)(?!\w)")
+SEPARATOR = r"\\\\?[_ -]"
+"""What finds the sign between two words of an identifier, escaped in Markdown or not."""
+
 _UNUSUAL_NAME = re.compile(r"\b\w*(?:\d|[a-zß-ÿ][A-ZÀ-Þ]|[A-Z]{2}|_)\w*")
 _SOURCE = re.compile(
     r"\bhow (?:does|do|did) [\w .'’-]{2,40}? (?=define|describe|explain|call|understand)|"
@@ -134,6 +138,20 @@ def numbers(text: str) -> frozenset[str]:
 def versions(text: str) -> frozenset[str]:
     """Return the numbers of versions in a text, as 5.4.1."""
     return frozenset(_VERSION.findall(text))
+
+
+@lru_cache(maxsize=1 << 10)
+def identifiers(question: str) -> tuple[re.Pattern[str], ...]:
+    """Return what finds each identifier of a question, as MAX_SIZE or --dry-run: its words stand
+    together, in any case, with `_`, `-` or a blank between them.
+    """
+    joined_words = (
+        match[1] for match in _IDENTIFIER.finditer(question) if "_" in match[1] or "--" in match[0]
+    )
+    return tuple(
+        re.compile(rf"(?<![^\W_]){re.sub('[_-]', SEPARATOR, words)}(?![^\W_])", re.I)
+        for words in joined_words
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -115,6 +115,25 @@ async def test_a_russian_question_is_answered_and_refused() -> None:
     assert refusal.startswith(NOT_SAID)
 
 
+@pytest.mark.parametrize(
+    ("question", "is_answered"),
+    [
+        ("What does MAX_WORKERS limit?", True),
+        ("What does max-workers limit?", True),
+        ("What does --max-workers limit?", True),
+        ("What does MAX_WRITTEN limit?", False),
+        ("What does WORKERS_MAX limit?", False),
+        ("What does --no-workers limit?", False),
+    ],
+)
+@pytest.mark.parametrize("name", ["MAX_WORKERS", r"MAX\_WORKERS", "`--max-workers`"])
+async def test_a_passage_without_the_identifier_of_the_question_answers_nothing(
+    name: str, question: str, is_answered: bool
+) -> None:
+    settings = passage(f"{name} limits how many workers are started. What is written is bounded.")
+    assert bool(await may_answer(question, settings)) is is_answered
+
+
 async def test_a_passage_without_the_version_of_the_question_answers_nothing() -> None:
     notes = passage("Version 5.4.0 has threads. It was released in winter.")
     assert await may_answer("Who released version 5.4.1?", notes) == []
