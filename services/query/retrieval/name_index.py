@@ -86,6 +86,8 @@ class NameIndex:
         self._keys = NameKeys()
         """What the tables lack."""
         self._tables: NameTables | None = None
+        self.changes = 0
+        """How often the names have changed."""
         self.meanings: dict[int, SpanMeaning] = {}
         """What spans of words mean, by their keys, as far as passages were searched for names:
         those of several words or several entities."""
@@ -95,7 +97,7 @@ class NameIndex:
 
     def add(self, names: Iterable[tuple[str, str]]) -> None:
         """Add pairs of an entity name and its type; the caller gives each name once."""
-        self.meanings.clear()
+        self._forget()
         for name, type in names:
             if name_words := _words_of(name, type):
                 self._put(name, name_words)
@@ -115,7 +117,7 @@ class NameIndex:
         """Add pairs of another name and the entity it means, of entities that are in the index
         already.
         """
-        self.meanings.clear()
+        self._forget()
         for alias, name in aliases:
             alias_words = words(one_spelling(alias))
             if name in self._numbers and 0 < len(alias_words) <= MAX_NAME_WORDS:
@@ -136,6 +138,11 @@ class NameIndex:
             return self._tables
         self._keys = NameKeys()
         return self._tables
+
+    def _forget(self) -> None:
+        """Forget what was said of passages by the names as they were."""
+        self.changes += 1
+        self.meanings.clear()
 
     def _put(self, name: str, name_words: _NameWords) -> None:
         number = self._numbers[name] = len(self._names)
@@ -176,7 +183,7 @@ class NameIndex:
         name_words = _words_of(name, _PERSON)
         assert name_words
         number = self._numbers.pop(name)
-        self.meanings.clear()
+        self._forget()
         entities_left: dict[int, list[int]] = {}
         for form in name_words.forms:
             numbers = self._by_form[normal_form(form)]
@@ -207,7 +214,7 @@ class NameIndex:
 
     def names_of(self, numbers: Iterable[int]) -> tuple[str, ...]:
         """Return the entities of these numbers."""
-        return tuple(self._names[number] for number in numbers)
+        return tuple(map(self._names.__getitem__, numbers))
 
     def by_name(self, form: str) -> tuple[str, ...]:
         """Return the entities with this normal form, else reading; none if more than

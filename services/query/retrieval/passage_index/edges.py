@@ -9,6 +9,7 @@ from services.query.retrieval.passage_index.grouped import (
     Grouped,
     group_sizes,
     group_starts,
+    order_of,
     positions_of_groups,
 )
 from services.query.retrieval.passage_index.mentions import Mentions
@@ -77,7 +78,7 @@ def edges_between(mentions: Mentions, is_rare: Booleans, passage_count: int) -> 
             across.other_mentions[via_across],
         ]
     )
-    order = np.argsort(begins, kind="stable")
+    order = order_of(begins, passage_count)
     return Edges(
         starts=group_starts(begins[order], passage_count),
         sentences=np.concatenate([sentences, sentences, sentences_across])[order],

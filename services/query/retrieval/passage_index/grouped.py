@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,8 +69,22 @@ def group_starts(groups: Integers, count: int) -> Integers:
 
 def grouped(groups: Integers, values: Integers, count: int) -> Grouped:
     """Return the values by the group that is beside each of them, in their order."""
-    order = np.argsort(groups, kind="stable")
+    order = order_of(groups, count)
     return Grouped(group_starts(groups[order], count), values[order])
+
+
+def narrowed(numbers: Integers, count: int) -> NDArray[Any]:
+    """Return these numbers, which are from 0 on and below `count`, of 16 bits where they fit: numpy
+    sorts those by their digits, ten times as fast as wider ones.
+    """
+    return numbers.astype(np.uint16) if count <= 1 << 16 else numbers
+
+
+def order_of(numbers: Integers, count: int) -> Integers:
+    """Return the positions of these numbers, which are below `count`, by the numbers; equal ones in
+    their order.
+    """
+    return np.argsort(narrowed(numbers, count), kind="stable")
 
 
 def concatenated(lists: Sequence[Sequence[int]]) -> Grouped:

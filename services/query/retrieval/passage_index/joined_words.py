@@ -2,11 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from sys import intern
+from typing import NamedTuple
 
 import numpy as np
 from cachetools import LRUCache
 
+from offline.language.stems import stem
 from services.query.retrieval.arrays import Booleans, Integers
 from services.query.retrieval.name_keys import Keys, KeyTable, word_keys
 from services.query.retrieval.passage_index.passage_words import (
@@ -19,7 +22,9 @@ from services.query.retrieval.passage_index.passage_words import (
 )
 
 MAX_REMEMBERED = 600_000
-"""Words of passages that are remembered as they were split; one takes about 22 bytes."""
+"""Words of passages that are remembered as they were split; one takes about 30 bytes."""
+NO_STEM = ""
+"""Stands for the stem of a word that says too little to be looked for."""
 
 _SAY_LITTLE = KeyTable.of_counts(word_keys(sorted(SAY_LITTLE)))
 
@@ -62,14 +67,8 @@ class JoinedWords:
 
 def joined_words(passages: Sequence[PassageWords]) -> JoinedWords:
     """Return the words of these passages."""
-    forms: list[str] = []
-    parts = [np.empty(0, np.uint64)]
-    for passage in passages:
-        if passage.lines:
-            words, keys_of_passage = _split_words(passage.lines)
-            forms += words
-            parts.append(keys_of_passage)
-    keys = np.concatenate(parts)
+    split = [split_words(passage.lines) for passage in passages]
+    keys = np.concatenate([np.empty(0, np.uint64), *(words.keys for words in split)])
     traits = traits_array("".join(passage.traits for passage in passages))
     lengths = np.array([passage.word_count for passage in passages], np.int64)
     passage_of_word = np.repeat(np.arange(len(passages)), lengths)
@@ -77,7 +76,7 @@ def joined_words(passages: Sequence[PassageWords]) -> JoinedWords:
     paragraphs = np.cumsum(traits & PARAGRAPH > 0) - 1
     is_content: Booleans = _SAY_LITTLE.values_of(keys) == 0
     return JoinedWords(
-        forms=forms,
+        forms=list(chain.from_iterable(words.forms for words in split)),
         keys=keys,
         traits=traits,
         ends=np.cumsum(lengths)[passage_of_word],
@@ -90,18 +89,28 @@ def joined_words(passages: Sequence[PassageWords]) -> JoinedWords:
     )
 
 
-_split: LRUCache[str, tuple[list[str], Keys]] = LRUCache(
-    MAX_REMEMBERED, getsizeof=lambda words: len(words[0])
+class SplitWords(NamedTuple):
+    """The words of a passage: parallel, an item per word."""
+
+    forms: Sequence[str]
+    keys: Keys
+    stem_keys: Keys
+    """Of their stems"""
+
+
+_split: LRUCache[str, SplitWords] = LRUCache(
+    MAX_REMEMBERED, getsizeof=lambda words: 1 + len(words.forms)
 )
 """The words of passages by their lines. Many questions read the same passages, in one thread."""
 
 
-def _split_words(lines: str) -> tuple[list[str], Keys]:
-    """Return the words of these lines, and their keys."""
+def split_words(lines: str) -> SplitWords:
+    """Return the words of these lines."""
     words = _split.get(lines)
     if words is None:
-        forms = [intern(form) for form in lines.split("\n")]
-        words = (forms, word_keys(forms))
-        if len(forms) <= MAX_REMEMBERED:
+        forms = [intern(form) for form in lines.split("\n")] if lines else []
+        stems = [NO_STEM if form in SAY_LITTLE else stem(form) for form in forms]
+        words = SplitWords(forms, word_keys(forms), word_keys(stems))
+        if len(forms) < MAX_REMEMBERED:
             _split[lines] = words
     return words

@@ -5,7 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from services.query.retrieval.arrays import Booleans, Integers
-from services.query.retrieval.passage_index.grouped import Grouped, group_starts
+from services.query.retrieval.passage_index.grouped import (
+    Grouped,
+    group_starts,
+    narrowed,
+    order_of,
+)
 from services.query.retrieval.passage_index.sentences import LEADING, AboutEntities
 
 MAX_DEFINING = 5
@@ -36,7 +41,7 @@ class Mentions:
             [self.defining.values, np.flatnonzero(~is_defined[self.entity_of])]
         )
         entities = self.entity_of[mentions]
-        order = np.argsort(entities, kind="stable")
+        order = order_of(entities, len(is_defined))
         starts = group_starts(entities[order], len(is_defined))
         return Grouped(starts, self.passage_of[mentions[order]])
 
@@ -47,7 +52,7 @@ def mentions_of(
     """Return the mentions of entities, without those by a surname that is a common word.
     `passages_of_sentences`: (sentences,).
     """
-    entities, sentences, weights = _each_pair_once(about, len(passages_of_sentences))
+    entities, sentences, weights = _each_pair_once(about, len(passages_of_sentences), entity_count)
     keys = entities * passage_count + passages_of_sentences[sentences]
     begins = np.flatnonzero(np.diff(keys, prepend=-1))
     whole_keys = about.whole_entities * passage_count + about.whole_passages
@@ -72,10 +77,11 @@ def mentions_of(
 
 
 def _each_pair_once(
-    about: AboutEntities, sentence_count: int
+    about: AboutEntities, sentence_count: int, entity_count: int
 ) -> tuple[Integers, Integers, Integers]:
     """Return each entity with each sentence about it, in this order, and the greatest weight."""
-    order = np.lexsort((about.weights, about.sentences, about.entities))
+    sentences = narrowed(about.sentences, sentence_count)
+    order = np.lexsort((about.weights, sentences, narrowed(about.entities, entity_count)))
     pairs = about.entities[order] * max(1, sentence_count) + about.sentences[order]
     is_last = np.diff(pairs, append=-1) != 0
     last_places = order[is_last]

@@ -15,7 +15,6 @@ from services.query.retrieval.name_keys import Keys, NameTables, span_keys
 from services.query.retrieval.passage_index.grouped import (
     Grouped,
     concatenated,
-    joined_arrays,
     positions_of_groups,
 )
 from services.query.retrieval.passage_index.joined_words import JoinedWords
@@ -53,13 +52,6 @@ class NamedSpans:
     """The entities that a passage is about which begins with the span."""
     is_whole: Booleans
     """(spans,): whether it is more than a surname"""
-
-    def entities(self) -> Integers:
-        """Return the entities in the order in which they are met, some several times."""
-        groups = (self.mentioned_entities, self.leading_entities)
-        meanings = [np.repeat(np.arange(len(of.starts) - 1), np.diff(of.starts)) for of in groups]
-        order = np.argsort(np.concatenate(meanings), kind="stable")
-        return joined_arrays([of.values for of in groups])[order]
 
 
 def named_spans(words: JoinedWords, names: NameIndex) -> NamedSpans:
@@ -155,8 +147,8 @@ def _spans(words: JoinedWords, tables: NameTables) -> _Spans:
         keys = span_keys(words.keys, positions[open_places], np.full(len(open_places), length))
         lengths[open_places[tables.are_names(keys, MAX_ENTITIES_PER_NAME)]] = length
     is_whole = lengths > 0
-    by_surname = ~is_whole & (shortest == 1) & tables.are_surnames(words.keys[positions])
-    lengths[by_surname] = 1
+    open_places = np.flatnonzero(~is_whole & (shortest == 1))
+    lengths[open_places[tables.are_surnames(words.keys[positions[open_places]])]] = 1
     return _Spans(positions, lengths, is_whole).only(lengths > 0)
 
 

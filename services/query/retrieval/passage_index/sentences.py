@@ -4,13 +4,12 @@ A sentence is about those it mentions, the one that leads its paragraph, and tho
 or file names.
 """
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from services.query.retrieval.arrays import Booleans, Integers
-from services.query.retrieval.passage_index.grouped import joined_arrays, positions_of_groups
+from services.query.retrieval.passage_index.grouped import Grouped, positions_of_groups
 from services.query.retrieval.passage_index.joined_words import JoinedWords
 from services.query.retrieval.passage_index.named_spans import NamedSpans
 from services.query.retrieval.passage_index.passage_words import SUBJECT
@@ -40,14 +39,6 @@ class AboutEntities:
     """Entities that a passage has by more than their surname, each beside the passage."""
     whole_passages: Integers
 
-    def shifted(self, passages: int, sentences: int) -> "AboutEntities":
-        """Return the same behind so many passages and sentences."""
-        return replace(
-            self,
-            sentences=self.sentences + sentences,
-            whole_passages=self.whole_passages + passages,
-        )
-
     def renumbered(self, entities: Integers) -> "AboutEntities":
         """Return the same with the entities by their places in `entities`."""
         places = np.zeros(int(entities.max(initial=-1)) + 1, np.int64)
@@ -58,28 +49,17 @@ class AboutEntities:
             whole_entities=places[self.whole_entities],
         )
 
-    @classmethod
-    def joined(cls, parts: Sequence["AboutEntities"]) -> "AboutEntities":
-        """Return all parts as one."""
-        return cls(
-            entities=joined_arrays([part.entities for part in parts]),
-            sentences=joined_arrays([part.sentences for part in parts]),
-            weights=joined_arrays([part.weights for part in parts]),
-            whole_entities=joined_arrays([part.whole_entities for part in parts]),
-            whole_passages=joined_arrays([part.whole_passages for part in parts]),
-        )
 
-
-def sentences_about(
-    words: JoinedWords, spans: NamedSpans, titles: Mapping[int, Sequence[int]]
-) -> AboutEntities:
-    """Return which sentences are about which entities. `titles`: the entities that the heading or
-    file of a passage names.
+def sentences_about(words: JoinedWords, spans: NamedSpans, titled: Grouped) -> AboutEntities:
+    """Return which sentences are about which entities. `titled`: of each passage the entities that
+    its heading or file names.
     """
     leads = _leads(words, spans)
     mentioned_entities, in_sentences = _mentioned(words, spans)
     leading, led_sentences = _leading(words, spans, leads)
-    titled_entities, titled_passages = _pairs(titles)
+    titled_entities, titled_passages = titled.spread(
+        np.arange(words.passage_count), np.arange(words.passage_count)
+    )
     title_order = np.argsort(words.passage_of_sentence, kind="stable")
     counts = np.bincount(words.passage_of_sentence, minlength=words.passage_count)
     starts = np.concatenate([[0], np.cumsum(counts)])
@@ -103,13 +83,6 @@ def words_in_names(words: JoinedWords, spans: NamedSpans) -> Booleans:
     np.add.at(depth, positions, 1)
     np.add.at(depth, positions + spans.lengths[spans.is_whole], -1)
     return np.cumsum(depth[:-1]) > 0
-
-
-def _pairs(lists: Mapping[int, Sequence[int]]) -> tuple[Integers, Integers]:
-    """Return the values of all lists, and the key of each."""
-    values = np.array([value for values in lists.values() for value in values], np.int64)
-    keys = np.array(list(lists), np.int64)
-    return values, np.repeat(keys, [len(values) for values in lists.values()])
 
 
 def _mentioned(words: JoinedWords, spans: NamedSpans) -> tuple[Integers, Integers]:
