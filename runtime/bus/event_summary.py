@@ -43,7 +43,7 @@ from contracts.events import (
     VectorsIndexed,
 )
 from contracts.graph_edits import ALIAS_OPERATIONS
-from contracts.values import ChunkRef, TokenUsage
+from contracts.values import ChunkRef, DocumentVersion, TokenUsage
 from runtime.bus.codec import decode, encode, header_of
 from runtime.bus.port import Message
 from runtime.errors import NewerVersion, Poison
@@ -64,6 +64,8 @@ class EventSummary:
     document: str
     """In whose history it stands: a document's id, `_graph`, or `_sum-…` of one description."""
     text: str
+    version: int | None = None
+    """The text of the document that it is about: the sequence of its DocumentAdded."""
     cause: str | None = None
     """Id of the event that caused it."""
     correlation: str | None = None
@@ -100,6 +102,7 @@ def summarize(message: Message) -> EventSummary:
         type=event.type_name(),
         document=event.aggregate_id,
         text=short_text(envelope)[:MAX_TEXT],
+        version=_version_of(message.sequence, event),
         cause=envelope.causationid,
         correlation=envelope.correlation,
         trace_id=_trace_id(envelope.traceparent),
@@ -143,8 +146,15 @@ def _undecoded(message: Message, text: str) -> EventSummary:
         document = header.subject
     at = header.time or message.published_at
     return EventSummary(
-        message.sequence, header.id, at, kind, document, text[:MAX_TEXT], header.causationid
+        message.sequence, header.id, at, kind, document, text[:MAX_TEXT], cause=header.causationid
     )
+
+
+def _version_of(sequence: int, event: Event) -> int | None:
+    if isinstance(event, DocumentAdded):
+        return sequence
+    document = getattr(event, "document", None)
+    return document.version if isinstance(document, DocumentVersion) else None
 
 
 def _trace_id(traceparent: str | None) -> str | None:

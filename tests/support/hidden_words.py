@@ -14,6 +14,7 @@ from fastapi import FastAPI
 
 from contracts.access import Access
 from tests.support.access import behind, keyed
+from tests.support.events import document, failed, sealed
 from tests.support.pipeline import FollowedLog, settle, working
 from tests.support.querying import QueryHarness
 
@@ -187,6 +188,13 @@ class HiddenWords:
             if text.ends and text.gone_at is None:
                 text.gone_at = end
                 self.windows.append(self.choice.randrange(text.ends, end))
+                await self._fail_late(text)
+
+    async def _fail_late(self, text: Text) -> None:
+        """A service that was behind gives up what nobody needs any more, and quotes it."""
+        version = document(text.id, text.begins, file_path=text.file_name)
+        failure = failed("extractor", "ChunksCreated", version, 0, message=" ".join(text.words))
+        await self.log.publish(sealed(failure, id=f"late-{text.word}"))
 
     @asynccontextmanager
     async def _behind(self) -> AsyncGenerator[None]:

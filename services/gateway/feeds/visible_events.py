@@ -24,7 +24,8 @@ ABOUT_ONE_DOCUMENT = (
 @dataclass(frozen=True)
 class VisibleEvents:
     """Which events a viewer sees: those about one document that it sees now, and could see when
-    they happened.
+    they happened, and about a text of it that it could see: what is done with an older text may
+    come late.
     """
 
     visibility: Visibility
@@ -38,7 +39,7 @@ class VisibleEvents:
             summary
             for summary in summaries
             if summary.type in ABOUT_ONE_DOCUMENT
-            and await history.sees(summary.document, summary.sequence)
+            and await history.sees(summary.document, summary.sequence, summary.version)
         ]
 
     async def sees(self, document: str) -> bool:

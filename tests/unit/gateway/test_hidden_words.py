@@ -37,7 +37,7 @@ from tests.support.shares import share
 CHANGES = 14
 """Changes of a workspace before it is looked at."""
 
-SEEDS_OF_LEAKS = (101, 121, 154, 160, *range(102, 110))
+SEEDS_OF_LEAKS = (101, *range(102, 110))
 """Where leaks are planted, those first in which most are found."""
 
 ENDLESS = "/events/stream"
@@ -45,6 +45,10 @@ ENDLESS = "/events/stream"
 
 MODES = ("local", "global", "hybrid", "mix", "naive", "walk", "auto")
 QUESTION = "Who leads the Harbour Office in Port Elm with Ada Marlow?"
+
+
+class WordIsShown(AssertionError):
+    """A viewer was given a word of a hidden text."""
 
 
 class Sent(NamedTuple):
@@ -136,9 +140,11 @@ async def assert_hidden(world: HiddenWords, viewer: str) -> None:
         for request in itertools.chain(requests_of(world), questions(world)):
             answer = await answer_to(api, request)
             assert answer.status_code < 500 or answer.status_code == 501, (request, answer.text)
-            assert words_in(answer, hidden_words) == [], (viewer, request, answer.text)
+            if words_in(answer, hidden_words):
+                raise WordIsShown(viewer, request, answer.text)
     told_words = await stream_of(world, viewer) + await told_by_tools(world, viewer)
-    assert [word for word in hidden_words if word in told_words] == []
+    if shown_words := [word for word in hidden_words if word in told_words]:
+        raise WordIsShown(viewer, shown_words)
 
 
 async def changed_world(seed: int) -> AsyncGenerator[HiddenWords]:
@@ -251,6 +257,7 @@ LEAKS = {
         AccessOfTexts, "required", property(newest_alone)
     ),
     "what was hidden then is shown of the past": Leak(followed_log, "admitted", sees_everything),
+    "what comes late shows older texts": Leak(followed_log, "text_admitted", sees_everything),
     "all documents describe the graph": Leak(RestrictedItems, "restrict", as_they_are),
     "differences are those of all documents": Leak(reader, "visible_state", first_of),
     "histories have all statements": Leak(reader, "visible_history", first_of),
@@ -260,7 +267,7 @@ LEAKS = {
 }
 
 
-@pytest.mark.parametrize("leak", share(LEAKS, daily=1))
+@pytest.mark.parametrize("leak", share(LEAKS, daily=3))
 async def test_a_planted_leak_is_found(leak: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patches:
         patches.setattr(*LEAKS[leak])
@@ -270,7 +277,7 @@ async def test_a_planted_leak_is_found(leak: str, monkeypatch: pytest.MonkeyPatc
                     world = await anext(worlds)
                     for viewer in VIEWERS:
                         await assert_hidden(world, viewer)
-            except AssertionError:
+            except WordIsShown:
                 return
     pytest.fail("no seed finds it")
 
@@ -284,4 +291,5 @@ async def test_no_word_of_a_hidden_text_is_in_any_answer(seed: int) -> None:
             await assert_hidden(world, viewer)
             counts[0] += await assert_found(world, viewer)
             counts[1] += len(world.hidden_words(viewer))
-        assert counts[0] and (counts[1] or seed)
+        # In a world by chance nobody may see anything, or everybody all; not in the first one.
+        assert all(counts) or seed
