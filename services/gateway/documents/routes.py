@@ -13,6 +13,7 @@ from publishing.documents import Added
 from publishing.draft import DocumentDraft
 from runtime.errors import NotFound
 from runtime.parsing.kinds import readable_kinds
+from services.gateway.auth.audit import note_details
 from services.gateway.auth.viewers import CurrentViewer, shows_no_documents
 from services.gateway.documents.adding import (
     DocumentPublisher,
@@ -222,11 +223,12 @@ async def supported_file_types(deps: DocumentDeps) -> FileTypes:
 
 @router.delete("/delete_document", operation_id="delete_document")
 async def delete_document(
-    body: DeleteRequest, deps: DocumentDeps, workspace: Workspace
+    request: Request, body: DeleteRequest, deps: DocumentDeps, workspace: Workspace
 ) -> DeleteResponse:
     """Delete documents. The answer comes once the log has the deletions durably; unknown ids are
     ignored.
     """
+    note_details(request, documents=body.doc_ids)
     count = await delete(deps.log, workspace, body.doc_ids)
     return DeleteResponse(
         message=f"{count} of {len(body.doc_ids)} are being deleted.", doc_id=", ".join(body.doc_ids)

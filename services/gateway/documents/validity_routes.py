@@ -12,6 +12,7 @@ from publishing.statements import publish_statement
 from publishing.supersession import decide_supersession
 from runtime.bus.actor import current_actor
 from runtime.errors import NotFound
+from services.gateway.auth.audit import note_details
 from services.gateway.caller_places import caller_places
 from services.gateway.documents.dependencies import DocumentDependencies, DocumentDeps
 from services.gateway.documents.supersession_proposals import proposals
@@ -68,6 +69,7 @@ async def state_document_validity(
 ) -> ValidityStated:
     """State when a document holds and what it supersedes, in place of what was said before."""
     validity = body.validity()
+    note_details(request, document=document_id, supersedes=body.supersedes, reason=body.reason)
     statement = await _stated(document_id, validity, body.reason, deps, workspace)
     places = await caller_places(request, workspace)
     return places.shown_in(statement)
@@ -82,6 +84,7 @@ async def withdraw_document_validity(
     reason: Annotated[str, Query(max_length=1000)] = "",
 ) -> ValidityStated:
     """Take back what was stated: what the document was added with holds again."""
+    note_details(request, document=document_id, reason=reason)
     statement = await _stated(document_id, None, reason, deps, workspace)
     places = await caller_places(request, workspace)
     return places.shown_in(statement)
@@ -118,6 +121,13 @@ async def decide_document_supersession(
     """Decide that a document supersedes another one, or that both stay in force. What else holds
     of it stays as it is; the other decision takes this one back.
     """
+    note_details(
+        request,
+        document=document_id,
+        decision="accepted" if body.is_accepted else "rejected",
+        supersedes=body.supersedes,
+        reason=body.reason,
+    )
     decision = validated(
         lambda: SupersessionStated(
             document_id=document_id,

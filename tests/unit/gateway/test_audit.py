@@ -73,6 +73,35 @@ async def test_the_reason_is_in_the_line_also_of_a_request_without_a_body(
     assert audits(lines)[3]["after"] == 7
 
 
+async def test_a_line_says_which_document_was_meant_and_what_was_said_of_it(
+    harness: QueryHarness,
+) -> None:
+    older, newer, why = "doc-older", "doc-newer", {"reason": "resolution 12"}
+    decided = {"supersedes": older, "is_accepted": False, **why}
+    with capture_logs() as lines:
+        async with client(harness.app()) as api:
+            path = f"/documents/{newer}/validity"
+            await api.put(path, json={"supersedes": [older], **why})
+            await api.delete(path, params=why)
+            await api.post(f"{path}/decisions", json=decided)
+            await api.put("/documents/access", params={"doc_id": newer}, json={**why, "access": {}})
+            await api.put(f"/documents/{newer}/tags", json={"tags": ["old"], **why})
+            await api.request("DELETE", "/documents/delete_document", json={"doc_ids": [newer]})
+    details = [
+        {name: line.get(name) for name in ("document", "supersedes", "decision", "reason")}
+        for line in audits(lines)[:-1]
+    ]
+    of_document = {"document": newer, "supersedes": None, "decision": None, **why}
+    assert details == [
+        {**of_document, "supersedes": [older]},
+        of_document,
+        {**of_document, "supersedes": older, "decision": "rejected"},
+        of_document,
+        of_document,
+    ]
+    assert audits(lines)[-1]["documents"] == [newer]
+
+
 async def test_the_trace_of_a_change_goes_on_into_its_events(harness: QueryHarness) -> None:
     with capture_logs() as lines:
         async with client(harness.app()) as api:
