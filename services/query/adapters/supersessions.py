@@ -1,5 +1,6 @@
 """Which documents supersede which, in the document store: a row for each pair."""
 
+import asyncio
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 
@@ -32,9 +33,13 @@ async def related_by_validity(
     """See `Documents.related_by_validity`."""
     links: defaultdict[str, set[str]] = defaultdict(set)
     table = _table(partition)
-    for _, row in await rows.find(table, {"superseded": sorted(ids)}):
+    of_successors, of_themselves = await asyncio.gather(
+        rows.find(table, {"superseded": sorted(ids)}),
+        rows.find(table, {"document_id": sorted(ids)}),
+    )
+    for _, row in of_successors:
         links[row["superseded"]].add(row["document_id"])
-    for _, row in await rows.find(table, {"document_id": sorted(ids)}):
+    for _, row in of_themselves:
         links[row["document_id"]].add(row["document_id"])
     return dict(links)
 
