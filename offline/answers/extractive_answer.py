@@ -61,8 +61,8 @@ RELATIVE_SCORE = 0.55
 BEST_PASSAGE = 0.1
 """Bonus for sentences of the first passage; the second gets half, the third a third."""
 
-SECONDARY = 0.5
-"""Malus for sentences of passages to which others are preferred."""
+LEVEL = 0.5
+"""Malus for sentences of passages to which others are preferred, for each level of these."""
 
 FOREIGN = 0.3
 """What sentences lose whose passage is in another language than the question, where that is not
@@ -99,9 +99,9 @@ class SourcePassage:
     """Whether its document goes on, so that its last sentence may be cut."""
     begins_inside: bool = False
     """Whether it is not the first passage of its document, so may begin within a sentence."""
-    is_secondary: bool = False
-    """Whether another passage that says as much is preferred: its document is not in force, or a
-    document of greater authority contradicts it.
+    level: int = 0
+    """How many levels of passages that say as much are preferred: its document is not in force, or
+    a document of greater authority contradicts it.
     """
 
 
@@ -189,7 +189,7 @@ async def scored_candidates(
     question: str, passages: Sequence[SourcePassage], embedders: Embedders, language: str = ""
 ) -> list[tuple[float, Candidate]]:
     """Return the best sentences with their scores, best first, those of other passages before
-    those of secondary ones with about the same score.
+    those to which these are preferred with about the same score.
 
     Those that share most words with the question are embedded below what heads them; those that are
     best then also alone and after what they go on from.
@@ -209,7 +209,7 @@ async def scored_candidates(
         i: scores[i] + scoring.score(0.0, meaning)
         for i, meaning in zip(order, first_similarities, strict=True)
     }
-    malus = [SECONDARY if passage.is_secondary else 0.0 for passage in passages]
+    malus = [LEVEL * passage.level for passage in passages]
     finalists = sorted(order, key=lambda i: -rough[i])[: scoring.finalists]
     final_similarities = await comparison.similarities([sentences[i].readings for i in finalists])
     ranking = sorted(

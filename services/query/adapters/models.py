@@ -1,6 +1,6 @@
 """Keywords and answers, with a language model and without one."""
 
-from collections.abc import AsyncGenerator, Callable, Collection, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -130,7 +130,7 @@ class ModelAnswerGenerator:
         self,
         prompt: Prompt,
         passages: Sequence[tuple[str, Passage]],
-        secondary_ids: Collection[str] = (),
+        levels: Mapping[str, int] | None = None,
     ) -> Completion:
         """One call."""
         return await self._chat.complete(_messages(prompt))

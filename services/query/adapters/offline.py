@@ -2,7 +2,7 @@
 questions.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from offline.answers.comparison import Embeds
@@ -48,10 +48,10 @@ class ExtractiveAnswerGenerator:
         self,
         prompt: Prompt,
         passages: Sequence[tuple[str, Passage]],
-        secondary_ids: Collection[str] = (),
+        levels: Mapping[str, int] | None = None,
     ) -> Completion:
         """Return the best sentences with their references."""
-        sources = source_passages(passages, secondary_ids)
+        sources = source_passages(passages, levels)
         return Completion(
             await extractive_answer(prompt.query, sources, self._embedder, self._multilingual)
         )
@@ -67,11 +67,11 @@ FULL_TOKENS = 300
 
 
 def source_passages(
-    passages: Sequence[tuple[str, Passage]], secondary_ids: Collection[str] = ()
+    passages: Sequence[tuple[str, Passage]], levels: Mapping[str, int] | None = None
 ) -> list[SourcePassage]:
     """Return what may be quoted, each passage with what follows it where that was found too.
 
-    `secondary_ids`: ids of the passages to which others are preferred.
+    `levels`: by id, those to which others are preferred; see `RetrievalResult.levels`.
     """
     by_place = {(passage.document_id, passage.order): passage for _, passage in passages}
     longest = max((passage.tokens for _, passage in passages), default=0)
@@ -85,7 +85,7 @@ def source_passages(
                 source,
                 following=_continuation(passage, following) if following else "",
                 ends_inside=following is not None or is_full,
-                is_secondary=passage.id in secondary_ids,
+                level=(levels or {}).get(passage.id, 0),
             )
         )
     return result

@@ -124,7 +124,7 @@ async def _generate(
     may change.
     """
     answers = deps.answer_generator
-    create = partial(answers.answer, prompt, retrieval.passages, retrieval.secondary_ids)
+    create = partial(answers.answer, prompt, retrieval.passages, retrieval.levels)
     completion = await (entry.get_or_create(create) if entry else create())
     text = clean(completion.text, references)
     if not answers.uses_model:

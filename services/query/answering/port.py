@@ -1,6 +1,6 @@
 """Ports of answering: a generator of answers, and the caches of what models returned."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -66,11 +66,11 @@ class AnswerGenerator(Protocol):
         self,
         prompt: Prompt,
         passages: Sequence[tuple[str, Passage]],
-        secondary_ids: Collection[str] = (),
+        levels: Mapping[str, int] | None = None,
     ) -> Completion:
         """Return the answer. `passages` are pairs of a reference id and a passage, the best first.
 
-        `secondary_ids`: ids of the passages to which others are preferred.
+        `levels`: by id, those to which others are preferred; see `RetrievalResult.levels`.
         """
         ...
 

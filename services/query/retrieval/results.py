@@ -1,6 +1,6 @@
 """The results of search and retrieval."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
@@ -68,16 +68,43 @@ class RetrievalResult:
         return replace(self, precedences=tuple(among_passages))
 
     @property
-    def secondary_ids(self) -> frozenset[str]:
-        """Return the ids of the passages to which others are preferred: those of documents that are
-        not in force, and those that say what a weightier document contradicts.
+    def levels(self) -> Mapping[str, int]:
+        """Return by id the passages to which others are preferred, with their level: 1 behind those
+        to which none is, 2 behind others of level 1. Preferred are those of documents that
+        supersede theirs, and what a document of greater authority says otherwise. What is not in
+        force for another reason has the last level.
         """
-        outweighed_ids = {precedence.lighter.passage_id for precedence in self.precedences}
-        return frozenset(
-            passage.id
-            for _, passage in self.passages
-            if passage.document_id in self.standings or passage.id in outweighed_ids
-        )
+        of_document: dict[str, list[str]] = {}
+        for _, passage in self.passages:
+            of_document.setdefault(passage.document_id, []).append(passage.id)
+        preferred: dict[str, set[str]] = {passage.id: set() for _, passage in self.passages}
+        for precedence in self.precedences:
+            preferred[precedence.lighter.passage_id].add(precedence.weightier.passage_id)
+        for document_id, standing in self.standings.items():
+            for successor in standing.successors:
+                for id in of_document.get(document_id, ()):
+                    preferred[id].update(of_document.get(successor.document_id, ()))
+        levels = {id: level for id, level in _levels(preferred).items() if level}
+        last_level = 1 + max(levels.values(), default=0)
+        untimely_ids = (id for id, standing in self.standings.items() if not standing.successors)
+        return levels | {
+            id: last_level for document in untimely_ids for id in of_document.get(document, ())
+        }
 
     def __bool__(self) -> bool:
         return bool(self.passages or self.entities or self.relations)
+
+
+def _levels(preferred: Mapping[str, Collection[str]]) -> dict[str, int]:
+    """Return of each passage how long the longest chain is of those that are preferred to it."""
+    levels: dict[str, int] = {}
+
+    def level(id: str, path: Collection[str] = ()) -> int:
+        if id not in levels:
+            better = [level(other, (*path, id)) for other in preferred[id] if other not in path]
+            levels[id] = 1 + max(better, default=-1)
+        return levels[id]
+
+    for id in preferred:
+        level(id)
+    return levels

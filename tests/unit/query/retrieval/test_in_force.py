@@ -89,6 +89,18 @@ async def test_amendments_of_amendments_come_first() -> None:
     assert sources(answer) == ["second", "amendment", "policy"]
 
 
+async def test_an_outweighed_document_is_quoted_before_what_it_supersedes() -> None:
+    harness = await amended()
+    rules = POLICY.replace("three months", "four weeks")
+    validity = Validity(authority=10)
+    await harness.index("rules", rules, version=3000, validity=validity)
+    answer = await asked(harness)
+    assert sources(answer) == ["rules", "amendment", "policy"]
+    amounts = ("four weeks", "six weeks", "three months")
+    assert sorted(amounts, key=answer.text.index) == [*amounts]
+    assert [*answer.retrieval.levels.values()] == [1, 2]
+
+
 async def test_successors_of_successors_are_added_where_the_search_finds_none() -> None:
     harness = QueryHarness()
     await harness.index("policy", POLICY, version=1000)
