@@ -1,10 +1,11 @@
 """Who may see a document: the principals that are allowed and those that are denied."""
 
+import re
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from contracts.values import Value
 
@@ -14,7 +15,18 @@ EVERYONE = "everyone"
 PRINCIPAL_PATTERN = r"^(everyone|(user|group):[^\s,\x00-\x1f\x7f]{1,250})$"
 """`everyone`, or `user:` or `group:` and a name without blanks and commas."""
 
-PrincipalName = Annotated[str, Field(pattern=PRINCIPAL_PATTERN)]
+
+def _principal(name: object) -> object:
+    if isinstance(name, str) and not re.fullmatch(PRINCIPAL_PATTERN, name):
+        raise ValueError(
+            f"{name[:80]!r} is no principal: everyone, user:NAME or group:NAME, with at most 250 "
+            "characters and without blanks and commas"
+        )
+    return name
+
+
+_Pattern = Annotated[str, Field(pattern=PRINCIPAL_PATTERN)]
+PrincipalName = Annotated[_Pattern, BeforeValidator(_principal, json_schema_input_type=_Pattern)]
 
 MAX_PRINCIPALS = 1000
 """Principals of one list."""
