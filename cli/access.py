@@ -16,6 +16,7 @@ from cli.common import (
     errors,
     print_json,
 )
+from cli.document_ids import document_id
 from cli.terminal import line
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def show(
     """Show who may see a document."""
 
     async def shown(client: "AsyncLightstream") -> "DocumentAccess":
-        return await client.document_access(await _id_of(client, document))
+        return await client.document_access(await document_id(client, document))
 
     with errors(as_json):
         access = call_query_service(data, workspace, shown)
@@ -93,14 +94,16 @@ def set_(
         from lightstream_rag.document_access import Access, AccessChange  # noqa: PLC0415
         from runtime.errors import InvalidInput  # noqa: PLC0415
 
-        if not (allow or deny or nobody) or (allow and nobody):
+        if not (allow or deny or nobody):
             raise InvalidInput("say who may see it: --allow, --deny, or --nobody")
+        if allow and nobody:
+            raise InvalidInput("--allow and --nobody contradict each other: give one of them")
         access: Access | None = {"allow": allow or ([] if nobody else ["everyone"])}
         access["deny"] = deny or []
         new_access = None if access == {"allow": ["everyone"], "deny": []} else access
 
         async def changed(client: "AsyncLightstream") -> AccessChange:
-            id = await _id_of(client, document)
+            id = await document_id(client, document)
             return await client.change_document_access(id, new_access, reason=reason)
 
         change = call_query_service(data, workspace, changed)
@@ -149,15 +152,7 @@ async def _explained(
     client: "AsyncLightstream", document: str, who: "Sequence[str]", at: str
 ) -> "AccessExplanation":
     # A document that is gone is in no list; its id is enough.
-    return await client.explain_document_access(await _id_of(client, document), who, at=at)
-
-
-async def _id_of(client: "AsyncLightstream", id_or_path: str) -> str:
-    """Return the id of the document; what no document in the list is called stands for itself."""
-    documents = await client.all_documents()
-    names = {document.file_path: document.id for document in documents}
-    is_id = any(document.id == id_or_path for document in documents)
-    return id_or_path if is_id else names.get(id_or_path, id_or_path)
+    return await client.explain_document_access(await document_id(client, document), who, at=at)
 
 
 def _sentence(access: "DocumentAccess") -> str:

@@ -1,6 +1,7 @@
 """`ask`: a question, its answer, and where the answer is from."""
 
 import asyncio
+from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -19,9 +20,13 @@ from cli.common import (
     tell_retries,
 )
 from cli.terminal import line
+from cli.validity import FORMATS, with_zone
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
     from lightstream_rag.models import Answer, Reference
+    from lightstream_rag.questions import QueryOptions
 
 # `--help` answers at once: the HTTP client is loaded by the command that needs it.
 
@@ -67,6 +72,14 @@ def ask(
             help="Answer from what the log had then: 17, 2026-03-01T12:00.",
         ),
     ] = None,
+    valid_at: Annotated[
+        datetime | None,
+        typer.Option(
+            "--valid-at",
+            formats=FORMATS,
+            help="Prefer what was in force then; else at the time of --as-of, or today.",
+        ),
+    ] = None,
     data: Data = DATA,
     as_json: Json = False,
     workspace: Workspace = WORKSPACE,
@@ -77,11 +90,10 @@ def ask(
 
         tell_retries()
         api = select_target(data).api
-        answer = asyncio.run(
-            ask_query_service(
-                api, workspace, question, mode=mode, effort=effort, as_of=as_of or None
-            )
-        )
+        options: QueryOptions = {"mode": mode, "effort": effort, "as_of": as_of or None}
+        if valid_at:
+            options["valid_at"] = with_zone(valid_at)
+        answer = asyncio.run(ask_query_service(api, workspace, question, **options))
         if as_json:
             print_json(answer.model_dump(exclude_unset=True))
         else:
@@ -89,21 +101,13 @@ def ask(
 
 
 async def ask_query_service(
-    base: str,
-    workspace: str,
-    question: str,
-    *,
-    mode: Mode | None = None,
-    effort: Effort = "low",
-    as_of: str | None = None,
+    base: str, workspace: str, question: str, **options: "Unpack[QueryOptions]"
 ) -> "Answer":
-    """Return the answer of the query service: in its own mode where none is given, and from the
-    present without a place in the log.
-    """
+    """Return the answer of the query service."""
     from operations.target import query_client  # noqa: PLC0415
 
     async with query_client(base, workspace) as client:
-        return await client.query(question, mode=mode, effort=effort, as_of=as_of)
+        return await client.query(question, **options)
 
 
 def show_answer(answer: "Answer") -> None:

@@ -1,4 +1,4 @@
-"""`add`, `status` and `tag`: documents into the stack, how far they are, and their tags."""
+"""`add` and `status`: documents into the stack, and how far they are."""
 
 import asyncio
 import uuid
@@ -9,7 +9,6 @@ import typer
 
 from cli.audit_lines import audit_line
 from cli.chunking import ChunkOverlap, ChunkSize, Strategy, chunking_of
-from cli.client import call_query_service
 from cli.common import (
     DATA,
     WORKSPACE,
@@ -25,7 +24,14 @@ from cli.common import (
     tell_retries,
 )
 from cli.terminal import line
-from cli.validity import Authority, Supersedes, ValidFrom, ValidUntil, validity_of
+from cli.validity import (
+    Authority,
+    Supersedes,
+    ValidFrom,
+    ValidUntil,
+    superseded_documents,
+    validity_of,
+)
 from runtime.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -127,8 +133,9 @@ def add(
             stdin_name=name or UNKNOWN_SOURCE,
             services=settings.parsing_services(),
         )
+        superseded_ids = superseded_documents(data, workspace, supersedes or [])
         validity = validated(
-            lambda: validity_of(valid_from, valid_until, supersedes or (), authority)
+            lambda: validity_of(valid_from, valid_until, superseded_ids, authority)
         )
         options = AddOptions(
             encoding,
@@ -349,35 +356,6 @@ async def _parked_events(client: "AsyncLightstream") -> "list[ParkedEvents]":
     except LightstreamError as error:  # additional: the counts of documents are told all the same
         note(f"which events are parked is not known: {error}")
         return []
-
-
-def tag(
-    document: Annotated[
-        str, typer.Argument(metavar="DOCUMENT", help="Its id, as `status` shows it.")
-    ],
-    tags: Annotated[
-        list[str] | None, typer.Argument(metavar="TAG…", help="Its tags from now on.")
-    ] = None,
-    takes_all_away: Annotated[bool, typer.Option("--none", help="Take all tags away.")] = False,
-    reason: Reason = "",
-    data: Data = DATA,
-    as_json: Json = False,
-    workspace: Workspace = WORKSPACE,
-) -> None:
-    """Give a document these tags in place of those it has."""
-    with errors(as_json):
-        if bool(tags) == takes_all_away:
-            raise InvalidInput("name the tags that it is to have, or take all away with --none")
-        statement = call_query_service(
-            data,
-            workspace,
-            lambda client: client.tag_document(document, tags or [], reason=reason),
-        )
-        if as_json:
-            print_json(statement.model_dump(mode="json"))
-            return
-        words = ", ".join(map(line, statement.tags)) or "no tags"
-        echo(f"{line(statement.document_id)}: {words}; in the log at {statement.sequence}")
 
 
 def _counts(document: "Document") -> str:

@@ -39,6 +39,7 @@ from cli import (
     sources,
     stack,
     stores,
+    tags,
     topology,
     validity,
     webhooks,
@@ -94,7 +95,7 @@ PANELS: dict[str, list[Command | Group]] = {
     "Documents": [
         documents.add,
         documents.status,
-        documents.tag,
+        tags.tag,
         failures.retry,
         deletion.delete,
         erasure.erase,

@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -21,10 +21,17 @@ from cli.common import (
     print_json,
     quiet_logs,
 )
+from cli.document_ids import document_id
 from cli.rebuild_output import Progress, ignore
 from cli.terminal import counted, line
 from cli.validity import FORMATS, with_zone
 from runtime.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lightstream_rag.client import AsyncLightstream
+    from lightstream_rag.receipts import ReceiptSummary
 
 # `--help` answers at once: the client and the bus are loaded by the command that needs them.
 
@@ -48,7 +55,10 @@ def list_(
         str, typer.Option("--asker", metavar="NAME", help="Only of who asked: key:web, user:ada.")
     ] = "",
     document: Annotated[
-        str, typer.Option("--document", metavar="ID", help="Only answers that rest on it.")
+        str,
+        typer.Option(
+            "--document", metavar="DOCUMENT", help="Only answers that rest on it: id or file name."
+        ),
     ] = "",
     entity: Annotated[
         str, typer.Option("--entity", metavar="NAME", help="Only answers that rest on it.")
@@ -67,18 +77,18 @@ def list_(
     passage.
     """
     with errors(as_json):
-        receipts = call_query_service(
-            data,
-            workspace,
-            lambda client: client.receipts(
+
+        async def listed(client: "AsyncLightstream") -> "Sequence[ReceiptSummary]":
+            return await client.receipts(
                 since=since,
                 asker=asker,
-                document=document,
+                document=await document_id(client, document) if document else "",
                 entity=entity,
                 passage=passage,
                 limit=limit,
-            ),
-        )
+            )
+
+        receipts = call_query_service(data, workspace, listed)
         if as_json:
             print_json([receipt.model_dump() for receipt in receipts])
             return

@@ -21,6 +21,7 @@ from cli.common import (
     note,
     print_json,
 )
+from cli.document_ids import document_id, document_ids
 from cli.terminal import counted, line
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from contracts.values import Validity as PublishedValidity
+    from lightstream_rag.client import AsyncLightstream
     from lightstream_rag.models import DocumentValidity, ValidityStated
     from lightstream_rag.validity import SupersessionProposals, Validity
 
@@ -36,10 +38,10 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 
-DocumentId = Annotated[
-    str, typer.Argument(metavar="DOCUMENT", help="Its id, as `status` shows it.")
+Document = Annotated[str, typer.Argument(metavar="DOCUMENT", help="Its id or file name.")]
+OlderDocument = Annotated[
+    str, typer.Argument(metavar="OLDER", help="Id or file name of the older document.")
 ]
-OlderId = Annotated[str, typer.Argument(metavar="OLDER", help="The id of the older document.")]
 Moment = datetime | None
 FORMATS = ["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%S%z"]
 """Of a time; one without a zone is UTC."""
@@ -62,7 +64,9 @@ ValidUntil = Annotated[
 Supersedes = Annotated[
     list[str] | None,
     typer.Option(
-        "--supersedes", metavar="DOCUMENT", help="Id of one they replace; may be repeated."
+        "--supersedes",
+        metavar="DOCUMENT",
+        help="Id or file name of one they replace; may be repeated.",
     ),
 ]
 Authority = Annotated[
@@ -86,13 +90,15 @@ class Rule(StrEnum):
 
 @app.command()
 def show(
-    document: DocumentId, data: Data = DATA, as_json: Json = False, workspace: Workspace = WORKSPACE
+    document: Document, data: Data = DATA, as_json: Json = False, workspace: Workspace = WORKSPACE
 ) -> None:
     """Show when a document holds, what it supersedes and what supersedes it."""
     with errors(as_json):
-        validity = call_query_service(
-            data, workspace, lambda client: client.document_validity(document)
-        )
+
+        async def shown(client: "AsyncLightstream") -> "DocumentValidity":
+            return await client.document_validity(await document_id(client, document))
+
+        validity = call_query_service(data, workspace, shown)
         if as_json:
             print_json(validity.model_dump(mode="json"))
             return
@@ -102,7 +108,7 @@ def show(
 
 @app.command("set")
 def set_(
-    document: DocumentId,
+    document: Document,
     valid_from: Annotated[
         Moment, typer.Option("--from", formats=FORMATS, metavar="TIME", help="From when it holds.")
     ] = None,
@@ -134,26 +140,25 @@ def set_(
 ) -> None:
     """State when a document holds and what it supersedes, in place of what was said before."""
     with errors(as_json):
-        validity: Validity = {
-            "supersedes": supersedes or (),
-            "authority": authority,
-            "coexists_with": coexists_with or (),
-        }
+        validity: Validity = {"authority": authority}
         if valid_from:
             validity["valid_from"] = with_zone(valid_from)
         if valid_until:
             validity["valid_until"] = with_zone(valid_until)
-        statement = call_query_service(
-            data,
-            workspace,
-            lambda client: client.state_validity(document, validity, reason=reason),
-        )
-        _show_statement(statement, as_json)
+
+        async def stated(client: "AsyncLightstream") -> "ValidityStated":
+            superseded, coexisting = supersedes or [], coexists_with or []
+            id, *ids = await document_ids(client, [document, *superseded, *coexisting])
+            validity["supersedes"] = ids[: len(superseded)]
+            validity["coexists_with"] = ids[len(superseded) :]
+            return await client.state_validity(id, validity, reason=reason)
+
+        _show_statement(call_query_service(data, workspace, stated), as_json)
 
 
 @app.command()
 def withdraw(
-    document: DocumentId,
+    document: Document,
     reason: Reason = "",
     data: Data = DATA,
     as_json: Json = False,
@@ -161,10 +166,12 @@ def withdraw(
 ) -> None:
     """Take back what was set: what the document was added with holds again."""
     with errors(as_json):
-        statement = call_query_service(
-            data, workspace, lambda client: client.withdraw_validity(document, reason=reason)
-        )
-        _show_statement(statement, as_json)
+
+        async def withdrawn(client: "AsyncLightstream") -> "ValidityStated":
+            id = await document_id(client, document)
+            return await client.withdraw_validity(id, reason=reason)
+
+        _show_statement(call_query_service(data, workspace, withdrawn), as_json)
 
 
 @app.command()
@@ -191,8 +198,8 @@ def propose(
 
 @app.command()
 def accept(
-    document: DocumentId,
-    predecessor: OlderId,
+    document: Document,
+    predecessor: OlderDocument,
     reason: Reason = "",
     data: Data = DATA,
     as_json: Json = False,
@@ -204,8 +211,8 @@ def accept(
 
 @app.command()
 def reject(
-    document: DocumentId,
-    predecessor: OlderId,
+    document: Document,
+    predecessor: OlderDocument,
     reason: Reason = "",
     data: Data = DATA,
     as_json: Json = False,
@@ -256,15 +263,14 @@ def _decide(
     as_json: bool,
     workspace: str,
 ) -> None:
-    with errors(as_json):
-        statement = call_query_service(
-            data,
-            workspace,
-            lambda client: client.decide_supersession(
-                document, predecessor, is_accepted=is_accepted, reason=reason
-            ),
+    async def decided(client: "AsyncLightstream") -> "ValidityStated":
+        id, older_id = await document_ids(client, [document, predecessor])
+        return await client.decide_supersession(
+            id, older_id, is_accepted=is_accepted, reason=reason
         )
-        _show_statement(statement, as_json)
+
+    with errors(as_json):
+        _show_statement(call_query_service(data, workspace, decided), as_json)
 
 
 def _show_proposals(answer: "SupersessionProposals") -> None:
@@ -322,6 +328,15 @@ def validity_of(
         supersedes=tuple(dict.fromkeys(supersedes)),
         authority=authority,
     )
+
+
+def superseded_documents(
+    data: "Path | None", workspace: str, names: "Sequence[str]"
+) -> "Sequence[str]":
+    """Return the ids of documents that others supersede, by their ids or file names."""
+    if not names:
+        return []
+    return call_query_service(data, workspace, lambda client: document_ids(client, names))
 
 
 def with_zone(moment: datetime) -> datetime:
