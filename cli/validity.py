@@ -147,10 +147,11 @@ def set_(
             validity["valid_until"] = with_zone(valid_until)
 
         async def stated(client: "AsyncLightstream") -> "ValidityStated":
-            superseded, coexisting = supersedes or [], coexists_with or []
-            id, *ids = await document_ids(client, [document, *superseded, *coexisting])
-            validity["supersedes"] = ids[: len(superseded)]
-            validity["coexists_with"] = ids[len(superseded) :]
+            older_names = supersedes or []
+            names = [document, *older_names, *(coexists_with or [])]
+            id, *other_ids = await document_ids(client, names)
+            validity["supersedes"] = other_ids[: len(older_names)]
+            validity["coexists_with"] = other_ids[len(older_names) :]
             return await client.state_validity(id, validity, reason=reason)
 
         _show_statement(call_query_service(data, workspace, stated), as_json)

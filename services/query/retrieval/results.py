@@ -77,14 +77,14 @@ class RetrievalResult:
         of_document: dict[str, list[str]] = {}
         for _, passage in self.passages:
             of_document.setdefault(passage.document_id, []).append(passage.id)
-        preferred: dict[str, set[str]] = {passage.id: set() for _, passage in self.passages}
+        ids_ahead: dict[str, set[str]] = {passage.id: set() for _, passage in self.passages}
         for precedence in self.precedences:
-            preferred[precedence.lighter.passage_id].add(precedence.weightier.passage_id)
+            ids_ahead[precedence.lighter.passage_id].add(precedence.weightier.passage_id)
         for document_id, standing in self.standings.items():
             for successor in standing.successors:
                 for id in of_document.get(document_id, ()):
-                    preferred[id].update(of_document.get(successor.document_id, ()))
-        levels = {id: level for id, level in _levels(preferred).items() if level}
+                    ids_ahead[id].update(of_document.get(successor.document_id, ()))
+        levels = {id: level for id, level in _levels(ids_ahead).items() if level}
         last_level = 1 + max(levels.values(), default=0)
         untimely_ids = (id for id, standing in self.standings.items() if not standing.successors)
         return levels | {
@@ -95,16 +95,18 @@ class RetrievalResult:
         return bool(self.passages or self.entities or self.relations)
 
 
-def _levels(preferred: Mapping[str, Collection[str]]) -> dict[str, int]:
+def _levels(ids_ahead: Mapping[str, Collection[str]]) -> dict[str, int]:
     """Return of each passage how long the longest chain is of those that are preferred to it."""
     levels: dict[str, int] = {}
 
     def level(id: str, path: Collection[str] = ()) -> int:
         if id not in levels:
-            better = [level(other, (*path, id)) for other in preferred[id] if other not in path]
-            levels[id] = 1 + max(better, default=-1)
+            levels_ahead = [
+                level(id_ahead, (*path, id)) for id_ahead in ids_ahead[id] if id_ahead not in path
+            ]
+            levels[id] = 1 + max(levels_ahead, default=-1)
         return levels[id]
 
-    for id in preferred:
+    for id in ids_ahead:
         level(id)
     return levels
