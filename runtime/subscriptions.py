@@ -18,6 +18,7 @@ from contracts.topology import Consumer, declared_consumer
 from runtime.bus.attempts import Pace
 from runtime.bus.dead_letter_limit import DeadLetterLimit
 from runtime.bus.fairness.scheduler import FairScheduler
+from runtime.bus.fairness.workers import Workers
 from runtime.bus.nats.log_streams import ONE_STREAM, LogStreams
 from runtime.bus.nats.lookahead import Lookahead
 from runtime.bus.nats.messages import NatsMessage
@@ -98,34 +99,16 @@ def subscribe(broker: NatsBroker, subscription: Subscription, bus: Connection) -
         reasons=reasons,
         limit=DeadLetterLimit(bus.dead_letter_limit),
     )
-    workers = subscription.workers
-    slots = asyncio.Semaphore(workers)
+    workers = Workers(subscription.workers)
     schedulers: list[FairScheduler] = []
     for in_partition in consumer.in_partitions(bus.streams.count):
         lookahead = Lookahead(bus.jetstream, in_partition.stream, consumer.filters)
         scheduler = FairScheduler(processor, lookahead, bus.claims, workers)
-        pull(broker, in_partition, _in_turn(scheduler, slots), workers=workers)
+        pull(broker, in_partition, scheduler.process, workers=workers.count)
         schedulers.append(scheduler)
-    return Subscribed(processor, schedulers, ParkedReader(processor, parked_events, slots=workers))
-
-
-def _in_turn(scheduler: FairScheduler, slots: asyncio.Semaphore) -> Process:
-    """Return what handles batches of one partition when a worker is free: each partition fetches as
-    many as there are workers, and those wait in the order in which they came.
-    """
-
-    async def process(messages: Sequence[NatsMessage]) -> None:
-        if slots.locked():
-            async with scheduler.processor.heartbeats(messages):
-                await slots.acquire()
-        else:
-            await slots.acquire()
-        try:
-            await scheduler.process(messages)
-        finally:
-            slots.release()
-
-    return process
+    return Subscribed(
+        processor, schedulers, ParkedReader(processor, parked_events, slots=workers.count)
+    )
 
 
 def pull(broker: NatsBroker, consumer: Consumer, process: Process, *, workers: int = 1) -> None:

@@ -37,6 +37,7 @@ from services.merger.settings import MergerSettings
 from tests.support.events import added, sealed
 from tests.support.nats_server import BusServer, RunningNats, connected, until
 from tests.support.services import service
+from tests.support.trial_service import document, trial_service
 from tests.unit.operations.test_bulk_load import (
     DIGESTS,
     PROJECTIONS,
@@ -235,6 +236,46 @@ async def test_a_service_takes_from_every_partition(
             )
 
         await until(chunked, "chunks of a document in each partition")
+
+
+async def handled_names(log: NatsLog, workspace: str) -> list[str]:
+    """Return the documents of a workspace that the trial service has handled."""
+    history = log.history(workspace, None, "DocumentDeleted")
+    return [message.subject.split(".")[3] async for message in history]
+
+
+async def test_a_workspace_does_not_wait_for_long_work_of_another_partition_or_of_its_own(
+    bus: RunningNats, partitioned: JetStreamContext, tmp_path: Path
+) -> None:
+    log = NatsLog(partitioned)
+    (tmp_path / "long").touch()
+    long_workspaces = "other", "a"
+    async with trial_service(bus.url, tmp_path, workers=2):
+        for workspace in long_workspaces:  # all workers have work of the first partition
+            for number in range(4):
+                name = f"long-{number}"
+                await log.publish(document(name, id=f"{workspace}-{name}", workspace=workspace))
+        short_workspaces = "quiet", "small", "w"
+        assert [partition_of(name, COUNT) for name in short_workspaces] == [0, 1, 2]
+        for workspace in short_workspaces:
+            for name in ("one", "two"):
+                await log.publish(document(name, id=f"{workspace}-{name}", workspace=workspace))
+
+        async def short_is_done() -> bool:
+            return all([len(await handled_names(log, name)) == 2 for name in short_workspaces])
+
+        await until(short_is_done, "documents of small workspaces beside long work")
+        assert [await handled_names(log, name) for name in long_workspaces] == [[], []]
+        (tmp_path / "long").unlink()
+
+        async def all_is_done() -> bool:
+            return all([len(await handled_names(log, name)) >= 4 for name in long_workspaces])
+
+        await until(all_is_done, "the long work")
+    for workspace in long_workspaces:
+        assert sorted(await handled_names(log, workspace)) == [f"long-{n}" for n in range(4)]
+    for workspace in short_workspaces:
+        assert sorted(await handled_names(log, workspace)) == ["one", "two"]
 
 
 async def test_what_reads_one_stream_only_is_refused(

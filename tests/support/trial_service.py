@@ -5,8 +5,8 @@ possible work.
 starts one. Document `poison` can never be handled, `bug` raises an error nobody foresaw, `later`
 succeeds at the second delivery, `hang-up` closes the connection, `slow` takes a second, `brief-…`
 the fiftieth part of one. Any other one becomes a DocumentDeleted event, once there is no file
-`FOLDER/hold`; `FOLDER/begun-<document>` says that one waits for that. For `stuck-…` some store does
-not answer while there is a file `FOLDER/down`. A handler counts as stuck after `TRIAL_STALLED`
+`FOLDER/hold`; `FOLDER/begun-<document>` says that one waits for that. `long-…` waits while there is
+a file `FOLDER/long`. For `stuck-…` some store does not answer while there is a file `FOLDER/down`. A handler counts as stuck after `TRIAL_STALLED`
 seconds.
 """
 
@@ -130,6 +130,8 @@ def main() -> None:
                 raise Unavailable("a store of this workspace is down")
             while (folder / "hold").exists():
                 (folder / f"begun-{delivery.event.document_id}").touch()
+                await asyncio.sleep(0.02)
+            while delivery.event.document_id.startswith("long-") and (folder / "long").exists():
                 await asyncio.sleep(0.02)
             await asyncio.sleep(SECONDS.get(delivery.event.document_id.partition("-")[0], 0.0))
             return [DocumentDeleted(document_id=delivery.event.document_id)]

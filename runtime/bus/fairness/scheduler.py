@@ -19,6 +19,7 @@ import structlog
 
 from runtime.bus.fairness.lanes import DocumentSizes, Lane, LaneBatch, smaller_first
 from runtime.bus.fairness.queue import FairQueue, Turn
+from runtime.bus.fairness.workers import WorkerRequest, Workers
 from runtime.bus.nats.lookahead import Lookahead
 from runtime.bus.nats.messages import NatsMessage
 from runtime.bus.port import Message, SharedValues
@@ -87,23 +88,26 @@ class _EarlyMessage(NatsMessage):
 
 @dataclass
 class FairScheduler:
-    """The fair turns of one consumer in one process.
+    """The fair turns of one consumer in one process, in one partition of the log.
 
     `claims`: which messages a replica handles before their delivery, so that no other does.
-    `workers`: batches that ordinary delivery handles at once. `handled_sequences`: sequences of
-    messages that were handled before their delivery. `refused_delays`: those that a handler
-    refused, with the seconds until they are to be offered again.
+    `workers`: those of the consumer in this process, shared with its other partitions.
+    `handled_sequences`: sequences of messages that were handled before their delivery.
+    `refused_delays`: those that a handler refused, with the seconds until they are to be offered
+    again.
     """
 
     processor: EventProcessor
     lookahead: Lookahead
     claims: SharedValues
-    workers: int = 1
+    workers: Workers = field(default_factory=Workers)
     handled_sequences: set[int] = field(default_factory=set[int])
     refused_delays: dict[int, float] = field(default_factory=dict[int, float])
 
     def __post_init__(self) -> None:
         self.gap = max(MIN_GAP, 2 * self.processor.durable.batch)
+        self._max_turns = max(MIN_CONCURRENT_TURNS, self.workers.count)
+        self._turn_limit = min(MAX_TURN_MESSAGES, self.processor.durable.batch)
         self.queue = FairQueue()
         self._sizes = DocumentSizes()
         self._in_progress: set[int] = set()
@@ -111,22 +115,71 @@ class FairScheduler:
         self._position = 0
         self._pending = 0
         self._batches: dict[int, _Batch] = {}
+        self._lanes_beside: set[Lane] = set()
         self._wake_up = asyncio.Event()
+        self.workers.wake_ups.append(self._wake_up)
 
     async def process(self, messages: Sequence[NatsMessage]) -> None:
         """Acknowledge those of these delivered messages that were handled before, and handle the
-        others: those of small documents first.
+        others when a worker is free: those of small documents first.
         """
-        batches = smaller_first(await self._without_handled(messages), self._sizes)
+        open_messages = await self._without_handled(messages)
+        async with self.workers.requested() as worker:
+            if not worker.is_granted:
+                async with self.processor.heartbeats(open_messages):
+                    open_messages = await self._handle_beside(open_messages, worker)
+            await self._process_in_batches(open_messages)
+
+    async def _process_in_batches(self, messages: Sequence[Message]) -> None:
+        batches = smaller_first(messages, self._sizes)
         for number, batch in enumerate(batches):
             waiting = [message for later in batches[number + 1 :] for message in later.messages]
             async with self.processor.heartbeats(waiting):
                 await self._process_batch(batch)
 
+    async def _handle_beside(
+        self, messages: Sequence[Message], worker: WorkerRequest
+    ) -> list[Message]:
+        """Handle messages that wait for a worker which long work has, while it does not come: a few
+        of one lane that nothing serves. Returns the others when there is a worker, or none is left.
+        """
+        waiting: list[Message] = [*messages]
+        await worker.wait(LONG_BATCH_SECONDS)
+        while waiting and not worker.is_granted:
+            lane = self._lane_without_worker(waiting)
+            if lane is None:
+                await worker.wait(POLL_SECONDS)
+                continue
+            turn = [message for message in waiting if self._lane_of(message) == lane]
+            turn_sequences = {message.sequence for message in turn[: self._turn_limit]}
+            await self._take_turn_beside(lane, turn[: self._turn_limit])
+            waiting = [message for message in waiting if message.sequence not in turn_sequences]
+        return waiting
+
+    def _lane_of(self, message: Message) -> Lane:
+        return self._sizes.lane_of(message.subject, 0)
+
+    def _lane_without_worker(self, messages: Sequence[Message]) -> Lane | None:
+        """Return the first lane of these messages of which nothing is being handled."""
+        if len(self._lanes_beside) >= self._max_turns:
+            return None
+        served_lanes = self._served_lanes()
+        lanes = map(self._lane_of, messages)
+        return next((lane for lane in lanes if lane not in served_lanes), None)
+
+    async def _take_turn_beside(self, lane: Lane, messages: Sequence[Message]) -> None:
+        self._lanes_beside.add(lane)
+        self._wake_up.set()  # for lanes whose messages are not delivered yet
+        try:
+            with calls_in_lane(EARLY):
+                await self.processor.process(messages)
+        finally:
+            self._lanes_beside.discard(lane)
+
     async def _process_batch(self, batch: LaneBatch[Message]) -> None:
         self._batches[id(batch)] = _Batch(time.monotonic(), batch.lanes)
         loop = asyncio.get_running_loop()
-        wake_up = loop.call_later(LONG_BATCH_SECONDS, self._wake_up.set)
+        wake_up = loop.call_later(LONG_BATCH_SECONDS, self.workers.wake_all)
         try:
             await self.processor.process(batch.messages)
         finally:
@@ -153,8 +206,8 @@ class FairScheduler:
         return open_messages
 
     def _is_held_up(self) -> bool:
-        """Return whether every worker has been busy with its batch for long."""
-        if len(self._batches) < self.workers:
+        """Return whether every worker is busy, and those of this partition have been for long."""
+        if not self._served_lanes() or not self.workers.are_busy:
             return False
         newest_start = max((batch.started_at for batch in self._batches.values()), default=0.0)
         return time.monotonic() - newest_start >= LONG_BATCH_SECONDS
@@ -186,10 +239,9 @@ class FairScheduler:
         """Read on in the log and start the turns that may begin; returns those that are running."""
         has_news = await self._read_ahead()
         turns = {turn for turn in turns if not turn.done()}
-        max_turns = max(MIN_CONCURRENT_TURNS, self.workers)
-        while len(turns) < max_turns and (turn := self._next_turn()):
+        while len(turns) < self._max_turns and (turn := self._next_turn()):
             turns.add(asyncio.create_task(self._run_turn(turn)))
-        if len(turns) >= max_turns:
+        if len(turns) >= self._max_turns:
             await asyncio.wait(turns, timeout=POLL_SECONDS, return_when=asyncio.FIRST_COMPLETED)
         elif not has_news:
             await asyncio.sleep(POLL_SECONDS)
@@ -209,11 +261,14 @@ class FairScheduler:
         # A lane whose message is about to be delivered waits for that, but not for the end of long
         # work.
         gap = 0 if self._is_held_up() else self.gap
-        served_lanes: set[Lane] = set()
-        for batch in self._batches.values():
-            served_lanes |= batch.lanes
-        limit = min(MAX_TURN_MESSAGES, self.processor.durable.batch)
-        return self.queue.take(limit, time.monotonic(), gap=gap, served_lanes=served_lanes)
+        served_lanes = self._served_lanes()
+        return self.queue.take(
+            self._turn_limit, time.monotonic(), gap=gap, served_lanes=served_lanes
+        )
+
+    def _served_lanes(self) -> set[Lane]:
+        """Return the lanes of delivered messages that are being handled."""
+        return self._lanes_beside.union(*(batch.lanes for batch in self._batches.values()))
 
     async def _run_turn(self, turn: Turn) -> None:
         """Handle the messages of this turn that this replica can claim.
