@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from nats.js import JetStreamContext
 
 from contracts.graph import Projection
+from contracts.partitions import LogPosition
 from contracts.topology import CHECKPOINTS_BUCKET, CONSUMERS
 from operations.digest import Stores
 from publishing import documents
@@ -16,7 +17,7 @@ from runtime.bus.nats.connection import translated
 from runtime.bus.nats.key_values import NatsLiveGenerations, NatsSharedValues
 from runtime.bus.nats.log_evidence import collect_log_evidence, observe_log
 from runtime.bus.nats.log_integrity import EarlierLook
-from runtime.bus.nats.log_streams import log_streams, sole_stream
+from runtime.bus.nats.log_streams import log_streams
 from runtime.bus.port import LiveGenerations, Log, SharedValues
 from runtime.errors import InvalidInput, Unavailable
 from runtime.projections.audit_progress import write_audit_progress
@@ -151,27 +152,27 @@ async def rewind_consumers(jetstream: JetStreamContext) -> None:
 async def accept_loss(jetstream: JetStreamContext, rows: Rows) -> None:
     """Accept the log as it is, so that services write to it again."""
     values = await NatsSharedValues.bind(jetstream, CHECKPOINTS_BUCKET)
-    stream = await sole_stream(jetstream, "accepting a loss of the log")
-    noted_mark, revision = await log_integrity.read_noted_mark(values, stream)
-    stored_mark = await read_mark(rows, stream)
-    accepted_count = (
-        max(
-            (known_mark.accepted for known_mark in (noted_mark, stored_mark) if known_mark),
-            default=0,
-        )
-        + 1
-    )
-    log_mark = await log_integrity.mark_of(
-        jetstream, stream, await log_integrity.observe(jetstream, stream), accepted_count
-    )
-    await write_mark(rows, stream, log_mark)
-    if not await log_integrity.note_mark(values, stream, log_mark, revision):
-        raise Unavailable("somebody else accepted the loss at the same moment; start again")
+    streams = (await log_streams(jetstream)).names
+    noted_marks = {
+        stream: await log_integrity.read_noted_mark(values, stream) for stream in streams
+    }
+    known_marks = [mark for mark, _ in noted_marks.values()]
+    known_marks += [await read_mark(rows, stream) for stream in streams]
+    accepted_count = max((mark.accepted for mark in known_marks if mark), default=0) + 1
+    end = LogPosition.start(len(streams))
+    for stream, (_, revision) in noted_marks.items():
+        state = await log_integrity.observe(jetstream, stream)
+        log_mark = await log_integrity.mark_of(jetstream, stream, state, accepted_count)
+        await write_mark(rows, stream, log_mark)
+        if not await log_integrity.note_mark(values, stream, log_mark, revision):
+            raise Unavailable("somebody else accepted the loss at the same moment; start again")
+        end = end.behind([log_mark.sequence])
     for stage in FINDERS:
         await write_verdict(values, stage, Verdict())
     await write_audit_progress(values, None)
-    await begin_anew(rows, values, log_mark.sequence)
-    await accept_holes(rows, log_mark.sequence)
+    await begin_anew(rows, values, end)
+    for stream, sequence in zip(streams, end.sequences, strict=True):
+        await accept_holes(rows, stream, sequence)
 
 
 async def add_unfinished_again(log: Log, pointers: LiveGenerations, rows: Rows) -> int:

@@ -10,8 +10,9 @@ from nats.js import JetStreamContext
 
 from contracts import subjects
 from contracts.ids import sha256
+from contracts.partitions import partition_at, stream_name
 from operations.command_bus import connect_bus
-from runtime.bus.chain import Link
+from runtime.bus.chain import Link, chain_of, is_of_questions
 from runtime.bus.nats.log import NatsLog
 from runtime.bus.port import Log
 from runtime.errors import InvalidInput, LogDamaged
@@ -57,7 +58,7 @@ class ReceiptExport:
         receipt = await find_receipt(log, self.workspace, self.id)
         if receipt is None:
             raise InvalidInput(f"workspace {self.workspace!r} has no receipt {self.id}")
-        links = await kept_links(rows, subjects.QUESTIONS)
+        links = await kept_links(rows, chain_of(subjects.QUESTIONS, receipt.sequence))
         part, places = await chain_part(jetstream, links, [receipt.sequence], self.chain)
         excerpt = ChainExcerpt(**part.model_dump(), place=places[0])
         texts = await logged_texts(log, receipt) if self.with_texts else {}
@@ -84,8 +85,8 @@ class PeriodExport:
         receipts = await receipts_between(log, self.workspace, self.since, self.until)
         if not receipts:
             raise InvalidInput(f"workspace {self.workspace!r} has no receipts of this period")
-        links = await kept_links(rows, subjects.QUESTIONS)
         sequences = [receipt.sequence for receipt in receipts]
+        links = await kept_links(rows, chain_of(subjects.QUESTIONS, sequences[0]))
         part, places = await chain_part(jetstream, links, sequences, self.chain)
         texts = [
             await logged_texts(log, receipt) if self.with_texts else {} for receipt in receipts
@@ -107,9 +108,9 @@ async def export_from_stack(export: Export, settings: Settings) -> str:
 async def chain_part(
     jetstream: JetStreamContext, links: Sequence[Link], sequences: Sequence[int], until: str
 ) -> tuple[ChainPart, list[int]]:
-    """Return the part of the chain that has the events at these sequences, and their places among
-    its leaves: from the last of these kept links before the first of them up to the one with the
-    hash `until`, else the next one, or the end of the log.
+    """Return the part of the chain that has the events at these sequences, all of one workspace,
+    and their places among its leaves: from the last of these kept links before the first of them up
+    to the one with the hash `until`, else the next one, or the end of the log.
 
     Raises as `ReceiptExport.from_log` does.
     """
@@ -127,11 +128,12 @@ async def chain_part(
         chain = ChainPart(before=start.sha256, leaves=leaves, after=link.sha256)
         return chain, [places[sequence] for sequence in sequences]
 
-    pages = chained_pages(jetstream, start.sequence, ALL_QUESTIONS)
+    stream = stream_name(partition_at(sequences[0]))
+    pages = chained_pages(jetstream, stream, start.sequence, ALL_QUESTIONS)
     async with aclosing(pages):
         async for page in pages:
             for sequence, chain, leaf in page.leaves:
-                if chain != subjects.QUESTIONS:
+                if not is_of_questions(chain):
                     continue
                 link = link.followed_by(sequence, leaf)
                 leaves.append(leaf)

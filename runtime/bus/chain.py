@@ -14,6 +14,7 @@ from typing import Any, cast
 import orjson
 
 from contracts.ids import sha256
+from contracts.partitions import partition_at
 from contracts.subjects import QUESTIONS, workspace_token
 from runtime.bus.records import Record
 
@@ -44,9 +45,22 @@ def joint_hash(links: Mapping[str, Link]) -> str:
     return joint.hexdigest()
 
 
+def chain_of(token: str, sequence: int) -> str:
+    """Return the name of the chain that has an event with this first token of its subject, at this
+    place: a workspace has one chain, and what is about questions one for each partition of the log.
+    """
+    partition = partition_at(sequence)
+    return f"{token}-{partition}" if token == QUESTIONS and partition else token
+
+
+def is_of_questions(chain: str) -> bool:
+    """Return whether a chain has what is about questions."""
+    return chain == QUESTIONS or chain.startswith(f"{QUESTIONS}-")
+
+
 @dataclass(frozen=True)
 class ErasedLeaf:
-    """What stays of an erased event: its place, its leaf, and the token whose chain has it."""
+    """What stays of an erased event: its place, its leaf, and the name of the chain that has it."""
 
     sequence: int
     leaf: str
@@ -56,15 +70,15 @@ class ErasedLeaf:
 def erased_by(records: Sequence[Record]) -> Iterator[ErasedLeaf]:
     """Yield what stays of each event that one of these says was erased."""
     for record in records:
-        own_chain = workspace_token(record.subject)
+        own_token = workspace_token(record.subject)
         entries = body_of(record, TOMBSTONE).get("erased")
         for entry in cast("list[Any]", entries) if isinstance(entries, list) else ():
             match entry:
                 case {"sequence": int() as sequence, "sha256": str() as leaf, **fields} if (
                     sequence < record.sequence
                 ):
-                    chain = QUESTIONS if fields.get("is_apart") is True else own_chain
-                    yield ErasedLeaf(sequence, leaf, chain)
+                    token = QUESTIONS if fields.get("is_apart") is True else own_token
+                    yield ErasedLeaf(sequence, leaf, chain_of(token, sequence))
                 case _:
                     pass
 

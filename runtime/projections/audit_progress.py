@@ -26,8 +26,9 @@ anew.
 
 @dataclass(frozen=True)
 class AuditProgress:
-    """The pass under way is at `position` of a log that ended at `end`; both are equal when it has
-    come to its end.
+    """The pass under way has audited `position` of the `end` sequences that the log had; both are
+    equal when it has come to its end. `place`: the sequence at which it is, where the log has
+    several partitions; with one that is its `position`.
 
     `problems`: what it found, or, before it has found anything, what the last whole pass found.
     `finished_at`: when that ended, in seconds since 1970; 0 before the first has. `links`: the
@@ -43,6 +44,7 @@ class AuditProgress:
     missing: Sequence[int] = ()
     events: int = 0
     links: Mapping[str, Sequence[Any]] = field(default_factory=dict[str, Sequence[Any]])
+    place: int = 0
 
     @property
     def is_under_way(self) -> bool:

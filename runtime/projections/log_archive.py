@@ -17,10 +17,18 @@ from nats.js import JetStreamContext
 
 from contracts import subjects
 from contracts.graph import Partition
-from runtime.bus.chain import Link, erased_by, joint_hash
+from contracts.partitions import (
+    LogPosition,
+    first_sequence,
+    partition_at,
+    partition_in,
+    stream_name,
+)
+from runtime.bus.chain import Link, chain_of, erased_by, joint_hash
 from runtime.bus.nats.copies import read_records
+from runtime.bus.nats.log_integrity import key_of as stream_key
 from runtime.bus.nats.log_integrity import observe
-from runtime.bus.nats.log_streams import sole_stream
+from runtime.bus.nats.log_streams import log_streams
 from runtime.bus.port import SharedValues
 from runtime.bus.records import Record, leaf, line_of, parse_line
 from runtime.bus.write_status import WriteStatus
@@ -45,15 +53,15 @@ HEAD = "head"
 CHAIN_KEY = "chain"
 ARCHIVE_KEY = "archive"
 HOLES_KEY = "accepted_holes"
-"""Where the document store, and the bus, note how far they are."""
+"""Where the document store, and the bus, note how far they are, for each stream of the log."""
 
 TOMBSTONES = subjects.of_type("DocumentErased")
 
 
 @dataclass(frozen=True)
 class ChainedPage:
-    """Some messages of the log in order. `leaves`: (sequence, workspace token, leaf), those of
-    erased events too.
+    """Some messages of a stream in order. `leaves`: (sequence, chain, leaf), those of erased events
+    too.
 
     `missing_sequences`: sequences up to the last message that hold nothing and were not erased.
     """
@@ -63,14 +71,14 @@ class ChainedPage:
     missing_sequences: Sequence[int]
 
 
-def chain_table(workspace: str) -> Table:
-    """Return the table of a workspace's chain, by its token."""
-    return Table("chain", Partition(workspace, 0))
+def chain_table(chain: str) -> Table:
+    """Return the table of a chain, by its name."""
+    return Table("chain", Partition(chain, 0))
 
 
-def archive_table(workspace: str) -> Table:
-    """Return the table of a workspace's archived events, by its token."""
-    return Table("archive", Partition(workspace, 0))
+def archive_table(chain: str) -> Table:
+    """Return the table of the archived events of a chain, by its name."""
+    return Table("archive", Partition(chain, 0))
 
 
 def key_of(sequence: int) -> str:
@@ -79,12 +87,12 @@ def key_of(sequence: int) -> str:
 
 
 async def chained_pages(
-    jetstream: JetStreamContext, after: int, subject: str | None = None
+    jetstream: JetStreamContext, stream: str, after: int, subject: str | None = None
 ) -> AsyncGenerator[ChainedPage]:
-    """Yield the log behind `after`. With a `subject`, messages of other subjects count as
-    missing.
+    """Yield a stream of the log behind `after`. With a `subject`, messages of other subjects count
+    as missing.
     """
-    stream = await sole_stream(jetstream, "chaining the log")
+    after = max(after, first_sequence(partition_in(stream)) - 1)
     async with aclosing(read_records(jetstream, stream, after, subject=subject)) as pages:
         async for page in pages:
             records_by_sequence = {record.sequence: record for record in page}
@@ -101,7 +109,7 @@ async def chained_pages(
                 if sequence in erased_leaves
             ]
             leaves += [
-                (record.sequence, subjects.workspace_token(record.subject), leaf(record))
+                (record.sequence, _chain_of(record), leaf(record))
                 for record in page
                 if record.subject.startswith(f"{subjects.PREFIX}.")
             ]
@@ -111,6 +119,10 @@ async def chained_pages(
                 [sequence for sequence in holes if sequence not in erased_leaves],
             )
             after = page[-1].sequence
+
+
+def _chain_of(record: Record) -> str:
+    return chain_of(subjects.workspace_token(record.subject), record.sequence)
 
 
 async def _erased_behind(
@@ -138,22 +150,43 @@ class LogArchive:
     rows: Rows
     values: SharedValues
     copies: bool = True
+    _archives: dict[str, "StreamArchive"] = field(default_factory=dict[str, "StreamArchive"])
+
+    async def extend(self, subject: str | None = None) -> int:
+        """Take in what the log has got, and return how many messages. Raises `Unavailable`."""
+        record_count = 0
+        for stream in (await log_streams(self.jetstream)).names:
+            own = StreamArchive(self.jetstream, self.rows, self.values, stream, self.copies)
+            record_count += await self._archives.setdefault(stream, own).extend(subject)
+        return record_count
+
+
+@dataclass
+class StreamArchive:
+    """Extends the chains of one stream of the log, and with `copies` their archive."""
+
+    jetstream: JetStreamContext
+    rows: Rows
+    values: SharedValues
+    stream: str
+    copies: bool = True
     chained_to: int = 0
     """Sequence up to which the chains hold everything."""
     links: dict[str, Link] = field(default_factory=dict[str, Link])
 
     async def extend(self, subject: str | None = None) -> int:
         """Take in what the log has got, and return how many messages. Raises `Unavailable`."""
-        stream = await sole_stream(self.jetstream, "archiving the log")
-        state = await observe(self.jetstream, stream)
+        state = await observe(self.jetstream, self.stream)
         record_count = 0
         noted_to = await self._position(CHAIN_KEY)
         archived_to = await self._position(ARCHIVE_KEY) if self.copies else noted_to
         if noted_to != self.chained_to or not self.links:
-            self.links, self.chained_to = await read_links(self.rows), noted_to
+            self.links = await read_links(self.rows, self.stream)
+            self.chained_to = noted_to
         if min(self.chained_to, archived_to) >= state.last_sequence:
             return 0
-        pages = chained_pages(self.jetstream, min(self.chained_to, archived_to), subject)
+        begin = min(self.chained_to, archived_to)
+        pages = chained_pages(self.jetstream, self.stream, begin, subject)
         async with aclosing(pages):
             async for page in pages:
                 if self.copies:
@@ -172,31 +205,29 @@ class LogArchive:
         """Add a page to the chains. `log`: when its stream was created."""
         changed_links: dict[str, Link] = {}
         before: dict[str, Link] = {}
-        for sequence, workspace, leaf_hash in page.leaves:
-            link = self.links.get(workspace, Link())
+        for sequence, chain, leaf_hash in page.leaves:
+            link = self.links.get(chain, Link())
             # A process that was killed has noted links, and not yet how far it was.
             if sequence > link.sequence:
-                before.setdefault(workspace, link)
-                self.links[workspace] = changed_links[workspace] = link.followed_by(
-                    sequence, leaf_hash
-                )
-        for workspace, link in changed_links.items():
+                before.setdefault(chain, link)
+                self.links[chain] = changed_links[chain] = link.followed_by(sequence, leaf_hash)
+        for chain, link in changed_links.items():
             rows = {HEAD: asdict(link)}
-            if link.events // STEP > before[workspace].events // STEP:
+            if link.events // STEP > before[chain].events // STEP:
                 rows[key_of(link.sequence)] = asdict(link)
-            await self.rows.put_newer(chain_table(workspace), rows, "sequence")
+            await self.rows.put_newer(chain_table(chain), rows, "sequence")
         self.chained_to = page.records[-1].sequence
         await self._note(CHAIN_KEY, self.chained_to, log)
 
     async def _copy(self, records: Sequence[Record]) -> None:
-        by_workspace: dict[str, dict[str, Row]] = {}
+        by_chain: dict[str, dict[str, Row]] = {}
         for record in records:
             if record.subject.startswith(f"{subjects.PREFIX}."):
-                workspace, document, _ = subjects.split(record.subject)
+                _, document, _ = subjects.split(record.subject)
                 row: Row = {"document": document, "line": zlib.compress(line_of(record), 1)}
-                by_workspace.setdefault(workspace, {})[key_of(record.sequence)] = row
-        for workspace, rows in by_workspace.items():
-            await self.rows.put(archive_table(workspace), rows)
+                by_chain.setdefault(_chain_of(record), {})[key_of(record.sequence)] = row
+        for chain, rows in by_chain.items():
+            await self.rows.put(archive_table(chain), rows)
         # Those that an erasure names must not stay, whoever copied them.
         erased_keys: dict[str, list[str]] = {}
         for erasure in erased_by(records):
@@ -204,44 +235,47 @@ class LogArchive:
         for chain, keys in erased_keys.items():
             await self.rows.delete(archive_table(chain), keys)
 
-    async def _position(self, key: str) -> int:
-        return int((await self.rows.get(CHECKPOINTS, [key])).get(key, {}).get("sequence", 0))
+    async def _position(self, name: str) -> int:
+        key = stream_key(name, self.stream)
+        row = (await self.rows.get(CHECKPOINTS, [key])).get(key)
+        return int(row["sequence"]) if row else first_sequence(partition_in(self.stream)) - 1
 
-    async def _note(self, key: str, sequence: int, log: str) -> None:
-        await self.rows.put_newer(
-            CHECKPOINTS, {key: {"sequence": sequence, "log": log}}, "sequence"
-        )
+    async def _note(self, name: str, sequence: int, log: str) -> None:
+        row = {"sequence": sequence, "log": log}
+        await self.rows.put_newer(CHECKPOINTS, {stream_key(name, self.stream): row}, "sequence")
 
     async def _note_on_bus(self) -> None:
-        """Note one hash over all chains on the bus: the document store may be lost, too."""
-        _, revision = await self.values.read(CHAIN_KEY)
+        """Note one hash over the chains on the bus: the document store may be lost, too."""
+        key = stream_key(CHAIN_KEY, self.stream)
+        _, revision = await self.values.read(key)
         note = {"sequence": self.chained_to, "sha256": joint_hash(self.links)}
-        await self.values.write(CHAIN_KEY, json.dumps(note).encode(), revision)
+        await self.values.write(key, json.dumps(note).encode(), revision)
 
 
-async def read_links(rows: Rows) -> dict[str, Link]:
-    """Return the newest link of every workspace's chain."""
+async def read_links(rows: Rows, stream: str) -> dict[str, Link]:
+    """Return the newest link of every chain of a stream."""
     links: dict[str, Link] = {}
     for partition in await rows.partitions("chain"):
-        if row := (await rows.get(chain_table(partition.workspace), [HEAD])).get(HEAD):
+        row = (await rows.get(chain_table(partition.workspace), [HEAD])).get(HEAD)
+        if row and partition_at(row["sequence"]) == partition_in(stream):
             links[partition.workspace] = Link(**row)
     return links
 
 
-async def kept_links(rows: Rows, workspace: str) -> list[Link]:
-    """Return the links of a chain that are kept, by its token, in the order of the log; the newest
+async def kept_links(rows: Rows, chain: str) -> list[Link]:
+    """Return the links of a chain that are kept, by its name, in the order of the log; the newest
     may stand there twice.
     """
     links: list[Link] = []
     after = ""
-    while page := await rows.scan(chain_table(workspace), after):
+    while page := await rows.scan(chain_table(chain), after):
         links += [Link(**row) for _, row in page]
         after = page[-1][0]
     return sorted(links, key=lambda link: link.sequence)
 
 
 async def archived_records(rows: Rows) -> AsyncGenerator[Record]:
-    """Yield every archived event, a workspace after the other, each in the order of the log."""
+    """Yield every archived event, a chain after the other, each in the order of the log."""
     for partition in sorted(
         await rows.partitions("archive"), key=lambda archive_partition: archive_partition.workspace
     ):
@@ -252,14 +286,15 @@ async def archived_records(rows: Rows) -> AsyncGenerator[Record]:
             after = page[-1][0]
 
 
-async def accept_holes(rows: Rows, end: int) -> None:
-    """Note that sequences without an event up to `end` are known and accepted."""
-    await rows.put(CHECKPOINTS, {HOLES_KEY: {"sequence": end}})
+async def accept_holes(rows: Rows, stream: str, end: int) -> None:
+    """Note that sequences of a stream without an event up to `end` are known and accepted."""
+    await rows.put(CHECKPOINTS, {stream_key(HOLES_KEY, stream): {"sequence": end}})
 
 
-async def holes_accepted_to(rows: Rows) -> int:
-    """Return up to where sequences without an event are accepted."""
-    return int((await rows.get(CHECKPOINTS, [HOLES_KEY])).get(HOLES_KEY, {}).get("sequence", 0))
+async def holes_accepted_to(rows: Rows, stream: str) -> int:
+    """Return up to where sequences of a stream without an event are accepted."""
+    key = stream_key(HOLES_KEY, stream)
+    return int((await rows.get(CHECKPOINTS, [key])).get(key, {}).get("sequence", 0))
 
 
 def record_in(row: Row) -> Record:
@@ -267,24 +302,32 @@ def record_in(row: Row) -> Record:
     return parse_line(zlib.decompress(row["line"]))
 
 
-async def begin_anew(rows: Rows, values: SharedValues, end: int) -> None:
+async def begin_anew(rows: Rows, values: SharedValues, end: LogPosition) -> None:
     """Forget all chains, and archived events behind `end`: the log as it is now was accepted."""
     for partition in await rows.partitions("chain"):
         await rows.drop(chain_table(partition.workspace))
     for partition in await rows.partitions("archive"):
-        table = archive_table(partition.workspace)
-        while page := await rows.scan(table, key_of(end)):
-            await rows.delete(table, [key for key, _ in page])
-    archive_position = (await rows.get(CHECKPOINTS, [ARCHIVE_KEY])).get(ARCHIVE_KEY)
-    await rows.delete(CHECKPOINTS, [CHAIN_KEY, ARCHIVE_KEY])
-    if archive_position:
-        await rows.put(
-            CHECKPOINTS,
-            {ARCHIVE_KEY: {**archive_position, "sequence": min(end, archive_position["sequence"])}},
-        )
-    _, revision = await values.read(CHAIN_KEY)
-    if revision:
-        await values.write(CHAIN_KEY, b"", revision)
+        await _forget_behind(rows, archive_table(partition.workspace), end)
+    for number, last_sequence in enumerate(end.sequences):
+        stream = stream_name(number)
+        chain_key, archive_key = stream_key(CHAIN_KEY, stream), stream_key(ARCHIVE_KEY, stream)
+        archive_position = (await rows.get(CHECKPOINTS, [archive_key])).get(archive_key)
+        await rows.delete(CHECKPOINTS, [chain_key, archive_key])
+        if archive_position:
+            sequence = min(last_sequence, archive_position["sequence"])
+            await rows.put(CHECKPOINTS, {archive_key: {**archive_position, "sequence": sequence}})
+        _, revision = await values.read(chain_key)
+        if revision:
+            await values.write(chain_key, b"", revision)
+
+
+async def _forget_behind(rows: Rows, table: Table, end: LogPosition) -> None:
+    """Remove the rows of an archive behind `end`; all of them are of one partition."""
+    if not (first_page := await rows.scan(table, "", 1)):
+        return
+    last_sequence = end.sequences[partition_at(int(first_page[0][0]))]
+    while page := await rows.scan(table, key_of(last_sequence)):
+        await rows.delete(table, [key for key, _ in page])
 
 
 @asynccontextmanager

@@ -269,7 +269,6 @@ def _watched_log(
     watch_integrity(bus.integrity, rows, graph, vectors)
     if not settings.log_archive:
         return nullcontext()
-    bus.streams.sole("archiving the log (LOG_ARCHIVE)")
     return archiving(LogArchive(bus.jetstream, rows, bus.integrity.values), bus.integrity.writes)
 
 

@@ -13,29 +13,25 @@ from nats.js import JetStreamContext
 from contracts import subjects
 from contracts.events import BudgetSet, FeedbackGiven
 from contracts.partitions import LogPosition, partition_at, partition_of, stream_name
-from embedded.processes import free_port
-from embedded.servers.nats import BusOptions, nats_server
-from operations.audit import audit_log
 from operations.backup.bus_state import consumer_floors
 from operations.backup.taking import Backup
-from operations.checkpoints import accept_loss
 from operations.erasure.plan import plan_erasure
 from operations.erasure.removal import publish_tombstones, remove
 from operations.rebuild import Rebuild
 from operations.repair.log import plan_repair
 from operations.repair.sources import ArchiveSource
 from runtime.bus import topology
-from runtime.bus.memory import MemoryLiveGenerations, MemoryLog, MemorySharedValues
+from runtime.bus.memory import MemoryLiveGenerations, MemoryLog
 from runtime.bus.nats.feed import NatsEventFeed
 from runtime.bus.nats.log import NatsLog
 from runtime.bus.nats.log_evidence import observe_log
 from runtime.bus.nats.mirrored_log import MirroredLog
 from runtime.errors import ConfigurationError
-from runtime.projections.log_archive import LogArchive
 from runtime.stores.documents.memory import MemoryRows
 from services.merger.settings import MergerSettings
 from tests.support.events import added, sealed
 from tests.support.nats_server import BusServer, RunningNats, connected, until
+from tests.support.partitioned_bus import COUNT, WORKSPACES, partitioned_bus
 from tests.support.services import service
 from tests.support.trial_service import document, trial_service
 from tests.unit.operations.test_bulk_load import (
@@ -47,24 +43,11 @@ from tests.unit.operations.test_bulk_load import (
     stores,
 )
 
-COUNT = 3
-WORKSPACES = ("w", "other", "a")
-"""One for each partition."""
-
 
 @pytest_asyncio.fixture
 async def bus(tmp_path: Path) -> AsyncGenerator[RunningNats]:
-    folder = tmp_path / "nats"
-    port = free_port()
-    process = nats_server(folder, port=port, sync="default", options=BusOptions(partitions=COUNT))
-    try:
-        await process.start()
-        server = RunningNats(process, port, None, folder)
-        async with connected(server) as client:
-            await topology.apply(client.jetstream(timeout=5), partitions=COUNT)
+    async with partitioned_bus(tmp_path) as server:
         yield server
-    finally:
-        await process.stop()
 
 
 @pytest_asyncio.fixture
@@ -201,6 +184,23 @@ async def test_a_rebuild_reads_all_partitions_and_what_enters_any_of_them_later(
     )
 
 
+async def test_a_durable_for_which_there_was_nothing_does_not_hold_up_a_way_back(
+    partitioned: JetStreamContext,
+) -> None:
+    log = NatsLog(partitioned)
+    for workspace in WORKSPACES:
+        await log.publish(sealed(BudgetSet(money=1.0), workspace=workspace))
+    assert await log.handled_position() == LogPosition.start(COUNT)
+    for number in range(COUNT):
+        reader = await partitioned.pull_subscribe_bind(
+            consumer="query-status", stream=stream_name(number)
+        )
+        for message in await reader.fetch(1, timeout=5):
+            await message.ack_sync()
+        await reader.unsubscribe()
+    assert await log.handled_position() == await log.end()
+
+
 async def test_an_erasure_removes_a_document_from_its_partition_alone(
     partitioned: JetStreamContext,
 ) -> None:
@@ -284,11 +284,8 @@ async def test_what_reads_one_stream_only_is_refused(
     rows = MemoryRows()
     for call in (
         Backup(partitioned, tmp_path / "backup", lambda _: None).run(),
-        audit_log(partitioned, partitioned, rows, lambda _: None),
         plan_repair(partitioned, ArchiveSource(rows)),
-        accept_loss(partitioned, rows),
         MirroredLog(partitioned).position(),
-        LogArchive(partitioned, rows, MemorySharedValues()).extend(),
         consumer_floors(partitioned),
     ):
         with pytest.raises(ConfigurationError, match="a log of 3 partitions"):

@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import time
+from collections import Counter
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -24,6 +25,7 @@ from lightstream_rag.errors import Unavailable
 from operations.target import target_of_stack
 from runtime.bus.nats.connection import connected
 from runtime.bus.nats.log import NatsLog
+from runtime.bus.nats.log_streams import log_streams
 from runtime.bus.nats.parked import NatsParkedEvents
 from runtime.settings import Settings
 from tests.support import commands
@@ -33,6 +35,9 @@ T = TypeVar("T")
 FINAL = ("processed", "failed", "partial")
 
 MODEL_VARIABLES = ("OPENAI_", "LLM_", "EMBEDDING_")
+
+PARTITIONS = int(os.environ.get("TEST_PARTITIONS", "1"))
+"""Partitions of the log of every new stack: `make test-partitions` runs tests with several."""
 
 
 def environment(extra: Mapping[str, str]) -> dict[str, str]:
@@ -180,7 +185,8 @@ def until(
 def running(folder: Path, *options: str, **env: str) -> Generator[Stack]:
     """A running stack, started with these options, stopped in the end, with nothing left of it."""
     stack = Stack(folder, env)
-    stack.up(*options)
+    partitions = ["--partitions", str(PARTITIONS)] if PARTITIONS > 1 else []
+    stack.up(*options, *partitions)
     seen = stack.processes()
     try:
         yield stack
@@ -201,10 +207,14 @@ async def pending(bus: str) -> dict[str, tuple[int, int]]:
     """
     async with connected(bus, name="test") as client:
         jetstream = client.jetstream()
-        infos = [
-            await jetstream.consumer_info(durable.stream, durable.name) for durable in CONSUMERS
-        ]
-        return {info.name: (info.num_pending or 0, info.num_ack_pending or 0) for info in infos}
+        streams = await log_streams(jetstream)
+        durables = [durable for of in CONSUMERS for durable in of.in_partitions(streams.count)]
+        waiting_counts, open_counts = Counter[str](), Counter[str]()
+        for durable in durables:
+            info = await jetstream.consumer_info(durable.stream, durable.name)
+            waiting_counts[durable.name] += info.num_pending or 0
+            open_counts[durable.name] += info.num_ack_pending or 0
+        return {name: (waiting_counts[name], open_counts[name]) for name in waiting_counts}
 
 
 def at_rest(stack: Stack) -> bool:
@@ -215,10 +225,10 @@ def at_rest(stack: Stack) -> bool:
 async def _at_rest(bus: str) -> bool:
     async with connected(bus, name="test") as client:
         log = NatsLog(client.jetstream())
-        end = await log.last_sequence()
+        end = await log.end()
         if any(left != (0, 0) for left in (await pending(bus)).values()):
             return False
         # Only now: an event is parked before it is acknowledged, and what comes of it is published
         # before it is taken off the list.
         records = await NatsParkedEvents(client.jetstream()).changes("*", 0)
-        return not any(record.event for record in records) and await log.last_sequence() == end
+        return not any(record.event for record in records) and await log.end() == end

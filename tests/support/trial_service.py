@@ -5,9 +5,9 @@ possible work.
 starts one. Document `poison` can never be handled, `bug` raises an error nobody foresaw, `later`
 succeeds at the second delivery, `hang-up` closes the connection, `slow` takes a second, `brief-…`
 the fiftieth part of one. Any other one becomes a DocumentDeleted event, once there is no file
-`FOLDER/hold`; `FOLDER/begun-<document>` says that one waits for that. `long-…` waits while there is
-a file `FOLDER/long`. For `stuck-…` some store does not answer while there is a file `FOLDER/down`. A handler counts as stuck after `TRIAL_STALLED`
-seconds.
+`FOLDER/hold`; `FOLDER/begun-<document>` says that one waits for that. `long-…` waits for the file
+`FOLDER/long` to be gone, too. For `stuck-…` some store does not answer while there is a file
+`FOLDER/down`. A handler counts as stuck after `TRIAL_STALLED` seconds.
 """
 
 import asyncio
@@ -105,6 +105,12 @@ async def health(process: Process, page: str) -> int:
             return 0
 
 
+def is_held(folder: Path, name: str) -> bool:
+    """Return whether the document of that name has to wait."""
+    is_long = name.startswith("long-")
+    return (folder / "hold").exists() or (is_long and (folder / "long").exists())
+
+
 def main() -> None:
     """Run the service."""
     durable = sys.argv[1]
@@ -128,10 +134,8 @@ def main() -> None:
                     await bus.jetstream._nc.close()
             if delivery.event.document_id.startswith("stuck-") and (folder / "down").exists():
                 raise Unavailable("a store of this workspace is down")
-            while (folder / "hold").exists():
+            while is_held(folder, delivery.event.document_id):
                 (folder / f"begun-{delivery.event.document_id}").touch()
-                await asyncio.sleep(0.02)
-            while delivery.event.document_id.startswith("long-") and (folder / "long").exists():
                 await asyncio.sleep(0.02)
             await asyncio.sleep(SECONDS.get(delivery.event.document_id.partition("-")[0], 0.0))
             return [DocumentDeleted(document_id=delivery.event.document_id)]

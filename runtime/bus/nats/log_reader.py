@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from nats.js import JetStreamContext
-from nats.js.api import ConsumerConfig
+from nats.js.api import ConsumerConfig, ConsumerInfo
 from nats.js.errors import NotFoundError
 
 from contracts import subjects
@@ -113,15 +113,24 @@ class NatsLogReader:
     async def handled_position(self) -> LogPosition:
         streams = await log_streams(self.jetstream)
         return streams.start().behind(
-            [await self._handled_in(stream, (), None) for stream in streams.names]
+            [
+                await self._handled_in(stream, (), None, end=sequence)
+                for stream, sequence in zip(
+                    streams.names, (await self.end()).sequences, strict=True
+                )
+            ]
         )
 
-    async def _handled_in(self, stream: str, durables: Sequence[str], workspace: str | None) -> int:
-        """Return what `handled` does, of one stream."""
+    async def _handled_in(
+        self, stream: str, durables: Sequence[str], workspace: str | None, end: int = 0
+    ) -> int:
+        """Return what `handled` does, of one stream. `end`: where it ended before; a durable for
+        which nothing is left has handled all of that, also where nothing was ever for it.
+        """
         names = durables or [durable.name for durable in CONSUMERS]
         with translated():
             infos = [await self.jetstream.consumer_info(stream, name) for name in names]
-        floor = min((info.ack_floor.stream_seq if info.ack_floor else 0) for info in infos)
+        floor = min(_floor(info, end) for info in infos)
         # In this order: an event that was acknowledged because it was parked is on the list by now.
         first_parked = await self._first_parked(
             stream, names, "*" if workspace is None else subjects.token(workspace)
@@ -225,3 +234,10 @@ class NatsLogReader:
                 async for messages in pages:
                     for message in messages:
                         yield message
+
+
+def _floor(info: ConsumerInfo, end: int) -> int:
+    """Return up to where a durable has handled everything; `end`: where its stream ended before."""
+    acknowledged = info.ack_floor.stream_seq if info.ack_floor else 0
+    is_done = not (info.num_pending or info.num_ack_pending)
+    return max(acknowledged, end) if is_done else acknowledged
