@@ -36,7 +36,7 @@ PAGE := services/gateway/web_page_files/index.html
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo up down web site screenshots webui test nightly test-production test-model cases check style types page unit simulate chaos rest parity chart cluster replicas dist image image-embedded workflows compose-test pin-images lock schemas clean
+.PHONY: help setup demo up down web site screenshots webui test nightly test-production test-model cases check style types page unit simulate chaos rest parity chart cluster replicas partitions dist image image-embedded workflows compose-test pin-images lock schemas clean
 
 help: ## This list
 	@grep -E '^[a-z-]+:.*##' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-15s %s\n", $$1, $$2}'
@@ -106,6 +106,9 @@ cluster: $(VENV)/.dev ## Kill servers of a cluster of three buses while document
 
 replicas: $(VENV)/.dev ## Several processes of every service beside one of each, all restarted under load (DOCUMENTS=100)
 	$(BIN)/python -m tests.replicas --documents $(or $(DOCUMENTS),100)
+
+partitions: $(VENV)/.dev $(VENV)/.web ## The tests of one stack, on a log of several partitions (PARTITIONS=4)
+	TEST_PARTITIONS=$(or $(PARTITIONS),4) $(BIN)/pytest -m "not nightly" tests/e2e/shared_stack
 
 dist: $(VENV)/.dev $(VENV)/.web site ## Build wheel, sources and chart of a release into dist, with notes from the changelog, and check them
 	$(BIN)/python -m distribution

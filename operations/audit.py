@@ -236,6 +236,8 @@ class Audit:
     findings: Findings = field(default_factory=Findings)
     last_part: StreamAudit | None = None
     """That of the stream that was read last."""
+    question_links: dict[str, Link] = field(default_factory=dict[str, Link])
+    """The ends of the chains of what is about questions."""
 
     async def run(self, before: AuditProgress | None = None) -> Findings:
         """Read the log and compare, from where the part `before` ended. Raises `Unavailable`
@@ -254,6 +256,9 @@ class Audit:
                 part.go_on(before)
             self.findings.add(await part.run())
             self.last_part = part
+            self.question_links |= {
+                chain: link for chain, link in part.links.items() if is_of_questions(chain)
+            }
             if not self.findings.complete:
                 break
         return self.findings

@@ -6,13 +6,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from contracts.partitions import first_sequence, partition_in
 from contracts.subjects import QUESTIONS
 from contracts.topology import CHECKPOINTS_BUCKET
 from operations.audit import Audit
 from operations.command_bus import connect_bus
-from runtime.bus.chain import Link
+from runtime.bus.chain import Link, chain_of
 from runtime.bus.nats.key_values import NatsSharedValues
 from runtime.bus.nats.log import NatsLog
+from runtime.bus.nats.log_streams import log_streams
 from runtime.bus.port import Log
 from runtime.receipts.reading import receipts_behind
 from runtime.receipts.verifying import LoggedPassages, verified_by_log
@@ -25,7 +27,8 @@ Report = Callable[[dict[str, Any]], None]
 @dataclass
 class ReceiptFindings:
     """What was verified of a workspace. `passages`: those whose text in the log has the hash that
-    the receipt names; `chain`: the hash in which the chain of questions and answers ends.
+    the receipt names; `chain`: the hash in which the chain of
+    questions and answers of the workspace's partition ends.
     """
 
     receipts: int = 0
@@ -50,10 +53,12 @@ async def verify_receipts(settings: Settings, workspace: str, report: Report) ->
             audit = Audit(reader, rows, values, report)
             chains = await audit.run()
             findings = await verified(NatsLog(jetstream), workspace)
+            stream = (await log_streams(jetstream)).of_workspace(workspace)
     finally:
         await rows.close()
     findings.events = chains.events
-    findings.chain = audit.links.get(QUESTIONS, Link()).sha256
+    chain = chain_of(QUESTIONS, first_sequence(partition_in(stream)))
+    findings.chain = audit.question_links.get(chain, Link()).sha256
     findings.problems += chains.problems
     return findings
 

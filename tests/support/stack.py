@@ -37,7 +37,7 @@ FINAL = ("processed", "failed", "partial")
 MODEL_VARIABLES = ("OPENAI_", "LLM_", "EMBEDDING_")
 
 PARTITIONS = int(os.environ.get("TEST_PARTITIONS", "1"))
-"""Partitions of the log of every new stack: `make test-partitions` runs tests with several."""
+"""Partitions of the log of every new stack; `make partitions` runs tests with several."""
 
 
 def environment(extra: Mapping[str, str]) -> dict[str, str]:

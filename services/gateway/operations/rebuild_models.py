@@ -5,7 +5,9 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from contracts.graph import Projection
+from contracts.partitions import LogPosition
 from runtime.projections.operator_orders import OrderOutcome, Step
+from runtime.projections.rebuild_candidate import Candidate
 from runtime.projections.rebuild_lease import RunningRebuild
 from services.gateway.operations.rebuilding import RebuildState
 from services.gateway.strict_model import StrictModel
@@ -77,12 +79,18 @@ class RebuildUnderWay(BaseModel):
 
 
 class WaitingGenerations(BaseModel):
-    """Generations that `start` has filled. `position`: the place in the log up to which they
-    are.
+    """Generations that `start` has filled. `position`: the place in the log up to which they are;
+    with several partitions, how many sequences stand up to there.
     """
 
     generations: dict[Projection, int]
     position: int
+
+    @classmethod
+    def of(cls, candidate: Candidate) -> "WaitingGenerations":
+        """Return it as the API shows it."""
+        position = LogPosition.of_stored(candidate.position).event_count
+        return cls(generations=dict(candidate.generations), position=position)
 
 
 class LastOrder(BaseModel):
@@ -135,9 +143,7 @@ class RebuildStatus(BaseModel):
         last_outcome = state.last_outcome
         return cls(
             running=RebuildUnderWay.of(state.running) if state.running else None,
-            candidate=WaitingGenerations.model_validate(waits, from_attributes=True)
-            if waits
-            else None,
+            candidate=WaitingGenerations.of(waits) if waits else None,
             last=LastOrder.of(last_outcome, is_interrupted=state.is_interrupted)
             if last_outcome
             else None,

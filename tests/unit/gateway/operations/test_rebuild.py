@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from structlog.testing import capture_logs
 
+from contracts.partitions import first_sequence
 from runtime.projections.operator_orders import OrderOutcome, write_outcome
 from runtime.projections.rebuild_candidate import Candidate, write
 from runtime.projections.rebuild_lease import hold
@@ -169,7 +170,10 @@ async def test_what_became_of_the_last_order_is_shown_until_the_next() -> None:
         )
         await write(values, Candidate({"graph": 3}, 412))
         rebuild = (await api.get("/operations/rebuild")).json()
+        await write(values, Candidate({"graph": 3}, (7, first_sequence(1) + 2)))
+        of_partitions = (await api.get("/operations/rebuild")).json()["candidate"]
     assert rebuild["candidate"] == {"generations": {"graph": 3}, "position": 412}
+    assert of_partitions["position"] == 7 + 3, "events of both partitions up to there"
     assert rebuild["last"] == {
         "id": order.id,
         "step": "start",
