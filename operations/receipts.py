@@ -27,8 +27,8 @@ Report = Callable[[dict[str, Any]], None]
 @dataclass
 class ReceiptFindings:
     """What was verified of a workspace. `passages`: those whose text in the log has the hash that
-    the receipt names; `chain`: the hash in which the chain of
-    questions and answers of the workspace's partition ends.
+    the receipt names; `chain`: the hash in which the chain of questions and answers ends that the
+    workspace's partition of the log has.
     """
 
     receipts: int = 0
