@@ -34,9 +34,6 @@ OURS = (
 )
 MONITORING = ("prometheus", "grafana")
 SERVERS = sorted(set(ALL) - set(OURS) - set(MONITORING))
-CLUSTER: dict[str, Any] = yaml.safe_load(
-    (REPOSITORY / "docker-compose.cluster.yml").read_text("utf-8")
-)
 WITHOUT_PAGE = ("settings", "topology", "stores", "intake", "operator", "cli")
 """Programs without a health page: they end by themselves, or listen on no port."""
 DOCKERFILE = (REPOSITORY / "deploy/Dockerfile").read_text("utf-8")
@@ -368,41 +365,6 @@ def test_the_image_is_locked_and_runs_as_nobody_in_particular() -> None:
 def test_git_and_the_image_s_builder_never_see_the_secrets() -> None:
     assert {".env", "/secrets/"} <= set((REPOSITORY / ".gitignore").read_text("utf-8").splitlines())
     assert (REPOSITORY / ".dockerignore").read_text("utf-8").splitlines()[1] == "*"
-
-
-def test_the_buses_of_a_cluster_differ_from_the_one_in_their_names_alone() -> None:
-    """docker-compose.cluster.yml changes nothing else."""
-    services = CLUSTER["services"]
-    buses = {name: service for name, service in services.items() if name.startswith("nats")}
-    assert set(services) == {*buses, "topology"}
-    names = [bus["environment"]["NATS_SERVER_NAME"] for bus in buses.values()]
-    assert names == ["nats-1", "nats-2", "nats-3"]
-    assert {bus["environment"]["NATS_PEERS"] for bus in buses.values()} == {" ".join(names)}
-    for name, bus in buses.items():
-        full_service = {**ALL["nats"], **bus}
-        for key in set(ALL["nats"]) - {"command", "networks", "volumes"}:
-            assert full_service[key] == ALL["nats"][key], (name, key)
-        assert full_service["command"] == [
-            "nats-server",
-            "--config",
-            "/etc/lightstream/cluster.conf",
-        ]
-        assert full_service["volumes"] == [f"{name}:/data", "./deploy/nats:/etc/lightstream:ro"]
-        host_names = {name, *bus["networks"]["inside"]["aliases"]}
-        assert {"nats", bus["environment"]["NATS_SERVER_NAME"]} <= host_names
-    assert services["topology"]["command"] == [
-        "lightstream",
-        "topology",
-        "apply",
-        "--replicas",
-        "3",
-    ]
-    assert set(CLUSTER["volumes"]) == set(buses) - {"nats"}
-    configuration = (REPOSITORY / "deploy/nats/cluster.conf").read_text("utf-8")
-    assert 'include "nats-server.conf"' in configuration
-    assert 'include "routes.conf"' in configuration
-    routes = (REPOSITORY / "deploy/nats/routes.conf").read_text("utf-8")
-    assert "password: $NATS_ROUTES_PASSWORD" in routes
 
 
 def test_an_empty_variable_is_the_same_as_none(monkeypatch: pytest.MonkeyPatch) -> None:
