@@ -17,13 +17,15 @@ UNIT := tests/architecture tests/unit
 REST := tests/e2e tests/integration tests/contract
 CASES := tests/e2e/cases tests/integration/test_provider_cases.py tests/unit/docs/test_providers_page.py
 PRODUCTION := tests/integration/test_deploy.py tests/e2e/test_production_stores.py
-PYTEST := $(BIN)/pytest -n 2 --dist loadfile
+# Workers that share one collection of the tests; where nothing can be forked, those of xdist collect for themselves.
+WORKERS = $(if $(filter Linux,$(shell uname)),--forks=$(1),-n $(1) --dist loadfile --no-loadscope-reorder)
+PYTEST := $(BIN)/pytest $(call WORKERS,2)
 # What `make test` leaves to `make nightly`, and traps of libraries, which it runs when their lock file has changed.
 DAILY := -m "not nightly and not trap"
 TRAPS := $(shell grep -l 'pytest.mark.trap' tests/integration/*.py)
 # Tests that mostly wait for servers: more of them at once than there are cores; tests/support/scheduling.py orders them.
-# None of them is of schemathesis, whose plugin each process would load.
-WAITING := $(BIN)/pytest -p no:schemathesis -n 5 --dist loadfile --no-loadscope-reorder
+# None of them is of schemathesis.
+WAITING := $(BIN)/pytest -p no:schemathesis $(call WORKERS,5)
 
 # Where that run keeps what failed, for tests/support/again.py.
 FAILED := .pytest_cache/beside-others

@@ -17,7 +17,11 @@ import structlog
 hypothesis.settings.register_profile("calm", hypothesis.settings.default, deadline=None)
 hypothesis.settings.load_profile("calm")
 
-pytest_plugins = ["tests.support.scheduling", "tests.support.shared_servers"]
+pytest_plugins = [
+    "tests.support.scheduling",
+    "tests.support.shared_servers",
+    "tests.support.forked_workers",
+]
 
 LOCAL = frozenset({"127.0.0.1", "::1", "localhost", "0.0.0.0", "::", ""})
 """Hosts that a test may name. Servers of tests listen here."""
@@ -80,6 +84,10 @@ os.environ["LIGHTSTREAM_ENV_FILE"] = ""
 # that importing the services of a stack takes.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+
+# A process with threads is not forked (tests/support/forked_workers.py), and numpy's library starts
+# some when it is imported.
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 # What tests import and collect stays to the end, a million objects. As Python is set, a third of
 # the time of importing goes to looking through them for garbage again and again.

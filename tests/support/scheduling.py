@@ -43,14 +43,17 @@ have nothing left to do.
 """
 
 
+def together(nodeid: str) -> str:
+    """Return what one worker runs as a whole with this test: its file, or its folder."""
+    file = nodeid.partition("::")[0]
+    return next((folder for folder in TOGETHER if nodeid.startswith(folder)), file)
+
+
 class FolderScheduling(LoadFileScheduling):
     """As `--dist loadfile`, but for the folders whose tests belong together."""
 
     def _split_scope(self, nodeid: str) -> str:
-        return next(
-            (folder for folder in TOGETHER if nodeid.startswith(folder)),
-            super()._split_scope(nodeid),
-        )
+        return together(nodeid)
 
     def _reschedule(self, node: Any) -> None:
         """Give a worker its next file with the last test of one, for which it must know what

@@ -1,10 +1,10 @@
 """Servers that all workers of a test run share: each kind is started once, by the worker that needs
 it first.
 
-The run (under xdist its controller) starts a host process, whose children the servers are; it ends
-them when the run ends or dies. What a server is asked for must be apart by itself: every test takes
-an account, a database, a workspace or a generation of its own. A test that damages a server starts
-one of its own instead.
+The run (with workers its first process) starts a host process, whose children the servers are; it
+ends them when the run ends or dies. What a server is asked for must be apart by itself: every test
+takes an account, a database, a workspace or a generation of its own. A test that damages a server
+starts one of its own instead.
 """
 
 import asyncio
@@ -125,6 +125,9 @@ class _Host:
         # In a session of its own no signal to this run's group ends it before it has ended the
         # servers.
         self.process = subprocess.Popen(program, stdin=subprocess.PIPE, start_new_session=True)
+        assert self.process.stdin is not None
+        # It ends the servers when nobody holds that any more.
+        os.register_at_fork(after_in_child=self.process.stdin.close)
         end = time.monotonic() + 30
         while not (self.folder / "host").exists():
             assert self.process.poll() is None and time.monotonic() < end, (
@@ -146,6 +149,12 @@ def _host(config: pytest.Config) -> _Host:
     return config.stash[_HOST]
 
 
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Start the host before workers are forked: it is this process's."""
+    if session.config.getoption("forks", 0):
+        _host(session.config)
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
     """Tell a worker of xdist, before it starts, where the servers of this run are."""
@@ -153,7 +162,7 @@ def pytest_configure_node(node: Any) -> None:
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """End the servers with the run; a worker of xdist has no host of its own."""
+    """End the servers with the run; a worker has no host of its own."""
     if host := config.stash.get(_HOST, None):
         host.close()
 

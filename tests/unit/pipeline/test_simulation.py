@@ -5,11 +5,10 @@ planted in it.
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 import pytest
 
+from tests.support.interruption import interruptible
 from tests.support.shares import share
 
 
@@ -56,18 +55,6 @@ def test_a_planted_bug_is_found(bug: str, first: int) -> None:
     process = simulate("--planted", bug, "--first", str(first), "--seeds", "1")
     assert process.returncode == 0, process.stdout
     assert f"again: python -m tests.simulation --seed {first}" in process.stdout
-
-
-@contextmanager
-def interruptible() -> Iterator[None]:
-    """Start programs as a terminal does: where the tests run in the background, Ctrl-C is ignored,
-    also by these.
-    """
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def test_an_interrupted_run_says_how_to_go_on() -> None:
