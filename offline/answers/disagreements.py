@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from offline.answers.relevance import terms
-from offline.language.languages import language_of
+from offline.language.languages import GERMAN, language_of
 from offline.language.scripts import HAN
 
 ALIKE = 0.6
@@ -58,6 +58,14 @@ _NUMBERING = re.compile(
     r"|§)\.?\s*\d[\d.]*",
     re.IGNORECASE,
 )
+_LABEL = re.compile(
+    # A name and its number, as "Pier Office 3", inside a sentence,
+    r"(?<=[\w,;] )(?P<name>[A-ZÄÖÜ][^\W\d_]+) (?P<number>\d+)(?! *[%€$£]|[.,:]\d)"
+    # or the number of a thing that follows an article or a preposition, as "of pier 2 in".
+    r"|\b(?:the|of|in|at|to|from|for|on|near|by|with) (?P<kind>[a-z]+) (?P<place>\d+)"
+    r"(?=[.,;:!?)]?$|[,;:)] | (?:is|are|was|were|has|have|had|in|of|at|on|to|for|and|or|costs?) )"
+)
+"""What tells things of one kind apart: a number that is no quantity."""
 _TIME = re.compile(
     r"\b(?:1[5-9]|20)\d\d\b|\b\d{1,2}\.\d{1,2}\.|\b(?:january|february|march|april|june|july|august"
     r"|september|october|november|december|monday|tuesday|wednesday|thursday|friday|saturday"
@@ -78,15 +86,17 @@ class _Statement:
     terms: frozenset[str]
     quantities: frozenset[str]
     times: frozenset[str]
+    labels: frozenset[str]
     is_denied: bool
 
 
 def disagree(first: str, second: str) -> bool:
     """Return whether the statements seem to say different things of the same: their words are alike
-    but for the quantities, or but for a negation. Two that name different times do not disagree.
+    but for the quantities, or but for a negation. Two that name different times, or differently
+    numbered things, do not disagree.
     """
     left, right = _statement(first), _statement(second)
-    if left.times != right.times:
+    if left.times != right.times or left.labels != right.labels:
         return False
     shared_terms = left.terms & right.terms
     if len(shared_terms) < FEW_SHARED:
@@ -102,11 +112,25 @@ def disagree(first: str, second: str) -> bool:
 def _statement(text: str) -> _Statement:
     times = frozenset(match[0].casefold() for match in _TIME.finditer(text))
     text_without_times = _NUMBERING.sub(" ", _TIME.sub(" ", text))
+    # In German every noun has a capital: "Frist 3 Monate" is a quantity.
+    labels = frozenset[str]()
+    if language_of(text) != GERMAN:
+        labels = frozenset(_labels(text_without_times))
+        text_without_times = _LABEL.sub(_without_number, text_without_times)
     quantities = frozenset(_quantities(text_without_times))
     without_quantities = _HAN_QUANTITY.sub(" ", _QUANTITY.sub(" ", text_without_times))
     words = _NEGATION.sub(" ", without_quantities)
     is_denied = _NEGATION.search(text_without_times) is not None
-    return _Statement(terms(words, language_of(text)), quantities, times, is_denied)
+    return _Statement(terms(words, language_of(text)), quantities, times, labels, is_denied)
+
+
+def _labels(text: str) -> Iterator[str]:
+    for match in _LABEL.finditer(text):
+        yield f"{match['name'] or match['kind']} {match['number'] or match['place']}".casefold()
+
+
+def _without_number(label: re.Match[str]) -> str:
+    return label[0].rpartition(" ")[0]
 
 
 def _quantities(text: str) -> Iterator[str]:
