@@ -66,6 +66,11 @@ class Text:
         """A name and a word that no other text has, in lower case."""
         return f"zor{self.word}vik", f"vexil{self.word}"
 
+    @property
+    def person(self) -> str:
+        """The name that the text alone has."""
+        return f"Zor{self.word}vik Marlow"
+
     def admitted_at(self, sequence: int, viewer: str) -> bool:
         """Whether anything was left of the text then, and the viewer might see it."""
         if not self.begins <= sequence < (self.gone_at or sequence + 1):
@@ -100,7 +105,9 @@ class HiddenWords:
     log: FollowedLog = field(default_factory=FollowedLog)
     texts: list[Text] = field(default_factory=list[Text])
     words_of_people: set[str] = field(default_factory=set[str])
-    """Names into which people merged entities: they stay when their documents go."""
+    """Names into which people merged entities, and what they wrote of some: they stay when their
+    documents go.
+    """
     look: Callable[[], Awaitable[None]] | None = None
     """Is called a few times while something is left of older texts."""
     looks: int = 0
@@ -291,7 +298,14 @@ class HiddenWords:
     async def _edit(self) -> None:
         if names := await self._names():
             name = self.choice.choice(names)
-            body = {"entity_name": name, "updated_data": {"description": "Somebody wrote this."}}
+            description = "Somebody wrote this."
+            texts = [text for text in self.current.values() if name in (*HUBS, text.person)]
+            if texts:
+                # Who edits sees everything, and may repeat what a document says of the entity.
+                text = self.choice.choice(texts)
+                description = f"Somebody wrote this of {' '.join(text.words)}."
+                self.words_of_people.update(text.words)
+            body = {"entity_name": name, "updated_data": {"description": description}}
             await self._sent("POST", "/graph/entity/edit", body)
 
     async def _names(self) -> list[str]:

@@ -14,7 +14,18 @@ from services.query.status.document_status import DocumentStatus
 from services.query.status.folding import RecordedEvent, apply
 from services.query.visibility.followed_log import FollowedVisibility
 from services.query.visibility.viewer import Viewer
-from tests.support.events import NOON, added, delivered, sealed
+from tests.support.events import (
+    NOON,
+    added,
+    chunked,
+    delivered,
+    document,
+    extracted,
+    failed,
+    indexed,
+    merged,
+    sealed,
+)
 from tests.support.querying import QueryHarness
 
 LEGAL = Access(allow=("group:legal",))
@@ -71,6 +82,28 @@ async def test_a_new_text_for_fewer_hides_the_old_one_before_it_is_cut() -> None
     assert (await harness.passages.get(PARTITION, ["a-chunk-000"]))["a-chunk-000"].version == 1
     assert (await harness.visibility.of("w", nobody)).ids == set()
     assert (await harness.visibility.of("w", Viewer(("group:legal",)))).ids == {"a"}
+
+
+async def test_a_new_text_of_which_a_part_failed_opens_nothing_of_the_old_one() -> None:
+    harness = QueryHarness()
+    await publish(harness, added("a", access=LEGAL))
+    await publish(harness, added("a", "another text", access=Access()))
+    new_text = document("a", 2)
+    for event in (
+        chunked(new_text, "one", "two"),
+        extracted(new_text),
+        failed("extractor", "ChunksCreated", new_text, 1),
+        merged(new_text, 0),
+        indexed(new_text, "graph", 0),
+        indexed(new_text, "chunks", 0, 1),
+    ):
+        await publish(harness, event)
+    status, _ = (await harness.documents.get(PARTITION, ["a"]))["a"]
+    assert status.status == "partial"
+    nobody = Viewer()
+    assert (await harness.visibility.of("w", nobody)).ids == set()
+    await publish(harness, AccessChanged(document_id="a", access=Access()))
+    assert (await harness.visibility.of("w", nobody)).ids == {"a"}
 
 
 def random_event(choice: random.Random) -> Event:

@@ -68,7 +68,13 @@ export function EditDialog({ facts, kinds, onClose, onChanged }: DialogProps & {
           {...(isRenamed && !isTaken ? { hint: texts.graph.renameHint(facts.name) } : {})}
         />
         <TextInput label={texts.graph.type} value={type} onChange={setType} offered={kinds} required />
-        <TextInput label={texts.graph.description} value={description} onChange={setDescription} rows={6} />
+        <TextInput
+          label={texts.graph.description}
+          value={description}
+          onChange={setDescription}
+          rows={6}
+          {...(description !== before ? { hint: texts.graph.descriptionHint } : {})}
+        />
         <div className="actions">
           <Button onPress={onClose}>{texts.common.cancel}</Button>
           <Button type="submit" look={isTaken ? "danger" : "primary"} isDisabled={save.isPending || !name.trim()}>

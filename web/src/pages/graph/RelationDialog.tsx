@@ -55,7 +55,13 @@ export function RelationDialog({ name, relation, mayWrite, isPast, onClose, onCh
         {!relation && <TextInput label={texts.graph.otherEntity} value={other} onChange={setOther} autoFocus required />}
         {mayWrite ? (
           <>
-            <TextInput label={texts.graph.description} value={description} onChange={setDescription} rows={5} />
+            <TextInput
+              label={texts.graph.description}
+              value={description}
+              onChange={setDescription}
+              rows={5}
+              {...(description !== before ? { hint: texts.graph.descriptionHint } : {})}
+            />
             <TextInput label={texts.graph.keywords} value={keywords} onChange={setKeywords} />
             <TextInput label={texts.graph.weight} value={weight} onChange={setWeight} />
           </>

@@ -64,6 +64,7 @@ export const graph = {
     `It leaves the graph with ${count(n, "relation", "relations")}. Documents that speak of it later bring it back; the log keeps what was said.`,
   type: "Kind",
   description: "Description",
+  descriptionHint: "Whoever may see all documents about it reads this: copy nothing here from a document that is hidden from some.",
   relations: "Relations",
   provenance: "Where it comes from",
   history: "History",

@@ -53,6 +53,7 @@ export const graph: typeof english = {
   removeText: (n) => `它将连同 ${n} 个关系离开图谱。以后提到它的文档会使其重新出现；日志会保留所说的内容。`,
   type: "类型",
   description: "描述",
+  descriptionHint: "能看到所有相关文档的人都会读到这段文字：请勿从对部分人隐藏的文档中抄录。",
   relations: "关系",
   provenance: "来源",
   history: "历史",
