@@ -227,15 +227,13 @@ def feedback(
 
 def _run_line(run: "GoldenRun") -> str:
     position = datetime.fromtimestamp(run.position / 1e6, UTC)
+    documents = f"documents up to {position:%Y-%m-%d %H:%M:%S}" if run.position else "no documents"
     kind = (
         " of the past" if run.as_of else " of what did not go live" if run.before_promotion else ""
     )
     kind += f" of branch {line(run.branch)}" if run.branch else ""
     why = f": {line(run.reason)}" if run.reason else ""
-    return (
-        f"{run.passed} of {run.total} passed ({run.share:.0%})  documents up to "
-        f"{position:%Y-%m-%d %H:%M:%S}{kind}{why}"
-    )
+    return f"{run.passed} of {run.total} passed ({run.share:.0%})  {documents}{kind}{why}"
 
 
 def _all(data: Data, workspace: str) -> "list[GoldenQuestion]":

@@ -55,7 +55,9 @@ def read_golden_file(path: Path) -> list[Fields]:
     try:
         data = path.read_bytes()
         text = data.decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
+    except OSError as error:
+        raise InvalidInput(f"{path}: {error.strerror}") from None
+    except UnicodeDecodeError as error:
         raise InvalidInput(f"{path}: {error}") from None
     if len(data) > MAX_FILE:
         raise InvalidInput(f"{path} has {len(data):,} bytes, over {MAX_FILE:,}")
