@@ -9,7 +9,9 @@ from typing import Any
 import structlog
 from faststream.nats import NatsBroker
 from faststream.nats.security import NatsSecurity, NatsToken, NatsUserPassword
+from nats.aio.client import Client
 from nats.errors import Error as NatsError
+from nats.js import JetStreamContext
 
 from runtime.bus.nats.addresses import BusAddress, parse_bus_address
 from runtime.bus.write_status import WriteStatus
@@ -56,7 +58,7 @@ async def open_broker(
         disconnected_cb=writes.disconnected,
         reconnected_cb=writes.reconnected,
         graceful_timeout=GRACE,
-        js_options={"prefix": settings.nats_api_prefix},
+        js_options={"prefix": address.api_prefix},
         apply_types=False,
         logger=None,
     )
@@ -65,6 +67,11 @@ async def open_broker(
     finally:
         ending.set()
         await stop_broker(broker, health)
+
+
+def jetstream_of(client: Client, settings: Settings) -> JetStreamContext:
+    """Return the JetStream that the settings name, over a connection of the broker."""
+    return client.jetstream(prefix=parse_bus_address(settings.nats_url).api_prefix)
 
 
 def _security(address: BusAddress) -> NatsSecurity:

@@ -20,7 +20,7 @@ from starlette.applications import Starlette
 
 from contracts.topology import CHECKPOINTS_BUCKET, TURNS_BUCKET, declared_consumer
 from runtime import telemetry
-from runtime.broker import open_broker, stop_broker
+from runtime.broker import jetstream_of, open_broker, stop_broker
 from runtime.bus import topology
 from runtime.bus.nats.blobs import NatsBlobs
 from runtime.bus.nats.connection import SILENT
@@ -266,7 +266,7 @@ async def _working(
         client = await broker.connect()
         tolerate_any_headers(client)
         fetch_by_one_request(broker.config.connection_state.stream)
-        jetstream = client.jetstream(prefix=settings.nats_api_prefix)
+        jetstream = jetstream_of(client, settings)
         health.stage = "starting"
         bus = await _bus(client, jetstream, health, writes)
         async with build(bus, health) as own_subscriptions, bus.integrity.watching(health):

@@ -12,6 +12,7 @@ from pydantic import AliasChoices, Field, SecretStr, field_validator, model_vali
 from pydantic_core import ValidationError
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
+from runtime.bus.nats.addresses import API_PREFIX, with_api_prefix
 from runtime.costs.prices import Prices, parse_prices
 from runtime.errors import ConfigurationError
 from runtime.models.bindings import (
@@ -38,10 +39,8 @@ class Settings(BaseSettings):
     )
 
     def __init__(self, **values: Any) -> None:
-        """Read what is not given from the environment.
-
-        Raises ConfigurationError with every variable that cannot be used and what it must be, but
-        no value: that may be a secret.
+        """Read what is not given from the environment. Raises ConfigurationError with every
+        variable that cannot be used and what it must be, but no value: that may be a secret.
         """
         try:
             super().__init__(**values)
@@ -50,7 +49,7 @@ class Settings(BaseSettings):
 
     nats_url: str = Field(default="nats://127.0.0.1:4222", description="the bus", repr=False)
     nats_api_prefix: str = Field(
-        default="$JS.API",
+        default=API_PREFIX,
         description="what calls of JetStream begin with: another in an account of one's own",
     )
     stores_url: SecretStr = Field(default=SecretStr(""), description="`postgresql://…` of all")
@@ -350,6 +349,11 @@ class Settings(BaseSettings):
                 setattr(self, name, SecretStr(url) if name == "documents_url" else url)
         return self
 
+    @model_validator(mode="after")
+    def _bus_with_its_prefix(self) -> Self:
+        self.nats_url = with_api_prefix(self.nats_url, self.nats_api_prefix)
+        return self
+
     @property
     def prices(self) -> Prices:
         """Return the prices of models."""
@@ -357,9 +361,7 @@ class Settings(BaseSettings):
 
     @property
     def has_llm(self) -> bool:
-        """Whether a language model was configured: a key, or an endpoint of one's own that may need
-        none.
-        """
+        """Whether a language model was configured: a key, or an endpoint of one's own."""
         return bool(self.llm_base_url) or is_reachable(self, self.llm_binding, self.llm_api_key)
 
     @property
@@ -372,9 +374,7 @@ class Settings(BaseSettings):
 
     @property
     def contradictions(self) -> list[str]:
-        """What was set and has no effect, or contradicts itself, in sentences without values. A
-        service says so.
-        """
+        """What was set and has no effect, or contradicts itself, in sentences without values."""
         fields = self.model_fields_set
         texts = idle_secret_files(type(self), os.environ)
         if "*" in self.forwarded_allow_ips:

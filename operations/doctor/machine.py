@@ -14,7 +14,7 @@ from embedded.servers import milvus_lite, nats
 from embedded.stack import configured_models
 from runtime.errors import ConfigurationError
 from runtime.findings import Finding
-from runtime.models.roles import ROLES
+from runtime.models.roles import ROLES, Role
 
 PACKAGES = (
     "faststream",
@@ -37,6 +37,15 @@ NEEDS_MEMORY = "a stack needs about 1.5 GB: end other programs"
 NEEDS_MODEL = (
     "set OPENAI_API_KEY, or LLM_BASE_URL, LLM_MODEL and LLM_API_KEY, and start the stack again"
 )
+
+ROLE_WORK: Mapping[Role, str] = {
+    "extract": "reads documents",
+    "summary": "sums up descriptions",
+    "keyword": "reads questions",
+    "query": "answers",
+    "vlm": "describes figures",
+}
+"""What the model of a role does."""
 
 MiB = 1024**2
 GiB = 1024**3
@@ -79,7 +88,9 @@ def language_models(models_by_role: Mapping[str, str], user: str) -> Iterator[Fi
     """Yield which language model answers in `user`, and which serves each role that has another one
     or none.
     """
-    apart = {role: models_by_role[role] for role in ROLES if role in models_by_role}
+    apart: dict[Role, str] = {
+        role: models_by_role[role] for role in ROLES if role in models_by_role
+    }
     if language := models_by_role.get("language"):
         yield Finding("well", f"{user} uses the language model {language}")
     elif any(apart.values()):
@@ -95,10 +106,7 @@ def language_models(models_by_role: Mapping[str, str], user: str) -> Iterator[Fi
             NEEDS_MODEL,
         )
     for role, model in apart.items():
-        yield Finding(
-            "well",
-            f"role {role}: {f'the language model {model}' if model else 'no language model'}",
-        )
+        yield Finding("well", f"{model or 'no language model'} {ROLE_WORK[role]} (role {role})")
 
 
 def disk_partition(free: int, stored_bytes: int, folder: Path) -> Finding:

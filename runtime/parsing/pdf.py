@@ -13,9 +13,9 @@ from runtime.parsing.content import Content, paged
 from runtime.parsing.figures import Figures
 from runtime.parsing.omissions import Omissions
 from runtime.parsing.pdf_annotations import Annotations
-from runtime.parsing.pdf_columns import page_text
 from runtime.parsing.pdf_figures import with_figures
 from runtime.parsing.pdf_fonts import is_language, unreadable_share
+from runtime.parsing.pdf_tables import PdfTables
 from runtime.parsing.recognition import way_out
 
 MAX_PAGES = 10_000
@@ -89,6 +89,7 @@ class _Reader:
         self._document = document
         self.omissions = Omissions()
         self.figures = Figures(self.omissions)
+        self._tables = PdfTables(self.omissions)
         self.empty: list[int] = []
         self.blank: list[int] = []
         self.unreadable: list[int] = []
@@ -105,7 +106,7 @@ class _Reader:
     def _page(self, page: pypdfium2.PdfPage, number: int) -> str:
         layer = page.get_textpage()
         try:
-            words = page_text(layer, page.get_width())
+            words = self._tables.page_text(page, layer, number)
             is_unreadable = unreadable_share(layer) > MOST_UNREADABLE and not is_language(words)
             words = "" if is_unreadable else words
             if words.strip():

@@ -37,13 +37,24 @@ class Line(NamedTuple):
     text: str
 
 
-def page_text(layer: pypdfium2.PdfTextPage, width: float) -> str:
-    """Return the text of a page that is this many points wide."""
-    plain_text = layer.get_text_bounded().replace("\r\n", "\n")
+def page_text(
+    layer: pypdfium2.PdfTextPage, width: float, band: tuple[float, float] | None = None
+) -> str:
+    """Return the text of a page that is this many points wide; with a band what stands between
+    these points from below.
+    """
+    bottom, top = band or (None, None)
+    plain_text = layer.get_text_bounded(bottom=bottom, top=top).replace("\r\n", "\n")
     count = layer.count_rects()
     if not 2 * FEWEST_LINES <= count <= LONGEST_PAGE:
         return plain_text
     rectangles = [layer.get_rect(index) for index in range(count)]
+    if band:
+        rectangles = [
+            rectangle
+            for rectangle in rectangles
+            if band[0] <= (rectangle[1] + rectangle[3]) / 2 <= band[1]
+        ]
     gap = _gap(rectangles, width)
     if gap is None:
         return plain_text

@@ -4,6 +4,7 @@ then.
 
 from importlib import import_module
 from pathlib import Path
+from typing import NamedTuple
 
 from runtime.errors import ConfigurationError
 from runtime.settings import Settings
@@ -18,6 +19,32 @@ from runtime.variables import without_secrets
 
 POSTGRES = "postgresql"
 """The kind of store, as the conventions of tracing name it."""
+
+
+_FOLDERS = {POSTGRES: "postgres", "mongodb": "mongo", "bolt": "neo4j"}
+"""Packages of adapters that have another name than their kind of store."""
+
+
+class StoreKinds(NamedTuple):
+    """What serves as each store: `sqlite`, `mongodb` or `postgresql`; `bolt` or `postgresql`;
+    `milvus`, `qdrant` or `postgresql`.
+    """
+
+    documents: str
+    graph: str
+    vectors: str
+
+
+def store_kinds(settings: Settings) -> StoreKinds:
+    """Return which kinds of stores the addresses of the settings name."""
+    documents_url = settings.documents_url.get_secret_value()
+    documents = "sqlite" if documents_url.startswith("sqlite:") else "mongodb"
+    vectors = "qdrant" if is_qdrant(settings.milvus_uri) else "milvus"
+    return StoreKinds(
+        POSTGRES if is_postgres(documents_url) else documents,
+        POSTGRES if is_postgres(settings.neo4j_uri) else "bolt",
+        POSTGRES if is_postgres(settings.milvus_uri) else vectors,
+    )
 
 
 def is_postgres(url: str) -> bool:
@@ -100,16 +127,5 @@ def open_vectors(settings: Settings, *, model: str, dimension: int) -> Vectors:
 
 def import_drivers(settings: Settings) -> None:
     """Import the adapters that stores of these settings need, without opening one."""
-    documents_url = settings.documents_url.get_secret_value()
-    if is_postgres(documents_url):
-        documents = "postgres"
-    else:
-        documents = "sqlite" if documents_url.startswith("sqlite:") else "mongo"
-    graph = "postgres" if is_postgres(settings.neo4j_uri) else "neo4j"
-    if is_postgres(settings.milvus_uri):
-        vectors = "postgres"
-    else:
-        vectors = "qdrant" if is_qdrant(settings.milvus_uri) else "milvus"
-    import_module(f"runtime.stores.documents.{documents}.store")
-    import_module(f"runtime.stores.graph.{graph}.store")
-    import_module(f"runtime.stores.vectors.{vectors}.store")
+    for store, kind in store_kinds(settings)._asdict().items():
+        import_module(f"runtime.stores.{store}.{_FOLDERS.get(kind, kind)}.store")

@@ -22,6 +22,7 @@ from contracts.registry import service_of
 from contracts.topology import CONSUMERS
 from operations import bus_accounts
 from operations.bus_accounts import IMPORTED_API
+from operations.command_bus import connect_bus
 from publishing.branch_copies import BranchFollower
 from publishing.documents import add_document
 from publishing.draft import DocumentDraft, Submission
@@ -38,6 +39,7 @@ from runtime.bus.nats.parked import NatsParkedEvents
 from runtime.bus.parking.port import ParkedEvent
 from runtime.costs.budget import read_budget, set_budget
 from runtime.errors import ConfigurationError
+from runtime.settings import Settings
 from services.gateway.promoted_branches import PromotedBranches
 from tests.support.bus_users import declared_bus, opened
 from tests.support.deployed_bus import FILES, DeployedBus, deployed_bus
@@ -179,6 +181,16 @@ async def test_a_foreign_publisher_adds_by_any_client_of_nats(bus: DeployedBus) 
     with pytest.raises(ConfigurationError, match="NATS_API_PREFIX"):
         await NatsLog(jetstream).newest("w", "foreign", "DocumentAdded")
     await client.close()
+
+
+async def test_commands_call_jetstream_as_the_settings_say(bus: DeployedBus) -> None:
+    url = bus.url("query")
+    settings = Settings(nats_url=url, nats_api_prefix=bus_accounts.IMPORTED_API)
+    async with connect_bus(settings.nats_url) as jetstream:
+        assert await NatsLog(jetstream).newest("w", "nothing", "DocumentAdded") is None
+    async with connect_bus(url) as jetstream:
+        with pytest.raises(ConfigurationError, match="NATS_API_PREFIX"):
+            await NatsLog(jetstream).newest("w", "nothing", "DocumentAdded")
 
 
 async def test_a_service_acknowledges_and_sets_aside_as_its_own_user(

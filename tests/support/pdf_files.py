@@ -123,6 +123,42 @@ def columns(left: list[str], right: list[str], title: str = "") -> bytes:
     return drawn((line(60, 780, title) if title else "") + "".join(rows))
 
 
+def ruled(rows: list[list[str]], top: int = 700, width: int = 90) -> str:
+    """Draw a table from this height down: a line around each row, one between the columns; of a
+    cell that begins with `<` the line on its left is missing.
+    """
+    right = 60 + width * len(rows[0])
+    drawing = ""
+    for number, row in enumerate(rows):
+        above = top - 16 * number
+        drawing += f"60 {above - 16} {right - 60} 16 re S\n"
+        for column, words in enumerate(row):
+            left = 60 + width * column
+            if not words.startswith("<"):
+                drawing += f"{left} {above} m {left} {above - 16} l S\n"
+            drawing += line(left + 4, above - 12, words.removeprefix("<"))
+    return drawing
+
+
+def drawn_pages(*streams: str) -> bytes:
+    """A document whose pages these are drawn on with the font F1."""
+    objects: dict[int, bytes] = {
+        1: b"<</Type/Catalog/Pages 2 0 R>>",
+        3: b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
+    }
+    numbers = [4 + 2 * index for index in range(len(streams))]
+    kids = b" ".join(b"%d 0 R" % number for number in numbers)
+    objects[2] = b"<</Type/Pages/Count %d/Kids[%s]>>" % (len(streams), kids)
+    for number, stream in zip(numbers, streams, strict=True):
+        content = stream.encode("latin-1")
+        objects[number] = (
+            b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Resources<</Font<</F1 3 0 R>>>>"
+            b"/Contents %d 0 R>>" % (number + 1)
+        )
+        objects[number + 1] = b"<</Length %d>>stream\n%s\nendstream" % (len(content), content)
+    return _written(objects, b"/Root 1 0 R")
+
+
 def _written(objects: dict[int, bytes], trailer: bytes) -> bytes:
     out = BytesIO()
     places = {}

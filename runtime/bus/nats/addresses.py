@@ -1,11 +1,11 @@
-"""NATS_URL: one server of the bus, or several of a cluster, the user of all of them, and the files
-of TLS.
+"""NATS_URL: one server of the bus, or several of a cluster, the user of all of them, the files of
+TLS, and with what calls of JetStream begin.
 """
 
 import ssl
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import SplitResult, parse_qs, urlsplit
+from urllib.parse import SplitResult, parse_qs, quote, urlsplit
 
 from runtime.errors import ConfigurationError
 
@@ -16,6 +16,11 @@ EXPECTED = (
 )
 
 TLS_FILES = {"ca", "cert", "key"}
+
+API_PREFIX = "$JS.API"
+"""What calls of JetStream begin with, unless they go to another account or domain."""
+
+_PREFIX_OPTION = "api_prefix"
 
 
 @dataclass(frozen=True)
@@ -58,6 +63,7 @@ class BusAddress:
     user: str | None = None
     password: str | None = None
     tls: TlsFiles | None = None
+    api_prefix: str = API_PREFIX
 
     @property
     def credentials(self) -> dict[str, Any]:
@@ -99,28 +105,41 @@ def parse_bus_address(url: str) -> BusAddress:
             if part.strip()
         ]
         servers = tuple(_without_credentials(part) for part in parts)
-        tls = _tls_files(parts)
+        options = _options(parts)
+        api_prefix = options.pop(_PREFIX_OPTION, API_PREFIX)
+        tls = _tls_files(parts, options)
     except ValueError:
         raise ConfigurationError(EXPECTED) from None
     if not servers:
         raise ConfigurationError(EXPECTED)
     named_part = next((part for part in parts if part.username), None)
-    return (
-        BusAddress(servers, named_part.username, named_part.password, tls)
-        if named_part
-        else BusAddress(servers, tls=tls)
-    )
+    user, password = (named_part.username, named_part.password) if named_part else (None, None)
+    return BusAddress(servers, user, password, tls, api_prefix)
 
 
-def _tls_files(parts: list[SplitResult]) -> TlsFiles | None:
-    """Return the files of TLS; None without it. Raises ValueError for half of it, and for a file
-    without TLS.
+def with_api_prefix(url: str, api_prefix: str) -> str:
+    """Return the address with what calls of JetStream begin with; as it is where that is the usual
+    one, or where the address names one itself.
     """
-    files = {
+    if api_prefix == API_PREFIX or f"{_PREFIX_OPTION}=" in url:
+        return url
+    last_server = url.rpartition(",")[2]
+    return f"{url}{'&' if '?' in last_server else '?'}{_PREFIX_OPTION}={quote(api_prefix, safe='')}"
+
+
+def _options(parts: list[SplitResult]) -> dict[str, str]:
+    """Return what stands behind the question marks. Raises ValueError for what has no value."""
+    return {
         name: values[0]
         for part in parts
         for name, values in parse_qs(part.query, strict_parsing=True).items()
     }
+
+
+def _tls_files(parts: list[SplitResult], files: dict[str, str]) -> TlsFiles | None:
+    """Return the files of TLS; None without it. Raises ValueError for half of it, and for a file
+    without TLS.
+    """
     schemes_encrypted = {part.scheme.strip() == "tls" for part in parts}
     if (
         files.keys() - TLS_FILES

@@ -6,6 +6,7 @@ import ssl
 from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
+from typing import Any
 
 import structlog
 from nats.aio.client import Client
@@ -19,6 +20,7 @@ from nats.errors import (
 )
 from nats.errors import Error as NatsError
 from nats.errors import TimeoutError as NatsTimeout
+from nats.js import JetStreamContext
 from nats.js.errors import APIError, NoStreamResponseError, ServerError, ServiceUnavailableError
 
 from runtime.bus.nats.addresses import parse_bus_address
@@ -49,6 +51,18 @@ SILENT = (
 _OF_ANOTHER_ACCOUNT = 10039  # JSNotEnabledForAccountErr
 
 
+class BusClient(Client):
+    """A connection whose calls of JetStream begin as its address says."""
+
+    def __init__(self, api_prefix: str) -> None:
+        super().__init__()
+        self._api_prefix = api_prefix
+
+    def jetstream(self, **options: Any) -> JetStreamContext:
+        """Return the JetStream of the bus; of another account or domain with a `prefix`."""
+        return super().jetstream(**{"prefix": self._api_prefix, **options})
+
+
 @asynccontextmanager
 async def connected(
     url: str, *, name: str, on_closed: Callable[[], Awaitable[None]] | None = None
@@ -71,7 +85,7 @@ async def connected(
             raise TimeoutError
 
     address = parse_bus_address(url)
-    client = Client()
+    client = BusClient(address.api_prefix)
     tolerate_any_headers(client)
     encryption = address.encryption
     try:

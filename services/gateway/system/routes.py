@@ -10,6 +10,7 @@ from fastapi.responses import RedirectResponse
 
 from contracts.graph import Partition
 from runtime.errors import Retryable
+from runtime.stores.open import store_kinds
 from runtime.version import VERSION
 from services.gateway.auth.config import AuthConfig
 from services.gateway.auth.viewers import CurrentViewer, shows_no_documents
@@ -121,20 +122,20 @@ def web_page_fields(deps: SystemDependencies, config: AuthConfig, busy: bool) ->
 async def configuration(
     deps: SystemDependencies, workspace: str, vectors_generation: int
 ) -> dict[str, Any]:
-    """Return models, limits and stores, without addresses and keys; models and their limits are
-    left out while nobody answers questions.
+    """Return models, limits and stores, without addresses and keys; models, their limits and the
+    store of vectors are left out while nobody answers questions.
     """
     try:
         async with asyncio.timeout(PATIENCE):
             of_answers = await deps.questions.configuration(vectors_generation)
     except (Retryable, TimeoutError):
         of_answers = {}
+    kinds = store_kinds(deps.settings)
     return {
         **of_answers,
-        "kv_storage": "documents",
-        "doc_status_storage": "documents",
-        "graph_storage": "bolt",
-        "vector_storage": "milvus",
+        "kv_storage": kinds.documents,
+        "doc_status_storage": kinds.documents,
+        "graph_storage": kinds.graph,
         "workspace": workspace,
         "storage_workspaces": dict.fromkeys(
             ("kv_storage", "doc_status_storage", "graph_storage", "vector_storage"), workspace

@@ -3,6 +3,7 @@
 from typing import Any
 
 from runtime.models.roles import ROLES, Role, language_model
+from runtime.stores.open import store_kinds
 from services.query.settings import QuerySettings
 
 
@@ -20,6 +21,7 @@ def configuration(
         if settings.has_embedding_endpoint
         else "offline",
         "embedding_model": embedding_model,
+        "vector_storage": store_kinds(settings).vectors,
         "default_mode": settings.default_mode,
         "enable_llm_cache": settings.enable_llm_cache,
         "enable_llm_cache_for_extract": True,

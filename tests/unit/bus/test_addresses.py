@@ -2,12 +2,14 @@
 server's.
 """
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from runtime.bus.nats.addresses import BusAddress, TlsFiles, parse_bus_address
 from runtime.errors import ConfigurationError
+from runtime.settings import Settings
 
 
 @pytest.mark.parametrize(
@@ -73,3 +75,13 @@ def test_who_uses_no_tls_hands_none_to_the_client_and_who_does_speaks_it_first(
     assert options["tls"].check_hostname
     with pytest.raises(ConfigurationError, match=r"ca=.*absent.pem"):
         _ = parse_bus_address(f"tls://u:secret@one:4222?ca={tmp_path}/absent.pem").encryption
+
+
+@pytest.mark.parametrize("url", ["nats://a:4222,b:4222", "tls://kb:pw@a:4222?ca=/ca.pem"])
+def test_settings_give_the_address_what_calls_of_jetstream_begin_with(url: str) -> None:
+    settings = Settings(nats_url=url, nats_api_prefix="$JS.hub.API")
+    address = parse_bus_address(settings.nats_url)
+    assert address == replace(parse_bus_address(url), api_prefix="$JS.hub.API")
+    again = Settings(nats_url=settings.nats_url, nats_api_prefix="another")
+    assert again.nats_url == settings.nats_url
+    assert Settings(nats_url=url).nats_url == url

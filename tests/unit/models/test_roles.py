@@ -186,10 +186,12 @@ async def test_requests_of_a_role_have_its_model_and_key_and_errors_name_its_set
 
 def test_the_doctor_says_which_model_serves_which_role() -> None:
     models = {"language": "large", "embedding": "minilm", "extract": "cheap", "keyword": ""}
+    models["vlm"] = "sharp"
     assert [finding.what for finding in language_models(models, "the running stack")] == [
         "the running stack uses the language model large",
-        "role extract: the language model cheap",
-        "role keyword: no language model",
+        "cheap reads documents (role extract)",
+        "no language model reads questions (role keyword)",
+        "sharp describes figures (role vlm)",
     ]
 
 

@@ -7,7 +7,7 @@ from runtime.errors import ConfigurationError
 from runtime.settings import Settings
 from runtime.stores.documents.postgres.store import PostgresRows
 from runtime.stores.graph.postgres.store import PostgresGraph
-from runtime.stores.open import open_documents, open_graph, open_vectors
+from runtime.stores.open import open_documents, open_graph, open_vectors, store_kinds
 from runtime.stores.vectors.postgres.store import PostgresVectors
 from runtime.stores.vectors.qdrant.store import QdrantVectors
 
@@ -33,6 +33,15 @@ def test_an_address_of_its_own_goes_before_it(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("GRAPH_URL", "bolt://graph:7687")
     settings = Settings()
     assert addresses(settings) == (URL, "bolt://graph:7687", URL)
+
+
+def test_the_kinds_of_stores_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert store_kinds(Settings()) == ("mongodb", "bolt", "milvus")
+    monkeypatch.setenv("STORES_URL", URL)
+    assert store_kinds(Settings()) == ("postgresql", "postgresql", "postgresql")
+    monkeypatch.setenv("VECTORS_URL", "qdrant+https://vectors.example:6333")
+    monkeypatch.setenv("DOCUMENTS_URL", "sqlite:///tmp/documents.db")
+    assert store_kinds(Settings()) == ("sqlite", "postgresql", "qdrant")
 
 
 def test_the_older_name_of_an_address_goes_before_the_newer(
