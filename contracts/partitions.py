@@ -80,8 +80,13 @@ def partition_of(token: str, count: int) -> int:
 def mapped_subject(subject: str, count: int) -> str:
     """Return the subject under which the stream of its partition takes an event."""
     workspace, _, _ = subjects.addressed(subject)
+    return subject_in(partition_of(workspace, count), subject)
+
+
+def subject_in(partition: int, subject: str) -> str:
+    """Return the subject under which this partition takes what it stores under `subject`."""
     tail = subject.removeprefix(f"{subjects.PREFIX}.")
-    return f"{MAPPED_PREFIX}.{partition_of(workspace, count)}.{tail}"
+    return f"{MAPPED_PREFIX}.{partition}.{tail}"
 
 
 def server_mapping(count: int) -> tuple[str, str]:

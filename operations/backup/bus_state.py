@@ -20,7 +20,8 @@ from operations.backup.parts import read_part, write_part
 from runtime.bus.nats.connection import REQUEST_TIMEOUT, translated
 from runtime.bus.nats.copies import read_records
 from runtime.bus.nats.key_values import NatsLiveGenerations, NatsSharedValues
-from runtime.bus.nats.log_streams import sole_stream
+from runtime.bus.nats.log_integrity import key_of as stream_key
+from runtime.bus.nats.log_streams import log_streams
 from runtime.bus.port import GenerationState
 from runtime.bus.records import RECORDED_AT, Record
 
@@ -50,17 +51,21 @@ async def copy_bus_state(jetstream: JetStreamContext, folder: Path, manifest: Ma
 
 
 async def consumer_floors(jetstream: JetStreamContext) -> dict[str, int]:
-    """Return up to where each consumer of the log has handled everything. Raises `Unavailable`."""
-    stream = await sole_stream(jetstream, "copying the places of consumers")
-    with translated():
-        end = (await jetstream.stream_info(stream)).state.last_seq
-        infos = [await jetstream.consumer_info(stream, consumer.name) for consumer in CONSUMERS]
-    return {
-        info.name: end
-        if not info.num_pending and not info.num_ack_pending
-        else (info.ack_floor.stream_seq if info.ack_floor else 0)
-        for info in infos
-    }
+    """Return up to where each consumer of the log, by its name and stream, has handled everything.
+    Raises `Unavailable`.
+    """
+    floors: dict[str, int] = {}
+    for stream in (await log_streams(jetstream)).names:
+        with translated():
+            end = (await jetstream.stream_info(stream)).state.last_seq
+            infos = [await jetstream.consumer_info(stream, consumer.name) for consumer in CONSUMERS]
+        floors |= {
+            stream_key(info.name, stream): end
+            if not info.num_pending and not info.num_ack_pending
+            else (info.ack_floor.stream_seq if info.ack_floor else 0)
+            for info in infos
+        }
+    return floors
 
 
 async def _all_records(jetstream: JetStreamContext, stream: str) -> list[Record]:
@@ -85,12 +90,20 @@ async def restore_bus_state(jetstream: JetStreamContext, folder: Path, manifest:
             _, revision = await bucket.read(key)
             await bucket.write(key, value.encode("utf-8", "surrogateescape"), revision)
     await _restore_generations(jetstream, manifest)
-    log = await sole_stream(jetstream, "restoring the places of consumers")
-    for consumer, floor in manifest.floors.items():
-        with translated():
-            info = await jetstream.consumer_info(log, consumer)
-            if (info.ack_floor.stream_seq if info.ack_floor else 0) < floor:
-                await jetstream.reset_consumer(log, consumer, floor + 1)
+    for stream in (await log_streams(jetstream)).names:
+        for consumer in CONSUMERS:
+            floor = manifest.floors.get(stream_key(consumer.name, stream), 0)
+            await _restore_place(jetstream, stream, consumer.name, floor)
+
+
+async def _restore_place(
+    jetstream: JetStreamContext, stream: str, consumer: str, floor: int
+) -> None:
+    """Let a consumer of the log go on behind a sequence, if it is not that far."""
+    with translated():
+        info = await jetstream.consumer_info(stream, consumer)
+        if (info.ack_floor.stream_seq if info.ack_floor else 0) < floor:
+            await jetstream.reset_consumer(stream, consumer, floor + 1)
 
 
 async def _publish_again(jetstream: JetStreamContext, stream: str, records: list[Record]) -> None:

@@ -16,9 +16,13 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from contracts.ids import sha256
+from contracts.partitions import LogPosition
 from runtime.errors import InvalidInput
 
 FORMAT = 1
+PARTITIONED_FORMAT = 2
+"""Of a log of several partitions, which older programs would take for one stream."""
+
 MANIFEST = "manifest.json"
 
 
@@ -63,6 +67,10 @@ class Manifest:
     sequences whose events were removed from it because they were erased. `missing_blobs`: hashes of
     texts that the bus no longer had. `unreadable`: sequences whose messages the server has and
     cannot read.
+
+    Where the log has several partitions `ends` are the sequences up to which each is in it, `last`
+    is how many sequences stand up to there, and `floors` have the places of the consumers of each
+    partition. Each part is of one partition.
     """
 
     since: int = 0
@@ -79,6 +87,29 @@ class Manifest:
     erased: int = 0
     missing_blobs: list[str] = field(default_factory=list[str])
     unreadable: list[int] = field(default_factory=list[int])
+    ends: list[int] = field(default_factory=list[int])
+
+    @classmethod
+    def of_partitions(cls, count: int, since: int = 0) -> "Manifest":
+        """Return the manifest of a backup that holds nothing yet of a log of so many partitions."""
+        ends = list(LogPosition.start(count).sequences) if count > 1 else []
+        return cls(since=since, last=since, ends=ends)
+
+    @property
+    def position(self) -> LogPosition:
+        """Return up to where the log is in it."""
+        return LogPosition(tuple(self.ends or [self.last]))
+
+    @property
+    def partitions(self) -> int:
+        """Return how many partitions its log has."""
+        return len(self.position.sequences)
+
+    def advance(self, sequence: int) -> None:
+        """Note that it holds everything up to this sequence of a partition."""
+        position = self.position.behind([sequence])
+        self.last = position.event_count
+        self.ends = list(position.sequences) if self.ends else []
 
     @property
     def messages(self) -> int:
@@ -102,9 +133,10 @@ def read(folder: Path) -> Manifest | None:
     try:
         manifest: dict[str, Any] = json.loads(text)
         claimed_digest, form = manifest.pop("sha256"), manifest.pop("format")
-        if form != FORMAT:
+        if form not in (FORMAT, PARTITIONED_FORMAT):
             raise InvalidInput(
-                f"{folder / MANIFEST} has format {form}, and this program reads format {FORMAT}"
+                f"{folder / MANIFEST} has format {form}, and this program reads formats {FORMAT} "
+                f"and {PARTITIONED_FORMAT}"
             )
         if claimed_digest != sha256(_canonical(manifest)):
             raise ValueError("its content does not have the hash it names")
@@ -116,7 +148,8 @@ def read(folder: Path) -> Manifest | None:
 def write(folder: Path, manifest: Manifest) -> None:
     """Replace the manifest; it is on disk when this returns."""
     fields = asdict(manifest)
-    document = {"format": FORMAT, **fields, "sha256": sha256(_canonical(fields))}
+    form = PARTITIONED_FORMAT if manifest.ends else FORMAT
+    document = {"format": form, **fields, "sha256": sha256(_canonical(fields))}
     put_file(folder / MANIFEST, json.dumps(document, indent=1).encode())
 
 

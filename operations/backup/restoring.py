@@ -7,13 +7,16 @@ backup.
 
 from collections.abc import Callable, Iterator
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from nats.js import JetStreamContext
+from nats.js.api import StreamConfig
 from nats.js.errors import NotFoundError
 
-from contracts.topology import CONSUMERS, declared_stream
+from contracts.partitions import first_sequence, number_at, partition_at, partition_in
+from contracts.topology import CONSUMERS
 from operations.backup.bus_state import restore_bus_state
 from operations.backup.parts import read_part
 from operations.backup.taking import blob_path
@@ -22,7 +25,8 @@ from runtime.bus import topology
 from runtime.bus.nats.blobs import NatsBlobs
 from runtime.bus.nats.connection import translated
 from runtime.bus.nats.copies import GAP, SequencedWriter, create_empty, read_records
-from runtime.bus.nats.log_streams import sole_stream
+from runtime.bus.nats.log_streams import LogStreams
+from runtime.bus.partitioning import partitions_to_apply
 from runtime.bus.records import Record, leaf
 from runtime.errors import InvalidInput
 
@@ -37,39 +41,43 @@ class Restore:
     backup: VerifiedBackup
     report: Report
     replicas: int = 1
-    stream: str = field(init=False)
-    """The stream that is restored."""
+
+    @property
+    def streams(self) -> LogStreams:
+        """Return the streams of the log that is restored."""
+        return LogStreams(self.backup.last.partitions)
 
     async def run(self) -> int:
         """Restore the bus, prove that it holds the backup event by event, and return how many
         events that are.
 
-        Raises InvalidInput when the bus holds something else or services run on it, `Unavailable`
-        without the bus.
+        Raises InvalidInput when the bus holds something else or services run on it,
+        ConfigurationError when its log has, or its server is for, another number of partitions, and
+        `Unavailable` without the bus.
         """
-        self.stream = await sole_stream(self.jetstream, "a restore")
-        await self.refuse_services()
-        end = await self._open_log()
-        remaining_records = self._records()
-        await self._skip_restored(remaining_records)
-        writer = SequencedWriter(self.jetstream, self.stream, end)
-        async with aclosing(writer.write(remaining_records, self.backup.last.last)) as steps:
-            async for position in steps:
-                self.report({"position": position, "end": self.backup.last.last})
-        await self._prove()
+        partitions = self.streams.count
         with translated():
-            await topology.apply(self.jetstream, self.replicas)
+            await partitions_to_apply(self.jetstream, partitions)
+        await self.refuse_services()
+        for config in topology.log_configs(self.replicas, partitions):
+            await self._restore_stream(config)
+        for stream in self.streams.names:
+            await self._prove(stream)
+        with translated():
+            await topology.apply(self.jetstream, self.replicas, partitions)
         await self._restore_blobs()
         await restore_bus_state(self.jetstream, self.backup.folders[-1], self.backup.last)
         return self.backup.messages
 
     async def refuse_services(self) -> None:
         """Raises InvalidInput while a service waits for events."""
-        stream = await sole_stream(self.jetstream, "a restore")
-        for consumer in CONSUMERS:
+        durables = chain.from_iterable(
+            consumer.in_partitions(self.streams.count) for consumer in CONSUMERS
+        )
+        for consumer in durables:
             try:
                 with translated():
-                    info = await self.jetstream.consumer_info(stream, consumer.name)
+                    info = await self.jetstream.consumer_info(consumer.stream, consumer.name)
             except NotFoundError:
                 continue
             if info.num_waiting:
@@ -77,34 +85,56 @@ class Restore:
                     f"a service waits for events of {consumer.name}: stop the services first"
                 )
 
-    async def _open_log(self) -> int:
-        """Return the last sequence of the log; make it anew if it never had an event."""
-        first = next(self._records(), None)
-        begin = first.sequence if first else self.backup.last.last + 1
+    async def _restore_stream(self, config: StreamConfig) -> None:
+        """Write what a stream of the log lacks of the backup."""
+        stream = config.name or ""
+        end = await self._open_stream(config)
+        remaining_records = self._records(stream)
+        await self._skip_restored(stream, remaining_records)
+        position = self.backup.last.position
+        last_sequence = position.sequences[partition_in(stream)]
+        writer = SequencedWriter(self.jetstream, stream, end, is_mapped=self.streams.count > 1)
+        async with aclosing(writer.write(remaining_records, last_sequence)) as steps:
+            async for sequence in steps:
+                self.report(position.up_to(sequence).progress_to(position))
+
+    async def _open_stream(self, config: StreamConfig) -> int:
+        """Return the last sequence of a stream of the log; make it anew if it never had an
+        event.
+        """
+        stream = config.name or ""
+        partition = partition_in(stream)
+        last_sequence = self.backup.last.position.sequences[partition]
+        first = next(self._records(stream), None)
+        begin = first.sequence if first else last_sequence + 1
+        if partition:  # it begins where every log of several partitions does
+            begin = first_sequence(partition)
         try:
             with translated():
-                state = (await self.jetstream.stream_info(self.stream)).state
+                state = (await self.jetstream.stream_info(stream)).state
         except NotFoundError:
             pass
         else:
-            if state.last_seq:
+            if number_at(state.last_seq):
                 return state.last_seq
             with translated():
-                await self.jetstream.delete_stream(self.stream)
-        await create_empty(self.jetstream, declared_stream(self.stream), begin, self.replicas)
+                await self.jetstream.delete_stream(stream)
+        await create_empty(self.jetstream, config, begin)
         return begin - 1
 
-    def _records(self) -> Iterator[Record]:
+    def _records(self, stream: str) -> Iterator[Record]:
         for folder, part in self.backup.parts:
+            if partition_at(part.last) != partition_in(stream):
+                continue
             for record in read_part(folder, part):
                 if record.sequence not in self.backup.erased_sequences:
                     yield record
 
-    async def _skip_restored(self, expected_records: Iterator[Record]) -> None:
-        """Take what the log holds from the records. Raises InvalidInput where it holds anything
+    async def _skip_restored(self, stream: str, expected_records: Iterator[Record]) -> None:
+        """Take what a stream holds from the records. Raises InvalidInput where it holds anything
         else.
         """
-        async with aclosing(read_records(self.jetstream, self.stream)) as pages:
+        async with aclosing(read_records(self.jetstream, stream)) as pages:
             async for page in pages:
                 for record in page:
                     if record.subject == GAP:
@@ -116,9 +146,9 @@ class Restore:
                             f"{record.sequence} than the backup; restore into an empty stack"
                         )
 
-    async def _prove(self) -> None:
-        remaining_records = self._records()
-        await self._skip_restored(remaining_records)
+    async def _prove(self, stream: str) -> None:
+        remaining_records = self._records(stream)
+        await self._skip_restored(stream, remaining_records)
         if (lost_record := next(remaining_records, None)) is not None:
             raise InvalidInput(
                 f"the restored log lacks sequence {lost_record.sequence}: start again"

@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from contracts.graph import PROJECTIONS
+from contracts.partitions import partition_at
 from embedded import daemon
 from embedded.data_folder import DataFolder, end_orphans, new_password
+from embedded.partitions import set_partitions
 from embedded.permissions import private_files
 from embedded.processes import free_port
 from embedded.servers import nats
@@ -61,7 +63,11 @@ async def _add_digests(settings: Settings, manifest: Manifest) -> None:
     """
     if manifest.parked and manifest.parked.messages:
         manifest.undigested = f"{manifest.parked.messages} events are parked"
-    elif behind := [name for name, floor in manifest.floors.items() if floor < manifest.last]:
+    elif behind := [
+        name
+        for name, floor in manifest.floors.items()
+        if floor < manifest.position.sequences[partition_at(floor)]
+    ]:
         manifest.undigested = f"events were under way: {', '.join(behind)}"
     else:
         async with open_as_is(settings) as stack:
@@ -79,7 +85,7 @@ async def _add_digests(settings: Settings, manifest: Manifest) -> None:
                         name: (await digest(name, workspace, live, stores)).sha256
                         for name in PROJECTIONS
                     }
-            if await log.last_sequence() == manifest.last:
+            if await log.end() == manifest.position:
                 manifest.digests, manifest.undigested = digests, ""
             else:
                 manifest.undigested = "the log went on meanwhile"
@@ -143,6 +149,7 @@ async def _restore_bus(url: str, backup: VerifiedBackup, report: Report, replica
 
 
 async def _restore_folder(folder: DataFolder, backup: VerifiedBackup, report: Report) -> int:
+    set_partitions(folder, backup.last.partitions)
     async with bus_of_folder(folder) as url:
         return await _restore_bus(url, backup, report, 1)
 
@@ -156,7 +163,8 @@ async def bus_of_folder(folder: DataFolder) -> AsyncGenerator[str]:
         end_orphans(folder, folder.read())
         port = free_port()
         password = new_password()
-        bus = nats.nats_server(folder.path / "bus", port=port, password=password)
+        options = nats.BusOptions(partitions=folder.read().partitions)
+        bus = nats.nats_server(folder.path / "bus", port=port, password=password, options=options)
         await bus.start()
         try:
             yield nats.url(port, password)

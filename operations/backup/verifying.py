@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from contracts.partitions import partition_at
 from operations.backup import manifest as manifests
 from operations.backup.manifest import Manifest, Part
 from operations.backup.parts import read_part
@@ -77,17 +78,18 @@ def verify(folders: Sequence[Path], report: Report) -> VerifiedBackup:
             for sequence in manifest.unreadable
         ]
         read.append(manifest)
-        after = manifest.since
+        position = Manifest.of_partitions(manifest.partitions, manifest.since).position
         for part in [*manifest.events, manifest.dead, manifest.parked]:
             if part is None:
                 continue
             is_log = part in manifest.events
-            records, why = _read(folder, part, after if is_log else 0)
+            after = position.sequences[partition_at(part.last)] if is_log else 0
+            records, why = _read(folder, part, after)
             problems += why
             if is_log:
-                after = part.last
+                position = position.behind([part.last])
                 erased_sequences.update(erasure.sequence for erasure in erased_by(records))
-                report({"position": after, "end": manifest.last})
+                report(position.progress_to(manifest.position))
         problems += _damaged_blobs(folder, manifest)
     return VerifiedBackup(tuple(folders), tuple(read), tuple(problems), frozenset(erased_sequences))
 

@@ -4,7 +4,7 @@ It is written to a folder first, as a backup, and verified; only then the stream
 it. So whatever happens meanwhile, `lightstream restore` can finish the work.
 """
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -13,6 +13,7 @@ from typing import Any
 
 from nats.js import JetStreamContext
 
+from contracts.partitions import LogPosition, partition_at
 from operations import checkpoints
 from operations.backup import manifest as manifests
 from operations.backup.bus_state import consumer_floors
@@ -25,14 +26,12 @@ from operations.repair.sources import Source
 from runtime.bus.chain import erased_by
 from runtime.bus.nats.connection import translated
 from runtime.bus.nats.copies import read_records
-from runtime.bus.nats.log_streams import sole_stream
+from runtime.bus.nats.log_streams import log_streams
 from runtime.bus.records import Record, leaf
 from runtime.errors import InvalidInput
 from runtime.stores.documents.port import Rows
 
 Report = Callable[[dict[str, Any]], None]
-
-PURPOSE = "a repair"
 
 ID = "Nats-Msg-Id"
 
@@ -45,12 +44,13 @@ class RepairPlan:
     """What a repair does. `lost_sequences`: sequences that come back; `changed_sequences`:
     sequences at which the log has another event.
 
-    The log's own event there moves to its end: what was written in another's place is not lost.
+    The log's own event there moves to the end of its partition: what was written in another's place
+    is not lost. `end`: where the log ends, before that.
     """
 
     lost_sequences: list[int] = field(default_factory=list[int])
     changed_sequences: list[int] = field(default_factory=list[int])
-    last_sequence: int = 0
+    end: LogPosition = field(default_factory=LogPosition.start)
 
     @property
     def restored(self) -> list[int]:
@@ -62,16 +62,17 @@ async def plan_repair(jetstream: JetStreamContext, source: Source) -> RepairPlan
     """Compare the log with the source. Raises `Unavailable`."""
     held_leaves: dict[int, str] = {}
     erased_sequences: set[int] = set()
-    stream = await sole_stream(jetstream, PURPOSE)
-    async with aclosing(read_records(jetstream, stream)) as pages:
+    plan = RepairPlan(end=(await log_streams(jetstream)).start())
+    async with aclosing(_log(jetstream)) as pages:
         async for page in pages:
             held_leaves |= {record.sequence: leaf(record) for record in page}
             erased_sequences |= {erasure.sequence for erasure in erased_by(page)}
-    plan = RepairPlan(last_sequence=max(held_leaves, default=0))
+            plan.end = plan.end.behind([page[-1].sequence])
     async with aclosing(source.records()) as records:
         async for record in records:
+            _refuse_other_partitions(record.sequence, plan)
             erased_sequences |= {erasure.sequence for erasure in erased_by([record])}
-            plan.last_sequence = max(plan.last_sequence, record.sequence)
+            plan.end = plan.end.behind([record.sequence])
             if record.sequence not in held_leaves:
                 plan.lost_sequences.append(record.sequence)
             elif held_leaves[record.sequence] != leaf(record):
@@ -81,6 +82,14 @@ async def plan_repair(jetstream: JetStreamContext, source: Source) -> RepairPlan
     return plan
 
 
+def _refuse_other_partitions(sequence: int, plan: RepairPlan) -> None:
+    if partition_at(sequence) >= len(plan.end.sequences):
+        raise InvalidInput(
+            f"this log has {len(plan.end.sequences)} partitions, and the source an event of "
+            f"partition {partition_at(sequence)}: it is of another log"
+        )
+
+
 async def write_repaired(
     jetstream: JetStreamContext, source: Source, plan: RepairPlan, folder: Path, report: Report
 ) -> None:
@@ -88,32 +97,43 @@ async def write_repaired(
     folder with files.
     """
     _make_empty(folder)
-    manifest = Manifest(
-        taken_at=datetime.now(UTC).isoformat(timespec="seconds"), undigested="it is a repaired log"
-    )
-    first_change = min(plan.restored, default=plan.last_sequence + 1)
+    manifest = Manifest.of_partitions(len(plan.end.sequences))
+    manifest.taken_at = datetime.now(UTC).isoformat(timespec="seconds")
+    manifest.undigested = "it is a repaired log"
+    unchanged_to = plan.end
+    for sequence in plan.restored:
+        unchanged_to = unchanged_to.up_to(sequence - 1)
     floors = await consumer_floors(jetstream)
-    manifest.floors = {name: min(floor, first_change - 1) for name, floor in floors.items()}
+    manifest.floors = {
+        name: min(floor, unchanged_to.sequences[partition_at(floor)])
+        for name, floor in floors.items()
+    }
     buffer: list[Record] = []
     size = 0
     async with aclosing(_merged(jetstream, source, plan)) as records:
         async for record in records:
-            buffer.append(record)
-            size += len(record.data)
-            if len(buffer) >= PART_MESSAGES or size >= PART_BYTES:
-                manifest.events.append(
-                    write_part(folder, f"events/{len(manifest.events) + 1:08}", buffer)
-                )
+            is_of_next = buffer and partition_at(record.sequence) != partition_at(
+                buffer[-1].sequence
+            )
+            if is_of_next or len(buffer) >= PART_MESSAGES or size >= PART_BYTES:
+                _write_part(folder, manifest, buffer)
+                report(manifest.position.progress_to(plan.end))
                 buffer = []
                 size = 0
-                report({"position": manifest.events[-1].last, "end": plan.last_sequence})
+            buffer.append(record)
+            size += len(record.data)
     if buffer:
-        manifest.events.append(write_part(folder, f"events/{len(manifest.events) + 1:08}", buffer))
-    manifest.last, manifest.complete = (
-        max(plan.last_sequence, *(part.last for part in manifest.events)),
-        True,
-    )
+        _write_part(folder, manifest, buffer)
+    for sequence in plan.end.sequences:
+        manifest.advance(sequence)
+    manifest.complete = True
     manifests.write(folder, manifest)
+
+
+def _write_part(folder: Path, manifest: Manifest, records: Sequence[Record]) -> None:
+    part = write_part(folder, f"events/{len(manifest.events) + 1:08}", records)
+    manifest.events.append(part)
+    manifest.advance(part.last)
 
 
 def _make_empty(folder: Path) -> None:
@@ -135,20 +155,24 @@ async def _merged(
         aclosing(_log(jetstream)) as log,
     ):
         waiting = await anext(restored_records, None)
-        async for record in log:
-            while waiting and waiting.sequence <= record.sequence:
-                yield (last_record := waiting)
-                waiting = await anext(restored_records, None)
-            if last_record is None or last_record.sequence != record.sequence:
-                yield record
-            elif last_record.headers.get(ID) != record.headers.get(ID):
-                # With the same id it is that very event, damaged.
-                moved_records.append(record)
+        async for page in log:
+            for record in page:
+                while waiting and waiting.sequence <= record.sequence:
+                    yield (last_record := waiting)
+                    waiting = await anext(restored_records, None)
+                if last_record is None or last_record.sequence != record.sequence:
+                    yield record
+                elif last_record.headers.get(ID) != record.headers.get(ID):
+                    # With the same id it is that very event, damaged.
+                    moved_records.append(record)
         while waiting:
             yield waiting
             waiting = await anext(restored_records, None)
-    for number, record in enumerate(moved_records, plan.last_sequence + 1):
-        yield replace(record, sequence=number)
+    end = plan.end
+    for record in moved_records:
+        sequence = end.sequences[partition_at(record.sequence)] + 1
+        end = end.behind([sequence])
+        yield replace(record, sequence=sequence)
 
 
 async def _restored(source: Source, plan: RepairPlan) -> AsyncGenerator[Record]:
@@ -157,19 +181,19 @@ async def _restored(source: Source, plan: RepairPlan) -> AsyncGenerator[Record]:
             yield record
 
 
-async def _log(jetstream: JetStreamContext) -> AsyncGenerator[Record]:
-    stream = await sole_stream(jetstream, PURPOSE)
-    async with aclosing(read_records(jetstream, stream)) as pages:
-        async for page in pages:
-            for record in page:
-                yield record
+async def _log(jetstream: JetStreamContext) -> AsyncGenerator[list[Record]]:
+    """Yield the log as it is, in the order of its sequences."""
+    for stream in (await log_streams(jetstream)).names:
+        async with aclosing(read_records(jetstream, stream)) as pages:
+            async for page in pages:
+                yield page
 
 
 async def replace_log(
     jetstream: JetStreamContext, rows: Rows, folder: Path, report: Report, replicas: int
 ) -> int:
-    """Make the stream anew from a verified copy, and have services take it for the log. Returns its
-    events.
+    """Make the streams anew from a verified copy, and have services take them for the log. Returns
+    how many events they have.
 
     Raises InvalidInput for a damaged copy, and while services run.
     """
@@ -178,9 +202,9 @@ async def replace_log(
         raise InvalidInput(f"the copy in {folder} is not sound: {copy.problems[0]}")
     restore = Restore(jetstream, copy, report, replicas)
     await restore.refuse_services()
-    stream = await sole_stream(jetstream, PURPOSE)
-    with translated():
-        await jetstream.delete_stream(stream)
+    for stream in (await log_streams(jetstream)).names:
+        with translated():
+            await jetstream.delete_stream(stream)
     events = await restore.run()
     await checkpoints.accept_loss(jetstream, rows)
     return events

@@ -44,6 +44,7 @@ from contracts.topology import (
     Bucket,
     Consumer,
     Stream,
+    declared_stream,
 )
 from runtime.bus.nats.log_streams import log_streams
 from runtime.bus.partitioning import partitions_to_apply
@@ -94,9 +95,9 @@ def stream_config(stream: Stream, replicas: int = 1) -> StreamConfig:
     )
 
 
-def _partition_configs(stream: Stream, replicas: int, partitions: int) -> Iterator[StreamConfig]:
-    """Yield the configurations of the log's streams: with one partition, that of the stream."""
-    config = stream_config(stream, replicas)
+def log_configs(replicas: int = 1, partitions: int = 1) -> Iterator[StreamConfig]:
+    """Yield the configurations of the log's streams, by partition."""
+    config = stream_config(declared_stream(LOG), replicas)
     if partitions == 1:
         yield config
         return
@@ -145,7 +146,7 @@ def declared_configs(replicas: int = 1, partitions: int = 1) -> Iterator[StreamC
     """
     for stream in STREAMS:
         if is_log(stream.name):
-            yield from _partition_configs(stream, replicas, partitions)
+            yield from log_configs(replicas, partitions)
         else:
             yield stream_config(stream, replicas)
     yield from (bucket_config(bucket, replicas) for bucket in BUCKETS)

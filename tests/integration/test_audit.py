@@ -70,7 +70,7 @@ async def records(bus: JetStreamContext) -> list[Record]:
 async def replaced(bus: JetStreamContext, with_: list[Record]) -> None:
     """Make the log anew from these records, as an attacker or a bad restore would."""
     await bus.delete_stream("KB_EVENTS")
-    await create_empty(bus, declared_stream("KB_EVENTS"), 1, 1)
+    await create_empty(bus, topology.stream_config(declared_stream("KB_EVENTS")), 1)
     async for _ in SequencedWriter(bus, "KB_EVENTS", 0).write(with_, with_[-1].sequence):
         pass
     await topology.apply(bus)

@@ -13,13 +13,9 @@ from nats.js import JetStreamContext
 from contracts import subjects
 from contracts.events import BudgetSet, FeedbackGiven
 from contracts.partitions import LogPosition, partition_at, partition_of, stream_name
-from operations.backup.bus_state import consumer_floors
-from operations.backup.taking import Backup
 from operations.erasure.plan import plan_erasure
 from operations.erasure.removal import publish_tombstones, remove
 from operations.rebuild import Rebuild
-from operations.repair.log import plan_repair
-from operations.repair.sources import ArchiveSource
 from runtime.bus import topology
 from runtime.bus.memory import MemoryLiveGenerations, MemoryLog
 from runtime.bus.nats.feed import NatsEventFeed
@@ -27,7 +23,6 @@ from runtime.bus.nats.log import NatsLog
 from runtime.bus.nats.log_evidence import observe_log
 from runtime.bus.nats.mirrored_log import MirroredLog
 from runtime.errors import ConfigurationError
-from runtime.stores.documents.memory import MemoryRows
 from services.merger.settings import MergerSettings
 from tests.support.events import added, sealed
 from tests.support.nats_server import BusServer, RunningNats, connected, until
@@ -279,17 +274,10 @@ async def test_a_workspace_does_not_wait_for_long_work_of_another_partition_or_o
 
 
 async def test_what_reads_one_stream_only_is_refused(
-    partitioned: JetStreamContext, tmp_path: Path
+    partitioned: JetStreamContext,
 ) -> None:
-    rows = MemoryRows()
-    for call in (
-        Backup(partitioned, tmp_path / "backup", lambda _: None).run(),
-        plan_repair(partitioned, ArchiveSource(rows)),
-        MirroredLog(partitioned).position(),
-        consumer_floors(partitioned),
-    ):
-        with pytest.raises(ConfigurationError, match="a log of 3 partitions"):
-            await call
+    with pytest.raises(ConfigurationError, match="a log of 3 partitions"):
+        await MirroredLog(partitioned).position()
 
 
 @pytest.mark.parametrize(

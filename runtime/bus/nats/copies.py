@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from nats.js import JetStreamContext
-from nats.js.api import ConsumerConfig, PubAck
+from nats.js.api import ConsumerConfig, PubAck, StreamConfig
 from nats.js.errors import APIError, NotFoundError
 
 from contracts import subjects
-from contracts.topology import MiB, Stream
-from runtime.bus import topology
+from contracts.partitions import partition_in, subject_in
+from contracts.topology import MiB
 from runtime.bus.nats import reading
 from runtime.bus.nats.connection import REQUEST_TIMEOUT, SILENT, translated
 from runtime.bus.records import RECORDED_AT, Record, record_of
@@ -120,23 +120,18 @@ async def unreadable(
     ]
 
 
-async def create_empty(
-    jetstream: JetStreamContext, stream: Stream, first: int, replicas: int
-) -> None:
+async def create_empty(jetstream: JetStreamContext, config: StreamConfig, first: int) -> None:
     """Create a stream whose first message will have the sequence `first`; `topology.apply`
     completes it later.
     """
-    config = topology.stream_config(stream, replicas).evolve(
-        first_seq=first, duplicate_window=DUPLICATES
-    )
     with translated():
-        await jetstream.add_stream(config)
+        await jetstream.add_stream(config.evolve(first_seq=first, duplicate_window=DUPLICATES))
 
 
 @dataclass
 class SequencedWriter:
     """Appends records to a stream, each at its own sequence. `end` is the last sequence that the
-    stream has.
+    stream has; `is_mapped`: it is one of several partitions, which takes events by other subjects.
 
     Every write names the sequence before its own, so none can take another's place; what was
     written when a write fails is whole up to some sequence, and the next writer goes on from there.
@@ -145,6 +140,7 @@ class SequencedWriter:
     jetstream: JetStreamContext
     stream: str
     end: int
+    is_mapped: bool = False
     _under_way: list[tuple[int, "asyncio.Future[PubAck]"]] = field(
         default_factory=list[tuple[int, "asyncio.Future[PubAck]"]]
     )
@@ -190,8 +186,9 @@ class SequencedWriter:
             "Nats-Expected-Last-Sequence": str(self.end),
             "Nats-Expected-Stream": self.stream,
         }
+        taken_by = subject_in(partition_in(self.stream), subject) if self.is_mapped else subject
         future = await self.jetstream.publish_async(
-            subject, data, headers={**headers, **expectations}
+            taken_by, data, headers={**headers, **expectations}
         )
         self.end += 1
         self._bytes += len(data)
