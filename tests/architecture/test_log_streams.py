@@ -27,7 +27,11 @@ NAMES_THE_FIRST = {
     "runtime/telemetry.py": "a label of the log",
 }
 STREAM_OF_A_CONSUMER = re.compile(r"consumer_info\(\s*\w+\.stream")
-ASKS_EVERY_PARTITION = {"runtime/bus/nats/consumers.py", "runtime/bus/topology.py"}
+ASKS_EVERY_PARTITION = {
+    "operations/backup/restoring.py",
+    "runtime/bus/nats/consumers.py",
+    "runtime/bus/topology.py",
+}
 
 
 def names_the_first(path: Path) -> bool:
