@@ -11,6 +11,7 @@ import pytest
 import pytest_asyncio
 
 from runtime.stores.documents.port import MOST_NOTES, Row, Rows, Table
+from runtime.stores.documents.row_parser import RowParser
 from tests.support.rows import Opener, counted, everything, new_table
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -42,6 +43,16 @@ async def test_a_row_comes_back_as_it_was_and_missing_ones_are_left_out(
     await rows.put(bare_table, {"a": {"n": 1}, "b": {}})
     assert await rows.get(bare_table, ["a", "b", "c", "a"]) == {"a": {"n": 1}, "b": {}}
     assert await rows.get(bare_table, {"c"}) == {}
+
+
+async def test_what_is_made_of_a_row_changes_with_it(rows: Rows, bare_table: Table) -> None:
+    parser: RowParser[str] = RowParser(lambda row: row["text"], len, 10_000)
+    for text in ("gull " * 500, "tern", "tern " * 500, "gull " * 500):
+        await rows.put(bare_table, {"a": {"text": text}, "b": {"text": "wren"}})
+        parsed = await rows.get_parsed(bare_table, ["a", "none", "b"], parser)
+        assert parsed == {"a": text, "b": "wren"}
+    await rows.delete(bare_table, ["a"])
+    assert await rows.get_parsed(bare_table, ["a"], parser) == {}
 
 
 async def test_which_keys_have_a_row_is_told_without_the_rows(

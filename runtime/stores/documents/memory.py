@@ -5,10 +5,11 @@ or with another.
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping
 from heapq import nsmallest
+from typing import TypeVar
 
 from contracts.graph import Partition
 from runtime.stores.documents import schema
-from runtime.stores.documents.port import Change, Condition, Containing, Row, Table, Where
+from runtime.stores.documents.port import Change, Condition, Containing, Parser, Row, Table, Where
 from runtime.stores.documents.row_json import (
     Body,
     checked_key,
@@ -19,6 +20,8 @@ from runtime.stores.documents.row_json import (
     version_field,
     with_note,
 )
+
+T = TypeVar("T")
 
 
 class MemoryRows:
@@ -42,6 +45,13 @@ class MemoryRows:
         """Return the rows that exist among `keys`."""
         bodies = self._of(table)
         return {key: decode(bodies[key]) for key in keys if key in bodies}
+
+    async def get_parsed(
+        self, table: Table, keys: Collection[str], parser: Parser[T]
+    ) -> dict[str, T]:
+        """Return what the parser makes of rows."""
+        bodies = self._of(table)
+        return {key: parser.of(bodies[key]) for key in keys if key in bodies}
 
     async def existing(self, table: Table, keys: Collection[str]) -> set[str]:
         """Return those of `keys` that have a row."""

@@ -7,9 +7,12 @@ domain.
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from contracts.graph import Partition
+
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 Row = dict[str, Any]
 """JSON: str, int, float, bool, None, list and dict with string keys. No NaN, no lone surrogates.
@@ -95,6 +98,18 @@ OBSOLETE = ("contributions", "revisions")
 """Tables of older schemas, which `prepare` removes."""
 
 
+class Parser(Protocol[T_co]):
+    """Makes something of rows; whoever gets it may not change it."""
+
+    def parse(self, row: Row, /) -> T_co:
+        """Return what is made of a row."""
+        ...
+
+    def of(self, body: str | bytes) -> T_co:
+        """Return what is made of the row that `row_json.encode` made this body from."""
+        ...
+
+
 class Rows(Protocol):
     """Rows by key. All adapters keep the same contract, tested by `tests/contract/test_rows.py`.
 
@@ -121,6 +136,12 @@ class Rows(Protocol):
 
     async def get(self, table: Table, keys: Collection[str]) -> dict[str, Row]:
         """Return the rows that exist among `keys`; missing ones are left out."""
+        ...
+
+    async def get_parsed(
+        self, table: Table, keys: Collection[str], parser: Parser[T]
+    ) -> dict[str, T]:
+        """Return what the parser makes of the rows that exist among `keys`."""
         ...
 
     async def existing(self, table: Table, keys: Collection[str]) -> set[str]:

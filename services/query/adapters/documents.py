@@ -14,8 +14,10 @@ from contracts.text import one_line
 from contracts.values import FigureRef, Validity
 from runtime.batching import batched
 from runtime.stores.documents.port import Containing, Row, Rows, Table, Where
+from runtime.stores.documents.row_parser import RowParser
 from services.query.adapters import supersessions
 from services.query.passage import Passage
+from services.query.retrieval.passage_index.joined_words import MAX_REMEMBERED
 from services.query.retrieval.passage_index.passage_words import (
     PassageWords,
     words_of,
@@ -193,6 +195,7 @@ class RowPassages:
 
     def __init__(self, rows: Rows) -> None:
         self._rows = rows
+        self._words = RowParser(_passage_words, lambda words: 1 + words.word_count, MAX_REMEMBERED)
 
     async def put(self, partition: Partition, passages: Sequence[Passage]) -> None:
         """See `Passages.put`."""
@@ -212,8 +215,9 @@ class RowPassages:
         """See `PassageReader.words`. Rows of older programs have no words: these are read out of
         the text.
         """
-        rows = await self._rows.get(Table("chunks", partition), [token(id) for id in ids])
-        return [_passage_words(row) for row in rows.values()]
+        table = Table("chunks", partition)
+        keys = [token(id) for id in ids]
+        return list((await self._rows.get_parsed(table, keys, self._words)).values())
 
     async def page(self, partition: Partition, after: str, limit: int) -> dict[str, Passage]:
         """See `Passages.page`."""

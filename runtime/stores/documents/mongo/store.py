@@ -9,6 +9,7 @@ its documents one by one, each atomically.
 
 from collections.abc import Collection, Mapping, Sequence
 from secrets import token_hex
+from typing import TypeVar
 
 from motor.motor_asyncio import AsyncIOMotorClient, AsyncIOMotorCollection
 from pymongo import ASCENDING, DESCENDING, ReplaceOne, UpdateOne
@@ -36,7 +37,16 @@ from runtime.stores.documents.mongo.writes import (
     refused_writes,
     write_all,
 )
-from runtime.stores.documents.port import INDEXES, MOST_NOTES, OBSOLETE, Change, Row, Table, Where
+from runtime.stores.documents.port import (
+    INDEXES,
+    MOST_NOTES,
+    OBSOLETE,
+    Change,
+    Parser,
+    Row,
+    Table,
+    Where,
+)
 from runtime.stores.documents.row_json import checked_key, indexed_fields, version_field
 
 BATCH = 1000
@@ -44,6 +54,9 @@ BATCH = 1000
 
 RANGES = 100
 """Ranges of keys in one query."""
+
+
+T = TypeVar("T")
 
 
 class MongoRows:
@@ -120,6 +133,13 @@ class MongoRows:
                 )
                 rows.update(rows_of(table, await cursor.to_list(None)))
         return rows
+
+    async def get_parsed(
+        self, table: Table, keys: Collection[str], parser: Parser[T]
+    ) -> dict[str, T]:
+        """Return what the parser makes of rows, which are decoded each time."""
+        rows = await self.get(table, keys)
+        return {key: parser.parse(row) for key, row in rows.items()}
 
     async def existing(self, table: Table, keys: Collection[str]) -> set[str]:
         """Return those of `keys` that have a row, a thousand a command."""

@@ -5,13 +5,13 @@ A row's columns are workspace, generation and key, its indexed fields, its whole
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from contracts.graph import Partition
 from runtime.batching import batched, batched_by_bytes
 from runtime.errors import Unavailable
 from runtime.stores.documents import schema
-from runtime.stores.documents.port import Change, Row, Table, Where
+from runtime.stores.documents.port import Change, Parser, Row, Table, Where
 from runtime.stores.documents.postgres import statements as sql
 from runtime.stores.documents.row_json import (
     checked_key,
@@ -33,6 +33,9 @@ same time.
 
 COLLATIONS = ("und-x-icu", "pg_c_utf8", "C.utf8", "C.UTF-8", "en_US.utf8", "en_US.UTF-8")
 """Rules by which letters of every alphabet have small ones, the best first; a server has some."""
+
+
+T = TypeVar("T")
 
 
 class PostgresRows:
@@ -69,6 +72,13 @@ class PostgresRows:
             records = await self._database.fetch(query, *_here(table), batch)
             rows.update({record["key"]: sql.row_of(record) for record in records})
         return rows
+
+    async def get_parsed(
+        self, table: Table, keys: Collection[str], parser: Parser[T]
+    ) -> dict[str, T]:
+        """Return what the parser makes of rows, which are decoded each time."""
+        rows = await self.get(table, keys)
+        return {key: parser.parse(row) for key, row in rows.items()}
 
     async def existing(self, table: Table, keys: Collection[str]) -> set[str]:
         """Return those of `keys` that have a row, a thousand a statement."""

@@ -4,11 +4,12 @@ import sqlite3
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from contracts.graph import Partition
 from runtime.batching import batched
 from runtime.stores.documents import schema
-from runtime.stores.documents.port import Change, Row, Table, Where
+from runtime.stores.documents.port import Change, Parser, Row, Table, Where
 from runtime.stores.documents.row_json import indexed_fields, version_field
 from runtime.stores.documents.sqlite.file import Parameters, SqliteFile
 from runtime.stores.documents.sqlite.statements import (
@@ -41,6 +42,9 @@ written once.
 
 # The only names in SQL text are those of INDEXES, which `indexed_fields` has checked; every value
 # is a parameter. ruff: noqa: S608
+
+
+T = TypeVar("T")
 
 
 class SqliteRows:
@@ -76,16 +80,21 @@ class SqliteRows:
 
     async def get(self, table: Table, keys: Collection[str]) -> dict[str, Row]:
         """Return the rows that exist among `keys`, some thousands a query."""
-        rows: dict[str, Row] = {}
+        return dict(decoded(await self._records(table, keys)))
+
+    async def get_parsed(
+        self, table: Table, keys: Collection[str], parser: Parser[T]
+    ) -> dict[str, T]:
+        """Return what the parser makes of rows."""
+        return {key: parser.of(body) for key, body in await self._records(table, keys)}
+
+    async def _records(self, table: Table, keys: Collection[str]) -> list[Parameters]:
+        """Return the keys and bodies of the rows that exist among `keys`."""
+        records: list[Parameters] = []
         for batch in batched(keys, BATCH):
-            rows.update(
-                decoded(
-                    await self._file.read(
-                        select(table), (*partition_parameters(table), json_list(batch))
-                    )
-                )
-            )
-        return rows
+            parameters = (*partition_parameters(table), json_list(batch))
+            records += await self._file.read(select(table), parameters)
+        return records
 
     async def existing(self, table: Table, keys: Collection[str]) -> set[str]:
         """Return those of `keys` that have a row, some thousands a query."""

@@ -55,8 +55,11 @@ class IndexBuilder:
 
     def _entities_once(self) -> Integers:
         entities = joined_arrays(self._entities)
-        first = np.unique(entities, return_index=True)[1]
-        return entities[np.sort(first)]
+        positions = np.arange(len(entities))
+        first = np.zeros(int(entities.max(initial=-1)) + 1, np.int64)
+        # Of several values for one item the last one stays.
+        first[entities[::-1]] = positions[::-1]
+        return entities[first[entities] == positions]
 
     def add(self, passages: Iterable[PassageWords]) -> "IndexBuilder":
         """Add passages, each once."""

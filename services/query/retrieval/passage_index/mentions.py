@@ -56,7 +56,7 @@ def mentions_of(
     keys = entities * passage_count + passages_of_sentences[sentences]
     begins = np.flatnonzero(np.diff(keys, prepend=-1))
     whole_keys = about.whole_entities * passage_count + about.whole_passages
-    by_surname = ~np.isin(keys[begins], whole_keys)
+    by_surname = ~np.isin(keys[begins], whole_keys, kind="table")
     is_mention = ~_is_common_word(entities[begins], by_surname, entity_count)
     sizes = np.diff(begins, append=len(keys))
     strongest = np.maximum.reduceat(weights, begins)[is_mention] if len(begins) else weights
