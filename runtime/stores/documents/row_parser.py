@@ -33,9 +33,9 @@ class RowParser(Generic[T]):
         if isinstance(body, str):  # short, and decoded as fast as remembered
             return self.parse(decode(body))
         key = blake2b(body, digest_size=_HASH_BYTES).digest()
-        parsed = self._parsed.get(key)
-        if parsed is None:
-            parsed = self.parse(decode(body))
-            if self._size(parsed) <= self._parsed.maxsize:
-                self._parsed[key] = parsed
-        return parsed
+        value = self._parsed.get(key)
+        if value is None:
+            value = self.parse(decode(body))
+            if self._size(value) <= self._parsed.maxsize:
+                self._parsed[key] = value
+        return value

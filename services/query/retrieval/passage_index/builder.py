@@ -127,7 +127,7 @@ class IndexBuilder:
         values = table.values_of(readings.stem_keys)
         positions = np.flatnonzero(values)
         # Only stems that occur have a number.
-        occurring, stems = np.unique(values[positions] - 1, return_inverse=True)
+        stem_places, stems = np.unique(values[positions] - 1, return_inverse=True)
         stem_of, passage_of, counts = _pairs(
             stems, readings.passage_of_word[positions], len(self._ids)
         )
@@ -138,10 +138,10 @@ class IndexBuilder:
             len(readings.passage_of_sentence),
         )
         return Words(
-            numbers={vocabulary[place]: stem for stem, place in enumerate(occurring.tolist())},
-            passages=Grouped(group_starts(stem_of, len(occurring)), passage_of),
+            numbers={vocabulary[place]: stem for stem, place in enumerate(stem_places.tolist())},
+            passages=Grouped(group_starts(stem_of, len(stem_places)), passage_of),
             counts=counts.astype(np.float64),
-            sentences=Grouped(group_starts(stem_of_pair, len(occurring)), sentence_of),
+            sentences=Grouped(group_starts(stem_of_pair, len(stem_places)), sentence_of),
         )
 
 

@@ -129,17 +129,17 @@ def read_passages(passages: Sequence[PassageWords], names: NameIndex) -> list[Pa
 def _read(passages: Sequence[PassageWords], names: NameIndex) -> list[PassageReading]:
     """Read all of them at once, by operations on arrays."""
     by_name = names.numbers_by_name
-    titled = concatenated(
-        [[entity for title in it.titles for entity in by_name(title)] for it in passages]
+    titles = concatenated(
+        [[entity for title in passage.titles for entity in by_name(title)] for passage in passages]
     )
     words = joined_words(passages)
     spans = named_spans(words, names)
-    about = sentences_about(words, spans, titled)
+    about = sentences_about(words, spans, titles)
     sentence_starts = np.searchsorted(words.passage_of_sentence, np.arange(len(passages) + 1))
     passages_of_pairs = words.passage_of_sentence[about.sentences]
     pairs = _by_passage(passages_of_pairs, len(passages))
-    whole = _by_passage(about.whole_passages, len(passages))
-    named = _named_entities(words, spans)
+    whole_places = _by_passage(about.whole_passages, len(passages))
+    names_met = _named_entities(words, spans)
     ends = np.cumsum([passage.word_count for passage in passages])
     in_names = words_in_names(words, spans)
     readings: list[PassageReading] = []
@@ -152,14 +152,14 @@ def _read(passages: Sequence[PassageWords], names: NameIndex) -> list[PassageRea
                 sentences=_small(words.sentences[of_words] - first),
                 sentence_count=int(sentence_starts[number + 1]) - first,
                 is_in_name=in_names[of_words].copy(),
-                titled_entities=_small(titled.of(number)),
-                named_entities=_small(named[number]),
+                titled_entities=_small(titles.of(number)),
+                named_entities=_small(names_met[number]),
                 about=AboutEntities(
                     entities=_small(about.entities[pairs[number]]),
                     sentences=_small(about.sentences[pairs[number]] - first),
                     weights=about.weights[pairs[number]].astype(np.int8),
-                    whole_entities=_small(about.whole_entities[whole[number]]),
-                    whole_passages=np.zeros(len(whole[number]), np.int32),
+                    whole_entities=_small(about.whole_entities[whole_places[number]]),
+                    whole_passages=np.zeros(len(whole_places[number]), np.int32),
                 ),
             )
         )
@@ -180,11 +180,11 @@ def _by_passage(passages: Integers, count: int) -> list[Integers]:
 def _named_entities(words: JoinedWords, spans: NamedSpans) -> list[Integers]:
     """Return the entities of each passage, each once, in the order in which they are met."""
     numbers = np.arange(len(spans.positions))
-    mentioned, mentioning_spans = spans.mentioned_entities.spread(spans.meanings, numbers)
-    leading, led_spans = spans.leading_entities.spread(spans.meanings, numbers)
+    mentions, mentioning_spans = spans.mentioned_entities.spread(spans.meanings, numbers)
+    leaders, led_spans = spans.leading_entities.spread(spans.meanings, numbers)
     spans_of = joined_arrays([mentioning_spans, led_spans])
     order = order_of(spans_of, len(numbers))
-    entities = joined_arrays([mentioned, leading])[order]
+    entities = joined_arrays([mentions, leaders])[order]
     span_of = spans_of[order]
     passages = words.passages(spans.positions)[span_of]
     pairs = passages * (int(entities.max(initial=0)) + 1) + entities

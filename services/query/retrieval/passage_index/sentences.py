@@ -50,14 +50,14 @@ class AboutEntities:
         )
 
 
-def sentences_about(words: JoinedWords, spans: NamedSpans, titled: Grouped) -> AboutEntities:
-    """Return which sentences are about which entities. `titled`: of each passage the entities that
+def sentences_about(words: JoinedWords, spans: NamedSpans, titles: Grouped) -> AboutEntities:
+    """Return which sentences are about which entities. `titles`: of each passage the entities that
     its heading or file names.
     """
     leads = _leads(words, spans)
     mentioned_entities, in_sentences = _mentioned(words, spans)
     leading, led_sentences = _leading(words, spans, leads)
-    titled_entities, titled_passages = titled.spread(
+    titled_entities, titled_passages = titles.spread(
         np.arange(words.passage_count), np.arange(words.passage_count)
     )
     title_order = np.argsort(words.passage_of_sentence, kind="stable")
