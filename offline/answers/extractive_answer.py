@@ -57,6 +57,14 @@ LEADS = 3
 RELATIVE_SCORE = 0.55
 """Sentences below this share of the best score are not quoted."""
 
+NEAREST = (
+    "Nearest to the question stands this, which may be about something else, so look whether it "
+    "answers:"
+)
+"""What announces, after `NOT_SAID`, the sentences that are too far from the question to answer."""
+
+LEAST_NEAR = 0.6
+"""Share of the least score of an answer from which a sentence is near enough to be shown."""
 
 BEST_PASSAGE = 0.1
 """Bonus for sentences of the first passage; the second gets half, the third a third."""
@@ -111,8 +119,8 @@ async def extractive_answer(
     embedder: Embeds,
     multilingual: Embeds | None = None,
 ) -> str:
-    """Return the best sentences with their references, or that the documents do not say; passages
-    are given best first.
+    """Return the best sentences with their references, or that the documents do not say, with the
+    sentences that are nearest; passages are given best first.
 
     `multilingual`: what embeds in the languages that `embedder` may not know.
     """
@@ -120,14 +128,15 @@ async def extractive_answer(
     language = language_among(question, [passage.text for passage in passages])
     texts = [f"{passage.text} {passage.headings} {passage.title}" for passage in passages]
     question = respelled(question, texts, language)
-    best = await _of_both_hops(question, passages, embedders, language) or _best(
-        question,
-        await scored_candidates(question, passages, embedders, language),
-        embedders.scoring(language).least_score,
-    )
-    if not best:
-        return f"{NOT_SAID}\n\n{NO_MODEL_READ}"
-    return f"{quotation(question, best)}\n\n{NO_MODEL}"
+    if hops := await _of_both_hops(question, passages, embedders, language):
+        return f"{quotation(question, hops)}\n\n{NO_MODEL}"
+    ranking = await scored_candidates(question, passages, embedders, language)
+    least_score = embedders.scoring(language).least_score
+    if best := _best(question, ranking, least_score):
+        return f"{quotation(question, best)}\n\n{NO_MODEL}"
+    nearest = [candidate for score, candidate in ranking if score >= LEAST_NEAR * least_score]
+    hint = f"{NEAREST}\n\n{quotation(question, nearest[:QUOTATIONS])}\n\n" if nearest else ""
+    return f"{NOT_SAID}\n\n{hint}{NO_MODEL_READ}"
 
 
 def _meets(question: str, asked_terms: frozenset[str], answer: Candidate, language: str) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from offline.answers.narrow_kinds import narrow_kind
-from offline.answers.persons import asks_person, names_person
+from offline.answers.persons import asks_bearer, asks_person, names_person, says_who
 from offline.language.languages import CHINESE, ENGLISH, GERMAN
 from offline.language.stems import answer_stem
 
@@ -178,6 +178,10 @@ def agreement(question: str, sentence: str, language: str = ENGLISH) -> float:
         return AGREES if narrow.has.search(sentence) else LACKS
     if asks_person(question) and not (
         names_person(question, sentence, language) or _names_unknown(question, sentence, language)
+    ):
+        return LACKS
+    if asks_bearer(question) and not (
+        says_who(sentence) or _names_unknown(question, sentence, language)
     ):
         return LACKS
     return _agreement_in_language(question, sentence, language)

@@ -12,7 +12,7 @@ NO_CONTEXT = "[no-context]"
 """Stands in every answer for which nothing was found."""
 
 NOT_SAID = "The documents do not say."
-"""The whole answer of a deployment without a language model where no passage answers."""
+"""The beginning of the answer of a deployment without a language model where no passage answers."""
 
 BEGINNING = 300
 """Characters of an answer within which it says that the documents do not tell."""
@@ -77,7 +77,7 @@ def comparable(text: str) -> str:
 
 def declines(answer: str) -> bool:
     """Return whether an answer says, in its beginning, that the documents do not tell."""
-    if NO_CONTEXT in answer or answer.strip() == NOT_SAID:
+    if NO_CONTEXT in answer or answer.startswith(NOT_SAID):
         return True
     beginning = _MARKS.sub("", _ADDRESS.sub("]", answer))[:BEGINNING]
     return any(refusal.search(beginning) for refusal in _REFUSALS)

@@ -58,6 +58,7 @@ def test_what_is_missing_is_said_in_words_and_recorded_in_numbers() -> None:
     [
         ask.NO_CONTEXT,
         NOT_SAID,
+        f"{NOT_SAID}\n\n{extractive_answer.NEAREST}\n\nThe harbour freezes. [1]",
         "The excerpts do not tell how deep the harbour is.",
         "There is no information about that in the documents.",
         "Die Auszüge sagen dazu nichts.",

@@ -4,6 +4,7 @@ import pytest
 
 from offline.answers.comparison import BY_MULTILINGUAL, BY_WORDS, IN_ENGLISH, Embedders
 from offline.answers.extractive_answer import (
+    NEAREST,
     NOT_SAID,
     SourcePassage,
     extractive_answer,
@@ -58,3 +59,15 @@ async def test_an_answer_needs_the_score_of_its_embedder() -> None:
         "Wie warm ist der Weiher?", [BOATS], LexicalEmbedder(64), MultilingualEmbedder()
     )
     assert refusal.startswith(NOT_SAID)
+    assert NEAREST not in refusal
+
+
+async def test_a_refusal_shows_what_is_near_but_not_near_enough() -> None:
+    refusal = await extractive_answer(
+        "Wo lagern die Boote, wenn es kalt ist?",
+        [BOATS],
+        LexicalEmbedder(64),
+        MultilingualEmbedder(),
+    )
+    assert refusal.startswith(f"{NOT_SAID}\n\n{NEAREST}\n\n")
+    assert "[1]" in refusal

@@ -2,7 +2,7 @@
 
 import pytest
 
-from offline.answers.persons import asks_person, names_person
+from offline.answers.persons import asks_bearer, asks_person, names_person
 from offline.answers.question_kinds import AGREES, LACKS, agreement
 
 
@@ -35,3 +35,48 @@ def test_who_asks_for_a_person_or_a_role() -> None:
     assert names_person("Кто?", "Решение принимает директор.", "russian")
     assert not names_person("¿Quién?", "El gorro se exige en la piscina.", "spanish")
     assert agreement("¿Quién dirige la piscina?", "El gorro se exige.", "spanish") == LACKS
+
+
+@pytest.mark.parametrize(
+    ("sentence", "has_person"),
+    [
+        ("After two weeks the policy is to charge for another letter.", False),
+        ("The number of others is greater.", False),
+        ("It is the keeper after dark.", True),
+        ("We see to it.", True),
+        ("Call the police.", True),
+    ],
+)
+def test_english_words_with_the_ending_of_persons_are_told_apart(
+    sentence: str, has_person: bool
+) -> None:
+    assert names_person("Who?", sentence, "english") is has_person
+
+
+@pytest.mark.parametrize(
+    ("language", "question", "right", "wrong"),
+    [
+        (
+            "english",
+            "Who is the warden?",
+            "The warden is called by the bell.",
+            "Whoever comes after dark rings at the warden's cottage.",
+        ),
+        ("english", "Who's the keeper?", "Ask for Ruth Okafor.", "The keeper sleeps."),
+        ("german", "Wer ist der Wirt?", "Der Wirt ist der Vater von Emil.", "Jeder hat Rechte."),
+        ("german", "Wer ist der Wirt?", "Hier hilft Herr Weiß.", "Jeder hat Rechte."),
+        ("french", "Qui est le maire ?", "Le maire : M. Roux", "Chacun a des droits."),
+        ("spanish", "¿Quién es el dueño?", "La lleva Ana Soto.", "Cada uno tiene derechos."),
+    ],
+)
+def test_who_bears_an_office_is_said_by_a_name_or_a_word_that_equates(
+    language: str, question: str, right: str, wrong: str
+) -> None:
+    assert agreement(question, right, language) > LACKS
+    assert agreement(question, wrong, language) == LACKS
+
+
+def test_what_somebody_does_is_no_question_for_the_bearer_of_an_office() -> None:
+    for question in ("Who pays?", "Кто платит?", "Кто такая кастелянша?", "Qui peut entrer ?"):
+        assert not asks_bearer(question)
+    assert asks_bearer("Кто директор музея?")
