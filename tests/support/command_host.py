@@ -29,6 +29,7 @@ from pathlib import Path
 from pkgutil import walk_packages
 from typing import NoReturn
 
+from embedded.fork_server import has_threads
 from embedded.programs import service_module
 
 IMPORTED = ("cli", "operations", "embedded", "mcp_server")
@@ -73,7 +74,12 @@ class Program:
 
 
 def main() -> None:
-    """Serve until SIGTERM; in a forked process, be the program."""
+    """Be the host of commands and services."""
+    serve(preload)
+
+
+def serve(preload: Callable[[Path], None]) -> None:
+    """Serve until SIGTERM on the socket that is named; in a forked process, be the program."""
     listener = socket.socket(socket.AF_UNIX)
     preload(Path(sys.argv[1]))
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those that hold a connection
@@ -117,7 +123,7 @@ def _run(main: Callable[[], None]) -> NoReturn:
 
 
 def preload(socket_path: Path) -> None:
-    """Import what programs import, and check that a fork copies all of this process."""
+    """Import what programs import."""
     gc.disable()
     for name in IMPORTED:
         for module in walk_packages(import_module(name).__path__, f"{name}."):
@@ -131,8 +137,13 @@ def preload(socket_path: Path) -> None:
         "services.gateway.app"
     ).create_app().openapi()  # half a second of CPU in each query service
     import_module("tests.support.hosted").fork_stacks(socket_path)
+    freeze()
+
+
+def freeze() -> None:
+    """Let nothing be looked through that was imported, and check that a fork copies all of it."""
     gc.freeze()
-    assert not forking.has_threads(), "a fork would copy one thread of several"
+    assert not has_threads(), "a fork would copy one thread of several"
 
 
 def _taken(listener: socket.socket) -> Program:

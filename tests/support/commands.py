@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from embedded.processes import Process
@@ -97,18 +98,18 @@ def forking(servers: SharedServers, module: str) -> list[str]:
 
 def host(servers: SharedServers) -> Path:
     """Return the socket of the run's host of programs."""
-    return Path(servers.server("commands", _host)["socket"])
+    return Path(servers.server("commands", partial(process_of, command_host.__name__))["socket"])
 
 
-def _host(folder: Path) -> tuple[Process, Address]:
+def process_of(module: str, folder: Path) -> tuple[Process, Address]:
+    """Return a host, which that module is, and where its socket is."""
     socket = folder / "socket"
 
     async def probe() -> None:
         if not socket.exists():
             raise FileNotFoundError(socket)
 
-    argv = [sys.executable, "-m", "tests.support.command_host", str(socket)]
+    argv = [sys.executable, "-m", module, str(socket)]
     settings = {"PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1", "EMBEDDING_MODEL": "lexical"}
-    return Process("commands", argv, folder, probe, env=settings | command_host.ROOM), {
-        "socket": str(socket)
-    }
+    process = Process("host", argv, folder, probe, env=settings | command_host.ROOM)
+    return process, {"socket": str(socket)}

@@ -19,6 +19,11 @@ ANSWER = '{"pages": [], "encoding": null, "warnings": [], "unread": [], "figures
 """What a parser's child writes."""
 
 
+@pytest.fixture(scope="module", autouse=True)
+def forked_parsers() -> None:
+    """Here children are the programs that services start."""
+
+
 def limited(code: str) -> subprocess.CompletedProcess[str]:
     """Run code under the limits of the child."""
     return subprocess.run(
