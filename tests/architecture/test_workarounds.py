@@ -126,10 +126,12 @@ def foreign_changes(tree: ast.Module) -> Iterator[tuple[int, str]]:
     """
     origins = imported_modules(tree)
     for node in changed_objects(tree):
-        origin = origins.get(root_of(node), "")
+        root = root_of(node)
+        origin = origins.get(root, "")
+        if root != "sys" and not (origin and is_foreign(origin)):
+            continue
         target = ast.unparse(node)
-        of_imports = any(target.startswith(name) for name in IMPORT_MACHINERY)
-        if of_imports or (origin and is_foreign(origin)):
+        if root != "sys" or any(target.startswith(name) for name in IMPORT_MACHINERY):
             yield node.lineno, target
 
 

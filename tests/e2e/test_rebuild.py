@@ -22,7 +22,6 @@ from embedded.servers import arcadedb
 from runtime.bus.nats.connection import connected
 from runtime.bus.nats.key_values import NatsSharedValues
 from tests.support import commands
-from tests.support.commands import LIGHTSTREAM
 from tests.support.corpus import documents
 from tests.support.postgres_server import fresh_schema, shared_postgres
 from tests.support.qdrant_server import STAND_IN, qdrant_server
@@ -141,7 +140,7 @@ def test_what_is_filled_waits_for_promotion_also_after_a_kill(
 def kill_after(stack: Stack, lines: int, *arguments: str) -> None:
     """Kill a command when it has printed so many lines of progress, or has ended."""
     half = subprocess.Popen(
-        [LIGHTSTREAM, *arguments, "--data", str(stack.folder)],
+        [*commands.beginning(), *arguments, "--data", str(stack.folder)],
         env=environment(stack.env),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
@@ -152,6 +151,7 @@ def kill_after(stack: Stack, lines: int, *arguments: str) -> None:
         for _ in range(lines):
             half.stderr.readline()
         half.kill()
+        half.stderr.read()  # to its end: what was forked for it dies a little later
 
 
 def generations(stack: Stack) -> dict[str, int]:

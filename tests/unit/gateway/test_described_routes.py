@@ -101,7 +101,11 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     (folder / "port.md").write_text("Port Elm has a lighthouse.")
     harness = QueryHarness(log=FollowedLog())
     gateway_settings = GatewaySettings(
-        workspace="w", edit_timeout=1, min_position_timeout=0.02, input_dir=str(folder.parent)
+        workspace="w",
+        edit_timeout=1,
+        min_position_timeout=0.02,
+        input_dir=str(folder.parent),
+        ocr_max_pages=0,  # a picture takes seconds; tests/unit/gateway/documents/test_scans.py
     )
     app = harness.app(behind(lightrag_api_key=KEY), settings=gateway_settings)
     with serving(app, harness) as url:
