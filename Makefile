@@ -64,11 +64,11 @@ screenshots: $(VENV)/.dev $(VENV)/.web $(VENV)/.browser ## Draw every page anew,
 
 webui: $(VENV)/.webui ## Fetch LightRAG's web page into .venv/webui; docs/web-page.md tells how to serve it
 
-# All at once, for tests of servers mostly wait; they open the page in a browser, so it is checked before them.
+# At once, for tests of servers mostly wait: what takes longest first, and beside it the others one behind the other.
 test: style $(VENV)/.webui $(VENV)/.browser ## What check does, and contract, integration and end-to-end tests
-	@$(MAKE) --no-print-directory --jobs 4 page rest unit types $(VENV)/.traps
+	@$(MAKE) --no-print-directory --jobs 3 rest unit page types $(VENV)/.traps
 
-rest: page
+rest: $(VENV)/.dev $(VENV)/.web
 	$(WAITING) $(DAILY) -o cache_dir=$(FAILED) --cache-clear $(REST) || { test $$? -eq 1 && $(BIN)/python -m tests.support.again $(REST); }
 
 nightly: $(VENV)/.dev $(VENV)/.web $(VENV)/.webui $(VENV)/.browser site ## More of each kind than test: long sweeps of kills, seeds, requests and upgrades; traps of libraries

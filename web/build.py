@@ -100,9 +100,7 @@ def main(what: str = "build") -> int:
     if not installed(everything=what == "check" or bool(os.environ.get("CI"))):
         return 1 if os.environ.get("CI") else 0
     try:
-        if what == "check":
-            check()
-        build()
+        check() if what == "check" else build()
     except Failed as failed:
         sys.stderr.write(f"{failed}\n")
         return 1
