@@ -10,8 +10,10 @@ import gc
 import mmap
 import os
 import signal
+import sys
 import threading
 import time
+import traceback
 import warnings
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -29,7 +31,7 @@ import pytest
 from embedded.fork_server import has_threads
 from tests.support.scheduling import together
 
-GRACE = 1.0
+GRACE = 5.0
 """Seconds in which a thread may end that was joined: the kernel is a little behind Python."""
 
 _FORK = get_context("fork")
@@ -263,7 +265,20 @@ class _Writer:
 
 
 def _begin(work: _Work, folder: Path, of_parent: Sequence[Connection]) -> None:
-    """Be a worker: with captured output, a temporary folder and reports of its own."""
+    """Be a worker, and end as soon as its tests have ended, whatever threads they have left."""
+    code = 1
+    try:
+        _be_worker(work, folder, of_parent)
+        code = 0
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        sys.stderr.flush()
+        os._exit(code)
+
+
+def _be_worker(work: _Work, folder: Path, of_parent: Sequence[Connection]) -> None:
+    """Run tests with captured output, a temporary folder and reports of this process."""
     for connection in of_parent:
         connection.close()
     config = work.session.config

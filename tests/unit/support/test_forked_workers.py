@@ -63,11 +63,12 @@ def test_warns():
 DYING = """
 import os
 import signal
+import threading
 
-def test_before(): pass
+def test_leaves_a_thread(): threading.Thread(target=threading.Event().wait).start()
 def test_dies(): os.kill(os.getpid(), signal.SIGKILL)
 def test_leaves(): os._exit(0)
-def test_behind(): pass
+def test_leaves_another_thread(): test_leaves_a_thread()
 """
 
 PASSING = """
@@ -149,10 +150,10 @@ def test_a_worker_that_dies_fails_its_test_alone(tmp_path: Path) -> None:
     dead = run(tmp_path, "--forks=2")
     assert dead.returncode == pytest.ExitCode.TESTS_FAILED
     assert outcomes(tmp_path) == {
-        "test_dying.test_before": [],
+        "test_dying.test_leaves_a_thread": [],
         "test_dying.test_dies": ["failure"],
         "test_dying.test_leaves": ["failure"],
-        "test_dying.test_behind": [],
+        "test_dying.test_leaves_another_thread": [],
         "test_passing.test_passes": [],
     }
     assert "crashed at test_dying.py::test_dies: killed by SIGKILL" in dead.stdout
