@@ -169,8 +169,8 @@ def undo(
     as_json: Json = False,
     workspace: Workspace = WORKSPACE,
 ) -> None:
-    """Take back edits of the graph, deletions of documents, or their new texts, each by an event
-    that compensates it.
+    """Take back edits of the graph, deletions of documents, their new texts, or what was stated of
+    their validity, each by an event that compensates it.
 
     The graph is then as if the edit had never been made; a document has its text of before, at no
     cost for extraction. What is undone can be undone again by the sequence of the undoing. Ends

@@ -1,15 +1,27 @@
-"""Takes back an edit of the graph or a deletion, by publishing the event that compensates it."""
+"""Takes back an edit of the graph, a deletion, a new text or a statement of validity, by publishing
+the event that compensates it.
+"""
 
 from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 
 from contracts import subjects
-from contracts.events import DocumentAdded, DocumentDeleted, Event, GraphEdited
+from contracts.events import (
+    AccessChanged,
+    DocumentAdded,
+    DocumentDeleted,
+    Event,
+    GraphEdited,
+    SupersessionStated,
+    TagsChanged,
+)
 from contracts.graph_edits import ALIAS_OPERATIONS
+from contracts.moments import microseconds
 from knowledge.edit import Edit, standing_edits, undone_edits
 from publishing.documents import restore_document
 from publishing.graph_edits import edit_graph
+from publishing.statements import publish_statement
 from runtime.bus.port import Log, Message
 from runtime.errors import NotFound
 from services.gateway.past.logged_edits import decoded_event, logged_edits
@@ -57,6 +69,12 @@ class Undo:
                 return await self._restored(sequence, event.document_id, was_deleted=True)
             case DocumentAdded() as event:
                 return await self._restored(sequence, event.document_id, was_deleted=False)
+            case SupersessionStated() as event:
+                return await self._restated(sequence, event.document_id)
+            case AccessChanged() | TagsChanged() as event:
+                raise BadRequest(
+                    f"what was said of {event.document_id!r} is not undone: say what holds now"
+                )
             case event:
                 raise BadRequest(
                     f"a {event.type_name()} cannot be undone: it is not what a person did"
@@ -72,6 +90,8 @@ class Undo:
             position = await edit_graph(
                 self.log, workspace=self.workspace, edit=undoing.event, source=SOURCE
             )
+        elif isinstance(undoing.event, SupersessionStated):
+            position = await self._state(undoing.event)
         else:
             assert isinstance(undoing.event, DocumentAdded)
             added_document = await restore_document(
@@ -164,6 +184,44 @@ class Undo:
             ),
             event,
         )
+
+    async def _restated(self, sequence: int, id: str) -> Undoing:
+        """Return the statement of validity before the one at a sequence; without any, that what the
+        document was added with holds again.
+        """
+        statements = await self._history(id, "SupersessionStated")
+        deletions = await self._history(id, "DocumentDeleted")
+        if any(message.sequence > sequence for message in (*statements, *deletions)):
+            raise Conflict(
+                f"document {id!r} was deleted since {sequence}, or something else was stated of it"
+            )
+        last_deletion = deletions[-1].sequence if deletions else 0
+        older_statements = [m for m in statements if last_deletion < m.sequence < sequence]
+        event = decoded_event(older_statements[-1]) if older_statements else None
+        statement = SupersessionStated(
+            document_id=id,
+            validity=event.validity if isinstance(event, SupersessionStated) else None,
+            editor=self.principal[:256],
+            reason=self.reason[:1000],
+        )
+        source = (
+            f"stated at {older_statements[-1].sequence}"
+            if older_statements
+            else "said when it was added"
+        )
+        description = f"undo what was stated of {id}: what was {source} holds again"
+        return Undoing(sequence, "SupersessionStated", description, statement)
+
+    async def _state(self, statement: SupersessionStated) -> int:
+        """Publish a statement, and return when, in microseconds since 1970."""
+        id = statement.document_id
+        sequence = await publish_statement(
+            self.log, workspace=self.workspace, statement=statement, source=SOURCE
+        )
+        message = await self.log.newest(self.workspace, id, statement.type_name())
+        if sequence is None or message is None:
+            raise NotFound(f"there is no document {id!r} any more")
+        return microseconds(message.published_at)
 
     async def _history(self, about: str | None, event_type: str, after: int = 0) -> list[Message]:
         async with aclosing(self.log.history(self.workspace, about, event_type, after)) as messages:

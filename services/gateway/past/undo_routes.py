@@ -96,8 +96,8 @@ class UndoSinceResponse(BaseModel):
 async def undo(
     body: UndoRequest, deps: PastDeps, workspace: Workspace, request: Request, places: CallerPlaces
 ) -> UndoResponse:
-    """Take back an edit of the graph, a deletion or a new text of a document, by the event that
-    compensates it.
+    """Take back an edit of the graph, a deletion or a new text of a document, or what was stated of
+    its validity, by the event that compensates it.
     """
     note_details(request, sequence=body.sequence, reason=body.reason, dry_run=body.dry_run)
     principal: Principal = request.state.principal

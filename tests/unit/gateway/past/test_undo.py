@@ -2,8 +2,17 @@
 
 import pytest
 
-from contracts.events import DocumentAdded, DocumentDeleted, Event, GraphEdited
+from contracts.access import Access
+from contracts.events import (
+    AccessChanged,
+    DocumentAdded,
+    DocumentDeleted,
+    Event,
+    GraphEdited,
+    SupersessionStated,
+)
 from contracts.graph_edits import EditedValues
+from contracts.values import Validity
 from runtime.bus.codec import decode
 from runtime.bus.memory import MemoryLog
 from runtime.errors import NotFound
@@ -128,3 +137,34 @@ async def test_only_what_people_did_in_this_workspace_is_undone(desk: Desk) -> N
         with pytest.raises(NotFound, match=f"no event at sequence {sequence}"):
             await desk.undo.plan(sequence)
     assert len(desk.log.messages) == 2
+
+
+async def test_what_was_stated_of_validity_is_as_it_was_before(desk: Desk) -> None:
+    await desk.publish(added("new"))
+    accepted = Validity(supersedes=("old",))
+    first = await desk.publish(SupersessionStated(document_id="new", validity=accepted))
+    second = await desk.publish(SupersessionStated(document_id="new", validity=Validity()))
+    with pytest.raises(Conflict, match="something else was stated"):
+        await desk.undo.plan(first)
+    undoing, report = await desk.apply(second)
+    restated = SupersessionStated(
+        document_id="new", validity=accepted, editor="ida", reason="a mistake"
+    )
+    assert (desk.last(), report.position > 0) == (restated, True)
+    assert report.description.endswith(f"what was stated at {first} holds again")
+    await desk.apply(undoing)
+    assert desk.last() == restated.model_copy(update={"validity": Validity()})
+
+
+async def test_the_first_statement_is_withdrawn_and_access_is_said_anew(desk: Desk) -> None:
+    await desk.publish(added("new"))
+    stated = await desk.publish(SupersessionStated(document_id="new", validity=Validity()))
+    _, report = await desk.apply(stated)
+    assert report.description.endswith("what was said when it was added holds again")
+    assert desk.last() == SupersessionStated(document_id="new", editor="ida", reason="a mistake")
+    hidden = await desk.publish(AccessChanged(document_id="new", access=Access(allow=())))
+    with pytest.raises(BadRequest, match="say what holds now"):
+        await desk.undo.plan(hidden)
+    await desk.publish(DocumentDeleted(document_id="new"))
+    with pytest.raises(Conflict, match="was deleted since"):
+        await desk.undo.plan(stated)
