@@ -76,30 +76,32 @@ async def test_the_reason_is_in_the_line_also_of_a_request_without_a_body(
 async def test_a_line_says_which_document_was_meant_and_what_was_said_of_it(
     harness: QueryHarness,
 ) -> None:
-    older, newer, why = "doc-older", "doc-newer", {"reason": "resolution 12"}
-    decided = {"supersedes": older, "is_accepted": False, **why}
+    older_id = "doc-older"
+    id = "doc-newer"
+    reason = {"reason": "resolution 12"}
+    decision = {"supersedes": older_id, "is_accepted": False, **reason}
     with capture_logs() as lines:
         async with client(harness.app()) as api:
-            path = f"/documents/{newer}/validity"
-            await api.put(path, json={"supersedes": [older], **why})
-            await api.delete(path, params=why)
-            await api.post(f"{path}/decisions", json=decided)
-            await api.put("/documents/access", params={"doc_id": newer}, json={**why, "access": {}})
-            await api.put(f"/documents/{newer}/tags", json={"tags": ["old"], **why})
-            await api.request("DELETE", "/documents/delete_document", json={"doc_ids": [newer]})
+            path = f"/documents/{id}/validity"
+            await api.put(path, json={"supersedes": [older_id], **reason})
+            await api.delete(path, params=reason)
+            await api.post(f"{path}/decisions", json=decision)
+            await api.put("/documents/access", params={"doc_id": id}, json={**reason, "access": {}})
+            await api.put(f"/documents/{id}/tags", json={"tags": ["old"], **reason})
+            await api.request("DELETE", "/documents/delete_document", json={"doc_ids": [id]})
     details = [
         {name: line.get(name) for name in ("document", "supersedes", "decision", "reason")}
         for line in audits(lines)[:-1]
     ]
-    of_document = {"document": newer, "supersedes": None, "decision": None, **why}
+    of_document = {"document": id, "supersedes": None, "decision": None, **reason}
     assert details == [
-        {**of_document, "supersedes": [older]},
+        {**of_document, "supersedes": [older_id]},
         of_document,
-        {**of_document, "supersedes": older, "decision": "rejected"},
+        {**of_document, "supersedes": older_id, "decision": "rejected"},
         of_document,
         of_document,
     ]
-    assert audits(lines)[-1]["documents"] == [newer]
+    assert audits(lines)[-1]["documents"] == [id]
 
 
 async def test_the_trace_of_a_change_goes_on_into_its_events(harness: QueryHarness) -> None:

@@ -141,30 +141,34 @@ async def test_only_what_people_did_in_this_workspace_is_undone(desk: Desk) -> N
 
 async def test_what_was_stated_of_validity_is_as_it_was_before(desk: Desk) -> None:
     await desk.publish(added("new"))
-    accepted = Validity(supersedes=("old",))
-    first = await desk.publish(SupersessionStated(document_id="new", validity=accepted))
-    second = await desk.publish(SupersessionStated(document_id="new", validity=Validity()))
-    with pytest.raises(Conflict, match="something else was stated"):
-        await desk.undo.plan(first)
-    undoing, report = await desk.apply(second)
-    restated = SupersessionStated(
-        document_id="new", validity=accepted, editor="ida", reason="a mistake"
+    accepted_validity = Validity(supersedes=("old",))
+    first_sequence = await desk.publish(
+        SupersessionStated(document_id="new", validity=accepted_validity)
     )
-    assert (desk.last(), report.position > 0) == (restated, True)
-    assert report.description.endswith(f"what was stated at {first} holds again")
+    second_sequence = await desk.publish(SupersessionStated(document_id="new", validity=Validity()))
+    with pytest.raises(Conflict, match="something else was stated"):
+        await desk.undo.plan(first_sequence)
+    undoing, report = await desk.apply(second_sequence)
+    restored_statement = SupersessionStated(
+        document_id="new", validity=accepted_validity, editor="ida", reason="a mistake"
+    )
+    assert (desk.last(), report.position > 0) == (restored_statement, True)
+    assert report.description.endswith(f"what was stated at {first_sequence} holds again")
     await desk.apply(undoing)
-    assert desk.last() == restated.model_copy(update={"validity": Validity()})
+    assert desk.last() == restored_statement.model_copy(update={"validity": Validity()})
 
 
 async def test_the_first_statement_is_withdrawn_and_access_is_said_anew(desk: Desk) -> None:
     await desk.publish(added("new"))
-    stated = await desk.publish(SupersessionStated(document_id="new", validity=Validity()))
-    _, report = await desk.apply(stated)
+    statement_sequence = await desk.publish(
+        SupersessionStated(document_id="new", validity=Validity())
+    )
+    _, report = await desk.apply(statement_sequence)
     assert report.description.endswith("what was said when it was added holds again")
     assert desk.last() == SupersessionStated(document_id="new", editor="ida", reason="a mistake")
-    hidden = await desk.publish(AccessChanged(document_id="new", access=Access(allow=())))
+    access_sequence = await desk.publish(AccessChanged(document_id="new", access=Access(allow=())))
     with pytest.raises(BadRequest, match="say what holds now"):
-        await desk.undo.plan(hidden)
+        await desk.undo.plan(access_sequence)
     await desk.publish(DocumentDeleted(document_id="new"))
     with pytest.raises(Conflict, match="was deleted since"):
-        await desk.undo.plan(stated)
+        await desk.undo.plan(statement_sequence)
