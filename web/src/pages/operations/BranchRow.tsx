@@ -125,8 +125,11 @@ function Drop({ name, isBusy }: { name: string; isBusy: boolean }) {
   );
 }
 
-/** A branch: what is other in it, how far it is, and what can be done with it. `isBusy`: another order is worked on. */
-export function BranchRow({ branch, isBusy }: { branch: Branch; isBusy: boolean }) {
+/**
+ * A branch: what is other in it, how far it is, and what can be done with it. `isBusy`: another order is worked on.
+ * `isLeaving`: it is being dropped, or just was, so nothing is asked of it any more.
+ */
+export function BranchRow({ branch, isBusy, isLeaving }: { branch: Branch; isBusy: boolean; isLeaving: boolean }) {
   const texts = useTexts().operations.branchTab;
   const format = useFormat();
   const mayWrite = useMayWrite();
@@ -137,7 +140,7 @@ export function BranchRow({ branch, isBusy }: { branch: Branch; isBusy: boolean 
       <div>
         <Link to={`/${branch.workspace}/documents`}>{branch.name}</Link> {branch.promoted && <span className="badge processed">{texts.answers}</span>}
         <p>{useDifferences(branch)}</p>
-        <Progress name={branch.name} />
+        {!isLeaving && <Progress name={branch.name} />}
         <p className="hint">{[format.moment(branch.created_at), branch.actor, branch.reason].filter(Boolean).join(" · ")}</p>
         {isCompared && <BranchComparison name={branch.name} />}
       </div>

@@ -24,12 +24,13 @@ export function Branches() {
     queryFn: async () => data(await api.GET("/branches")),
     placeholderData: keepPreviousData,
   });
+  const last = orders.data?.last;
   if (branches.isPending) return <Loading />;
   if (branches.error) return <Failure error={branches.error} retry={() => void branches.refetch()} />;
   return (
     <>
       <p className="hint">{texts.text}</p>
-      {orders.data?.last && <BranchOrder last={orders.data.last} />}
+      {last && <BranchOrder last={last} />}
       {mayOrder && !isMaking && (
         <div className="add">
           <Button look="primary" icon={GitBranch} onPress={() => setMaking(true)}>
@@ -42,7 +43,12 @@ export function Branches() {
       <section className="letters" aria-label={texts.title}>
         <ul>
           {branches.data.map((branch) => (
-            <BranchRow key={branch.name} branch={branch} isBusy={orders.data?.last?.state === "running"} />
+            <BranchRow
+              key={branch.name}
+              branch={branch}
+              isBusy={last?.state === "running"}
+              isLeaving={last?.step === "branch-drop" && last.branch === branch.name && last.state !== "failed"}
+            />
           ))}
         </ul>
       </section>
