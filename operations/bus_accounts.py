@@ -11,13 +11,14 @@ any subject for the answer to a message, and the server writes there whatever th
 answer never leaves the account that it is for.
 """
 
+import argparse
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from contracts import subjects
-from contracts.partitions import LOG
+from contracts.partitions import LOG, MAX_PARTITIONS, server_mapping
 from contracts.registry import PRODUCERS, SERVICES, Producer, Service, service_of
 from contracts.topology import (
     CHECKPOINTS_BUCKET,
@@ -47,6 +48,7 @@ from operations.bus_grants import (
     WRITES_OLDER_BLOBS,
     Grant,
 )
+from operations.bus_partitions import in_partitions
 
 ACCOUNT = "lightstream"
 """The account of the bus in which the streams are."""
@@ -283,14 +285,21 @@ def publisher_of(name: str, workspaces: Iterable[str], *, only_intake: bool = Fa
     return User(name, "another system, of its own workspaces", grants)
 
 
-def configuration(publishers: Iterable[User] = ()) -> str:
-    """Return the accounts and users as a file that nats-server includes. Passwords come from its
-    environment.
+def configuration(publishers: Iterable[User] = (), partitions: int = 1) -> str:
+    """Return the accounts and users as a file that nats-server includes, for a log of so many
+    partitions. Passwords come from its environment.
     """
-    return "\n".join(_lines((*USERS, *publishers))) + "\n"
+    users = [of_partitions(user, partitions) for user in (*USERS, *publishers)]
+    return "\n".join(_lines(tuple(users), partitions)) + "\n"
 
 
-def _lines(users: tuple[User, ...]) -> Iterator[str]:
+def of_partitions(user: User, count: int) -> User:
+    """Return the user who may do in every partition of a log what this one may do in one."""
+    grants = user.grants and tuple(in_partitions(grant, count) for grant in user.grants)
+    return replace(user, grants=grants)
+
+
+def _lines(users: tuple[User, ...], partitions: int) -> Iterator[str]:
     yield (
         "# Made by `make schemas` from operations/bus_accounts.py, which says why it is so: change "
         "that, not this."
@@ -299,6 +308,9 @@ def _lines(users: tuple[User, ...]) -> Iterator[str]:
     yield "accounts {"
     yield f"  {ACCOUNT} {{"
     yield "    jetstream: enabled"
+    if partitions > 1:
+        source, target = server_mapping(partitions)
+        yield f'    mappings {{ "{source}": "{target}" }}'
     yield "    users: ["
     for user in users:
         if user.grants is None:
@@ -351,11 +363,26 @@ def _account(user: User, grants: tuple[Grant, ...]) -> Iterator[str]:
     yield "  }"
 
 
-if __name__ == "__main__":
-    # Further publishers: name=workspace,workspace; name=in:workspace may hand in files alone.
-    arguments = (argument.partition("=") for argument in sys.argv[1:])
+def main(arguments: Sequence[str] | None = None) -> str:
+    """Return what the command line asks for."""
+    parser = argparse.ArgumentParser(prog="python -m operations.bus_accounts")
+    parser.add_argument(
+        "--partitions", type=int, default=1, choices=range(1, MAX_PARTITIONS + 1), metavar="N"
+    )
+    parser.add_argument(
+        "publishers",
+        nargs="*",
+        metavar="NAME=WORKSPACE,…",
+        help="further publishers, of these workspaces; NAME=in:WORKSPACE may hand in files alone",
+    )
+    options = parser.parse_args(arguments)
+    parts = (argument.partition("=") for argument in options.publishers)
     further_publishers = [
         publisher_of(name, of.removeprefix("in:").split(","), only_intake=of.startswith("in:"))
-        for name, _, of in arguments
+        for name, _, of in parts
     ]
-    sys.stdout.write(configuration(further_publishers))
+    return configuration(further_publishers, options.partitions)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(main())

@@ -48,10 +48,13 @@ class DeployedBus:
 
 @asynccontextmanager
 async def deployed_bus(
-    folder: Path, *publishers: bus_accounts.User, certificates: Path | None = None
+    folder: Path,
+    *publishers: bus_accounts.User,
+    certificates: Path | None = None,
+    partitions: int = 1,
 ) -> AsyncGenerator[DeployedBus]:
     """The server over `folder`, stopped in the end. Skips where there is none. `publishers`: users
-    beside its own.
+    beside its own; `partitions`: those of the log that it is for.
 
     `certificates`: the folder of those with which it speaks TLS.
     """
@@ -60,6 +63,9 @@ async def deployed_bus(
     monitor_port = free_port()
     passwords = made_up_passwords(users)
     copy_files(folder, {'"/tls/': f'"{certificates}/'} if certificates else {}, publishers)
+    if partitions > 1:
+        text = bus_accounts.configuration(publishers, partitions)
+        (folder / "users.conf").write_text(text, "utf-8")
 
     async def probe() -> None:
         if not listening(port):
