@@ -61,11 +61,11 @@ async def problems_of(bus: JetStreamContext, rows: MemoryRows) -> list[str]:
 async def test_all_partitions_are_chained_and_what_was_chained_is_compared(
     bus: JetStreamContext, rows: MemoryRows
 ) -> None:
-    first = await audit_log(bus, bus, rows, lambda _: None)
-    assert first.problems == []
-    assert (first.events, first.chained) == (COUNT * (DOCUMENTS + 1), 0)
-    assert first.workspaces == COUNT
-    assert first.last == (await observe_log(bus)).last_sequence
+    first_findings = await audit_log(bus, bus, rows, lambda _: None)
+    assert first_findings.problems == []
+    assert (first_findings.events, first_findings.chained) == (COUNT * (DOCUMENTS + 1), 0)
+    assert first_findings.workspaces == COUNT
+    assert first_findings.last == (await observe_log(bus)).last_sequence
     chains = {partition.workspace for partition in await rows.partitions("chain")}
     assert chains >= {*WORKSPACES, "x-questions", "x-questions-1", "x-questions-2"}
     for workspace in reversed(WORKSPACES):  # an earlier partition later, too
@@ -73,8 +73,8 @@ async def test_all_partitions_are_chained_and_what_was_chained_is_compared(
         await NatsLog(bus).publish(
             sealed(FeedbackGiven(rating="down", question="Q"), workspace=workspace)
         )
-    second = await audit_log(bus, bus, rows, lambda _: None)
-    assert (second.problems, second.chained) == ([], first.events)
+    second_findings = await audit_log(bus, bus, rows, lambda _: None)
+    assert (second_findings.problems, second_findings.chained) == ([], first_findings.events)
     assert await problems_of(bus, rows) == []
 
 

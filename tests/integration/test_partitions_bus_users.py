@@ -37,12 +37,14 @@ async def test_what_services_and_publishers_need_is_allowed_in_every_partition(
                 assert b'"seq"' in answer.data, answer.data
 
             async def chunked() -> bool:
-                newest = [await log.newest(name, "d", "ChunksCreated") for name in WORKSPACES]
-                return all(newest)
+                newest_messages = [
+                    await log.newest(name, "d", "ChunksCreated") for name in WORKSPACES
+                ]
+                return all(newest_messages)
 
             await until(chunked, "chunks of a document in each partition")
-            status, ready = await page(chunker, "ready")
-            assert status == 200, ready
+            status, health_page = await page(chunker, "ready")
+            assert status == 200, health_page
             await publisher.close()
 
         query = await opened(bus, "query")
@@ -52,9 +54,9 @@ async def test_what_services_and_publishers_need_is_allowed_in_every_partition(
             feedback = FeedbackGiven(rating="up", question="Who?")
             sequence = await query_log.publish(sealed(feedback, workspace=workspace))
             assert partition_at(sequence) == partition
-            newest = await query_log.newest(workspace, "d", "ChunksCreated")
-            assert newest is not None
-            assert newest.sequence > first_sequence(partition)
+            newest_message = await query_log.newest(workspace, "d", "ChunksCreated")
+            assert newest_message is not None
+            assert newest_message.sequence > first_sequence(partition)
         await query.close()
 
 

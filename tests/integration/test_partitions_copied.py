@@ -81,13 +81,13 @@ async def test_a_backup_goes_on_in_its_folder_and_is_restored_event_by_event(
     bus: JetStreamContext, tmp_path: Path
 ) -> None:
     folder = tmp_path / "backup"
-    first = await back_up(bus, folder)
-    assert first.messages == 5 * COUNT
+    first_backup = await back_up(bus, folder)
+    assert first_backup.messages == 5 * COUNT
     await lose(bus, "w", "d0")  # a hole at the beginning of a partition, and one within another
     await lose(bus, "a", "d2")
     await fill(bus, 4, 7)
-    second = await back_up(bus, folder)
-    assert second.last.position == await NatsLog(bus).end()
+    second_backup = await back_up(bus, folder)
+    assert second_backup.last.position == await NatsLog(bus).end()
     reader = await bus.pull_subscribe_bind(consumer="query-status", stream=stream_name(1))
     for message in await reader.fetch(2, timeout=5):
         await message.ack_sync()
@@ -97,19 +97,21 @@ async def test_a_backup_goes_on_in_its_folder_and_is_restored_event_by_event(
         await Backup(bus, tmp_path / "behind", ignore).run(since=3)
 
     other_folder = tmp_path / "other"
-    other = await back_up(bus, other_folder)
+    other_backup = await back_up(bus, other_folder)
     async with empty_partitioned_bus(tmp_path / "second") as server, connected(server) as client:
-        restored = client.jetstream(timeout=5)
-        assert await Restore(restored, other, ignore).run() == other.messages
-        assert await lines_of(restored) == await lines_of(bus)
-        assert await topology.check(restored) == []
-        for name, floor in (await consumer_floors(restored)).items():
+        restored_bus = client.jetstream(timeout=5)
+        assert await Restore(restored_bus, other_backup, ignore).run() == other_backup.messages
+        assert await lines_of(restored_bus) == await lines_of(bus)
+        assert await topology.check(restored_bus) == []
+        for name, floor in (await consumer_floors(restored_bus)).items():
             # A hole at the beginning of a partition counts as handled.
             assert 0 <= floor - floors[name] <= 1, name
-        assert await Restore(restored, other, ignore).run() == other.messages, "twice is once"
-        await fill(restored, 7, 8)
+        assert await Restore(restored_bus, other_backup, ignore).run() == other_backup.messages, (
+            "twice is once"
+        )
+        await fill(restored_bus, 7, 8)
         with pytest.raises(InvalidInput, match="another event"):
-            await Restore(restored, first, ignore).run()
+            await Restore(restored_bus, first_backup, ignore).run()
 
 
 async def test_a_backup_is_restored_only_to_as_many_partitions(
@@ -135,12 +137,12 @@ async def test_what_a_partition_lost_comes_back_to_its_place(
     lines = await lines_of(bus)
     rows = MemoryRows()
     assert (await audit_log(bus, bus, rows, ignore)).problems == []
-    lost = {await lose(bus, "a", "d1"), await lose(bus, "w", "d3")}
+    lost_sequences = {await lose(bus, "a", "d1"), await lose(bus, "w", "d3")}
     assert len((await audit_log(bus, bus, rows, ignore)).problems) > 0
 
     source = BackupSource(backup)
     plan = await plan_repair(bus, source)
-    assert (set(plan.lost_sequences), plan.changed_sequences) == (lost, [])
+    assert (set(plan.lost_sequences), plan.changed_sequences) == (lost_sequences, [])
     await write_repaired(bus, source, plan, tmp_path / "copy", ignore)
     assert await replace_log(bus, rows, tmp_path / "copy", ignore, 1) == len(lines)
     assert await lines_of(bus) == lines
