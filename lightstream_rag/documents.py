@@ -203,26 +203,38 @@ def wait(
     documents_by_id = {
         document.id: document for response in added for document in response.documents
     }
+    readings = [response.track_id for response in added if response.is_being_read]
     end = time.monotonic() + timeout
     pause = FIRST_PAUSE
     seen_ids: set[str] = set()
     while True:
+        for track in list(readings):
+            if document := (yield from _document_read(track)):
+                documents_by_id[document.id] = document
+                readings.remove(track)
         states = yield from _states(list(documents_by_id.values()))
         gone_ids = seen_ids - states.keys()
         seen_ids |= states.keys()
         if progress:
             progress([states[id] for id in documents_by_id if id in states])
         finished_ids = gone_ids | {id for id, document in states.items() if document.is_final}
-        if len(finished_ids) == len(documents_by_id):
+        if len(finished_ids) == len(documents_by_id) and not readings:
             return [states[id] for id in documents_by_id if id in states]
         if time.monotonic() >= end:
-            unfinished_count = len(documents_by_id) - len(finished_ids)
+            document_count = len(documents_by_id) + len(readings)
             raise StillProcessing(
-                f"{unfinished_count} of {len(documents_by_id)} documents are not through after "
-                f"{timeout:.0f} s"
+                f"{document_count - len(finished_ids)} of {document_count} documents are not "
+                f"through after {timeout:.0f} s"
             )
         yield Pause(min(pause, max(0.0, end - time.monotonic())))
         pause = min(LONGEST_PAUSE, pause * 1.5)
+
+
+def _document_read(track: str) -> Flow[AddedDocument | None]:
+    """Return the document of an upload whose pages were recognized; None while they are."""
+    documents = (yield from track_status(track)).documents
+    document = next((document for document in documents if document.status != "parsing"), None)
+    return document and AddedDocument(id=document.id, sequence=document.sequence, track_id=track)
 
 
 def _states(documents_to_find: Sequence[AddedDocument]) -> Flow[dict[str, Document]]:

@@ -190,9 +190,15 @@ class Added(ResponseModel):
     status: str = "success"
     message: str
     track_id: str
-    documents: list[AddedDocument]
+    documents: list[AddedDocument] = []
+    """None where pages of a file are being recognized: `track_status` has the document."""
     warnings: list[str] = []
     """What may be missing or wrong, as pictures that were left out or an encoding in doubt."""
+
+    @property
+    def is_being_read(self) -> bool:
+        """Return whether pages of the file are being recognized, so that it is no document yet."""
+        return not self.documents
 
     @property
     def new(self) -> list[AddedDocument]:

@@ -4,7 +4,7 @@ others.
 
 import asyncio
 from collections import Counter, OrderedDict, deque
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 
 
@@ -22,13 +22,23 @@ class FairSemaphore:
         self._waiting: OrderedDict[str, deque[asyncio.Future[None]]] = OrderedDict()
 
     @asynccontextmanager
-    async def hold(self, key: str) -> AsyncGenerator[None]:
-        """Wait for a turn of this key, and have it until the block ends."""
+    async def hold(self, key: str) -> AsyncGenerator[Callable[[], None]]:
+        """Wait for a turn of this key, and have it until the block ends, or until what is yielded
+        is called.
+        """
         await self._acquire(key)
+        is_held = True
+
+        def release() -> None:
+            nonlocal is_held
+            if is_held:
+                is_held = False
+                self._release(key)
+
         try:
-            yield
+            yield release
         finally:
-            self._release(key)
+            release()
 
     async def _acquire(self, key: str) -> None:
         turn = asyncio.get_running_loop().create_future()

@@ -4,6 +4,7 @@ afterwards.
 
 import asyncio
 import hashlib
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
@@ -30,7 +31,7 @@ from runtime.parsing.names import printable_name, validated_text
 from runtime.parsing.recognition import RecognitionLimits
 from runtime.parsing.routing import OWN_PARSERS, ParsingServices
 from runtime.parsing.sandbox import parse_apart
-from runtime.parsing.scans import OnPage, ignore_page, read_scan
+from runtime.parsing.scans import OnPage, PageTurn, ignore_page, read_scan
 from runtime.parsing.tables import with_repeated_headers
 from runtime.text.ballast import clean_text
 
@@ -67,6 +68,7 @@ async def parse(
     hint: Hint = NO_HINT,
     services: ParsingServices = OWN_PARSERS,
     on_page: OnPage = ignore_page,
+    turn: PageTurn = nullcontext,
 ) -> Parsed:
     """Return the text of a file of that name; one without a name is read as without a suffix and
     has no metadata.
@@ -74,9 +76,10 @@ async def parse(
     `hint` is about files that are text; the others say themselves how their texts are written.
 
     Plain text is read here, everything else in a child process with limits, or by the one of
-    `services` whose rule fits the name. `on_page` is told of each page that had to be recognized.
-    Raises InvalidInput, and Unavailable where a service does not answer: the name of the file, the
-    reason (an unknown kind, too large, binary, protected, damaged, without text) and the way out.
+    `services` whose rule fits the name. `on_page` is told of each page that had to be recognized,
+    and `turn` waited for before it. Raises InvalidInput, and Unavailable where a service does not
+    answer: the name of the file, the reason (an unknown kind, too large, binary, protected,
+    damaged, without text) and the way out.
     """
     if name:
         validated_text(name)
@@ -94,7 +97,7 @@ async def parse(
             kind = _kind(data, suffix)
             scan = _scan_parser(kind, services.recognition)
             if scan:
-                content = await read_scan(scan, data, services.recognition, on_page)
+                content = await read_scan(scan, data, services.recognition, on_page, turn)
             else:
                 content = await _content(data, kind, hint)
         content = await _without_binary_data(content)

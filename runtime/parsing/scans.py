@@ -1,6 +1,7 @@
 """Has the pages of a file recognized that hold no text, each in a process of its own."""
 
 from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import NamedTuple
 
 import orjson
@@ -16,7 +17,10 @@ DOUBTFUL = 0.8
 """The confidence below which a page is said to be read with doubt."""
 
 OnPage = Callable[[int, int], None]
-"""Is told how many pages have been recognized, of how many."""
+"""Is told how many pages have been recognized, of how many; 0 before the first."""
+
+PageTurn = Callable[[], AbstractAsyncContextManager[object]]
+"""Returns what a page waits for and holds while it is recognized."""
 
 
 def ignore_page(number: int, count: int) -> None:
@@ -32,7 +36,11 @@ class _Page(NamedTuple):
 
 
 async def read_scan(
-    parser: Parser, data: bytes, limits: RecognitionLimits, on_page: OnPage = ignore_page
+    parser: Parser,
+    data: bytes,
+    limits: RecognitionLimits,
+    on_page: OnPage = ignore_page,
+    turn: PageTurn = nullcontext,
 ) -> Content:
     """Return the text of a file, with that of pages that had to be recognized.
 
@@ -48,8 +56,11 @@ async def read_scan(
             "(OCR_MAX_PAGES): split it, or raise that"
         )
     pages: dict[int, _Page] = {}
+    if count:
+        on_page(0, count)
     for position, number in enumerate(content.unread, 1):
-        pages[number] = await _page(parser, data, number, limits.seconds)
+        async with turn():
+            pages[number] = await _page(parser, data, number, limits.seconds)
         on_page(position, count)
     return _with_pages(content, pages) if pages else content
 

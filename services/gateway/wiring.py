@@ -31,6 +31,7 @@ from services.gateway.auth.known_principals import KnownPrincipals
 from services.gateway.branches.dependencies import BranchDependencies
 from services.gateway.brand import Brand
 from services.gateway.documents.dependencies import DocumentDependencies
+from services.gateway.documents.reading import Readings
 from services.gateway.documents.scanning import Scans
 from services.gateway.documents.uploading import ReadLimits
 from services.gateway.feeds.dependencies import FeedDependencies
@@ -167,6 +168,7 @@ class Parts:
             visibility=self.projections.visibility,
             caches=self.projections.caches,
             scans=Scans(self.settings.input_dir, read_limits),
+            readings=Readings(read_limits),
             read_limits=read_limits,
         )
 

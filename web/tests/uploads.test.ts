@@ -60,6 +60,28 @@ test("what is refused is told in the server's words and not sent again", async (
   expect(uploads.get().map(({ message, conflict }) => [message, conflict])).toEqual([["no text in it", false], ["another text is there", true]]);
 });
 
+test("a scan is waited for until its pages are recognized, and lets others go first", async () => {
+  vi.useFakeTimers();
+  const document = (status: string, values = {}) => ({ status, chunks_count: 0, content_summary: "1 of 2 pages", ...values });
+  const tracks: Record<string, unknown[][]> = {
+    good: [[document("parsing")], [], [document("pending", { warnings: ["a doubt"] })]],
+    bad: [[document("failed", { error_msg: "no text in it" })]],
+  };
+  vi.stubGlobal("fetch", (request: Request & { url: string }) => {
+    const documents = tracks[request.url.split("/").at(-1) ?? ""]?.shift() ?? [];
+    return Promise.resolve(Response.json({ documents }));
+  });
+  for (const name of Object.keys(tracks)) answers.set(name, [{ status: 202, response: { status: "success", track_id: name } }]);
+  addFiles([file("good"), file("bad")], "w");
+  await vi.advanceTimersByTimeAsync(100);
+  expect(states()).toEqual({ good: "recognizing", bad: "recognizing" });
+  await vi.advanceTimersByTimeAsync(2_100);
+  expect(uploads.get().map(({ state, message }) => [state, message])).toEqual([["recognizing", "1 of 2 pages"], ["failed", "no text in it"]]);
+  await vi.advanceTimersByTimeAsync(4_100);
+  expect(uploads.get()[0]).toMatchObject({ state: "added", message: "a doubt" });
+  vi.useRealTimers();
+});
+
 test("a file at which the connection breaks again and again is given up", async () => {
   answers.set("a.md", ["broken", "broken", "broken"]);
   addFiles([file("a.md")], "w");

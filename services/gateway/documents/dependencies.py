@@ -6,6 +6,7 @@ from typing import Annotated
 from contracts.graph import Partition
 from runtime.bus.port import Blobs, LiveGenerations, Log
 from services.gateway.dependencies import depends_on
+from services.gateway.documents.reading import Readings
 from services.gateway.documents.scanning import Scans
 from services.gateway.documents.uploading import ReadLimits
 from services.query.answering.port import ModelResultCaches
@@ -19,7 +20,8 @@ from services.query.visibility.viewer import Viewer
 @dataclass(frozen=True)
 class DocumentDependencies:
     """Where documents are added to, and where their status is read. `read_limits` bound the reading
-    of files in this process, `scans` are those under way in it.
+    of files in this process, `scans` and
+    `readings` are those under way in it.
     """
 
     log: Log
@@ -29,6 +31,7 @@ class DocumentDependencies:
     visibility: Visibility
     caches: ModelResultCaches
     scans: Scans
+    readings: Readings
     read_limits: ReadLimits
 
     async def partition(self, workspace: str) -> Partition:

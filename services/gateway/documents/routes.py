@@ -1,10 +1,11 @@
 """The routes about documents. No logic: a request becomes a call, its result becomes an answer."""
 
+from collections import Counter
 from collections.abc import Sequence
 from itertools import chain
-from typing import Annotated
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Path, Query, Request
+from fastapi import APIRouter, Depends, Path, Query, Request, Response
 
 from contracts.ids import UNKNOWN_SOURCE
 from contracts.spelling import spellings
@@ -41,10 +42,11 @@ from services.gateway.documents.models import (
     all_counts,
 )
 from services.gateway.documents.multipart import receive_file
+from services.gateway.documents.reading import FileReading
 from services.gateway.documents.removing import delete, delete_all, retry_failed
 from services.gateway.documents.scanning import AlreadyRunning
 from services.gateway.documents.upload_form import UPLOAD_FORM, IdempotencyKey, upload_options
-from services.gateway.documents.uploading import UploadOptions, upload
+from services.gateway.documents.uploading import UploadOptions
 from services.gateway.errors import NO_DOCUMENT
 from services.gateway.reference.links import (
     DOCUMENT_LIST,
@@ -60,22 +62,35 @@ from services.query.status.port import Listing
 
 router = APIRouter(prefix="/documents", tags=["documents"])
 
+PAGES_RECOGNIZED: dict[int | str, dict[str, Any]] = {
+    202: {"model": InsertResponse, "description": "its pages are being recognized"}
+}
+
 TrackId = Annotated[str, Path(examples=["insert_20261121_120718_e19508f8"])]
 
 
 @router.post(
-    "/upload", openapi_extra=UPLOAD_FORM, responses={**DOCUMENTS_ADDED, **error_responses(409)}
+    "/upload",
+    openapi_extra=UPLOAD_FORM,
+    responses={**DOCUMENTS_ADDED, **PAGES_RECOGNIZED, **error_responses(409)},
 )
 async def upload_file(
     request: Request,
+    response: Response,
     deps: DocumentDeps,
     workspace: Workspace,
     options: Annotated[UploadOptions, Depends(upload_options)],
 ) -> InsertResponse:
-    """Add a file. The answer comes once it is read and the log has its text durably."""
+    """Add a file. The answer comes once it is read and the log has its text durably; 202 at once
+    where pages have to be recognized: `track_status` says how far that is, and what became of it.
+    """
     publisher = DocumentPublisher(deps.log, deps.blobs, workspace)
     async with receive_file(request, deps.read_limits.refuse_larger) as file:
-        added_document, ingest, warnings = await upload(publisher, file, options, deps.read_limits)
+        outcome = await deps.readings.upload(publisher, file, options)
+    if isinstance(outcome, FileReading):
+        response.status_code = 202
+        return InsertResponse(message=outcome.message, track_id=outcome.track_id)
+    added_document, ingest, warnings = outcome
     return (await _insert_response(deps, workspace, [added_document], ingest)).with_warnings(
         warnings
     )
@@ -277,25 +292,28 @@ async def track_status(
 ) -> TrackStatus:
     """Return the documents of one request, or the one document of that id; none for an unknown id.
 
-    For a scan of this process they include the documents whose text was unchanged.
+    For a scan of this process they include the documents whose text was unchanged, for an upload of
+    it whose pages are recognized the one that it becomes: `parsing`, or `failed`.
     """
+    reading = None if viewer else deps.readings.of_track(workspace, track_id)
     partition = await deps.partition(workspace)
     visible_documents = await deps.documents_of(viewer, workspace)
     documents = await visible_documents.by_track_id(partition, track_id)
-    track_ids = {track_id, *deps.scans.unchanged(workspace, track_id)} - {
+    read_ids = [reading.document_id] if reading and reading.is_done else []
+    track_ids = {track_id, *deps.scans.unchanged(workspace, track_id), *read_ids} - {
         status.id for status in documents
     }
     if not documents or len(track_ids) > 1:
         states = await visible_documents.get(partition, sorted(track_ids))
         documents += [state for state, _ in states.values() if state.status in STATUSES]
-    summary: dict[str, int] = {}
-    for status in documents:
-        summary[status.status] = summary.get(status.status, 0) + 1
+    shown_documents = [Document.of(status) for status in documents]
+    if reading and (not documents or reading.error):
+        shown_documents = [reading.as_document()]
     return TrackStatus(
         track_id=track_id,
-        documents=[Document.of(status) for status in documents],
-        total_count=len(documents),
-        status_summary=summary,
+        documents=shown_documents,
+        total_count=len(shown_documents),
+        status_summary=Counter(document.status for document in shown_documents),
     )
 
 

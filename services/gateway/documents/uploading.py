@@ -1,6 +1,7 @@
 """Reads an uploaded file in the sandbox of the parsers, and publishes its text as a document."""
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import BinaryIO, NamedTuple
@@ -15,6 +16,7 @@ from runtime.parsing.files import MAX_FILE_BYTES, parse
 from runtime.parsing.kinds import refuse_kind
 from runtime.parsing.names import printable_name, validated_text
 from runtime.parsing.routing import OWN_PARSERS, ParsingServices
+from runtime.parsing.scans import PageTurn
 from services.gateway.documents.adding import (
     DocumentPublisher,
     IngestRequest,
@@ -28,6 +30,9 @@ PARALLEL_FILES_PER_WORKSPACE = 2
 """Files that are parsed at the same time, in all and per workspace: each may take a core, 1 GiB and
 two minutes, and one workspace must not take all slots.
 """
+
+PARALLEL_PAGES = 2
+"""Pages that are recognized at the same time, of all uploads that were answered."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +75,8 @@ class ReadLimits:
         default_factory=lambda: FairSemaphore(PARALLEL_FILES, PARALLEL_FILES_PER_WORKSPACE)
     )
 
+    page_slots: FairSemaphore = field(default_factory=lambda: FairSemaphore(PARALLEL_PAGES))
+
     @property
     def max_bytes(self) -> int:
         """Return the size limit of a file in bytes: the setting, at most what the parsers
@@ -88,6 +95,15 @@ class ReadLimits:
             raise TooLarge(f"the file has more than {self.max_bytes:,} bytes ({of}): split it")
 
 
+class Recognizing(NamedTuple):
+    """How pages of an upload are recognized. `show_page` is told as `OnPage` is, and returns
+    whether the file gives its place among those that are parsed to another one.
+    """
+
+    show_page: Callable[[int, int], bool]
+    turn: PageTurn
+
+
 class UploadResult(NamedTuple):
     """The document that was added, the request with its track id, and warnings about its text."""
 
@@ -97,7 +113,12 @@ class UploadResult(NamedTuple):
 
 
 async def upload(
-    publisher: DocumentPublisher, file: UploadedFile, options: UploadOptions, limits: ReadLimits
+    publisher: DocumentPublisher,
+    file: UploadedFile,
+    options: UploadOptions,
+    limits: ReadLimits,
+    request: IngestRequest,
+    recognizing: Recognizing,
 ) -> UploadResult:
     """Parse the file and publish its text under its base name, or under its whole path where
     folders are kept.
@@ -109,10 +130,14 @@ async def upload(
     """
     name = accepted_name(file.name, folders=options.folders, services=limits.services)
     hint = Hint(_accepted_encoding(file.encoding), file.charset)
-    async with limits.slots.hold(publisher.workspace):
+    async with limits.slots.hold(publisher.workspace) as release:
+
+        def on_page(number: int, count: int) -> None:
+            if recognizing.show_page(number, count):
+                release()
+
         content = await asyncio.to_thread(file.content.read)
-        parsed_file = await parse(content, name, hint, limits.services)
-    request = IngestRequest.of("upload", options.key, f"{file.sha256}/{name}")
+        parsed_file = await parse(content, name, hint, limits.services, on_page, recognizing.turn)
     draft = await draft_file(
         request,
         parsed_file,

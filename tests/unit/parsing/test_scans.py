@@ -38,7 +38,7 @@ async def test_only_the_scanned_page_of_a_pdf_is_recognized_and_keeps_its_number
     assert result.text[:second_page].strip() == "Ada Lovelace keeps the register."
     assert second_page == third_page, "the blank page has no text, and no warning"
     assert share_of_errors(result.text[third_page:], lines) < 0.02
-    assert (first_page, pages, result.warnings) == (0, [(1, 1)], ())
+    assert (first_page, pages, result.warnings) == (0, [(0, 1), (1, 1)], ())
     assert result.metadata["recognized_pages"] == 1
     assert result.metadata["recognition_confidence"] >= 0.9
 

@@ -171,6 +171,7 @@ export const en = {
       waiting: "waits",
       sending: "is sent",
       reading: "is read",
+      recognizing: "pages are recognized",
       added: "added",
       duplicated: "was there already",
       failed: "not added",

@@ -151,6 +151,7 @@ export const zh: Texts = {
       waiting: "等待",
       sending: "发送中",
       reading: "读取中",
+      recognizing: "正在识别页面",
       added: "已添加",
       duplicated: "已存在",
       failed: "未添加",

@@ -12,6 +12,7 @@ const ICONS = {
   waiting: LoaderCircle,
   sending: LoaderCircle,
   reading: LoaderCircle,
+  recognizing: LoaderCircle,
   added: CircleCheck,
   duplicated: CopyCheck,
   failed: CircleX,
@@ -19,7 +20,7 @@ const ICONS = {
 } satisfies Record<UploadState, unknown>;
 
 /** What needs somebody comes first, what is done last. */
-const ORDER = { failed: 0, paused: 1, sending: 2, reading: 2, waiting: 3, added: 4, duplicated: 4 } satisfies Record<UploadState, number>;
+const ORDER = { failed: 0, paused: 1, sending: 2, reading: 2, recognizing: 2, waiting: 3, added: 4, duplicated: 4 } satisfies Record<UploadState, number>;
 
 /** A folder may have thousands of files: so many are listed, the others counted. */
 const LISTED = 100;

@@ -1,11 +1,11 @@
-import { ApiError, BASE, sentence } from "../../api/client";
+import { ApiError, api, BASE, data, sentence } from "../../api/client";
 import { answered, connected } from "../../api/connection";
 import { credentialHeaders, credentials, onSignOut, signOut } from "../../api/session";
 import { createStore } from "../../ui/store";
 import { type NewAccess, newAccess } from "../access/newAccess";
 import { forgetAllFiles, forgetFiles, keepFiles, keptFiles, pathOf } from "./kept";
 
-export type UploadState = "waiting" | "sending" | "reading" | "added" | "duplicated" | "failed" | "paused";
+export type UploadState = "waiting" | "sending" | "reading" | "recognizing" | "added" | "duplicated" | "failed" | "paused";
 
 export interface Upload {
   id: number;
@@ -33,6 +33,11 @@ const AT_ONCE = 3;
 
 /** A file at which the connection breaks as often is not sent again by itself: it may be what breaks it. */
 const MOST_BREAKS = 3;
+
+/** Milliseconds between two looks how many pages are recognized, and looks without a word of them: another process
+ * may have been asked, or the one that read them is gone. */
+const LOOK = 2_000;
+const MOST_SILENT_LOOKS = 150;
 
 /** Whose uploads are shown and sent. */
 let owner = "";
@@ -139,7 +144,7 @@ async function run(upload: Upload): Promise<void> {
   const replace = upload.conflict;
   change(upload.id, { state: "sending", conflict: false });
   try {
-    const answer = await send(upload, replace);
+    const answer = await recognized(upload, await send(upload, replace));
     const state = answer.status === "duplicated" ? "duplicated" : "added";
     change(upload.id, { state, sent: 1, message: (answer.warnings ?? []).join("; ") });
     void forgetFiles([upload.id]);
@@ -157,7 +162,29 @@ async function run(upload: Upload): Promise<void> {
 
 interface Answer {
   status: string;
+  track_id: string;
   warnings?: string[];
+  /** Pages of the file are recognized first. */
+  isBeingRead: boolean;
+}
+
+/** Waits while pages of the file are recognized, and shows how far that is. Throws an ApiError for a file that is refused. */
+async function recognized(upload: Upload, answer: Answer): Promise<Answer> {
+  if (!answer.isBeingRead) return answer;
+  change(upload.id, { state: "recognizing", sent: 1 });
+  startNext();
+  const path = { track_id: answer.track_id };
+  for (let silent = 0; silent < MOST_SILENT_LOOKS; silent += 1) {
+    await new Promise((resolve) => setTimeout(resolve, LOOK));
+    const track = data(await api(upload.workspace).GET("/documents/track_status/{track_id}", { params: { path } }));
+    const [document] = track.documents;
+    if (!document) continue;
+    if (document.status === "failed" && document.chunks_count === 0) throw new ApiError(422, document.error_msg ?? "");
+    if (document.status !== "parsing") return { ...answer, warnings: document.warnings ?? [] };
+    change(upload.id, { message: document.content_summary });
+    silent = 0;
+  }
+  throw new Error("no answer");
 }
 
 /** Sends one file. Not with fetch, which does not tell how much of a body was sent. */
@@ -181,7 +208,7 @@ function send(upload: Upload, replace: boolean): Promise<Answer> {
     http.onload = () => {
       answered(true);
       if (http.status === 401 && credentials.get().token) signOut("expired");
-      if (http.status < 300) resolve(http.response as Answer);
+      if (http.status < 300) resolve({ ...(http.response as Answer), isBeingRead: http.status === 202 });
       else reject(new ApiError(http.status, sentence(http.response, `${http.status} ${http.statusText}`)));
     };
     http.onerror = () => {
