@@ -123,6 +123,8 @@ def create(
 def _text_of(path: Path) -> str:
     try:
         return path.read_text("utf-8")
+    except FileNotFoundError:
+        raise InvalidInput(f"{path}: no such file") from None
     except UnicodeDecodeError:
         raise InvalidInput(f"{path} is not UTF-8") from None
 

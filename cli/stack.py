@@ -278,6 +278,6 @@ def _show(folder: DataFolder, state: StackState, as_json: bool, sentence: str) -
         f"{language or 'no language model: offline extraction, answers are quotations'}"
     )
     echo(f"  embeddings  {state.models.get('embedding')}")
-    if places := _places(state):
+    if places := dict.fromkeys(_places(state)):
         echo(f"  stores      {', '.join(places)}")
     echo(f"  stop with   lightstream down{folder.command_option}")

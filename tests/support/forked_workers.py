@@ -7,6 +7,7 @@ as in a run without workers. A worker that dies fails the test it ran; another t
 """
 
 import gc
+import io
 import mmap
 import os
 import signal
@@ -24,6 +25,7 @@ from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 import pytest
@@ -108,6 +110,9 @@ class _Run:
                 self._fork([])
             while self._workers:
                 self._attend()
+        except KeyboardInterrupt:
+            # Anew: one that comes between two lines has a traceback that pytest cannot print.
+            raise KeyboardInterrupt from None
         finally:
             self._end()
         if self._session.shouldfail:
@@ -264,6 +269,18 @@ class _Writer:
     _tw: Any
 
 
+def _capture_apart(manager: Any) -> None:
+    """Capture output in files of its own: those from before the fork are shared by all workers.
+
+    The objects stay, for what was imported may have kept them as its standard error.
+    """
+    capturing = manager._global_capturing
+    for capture in (capturing.out, capturing.err) if capturing else ():
+        if shared_file := getattr(capture, "tmpfile", None):
+            with suppress(io.UnsupportedOperation), TemporaryFile(buffering=0) as own_file:
+                os.dup2(own_file.fileno(), shared_file.fileno())
+
+
 def _begin(work: _Work, folder: Path, of_parent: Sequence[Connection]) -> None:
     """Be a worker, and end as soon as its tests have ended, whatever threads they have left."""
     code = 1
@@ -283,10 +300,7 @@ def _be_worker(work: _Work, folder: Path, of_parent: Sequence[Connection]) -> No
         connection.close()
     config = work.session.config
     plugins = config.pluginmanager
-    capture: Any = plugins.getplugin("capturemanager")
-    capture.stop_global_capturing()  # into files that all workers would share
-    capture.start_global_capturing()
-    capture.suspend_global_capture()
+    _capture_apart(plugins.getplugin("capturemanager"))
     config._tmp_path_factory._basetemp = folder
     if terminal := plugins.unregister(name="terminalreporter"):
         plugins.register(_Writer(terminal._tw), "terminalreporter")

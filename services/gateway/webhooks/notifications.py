@@ -112,7 +112,8 @@ def _of_event(
     time = event.time.isoformat()
     place = places.shown(event.sequence)
     tokens = event.tokens.model_dump() if event.tokens else None
-    shown_fields = {"sequence": place, "text": shown_text(event, places)}
+    # The version of a text is a place of the log too; viewers' feeds alone look at it.
+    shown_fields = {"sequence": place, "text": shown_text(event, places), "version": None}
     fields = {**asdict(event), **shown_fields, "time": time, "tokens": tokens}
     data = {name: value for name, value in fields.items() if value is not None}
     if with_body:

@@ -24,9 +24,12 @@ ENVIRONMENT = {
 
 OUTCOMES = """
 import os
+import sys
 import warnings
 
 import pytest
+
+KEPT_STREAM = sys.stderr
 
 @pytest.fixture(scope="module")
 def account():
@@ -46,6 +49,7 @@ def test_passes(account, tmp_path):
 
 def test_fails(account):
     print("words of the test")
+    print("words to a stream that was kept", file=KEPT_STREAM)
     assert account == "another"
 
 def test_breaks_at_its_end(breaking): pass
@@ -134,7 +138,8 @@ def test_outcomes_are_those_of_one_process(tmp_path: Path) -> None:
     assert forked.returncode == alone.returncode == pytest.ExitCode.TESTS_FAILED
     assert counts(forked.stdout) == counts(alone.stdout)
     assert "1 warning" in counts(forked.stdout)
-    assert "words of the test" in forked.stdout
+    for words in ("words of the test", "words to a stream that was kept"):
+        assert forked.stdout.count(words) == alone.stdout.count(words)
     assert "DeprecationWarning: an old call" in forked.stdout
     assert (tmp_path / "accounts").read_text() == "opened closed " * 2  # of both runs
 

@@ -13,7 +13,8 @@ import pytest
 from runtime.errors import Unavailable
 from runtime.models.port import Vector
 from services.gateway.documents.adding import DocumentPublisher
-from services.gateway.documents.uploading import ReadLimits, UploadedFile, UploadOptions, upload
+from services.gateway.documents.reading import FileReading, Readings
+from services.gateway.documents.uploading import ReadLimits, UploadedFile, UploadOptions
 from services.query.retrieval.concurrency import ConcurrencyLimit
 from tests.support.access import client
 from tests.support.querying import QueryHarness, library_of_two
@@ -101,20 +102,19 @@ class Slow(BytesIO):
 async def test_a_file_of_a_quiet_workspace_is_not_behind_a_flood_of_another() -> None:
     """Two of 30 files are read at once of one workspace; the place that is left is free at once."""
     harness = QueryHarness()
-    readers = ReadLimits(1000)
+    readings = Readings(ReadLimits(1000))
     read = list[str]()
 
     async def send(workspace: str, name: str) -> None:
         file = UploadedFile(name, Slow(b"Ada Marlow came to Port Elm."), name)
-        document, *_ = await upload(
-            DocumentPublisher(harness.log, harness.blobs, workspace), file, UploadOptions(), readers
-        )
-        assert document.is_new
+        publisher = DocumentPublisher(harness.log, harness.blobs, workspace)
+        outcome = await readings.upload(publisher, file, UploadOptions())
+        assert not isinstance(outcome, FileReading)
+        assert outcome[0].is_new
         read.append(workspace)
 
     flood = [asyncio.create_task(send("flood", f"{number}.txt")) for number in range(30)]
-    while not read:
-        await asyncio.sleep(0.01)
+    await next(asyncio.as_completed(flood))
     await send("quiet", "a.txt")
     await asyncio.gather(*flood)
     assert read.index("quiet") < 15
