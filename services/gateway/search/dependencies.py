@@ -110,7 +110,7 @@ class WorkspaceReader:
         """See `while_connected` of connections."""
         return await while_connected(self.past.reader.request, work)
 
-    def turn(self) -> AbstractAsyncContextManager[None]:
+    def turn(self) -> AbstractAsyncContextManager[object]:
         """Wait for a turn to read all passages, and have it until the block ends."""
         return self.deps.turns.hold(self.workspace)
 
