@@ -11,16 +11,15 @@ reader.
 
 import argparse
 import asyncio
-import os
 import tempfile
 import time
-from dataclasses import dataclass
 from pathlib import Path
 
 import nats
 from nats.js import JetStreamContext
 from nats.js.api import PubAck
 
+from benchmarks.measuring.processes import MIB, Usage, usage
 from benchmarks.measuring.tables import number, table
 from contracts import subjects
 from contracts.topology import DAY
@@ -30,28 +29,10 @@ from runtime.bus import topology
 from runtime.bus.nats.log import NatsLog
 from runtime.bus.nats.log_streams import log_streams
 
-MIB = 2**20
 BODY = b"x" * 64
 KINDS = ("DocumentAdded", "ChunksCreated")
 WORKSPACES = 1000
 IN_FLIGHT = 1000
-
-
-@dataclass(frozen=True)
-class Reading:
-    """Resident memory in bytes and CPU in seconds of a process."""
-
-    memory: int
-    cpu: float
-
-
-def reading_of(process: Process) -> Reading:
-    """Return what the process takes now."""
-    folder = Path(f"/proc/{process.pid}")
-    pages = int((folder / "statm").read_text().split()[1])
-    ticks = (folder / "stat").read_text().rpartition(")")[2].split()[11:13]
-    cpu = sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
-    return Reading(pages * os.sysconf("SC_PAGE_SIZE"), cpu)
 
 
 async def fill(jetstream: JetStreamContext, events: int) -> None:
@@ -76,12 +57,12 @@ async def set_window(jetstream: JetStreamContext, seconds: float) -> None:
         await jetstream.update_stream(config.evolve(duplicate_window=seconds))
 
 
-async def restarted(process: Process) -> tuple[float, Reading]:
+async def restarted(process: Process) -> tuple[float, Usage]:
     """Stop the server and start it again; return seconds until it answers, and what it takes."""
     await process.stop()
     start = time.perf_counter()
     await process.start()
-    return time.perf_counter() - start, reading_of(process)
+    return time.perf_counter() - start, usage(process.pid)
 
 
 async def measure(events: int, partitions: int, window: float) -> list[str]:
@@ -94,14 +75,14 @@ async def measure(events: int, partitions: int, window: float) -> list[str]:
         try:
             client = await nats.connect(url(port))
             jetstream = client.jetstream(publish_async_max_pending=2 * IN_FLIGHT, timeout=60)
-            before = reading_of(process)
+            before = usage(process.pid)
             await topology.apply(jetstream, partitions=partitions)
             await set_window(jetstream, window)
-            streams = reading_of(process)
+            streams = usage(process.pid)
             start = time.perf_counter()
             await fill(jetstream, events)
             rate = events / (time.perf_counter() - start)
-            filled = reading_of(process)
+            filled = usage(process.pid)
             start_cpu = time.process_time()
             count = sum([len(page) async for page in NatsLog(jetstream).read(page=1000)])
             reading_cpu = time.process_time() - start_cpu
@@ -110,14 +91,14 @@ async def measure(events: int, partitions: int, window: float) -> list[str]:
             seconds, after = await restarted(process)
         finally:
             await process.stop()
-    per_event = (after.memory - before.memory) / events
+    per_event = (after.resident - before.resident) * MIB / events
     return [
         number(partitions, 0),
         number(events, 0),
         f"{window:,.0f}",
-        f"{(streams.memory - before.memory) / MIB:,.0f}",
-        f"{(filled.memory - before.memory) / MIB:,.0f}",
-        f"{(after.memory - before.memory) / MIB:,.0f}",
+        f"{streams.resident - before.resident:,.0f}",
+        f"{filled.resident - before.resident:,.0f}",
+        f"{after.resident - before.resident:,.0f}",
         f"{per_event:,.0f}",
         f"{seconds:.1f}",
         f"{after.cpu:.1f}",

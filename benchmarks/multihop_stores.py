@@ -23,6 +23,7 @@ from runtime.models.sentence_vectors import sentence_vector
 from runtime.projections.cached_embeddings import CachedEmbeddings
 from runtime.stores.documents.document_bounds import RowDocumentBounds
 from runtime.stores.vectors.memory import MemoryVectors
+from services.chunker.domain.defaults import ChunkingDefaults
 from services.chunker.handler import DocumentLimits, on_document_added
 from services.chunker.port import Cutters
 from services.extractor.adapters.extraction_cache import ExtractionCache
@@ -134,7 +135,7 @@ async def _batch(
             LIVE,
             blobs=MemoryBlobs(),
             cutters=Cutters(tokens, sentence_vector=sentence_vector),
-            chunking=chunking,
+            chunking=ChunkingDefaults(chunking),
             limits=DocumentLimits(1 << 20),
         )
         cut += [delivered(event, number, correlation=id) async for event in made]

@@ -77,6 +77,7 @@ def ask(
         typer.Option(
             "--valid-at",
             formats=FORMATS,
+            metavar="TIME",
             help="Prefer what was in force then; else at the time of --as-of, or today.",
         ),
     ] = None,

@@ -18,7 +18,8 @@ def number_citations(
     their order, then the others. Code, and numbers in brackets that cite nothing, stay.
     """
     known_ids = {reference.reference_id for reference in references}
-    prose = CODE.split(answer)[::2]
+    parts = CODE.split(answer)
+    prose = parts[::2]
     cited_ids = (
         id for part in prose for citation in CITATION.finditer(part) for id in _ids_in(citation)
     )
@@ -32,10 +33,9 @@ def number_citations(
             return citation[0]
         return f"[{', '.join(str(numbers[id]) for id in ids)}]"
 
-    parts = CODE.split(answer)
     parts[::2] = [CITATION.sub(renumbered, part) for part in prose]
-    numbered = [(numbers[reference.reference_id], reference) for reference in references]
-    return "".join(parts), sorted(numbered, key=lambda pair: pair[0])
+    sources = [(numbers[reference.reference_id], reference) for reference in references]
+    return "".join(parts), sorted(sources, key=lambda source: source[0])
 
 
 def _ids_in(citation: re.Match[str]) -> list[str]:

@@ -46,7 +46,7 @@ _SHORTEST_RELATED = 5
 """Letters of a term that others may have in them: `speicher` in `speicherbedarf`."""
 
 _IDENTIFIER = re.compile(r"(?<!\w)(?:--)?([^\W_]+(?:[_-][^\W_]+)*)(?!\w)")
-SEPARATOR = r"\\\\?[_ -]"
+_SEPARATOR = r"\\?[_ -]"
 """What finds the sign between two words of an identifier, escaped in Markdown or not."""
 
 _UNUSUAL_NAME = re.compile(r"\b\w*(?:\d|[a-zß-ÿ][A-ZÀ-Þ]|[A-Z]{2}|_)\w*")
@@ -149,7 +149,7 @@ def identifiers(question: str) -> tuple[re.Pattern[str], ...]:
         match[1] for match in _IDENTIFIER.finditer(question) if "_" in match[1] or "--" in match[0]
     )
     return tuple(
-        re.compile(rf"(?<![^\W_]){re.sub('[_-]', SEPARATOR, words)}(?![^\W_])", re.I)
+        re.compile(rf"(?<![^\W_]){_SEPARATOR.join(re.split('[_-]', words))}(?![^\W_])", re.I)
         for words in joined_words
     )
 

@@ -43,7 +43,7 @@ async def on_document_added(
     *,
     blobs: Blobs,
     cutters: Cutters,
-    chunking: ChunkingDefaults | Chunking,
+    chunking: ChunkingDefaults,
     limits: DocumentLimits,
     versions: DocumentVersions = ALL_WANTED,
 ) -> AsyncGenerator[Event]:
@@ -60,8 +60,7 @@ async def on_document_added(
     version = version_added(delivery, delivery.event)
     if await versions.obsolete(delivery.workspace, version) in ("deleted", "cancelled"):
         return _cut_in_thread(())
-    defaults = ChunkingDefaults(chunking) if isinstance(chunking, Chunking) else chunking
-    document_chunking = _document_chunking(event, delivery.workspace, defaults)
+    document_chunking = _document_chunking(event, delivery.workspace, chunking)
     if knowledge := await _knowledge(event, blobs):
         _check_chunk_count(len(knowledge.chunks), limits.max_chunks)
         chunks = custom_knowledge.chunks(

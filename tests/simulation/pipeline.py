@@ -28,6 +28,7 @@ from runtime.stores.graph.memory import MemoryGraph
 from runtime.stores.vectors.memory import MemoryVectors
 from services.chunker.adapters.description_cache import DescriptionCache
 from services.chunker.describing import FigureDependencies, on_figures_listed
+from services.chunker.domain.defaults import ChunkingDefaults
 from services.chunker.domain.figures import FigureLimits
 from services.chunker.handler import DocumentLimits, on_document_added
 from services.chunker.port import Cutters
@@ -166,7 +167,7 @@ class Pipeline:
             on_document_added,
             blobs=self.blobs,
             cutters=Cutters(TOKENS),
-            chunking=Chunking(size=1200, overlap=100),
+            chunking=ChunkingDefaults(Chunking(size=1200, overlap=100)),
             limits=DocumentLimits(
                 1 << 20, figures=FIGURE_LIMITS if self.describes_at_once else None
             ),

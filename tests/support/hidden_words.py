@@ -108,7 +108,7 @@ class HiddenWords:
     """Names into which people merged entities, and what they wrote of some: they stay when their
     documents go.
     """
-    look: Callable[[], Awaitable[None]] | None = None
+    look_around: Callable[[], Awaitable[None]] | None = None
     """Is called a few times while something is left of older texts."""
     looks: int = 0
     windows: list[int] = field(default_factory=list[int])
@@ -212,9 +212,9 @@ class HiddenWords:
         await settle(self.harness)
         if self.choice.random() < 0.3:
             await self._set_access()
-        if self.look and self.looks < LOOKS and self.log.paused:
+        if self.look_around and self.looks < LOOKS and self.log.paused:
             self.looks += 1
-            await self.look()
+            await self.look_around()
 
     async def _add(self) -> None:
         await self._put(f"kest{_letters(len(self.texts))}.md", random_access(self.choice))

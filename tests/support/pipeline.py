@@ -25,6 +25,7 @@ from runtime.bus.processor import EventProcessor, each
 from runtime.models.open import open_tokenizer
 from runtime.projections.cached_embeddings import CachedEmbeddings
 from runtime.stores.documents.document_bounds import RowDocumentBounds
+from services.chunker.domain.defaults import ChunkingDefaults
 from services.chunker.handler import DocumentLimits, on_document_added
 from services.chunker.port import Cutters
 from services.extractor.adapters.extraction_cache import ExtractionCache
@@ -75,7 +76,7 @@ def workers(harness: QueryHarness, versions: DocumentVersions = ALL_WANTED) -> l
     """Every consumer that works without a language model, over the stores of this world."""
     embeddings = CachedEmbeddings(harness.rows, harness.embedder)
     merger = merge_dependencies(harness.rows, harness.graph)
-    chunking = Chunking(size=1200, overlap=100)
+    chunking = ChunkingDefaults(Chunking(size=1200, overlap=100))
     cut = partial(
         on_document_added,
         blobs=harness.blobs,

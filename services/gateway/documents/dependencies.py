@@ -20,8 +20,7 @@ from services.query.visibility.viewer import Viewer
 @dataclass(frozen=True)
 class DocumentDependencies:
     """Where documents are added to, and where their status is read. `read_limits` bound the reading
-    of files in this process, `scans` and
-    `readings` are those under way in it.
+    of files in this process, `scans` and `readings` are those under way in it.
     """
 
     log: Log

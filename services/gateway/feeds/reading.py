@@ -104,10 +104,10 @@ async def events_before(
     async def count(after: int) -> int:
         return sum([await feed.count(subject, after) for subject in event_filter.subjects])
 
-    last = await feed.last_sequence(event_filter.subjects[0])
+    last_sequence = await feed.last_sequence(event_filter.subjects[0])
     # Whoever asks may name any number, also one of a partition that has none of these events.
-    begin = first_sequence(partition_at(last)) - 1
-    end = last if before is None else max(begin, min(before - 1, last))
+    begin = first_sequence(partition_at(last_sequence)) - 1
+    end = last_sequence if before is None else max(begin, min(before - 1, last_sequence))
     newer_count = await count(end)
     after = await _place(count, begin, end, newer_count, limit)
     page = await events_after(feed, event_filter, after, await count(after) - newer_count)

@@ -18,6 +18,7 @@ from contracts.values import (
 from runtime.bus.encoded_text import EncodedText
 from runtime.bus.memory import MemoryBlobs
 from runtime.errors import Poison
+from services.chunker.domain.defaults import ChunkingDefaults
 from services.chunker.handler import DocumentLimits, on_document_added
 from services.chunker.port import Cutters
 from tests.support.chunking import CodePointTokenizer
@@ -40,7 +41,7 @@ async def made(size: int = 1000, **knowledge: Any) -> tuple[Chunk, ...]:
         Generations(),
         blobs=MemoryBlobs(),
         cutters=Cutters(CodePointTokenizer()),
-        chunking=Chunking(size=size, overlap=0),
+        chunking=ChunkingDefaults(Chunking(size=size, overlap=0)),
         limits=DocumentLimits(1_000_000),
     )
     (result,) = [result async for result in results]
@@ -155,7 +156,7 @@ async def of_blob(blobs: MemoryBlobs, text: str) -> list[tuple[str, tuple[str, .
         Generations(),
         blobs=blobs,
         cutters=Cutters(CodePointTokenizer()),
-        chunking=Chunking(size=1000, overlap=0),
+        chunking=ChunkingDefaults(Chunking(size=1000, overlap=0)),
         limits=DocumentLimits(1_000_000, 2),
     )
     events = [result async for result in results]

@@ -27,6 +27,7 @@ from runtime.stores.documents.port import Table
 from services.chunker.adapters.describer import ModelDescriber
 from services.chunker.adapters.description_cache import TABLE, DescriptionCache
 from services.chunker.describing import FigureDependencies, on_figures_listed
+from services.chunker.domain.defaults import ChunkingDefaults
 from services.chunker.domain.figures import FigureLimits
 from services.chunker.handler import DocumentLimits, on_document_added
 from services.chunker.port import Cutters
@@ -79,7 +80,7 @@ class Bench:
             Generations(),
             blobs=self.blobs,
             cutters=Cutters(TOKENS),
-            chunking=Chunking.by("paragraph", size=40, overlap=0),
+            chunking=ChunkingDefaults(Chunking.by("paragraph", size=40, overlap=0)),
             limits=DocumentLimits(1 << 20, figures=limits),
         )
         return [event async for event in events]

@@ -14,6 +14,7 @@ from contracts.values import BlobRef
 from runtime.bus.encoded_text import EncodedText
 from runtime.bus.memory import MemoryBlobs
 from runtime.errors import ConfigurationError, Poison
+from services.chunker.domain.defaults import ChunkingDefaults
 from services.chunker.domain.document import MAX_CHUNKS
 from services.chunker.domain.parts import HELD_BACK
 from services.chunker.handler import DocumentLimits, on_document_added
@@ -39,7 +40,7 @@ async def cut(event: DocumentAdded, sequence: int = 7, **settings: Any) -> list[
         delivered(event, sequence),
         Generations(),
         cutters=Cutters(CodePointTokenizer()),
-        chunking=defaults,
+        chunking=ChunkingDefaults(defaults),
         **options,
     )
     return [result async for result in results if isinstance(result, ChunksCreated)]
@@ -219,7 +220,7 @@ async def test_the_first_events_come_before_the_last_text_is_cut() -> None:
         Generations(),
         blobs=MemoryBlobs(),
         cutters=Cutters(tokens),
-        chunking=Chunking(size=1000, overlap=0),
+        chunking=ChunkingDefaults(Chunking(size=1000, overlap=0)),
         limits=DocumentLimits(10_000_000),
     )
     first = await anext(events)
@@ -239,7 +240,7 @@ async def test_a_piece_that_is_too_long_is_refused_before_anything_is_published(
         Generations(),
         blobs=MemoryBlobs(),
         cutters=Cutters(CodePointTokenizer()),
-        chunking=Chunking(size=10, overlap=2),
+        chunking=ChunkingDefaults(Chunking(size=10, overlap=2)),
         limits=DocumentLimits(10_000_000, 1_000_000),
     )
     with pytest.raises(Poison, match="begins at character 1,800,000 has more than 10 tokens"):
@@ -254,7 +255,7 @@ async def test_a_document_may_choose_its_separator_whatever_the_service_prefers(
         Generations(),
         blobs=MemoryBlobs(),
         cutters=Cutters(CodePointTokenizer()),
-        chunking=defaults,
+        chunking=ChunkingDefaults(defaults),
         limits=DocumentLimits(100),
     )
     (result,) = [result async for result in results]

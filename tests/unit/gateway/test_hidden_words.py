@@ -156,7 +156,7 @@ async def changed_world(seed: int) -> AsyncGenerator[HiddenWords]:
             if any(is_left(world, text, viewer) for text in world.texts):
                 await assert_hidden(world, viewer)
 
-    world.look = look
+    world.look_around = look
     async with world.at_work():
         for _ in range(CHANGES):
             await world.change()

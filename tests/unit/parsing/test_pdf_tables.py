@@ -23,8 +23,8 @@ def test_names_over_several_columns_are_joined_with_those_below() -> None:
 def test_a_table_that_goes_on_has_its_header_on_the_next_page() -> None:
     more = [[f"ship {number}", f"{number}", f"{number}.00"] for number in range(30)]
     first = line(60, 780, "Ships") + ruled([SHIPS[0], *more])
-    last = line(60, 780, "page 2") + ruled([["Late", "77", "1.00"]] * 2) + line(60, 40, "2")
-    text = pdf.text(drawn_pages(first, last)).text
+    second_page = line(60, 780, "page 2") + ruled([["Late", "77", "1.00"]] * 2) + line(60, 40, "2")
+    text = pdf.text(drawn_pages(first, second_page)).text
     assert text.endswith(f"{TABLE[:42]}\n| Late | 77 | 1.00 |\n| Late | 77 | 1.00 |\n\n2")
     blocks = [block for block in text.split("\n\n") if block.startswith("|")]
     assert len(blocks) > 2

@@ -20,6 +20,7 @@ from runtime.parsing.files import parse
 from runtime.parsing.routing import OWN_PARSERS
 from runtime.parsing.settings import ParserSettings
 from runtime.plugins.chunking import InstalledChunkers
+from services.chunker.domain.defaults import ChunkingDefaults
 from services.chunker.domain.plugin_spans import Offsets, plugin_spans, uncut_characters
 from services.chunker.handler import DocumentLimits, on_document_added
 from services.chunker.port import Cutters
@@ -83,7 +84,7 @@ async def cut(chunker: str, text: str = MINUTES, size: int = 20) -> list[ChunksC
         Generations(),
         blobs=MemoryBlobs(),
         cutters=Cutters(CodePointTokenizer(), InstalledChunkers()),
-        chunking=Chunking(size=100, overlap=0),
+        chunking=ChunkingDefaults(Chunking(size=100, overlap=0)),
         limits=DocumentLimits(1_000_000, 10),
     )
     return [event async for event in events if isinstance(event, ChunksCreated)]

@@ -50,10 +50,10 @@ async def test_a_picture_is_taken_at_once_and_becomes_a_document(
     assert (document["status"], document["metadata"]["recognized_pages"]) == ("pending", 1)
     [event] = added(harness)
     assert "Ada Lovelace" in (event.text or "")
-    known = (await send(api, "ships.png", data)).json()["track_id"]
+    second_track = (await send(api, "ships.png", data)).json()["track_id"]
 
     async def is_known() -> bool:
-        [document] = await track(api, known)
+        [document] = await track(api, second_track)
         return document["status"] == "pending"
 
     await until(is_known, "the document that is there already", seconds=120)

@@ -125,20 +125,20 @@ def seen_in(events: list[Event], viewer: Viewer) -> set[str]:
     """What the viewer sees by the rules as the page states them, while every text is left that any
     document ever had.
     """
-    said: dict[str, Access | None] = {}
+    newest_access: dict[str, Access | None] = {}
     texts: dict[str, list[Access | None]] = {}
     deleted_texts: dict[str, list[Access | None]] = {}
     for event in events:
         id = event.aggregate_id
         of_document = texts.setdefault(id, [])
         if isinstance(event, DocumentDeleted):
-            said.pop(id, None)
+            newest_access.pop(id, None)
             deleted_texts.setdefault(id, []).extend(texts.pop(id))
         elif isinstance(event, DocumentAdded):
-            said[id] = event.access or said.get(id)
-            of_document.append(said[id])
+            newest_access[id] = event.access or newest_access.get(id)
+            of_document.append(newest_access[id])
         elif isinstance(event, AccessChanged):
-            said[id] = event.access
+            newest_access[id] = event.access
             concerned = slice(-1, None) if event.newest_text_only else slice(None)
             of_document[concerned] = [event.access] * len(of_document[concerned])
     principals = {*viewer.principals, "everyone"}
