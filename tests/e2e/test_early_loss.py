@@ -36,16 +36,16 @@ def test_stores_lost_right_after_the_first_document_are_named_and_made_anew(tmp_
             shutil.rmtree(stack.folder / store)
         stack.up()
 
-        refused, examined = stack.run("ask", QUESTION), stack.run("doctor")
-        assert (refused.returncode, WAY_OUT in refused.stderr) == (3, True), (
-            f"{refused.stdout}\n{refused.stderr}"
+        outcome, examined = stack.run("ask", QUESTION), stack.run("doctor")
+        assert (outcome.returncode, WAY_OUT in outcome.stderr) == (3, True), (
+            f"{outcome.stdout}\n{outcome.stderr}"
         )
         assert (examined.returncode, WAY_OUT in examined.stdout) == (1, True), examined.stdout
 
         for store in LOST:
             stack.json("rebuild", store)
         answered = stack.json("rebuild", "all")
-        assert {name: one["same"] for name, one in answered["digests"].items()} == dict.fromkeys(
-            PROJECTIONS, True
-        )
+        assert {
+            name: digest["same"] for name, digest in answered["digests"].items()
+        } == dict.fromkeys(PROJECTIONS, True)
         assert stack.run("ask", QUESTION).returncode == 0

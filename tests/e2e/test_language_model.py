@@ -87,12 +87,12 @@ def test_a_refused_key_holds_documents_up_and_fails_none(
     counts = stack.counts()
     assert (counts["failed"], counts["partial"], counts["all"]) == (0, 0, COUNT)
     assert dead_letters(stack) == []
-    shown = until(lambda: tried_again(stack), stack.logs)
+    report = until(lambda: tried_again(stack), stack.logs)
     paused = rf"at 127\.0\.0\.1 is paused since 20\S+: 127\.0\.0\.1 {REFUSED}"
-    assert re.search(rf"^FAIL  {re.escape(CHAT_MODEL)} {paused}", shown, re.MULTILINE), shown
-    _, _, cause = shown.partition("are being tried again\n")
-    assert re.search(REFUSED, cause.splitlines()[0]), shown
-    assert WRONG_KEY not in shown
+    assert re.search(rf"^FAIL  {re.escape(CHAT_MODEL)} {paused}", report, re.MULTILINE), report
+    _, _, cause = report.partition("are being tried again\n")
+    assert re.search(REFUSED, cause.splitlines()[0]), report
+    assert WRONG_KEY not in report
     with stack.client() as client:
         answer = client.post("/query", json={"query": "Who is Ada Marlow?", "mode": "mix"})
     assert answer.status_code == 503
@@ -100,8 +100,8 @@ def test_a_refused_key_holds_documents_up_and_fails_none(
 
 
 def tried_again(stack: Stack) -> str | None:
-    shown = stack.run("doctor").stdout
-    return shown if "extractor: " in shown and "are being tried again" in shown else None
+    report = stack.run("doctor").stdout
+    return report if "extractor: " in report and "are being tried again" in report else None
 
 
 def test_a_good_key_lets_everything_through(corpus: dict[str, Any], stack: Stack) -> None:
@@ -138,9 +138,9 @@ def test_the_ledger_says_what_the_provider_counted(corpus: dict[str, Any], stack
     (embedding,) = [group for group in report["groups"] if group["name"] == "indexer"]
     assert (embedding["money"], embedding["unpriced"]) == (None, embedding["prompt"])
     assert embedding["prompt"] == embedding["calls"] * USAGE["total_tokens"] > 0
-    shown = stack.run("cost", "--by", "model").stdout
-    assert f"cached results saved {len(COPIES)} extractions" in shown
-    assert f"{EMBEDDING_MODEL}: {embedding['calls']} calls" in shown
+    costs = stack.run("cost", "--by", "model").stdout
+    assert f"cached results saved {len(COPIES)} extractions" in costs
+    assert f"{EMBEDDING_MODEL}: {embedding['calls']} calls" in costs
 
 
 def complete_report(stack: Stack, calls: int) -> dict[str, Any] | None:
@@ -164,13 +164,13 @@ def test_events_say_which_model_and_prompt_and_what_it_cost(
         for name in (first, first.removeprefix("copy-of-"))
         for event in history(stack, stack.json("status", name)["id"])
     ]
-    said = [event for event in events if event.type_name() == "EntitiesExtracted"]
-    assert {(event.model, event.prompt_version) for event in said} == {
+    extractions = [event for event in events if event.type_name() == "EntitiesExtracted"]
+    assert {(event.model, event.prompt_version) for event in extractions} == {
         (CHAT_MODEL, prompt_version(DEFAULT, gleaning=True))
     }
-    paid = [(event.usage.prompt, event.usage.completion) for event in said]
+    paid = [(event.usage.prompt, event.usage.completion) for event in extractions]
     assert paid == [(2 * PROMPT, 2 * COMPLETION)] * 2
-    assert sorted(event.cached for event in said) == [False, True]
+    assert sorted(event.cached for event in extractions) == [False, True]
     indexed = [event for event in events if event.type_name() == "VectorsIndexed"]
     assert {(event.model, event.dimension) for event in indexed} == {(EMBEDDING_MODEL, 64)}
 
@@ -181,18 +181,19 @@ def test_the_model_answers(corpus: dict[str, Any], stack: Stack, model: Language
     assert answer["llm_generated"] is True
     assert {reference["file_path"] for reference in answer["references"]} <= (TEXTS | COPIES).keys()
     assert (model.calls["keywords"], model.calls["answer"]) == (1, 1)
-    shown = stack.run("ask", "What did Ada Marlow do in Port Elm?", "--mode", "mix").stdout
-    assert ANSWER in shown
-    assert "[1] " in shown
+    answer = stack.run("ask", "What did Ada Marlow do in Port Elm?", "--mode", "mix").stdout
+    assert ANSWER in answer
+    assert "[1] " in answer
     # Nothing has happened in between, so the second time costs nothing.
     assert (model.calls["keywords"], model.calls["answer"]) == (1, 1)
-    asked = until(lambda: charged(stack), stack.logs)
+    calls = until(lambda: charged(stack), stack.logs)
     assert {
-        name: (one["calls"], one["prompt"], one["completion"]) for name, one in asked.items()
+        name: (count["calls"], count["prompt"], count["completion"])
+        for name, count in calls.items()
     } == {
         "query-answer": (1, PROMPT, COMPLETION),
         "query-keywords": (1, PROMPT, COMPLETION),
-        "query-embedding": asked_embeddings(asked),
+        "query-embedding": asked_embeddings(calls),
     }
 
 
@@ -229,8 +230,8 @@ def test_with_high_effort_the_model_goes_from_name_to_name_and_pays_for_it(
     searched = " ".join(search for found in rounds for search in found["searches"])
     assert "Hanna Voss" in searched and "Salt Tower" in searched, searched
     assert '"progress": "using_tool", "detail": "find_text: ' in lines
-    shown = stack.run("ask", question, "--effort", "high", "--workspace", "hops")
-    assert "searched: find_text: " in shown.stdout + shown.stderr
+    outcome = stack.run("ask", question, "--effort", "high", "--workspace", "hops")
+    assert "searched: find_text: " in outcome.stdout + outcome.stderr
     assert model.calls["tools"] >= 3
 
     def paid() -> bool:
@@ -300,7 +301,7 @@ def test_a_comparison_pays_for_its_questions_and_the_ledger_has_it(
     assert made["answer"] == 1 and made["extract"] == 0
 
     def counted() -> bool:
-        calls = {name: one["calls"] for name, one in (charged(stack) or {}).items()}
+        calls = {name: count["calls"] for name, count in (charged(stack) or {}).items()}
         return calls.get("query-answer", 0) == paid.get("query-answer", {}).get("calls", 0) + 1
 
     until(counted, stack.logs)
@@ -352,8 +353,8 @@ def test_extraction_waits_for_a_budget_and_goes_on_when_it_is_raised(
     stack.add({"limited.txt": text}, "limited")
     stack.add({"unlimited.txt": text}, "unlimited")
     assert stack.settled(1, "unlimited")["processed"] == 1
-    shown = until(lambda: waiting(stack.run("status", *space).stdout), stack.logs)
-    assert "the budget of 0 tokens is spent" in shown
+    rows = until(lambda: waiting(stack.run("status", *space).stdout), stack.logs)
+    assert "the budget of 0 tokens is spent" in rows
     counts = stack.counts("limited")
     assert (counts["processing"], counts["failed"]) == (1, 0)
     assert model.calls["extract"] == before + 1
@@ -372,5 +373,5 @@ def test_extraction_waits_for_a_budget_and_goes_on_when_it_is_raised(
     assert stack.json("budget", "clear", "--yes", *space)["tokens"] is None
 
 
-def waiting(shown: str) -> str | None:
-    return shown if "parked" in shown else None
+def waiting(rows: str) -> str | None:
+    return rows if "parked" in rows else None

@@ -18,9 +18,11 @@ def order(api: httpx.Client, step: str, **body: Any) -> dict[str, Any]:
     assert ordered.status_code == 202, ordered.text
 
     def ended() -> bool:
-        last = api.get("/rebuild").json()["last"]
+        order = api.get("/rebuild").json()["last"]
         return (
-            last is not None and last["id"] == ordered.json()["id"] and last["state"] != "running"
+            order is not None
+            and order["id"] == ordered.json()["id"]
+            and order["state"] != "running"
         )
 
     until(ended, lambda: api.get("/rebuild").text)
@@ -29,8 +31,8 @@ def order(api: httpx.Client, step: str, **body: Any) -> dict[str, Any]:
 
 def generations(api: httpx.Client) -> dict[str, int]:
     return {
-        one["projection"]: one["generation"]
-        for one in api.get("/projections").json()["projections"]
+        row["projection"]: row["generation"]
+        for row in api.get("/projections").json()["projections"]
     }
 
 
@@ -47,18 +49,18 @@ def test_an_audit_is_ordered_and_a_backup_only_where_a_folder_is_named(
     assert ordered.status_code == 202, ordered.text
 
     def ended() -> dict[str, Any] | None:
-        last = api.get("/log/audit").json()["last"]
-        return last if last and last["id"] == ordered.json()["id"] and last["ended"] else None
+        audit = api.get("/log/audit").json()["last"]
+        return audit if audit and audit["id"] == ordered.json()["id"] and audit["ended"] else None
 
-    last = until(ended, lambda: api.get("/log/audit").text)
-    assert (last["state"], last["reason"], last["result"]["problems"]) == (
+    audit = until(ended, lambda: api.get("/log/audit").text)
+    assert (audit["state"], audit["reason"], audit["result"]["problems"]) == (
         "done",
         "before the upgrade",
         [],
     )
-    assert last["result"].keys() >= {"events", "last", "chained"}
-    refused = api.post("/log/backup", json={})
-    assert (refused.status_code, "BACKUP_DIR" in refused.text) == (409, True)
+    assert audit["result"].keys() >= {"events", "last", "chained"}
+    response = api.post("/log/backup", json={})
+    assert (response.status_code, "BACKUP_DIR" in response.text) == (409, True)
 
 
 def test_a_rebuild_is_ordered_watched_promoted_and_rolled_back_over_http(
@@ -102,19 +104,23 @@ def test_new_vectors_are_compared_with_the_live_ones_before_the_switch(
     assert stack.settled(1, "compared")["processed"] == 1
     before, questions = generations(api), tmp_path / "questions.txt"
     questions.write_text("Who rings the bell?\n", "utf-8")
-    refused = stack.run("rebuild", "vectors", "--compare", str(questions))
-    assert (refused.returncode, "rebuild start" in refused.stderr) == (2, True)
+    outcome = stack.run("rebuild", "vectors", "--compare", str(questions))
+    assert (outcome.returncode, "rebuild start" in outcome.stderr) == (2, True)
     compared = stack.json(
         "rebuild", "start", "vectors", "--compare", str(questions), "--workspace", "compared"
     )["compared"]
-    (asked,) = compared["questions"]
-    assert (compared["overlap"], asked["live"], [one["file_path"] for one in asked["new"]]) == (
+    (question,) = compared["questions"]
+    assert (
+        compared["overlap"],
+        question["live"],
+        [reference["file_path"] for reference in question["new"]],
+    ) == (
         1.0,
-        asked["new"],
+        question["new"],
         ["compared.txt"],
     )
-    assert (compared["same_answers"], asked["answers"]["same"]) == (1, True)
-    assert "Tom Elm rings the bell" in asked["answers"]["live"]
+    assert (compared["same_answers"], question["answers"]["same"]) == (1, True)
+    assert "Tom Elm rings the bell" in question["answers"]["live"]
     assert generations(api) == before
     stack.json("rebuild", "cleanup", "vectors")
 
@@ -142,7 +148,7 @@ def test_answers_that_differ_are_shown_on_both_sides(
         "answered",
     )
     compared = stack.json(*given)["compared"]
-    bell, bread = (one["answers"] for one in compared["questions"])
+    bell, bread = (question["answers"] for question in compared["questions"])
     assert (compared["same_answers"], bell["same"], bread["same"]) == (1, True, False)
     assert "Nell Oak sells bread" in bread["live"]
     assert "Nell Oak" not in bread["new"]
@@ -151,7 +157,9 @@ def test_answers_that_differ_are_shown_on_both_sides(
 
 def test_the_health_and_the_settings_of_a_stack_are_told(stack: Stack, api: httpx.Client) -> None:
     assert api.get("/doctor").json()["healthy"] is True
-    settings = {one["names"][0]: one["value"] for one in api.get("/settings").json()["settings"]}
+    settings = {
+        setting["names"][0]: setting["value"] for setting in api.get("/settings").json()["settings"]
+    }
     assert (settings["MAX_UPLOAD_SIZE"], settings["NEO4J_PASSWORD"]) == (
         "1000000",
         "(set, not shown)",

@@ -24,19 +24,21 @@ def find_and_read(stack: Stack, before: int) -> None:
     """Find a name to the letter, read its passage, and see how two entities are connected: now, and
     before the letters came.
     """
-    files = [each["file_path"] for each in stack.json("find", "ada marlow", *HERE)["passages"]]
+    files = [
+        passage["file_path"] for passage in stack.json("find", "ada marlow", *HERE)["passages"]
+    ]
     assert sorted(files) == ["letters.txt", "light.txt"]
-    shown = stack.run("find", "Ada Marlow", *HERE)
-    assert "letters.txt" in shown.stdout and "Ada Marlow" in shown.stdout
-    then = stack.json("find", "Ada Marlow", "--as-of", str(before), *HERE)["passages"]
-    assert [each["file_path"] for each in then] == ["light.txt"]
-    chunk = then[0]["chunk_id"]
+    found_lines = stack.run("find", "Ada Marlow", *HERE)
+    assert "letters.txt" in found_lines.stdout and "Ada Marlow" in found_lines.stdout
+    passages = stack.json("find", "Ada Marlow", "--as-of", str(before), *HERE)["passages"]
+    assert [passage["file_path"] for passage in passages] == ["light.txt"]
+    chunk = passages[0]["chunk_id"]
     assert "Ada Marlow" in stack.run("read", chunk, "--as-of", str(before), *HERE).stdout
     ends = ("paths", "Ada Marlow", "Celia Stone")
     assert stack.json(*ends, *HERE)["length"] in (1, 2, 3, 4)
     assert "Ada Marlow" in stack.run(*ends, *HERE).stdout
-    refused = stack.run(*ends, "--as-of", str(before), *HERE)
-    assert refused.returncode == 2 and "Celia Stone" in refused.stderr
+    outcome = stack.run(*ends, "--as-of", str(before), *HERE)
+    assert outcome.returncode == 2 and "Celia Stone" in outcome.stderr
 
 
 def test_what_was_done_is_shown_and_taken_back(stack: Stack) -> None:
@@ -45,27 +47,30 @@ def test_what_was_done_is_shown_and_taken_back(stack: Stack) -> None:
     before, early = place(stack), stack.digest(WORKSPACE)
     stack.add(SECOND, WORKSPACE)
     assert stack.settled(2, WORKSPACE)["processed"] == 2
-    changed = stack.json("diff", str(before), *HERE)
-    assert [(one["id"] != "", one["change"]) for one in changed["documents"]] == [
+    difference = stack.json("diff", str(before), *HERE)
+    assert [(document["id"] != "", document["change"]) for document in difference["documents"]] == [
         (True, "appeared")
     ]
     assert "Celia Stone" in {
-        one["name"] for one in changed["entities"] if one["change"] == "appeared"
+        entity["name"] for entity in difference["entities"] if entity["change"] == "appeared"
     }
-    told = stack.json("history", "Ada Marlow", *HERE)
-    assert told["exists"] and {one["file_path"] for one in told["events"]} == {
+    history = stack.json("history", "Ada Marlow", *HERE)
+    assert history["exists"] and {event["file_path"] for event in history["events"]} == {
         "light.txt",
         "letters.txt",
     }
-    assert all(one["chunk_id"] and one["effect"] == "counts" for one in told["events"])
+    assert all(event["chunk_id"] and event["effect"] == "counts" for event in history["events"])
     assert "letters.txt" in stack.run("history", "Ada Marlow", *HERE).stdout
 
     question = ("ask", "Who answered Ada Marlow from Tide Mill?", *HERE)
     sources = {
-        one["file_path"] for one in stack.json(*question, "--as-of", str(before))["references"]
+        reference["file_path"]
+        for reference in stack.json(*question, "--as-of", str(before))["references"]
     }
     assert sources <= {"light.txt"}
-    assert "letters.txt" in {one["file_path"] for one in stack.json(*question)["references"]}
+    assert "letters.txt" in {
+        reference["file_path"] for reference in stack.json(*question)["references"]
+    }
 
     find_and_read(stack, before)
 
@@ -87,10 +92,12 @@ def test_what_was_done_is_shown_and_taken_back(stack: Stack) -> None:
     outcome = stack.json("undo", str(deletion["sequence"]), "--yes", *HERE)
     assert outcome["event_type"] == "DocumentAdded"
     until(lambda: stack.digest(WORKSPACE) == digest, stack.logs)
-    then = stack.json("digest", "--as-of", str(before), *HERE)
-    assert {**then, "sequence": None} == {**early, "sequence": None} and then["sequence"] == before
+    digest = stack.json("digest", "--as-of", str(before), *HERE)
+    assert {**digest, "sequence": None} == {**early, "sequence": None} and digest[
+        "sequence"
+    ] == before
     checked = stack.json("rebuild", "check", *HERE)
-    assert all(one["same"] for one in checked["digests"].values())
+    assert all(digest["same"] for digest in checked["digests"].values())
     again = stack.run("undo", str(deletion["sequence"]), "--yes", *HERE)
     assert (again.returncode, "again since" in again.stderr) == (2, True)
 

@@ -26,9 +26,9 @@ def fail(stack: Stack, document: str, text: str) -> dict[str, Any]:
     publish_added(stack, added(document, "retries", data=body), document, "retries")
     until(lambda: status(stack, document) == "failed", stack.logs)
     return next(
-        each
-        for each in stack.json("dead", "list", "--stage", "chunker")
-        if f".{document}." in each["subject"]
+        letter
+        for letter in stack.json("dead", "list", "--stage", "chunker")
+        if f".{document}." in letter["subject"]
     )
 
 
@@ -44,7 +44,9 @@ def store(stack: Stack, text: str) -> None:
 
 def status(stack: Stack, document: str) -> str | None:
     with stack.service("retries") as service:
-        return next((each.status for each in service.all_documents() if each.id == document), None)
+        return next(
+            (record.status for record in service.all_documents() if record.id == document), None
+        )
 
 
 def names(stack: Stack, document: str) -> list[str]:
@@ -56,9 +58,9 @@ def test_a_dead_letter_is_shown_and_redriven_after_its_cause_is_mended(stack: St
     letter = fail(stack, "redriven", text)
     number = str(letter["number"])
     assert "is not in KB_BLOBS" in letter["reason"]
-    shown = stack.json("dead", "show", number)
-    assert '"document_id": "redriven"' in shown["data"]
-    assert (shown["stage"], shown["sequence"]) == ("chunker", letter["sequence"])
+    details = stack.json("dead", "show", number)
+    assert '"document_id": "redriven"' in details["data"]
+    assert (details["stage"], details["sequence"]) == ("chunker", letter["sequence"])
     store(stack, text)
     outcome = stack.json("dead", "redrive", number, "--yes", "--reason", "the text is there now")
     assert outcome == {"redriven": [letter["number"]], "obsolete": []}
@@ -84,8 +86,8 @@ def test_a_dead_letter_is_redriven_and_dropped_over_http(stack: Stack) -> None:
         base_url=f"{stack.state.api}/operations", headers={"X-Workspace": "retries"}
     ) as api:
         listed = {
-            each["number"]: each
-            for each in api.get("/dead_letters?stage=chunker").json()["dead_letters"]
+            letter["number"]: letter
+            for letter in api.get("/dead_letters?stage=chunker").json()["dead_letters"]
         }
         assert '"document_id": "rung"' in api.get(f"/dead_letters/{first['number']}").json()["data"]
         redriven = api.post(
@@ -94,7 +96,7 @@ def test_a_dead_letter_is_redriven_and_dropped_over_http(stack: Stack) -> None:
         dropped = api.post("/dead_letters/drop", json={"numbers": [second["number"]]}).json()[
             "dropped"
         ]
-        rest = [each["number"] for each in api.get("/dead_letters").json()["dead_letters"]]
+        rest = [letter["number"] for letter in api.get("/dead_letters").json()["dead_letters"]]
         until(lambda: api.get("/projections").json()["projections"][0]["lag"] == 0, stack.logs)
     assert redriven == {"redriven": [first["number"]], "obsolete": []}
     assert dropped == [listed[second["number"]]]
@@ -108,10 +110,12 @@ def test_what_fails_again_is_a_new_dead_letter(stack: Stack) -> None:
     stack.json("dead", "redrive", str(letter["number"]), "--yes")
     until(lambda: names(stack, "still-bad").count("StageFailed") == 2, stack.logs)
     until(lambda: status(stack, "still-bad") == "failed", stack.logs)
-    (again,) = [each for each in stack.json("dead", "list") if ".still-bad." in each["subject"]]
+    (again,) = [
+        letter for letter in stack.json("dead", "list") if ".still-bad." in letter["subject"]
+    ]
     assert again["number"] > letter["number"]
-    asked = stack.run("dead", "drop", str(again["number"]))
-    assert asked.stdout.startswith(f"would drop {again['number']}: chunker")
+    outcome = stack.run("dead", "drop", str(again["number"]))
+    assert outcome.stdout.startswith(f"would drop {again['number']}: chunker")
     assert again in stack.json("dead", "list")
     assert stack.json("dead", "drop", str(again["number"]), "--yes")["dropped"] == [again]
     assert again not in stack.json("dead", "list")

@@ -58,8 +58,8 @@ async def test_a_document_is_added_with_what_it_supersedes(
     answer = (await api.post("/documents/text", json={**text, "validity": validity})).json()
     (document,) = answer["documents"]
     await projected(harness)
-    shown = (await api.get(f"/documents/{document['id']}/validity")).json()
-    assert (shown["supersedes"], shown["is_stated"]) == (["policy.md"], False)
+    validity = (await api.get(f"/documents/{document['id']}/validity")).json()
+    assert (validity["supersedes"], validity["is_stated"]) == (["policy.md"], False)
     # The same text that says nothing of it adds nothing; one that says something else does.
     assert (await api.post("/documents/text", json=text)).json()["status"] == "duplicated"
     other = {**text, "validity": {"authority": 1}}
@@ -131,13 +131,13 @@ async def test_what_names_suggest_is_decided_by_people_and_not_proposed_again(
     assert await decide(second, first, True) == 200
     assert await decide(third, second, False) == 200
     assert (await api.get(proposals)).json()["proposals"] == []
-    shown = (await api.get(f"/documents/{second}/validity")).json()
-    assert (shown["supersedes"], shown["valid_from"]) == ([first], "2026-05-01T00:00:00Z")
-    shown = (await api.get(f"/documents/{third}/validity")).json()
-    assert (shown["supersedes"], shown["coexists_with"]) == ([], [second])
+    validity = (await api.get(f"/documents/{second}/validity")).json()
+    assert (validity["supersedes"], validity["valid_from"]) == ([first], "2026-05-01T00:00:00Z")
+    validity = (await api.get(f"/documents/{third}/validity")).json()
+    assert (validity["supersedes"], validity["coexists_with"]) == ([], [second])
     # The other decision takes the first one back.
     assert await decide(second, first, False) == 200
-    shown = (await api.get(f"/documents/{second}/validity")).json()
-    assert (shown["supersedes"], shown["coexists_with"]) == ([], [first])
+    validity = (await api.get(f"/documents/{second}/validity")).json()
+    assert (validity["supersedes"], validity["coexists_with"]) == ([], [first])
     assert await decide("none", first, True) == 404
     assert await decide(second, second, True) == 422

@@ -38,13 +38,13 @@ async def test_three_spellings_are_joined_to_the_last() -> None:
     harness = await three_spellings()
     async with merger(harness), client(harness.app()) as api:
         answer = await api.get("/graph/aliases/proposals", params={"rule": "spelling"})
-        proposals = [AliasProposal.model_validate(each) for each in answer.json()]
-        assert [(each.name, each.entity) for each in proposals] == [
+        proposals = [AliasProposal.model_validate(row) for row in answer.json()]
+        assert [(proposal.name, proposal.entity) for proposal in proposals] == [
             ("PORT ELM", "Port Elm"),
             ("Port-Elm", "Port Elm"),
             ("Port-Elm", "PORT ELM"),
         ]
-        assert [await accept(api, each) for each in without_chains(proposals)] == [200, 200]
+        assert [await accept(api, proposal) for proposal in without_chains(proposals)] == [200, 200]
         assert await accept(api, proposals[-1]) == 404  # as they stand, one entity is gone by now
         assert (await api.get("/graph/label/list")).json() == ["Port Elm"]
         assert (await api.get("/graph/aliases/proposals")).json() == []
@@ -52,11 +52,11 @@ async def test_three_spellings_are_joined_to_the_last() -> None:
 
 def test_a_chain_leads_to_the_entity_that_is_left() -> None:
     chain = [proposal("b", "c"), proposal("a", "b"), proposal("c", "d"), proposal("e", "a")]
-    assert [(each.name, each.entity) for each in without_chains(chain)] == [
+    assert [(proposal.name, proposal.entity) for proposal in without_chains(chain)] == [
         ("b", "c"),
         ("a", "c"),
         ("c", "d"),
         ("e", "d"),
     ]
     circle = [proposal("a", "b"), proposal("b", "a"), proposal("a", "c")]
-    assert [(each.name, each.entity) for each in without_chains(circle)] == [("a", "b")]
+    assert [(proposal.name, proposal.entity) for proposal in without_chains(circle)] == [("a", "b")]

@@ -66,7 +66,7 @@ def test_what_differs_in_form_alone_is_the_same(
     ids=lambda names: " ".join(name for name, _ in names),
 )
 def test_what_may_mean_two_things_stays_apart(names: list[tuple[str, str]]) -> None:
-    assert list(same_names(Named(*each) for each in names)) == []
+    assert list(same_names(Named(*values) for values in names)) == []
 
 
 def test_a_plural_that_loses_its_singular_is_joined_once_more() -> None:
@@ -137,10 +137,12 @@ def joined_log(dice: Random) -> tuple[Log, Log]:
 def taken_back(decisions: Log) -> Log:
     return [
         delivered(
-            GraphEdited(operation="undo_alias", names=each.event.names, target=each.event.target),
+            GraphEdited(
+                operation="undo_alias", names=decision.event.names, target=decision.event.target
+            ),
             200 + place,
         )
-        for place, each in enumerate(decisions)
+        for place, decision in enumerate(decisions)
     ]
 
 

@@ -40,10 +40,10 @@ def test_a_name_with_two_addresses_is_listened_on_at_both(monkeypatch: pytest.Mo
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: result)
     sockets = listening_sockets("both", 0)
     try:
-        assert [one.getsockname()[0] for one in sockets] == ["127.0.0.1", "127.0.0.2"]
+        assert [listener.getsockname()[0] for listener in sockets] == ["127.0.0.1", "127.0.0.2"]
     finally:
-        for one in sockets:
-            one.close()
+        for listener in sockets:
+            listener.close()
 
 
 def test_a_port_in_use_is_a_fault_of_the_configuration() -> None:
@@ -132,5 +132,5 @@ async def test_a_process_that_is_gone_or_does_not_read_is_passed_over(
                 assert receive_connection(theirs, got.append)
                 await asyncio.sleep(0)
     dealer.close()
-    for one in got:
-        one.close()
+    for connection in got:
+        connection.close()
