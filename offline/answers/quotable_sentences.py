@@ -128,7 +128,8 @@ class _Reader:
         self.row = -1
         self.read(section.text)
 
-    def read(self, text: str) -> None:
+    def read(self, text: str, *, is_prose: bool = False) -> None:
+        """Read sentences; `is_prose` says of indented lines that they were found to be prose."""
         has_fence = "```" in text or "~~~" in text
         end = 0
         code: list[str] = []
@@ -136,22 +137,26 @@ class _Reader:
             if sentence.code:
                 code += [] if has_fence else [sentence.text]
                 continue
-            self._end_code(code)
+            self._end_code(code, is_prose=is_prose)
             self._take(
                 text, sentence, apart=_BLANK_LINE.search(text, end, sentence.start) is not None
             )
             end = sentence.end
-        self._end_code(code)
+        self._end_code(code, is_prose=is_prose)
 
-    def _end_code(self, code: list[str]) -> None:
+    def _end_code(self, code: list[str], *, is_prose: bool) -> None:
         """Read indented lines as prose if they are prose."""
         lines = [*code]
         code.clear()
         words = " ".join(lines).split()
-        if len(words) > 5 and sum(
+        if len(words) <= 5 or sum(
             _PROSE_WORD.fullmatch(word) is not None for word in words
-        ) >= _PROSE * len(words):
-            self.read("\n\n" + "\n".join(line.strip() for line in lines))
+        ) < _PROSE * len(words):
+            return
+        if is_prose:  # such as `The ::= sign …`, which looks like code wherever it stands
+            self._take_sentence(" ".join(words), apart=True)
+        else:
+            self.read("\n\n" + "\n".join(line.strip() for line in lines), is_prose=True)
 
     def _take(self, text: str, sentence: Sentence, *, apart: bool) -> None:
         start = text.rfind("\n", 0, sentence.start) + 1

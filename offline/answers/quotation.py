@@ -3,8 +3,8 @@ best first.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from offline.answers.quotable_sentences import BULLET, Quotable
 from offline.answers.relevance import terms
@@ -46,6 +46,8 @@ class Candidate:
     passage: int
     place: int
     reference: str
+    others: tuple[str, ...] = ()
+    """Ids of other documents that say the same in equal words."""
 
     @property
     def part(self) -> Quotable:
@@ -93,8 +95,8 @@ class Candidate:
 
 
 def candidates(passages: Iterable[tuple[str, Sequence[Quotable]]]) -> list[Candidate]:
-    """Return the parts of these passages that may be quoted, each text once; a passage is given
-    with its reference.
+    """Return the parts of these passages that may be quoted, each text once, with all documents
+    that say it; a passage is given with its reference.
     """
     by_text: dict[str, dict[str, Candidate]] = {}
     for rank, (reference, parts) in enumerate(passages):
@@ -102,11 +104,20 @@ def candidates(passages: Iterable[tuple[str, Sequence[Quotable]]]) -> list[Candi
             if not _may_be_quoted(part):
                 continue
             by_key = by_text.setdefault(part.text.lower(), {})
+            if part.key in by_key:
+                by_key[part.key] = _also_in(by_key[part.key], reference)
             if part.key not in by_key and (part.key or not by_key):
                 by_key.pop("", None)  # a passage that begins below a key has the part without it
                 by_key[part.key] = Candidate(parts, rank, place, reference)
     all_candidates = [candidate for by_key in by_text.values() for candidate in by_key.values()]
     return [candidate for candidate in all_candidates if not _is_cut(candidate, all_candidates)]
+
+
+def _also_in(candidate: Candidate, reference: str) -> Candidate:
+    """Return the candidate as one that this document says, too."""
+    if reference in (candidate.reference, *candidate.others):
+        return candidate
+    return replace(candidate, others=(*candidate.others, reference))
 
 
 def _is_cut(candidate: Candidate, all_candidates: Sequence[Candidate]) -> bool:
@@ -127,7 +138,7 @@ def _may_be_quoted(part: Quotable) -> bool:
 
 def quotation(question: str, best: Sequence[Candidate]) -> str:
     """Return the candidates, the best first, with what they need to be understood and with their
-    references.
+    references. What several documents say in equal words is cited with all of them.
 
     What is of one passage stands together in the order of the passage. Lists are whole where the
     question is about the list; a sentence that refers to the one before it comes with that one.
@@ -144,7 +155,10 @@ def quotation(question: str, best: Sequence[Candidate]) -> str:
         (holders[passage], _unquoted(holders[passage].parts, at, quoted_texts))
         for passage, at in places.items()
     ]
-    return "\n\n".join(_paragraph(parts, holder.reference) for holder, parts in groups if parts)
+    others = {candidate.part.text: candidate.others for candidate in best}
+    return "\n\n".join(
+        _paragraph(parts, holder.reference, others) for holder, parts in groups if parts
+    )
 
 
 def _unquoted(
@@ -219,18 +233,28 @@ def _asks_list(question: str, part: Quotable) -> bool:
     ) > len(question_terms & terms(part.text))
 
 
-def _paragraph(parts: Sequence[Quotable], reference: str) -> str:
-    cite = f" [{reference}]" if reference else ""
-    return "".join(_joined(parts)) + cite
-
-
-def _joined(parts: Sequence[Quotable]) -> Iterator[str]:
-    """Yield the parts, each entry after the key that heads it."""
-    key = ""
+def _paragraph(
+    parts: Sequence[Quotable], reference: str, others: Mapping[str, Sequence[str]]
+) -> str:
+    """Return the parts as text, each run of those with the same documents followed by these;
+    `others` has the further documents by text.
+    """
+    text = ""
     for number, part in enumerate(parts):
-        if number:
-            yield "\n" if part.item or parts[number - 1].item or part.key != key else " "
-        if part.key and part.key != key and not _NUMBERED.match(part.key):
-            yield f"{part.key}: "
-        key = part.key
-        yield part.text
+        text += _between(parts[number - 1] if number else None, part) + part.text
+        following = parts[number + 1] if number + 1 < len(parts) else None
+        references = (reference, *others.get(part.text, ()))
+        if following is None or references != (reference, *others.get(following.text, ())):
+            text += "".join(f" [{cited}]" for cited in references if cited)
+    return text
+
+
+def _between(before: Quotable | None, part: Quotable) -> str:
+    """Return what stands before a part: a blank or a line break, and the key that heads it."""
+    key = before.key if before else ""
+    has_key = bool(part.key) and part.key != key and not _NUMBERED.match(part.key)
+    heading = f"{part.key}: " if has_key else ""
+    if before is None:
+        return heading
+    stands_apart = part.item or before.item or part.is_row or before.is_row or part.key != key
+    return ("\n" if stands_apart else " ") + heading

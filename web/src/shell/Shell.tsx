@@ -25,6 +25,9 @@ const PAGES = [
   { id: "operations", icon: Settings2, isForAll: false },
 ] as const;
 
+/** Places that belong to a page and do not stand below its address. */
+const PLACES_BELOW: Record<string, RegExp> = { documents: /^\/[^/]+\/(bin|succession)$/, ask: /^\/[^/]+\/receipts(\/|$)/ };
+
 function Account() {
   const texts = useTexts();
   const { name } = usePrincipal();
@@ -63,7 +66,7 @@ export function Shell({ title }: { title: string }) {
         <WorkspaceMenu />
         <nav aria-label={texts.nav.label}>
           {PAGES.filter(({ isForAll }) => isForAll || seesAllDocuments).map(({ id, icon: Icon }) => (
-            <NavLink key={id} to={`/${workspace}/${id}`}>
+            <NavLink key={id} to={`/${workspace}/${id}`} className={({ isActive }) => (isActive || PLACES_BELOW[id]?.test(pathname) ? "active" : "")}>
               <Icon size={17} aria-hidden />
               <span>{texts.nav[id]}</span>
             </NavLink>

@@ -157,9 +157,10 @@ export const en = {
       "Drop files anywhere on this page, or add some. They are cut into passages, names and relations are found in them, and then you can ask.",
     emptyFilter: "No document has this status.",
     sample: "Add a small example",
+    sampleReady: "The example is read. Ask it something:",
     noModel: "No language model is set",
-    noModelText:
-      "Names are found by rules, and answers are quotations. Set LLM_BASE_URL, LLM_MODEL and LLM_API_KEY (or OPENAI_API_KEY) and start the service again to have a model read and write.",
+    noModelText: "Names are found by rules, and answers are quotations.",
+    chooseModel: "Choose a language model",
     search: "Find a document by its name",
     nothingFound: "No document has this in its name.",
     secondsLeft: (n: number) => `all done in about ${time(n)}`,

@@ -137,9 +137,10 @@ export const zh: Texts = {
     emptyText: "将文件拖放到页面任意位置，或点击添加。系统会切分文本、找出名称和关系，然后您就可以提问。",
     emptyFilter: "没有此状态的文档。",
     sample: "添加一个小示例",
+    sampleReady: "示例已读取，可以向它提问：",
     noModel: "未设置语言模型",
-    noModelText:
-      "名称按规则识别，答案为原文引用。设置 LLM_BASE_URL、LLM_MODEL 和 LLM_API_KEY（或 OPENAI_API_KEY）并重启服务，即可由模型阅读和撰写。",
+    noModelText: "名称按规则识别，答案为原文引用。",
+    chooseModel: "选择语言模型",
     search: "按名称查找文档",
     nothingFound: "没有名称中包含它的文档。",
     secondsLeft: (n) => `约 ${time(n)}后全部完成`,

@@ -17,6 +17,14 @@ def test_sentences_are_quoted_without_headings_and_code() -> None:
     assert texts(text) == ["The Grey Gull is slow.", "She is old.", "- a bullet"]
 
 
+def test_prose_that_begins_like_a_line_of_code_is_quoted() -> None:
+    prose = "The ::= sign must stand apart from whatever is written on both sides."
+    assert texts(f"{prose}\n\nIt stands for is.\n\nNode ::= {{a, b}}") == [
+        prose,
+        "It stands for is.",
+    ]
+
+
 def test_a_row_says_what_its_cells_mean() -> None:
     text = (
         "Crew:\n\n| Sailor | Ship |\n| --- | :-: |\n| Ruth Thorn | Grey \\| Gull |\n"

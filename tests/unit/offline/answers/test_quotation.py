@@ -137,3 +137,25 @@ def test_the_second_sentence_of_an_item_comes_with_the_first() -> None:
     parts = quotable("- **ATO** - Authority to Operate. It is a sign-off.\n- **Dev** - A coder.")
     answer = quotation("What is an ATO?", candidates([("1", parts)])[:1])
     assert answer == "- **ATO** - Authority to Operate.\nIt is a sign-off. [1]"
+
+
+def test_what_several_documents_say_in_equal_words_is_cited_with_all_of_them() -> None:
+    text = "The ferry sails at nine."
+    passages = [
+        ("1", f"{text} Dogs travel free."),
+        ("2", text),
+        ("2", f"Note.\n\n{text}"),
+        ("3", "x"),
+    ]
+    result = candidates((reference, quotable(of)) for reference, of in passages)
+    best = [candidate for candidate in result if candidate.part.text == text]
+    assert quotation("When does the ferry sail?", best) == (
+        "The ferry sails at nine. [1] [2] Dogs travel free. [1]"
+    )
+
+
+def test_a_row_of_a_table_stands_on_a_line_of_its_own() -> None:
+    text = "| ship | tons |\n| --- | --- |\n| Elm Star | 12 |\n\nThe Elm Star sails to Grey Island."
+    assert quoted("How heavy is the Elm Star?", text, "tons", "sails") == (
+        "ship: Elm Star; tons: 12\nThe Elm Star sails to Grey Island. [1]"
+    )

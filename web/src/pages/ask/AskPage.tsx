@@ -15,6 +15,7 @@ import { ConversationsDialog } from "./ConversationsDialog";
 import { ofFilter, toFilter } from "./documentFilter";
 import { FilterFields } from "./FilterFields";
 import { EFFORTS, fromAddress, MODES, type Parameters, toQuestion } from "./parameters";
+import { SampleQuestions } from "./SampleQuestions";
 import { TurnView } from "./TurnView";
 import { inMode } from "./walks";
 
@@ -173,6 +174,7 @@ function Conversation({ workspace }: { workspace: string }) {
         {count === 0 && (
           <Empty icon={MessageCircleQuestion} title={texts.ask.empty}>
             <p>{texts.ask.emptyText}</p>
+            <SampleQuestions onAsk={ask} />
             <ModelNotice />
           </Empty>
         )}

@@ -140,8 +140,10 @@ export default function DocumentPage() {
             </Link>
             <OriginalButton document={document} />
           </header>
-          <Tags document={document} />
-          {mayWrite && <DocumentActions document={document} />}
+          <div className="toolbar apart">
+            <Tags document={document} />
+            {mayWrite && <DocumentActions document={document} />}
+          </div>
           <UploadList only={document.file_path} />
           {document.error_msg && <Notice kind="error">{document.error_msg}</Notice>}
           <Warnings of={document.warnings ?? []} />
@@ -166,7 +168,7 @@ export default function DocumentPage() {
             <TabPanel id="answers">
               <ReceiptList conditions={{ document: id }} />
             </TabPanel>
-            <TabPanel id="details">
+            <TabPanel id="details" className="stack">
               <Details document={document} />
               <DocumentAccess document={document} />
               <Validity id={id} />

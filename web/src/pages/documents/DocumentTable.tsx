@@ -7,8 +7,10 @@ import { useWorkspace } from "../../api/client";
 import { useMayWrite } from "../../api/principal";
 import { useTexts } from "../../texts";
 import { useFormat } from "../../ui/format";
+import { isMarkdown } from "../../ui/Prose";
 import { isUnderWay, StageBars, StatusBadge, WaitsFor } from "./Status";
 import { type Document, type Listing, PAGE_SIZE, type Sort } from "./useDocuments";
+import { plainSummary } from "./summary";
 import { tagsOf } from "./tags";
 import { type Surroundings, waitingFor } from "./waiting";
 
@@ -75,7 +77,7 @@ function Row({ index, place, document, surroundings, isSelected, onSelect }: Row
         <Link to={`/${workspace}/documents/${encodeURIComponent(document.id)}`} title={document.file_path}>
           {document.file_path}
         </Link>
-        <span className="summary">{document.content_summary}</span>
+        <span className="summary">{isMarkdown(document.file_path) ? plainSummary(document.content_summary) : document.content_summary}</span>
         {tags && (
           <span className="tags-of" title={tags}>
             <Tag size={12} aria-hidden /> <span className="hidden">{texts.document.tags}: </span>

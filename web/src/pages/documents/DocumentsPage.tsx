@@ -17,6 +17,7 @@ import { Erasure } from "./Erasure";
 import { FirstVisit } from "./FirstVisit";
 import { ModelNotice } from "./ModelNotice";
 import { TimeLeft } from "./TimeLeft";
+import { SampleReady } from "./SampleReady";
 import { UploadList } from "./UploadList";
 import { onAdded } from "./uploads";
 import {
@@ -156,8 +157,9 @@ export function DocumentsPage() {
       </header>
       <UploadList />
       {deleted.length > 0 && <Deleted ids={deleted} onDone={() => setDeleted([])} />}
-      {isEmpty ? <FirstVisit /> : null}
+      {isEmpty && <FirstVisit />}
       {isEmpty && <ModelNotice />}
+      <SampleReady total={counted(counts, "all")} />
       {documents.error && <Failure error={documents.error} retry={() => void documents.refetch()} />}
       {!isEmpty && (
         <div className="toolbar">

@@ -13,6 +13,9 @@ Every spring Ada Marsh and Ben Holt clean the great lens together.
   "ferry.md": `# The ferry
 
 The ferry Heron crosses from Port Elm to Grey Island twice a day. Its captain is Dora Lind, a sister of Ben Holt.
-Ada Marsh bought the Heron for the Harbour Office from Voss Shipyard in 1924.
+Ada Marsh bought the Heron from Voss Shipyard in 1924.
 `,
 };
+
+/** Questions that they answer: the second one only by going from the sister in one text to the office in another. */
+export const SAMPLE_QUESTIONS = ["Who built the lighthouse that Ben Holt keeps?", "Where does the brother of Dora Lind work?", "When was the Heron bought?"];

@@ -38,13 +38,20 @@ export const kindsIn = (graph: DrawnGraph) => [...new Set(graph.mapNodes((_, { f
 /** Colours that are told apart on light and dark ground, and by those who see red and green alike. */
 const PALETTE = ["#3d8fd1", "#e0903a", "#2fa38c", "#c95f9d", "#8a77d4", "#b59a1c", "#d3614e", "#5b9e3f", "#4fb3c9", "#97857a"];
 
+/** Of what is of no kind: it steps back behind what has one. */
+const PLAIN = "#9aa19d";
+const NO_KIND = new Set(["other", "unknown"]);
+
 export function colorOf(type: string, types: Map<string, string>): string {
   const known = types.get(type);
   if (known) return known;
-  const color = PALETTE[types.size % PALETTE.length] ?? "#888888";
+  const taken = [...types.keys()].filter((kind) => !isNoKind(kind)).length;
+  const color = isNoKind(type) ? PLAIN : (PALETTE[taken % PALETTE.length] ?? PLAIN);
   types.set(type, color);
   return color;
 }
+
+const isNoKind = (type: string) => NO_KIND.has(type.toLowerCase());
 
 export interface Part {
   nodes: { [key: string]: unknown }[];

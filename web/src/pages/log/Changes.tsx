@@ -133,7 +133,7 @@ export function Changes() {
   if (changes.error) return <Failure error={changes.error} retry={() => void refetch()} />;
   if (events.length === 0) return <Empty icon={ScrollText} title={texts.log.empty} />;
   return (
-    <div className="changes">
+    <div className="days">
       {byDay(events).map((day) => (
         <section key={day.start} aria-labelledby={`day-${day.start}`}>
           <header>

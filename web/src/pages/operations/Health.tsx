@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { CircleAlert, CircleCheck, CircleX } from "lucide-react";
+import { CircleCheck, CircleX, Info } from "lucide-react";
 import { BASE, data, useApi, useWorkspace } from "../../api/client";
 import { credentialHeaders } from "../../api/session";
 import { useTexts } from "../../texts";
@@ -7,7 +7,7 @@ import { Failure, Loading } from "../../ui/notices";
 import { Providers } from "./Providers";
 import { Services } from "./Services";
 
-const ICONS = { well: CircleCheck, note: CircleAlert, fault: CircleX };
+const ICONS = { well: CircleCheck, note: Info, fault: CircleX };
 
 interface Readiness {
   problems: Record<string, string>;

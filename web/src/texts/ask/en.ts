@@ -22,6 +22,7 @@ export const ask = {
   empty: "Ask the documents",
   emptyText:
     "Answers cite the passages they rest on: open a number to read the passage, and go from there to its place in the document.",
+  sampleQuestions: "Questions that the example answers",
   searching: "Searching…",
   steps: {
     extracting_keywords: "Reading the question…",

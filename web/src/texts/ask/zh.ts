@@ -22,6 +22,7 @@ export const ask: typeof english = {
   askOnceMore: "再次提问",
   empty: "向文档提问",
   emptyText: "答案会引用所依据的段落：点击编号阅读段落，并可跳转到它在文档中的位置。",
+  sampleQuestions: "示例能回答的问题",
   searching: "检索中…",
   steps: {
     extracting_keywords: "理解问题…",

@@ -82,6 +82,7 @@ export const operations = {
     summary: "Summing up",
     keyword: "Reading questions",
     query: "Answering",
+    vlm: "Describing figures",
   } as Record<string, string>,
   embedding: "Embedding",
   rerank: "Ordering passages",

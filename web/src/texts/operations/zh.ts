@@ -83,6 +83,7 @@ export const operations: typeof english = {
     summary: "归纳",
     keyword: "理解问题",
     query: "回答",
+    vlm: "描述图片",
   },
   embedding: "嵌入",
   rerank: "段落排序",
