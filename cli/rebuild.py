@@ -38,6 +38,7 @@ from runtime.errors import InvalidInput
 
 if TYPE_CHECKING:
     from contracts.graph import Projection
+    from contracts.partitions import LogPosition
     from operations.projections import RebuildRequest
     from operations.target import Target
 
@@ -209,7 +210,7 @@ def rebuild(
             embedding_dim,
             emptied_before=fresh,
             events_per_second=events_per_second,
-            until=_end(data, to_time or str(to_seq)) if to_seq or to_time else 0,
+            until=_end(data, to_time or str(to_seq)) if to_seq or to_time else None,
             reason=reason,
         )
         step = "accept_loss" if accept_loss else step
@@ -321,23 +322,23 @@ def _compared(
     )
 
 
-def _end(data: Data, point: str) -> int:
-    """Return the sequence of the log at which a rebuild is to stop. Raises InvalidInput where there
-    is none.
+def _end(data: Data, point: str) -> "LogPosition":
+    """Return the place in the log at which a rebuild is to stop. Raises InvalidInput where nothing
+    is before it.
     """
     from operations.command_bus import connect_bus  # noqa: PLC0415
     from operations.target import select_target  # noqa: PLC0415
     from runtime.bus.nats.log import NatsLog  # noqa: PLC0415
-    from runtime.bus.points import sequence_at  # noqa: PLC0415
+    from runtime.bus.points import position_at  # noqa: PLC0415
 
-    async def find() -> int:
+    async def find() -> "LogPosition":
         async with connect_bus(select_target(data).settings.nats_url) as bus:
-            return await sequence_at(NatsLog(bus), None, point)
+            return await position_at(NatsLog(bus), point)
 
-    sequence = asyncio.run(find())
-    if not sequence:
+    position = asyncio.run(find())
+    if not position.event_count:
         raise InvalidInput(f"the log had no event by {point}")
-    return sequence
+    return position
 
 
 def _run(

@@ -31,7 +31,7 @@ from operations.digest import Stores
 from operations.retries import retry_outages
 from runtime.bus.codec import decode
 from runtime.bus.port import Delivery, Log, Message
-from runtime.errors import InvalidInput, NewerVersion, Poison
+from runtime.errors import NewerVersion, Poison
 from runtime.replay import BoundedReplay, BulkReplay
 from services.chunker.replay import DescriptionReplay
 from services.extractor.replay import ExtractionReplay
@@ -80,8 +80,9 @@ class Replays:
 
 @dataclass
 class BulkLoad:
-    """Fills generations from the log, to its present end or to `until`. `decode` returns None for
-    what no projection has.
+    """Fills generations from the log, to its present end or no further than `until`.
+
+    `decode` returns None for what no projection has.
     """
 
     log: Log
@@ -93,8 +94,8 @@ class BulkLoad:
     report: Report
     events_per_second: int = 0
     """Events that are read a second at most; 0: as many as possible."""
-    until: int = 0
-    """The last sequence that is read; 0: that of the log."""
+    until: LogPosition | None = None
+    """The place up to which the log is read; None: its end."""
     workspace: str | None = None
     """The only workspace that is read; None: all."""
     position: LogPosition = field(default_factory=LogPosition.start)
@@ -114,10 +115,8 @@ class BulkLoad:
         """Fill the generations. What a killed run leaves is of no use."""
         end = await retry_outages(self.log.end)
         self.position = self.bounds_position = LogPosition.start(len(end.sequences))
-        if self.until:
-            if self.workspace is None and len(end.sequences) > 1:
-                raise InvalidInput("a sequence says how far one workspace is: name it")
-            end = end.up_to(self.until)
+        if self.until is not None:
+            end = end.common(self.until)
         replays = self.replays.of(self.targets)
         types = {event for replay in replays for event in replay.events}
         if bounded_replays := self.replays.bounded(self.targets):

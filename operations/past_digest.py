@@ -65,15 +65,16 @@ async def fold_digests(
     # Digests are about texts: which numbers stand for them does not matter, and none is paid for.
     embedder = LexicalEmbedder(2)
     stores = Stores(MemoryRows(), MemoryGraph(), MemoryVectors(embedder.model, embedder.dimension))
+    events = log if sequence else MemoryLog()
     work = Rebuild(
-        log if sequence else MemoryLog(),
+        events,
         MemoryLiveGenerations(),
         stores,
         embedder,
         PROJECTIONS,
         lambda _: None,
         settings,
-        until=sequence,
+        until=(await events.end()).up_to(sequence),
         workspace=workspace,
     )
     of_each = {

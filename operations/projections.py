@@ -9,6 +9,7 @@ from typing import Any, Literal
 from nats.aio.client import Client
 
 from contracts.graph import PROJECTIONS, Projection
+from contracts.partitions import LogPosition
 from contracts.topology import CHECKPOINTS_BUCKET
 from operations import checkpoints, embedding_model
 from operations.checkpoints import Checkpoints
@@ -81,8 +82,8 @@ class RebuildRequest:
     embedding_dim: int = 0
     events_per_second: int = 0
     """Events of the log that are read a second at most; 0: as many as possible."""
-    until: int = 0
-    """The last sequence of the log that `start` and `check` read; 0: that of the log."""
+    until: LogPosition | None = None
+    """The place up to which `start` and `check` read the log; None: its end."""
     emptied_before: bool = False
     """The stores were emptied before: there are no generations to go back to."""
     reason: str = ""

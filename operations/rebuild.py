@@ -79,8 +79,8 @@ class Rebuild:
     """Events that are read a second at most while the log is loaded; 0: as many as possible."""
     emptied_before: bool = False
     """The live generations were moved aside with their store: there is no way back to them."""
-    until: int = 0
-    """The last sequence that `fill` and `check` read; 0: that of the log."""
+    until: LogPosition | None = None
+    """The place up to which `fill` and `check` read the log; None: its end."""
     before_switch: Callable[[Generations], Awaitable[None]] | None = None
     """Called before filled generations go live; what it raises keeps them from it."""
     workspace: str | None = None
@@ -126,7 +126,7 @@ class Rebuild:
         """
         before = await self._begin()
         await self.load()
-        if not self.until:
+        if self.until is None:
             await self.catch_up()
         return await self.compare_with(workspace, before)
 

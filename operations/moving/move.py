@@ -30,7 +30,7 @@ from operations.target import Target
 from runtime.bus.nats.key_values import NatsLiveGenerations, NatsSharedValues
 from runtime.bus.nats.log import NatsLog
 from runtime.bus.nats.log_evidence import observe_log
-from runtime.bus.nats.log_streams import sole_stream
+from runtime.bus.nats.log_streams import log_streams
 from runtime.errors import ConfigurationError, InvalidInput
 from runtime.projections import rebuild_candidate, rebuild_lease
 from runtime.projections.embedding import EmbeddedVectors
@@ -40,6 +40,11 @@ from runtime.stores.documents.schema import CHECKPOINTS
 from runtime.stores.open import open_vectors
 from runtime.stores.port import Checkpoint
 from services.merger.settings import MergerSettings
+
+COMPLETE_TO = "complete_to"
+"""Key of the row that says how far in each partition of the log the other stores were filled:
+checkpoints only say how many events of all partitions a store has.
+"""
 
 Report = Callable[[dict[str, Any]], None]
 
@@ -64,12 +69,25 @@ class Sides:
     other_stores: Stores
     embedding: EmbeddedVectors
     log: str
-    """When the log's stream was created."""
+    """When the log's streams were created."""
+    partition_count: int = 1
 
-    async def position(self) -> int:
-        """Return the sequence up to which the other stores hold the live generations of this log; 0
-        if one does not.
+    async def position(self) -> LogPosition:
+        """Return the place up to which the other stores hold the live generations of this log; its
+        start if one does not.
         """
+        start = LogPosition.start(self.partition_count)
+        event_count = await self._event_count()
+        if self.partition_count == 1:
+            return LogPosition((event_count,))
+        row = (await self.other_stores.rows.get(CHECKPOINTS, [COMPLETE_TO])).get(COMPLETE_TO)
+        if row is None or row["log"] != self.log:
+            return start
+        position = LogPosition.of_stored(row["position"], self.partition_count)
+        return position if position.event_count <= event_count else start
+
+    async def _event_count(self) -> int:
+        """Return how many events of this log each of the other stores holds at least."""
         record = await schema.read(self.other_stores.rows)
         if any(record.is_owed(projection, self.live.of(projection)) for projection in PROJECTIONS):
             return 0
@@ -83,11 +101,14 @@ class Sides:
             for checkpoint in checkpoints
         )
 
-    async def record(self, sequence: int) -> None:
+    async def record(self, position: LogPosition) -> None:
         """Put the checkpoint into each of the other stores, and nowhere else."""
+        checkpoint = Checkpoint(position.event_count, self.log)
         for projection in PROJECTIONS:
             for part in watched_stores(projection, self.other_stores).parts.values():
-                await part.put_checkpoint(self.live.of(projection), Checkpoint(sequence, self.log))
+                await part.put_checkpoint(self.live.of(projection), checkpoint)
+        row = {"log": self.log, "position": position.stored}
+        await self.other_stores.rows.put(CHECKPOINTS, {COMPLETE_TO: row})
 
 
 async def plan(target: Target, request: Move) -> dict[str, Any]:
@@ -96,18 +117,20 @@ async def plan(target: Target, request: Move) -> dict[str, Any]:
     Raises what `move` raises.
     """
     async with _open(target, request.destination) as sides:
-        position = 0
-        destination_mark = mark_of(sides.log, addresses(request.destination))
-        if not await sides.other_stores.rows.missing() and not (position := await sides.position()):
-            await require_ours(sides.other_stores, destination_mark)
+        resumed_at = 0
+        if not await sides.other_stores.rows.missing():
+            resumed_at = (await sides.position()).event_count
+            if not resumed_at:
+                destination_mark = mark_of(sides.log, addresses(request.destination))
+                await require_ours(sides.other_stores, destination_mark)
         full_plan = await rebuild_candidate.plan(sides.bus, PROJECTIONS, request.events_per_second)
-        end = (await observe_log(sides.bus)).last_sequence
+        event_count = (await observe_log(sides.bus)).last_sequence
     return {
         "from": addresses(target.settings),
         "to": addresses(request.destination),
-        "events": max(0, end - position) if position else full_plan["events"],
-        "resumed_at": position,
-        "seconds": None if position else full_plan["seconds"],
+        "events": max(0, event_count - resumed_at) if resumed_at else full_plan["events"],
+        "resumed_at": resumed_at,
+        "seconds": None if resumed_at else full_plan["seconds"],
         "generations": {name: sides.live.of(name) for name in PROJECTIONS},
     }
 
@@ -170,7 +193,8 @@ async def _fill(
     await other_stores.rows.prepare()
     await other_stores.graph.prepare()
     position = await sides.position()
-    if not position:
+    resumed_at = position.event_count
+    if not resumed_at:
         await _begin(sides, request)
     await other_stores.vectors.prepare(sides.live.vectors)
     # Before the log is read: what was embedded or condensed once is not paid for again.
@@ -186,9 +210,9 @@ async def _fill(
         live_stores=present_stores,
         events_per_second=request.events_per_second,
         generations=sides.live,
-        position=LogPosition((position,)),
+        position=position,
     )
-    if not position:
+    if not resumed_at:
         for projection in PROJECTIONS:
             await schema.complete(other_stores.rows, projection, sides.live.of(projection))
         await work.load()
@@ -196,14 +220,13 @@ async def _fill(
         await copy_tables(present_stores.rows, other_stores.rows, ("embeddings",))
     await work.catch_up()
     _require_known_versions(work)
-    (complete_to,) = work.position.sequences
-    await sides.record(complete_to)
+    await sides.record(work.position)
     result = await work.compare_with(workspace, sides.live)
     differing = await _differing(sides, tell)
     return {
         **result,
-        "resumed_at": position,
-        "complete_to": complete_to,
+        "resumed_at": resumed_at,
+        "complete_to": work.position.event_count,
         "copied": copied_rows,
         **differing,
     }
@@ -232,7 +255,7 @@ async def _open(target: Target, destination: Settings) -> AsyncGenerator[Sides]:
     """Open both sides; create nothing."""
     async with open_as_is(target.settings) as old_stack, open_as_is(destination) as new_stack:
         bus = old_stack.client.jetstream()
-        await sole_stream(bus, "moving stores")
+        streams = await log_streams(bus)
         live = await (await NatsLiveGenerations.bind(bus)).live()
         async with old_stack.embeddings.of(live.vectors) as embedding:
             model = embedding.model
@@ -249,6 +272,7 @@ async def _open(target: Target, destination: Settings) -> AsyncGenerator[Sides]:
                     other_stores,
                     embedding,
                     (await observe_log(bus)).created_at,
+                    streams.count,
                 )
             finally:
                 await vectors.close()

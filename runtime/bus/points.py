@@ -4,7 +4,7 @@ import asyncio
 from datetime import UTC, datetime
 
 from contracts import subjects
-from contracts.partitions import first_sequence, partition_at
+from contracts.partitions import LogPosition, first_sequence, partition_at
 from runtime.bus.port import Log, Message
 from runtime.errors import InvalidInput
 
@@ -21,17 +21,32 @@ PARTS = 16
 """Parts of the log whose beginnings are looked at together, to find a time."""
 
 
-async def sequence_at(log: Log, workspace: str | None, point: str) -> int:
+async def sequence_at(log: Log, workspace: str, point: str) -> int:
     """Return the sequence of the workspace's newest event at that point; 0 for a time before the
     first.
 
-    None stands for all workspaces, of a log of one partition. A time without a zone is UTC; it
-    counts when the log took an event. Raises InvalidInput for anything else, and for a sequence
-    that the log has not reached. Raises Unavailable.
+    A time without a zone is UTC; it counts when the log took an event. Raises InvalidInput for
+    anything else, and for a sequence that the log has not reached. Raises Unavailable.
     """
-    if workspace is None:
-        return await _found(log, subjects.ALL, await log.last_sequence(), point)
     return await _found(log, subjects.of_workspace(workspace), await log.last(workspace), point)
+
+
+async def position_at(log: Log, point: str) -> LogPosition:
+    """Return the place in the whole log at that point: in each partition behind its newest event
+    then, whosever it is.
+
+    Raises as `sequence_at` does, and InvalidInput for a sequence where there are several
+    partitions: it says nothing of the others.
+    """
+    end = await log.end()
+    count = len(end.sequences)
+    if count > 1 and point.strip().isdecimal():
+        raise InvalidInput(
+            f"a sequence is a place in one of the {count} partitions of this log and says nothing "
+            "of the others: give a time such as 2026-03-01T12:00:00Z"
+        )
+    newest = (_found(log, subjects.ALL, sequence, point) for sequence in end.sequences)
+    return LogPosition.start(count).behind(await asyncio.gather(*newest))
 
 
 async def place_at(log: Log, workspace: str, point: str) -> int:

@@ -249,7 +249,10 @@ async def test_the_stack_goes_on_with_other_stores_that_were_filled_from_its_log
 def move(stack: Stack, file: str) -> None:
     """Move the stack to the stores of the file, look at it there, and stop it."""
     digest = stack.digest()
-    assert stack.json("rebuild", "all", "--to", file)["differing"] == {}
+    first_move = stack.json("rebuild", "all", "--to", file)
+    assert (first_move["differing"], first_move["resumed_at"]) == ({}, 0)
+    repeated_move = stack.json("rebuild", "all", "--to", file)
+    assert (repeated_move["events"], repeated_move["resumed_at"]) == (0, first_move["complete_to"])
     stack.down()
     started = stack.json("up", "--detach", "--stores", file)
     assert set(started["processes"]) == {

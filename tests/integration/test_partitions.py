@@ -22,7 +22,8 @@ from runtime.bus.nats.feed import NatsEventFeed
 from runtime.bus.nats.log import NatsLog
 from runtime.bus.nats.log_evidence import observe_log
 from runtime.bus.nats.mirrored_log import MirroredLog
-from runtime.errors import ConfigurationError
+from runtime.bus.points import position_at
+from runtime.errors import ConfigurationError, InvalidInput
 from services.merger.settings import MergerSettings
 from tests.support.events import added, sealed
 from tests.support.nats_server import BusServer, RunningNats, connected, until
@@ -145,6 +146,30 @@ async def test_a_feed_of_a_workspace_follows_its_partition_and_one_of_all_is_ref
     ):
         with pytest.raises(ConfigurationError, match="a log of 3 partitions"):
             await call
+
+
+async def test_a_rebuild_to_a_time_stops_there_in_each_partition(
+    partitioned: JetStreamContext,
+) -> None:
+    log = NatsLog(partitioned)
+    await publish_recorded(partitioned)
+    early = await log.end()
+    newest = [page[-1] async for page in log.read(page=1)]
+    last_time = max(message.published_at for message in newest)
+    for workspace in WORKSPACES:
+        await log.publish(sealed(added("late", "One more."), workspace=workspace))
+    assert await position_at(log, last_time.isoformat()) == early
+    assert await position_at(log, "now") == await log.end()
+    assert await position_at(log, "2020-01-01") == LogPosition.start(COUNT)
+    with pytest.raises(InvalidInput, match=r"3 partitions of this log .* give a time"):
+        await position_at(log, "5")
+    work = rebuild(partitioned, MemoryLiveGenerations())
+    work.until = early
+    await work.fill("w")
+    assert work.position == early
+    expected_digests = {key: value for key, value in DIGESTS.items() if key[1] != "status"}
+    actual_digests = await digests(work.stores, work.generations)
+    assert {key: actual_digests[key] for key in expected_digests} == expected_digests
 
 
 async def test_a_rebuild_reads_all_partitions_and_what_enters_any_of_them_later(

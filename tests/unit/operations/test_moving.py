@@ -10,7 +10,7 @@ from nats.js import JetStreamContext
 
 from cli.stack import describe_stack
 from contracts.graph import PROJECTIONS, Entity, Generations, Partition
-from contracts.partitions import LogPosition
+from contracts.partitions import LogPosition, first_sequence
 from embedded.addresses import service_addresses
 from embedded.data_folder import DataFolder, StackState
 from embedded.environment import settings_from
@@ -203,10 +203,11 @@ def test_every_table_is_replayed_copied_or_of_one_store_alone() -> None:
     assert replayed_tables | set(COPIED) | {"schema", "checkpoints"} == set(INDEXES)
 
 
-def both(target: Stores, log: str = "2026") -> Sides:
+def both(target: Stores, log: str = "2026", partition_count: int = 1) -> Sides:
     embedder = LexicalEmbedder(64)
     embedding = EmbeddedVectors(embedder, embedder, target.vectors)
-    return Sides(cast(JetStreamContext, None), Generations(1, 1, 1), target, target, embedding, log)
+    bus = cast(JetStreamContext, None)
+    return Sides(bus, Generations(1, 1, 1), target, target, embedding, log, partition_count)
 
 
 def work(log: MemoryLog, target: Stores, **fields: Any) -> Rebuild:
@@ -234,12 +235,12 @@ async def test_a_move_that_goes_on_has_the_digests_of_one_that_read_the_whole_lo
     first_run = work(log, target)
     await first_run.load()
     await first_run.catch_up()
-    assert await both(target).position() == 0
-    await both(target).record(first_run.position.event_count)
+    assert await both(target).position() == LogPosition.start()
+    await both(target).record(first_run.position)
     log.messages = full_log.messages
     position = await both(target).position()
-    assert position == first
-    again = work(log, target, position=LogPosition((position,)))
+    assert position == LogPosition((first,))
+    again = work(log, target, position=position)
     await again.catch_up()
     assert again.events == TOTAL - first
     assert await digests(target, Generations(1, 1, 1)) == DIGESTS
@@ -249,11 +250,24 @@ async def test_it_begins_anew_where_one_store_lost_its_checkpoint_or_has_that_of
     None
 ):
     target = stores()
-    await both(target).record(7)
-    assert await both(target).position() == 7
-    assert await both(target, log="2027").position() == 0
+    await both(target).record(LogPosition((7,)))
+    assert await both(target).position() == LogPosition((7,))
+    assert await both(target, log="2027").position() == LogPosition.start()
     await target.vectors.drop(1)
-    assert await both(target).position() == 0
+    assert await both(target).position() == LogPosition.start()
+
+
+async def test_of_several_partitions_it_knows_how_far_each_was_filled() -> None:
+    target = stores()
+    sides = both(target, partition_count=2)
+    start = LogPosition.start(2)
+    assert await sides.position() == start
+    position = start.behind([5, first_sequence(1) + 2])
+    await sides.record(position)
+    assert await sides.position() == position
+    assert await both(target, "2027", 2).position() == start
+    await target.vectors.drop(1)
+    assert await sides.position() == start
 
 
 async def test_emptied_stores_hold_nothing() -> None:
@@ -261,7 +275,7 @@ async def test_emptied_stores_hold_nothing() -> None:
     target = stores()
     first_run = work(log, target)
     await first_run.load()
-    await both(target).record(TOTAL)
+    await both(target).record(first_run.position)
     await target.rows.put(Table("answers", Partition("w", 0)), {"a": {"text": "x"}})
     await empty(target)
     await require_ours(target, MADE)

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from contracts.graph import PROJECTIONS
+from contracts.partitions import LogPosition
 from offline.embeddings.lexical import LexicalEmbedder
 from operations.digest import Stores
 from operations.past_digest import fold_digests
@@ -69,7 +70,7 @@ async def test_an_earlier_place_has_the_digests_of_a_log_that_ended_there(end: i
 
 async def test_a_rebuild_that_stopped_early_is_promoted_with_the_rest_of_the_log() -> None:
     log = recorded()
-    work = rebuild(log, until=50)
+    work = rebuild(log, until=LogPosition((50,)))
     result = await work.fill("w")
     assert work.position.stored == 50
     await work.promote(Candidate(result["generations"], work.position.stored, result["newer"]))
