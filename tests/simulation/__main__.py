@@ -6,12 +6,15 @@ import argparse
 import gc
 import logging
 import os
+import signal
 import sys
+import threading
 import time
 from collections import Counter
 from contextlib import nullcontext
 from dataclasses import asdict
 from functools import lru_cache
+from types import FrameType
 from unittest import mock
 
 import structlog
@@ -81,6 +84,7 @@ def _run(seeds: range, bug: str | None) -> tuple[int, Counter[str], int]:
 
     Returns how many failed, the sums of outcomes, and how many seeds have run.
     """
+    is_interrupted = _interruption()
     failures = 0
     totals = Counter[str]()
     seed_count = 0
@@ -97,23 +101,37 @@ def _run(seeds: range, bug: str | None) -> tuple[int, Counter[str], int]:
         embedded_once,
         PLANTED[bug]() if bug else nullcontext(),
     ):
-        try:
-            for seed in seeds:
-                failures += _fails(seed, loop, bug, totals)
-                seed_count += 1
-                if seed_count == FIRST_REPORT or seed_count % COLLECT == 0:
-                    print(
-                        f"{seed_count} of {len(seeds)} seeds, {failures} failed",
-                        file=sys.stderr,
-                        flush=True,
-                    )
-                if seed_count % COLLECT == 0:
-                    gc.collect()
-                if bug and failures:
-                    break
-        except KeyboardInterrupt:
-            print("interrupted", file=sys.stderr)
+        for seed in seeds:
+            failures += _fails(seed, loop, bug, totals)
+            seed_count += 1
+            if seed_count == FIRST_REPORT or seed_count % COLLECT == 0:
+                print(
+                    f"{seed_count} of {len(seeds)} seeds, {failures} failed",
+                    file=sys.stderr,
+                    flush=True,
+                )
+            if seed_count % COLLECT == 0:
+                gc.collect()
+            if bug and failures:
+                break
+            if is_interrupted.is_set():
+                print("interrupted", file=sys.stderr)
+                break
     return failures, totals, seed_count
+
+
+def _interruption() -> threading.Event:
+    """Return what a Ctrl-C sets, so that the seed under way is ended first; a second one ends all
+    at once.
+    """
+    is_interrupted = threading.Event()
+
+    def on_interrupt(number: int, frame: FrameType | None) -> None:
+        is_interrupted.set()
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    signal.signal(signal.SIGINT, on_interrupt)
+    return is_interrupted
 
 
 def _fails(seed: int, loop: SimulatedLoop, bug: str | None, totals: Counter[str]) -> bool:
