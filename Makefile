@@ -45,10 +45,10 @@ help: ## This list
 
 setup: $(VENV)/.dev $(VENV)/.web $(VENV)/.webui $(VENV)/.browser ## Everything for working on the project, in .venv
 
-demo: $(VENV)/.embedded $(VENV)/.web ## Add documents, watch them go through, ask a question (DOCS=path QUESTION="…")
+demo: $(VENV)/.java $(VENV)/.web ## Add documents, watch them go through, ask a question (DOCS=path QUESTION="…")
 	@$(BIN)/lightstream demo $(DOCS) $(if $(QUESTION),--question "$(QUESTION)")
 
-up: $(VENV)/.embedded $(VENV)/.web ## Start the stack in the background
+up: $(VENV)/.java $(VENV)/.web ## Start the stack in the background
 	@$(BIN)/lightstream up --detach
 
 down: $(VENV)/.embedded ## Stop it; the data stay
@@ -187,11 +187,14 @@ $(VENV)/.embedded: $(VENV)/.uv requirements/embedded.lock.txt pyproject.toml
 	@# What the distribution was called before: its modules would be found beside those of today.
 	@$(UV) pip uninstall --quiet --python $(BIN)/python lightstream
 	@$(INSTALL) --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(VENV)/.java: $(VENV)/.embedded embedded/servers/java_machine.py embedded/servers/java_classes.py
 	@echo "Loading the graph store's classes once for all its starts"
 	@$(BIN)/python -m embedded.servers.java_classes || true
 	@touch $@
 
-$(VENV)/.dev: $(VENV)/.embedded requirements/dev.lock.txt
+$(VENV)/.dev: $(VENV)/.embedded requirements/dev.lock.txt | $(VENV)/.java
 	@echo "Installing what tests and checks"
 	@$(INSTALL) $(WHEELS) -r requirements/dev.lock.txt
 	@touch $@

@@ -32,7 +32,7 @@ from embedded.processes import Process
 from embedded.programs import service_module
 from embedded.region import RegionLink, bus_link
 from embedded.release import enter_release
-from embedded.servers import arcadedb, milvus_lite, nats
+from embedded.servers import arcadedb, java_machine, milvus_lite, nats
 from embedded.servers.milvus_lite_indexes import IdIndexWatch
 from embedded.supervisor import ChildRecords, Report, supervise
 from runtime.bus.nats.connection import connected
@@ -222,6 +222,8 @@ async def _run_processes(
         services += [follower_process(folder.path, follows)] if follows else []
         async with supervise(services, records) as services_answer:
             await asyncio.gather(stores_answer(), services_answer())
+            if stores:
+                java_machine.write_class_cache_once()
             watch = BusWatch(bus, bus_url(state), _health_ports(state), report)
             # Of a mirror nobody can write to tell whether the bus takes anything.
             watching = nullcontext() if follows else in_background(watch.run())

@@ -17,6 +17,7 @@ from typing import TextIO
 from embedded.damage import find_truncated_graph_file, remove_lengths, write_lengths
 from embedded.processes import Process, listening
 from embedded.programs import import_path
+from embedded.servers.java_machine import CLASSES_VARIABLE, start_java_machine
 from runtime.errors import ConfigurationError, Unavailable
 
 DATABASE = "neo4j"
@@ -31,23 +32,6 @@ START_TIMEOUT = 120.0
 """Seconds until the Java machine must answer: 3 on an idle machine, over a minute on one with much
 else to do.
 """
-
-_JVM_ARGS = (
-    # A commit is on the disk before it is acknowledged; the server's default is not.
-    "-Darcadedb.txWalFlush=2",
-    # A page is read and written whole, and of a large graph each record is on another one: with its
-    # own pages of 64 and 256 KiB, 1.1 GB were written for 12,000 changes, with these a quarter.
-    "-Darcadedb.bucketDefaultPageSize=16384",
-    "-Darcadedb.indexDefaultPageSize=65536",
-    "-XX:+UseSerialGC",
-    # By itself it begins with a 64th of the machine's memory, all of which its first use fills, and
-    # gives a third of that to what lives shortly: it looks for garbage more often than it need.
-    "-Xms48m",
-    "-Xmn32m",
-    "-XX:TieredStopAtLevel=1",
-)
-CLASSES_VARIABLE = "ARCADEDB_CLASSES"
-"""Names the file to which the Java machine writes, when it ends, the classes that it loaded."""
 
 _PR_SET_PDEATHSIG = 1
 
@@ -112,14 +96,10 @@ def run(root: Path, http_port: int, bolt_port: int, password: str) -> None:
     import gc  # noqa: PLC0415
 
     import arcadedb_embedded  # noqa: PLC0415
-    from arcadedb_embedded.jvm import start_jvm  # noqa: PLC0415
 
     from embedded.servers.arcadedb_clock import take_over_clock  # noqa: PLC0415
 
-    recording = os.environ.get(CLASSES_VARIABLE)
-    start_jvm(
-        heap_size=os.environ.get("ARC_HEAP", "384m"), jvm_args=(*_JVM_ARGS, *_classes(recording))
-    )
+    start_java_machine()
     # Whenever the Java machine collects its garbage, JPype has Python collect all of its own, which
     # took a third of this process's CPU; and it makes none.
     gc.disable()
@@ -143,7 +123,7 @@ def run(root: Path, http_port: int, bolt_port: int, password: str) -> None:
     server.stop()
     write_lengths(root.parent)
     lock.close()
-    _end(recording)
+    _end()
 
 
 def _set_by_signals() -> threading.Event:
@@ -158,34 +138,16 @@ def _set_by_signals() -> threading.Event:
     return event
 
 
-def _end(recording: str | None) -> None:
+def _end() -> None:
     """End the process: with a Bolt connection open the Java machine would never let it end."""
     sys.stdout.flush()
-    if recording:
+    if os.environ.get(CLASSES_VARIABLE):
         import jpype  # noqa: PLC0415
 
         jpype.JClass("java.lang.System").exit(
             0
         )  # it writes its classes only when it ends by itself
     os._exit(0)
-
-
-def class_cache() -> Path:
-    """Where java_classes.py keeps the classes of the Java machine: with the installed jars that
-    they are of.
-    """
-    import arcadedb_embedded  # noqa: PLC0415
-
-    return Path(arcadedb_embedded.__file__).parent / "java-classes.aot"
-
-
-def _classes(recording: str | None) -> list[str]:
-    """Return the arguments by which the Java machine records its classes, or has them from the
-    cache.
-    """
-    if recording:
-        return [f"-XX:AOTCacheOutput={recording}"]
-    return [f"-XX:AOTCache={cache}"] if (cache := class_cache()).exists() else []
 
 
 def _check(password: str) -> None:

@@ -17,7 +17,8 @@ import pytest_asyncio
 
 from contracts.graph import Partition
 from embedded.processes import Process, free_port, listening
-from embedded.servers.arcadedb import USER, arcadedb, bolt_uri, class_cache
+from embedded.servers.arcadedb import USER, arcadedb, bolt_uri
+from embedded.servers.java_machine import class_cache
 from runtime.errors import ConfigurationError
 from runtime.stores.graph.neo4j.store import BoltGraph
 from tests.support.graph_stores import entity, relation, until

@@ -43,7 +43,7 @@ def receipt(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> dict[str,
     stack.settled(1, "never-erased")
     stack.settled(2, "erased")
     assert CANARY in ask_about_it(stack)
-    for name, size in (("gone", "200"), ("cut", "300")):
+    for name, size in (("gone", "1000"), ("cut", "900")):
         cut = ("branch", "create", name, "--chunk-size", size, "--yes", "--wait")
         assert stack.json(*cut, *HERE)["status_counts"] == {"processed": 2, "all": 2}
         assert stack.json("branch", "promote", name, *HERE)["promoted"] == name

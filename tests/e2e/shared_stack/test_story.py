@@ -4,6 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.support import commands
 from tests.support.stack import Stack, environment
 
 PROGRAM = Path(__file__).resolve().parents[3] / "docs/examples/story.py"
@@ -28,9 +29,20 @@ IN_ORDER = (
 )
 
 
-def test_the_story_is_told_to_its_end(stack: Stack) -> None:
+TOLD = """
+import runpy, sys
+sys.executable, *sys.argv = sys.argv[1:]
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+"""The program in a Python whose commands are forked: as programs they cost a second of CPU each."""
+
+
+def test_the_story_is_told_to_its_end(stack: Stack, tmp_path: Path) -> None:
+    forking = tmp_path / "python"
+    forking.write_text(f'#!/bin/sh\nshift 2\nexec {" ".join(commands.beginning())} "$@"\n', "utf-8")
+    forking.chmod(0o700)
     result = subprocess.run(
-        (sys.executable, PROGRAM, stack.folder),
+        (sys.executable, "-c", TOLD, forking, PROGRAM, stack.folder),
         env=environment({**stack.env, "LIGHTSTREAM_API_URL": stack.state.api}),
         capture_output=True,
         text=True,
