@@ -18,8 +18,8 @@ from runtime.variables import without_secrets
 # another's driver. ruff: noqa: PLC0415
 
 POSTGRES = "postgresql"
-"""The kind of store, as the conventions of tracing name it."""
-
+SQLITE = "sqlite"
+"""Kinds of stores, as the conventions of tracing name them."""
 
 _FOLDERS = {POSTGRES: "postgres", "mongodb": "mongo", "bolt": "neo4j"}
 """Packages of adapters that have another name than their kind of store."""
@@ -27,7 +27,7 @@ _FOLDERS = {POSTGRES: "postgres", "mongodb": "mongo", "bolt": "neo4j"}
 
 class StoreKinds(NamedTuple):
     """What serves as each store: `sqlite`, `mongodb` or `postgresql`; `bolt` or `postgresql`;
-    `milvus`, `qdrant` or `postgresql`.
+    `milvus`, `qdrant`, `sqlite` or `postgresql`.
     """
 
     documents: str
@@ -38,8 +38,9 @@ class StoreKinds(NamedTuple):
 def store_kinds(settings: Settings) -> StoreKinds:
     """Return which kinds of stores the addresses of the settings name."""
     documents_url = settings.documents_url.get_secret_value()
-    documents = "sqlite" if documents_url.startswith("sqlite:") else "mongodb"
+    documents = SQLITE if is_sqlite(documents_url) else "mongodb"
     vectors = "qdrant" if is_qdrant(settings.milvus_uri) else "milvus"
+    vectors = SQLITE if is_sqlite(settings.milvus_uri) else vectors
     return StoreKinds(
         POSTGRES if is_postgres(documents_url) else documents,
         POSTGRES if is_postgres(settings.neo4j_uri) else "bolt",
@@ -57,6 +58,16 @@ def is_qdrant(url: str) -> bool:
     return url.partition("://")[0].partition("+")[0] == "qdrant"
 
 
+def is_sqlite(url: str) -> bool:
+    """Whether a URL is that of a SQLite file."""
+    return url.startswith("sqlite:")
+
+
+def sqlite_path(url: str) -> Path:
+    """Return the file that the URL of a SQLite file names."""
+    return Path(url.removeprefix("sqlite://"))
+
+
 def open_documents(settings: Settings) -> Rows:
     """Open the document store. Raises ConfigurationError for a scheme that no adapter has."""
     url = settings.documents_url.get_secret_value()
@@ -64,11 +75,11 @@ def open_documents(settings: Settings) -> Rows:
         from runtime.stores.documents.postgres.store import PostgresRows  # noqa: PLC0415
 
         return traced(PostgresRows(url, pool_size=settings.stores_pool_size), POSTGRES)
-    scheme = url.partition(":")[0]
-    if scheme == "sqlite":
+    if is_sqlite(url):
         from runtime.stores.documents.sqlite.store import SqliteRows  # noqa: PLC0415
 
-        return traced(SqliteRows(Path(url.removeprefix("sqlite://"))), "sqlite")
+        return traced(SqliteRows(sqlite_path(url)), SQLITE)
+    scheme = url.partition(":")[0]
     if scheme in {"mongodb", "mongodb+srv"}:
         from runtime.stores.documents.mongo.store import MongoRows  # noqa: PLC0415
 
@@ -107,6 +118,11 @@ def open_vectors(settings: Settings, *, model: str, dimension: int) -> Vectors:
             pool_size=settings.stores_pool_size,
         )
         return traced(tables, POSTGRES)
+    if is_sqlite(settings.milvus_uri):
+        from runtime.stores.vectors.sqlite.store import SqliteVectors  # noqa: PLC0415
+
+        path = sqlite_path(settings.milvus_uri)
+        return traced(SqliteVectors(path, model=model, dimension=dimension), SQLITE)
     token = settings.milvus_token.get_secret_value()
     if is_qdrant(settings.milvus_uri):
         from runtime.stores.vectors.qdrant.store import QdrantVectors  # noqa: PLC0415

@@ -38,6 +38,7 @@ from tests.support.freezing import freeze, thaw
 from tests.support.partitions import fresh_partition
 from tests.support.vector_stores import (
     DIMENSION,
+    KEPT_STORES,
     MODEL,
     SERVERS,
     STORES,
@@ -49,6 +50,7 @@ from tests.support.vector_stores import (
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
+outlives_us = pytest.mark.parametrize("vector_server", KEPT_STORES, indirect=True)
 servers_only = pytest.mark.parametrize("vector_server", SERVERS, indirect=True)
 milvus_only = pytest.mark.parametrize("vector_server", ["milvus-lite", "milvus"], indirect=True)
 
@@ -167,7 +169,7 @@ async def test_a_generation_that_another_model_filled_is_refused(
     assert await ids(vector_server.client, partition) == ["a"]
 
 
-@servers_only
+@outlives_us
 async def test_a_generation_with_ids_of_an_older_format_can_be_searched_and_not_written(
     vector_server: VectorStore, partition: Partition, monkeypatch: pytest.MonkeyPatch
 ) -> None:

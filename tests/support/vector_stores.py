@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Protocol
 
 import pytest
@@ -18,6 +19,7 @@ from runtime.stores.vectors.milvus.store import MilvusVectors
 from runtime.stores.vectors.port import Vectors
 from runtime.stores.vectors.postgres.store import PostgresVectors
 from runtime.stores.vectors.qdrant.store import QdrantVectors
+from runtime.stores.vectors.sqlite.store import SqliteVectors
 from tests.support.milvus_server import milvus_server
 from tests.support.postgres_server import (
     data_folder,
@@ -29,10 +31,13 @@ from tests.support.qdrant_server import PROGRAM, QDRANTS, URI, qdrant_server
 from tests.support.servers import missing
 from tests.support.shared_servers import Address, SharedServers
 
-STORES = ["memory", "milvus-lite", "milvus", "postgres", *QDRANTS]
-"""All of them, as far as they can be had here."""
+SERVERS = ["milvus-lite", "milvus", "postgres", *QDRANTS]
+"""Those that are a process, as far as they can be had here."""
 
-SERVERS = STORES[1:]
+KEPT_STORES = ["sqlite", *SERVERS]
+"""Those that outlive our process."""
+
+STORES = ["memory", *KEPT_STORES]
 
 MODEL = "example/embedder-small"
 DIMENSION = 8
@@ -83,6 +88,9 @@ async def vector_store(name: str, servers: SharedServers) -> AsyncIterator[Vecto
     async with AsyncExitStack() as clients:
         if name == "memory":
             yield _in_memory(clients)
+        elif name == "sqlite":
+            folder = clients.enter_context(TemporaryDirectory(prefix="vectors-"))
+            yield _in_file(clients, Path(folder))
         elif name == "postgres":
             url = await clients.enter_async_context(fresh_schema(shared_postgres(servers)))
             yield _on_postgres(clients, None, url)
@@ -100,6 +108,9 @@ async def own_vector_store(name: str, folder: Path) -> AsyncIterator[VectorStore
     async with AsyncExitStack() as clients:
         if name == "memory":
             yield _in_memory(clients)
+            return
+        if name == "sqlite":
+            yield _in_file(clients, folder)
             return
         if name == "postgres":
             process, url = postgres_server(folder, clients.enter_context(data_folder()))
@@ -121,6 +132,14 @@ def _in_memory(clients: AsyncExitStack) -> VectorStore:
     return VectorStore(
         lambda model, dimension, timeout: MemoryVectors(model, dimension, tables), clients
     )
+
+
+def _in_file(clients: AsyncExitStack, folder: Path) -> VectorStore:
+    def connect(model: str, dimension: int, timeout: float) -> Vectors:
+        path = folder / "vectors.sqlite"
+        return SqliteVectors(path, model=model, dimension=dimension, timeout=timeout)
+
+    return VectorStore(connect, clients)
 
 
 def _on_postgres(clients: AsyncExitStack, process: Process | None, url: str) -> VectorStore:

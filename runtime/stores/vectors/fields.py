@@ -270,9 +270,14 @@ def after_filter(workspace: str, id: str) -> str:
     return f"{workspace_filter(workspace)} and key > {_json(key(workspace, id))}"
 
 
+def valid_ids(ids: Iterable[str]) -> list[str]:
+    """Return the ids that a row can have, each once."""
+    return [id for id in dict.fromkeys(ids) if _ID.fullmatch(id)]
+
+
 def id_filters(workspace: str, ids: Iterable[str]) -> Iterator[str]:
     """Yield filters that together match the rows with these ids; invalid ids are left out."""
-    keys = [key(workspace, id) for id in dict.fromkeys(ids) if _ID.fullmatch(id)]
+    keys = [key(workspace, id) for id in valid_ids(ids)]
     yield from map(keys_filter, batched(keys, READ_ROWS))
 
 

@@ -14,8 +14,8 @@ from contracts.graph import Partition
 from contracts.ids import sha256
 from runtime.errors import Unavailable
 from runtime.stores.documents.port import Row, Table
-from runtime.stores.documents.sqlite import commits, file
 from runtime.stores.documents.sqlite.store import SqliteRows
+from runtime.stores.sqlite import commits, file
 
 TABLE = Table("embeddings", Partition("default", 0))
 

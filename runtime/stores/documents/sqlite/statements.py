@@ -10,7 +10,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 
-import orjson
 
 from runtime.stores.documents.port import (
     INDEXES,
@@ -30,7 +29,8 @@ from runtime.stores.documents.row_json import (
     indexed_values,
     with_note,
 )
-from runtime.stores.documents.sqlite.file import LOWERED, Parameters
+from runtime.stores.sqlite.file import LOWERED, Parameters
+from runtime.stores.sqlite.lists import among, json_list
 
 
 HERE = "workspace = ? AND generation = ?"
@@ -193,18 +193,6 @@ def record_of(table: Table, key: str, row: Row) -> Parameters:
     """Return the parameters of an INSERT."""
     indexed_fields(table.name)
     return (*partition_parameters(table), key, *indexed_values(table, key, row), encode(key, row))
-
-
-def among(column: str) -> str:
-    """Return the condition that a column has one of a JSON list's values, which may exceed the
-    limit on parameters.
-    """
-    return f"{column} IN (SELECT value FROM json_each(?))"  # noqa: S608
-
-
-def json_list(items: Sequence[str]) -> str:
-    """Return the values as a JSON list."""
-    return orjson.dumps(items).decode()
 
 
 def where_clause(table: Table, where: Where) -> tuple[str, Parameters]:

@@ -11,15 +11,12 @@ from runtime.batching import batched
 from runtime.stores.documents import schema
 from runtime.stores.documents.port import Change, Parser, Row, Table, Where
 from runtime.stores.documents.row_json import indexed_fields, version_field
-from runtime.stores.documents.sqlite.file import Parameters, SqliteFile
 from runtime.stores.documents.sqlite.statements import (
     HERE,
     SMALLEST,
-    among,
     column_of,
     count_up,
     decoded,
-    json_list,
     make_schema,
     partition_parameters,
     record_of,
@@ -29,6 +26,8 @@ from runtime.stores.documents.sqlite.statements import (
     upsert_rows,
     where_clause,
 )
+from runtime.stores.sqlite.file import Parameters, SqliteFile
+from runtime.stores.sqlite.lists import among, json_list
 
 BATCH = 2000
 """Rows in one transaction: its cost is spread over many rows, yet other processes wait only

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from runtime.errors import ConfigurationError, Unavailable
-from runtime.stores.documents.sqlite.commits import GroupCommits, Outcome, Work, transaction
+from runtime.stores.sqlite.commits import GroupCommits, Outcome, Work, transaction
 
 Parameters = tuple[Any, ...]
 T = TypeVar("T")
@@ -76,6 +76,12 @@ class SqliteFile:
             return await reader.run(
                 lambda connection: connection.execute(sql, parameters).fetchall()
             )
+
+    async def query(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Run `work`, which only reads, in the reading thread: all its queries see one state."""
+        with _translated(self._path):
+            reader, _ = await self._connections()
+            return await reader.run(partial(_in_one_state, work=work))
 
     async def transact(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Run `work` inside of one transaction, in the writing thread, and return what it returns
@@ -184,6 +190,14 @@ def _connect(path: Path, timeout: float) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
+
+
+def _in_one_state(connection: sqlite3.Connection, work: Callable[[sqlite3.Connection], T]) -> T:
+    connection.execute("BEGIN")
+    try:
+        return work(connection)
+    finally:
+        connection.execute("ROLLBACK")
 
 
 def _lowered(value: object) -> str | None:

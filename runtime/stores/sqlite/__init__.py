@@ -1,0 +1,1 @@
+"""SQLite files that several processes read and write at once."""

@@ -1,0 +1,1 @@
+"""The vector store in one SQLite file."""
