@@ -72,7 +72,7 @@ class Settings(BaseSettings):
     milvus_uri: str = Field(
         default="http://127.0.0.1:19530",
         validation_alias=AliasChoices("MILVUS_URI", "VECTORS_URL"),
-        description="Milvus server with the vectors, `qdrant://…` or `postgresql://…`",
+        description="Milvus server with the vectors, `qdrant://…`, `postgresql://…` or `sqlite:///…`",
         repr=False,
     )
     milvus_token: SecretStr = Field(

@@ -18,7 +18,7 @@ from runtime.errors import ConfigurationError, InvalidInput, ModelChanged
 from runtime.settings import Settings
 from runtime.stores.documents.port import INDEXES
 from runtime.stores.documents.schema import CHECKPOINTS
-from runtime.stores.open import is_postgres
+from runtime.stores.open import is_postgres, is_sqlite
 from runtime.stores.postgres.address import parse_address
 from runtime.stores.vectors.port import Vectors
 from runtime.variables import variables
@@ -126,9 +126,8 @@ def _addresses_to_name() -> list[tuple[str, ...]]:
 def addresses(settings: Settings) -> Addresses:
     """Return where each store is, without passwords."""
     documents = settings.documents_url.get_secret_value()
-    is_file = documents.startswith("sqlite:")
     return {
-        "documents": documents if is_file else _address(documents, settings.mongo_database),
+        "documents": _address(documents, settings.mongo_database),
         "graph": _address(settings.neo4j_uri, settings.neo4j_database),
         "vectors": _address(settings.milvus_uri),
     }
@@ -188,6 +187,8 @@ def _refuse_another_bus(bus_url: str, target: Target) -> None:
 
 
 def _address(url: str, database: str = "") -> str:
+    if is_sqlite(url):
+        return url
     if is_postgres(url):
         address = parse_address(url)
         return f"{_server(url)}{urlsplit(address.dsn).path} schema {address.schema}"

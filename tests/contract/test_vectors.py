@@ -1,5 +1,5 @@
-"""The contract of the vector store, held by every adapter: in memory, on Milvus Lite, on a real
-Milvus server.
+"""The contract of the vector store, held by every adapter: in memory, in a SQLite file, on
+Milvus Lite, on servers.
 """
 
 import asyncio

@@ -10,6 +10,7 @@ from runtime.stores.graph.postgres.store import PostgresGraph
 from runtime.stores.open import open_documents, open_graph, open_vectors, store_kinds
 from runtime.stores.vectors.postgres.store import PostgresVectors
 from runtime.stores.vectors.qdrant.store import QdrantVectors
+from runtime.stores.vectors.sqlite.store import SqliteVectors
 
 URL = "postgresql://reader:hunter2@db.example:5432/rag"
 
@@ -42,6 +43,9 @@ def test_the_kinds_of_stores_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VECTORS_URL", "qdrant+https://vectors.example:6333")
     monkeypatch.setenv("DOCUMENTS_URL", "sqlite:///tmp/documents.db")
     assert store_kinds(Settings()) == ("sqlite", "postgresql", "qdrant")
+    monkeypatch.setenv("VECTORS_URL", "sqlite:///tmp/vectors.sqlite")
+    assert store_kinds(Settings()) == ("sqlite", "postgresql", "sqlite")
+    assert isinstance(open_vectors(Settings(), model="m", dimension=2), SqliteVectors)
 
 
 def test_the_older_name_of_an_address_goes_before_the_newer(

@@ -82,10 +82,10 @@ def search(
     leaders = _Leaders(question)
     direction = _unit(question.direction)
     for slots, entries in _entries(connection, table, workspace, question):
-        # What overflows is compared exactly in the end.
         with np.errstate(over="ignore", invalid="ignore"):
             scores = (entries[:, :-1] @ direction) * entries[:, -1]
-        scores[~np.isfinite(scores)] = 2.0
+        if (overflown := ~np.isfinite(scores)).any():
+            scores[overflown] = stored.similarities(entries[overflown, :-1], question.direction)
         leaders.add(slots, scores, entries)
     leaders.narrow()
     exact_scores = stored.similarities(leaders.vectors, question.direction)

@@ -1,0 +1,169 @@
+"""What the file of the vectors owes beside the contract: rows without gaps, exact searches whatever
+was deleted, nothing left of what was, and all that was acknowledged when a process is killed.
+"""
+
+import asyncio
+import random
+import sqlite3
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from contracts.graph import Partition, VectorRow
+from runtime.errors import ConfigurationError, Unavailable
+from runtime.stores.vectors.memory import MemoryVectors
+from runtime.stores.vectors.port import Vectors
+from runtime.stores.vectors.sqlite.blocks import BLOCK_ROWS
+from runtime.stores.vectors.sqlite.store import SqliteVectors
+
+DIMENSION = 16
+HERE = Partition("w", 1)
+ROOT = Path(__file__).parents[2]
+
+WRITER = f"""
+import asyncio, sys
+from itertools import count
+from pathlib import Path
+from contracts.graph import Partition, VectorRow
+from runtime.stores.vectors.sqlite.store import SqliteVectors
+
+async def work(path):
+    vectors = SqliteVectors(path, model="m", dimension={DIMENSION})
+    for turn in count():
+        rows = [
+            VectorRow(f"r{{turn}}-{{n}}", "text", "hash", vector=(turn + 1.0, n, *[0.5] * 14))
+            for n in range(3)
+        ]
+        await vectors.put(Partition("w", 1), "chunks", rows)
+        await vectors.delete(Partition("w", 1), "chunks", [f"r{{turn}}-0"])
+        print(turn, flush=True)
+
+asyncio.run(work(Path(sys.argv[1])))
+"""
+
+
+def store(path: Path, *, timeout: float = 10.0) -> SqliteVectors:
+    return SqliteVectors(path, model="m", dimension=DIMENSION, timeout=timeout)
+
+
+def rows_of(numbers: np.ndarray) -> list[VectorRow]:
+    """Rows with these vectors, whose ids are in another order than they."""
+    return [
+        VectorRow(f"{place * 7919 % 1009:04d}", "text", "hash", vector=tuple(vector))
+        for place, vector in enumerate(numbers.tolist())
+    ]
+
+
+async def test_searches_are_exact_whatever_was_replaced_and_deleted(tmp_path: Path) -> None:
+    choice = np.random.default_rng(3)
+    numbers = choice.normal(size=(300, DIMENSION)).astype(np.float32)
+    numbers[40:80] = numbers[0]  # equal ones
+    numbers[100] *= 1e-40  # too small for their length's inverse, and too large for their square
+    numbers[101] *= 1e37
+    rows = rows_of(numbers)
+    changed = rows_of(numbers[::-1])[:90]
+    deleted = random.Random(3).sample([row.id for row in rows], 170)
+    file, memory = store(tmp_path / "v.sqlite"), MemoryVectors("m", DIMENSION)
+    for vectors in (file, memory):
+        await vectors.put(HERE, "chunks", rows)
+        await vectors.put(HERE, "chunks", changed)
+        for part in (deleted[:1], deleted[1:20], deleted[20:]):
+            await vectors.delete(HERE, "chunks", part)
+        await vectors.put(HERE, "chunks", rows[:5])
+
+    async def answers(vectors: Vectors) -> object:
+        ids = [row.id for row in rows]
+        return (
+            [
+                await vectors.search(
+                    HERE, "chunks", numbers[place].tolist(), top_k=top_k, min_score=min_score
+                )
+                for place in range(0, 300, 20)
+                for top_k, min_score in ((1, -1.0), (10, 0.2), (1000, -1.0))
+            ],
+            await vectors.get(HERE, "chunks", ids, vectors=True),
+            await vectors.likeness(HERE, "chunks", numbers[7].tolist(), ids),
+            (await vectors.scan_vectors(HERE, "chunks")).vectors.tolist(),
+        )
+
+    assert await answers(file) == await answers(memory)
+    await file.close()
+
+
+async def test_slots_have_no_gaps_and_nothing_of_a_deleted_vector_is_left(tmp_path: Path) -> None:
+    path = tmp_path / "v.sqlite"
+    vectors = store(path)
+    mark = tuple(number + 0.123 for number in range(DIMENSION))
+    rows = [VectorRow(f"r{n}", "text", "hash", vector=(float(n),) * DIMENSION) for n in range(30)]
+    await vectors.put(HERE, "chunks", rows)
+    await vectors.put(
+        HERE, "chunks", [VectorRow(f"gone{n}", "text", "hash", vector=mark) for n in range(30)]
+    )
+    await vectors.delete(HERE, "chunks", [f"gone{n}" for n in range(30)] + ["r3", "r29"])
+    await vectors.close()
+    with closing(sqlite3.connect(path)) as connection:
+        (table,) = (name for (name,) in connection.execute("SELECT name FROM collections"))
+        slots = [slot for (slot,) in connection.execute(f"SELECT slot FROM {table}")]
+        blocks = connection.execute(f"SELECT vectors FROM {table}_blocks").fetchall()
+    assert sorted(slots) == list(range(28))
+    assert len(blocks) == -(-28 // BLOCK_ROWS)
+    assert np.array(mark, np.float32).tobytes() not in b"".join(content for (content,) in blocks)
+
+
+async def test_what_a_killed_process_acknowledged_is_there_and_found(tmp_path: Path) -> None:
+    path = tmp_path / "v.sqlite"
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", WRITER, str(path), cwd=ROOT, stdout=asyncio.subprocess.PIPE
+    )
+    assert process.stdout
+    reader = store(path)
+    turns = 0
+    while turns < 40:
+        turns = int(await process.stdout.readline()) + 1
+        await reader.search(HERE, "chunks", [1.0] * DIMENSION, top_k=3)
+    process.kill()
+    turns = max([turns, *(int(line) + 1 for line in (await process.stdout.read()).split())])
+    await process.wait()
+    for turn in range(turns):
+        (hit,) = await reader.search(
+            HERE, "chunks", (turn + 1.0, 2.0, *[0.5] * 14), top_k=1, min_score=0.999999
+        )
+        assert hit.id == f"r{turn}-2"
+    # The turn that was cut off may have been put, and not deleted.
+    assert await reader.count(HERE, "chunks") - 2 * turns in (0, 2, 3)
+    await reader.put(HERE, "chunks", [VectorRow("last", "text", "hash", vector=(1.0,) * 16)])
+    await reader.close()
+
+
+async def test_a_file_that_others_keep_busy_is_unavailable_and_read_all_the_same(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "v.sqlite"
+    vectors = store(path, timeout=0.2)
+    rows = [VectorRow("a", "text", "hash", vector=(1.0,) * DIMENSION)]
+    await vectors.put(HERE, "chunks", rows)
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("BEGIN IMMEDIATE")
+        for write in (
+            vectors.put(HERE, "chunks", rows),
+            vectors.delete(HERE, "chunks", ["a"]),
+            vectors.prepare(2),
+            vectors.drop(1),
+        ):
+            with pytest.raises(Unavailable, match=r"v\.sqlite"):
+                await write
+        assert await vectors.count(HERE, "chunks") == 1
+    await vectors.put(HERE, "chunks", rows)
+    await vectors.close()
+
+
+async def test_a_file_that_is_no_database_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "v.sqlite"
+    path.write_bytes(b"no database at all" * 100)
+    vectors = store(path)
+    with pytest.raises(ConfigurationError, match=r"v\.sqlite is damaged"):
+        await vectors.ping()
+    await vectors.close()
