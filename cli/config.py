@@ -45,7 +45,7 @@ def config(
 
         stack_settings, setter = _set_by_stack(data)
         settings = list(configuration.settings(os.environ, stack_settings, setter))
-        faults = configuration.faults(stack_settings)
+        faults = configuration.faults()
         odd = configuration.contradictions()
         unread = configuration.unread(os.environ)
         if as_json:
@@ -101,15 +101,14 @@ def _set_by_stack(data: Data) -> "tuple[Mapping[str, str], str]":
     if named_by_environment(data):
         return {}, ""
     folder = DataFolder.at(data)
+    state = folder.read()
     known_variables = (
-        service_addresses(folder, folder.read())
+        {**service_addresses(folder, state), "port": str(state.ports["api"])}
         if folder.is_running()
         else dict.fromkeys(_STACK_SETTINGS, "")
     )
-    return {
-        "HOST": "127.0.0.1",
-        **{name.upper(): value for name, value in known_variables.items()},
-    }, f"the stack in {folder.path}"
+    variables = {name.upper(): value for name, value in known_variables.items()}
+    return variables, f"the stack in {folder.path}"
 
 
 _STACK_SETTINGS = (

@@ -109,6 +109,7 @@ async def _demo(demo: _Demo) -> bool:
 @asynccontextmanager
 async def _stack(folder: DataFolder, as_json: bool) -> AsyncGenerator[tuple[StackState, bool]]:
     """Give the running stack, else one for as long as the demo lasts; and True if it stays."""
+    from embedded.ports import configured_address  # noqa: PLC0415
     from embedded.stack import run_stack  # noqa: PLC0415
 
     if folder.is_running():
@@ -118,7 +119,7 @@ async def _stack(folder: DataFolder, as_json: bool) -> AsyncGenerator[tuple[Stac
     report_to = silent if as_json else _step
     if not as_json:
         echo(f"Starting a stack in {folder.path}")
-    async with run_stack(folder, report_to) as state:
+    async with run_stack(folder, report_to, api=configured_address()) as state:
         if not as_json:
             echo(f"  ready after {time.monotonic() - since:.0f} s\n")
         yield state, False

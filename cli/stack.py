@@ -12,7 +12,7 @@ from cli import lost
 from cli.common import DATA, Data, Json, echo, errors, note, print_json, silent
 from cli.settings_file import DEFAULT_FILE, note_settings_file
 from embedded.data_folder import DataFolder, StackState
-from embedded.ports import ApiAddress
+from embedded.ports import HIGHEST_PORT, USUAL_ADDRESS, ApiAddress
 from runtime.errors import Busy
 
 # `--help` answers at once: drivers are loaded by the command that needs them.
@@ -33,17 +33,21 @@ def up(
     port: Annotated[
         int | None,
         typer.Option(
-            min=1, max=65535, help="Port of the API. Without it 9621, or another when taken."
+            envvar="PORT",
+            min=1,
+            max=HIGHEST_PORT,
+            help="Port of the API. Without it 9621, or another when taken.",
         ),
     ] = None,
     host: Annotated[
         str,
         typer.Option(
             metavar="ADDRESS",
+            envvar="HOST",
             help="Address of the API: 0.0.0.0 for whoever reaches this machine, who may do all "
             "that accounts do not forbid.",
         ),
-    ] = "127.0.0.1",
+    ] = USUAL_ADDRESS.host,
     rebuild: Annotated[
         bool,
         typer.Option(

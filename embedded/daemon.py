@@ -19,7 +19,7 @@ from embedded import orphans
 from embedded.data_folder import LOCK_FILE, DataFolder, StackState, end_orphans
 from embedded.folder_errors import folder_errors
 from embedded.permissions import UMASK, make_private, open_private
-from embedded.ports import USUAL_ADDRESS, ApiAddress
+from embedded.ports import ApiAddress, configured_address
 from runtime.errors import Busy, ConfigurationError, InvalidInput
 
 Report = Callable[[str], None]
@@ -99,19 +99,20 @@ def running_state(folder: DataFolder, report: Report) -> StackState | None:
     return None
 
 
-def start(folder: DataFolder, report: Report, *, api: ApiAddress = USUAL_ADDRESS) -> StackState:
+def start(folder: DataFolder, report: Report, *, api: ApiAddress | None = None) -> StackState:
     """Start a supervisor in the background and wait until its stack is ready; or until another's
-    is, which is there.
+    is, which is there. Without `api` it has the address that the environment names.
 
     Raises ConfigurationError with the reason when it is not; nothing is left running then.
     """
+    address = api or configured_address()
     with folder_errors():
         make_private(folder.path)
         while True:
             if state := running_state(folder, report):
                 return state
             _require_room(folder.path)
-            if state := _start_own(folder, report, api):
+            if state := _start_own(folder, report, address):
                 return state
 
 

@@ -6,6 +6,7 @@ ports before it uses them.
 """
 
 import contextlib
+import os
 import secrets
 import socket
 from collections.abc import Generator, Mapping
@@ -30,6 +31,9 @@ only; on `regions` the bus takes in links of other regions, where the stack has 
 """
 
 
+HIGHEST_PORT = 65535
+
+
 @dataclass(frozen=True)
 class ApiAddress:
     """Where the API is to listen: on this machine alone, and on the usual port, unless asked
@@ -41,6 +45,17 @@ class ApiAddress:
 
 
 USUAL_ADDRESS = ApiAddress()
+
+
+def configured_address() -> ApiAddress:
+    """Return the address that HOST and PORT of this process's environment name, else the usual one.
+
+    Raises ConfigurationError for a port that cannot be.
+    """
+    port = os.environ.get("PORT") or "0"
+    if not port.isdecimal() or int(port) > HIGHEST_PORT:
+        raise ConfigurationError(f"PORT: must be a number from 1 to {HIGHEST_PORT}")
+    return ApiAddress(os.environ.get("HOST") or USUAL_ADDRESS.host, int(port) or None)
 
 LOWEST = 20000
 HIGHEST = 32000
@@ -73,7 +88,7 @@ def claim_ports(
     with contextlib.ExitStack() as claims:
         if api is not None and not _claim(api, claims):
             raise InvalidInput(
-                f"port {api} is taken by another program: choose another one with --port"
+                f"port {api} is taken by another program: choose another one with --port or PORT"
             )
         claimed_ports: dict[str, int] = {} if api is None else {"api": api}
         for part in DEFAULT_PORTS:

@@ -97,7 +97,7 @@ def settings(
     return shown_settings(SETTINGS, environ, stack_settings, setter)
 
 
-def faults(stack_settings: Mapping[str, str]) -> list[str]:
+def faults() -> list[str]:
     """Return why services cannot start with this process's environment; no secret is in it."""
     messages: list[str] = []
     for group in SETTINGS.values():
@@ -106,11 +106,7 @@ def faults(stack_settings: Mapping[str, str]) -> list[str]:
         except ConfigurationError as error:
             messages += str(error).split("; ")
     try:
-        auth_config(
-            AccessSettings(host=stack_settings["HOST"])
-            if "HOST" in stack_settings
-            else AccessSettings()
-        )
+        auth_config(AccessSettings())
     except ConfigurationError as error:
         messages.append(str(error))
     return list(dict.fromkeys(messages))

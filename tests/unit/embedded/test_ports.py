@@ -9,7 +9,7 @@ import pytest
 
 from embedded import ports
 from embedded.processes import free_port
-from runtime.errors import InvalidInput
+from runtime.errors import ConfigurationError, InvalidInput
 
 
 @pytest.fixture
@@ -111,3 +111,26 @@ def test_the_port_the_user_asks_for_is_taken_or_refused(taken_port: int) -> None
         ports.claim_ports({}, taken_port),
     ):
         pass
+
+
+@pytest.mark.parametrize(
+    ("host", "port", "address"),
+    [
+        ("", "", ports.USUAL_ADDRESS),
+        ("0.0.0.0", "9777", ports.ApiAddress("0.0.0.0", 9777)),
+        ("", "0", ports.USUAL_ADDRESS),
+    ],
+)
+def test_the_address_of_the_api_is_that_of_the_environment(
+    monkeypatch: pytest.MonkeyPatch, host: str, port: str, address: ports.ApiAddress
+) -> None:
+    monkeypatch.setenv("HOST", host)
+    monkeypatch.setenv("PORT", port)
+    assert ports.configured_address() == address
+
+
+@pytest.mark.parametrize("port", ["http", "-1", "65536"])
+def test_a_port_that_cannot_be_is_named(monkeypatch: pytest.MonkeyPatch, port: str) -> None:
+    monkeypatch.setenv("PORT", port)
+    with pytest.raises(ConfigurationError, match="PORT: must be a number from 1 to 65535"):
+        ports.configured_address()

@@ -68,7 +68,8 @@ def test_a_value_comes_from_a_variable_of_either_name_from_the_stack_or_is_the_d
     assert one(result, "LLM_MAX_ASYNC") == ("7", "MAX_ASYNC")
     assert one(result, "TOP_K") == ("9", "TOP_K")
     assert one(result, "CHUNK_SIZE") == ("1200", "default")
-    assert one(result, "HOST") == ("127.0.0.1", f"the stack in {tmp_path / '.lightstream'}")
+    assert one(result, "HOST") == ("127.0.0.1", "default")
+    assert one(result, "NATS_URL") == ("(none)", f"the stack in {tmp_path / '.lightstream'}")
     elsewhere = shown(tmp_path, NATS_URL="nats://bus:4222", HOST="127.0.0.2")
     assert one(
         shown(tmp_path, NATS_URL="nats://b", DOCUMENTS_URL="sqlite:///d/x.db"), "DOCUMENTS_URL"
@@ -104,11 +105,11 @@ def test_mistakes_keep_their_values_to_themselves(tmp_path: Path) -> None:
     )
 
 
-def test_a_deployment_that_would_be_open_is_a_fault_and_an_embedded_stack_is_not(
-    tmp_path: Path,
+@pytest.mark.parametrize("deployment", [{}, {"NATS_URL": "nats://bus:4222"}])
+def test_an_api_that_would_be_open_to_others_is_a_fault(
+    tmp_path: Path, deployment: dict[str, str]
 ) -> None:
-    assert shown(tmp_path, HOST="0.0.0.0")["faults"] == []
-    (fault,) = shown(tmp_path, HOST="0.0.0.0", NATS_URL="nats://bus:4222")["faults"]
+    (fault,) = shown(tmp_path, HOST="0.0.0.0", **deployment)["faults"]
     assert "would let everybody in" in fault
 
 

@@ -90,7 +90,7 @@ def test_an_empty_file_is_as_none_and_one_that_is_not_there_keeps_it_from_starti
         ConfigurationError, match="LLM_API_KEY_FILE names a file that cannot be read"
     ):
         Settings()
-    assert any("LLM_API_KEY_FILE" in line for line in configuration.faults({}))
+    assert any("LLM_API_KEY_FILE" in line for line in configuration.faults())
 
 
 def test_what_is_shown_names_the_file_s_variable_and_not_the_secret(
