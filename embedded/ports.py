@@ -57,6 +57,7 @@ def configured_address() -> ApiAddress:
         raise ConfigurationError(f"PORT: must be a number from 1 to {HIGHEST_PORT}")
     return ApiAddress(os.environ.get("HOST") or USUAL_ADDRESS.host, int(port) or None)
 
+
 LOWEST = 20000
 HIGHEST = 32000
 """Other ports are sought here, below those a client's end of a connection gets: on one of these a

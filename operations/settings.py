@@ -1,8 +1,9 @@
 """Settings of the command line."""
 
-from pydantic import AliasChoices, Field, SecretStr
+from pydantic import AliasChoices, Field, SecretStr, field_validator
 
 from runtime.settings import Settings
+from runtime.variables import http_address
 
 
 class CommandSettings(Settings):
@@ -44,6 +45,8 @@ class CommandSettings(Settings):
         default="",
         description="further names and addresses under which its clients reach it, with commas",
     )
+
+    _has_address = field_validator("lightstream_api_url")(http_address)
 
 
 def read_settings() -> CommandSettings:

@@ -339,7 +339,7 @@ class Settings(BaseSettings):
     def _binds_an_embedding_model(cls, name: str) -> str:
         return binding_of(name, EMBEDDING_BINDINGS)
 
-    _is_an_address = field_validator("llm_base_url", "embedding_base_url")(own_address)
+    _is_url = field_validator("llm_base_url", "embedding_base_url", "openai_base_url")(own_address)
     _are_addresses = field_validator("forwarded_allow_ips")(networks)
 
     @model_validator(mode="after")

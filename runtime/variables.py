@@ -31,6 +31,17 @@ def variables(name: str, field: FieldInfo) -> tuple[str, ...]:
     )
 
 
+def http_address(text: str) -> str:
+    """Return an address of HTTP, or the empty text. Raises ValueError for what is none."""
+    try:
+        parts = urlsplit(text.strip())
+    except ValueError:  # as for an unfinished IPv6 address
+        parts = None
+    if text and (parts is None or parts.scheme not in ("http", "https") or not parts.hostname):
+        raise ValueError("must be an address that begins with http:// or https://")
+    return text
+
+
 def is_secret(name: str, field: FieldInfo) -> bool:
     """Whether a setting holds a secret: a password, a key, or an address with one."""
     return name in _ADDRESSES or SecretStr in (field.annotation, *get_args(field.annotation))

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from runtime.variables import http_address
+
 OPENAI = "openai"
 
 LLM_BINDINGS = ("openai", "azure_openai", "ollama", "anthropic", "gemini", "bedrock", "nvidia")
@@ -90,5 +92,7 @@ def binding_of(name: str, bindings: tuple[str, ...]) -> str:
 
 
 def own_address(address: str) -> str:
-    """Return an address, empty where it stands for the provider's own one."""
-    return "" if _DEFAULT_ADDRESS.fullmatch(address.strip()) else address
+    """Return an address, empty where it stands for the provider's own one. Raises ValueError for
+    what is none.
+    """
+    return "" if _DEFAULT_ADDRESS.fullmatch(address.strip()) else http_address(address)

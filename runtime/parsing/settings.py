@@ -3,7 +3,7 @@
 import fnmatch
 from pathlib import PurePosixPath
 
-from pydantic import Field, SecretStr
+from pydantic import Field, SecretStr, field_validator
 
 from contracts.chunking import Chunking
 from runtime.errors import ConfigurationError
@@ -12,6 +12,7 @@ from runtime.parsing.routing import Engine, ParsingServices, Rule, ServiceAddres
 from runtime.plugins.chunking import check_chunker
 from runtime.plugins.installed import plugins
 from runtime.settings import Settings
+from runtime.variables import http_address
 
 
 class ParserSettings(Settings):
@@ -45,6 +46,8 @@ class ParserSettings(Settings):
     ocr_page_timeout: float = Field(
         default=300.0, gt=0, description="seconds that the recognition of one page may take"
     )
+
+    _has_address = field_validator("docling_endpoint", "mineru_local_endpoint")(http_address)
 
     def parsing_services(self) -> ParsingServices:
         """Return the services and their rules. Raises ConfigurationError for rules of no use."""

@@ -78,6 +78,7 @@ from services.gateway.reference.responses import COMMON_CODES, error_responses
 from services.gateway.request_metrics import RequestMetrics
 from services.gateway.search import routes as search
 from services.gateway.system import routes as system
+from services.gateway.unknown_routes import NO_ROUTE, describe_unknown_route
 from services.gateway.web_page import PUBLIC_PATHS as OWN_PAGE_PATHS
 from services.gateway.web_page import add_web_page
 from services.gateway.webhooks import routes as webhooks
@@ -252,7 +253,10 @@ def _add_error_handlers(app: FastAPI) -> None:
     async def raised(request: Request, error: Raised) -> JSONResponse:  # pyright: ignore[reportUnusedFunction]
         lists_methods = "Allow" in (error.headers or {})
         headers = {"Allow": _allowed_methods(request)} if lists_methods else error.headers
-        return error_response(request.url.path, error.status_code, error.detail, headers)
+        path = request.url.path
+        is_unknown = error.status_code == 404 and error.detail == NO_ROUTE
+        detail = describe_unknown_route(path) if is_unknown else error.detail
+        return error_response(path, error.status_code, detail, headers)
 
     @app.exception_handler(AuthError)
     async def kept_out(request: Request, error: AuthError) -> JSONResponse:  # pyright: ignore[reportUnusedFunction]

@@ -9,6 +9,7 @@ from pydantic import AliasChoices, Field, SecretStr, field_validator
 from knowledge.descriptions import SummaryLimits
 from runtime.errors import ConfigurationError
 from runtime.models.roles import SummarySettings
+from runtime.variables import http_address
 from services.query.answering.port import EffortLimits
 from services.query.question import DEFAULT_MODE, ChunkPickMethod, SearchMode
 from services.query.receipt_forms import ReceiptForms, parse_receipt_forms
@@ -94,6 +95,8 @@ class QuerySettings(SummarySettings):
     user_prompt_prefix_file: str = Field(
         default="", description="a file that holds it, and goes before the setting"
     )
+
+    _has_address = field_validator("rerank_binding_host")(http_address)
 
     @field_validator("receipts")
     @classmethod

@@ -1,9 +1,10 @@
 """Settings of questions that go from one process to another."""
 
-from pydantic import Field, SecretStr
+from pydantic import Field, SecretStr, field_validator
 
 from runtime.errors import ConfigurationError
 from runtime.settings import Settings
+from runtime.variables import http_address
 from services.query.settings import QuerySettings
 
 SHORTEST_KEY = 16
@@ -36,6 +37,8 @@ class QuestionClientSettings(QuestionKeySettings):
         default="",
         description="where a query service apart answers; empty: this process answers",
     )
+
+    _has_address = field_validator("questions_url")(http_address)
 
 
 class QuestionServerSettings(QuestionKeySettings, QuerySettings):

@@ -112,13 +112,33 @@ def shaped(path: str, answer: httpx.Response) -> str:
     return error
 
 
-@pytest.mark.parametrize("path", ["/api/nowhere", "/v1/nowhere"])
-async def test_what_is_not_there_and_what_is_not_allowed_says_so(
-    harness: QueryHarness, path: str
+@pytest.mark.parametrize(
+    ("path", "instead"),
+    [
+        ("/api/nowhere", "/api/chat"),
+        ("/api/embed", "/query/data"),
+        ("/v1/nowhere", "/v1/chat/completions"),
+        ("/v1/embeddings", "/query/data"),
+        ("/v1/responses", "/v1/chat/completions"),
+        ("/v1/responses/resp_1", "/v1/chat/completions"),
+    ],
+)
+async def test_what_is_not_there_says_what_is(
+    harness: QueryHarness, path: str, instead: str
 ) -> None:
     async with client(harness.app()) as api:
-        assert (await api.get(path)).status_code == 404
-        assert shaped(path, await api.get(path)) == "Not Found"
+        answer = await api.post(path, json={})
+        assert answer.status_code == 404
+        assert instead in shaped(path, answer)
+
+
+async def test_other_routes_that_are_not_there_name_the_list(harness: QueryHarness) -> None:
+    async with client(harness.app()) as api:
+        answer = await api.get("/nowhere")
+        assert (answer.status_code, "/docs" in answer.json()["detail"]) == (404, True)
+
+
+async def test_what_is_not_allowed_says_so(harness: QueryHarness) -> None:
     for method, there in (("PUT", "/api/chat"), ("DELETE", "/v1/models")):
         async with client(harness.app()) as api:
             answer = await api.request(method, there)

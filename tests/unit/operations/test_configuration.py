@@ -113,6 +113,25 @@ def test_an_api_that_would_be_open_to_others_is_a_fault(
     assert "would let everybody in" in fault
 
 
+ADDRESSES = (
+    "LLM_BASE_URL",
+    "EMBEDDING_BINDING_HOST",
+    "OPENAI_BASE_URL",
+    "EXTRACT_LLM_BASE_URL",
+    "RERANK_BASE_URL",
+    "QUESTIONS_URL",
+    "DOCLING_ENDPOINT",
+    "MINERU_LOCAL_ENDPOINT",
+    "LIGHTSTREAM_API_URL",
+)
+
+
+def test_an_address_without_a_scheme_is_a_fault(tmp_path: Path) -> None:
+    faults = shown(tmp_path, **dict.fromkeys(ADDRESSES, "localhost:8000/v1"))["faults"]
+    form = "must be an address that begins with http:// or https://"
+    assert {fault.removesuffix(f": {form}") for fault in faults} == set(ADDRESSES)
+
+
 def test_contradictions_are_said(tmp_path: Path) -> None:
     lines = shown(
         tmp_path,
