@@ -5,6 +5,7 @@ nobody reads.
 import difflib
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 
 from embedded.operator_process import OrderSettings
 from operations import lightrag_options
@@ -105,11 +106,17 @@ def faults() -> list[str]:
             group()
         except ConfigurationError as error:
             messages += str(error).split("; ")
-    try:
-        auth_config(AccessSettings())
-    except ConfigurationError as error:
-        messages.append(str(error))
+    with suppress(ConfigurationError):  # what cannot be read is among the messages already
+        messages += _faults_of_access(AccessSettings())
     return list(dict.fromkeys(messages))
+
+
+def _faults_of_access(settings: AccessSettings) -> list[str]:
+    try:
+        auth_config(settings)
+    except ConfigurationError as error:
+        return [str(error)]
+    return []
 
 
 def contradictions() -> list[str]:
