@@ -5,11 +5,13 @@ from services.gateway.errors import OLLAMA_PREFIX, OPENAI_PREFIX
 NO_ROUTE = "Not Found"
 """What the framework says of a route that is not there."""
 
+NO_EMBEDDINGS = (
+    "embeddings are not given out: POST /query/data returns the passages that are nearest to a "
+    "text, and your provider of models embeds texts of yours"
+)
+
 NOT_SPOKEN = {
-    "/v1/embeddings": (
-        "embeddings are not given out: POST /query/data returns the passages that are nearest to a "
-        "text, and your provider of models embeds texts of yours"
-    ),
+    "/v1/embeddings": NO_EMBEDDINGS,
     "/v1/responses": (
         "the Responses API is not spoken: POST /v1/chat/completions takes the same conversation as "
         "`messages`"
@@ -18,8 +20,8 @@ NOT_SPOKEN = {
         "completions without a conversation are not given: POST /v1/chat/completions takes "
         "`messages`"
     ),
-    "/api/embed": "embeddings are not given out: POST /query/data returns the nearest passages",
-    "/api/embeddings": "embeddings are not given out: POST /query/data returns the nearest passages",
+    "/api/embed": NO_EMBEDDINGS,
+    "/api/embeddings": NO_EMBEDDINGS,
 }
 """Routes of OpenAI and Ollama that clients try, and what is here instead."""
 
