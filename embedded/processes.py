@@ -18,6 +18,11 @@ from runtime.errors import ConfigurationError, Unavailable
 Probe = Callable[[], Awaitable[None]]
 """Returns when the process answers; raises any error while it does not."""
 
+FIRST_PAUSE, LONGEST_PAUSE = 0.05, 0.3
+"""Seconds between two probes of a process that starts, of which each is a tenth longer: on a busy
+machine probes would take the CPU that the start needs.
+"""
+
 PORTS = range(20_000, 32_768)
 """The ports that `free_port` draws from."""
 
@@ -131,6 +136,7 @@ class Process:
         """
         assert self.child is not None
         end = asyncio.get_running_loop().time() + self.timeout
+        pause = FIRST_PAUSE
         while True:
             if self.child.returncode is not None:
                 raise ConfigurationError(self._why_it_ended(self.child.returncode))
@@ -144,7 +150,8 @@ class Process:
                         f"{self.name} did not answer within {self.timeout:.0f} s "
                         f"({error!r}):\n{self.tail()}"
                     ) from error
-            await asyncio.sleep(0.05)
+            await asyncio.sleep(pause)
+            pause = min(1.1 * pause, LONGEST_PAUSE)
 
     def _why_it_ended(self, code: int) -> str:
         """Return the reason that it gave itself, in one line, or what is known of it otherwise."""

@@ -131,8 +131,9 @@ def preload(socket_path: Path) -> None:
                 import_module(module.name)
     forking = import_module("embedded.fork_server")
     forking.preload([service_module(name) for name in SERVICES])
-    for name in ("chat", "embedder"):
-        import_module(f"runtime.models.{name}")
+    for name in ("runtime.models.chat", "runtime.models.embedder", "httpcore"):
+        import_module(name)
+    import_module("cli").command()
     import_module(
         "services.gateway.app"
     ).create_app().openapi()  # half a second of CPU in each query service

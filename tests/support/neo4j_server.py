@@ -5,7 +5,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from embedded.processes import Process
+from embedded.processes import Process, listening
+from runtime.errors import Unavailable
 from runtime.stores.graph.neo4j.store import BoltGraph
 from tests.support.servers import CACHE, missing
 from tests.support.waiting import PATIENCE
@@ -104,6 +105,8 @@ def neo4j_server(folder: Path, port: int) -> Process:
     (folder / "conf" / "neo4j.conf").write_text(_SETTINGS.format(port=port))
 
     async def probe() -> None:
+        if not listening(port):  # the driver takes 20 ms to find that out
+            raise Unavailable(f"nobody speaks Bolt on port {port} yet")
         graph = BoltGraph(bolt_uri(port), USER, PASSWORD, timeout=4.0)
         try:
             await graph.ping()

@@ -26,7 +26,7 @@ from typing import Any, cast
 
 import pytest
 
-from embedded.processes import Process
+from embedded.processes import FIRST_PAUSE, LONGEST_PAUSE, Process
 from tests.support import server_host
 from tests.support.waiting import PATIENCE
 from tests.support.worker_processes import alive
@@ -104,6 +104,7 @@ async def _answers(process: Process, pid: int) -> None:
     it never does.
     """
     end = time.monotonic() + PATIENCE
+    pause = FIRST_PAUSE
     while True:
         try:
             async with asyncio.timeout(5.0):
@@ -113,7 +114,8 @@ async def _answers(process: Process, pid: int) -> None:
                 raise AssertionError(
                     f"{process.name} does not answer ({error!r}):\n{process.tail()}"
                 ) from error
-        await asyncio.sleep(0.05)
+        await asyncio.sleep(pause)
+        pause = min(1.1 * pause, LONGEST_PAUSE)
 
 
 class _Host:

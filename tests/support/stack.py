@@ -19,6 +19,7 @@ import httpx
 from contracts.topology import CONSUMERS
 from embedded.data_folder import DataFolder, StackState
 from embedded.orphans import ProcessIdentity
+from embedded.processes import FIRST_PAUSE, LONGEST_PAUSE
 from lightstream_rag.client import Lightstream
 from lightstream_rag.documents import Chunking
 from lightstream_rag.errors import Unavailable
@@ -173,11 +174,13 @@ def until(
 ) -> T:
     """Look again and again until there is something to see."""
     end = time.monotonic() + seconds
+    pause = FIRST_PAUSE
     while time.monotonic() < end:
         result = look()
         if result:
             return result
-        time.sleep(0.1)
+        time.sleep(pause)
+        pause = min(1.1 * pause, LONGEST_PAUSE)
     raise AssertionError(f"not within {seconds:.0f} s: {explain()}")
 
 
