@@ -266,7 +266,7 @@ async def test_what_was_erased_is_in_no_store_and_nothing_else_is_missing(
     production: Deployment, digest: dict[str, Any], tmp_path: Path
 ) -> None:
     (tmp_path / "secret.txt").write_text(
-        SECRET * 10 + "and so on, without any news. " * 10_000, "utf-8"
+        SECRET * 10 + "and so on, without any news. " * 7_500, "utf-8"
     )
     await production.json("add", str(tmp_path), "--wait")
     await production.run("ask", "Who sold the Kestrel?")

@@ -28,7 +28,7 @@ from tests.support.postgres_server import (
     shared_postgres,
 )
 from tests.support.shared_servers import Address, SharedServers
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import PATIENCE, pauses
 
 
 @dataclass
@@ -190,10 +190,9 @@ async def every_relation(graph: Graph, partition: Partition, limit: int = 1000) 
 async def until(condition: Callable[[], bool], *, within: float = PATIENCE) -> None:
     """Wait for the condition."""
     async with asyncio.timeout(within):
-        while True:
-            if condition():
-                return
-            await asyncio.sleep(0.02)
+        intervals = pauses()
+        while not condition():
+            await asyncio.sleep(next(intervals))
 
 
 async def seconds(call: Awaitable[None]) -> float:

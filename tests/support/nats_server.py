@@ -17,7 +17,7 @@ from embedded.processes import Process, free_port
 from embedded.servers.nats import Sync, nats_server, url
 from runtime.errors import ConfigurationError
 from tests.support.servers import missing
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import PATIENCE, pauses
 
 
 class BusServer(Protocol):
@@ -113,9 +113,10 @@ async def until(
     then.
     """
     end = asyncio.get_running_loop().time() + seconds
+    intervals = pauses(0.1)
     while not await true():
         assert asyncio.get_running_loop().time() < end, f"not within {seconds:.0f} s: {what}"
-        await asyncio.sleep(0.02)
+        await asyncio.sleep(next(intervals))
 
 
 async def _ignored(error: Exception) -> None:

@@ -26,9 +26,9 @@ from typing import Any, cast
 
 import pytest
 
-from embedded.processes import FIRST_PAUSE, LONGEST_PAUSE, Process
+from embedded.processes import Process
 from tests.support import server_host
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import PATIENCE, pauses
 from tests.support.worker_processes import alive
 
 Address = dict[str, Any]
@@ -104,7 +104,7 @@ async def _answers(process: Process, pid: int) -> None:
     it never does.
     """
     end = time.monotonic() + PATIENCE
-    pause = FIRST_PAUSE
+    intervals = pauses()
     while True:
         try:
             async with asyncio.timeout(5.0):
@@ -114,8 +114,7 @@ async def _answers(process: Process, pid: int) -> None:
                 raise AssertionError(
                     f"{process.name} does not answer ({error!r}):\n{process.tail()}"
                 ) from error
-        await asyncio.sleep(pause)
-        pause = min(1.1 * pause, LONGEST_PAUSE)
+        await asyncio.sleep(next(intervals))
 
 
 class _Host:

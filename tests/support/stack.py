@@ -19,7 +19,6 @@ import httpx
 from contracts.topology import CONSUMERS
 from embedded.data_folder import DataFolder, StackState
 from embedded.orphans import ProcessIdentity
-from embedded.processes import FIRST_PAUSE, LONGEST_PAUSE
 from lightstream_rag.client import Lightstream
 from lightstream_rag.documents import Chunking
 from lightstream_rag.errors import Unavailable
@@ -30,7 +29,7 @@ from runtime.bus.nats.log_streams import log_streams
 from runtime.bus.nats.parked import NatsParkedEvents
 from runtime.settings import Settings
 from tests.support import commands
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import PATIENCE, pauses
 
 T = TypeVar("T")
 FINAL = ("processed", "failed", "partial")
@@ -174,13 +173,12 @@ def until(
 ) -> T:
     """Look again and again until there is something to see."""
     end = time.monotonic() + seconds
-    pause = FIRST_PAUSE
+    intervals = pauses()
     while time.monotonic() < end:
         result = look()
         if result:
             return result
-        time.sleep(pause)
-        pause = min(1.1 * pause, LONGEST_PAUSE)
+        time.sleep(next(intervals))
     raise AssertionError(f"not within {seconds:.0f} s: {explain()}")
 
 

@@ -1,7 +1,7 @@
 """How long tests wait for what must come."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
 from runtime.errors import Unavailable
@@ -12,11 +12,23 @@ machine is; where the time itself is what a test is about, the test names its ow
 """
 
 
+def pauses(longest: float = 0.3) -> Iterator[float]:
+    """Yield the seconds between two looks at what must come, each a tenth longer.
+
+    On a busy machine looks would take the CPU that what they wait for needs.
+    """
+    pause = 0.02
+    while True:
+        yield pause
+        pause = min(1.1 * pause, longest)
+
+
 async def eventually(question: Callable[[], Awaitable[Any]]) -> Any:
     """The first answer that is not Unavailable."""
     async with asyncio.timeout(PATIENCE):
+        intervals = pauses()
         while True:
             try:
                 return await question()
             except Unavailable:
-                await asyncio.sleep(0.1)
+                await asyncio.sleep(next(intervals))
