@@ -37,6 +37,12 @@ def test_without_arguments_the_environment_speaks(monkeypatch: pytest.MonkeyPatc
         assert asked(client).headers["X-API-Key"] == "our-own"
 
 
+@pytest.mark.parametrize("url", ["https://query:9621", "HTTPS://query:9621", "http://query:9621"])
+def test_every_certificate_is_verified(url: str) -> None:
+    is_plain = url.startswith("http:")
+    assert Connection.of(url).httpx_arguments()["verify"] is not is_plain
+
+
 def test_what_is_given_counts_more_also_when_it_is_empty(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LIGHTSTREAM_API_KEY", "of-the-environment")
     monkeypatch.setenv("LIGHTSTREAM_WORKSPACE", "harbour")
