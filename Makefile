@@ -38,7 +38,7 @@ PAGE := services/gateway/web_page_files/index.html
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo up down web site screenshots webui test nightly test-production test-model cases check style types page unit simulate chaos rest parity chart cluster replicas partitions dist image image-embedded workflows compose-test pin-images lock schemas clean
+.PHONY: help setup demo up down web site screenshots webui test nightly test-production test-model cases check style types page unit simulate chaos rest parity chart cluster replicas partitions dist newcomer image image-embedded workflows compose-test pin-images lock schemas clean
 
 help: ## This list
 	@grep -E '^[a-z-]+:.*##' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-15s %s\n", $$1, $$2}'
@@ -114,6 +114,9 @@ partitions: $(VENV)/.dev $(VENV)/.web ## The tests of one stack, on a log of sev
 
 dist: $(VENV)/.dev $(VENV)/.web site ## Build wheel, sources and chart of a release into dist, with notes from the changelog, and check them
 	$(BIN)/python -m distribution
+
+newcomer: dist ## Walk through a newcomer's first ten minutes from the wheel, with a clock
+	$(BIN)/python -m tests.newcomer
 
 image: ## Build the image of docker-compose.yml, by podman or Docker (BUILD_OPTIONS: further options of its build)
 	@$(call build-image,services,lightstream)

@@ -75,6 +75,7 @@ from services.gateway.receipts import routes as receipts
 from services.gateway.reference import pages
 from services.gateway.reference.examples import with_examples
 from services.gateway.reference.responses import COMMON_CODES, error_responses
+from services.gateway.reference.summaries import with_summaries
 from services.gateway.request_metrics import RequestMetrics
 from services.gateway.search import routes as search
 from services.gateway.system import routes as system
@@ -328,8 +329,8 @@ async def _poisoned(request: Request, error: Exception) -> JSONResponse:
 
 
 class ApiWithExamples(FastAPI):
-    """An application whose OpenAPI document has examples."""
+    """An application whose OpenAPI document has examples, and summaries in words."""
 
     def openapi(self) -> dict[str, Any]:
         """Return the document, built once."""
-        return self.openapi_schema or with_examples(super().openapi())
+        return self.openapi_schema or with_summaries(with_examples(super().openapi()))

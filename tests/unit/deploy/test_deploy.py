@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
+from distribution import manual
 from operations import compose
 from services.extractor.settings import ExtractorSettings
 from services.gateway.settings import GatewaySettings
@@ -264,6 +265,7 @@ def test_images_are_pinned_above_the_floors() -> None:
         assert version >= FLOORS.get(image, version)
     assert set(re.findall(r"^FROM (\S+)", DOCKERFILE, re.MULTILINE)) == {
         "${PYTHON_IMAGE}",
+        "dependencies",
         "scratch",
         "build",  # a stage of its own
     }
@@ -338,6 +340,16 @@ def test_what_is_mounted_and_copied_exists() -> None:
     assert {f"!{name}" for line in copies for name in line.split()} == {
         line for line in ignore_lines if line.startswith("!")
     }
+
+
+def test_the_manual_of_the_image_has_all_its_pages() -> None:
+    stage = DOCKERFILE.partition(" AS manual\n")[2].partition("\nFROM ")[0]
+    copies = re.findall(r"^COPY (.+) \S+$", stage, re.MULTILINE)
+    sources = {REPOSITORY / name for line in copies for name in line.split()}
+    missing = [
+        page for page in manual.pages(REPOSITORY) if sources.isdisjoint({page, *page.parents})
+    ]
+    assert missing == []
 
 
 def test_the_image_is_locked_and_runs_as_nobody_in_particular() -> None:

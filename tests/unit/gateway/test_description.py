@@ -71,6 +71,13 @@ def test_every_route_has_examples_that_fit_and_tells_its_errors(
         assert has, f"{route}: {parameter['name']} has no example"
 
 
+def test_every_route_has_a_summary_in_words() -> None:
+    summaries = {route: operation["summary"] for route, operation in ROUTES}
+    short = {route: text for route, text in summaries.items() if len(text.split()) < 2}
+    assert short == {}
+    assert {route: text for route, text in summaries.items() if "`" in text} == {}
+
+
 def test_no_example_is_of_a_route_that_is_not_there() -> None:
     assert [route for route in EXAMPLES if route not in dict(ROUTES)] == []
 

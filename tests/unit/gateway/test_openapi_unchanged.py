@@ -19,7 +19,7 @@ out.
 
 
 def without_descriptions(value: Any) -> Any:
-    """Return the value without its descriptions. A property that is called `description` is an
+    """Return the value without descriptions and summaries. A property of such a name is an
     object, and stays.
     """
     if isinstance(value, list):
@@ -29,7 +29,7 @@ def without_descriptions(value: Any) -> Any:
     return {
         key: without_descriptions(inner)
         for key, inner in cast("dict[str, Any]", value).items()
-        if not (key == "description" and isinstance(inner, str))
+        if not (key in {"description", "summary"} and isinstance(inner, str))
     }
 
 
