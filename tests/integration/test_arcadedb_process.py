@@ -6,8 +6,8 @@ import asyncio
 import signal
 import sys
 import textwrap
-from collections.abc import AsyncIterator
-from contextlib import suppress
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -26,37 +26,55 @@ from tests.support.graph_stores import entity, relation, until
 ROOT = Path(__file__).resolve().parents[2]
 PASSWORD = "only-for-this-test"
 
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-@pytest_asyncio.fixture
-async def server(tmp_path: Path) -> AsyncIterator[tuple[Process, BoltGraph]]:
+
+@asynccontextmanager
+async def serving(folder: Path) -> AsyncGenerator[tuple[Process, BoltGraph]]:
+    """A server over this folder, and the graph in it."""
     bolt_port = free_port()
-    process = arcadedb(tmp_path, http_port=free_port(), bolt_port=bolt_port, password=PASSWORD)
+    process = arcadedb(folder, http_port=free_port(), bolt_port=bolt_port, password=PASSWORD)
     graph = BoltGraph(bolt_uri(bolt_port), USER, PASSWORD)
-    await process.start()
-    yield process, graph
-    await graph.close()
-    await process.stop()
+    try:
+        await process.start()
+        yield process, graph
+    finally:
+        await graph.close()
+        await process.stop()
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def server(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> AsyncIterator[tuple[Process, BoltGraph]]:
+    """The server of all tests that leave it running."""
+    async with serving(tmp_path_factory.mktemp("arcadedb")) as served:
+        yield served
 
 
 async def test_a_second_process_over_the_same_folder_is_refused(
-    server: tuple[Process, BoltGraph], tmp_path: Path
+    server: tuple[Process, BoltGraph],
 ) -> None:
-    second = arcadedb(tmp_path, http_port=free_port(), bolt_port=free_port(), password=PASSWORD)
+    process, graph = server
+    second = arcadedb(
+        process.folder, http_port=free_port(), bolt_port=free_port(), password=PASSWORD
+    )
+    second.name = "second"  # a log of its own
     with pytest.raises(ConfigurationError, match="another process serves"):
         await second.start()
-    await server[1].ping()
+    await graph.ping()
 
 
 async def test_it_ends_cleanly_with_connections_open_and_keeps_its_data_under_a_new_password(
-    server: tuple[Process, BoltGraph], tmp_path: Path
+    tmp_path: Path,
 ) -> None:
-    process, graph = server
     partition = Partition("kept", 1)
-    await graph.prepare()
-    await graph.put(partition, [entity("a")], [])
-    process.signal(signal.SIGTERM)
-    async with asyncio.timeout(10):
-        assert await process.wait() == 0
+    async with serving(tmp_path) as (process, graph):
+        await graph.prepare()
+        await graph.put(partition, [entity("a")], [])
+        process.signal(signal.SIGTERM)
+        async with asyncio.timeout(10):
+            assert await process.wait() == 0
     bolt_port = free_port()
     again = arcadedb(
         tmp_path, http_port=free_port(), bolt_port=bolt_port, password="another-password"
@@ -171,7 +189,7 @@ async def test_it_ends_when_its_parent_is_killed(tmp_path: Path) -> None:
     await until(lambda: not listening(bolt_port))
 
 
-def test_a_short_password_is_refused_before_anything_starts(tmp_path: Path) -> None:
+async def test_a_short_password_is_refused_before_anything_starts(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="at least 8"):
         arcadedb(tmp_path, http_port=1, bolt_port=2, password="short")
 

@@ -69,7 +69,7 @@ async def test_a_forked_process_is_like_a_started_one(tmp_path: Path) -> None:
 
 
 async def test_a_killed_process_has_its_signal_as_code_and_others_go_on(tmp_path: Path) -> None:
-    async with fork_server(tmp_path, SERVICES, environment()) as forks:
+    async with fork_server(tmp_path, (), environment()) as forks:
         first_program = program(forks, tmp_path)
         second_program = program(forks, tmp_path, "other")
         for process in (first_program, second_program):

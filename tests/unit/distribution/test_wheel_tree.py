@@ -23,6 +23,15 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="module")
+def parsed(tree: Path) -> dict[str, ast.Module]:
+    """The syntax of each of its files, by path."""
+    return {
+        path.relative_to(tree).as_posix(): ast.parse(path.read_bytes())
+        for path in tree.rglob("*.py")
+    }
+
+
 def test_every_package_of_the_repository_is_below_the_one_package(tree: Path) -> None:
     assert {*MOVED, PACKAGE} == set(FLOORS)
     assert {path.name for path in tree.iterdir() if path.is_dir()} == {PACKAGE}
@@ -33,27 +42,29 @@ def test_every_package_of_the_repository_is_below_the_one_package(tree: Path) ->
         assert modules <= {path.relative_to(there) for path in there.rglob("*.py")}
 
 
-def test_nothing_imports_a_package_without_the_prefix(tree: Path) -> None:
+def test_nothing_imports_a_package_without_the_prefix(parsed: dict[str, ast.Module]) -> None:
     names = {
-        (path.relative_to(tree).as_posix(), name)
-        for path in tree.rglob("*.py")
-        for name in imported(ast.parse(path.read_bytes()))
+        (path, name)
+        for path, syntax in parsed.items()
+        for name in imported(syntax)
         if name.partition(".")[0] in MOVED
     }
     assert names == set()
 
 
-def test_no_string_names_a_module_without_the_prefix(tree: Path) -> None:
+def test_no_string_names_a_module_without_the_prefix(
+    tree: Path, parsed: dict[str, ast.Module]
+) -> None:
     """Whatever looks like the name of one of our packages and a module in it."""
     packages = "|".join(path.name for path in tree.joinpath(PACKAGE).iterdir() if path.is_dir())
     name = re.compile(rf"(?:{packages})(?:\.[a-z_]+)+")
     names: set[str] = set()
-    for path in tree.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_bytes())):
+    for path, syntax in parsed.items():
+        for node in ast.walk(syntax):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 match = name.fullmatch(node.value)
                 if match and (REPOSITORY / match[0].replace(".", "/")).with_suffix(".py").exists():
-                    names.add(f"{path.relative_to(tree)}: {node.value}")
+                    names.add(f"{path}: {node.value}")
     assert names == set()
 
 
