@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from cli.common import quiet_logs
+from cli.common import tell_retries
 
 if TYPE_CHECKING:
     from lightstream_rag.client import AsyncLightstream
@@ -24,5 +24,5 @@ def call_query_service(
         async with query_client(select_target(data).api, workspace) as client:
             return await act(client)
 
-    quiet_logs()
+    tell_retries()
     return asyncio.run(run())

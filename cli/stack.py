@@ -171,6 +171,7 @@ def _start_in_background(
     state = daemon.start(folder, report, api=api)
     _show(folder, state, as_json, "was running already" if there else "is running")
     if there:
+        report_other_port(folder, state, api, report)
         report_other_models(folder, state, report)
     asyncio.run(lost.report_losses(folder, state, rebuild=rebuild, ask=False))
 
@@ -197,6 +198,7 @@ def _serve(
     while True:
         if state := daemon.running_state(folder, report):
             _show(folder, state, as_json, "was running already")
+            report_other_port(folder, state, api, report)
             report_other_models(folder, state, report)
             asyncio.run(lost.report_losses(folder, state, rebuild=rebuild, ask=False))
             return None
@@ -204,6 +206,17 @@ def _serve(
             return asyncio.run(daemon.serve(folder, report, api=api, on_ready=ready))
         except Busy:
             continue  # another process was faster: wait for it
+
+
+def report_other_port(
+    folder: DataFolder, state: StackState, api: ApiAddress, report: Report
+) -> None:
+    """Say that a running stack keeps its port, where another one is asked for."""
+    if api.port not in (None, state.ports["api"]):
+        report(
+            f"it keeps its port; for {api.port}: `lightstream down{folder.command_option}`, then "
+            "`up`"
+        )
 
 
 def report_other_models(folder: DataFolder, state: StackState, report: Report) -> None:

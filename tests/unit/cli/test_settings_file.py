@@ -9,8 +9,9 @@ from typer.testing import CliRunner
 
 from cli.main import app
 from cli.settings_file import VARIABLE, read_settings_file
-from cli.stack import report_other_models
+from cli.stack import report_other_models, report_other_port
 from embedded.data_folder import DataFolder, StackState
+from embedded.ports import ApiAddress
 from embedded.stack import configured_models
 from runtime.errors import InvalidInput
 from runtime.settings_lines import write_settings
@@ -120,3 +121,14 @@ def test_a_running_stack_that_keeps_other_models_is_reported(
     (sentence,) = reports
     assert "it keeps its models" in sentence and "tide-1" in sentence
     assert "lightstream down" in sentence and "sk-secret" not in sentence
+
+
+@pytest.mark.parametrize(("port", "count"), [(None, 0), (9621, 0), (9777, 1)])
+def test_a_running_stack_that_has_another_port_says_so(
+    in_folder: Path, port: int | None, count: int
+) -> None:
+    reports: list[str] = []
+    state = StackState(ports={"api": 9621})
+    report_other_port(DataFolder.at(in_folder), state, ApiAddress(port=port), reports.append)
+    assert len(reports) == count
+    assert all("for 9777: `lightstream down" in report for report in reports)
