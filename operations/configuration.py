@@ -11,9 +11,11 @@ from embedded.operator_process import OrderSettings
 from operations import lightrag_options
 from operations.moving import lightrag_stores
 from operations.settings import CommandSettings
+from runtime.environment_settings import EnvironmentSettings
 from runtime.errors import ConfigurationError
 from runtime.models.roles import RoleSettings, SummarySettings
 from runtime.parsing.settings import ParserSettings
+from runtime.provider_settings import ProviderSettings
 from runtime.settings import Settings
 from runtime.shown_settings import ShownSetting, shown_settings
 from runtime.variables import FILE, is_secret, variables
@@ -31,8 +33,9 @@ from services.query.questions.settings import (
 )
 from services.query.settings import QuerySettings
 
-SETTINGS: dict[str, type[Settings]] = {
+SETTINGS: dict[str, type[EnvironmentSettings]] = {
     "every service": Settings,
+    "single providers of models": ProviderSettings,
     "models of single roles": RoleSettings,
     "summaries of descriptions": SummarySettings,
     "the chunker": ChunkerSettings,

@@ -5,18 +5,15 @@ Read from the environment only, where an empty variable is the same as none. Eac
 own few in its `settings.py`.
 """
 
-import os
-from typing import Any, Self
+from typing import Self
 
 from pydantic import AliasChoices, Field, SecretStr, field_validator, model_validator
-from pydantic_core import ValidationError
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from runtime.bus.nats.addresses import API_PREFIX, with_api_prefix
 from runtime.costs.prices import Prices, parse_prices
-from runtime.errors import ConfigurationError
 from runtime.models.bindings import (
     EMBEDDING_BINDINGS,
+    GEMINI,
     KEYLESS,
     LLM_BINDINGS,
     OFFLINE_EMBEDDERS,
@@ -25,27 +22,15 @@ from runtime.models.bindings import (
     own_address,
 )
 from runtime.models.request_fields import parse_fields
-from runtime.variables import SecretFiles, faults, idle_secret_files, networks
+from runtime.provider_settings import ProviderSettings
+from runtime.variables import networks
 
 IN_ONE_DATABASE = frozenset({"documents_url", "neo4j_uri", "milvus_uri"})
 """The addresses that STORES_URL takes the place of, each where it is not given itself."""
 
 
-class Settings(BaseSettings):
+class Settings(ProviderSettings):
     """Where the parts are and which models to use."""
-
-    model_config = SettingsConfigDict(
-        extra="ignore", populate_by_name=True, env_ignore_empty=True, hide_input_in_errors=True
-    )
-
-    def __init__(self, **values: Any) -> None:
-        """Read what is not given from the environment. Raises ConfigurationError with every
-        variable that cannot be used and what it must be, but no value: that may be a secret.
-        """
-        try:
-            super().__init__(**values)
-        except ValidationError as error:
-            raise ConfigurationError(faults(type(self), error)) from None
 
     nats_url: str = Field(default="nats://127.0.0.1:4222", description="the bus", repr=False)
     nats_api_prefix: str = Field(
@@ -160,33 +145,6 @@ class Settings(BaseSettings):
     )
     openai_api_key: SecretStr = Field(
         default=SecretStr(""), description="LLM_API_KEY and EMBEDDING_API_KEY of the binding openai"
-    )
-    azure_openai_api_version: str = Field(
-        default="", description="`api-version` of Azure's language models; empty: 2024-10-21"
-    )
-    azure_openai_deployment: str = Field(default="", description="Azure's name of LLM_MODEL")
-    azure_embedding_api_version: str = Field(
-        default="", description="`api-version` of Azure's embedding models; empty: 2024-10-21"
-    )
-    azure_embedding_deployment: str = Field(
-        default="", description="Azure's name of EMBEDDING_MODEL"
-    )
-    ollama_llm_num_ctx: int = Field(
-        default=32768,
-        ge=0,
-        description="tokens of the context window that Ollama is asked for; 0: its own default",
-    )
-    ollama_embedding_num_ctx: int = Field(
-        default=0, ge=0, description="the same for embeddings; 0: its own default"
-    )
-    aws_region: str = Field(
-        default="",
-        validation_alias=AliasChoices("AWS_REGION", "AWS_DEFAULT_REGION"),
-        description="region of Bedrock; empty: us-east-1",
-    )
-    aws_bearer_token_bedrock: SecretStr = Field(
-        default=SecretStr(""),
-        description="Bedrock's API key, where LLM_API_KEY or EMBEDDING_API_KEY is empty",
     )
 
     embedding_binding: str = Field(
@@ -303,18 +261,6 @@ class Settings(BaseSettings):
         description="dead letters by faults of its own in an hour that pause a consumer; 0: never",
     )
 
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Read secrets from files too, where the environment names one."""
-        return init_settings, SecretFiles(settings_cls), env_settings
-
     @field_validator("model_prices")
     @classmethod
     def _prices_can_be_read(cls, text: str) -> str:
@@ -374,9 +320,9 @@ class Settings(BaseSettings):
 
     @property
     def contradictions(self) -> list[str]:
-        """What was set and has no effect, or contradicts itself, in sentences without values."""
+        """See `EnvironmentSettings`."""
         fields = self.model_fields_set
-        texts = idle_secret_files(type(self), os.environ)
+        texts = super().contradictions
         if "*" in self.forwarded_allow_ips:
             texts.append(
                 "FORWARDED_ALLOW_IPS=* believes everybody who connects: rate limits and "
@@ -395,6 +341,11 @@ class Settings(BaseSettings):
 def is_reachable(settings: Settings, binding: str, key: SecretStr) -> bool:
     """Return whether a model of a binding can be asked without an address of its own."""
     of_openai = settings.openai_api_key.get_secret_value() or settings.openai_base_url
-    return binding in KEYLESS or bool(
+    return needs_no_key(settings, binding) or bool(
         key.get_secret_value() or (of_openai if binding == OPENAI else "")
     )
+
+
+def needs_no_key(settings: Settings, binding: str) -> bool:
+    """Return whether a binding works without a key, and without an address of its own."""
+    return binding in KEYLESS or (binding == GEMINI and settings.google_genai_use_vertexai)

@@ -8,9 +8,10 @@ from urllib.parse import urlsplit
 from pydantic import SecretStr
 from pydantic.fields import FieldInfo
 
+from runtime.environment_settings import EnvironmentSettings
 from runtime.errors import ConfigurationError
 from runtime.models.roles import ROLES
-from runtime.settings import IN_ONE_DATABASE, Settings
+from runtime.settings import IN_ONE_DATABASE
 from runtime.variables import Given, is_secret, secret_files, variables, without_secrets
 
 DEFAULT = "default"
@@ -61,7 +62,7 @@ class ShownSetting:
 
 
 def shown_settings(
-    groups: Mapping[str, type[Settings]],
+    groups: Mapping[str, type[EnvironmentSettings]],
     environ: Mapping[str, str],
     stack_settings: Mapping[str, str],
     setter: str,

@@ -10,6 +10,8 @@ from types import MappingProxyType
 from runtime.variables import http_address
 
 OPENAI = "openai"
+AZURE = "azure_openai"
+GEMINI = "gemini"
 
 LLM_BINDINGS = ("openai", "azure_openai", "ollama", "anthropic", "gemini", "bedrock", "nvidia")
 EMBEDDING_BINDINGS = (
@@ -65,6 +67,27 @@ _DEFAULT_ADDRESS = re.compile(r"DEFAULT_\w+_ENDPOINT")
 
 
 @dataclass(frozen=True)
+class EntraApplication:
+    """An application of Microsoft Entra ID, to which Azure answers without a key. It has a secret,
+    or a file with the token of its workload.
+    """
+
+    authority: str
+    tenant: str
+    client: str
+    secret: str = ""
+    token_file: str = ""
+
+
+@dataclass(frozen=True)
+class VertexProject:
+    """A project in Google Cloud, and its place."""
+
+    id: str
+    location: str
+
+
+@dataclass(frozen=True)
 class Connection:
     """What a wire is opened with."""
 
@@ -74,10 +97,16 @@ class Connection:
     """Azure's `api-version`."""
     deployment: str = ""
     """Azure's name of the model; empty: the model's."""
+    batch_deployment: str = ""
+    """Azure's name of the model that answers batches; empty: that of all calls."""
     region: str = ""
     """AWS's region."""
     window: int = 0
     """Tokens of the window that Ollama's embedding models are asked for; 0: their own."""
+    entra: EntraApplication | None = None
+    """Who asks Azure, where there is no key."""
+    vertex: VertexProject | None = None
+    """Where Gemini is, if it is asked of Google Cloud."""
 
 
 def binding_of(name: str, bindings: tuple[str, ...]) -> str:
@@ -89,6 +118,15 @@ def binding_of(name: str, bindings: tuple[str, ...]) -> str:
             f"must be one of {', '.join(bindings)}; a server of OpenAI's form is openai"
         )
     return binding
+
+
+def vertex_address(location: str) -> str:
+    """Return the address of Vertex AI at a location of Google Cloud."""
+    if location == "global":
+        return "https://aiplatform.googleapis.com"
+    if location in ("us", "eu"):
+        return f"https://aiplatform.{location}.rep.googleapis.com"
+    return f"https://{location}-aiplatform.googleapis.com"
 
 
 def own_address(address: str) -> str:

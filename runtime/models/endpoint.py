@@ -16,6 +16,7 @@ import aiohttp
 from runtime.activity import waiting
 from runtime.errors import ConfigurationError, Retryable, ServiceError, Unavailable
 from runtime.metrics.model_calls import CallKind, recorded_call
+from runtime.models.access_tokens import NoToken
 from runtime.models.blame import Blame
 from runtime.models.failures import Failure, Sender
 from runtime.models.json_posts import JsonPosts, RedirectedAway, Sending, StatusError
@@ -84,13 +85,14 @@ class Endpoint:
         address = urlsplit(wire.address)
         self._name = address.hostname or "the model endpoint"
         passwords = (key, address.password, unquote(address.password or ""))
-        self.sender = Sender(self._name, settings, tuple(filter(None, passwords)))
+        secrets = tuple(filter(None, passwords))
+        self.sender = Sender(self._name, settings, secrets, wire.key_name)
         self.settings = settings
         self._limiter = limiter
         self._timeout = timeout
         self._retries = retries
         self.wire = wire
-        self._posts = JsonPosts(wire.headers, min(10.0, timeout))
+        self._posts = JsonPosts(wire.headers, min(10.0, timeout), wire.tokens)
         self._blame = Blame()
         self.control: Callable[[Call], Awaitable[object]] | None = None
 
@@ -226,6 +228,8 @@ class Endpoint:
             if type(error) is Unavailable:
                 raise self.sender.useless(str(error)) from None
             raise
+        except NoToken as error:
+            raise self.sender.certain(str(error)) from None
         except StatusError as error:
             raise self._of_status(error) from None
         except TimeoutError:

@@ -81,12 +81,17 @@ class Failure(Exception):
 @dataclass(frozen=True)
 class Sender:
     """Whom messages name: the provider, the settings that describe it, and secrets that none may
-    show.
+    show. `key_name`: the settings that say who asks, where that is no API key.
     """
 
     name: str
     settings: str
     secrets: tuple[str, ...] = ()
+    key_name: str = ""
+
+    @property
+    def _key_settings(self) -> str:
+        return self.key_name or f"{self.settings}_API_KEY"
 
     def useless(self, reason: str, sentence: str = "") -> Failure:
         """Return the failure of an answer that cannot be used. `sentence`: what the provider itself
@@ -120,7 +125,7 @@ class Sender:
         if error.status == 402 or error.codes & NO_QUOTA:
             return self.certain(
                 f"{self.name} has no quota left for this key ({reason}): add some, or change "
-                f"{self.settings}_API_KEY"
+                f"{self._key_settings}"
             )
         if error.status == 429:
             return self._asks_to_wait(reason, retry_after)
@@ -147,7 +152,7 @@ class Sender:
         status = error.status
         codes = error.codes
         if status in (401, 403) or codes & NO_KEY:
-            message = f"{self.name} refused the key ({reason}): change {self.settings}_API_KEY"
+            message = f"{self.name} refused the key ({reason}): change {self._key_settings}"
         elif status == 404 or codes & NO_MODEL:
             message = (
                 f"{self.name} knows no such model, or no such address: "

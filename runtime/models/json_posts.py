@@ -17,6 +17,7 @@ from aiohttp.resolver import ThreadedResolver
 from yarl import URL
 
 from runtime.errors import Unavailable
+from runtime.models.access_tokens import AccessTokens
 from runtime.models.pinned_hosts import PINNED_HOSTS
 
 LARGEST_ANSWER = 32 * 1024 * 1024
@@ -29,6 +30,7 @@ MOST_REDIRECTS = 3
 """Redirects of one request that are followed, all of them on the same host."""
 
 REDIRECTS = (301, 302, 307, 308)
+UNAUTHORIZED = 401
 
 Headers = Callable[[str, bytes], Mapping[str, str]]
 """Returns the headers of a request to this address with these bytes."""
@@ -71,11 +73,15 @@ class JsonPosts:
     """Sends JSON with the headers that `headers` gives.
 
     Proxies and certificates are those that the environment names. `connect`: seconds to reach the
-    provider; the caller limits the rest.
+    provider; the caller limits the rest. `tokens`, where headers have one, are refreshed before
+    each request; what that raises is passed on.
     """
 
-    def __init__(self, headers: Headers, connect: float) -> None:
+    def __init__(
+        self, headers: Headers, connect: float, tokens: AccessTokens | None = None
+    ) -> None:
         self._headers = headers
+        self._tokens = tokens
         self._connect = connect
         self._session: aiohttp.ClientSession | None = None
 
@@ -109,6 +115,8 @@ class JsonPosts:
         session = self._session = self._session or self._new_session(url)
         timeout = aiohttp.ClientTimeout(total=None, sock_connect=self._connect, sock_read=silence)
         redirects = 0
+        if self._tokens:
+            await self._tokens.refresh()
         while True:
             request = replace(sending, url=url)
             async with await self._answer(session, request, timeout) as response:
@@ -118,6 +126,8 @@ class JsonPosts:
                 content = await _read_all(response)
             is_redirect = response.status in REDIRECTS and "Location" in response.headers
             if not is_redirect or redirects == MOST_REDIRECTS:
+                if self._tokens and response.status == UNAUTHORIZED:
+                    self._tokens.forget()
                 raise StatusError(response.status, response.headers, content)
             redirects += 1
             url = redirected(url, response.headers["Location"])

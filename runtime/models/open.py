@@ -8,12 +8,13 @@ from urllib.parse import urlsplit
 from contracts.graph import EmbeddingModel
 from runtime.errors import ConfigurationError
 from runtime.models.bindings import OFFLINE_EMBEDDERS
+from runtime.models.connections import embedding_connection
 from runtime.models.embedding_names import provider_name
 from runtime.models.limits import Limits
 from runtime.models.port import Embedder, Tokenizer, ToolChat
 from runtime.models.rate_limiters import RateLimiters
 from runtime.models.request_fields import parse_fields
-from runtime.models.roles import ROLES, Role, embedding_connection, language_model
+from runtime.models.roles import ROLES, Role, language_model
 from runtime.settings import Settings
 
 if TYPE_CHECKING:

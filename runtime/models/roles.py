@@ -5,22 +5,20 @@ names.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
-from urllib.parse import urlsplit
 
 from pydantic import AliasChoices, Field, SecretStr, field_validator
 
-from runtime.models.bindings import (
-    ADDRESSES,
-    KEYLESS,
-    LLM_BINDINGS,
-    OPENAI,
-    Connection,
-    binding_of,
-    own_address,
+from runtime.models.bindings import LLM_BINDINGS, Connection, binding_of, own_address
+from runtime.models.connections import (
+    address_of,
+    entra_application,
+    key_of,
+    server_of,
+    vertex_project,
 )
 from runtime.models.limits import Limits
 from runtime.models.request_fields import merged_fields, parse_fields
-from runtime.settings import Settings
+from runtime.settings import Settings, needs_no_key
 
 Role = Literal["extract", "summary", "keyword", "query", "vlm"]
 """What a language model is asked for: entities and relations, summaries, keywords of a question,
@@ -258,7 +256,7 @@ def language_model(settings: Settings, role: Role | None = None) -> LanguageMode
         if _is_elsewhere(settings, values, own_values):
             values |= {"base_url": "", "api_key": SecretStr("")}
             fields = {}
-        is_configured = is_configured or _names_endpoint(own_values)
+        is_configured = is_configured or _names_endpoint(settings, own_values)
         values |= own_values
         fields = merged_fields(
             fields, parse_fields(getattr(settings, f"{part}_llm_extra_body", None) or "")
@@ -293,8 +291,9 @@ def general_fields(settings: Settings) -> dict[str, Any]:
     return merged_fields(fields, parse_fields(settings.llm_extra_body))
 
 
-def _names_endpoint(own_values: Mapping[str, Any]) -> bool:
-    return bool(own_values.keys() & {"base_url", "api_key"}) or own_values.get("binding") in KEYLESS
+def _names_endpoint(settings: Settings, own_values: Mapping[str, Any]) -> bool:
+    is_named = bool(own_values.keys() & {"base_url", "api_key"})
+    return is_named or needs_no_key(settings, own_values.get("binding", ""))
 
 
 def _is_elsewhere(
@@ -305,7 +304,7 @@ def _is_elsewhere(
     address = own_values.get("base_url", "" if binding != values["binding"] else None)
     if address is None:
         return False
-    return binding != values["binding"] or _server(address) != _server(
+    return binding != values["binding"] or server_of(address) != server_of(
         address_of(settings, values["binding"], values["base_url"])
     )
 
@@ -325,7 +324,10 @@ def _language_model(
         key,
         settings.azure_openai_api_version,
         settings.azure_openai_deployment if beginning == "LLM" else "",
+        settings.azure_openai_batch_deployment,
         settings.aws_region,
+        entra=entra_application(settings),
+        vertex=vertex_project(settings),
     )
     if binding == "ollama" and settings.ollama_llm_num_ctx:
         window = {"num_ctx": settings.ollama_llm_num_ctx}
@@ -338,40 +340,3 @@ def own_settings(settings: Settings, role: Role) -> dict[str, Any]:
     """Return what is set for this role alone, by the name of the setting without its beginning."""
     values = {name: getattr(settings, f"{role}_llm_{name}", None) for name in _GENERAL}
     return {name: value for name, value in values.items() if value is not None}
-
-
-def _server(address: str) -> tuple[str, str | None, int | None]:
-    parts = urlsplit(address)
-    return parts.scheme, parts.hostname, parts.port
-
-
-def address_of(settings: Settings, binding: str, address: str) -> str:
-    """Return the address of a binding where a setting gives `address`; empty where none is
-    known.
-    """
-    general = settings.openai_base_url if binding == OPENAI else ""
-    return address or general or ADDRESSES.get(binding, "")
-
-
-def key_of(settings: Settings, binding: str, key: str) -> str:
-    """Return the key of a binding where a setting gives `key`. OPENAI_API_KEY goes to no other
-    provider.
-    """
-    if binding == OPENAI:
-        return key or settings.openai_api_key.get_secret_value()
-    if binding == "bedrock":
-        return key or settings.aws_bearer_token_bedrock.get_secret_value()
-    return key
-
-
-def embedding_connection(settings: Settings) -> Connection:
-    """Return how the embedding model's endpoint is reached."""
-    binding = settings.embedding_binding
-    return Connection(
-        address_of(settings, binding, settings.embedding_base_url),
-        key_of(settings, binding, settings.embedding_api_key.get_secret_value()),
-        settings.azure_embedding_api_version,
-        settings.azure_embedding_deployment,
-        settings.aws_region,
-        settings.ollama_embedding_num_ctx,
-    )

@@ -12,10 +12,11 @@ from typing import Any, cast
 from zlib import crc32
 
 from runtime.errors import InvalidInput, Unavailable
+from runtime.models.connections import embedding_connection
 from runtime.models.json_values import parsed
 from runtime.models.open import open_chat, open_embedder
 from runtime.models.port import Message, Picture
-from runtime.models.roles import VISION, Role, embedding_connection
+from runtime.models.roles import VISION, Role
 from runtime.models.wires.open import open_wire
 from runtime.models.wires.openai import OpenAiWire, Request
 from runtime.settings import Settings
@@ -144,6 +145,7 @@ async def _posted(wire: OpenAiWire, request: Request) -> Any:
     """Return the JSON that a service answers, also that of an error."""
     import aiohttp  # noqa: PLC0415
 
+    from runtime.models.access_tokens import NoToken  # noqa: PLC0415
     from runtime.models.json_posts import (  # noqa: PLC0415
         JsonPosts,
         RedirectedAway,
@@ -151,10 +153,12 @@ async def _posted(wire: OpenAiWire, request: Request) -> Any:
     )
 
     base_url = request.url.rpartition("/")[0]
-    posts = JsonPosts(wire.headers, CONNECT)
+    posts = JsonPosts(wire.headers, CONNECT, wire.tokens)
     try:
         async with asyncio.timeout(PATIENCE):
             return parsed(await posts.post(request.url, request.body)) or {}
+    except NoToken as error:
+        raise InvalidInput(str(error)) from None
     except StatusError as error:
         if error.status in REFUSALS:
             raise _refused(base_url, error.status) from None

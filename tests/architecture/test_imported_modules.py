@@ -99,7 +99,7 @@ def test_a_command_that_starts_or_stops_a_stack_in_the_background_imports_nothin
     ("service", "most"),
     # Eight of each are psutil's: OpenTelemetry takes it where it is, as in the tests' environment.
     # Six are what uvicorn takes of watchfiles there.
-    [("chunker", 1100), ("extractor", 1109), ("merger", 1081), ("indexer", 1155), ("query", 1876)],
+    [("chunker", 1101), ("extractor", 1111), ("merger", 1082), ("indexer", 1156), ("query", 1876)],
 )
 def test_a_service_imports_no_driver_before_its_settings_ask_for_one(
     service: str, most: int

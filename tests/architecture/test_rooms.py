@@ -12,7 +12,7 @@ from contracts.registry import PRODUCERS, consuming_services, service_of
 from contracts.registry import SERVICES as STAGES
 from contracts.topology import CONSUMERS
 from operations.configuration import SETTINGS
-from runtime.settings import Settings
+from runtime.environment_settings import EnvironmentSettings
 from runtime.variables import variables
 from tests.architecture.sources import FLOORS, REPOSITORY, SERVICES, modules, parsed
 
@@ -74,13 +74,16 @@ def said(service: str) -> set[str]:
     }
 
 
-def settings_in(module: str) -> list[type[Settings]]:
+def settings_in(module: str) -> list[type[EnvironmentSettings]]:
     """The classes of settings that a module makes."""
     result = vars(importlib.import_module(module)).values()
     return [
         v
         for v in result
-        if isinstance(v, type) and issubclass(v, Settings) and v.__module__ == module
+        if isinstance(v, type)
+        and issubclass(v, EnvironmentSettings)
+        and v is not EnvironmentSettings
+        and v.__module__ == module
     ]
 
 
@@ -145,11 +148,11 @@ SHARED_VARIABLES = {"LIGHTRAG_API_KEY": "what the API asks for is what commands 
 """Variables that two classes of settings declare, and why."""
 
 
-def declarations() -> dict[str, list[tuple[type[Settings], Any]]]:
+def declarations() -> dict[str, list[tuple[type[EnvironmentSettings], Any]]]:
     """The classes that declare each variable themselves, each with its default. A class that gives
     an inherited setting another default declares nothing.
     """
-    result: dict[str, list[tuple[type[Settings], Any]]] = {}
+    result: dict[str, list[tuple[type[EnvironmentSettings], Any]]] = {}
     for group in SETTINGS.values():
         inherited_fields = {
             name for base in group.__bases__ for name in getattr(base, "model_fields", {})

@@ -4,7 +4,7 @@ every call is paid once, whoever is killed in between.
 
 import json
 import time
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -59,21 +59,22 @@ def answer_of_anthropic(body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
     }
 
 
-@pytest.fixture(params=["openai", "anthropic"])
+@pytest.fixture(params=["openai", "azure_openai", "anthropic"])
 def binding(request: pytest.FixtureRequest) -> str:
     return request.param
 
 
 @pytest.fixture
 def jobs(binding: str) -> Iterator[BatchJobs]:
-    answer = answer_of_openai if binding == "openai" else answer_of_anthropic
+    answer = answer_of_anthropic if binding == "anthropic" else answer_of_openai
     with batch_jobs.serving(BatchJobs(answer)) as jobs:
         yield jobs
 
 
 @pytest.fixture
 async def chat(binding: str, jobs: BatchJobs) -> AsyncIterator[EndpointChat]:
-    wire = open_wire(binding, Connection(f"{jobs.url}/v1", KEY))
+    address = jobs.url if binding == "azure_openai" else f"{jobs.url}/v1"
+    wire = open_wire(binding, Connection(address, KEY, batch_deployment="batches"))
     endpoint = Endpoint(wire, RateLimiter("m", Limits(calls=4)), 10.0, "LLM")
     chat = EndpointChat(endpoint, "m", {"max_tokens": 100})
     yield chat
@@ -93,23 +94,35 @@ def lines_of(chat: EndpointChat, *texts: str) -> list[Line]:
     ]
 
 
-async def test_the_official_client_of_openai_reads_the_server() -> None:
+OFFICIAL_CLIENTS: dict[str, Callable[[str], openai.AsyncOpenAI]] = {
+    "/v1/chat/completions": lambda url: openai.AsyncOpenAI(base_url=f"{url}/v1", api_key=KEY),
+    "/chat/completions": lambda url: openai.AsyncAzureOpenAI(
+        azure_endpoint=url, api_key=KEY, api_version="2024-10-21"
+    ),
+}
+"""OpenAI's and Azure's, by what the lines of their batches are requests to."""
+
+
+@pytest.mark.parametrize("route", OFFICIAL_CLIENTS)
+async def test_the_official_clients_of_openai_and_azure_read_the_server(route: str) -> None:
     with batch_jobs.serving(BatchJobs(answer_of_openai)) as jobs:
-        async with openai.AsyncOpenAI(base_url=f"{jobs.url}/v1", api_key=KEY) as client:
+        async with OFFICIAL_CLIENTS[route](jobs.url) as client:
             rows = [
                 {
                     "custom_id": f"a-{number}",
                     "method": "POST",
-                    "url": "/v1/chat/completions",
+                    "url": route,
                     "body": {"model": "m", "messages": [{"role": "user", "content": text}]},
                 }
                 for number, text in enumerate((ALICE, EXPIRED, FAILED))
             ]
             data = "".join(json.dumps(row) + "\n" for row in rows).encode()
             file = await client.files.create(file=("in.jsonl", data), purpose="batch")
+            file = await client.files.wait_for_processing(file.id, poll_interval=0.05)
+            endpoint: Any = route
             batch = await client.batches.create(
                 input_file_id=file.id,
-                endpoint="/v1/chat/completions",
+                endpoint=endpoint,
                 completion_window="24h",
                 metadata={"lightstream": "a"},
             )

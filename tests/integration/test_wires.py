@@ -3,6 +3,7 @@
 import math
 import traceback
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,10 +18,15 @@ from runtime.errors import (
 from runtime.models.call_scope import billed_calls, calls_for
 from runtime.models.chat import EndpointChat
 from runtime.models.embedder import EndpointEmbedder
+from runtime.models.endpoint import Endpoint
+from runtime.models.limits import Limits
 from runtime.models.port import Message, Picture, Tool
+from runtime.models.rate_limiter import RateLimiter
+from runtime.models.wires.open import open_wire
 from tests.support import model_servers as servers
 from tests.support.model_servers import (
     ModelServer,
+    entra,
     ollama,
 )
 from tests.support.model_servers.judges.port import SCHEMA, Judge, Reading
@@ -124,7 +130,7 @@ async def test_failures_have_the_same_words_and_show_no_key(
     assert "LLM_MODEL" in str(await failure(model="nothing-of-that-name"))
     assert isinstance(await failure(servers.OVERLOADED), Unavailable | TextFailure)
     if kind.binding != "ollama":
-        assert "LLM_API_KEY" in str(await failure(key="mk-another-key-9876543210"))
+        assert kind.key_name in str(await failure(key="mk-another-key-9876543210"))
     if kind.filters:
         refusal = await failure(servers.REFUSED)
         assert isinstance(refusal, ModelRefused)
@@ -176,6 +182,25 @@ async def test_json_is_asked_for_and_fields_have_the_provider_s_names(
     assert roles[-3:] == ["user", "model" if kind.binding == "gemini" else "assistant", "user"]
 
 
+async def test_one_token_serves_many_calls_and_that_of_a_workload_is_read_when_it_is_fetched(
+    tmp_path: Path,
+) -> None:
+    kind = KINDS["entra"]
+    file = tmp_path / "token"
+    file.write_text("the token of yesterday", "utf-8")
+    async with servers.serving(kind.answer) as server:
+        wire = open_wire(kind.binding, entra.connection(server.url, "", str(file)))
+        endpoint = Endpoint(wire, RateLimiter("m", Limits(calls=4)), 10.0, "LLM")
+        chat = EndpointChat(endpoint, kind.model)
+        with pytest.raises(Unavailable, match=r"AADSTS7000215.*AZURE_CLIENT_SECRET"):
+            await chat.complete(question())
+        file.write_text(servers.KEY, "utf-8")
+        assert [(await chat.complete(question())).text for _ in range(3)] == [servers.ANSWER] * 3
+        await chat.close()
+    assert len(server.token_requests) == 2
+    assert len(server.requests) == 3
+
+
 TOOL = Tool(servers.TOOL, "Find words.", SCHEMA)
 
 
@@ -222,7 +247,7 @@ async def test_a_picture_goes_where_the_official_client_puts_it(
     assert turn == official_turn
 
 
-@pytest.mark.parametrize("kind", EMBEDDING, ids=lambda kind: kind.binding)
+@pytest.mark.parametrize("kind", EMBEDDING, ids=lambda kind: kind.name or kind.binding)
 async def test_vectors_are_those_that_the_official_client_reads(
     server: ModelServer, judge: Judge, kind: Kind
 ) -> None:

@@ -32,7 +32,9 @@ KUBERNETES = "1.33.0"
 
 
 SCHEMA = CHART / "values.schema.json"
-SECRET = re.compile(r"(_API_KEYS?|BEARER_TOKEN_BEDROCK|TOKEN_SECRET|AUTH_ACCOUNTS|_OTLP_HEADERS)$")
+SECRET = re.compile(
+    r"(_API_KEYS?|BEARER_TOKEN_BEDROCK|TOKEN_SECRET|CLIENT_SECRET|AUTH_ACCOUNTS|_OTLP_HEADERS)$"
+)
 """Variables that belong into a Secret."""
 
 SERVICES = ("chunker", "extractor", "merger", "indexer", "query")

@@ -53,6 +53,12 @@ class LanguageModel:
     """Whether each passage says something of its own about the names in it."""
     reply: str = ANSWER
     """What it answers to a question."""
+    quotation: str = ""
+    """A regular expression: a question is answered by what it finds in the passages, where it is
+    given.
+    """
+    paths: Counter[str] = field(default_factory=Counter[str])
+    """How often each path was asked, with its query."""
     flowing: threading.Event = field(default_factory=threading.Event)
     """A streamed answer stops behind its first word while this is clear."""
     latency: float = 0.0
@@ -138,7 +144,7 @@ class LanguageModel:
             reply = json.dumps({"high_level_keywords": ["seafaring"], "low_level_keywords": names})
         else:
             self.calls["answer"] += 1
-            reply = self.reply
+            reply = self._answer(prompt)
         reason = "content_filter" if self.filtered in passage else "stop"
         choice: dict[str, Any] = {
             "index": 0,
@@ -178,6 +184,12 @@ class LanguageModel:
             ).encode()
         )
         yield b"data: [DONE]"
+
+    def _answer(self, prompt: str) -> str:
+        if not self.quotation:
+            return self.reply
+        quotation = re.search(self.quotation, prompt)
+        return f"{quotation[0]} [1]" if quotation else "The documents do not say."
 
     def _rows(self, passage: str) -> str:
         self.passages[passage] += 1
@@ -242,7 +254,11 @@ def serving() -> Generator[LanguageModel]:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             if "messages" in body:
                 time.sleep(model.latency)
-            status, answer, headers = model.answer(body, self.headers.get("Authorization", ""))
+            model.paths[self.path] += 1
+            # Azure's requests have the key under a name of its own.
+            azure_key = self.headers.get("api-key")
+            key = f"Bearer {azure_key}" if azure_key else self.headers.get("Authorization", "")
+            status, answer, headers = model.answer(body, key)
             if status == 200 and body.get("stream"):
                 self.stream(answer)
                 return

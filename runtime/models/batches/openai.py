@@ -16,9 +16,6 @@ from runtime.models.token_counts import count_of
 from runtime.models.wires.addresses import join_url
 from runtime.models.wires.fields import objects
 
-ROUTE = "/v1/chat/completions"
-"""What every line is a request to."""
-
 METADATA = "lightstream"
 """The name under which a batch has our key."""
 
@@ -29,28 +26,33 @@ PAGE = 100
 class OpenAiBatches:
     """`Batches` at `POST /v1/files` and `POST /v1/batches`."""
 
+    route = "/v1/chat/completions"
+    """What every line is a request to."""
+    lists_newest_first = True
+
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
 
     async def submit(self, key: str, lines: Sequence[Line]) -> str:
         """See `Batches.submit`."""
         rows = [
-            {"custom_id": line.id, "method": "POST", "url": ROUTE, "body": line.body}
+            {"custom_id": line.id, "method": "POST", "url": self.route, "body": line.body}
             for line in lines
         ]
         data = b"".join(orjson.dumps(row) + b"\n" for row in rows)
-        file = await requests.fetch(
-            self._endpoint,
-            requests.upload(self._url("files"), _file_name(key), data, purpose="batch"),
-        )
+        file = await self._upload(key, data)
         order = {
             "input_file_id": self._id_in(file),
-            "endpoint": ROUTE,
+            "endpoint": self.route,
             "completion_window": "24h",
             "metadata": {METADATA: key},
         }
         url = self._url("batches")
         return self._id_in(await requests.fetch(self._endpoint, requests.json_order(url, order)))
+
+    async def _upload(self, key: str, data: bytes) -> dict[str, Any]:
+        upload = requests.upload(self._url("files"), _file_name(key), data, purpose="batch")
+        return await requests.fetch(self._endpoint, upload)
 
     async def find(
         self, key: str, size: int, since: float, other_ids: Container[str]
@@ -60,14 +62,18 @@ class OpenAiBatches:
         async for batch in self._listed("batches"):
             if as_dict(batch.get("metadata")).get(METADATA) == key:
                 return self._id_in(batch)
-            if 0 < count_of(batch.get("created_at")) < since:
+            if self._ends_before(batch, since):
                 break
         async for file in self._listed("files", "purpose=batch"):
             if file.get("filename") == _file_name(key):
                 await self._remove_file(file.get("id"))
-            elif 0 < count_of(file.get("created_at")) < since:
+            elif self._ends_before(file, since):
                 break
         return None
+
+    def _ends_before(self, row: dict[str, Any], since: float) -> bool:
+        """Return whether no row behind this one is as new as that."""
+        return self.lists_newest_first and 0 < count_of(row.get("created_at")) < since
 
     async def progress(self, id: str) -> Progress:
         """See `Batches.progress`."""
@@ -111,7 +117,7 @@ class OpenAiBatches:
         after = ""
         while True:
             parts = [query, f"limit={PAGE}", f"after={after}" if after else ""]
-            url = join_url(self._endpoint.wire.address, route, "&".join(filter(None, parts)))
+            url = self._url(route, "&".join(filter(None, parts)))
             page = await requests.read(self._endpoint, url)
             rows = objects(page.get("data"))
             for row in rows:
@@ -124,8 +130,8 @@ class OpenAiBatches:
         if file:
             await requests.remove(self._endpoint, self._url(f"files/{file}"))
 
-    def _url(self, route: str) -> str:
-        return join_url(self._endpoint.wire.address, route)
+    def _url(self, route: str, query: str = "") -> str:
+        return join_url(self._endpoint.wire.address, route, query)
 
     def _id_in(self, answer: dict[str, Any]) -> str:
         if not (id := answer.get("id")):

@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from runtime.models.access_tokens import AccessTokens
 from runtime.models.bindings import Connection
 from runtime.models.json_values import as_dict
 from runtime.models.wires.addresses import join_url
@@ -42,6 +43,10 @@ class OpenAiWire:
     """Texts that one call for vectors takes."""
     streams_json = False
     """Whether a stream says that its content is JSON."""
+    key_name = ""
+    """The settings that say who asks, where that is no API key."""
+    tokens: AccessTokens | None = None
+    """What stands in the place of a key, and is refreshed before each request."""
 
     def __init__(self, connection: Connection) -> None:
         self.address = connection.address.strip()

@@ -11,12 +11,14 @@ from pydantic import ConfigDict, Field, SecretStr, model_validator
 from runtime.models.bindings import (
     ADDRESSES,
     EMBEDDING_BINDINGS,
+    GEMINI,
     KEYLESS,
     LLM_BINDINGS,
     OFFLINE_EMBEDDERS,
     OPENAI,
 )
-from runtime.models.roles import embedding_connection, language_model
+from runtime.models.connections import embedding_connection
+from runtime.models.roles import language_model
 from services.gateway.strict_model import StrictModel
 from services.query.settings import QuerySettings
 
@@ -35,6 +37,9 @@ BINDINGS: Mapping[Part, tuple[str, ...]] = {
 
 NO_KEY = "not-needed"
 """Sent to a server that asks for no key, so that no general key is."""
+
+NOBODY: Mapping[str, Any] = {"azure_client_id": "", "google_genai_use_vertexai": False}
+"""Settings without those who ask Azure and Google Cloud, whose tokens go to no other server."""
 
 LONGEST_TRIAL = 60.0
 """Seconds for which a trial waits for a language model or a reranker at most."""
@@ -108,6 +113,7 @@ def candidate_settings(settings: QuerySettings, candidate: Candidate) -> QuerySe
         "openai_api_key": SecretStr(""),
         "openai_base_url": "",
         "aws_bearer_token_bedrock": SecretStr(""),
+        **({} if _is_on_same_server(settings, candidate) else NOBODY),
     }
     if candidate.part == "language":
         values |= {
@@ -187,8 +193,12 @@ def _key(settings: QuerySettings, candidate: Candidate) -> str:
 def _is_on_same_server(settings: QuerySettings, candidate: Candidate) -> bool:
     """Return whether the candidate has the binding and the server of what is used in general."""
     binding, address, _ = _reached(settings, candidate.part)
-    is_same = server_of(address) == server_of(candidate_address(candidate))
-    return binding == candidate.binding and is_same
+    if binding != candidate.binding:
+        return False
+    is_vertex = binding == GEMINI and settings.google_genai_use_vertexai
+    if is_vertex and not candidate.address:
+        return candidate.key is None
+    return server_of(address) == server_of(candidate_address(candidate))
 
 
 def _reached(settings: QuerySettings, part: Part) -> tuple[str, str, str]:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from runtime.errors import InvalidInput, ServiceError
+from runtime.models.connections import embedding_connection
 from runtime.models.open import DEFAULT_EMBEDDING_MODEL
 from runtime.models.pinned_hosts import PINNED_HOSTS
-from runtime.models.roles import ROLES, Role, embedding_connection, language_model
+from runtime.models.roles import ROLES, Role, language_model
 from runtime.settings_lines import variables_in, write_settings
 from services.gateway.egress import MODEL, Network, resolved
 from services.gateway.operations.model_candidates import (

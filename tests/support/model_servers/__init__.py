@@ -10,6 +10,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import parse_qsl
 
 import uvicorn
 from starlette.applications import Starlette
@@ -57,6 +58,8 @@ class ModelServer:
 
     url: str = ""
     requests: list[SeenRequest] = field(default_factory=list[SeenRequest])
+    token_requests: list[SeenRequest] = field(default_factory=list[SeenRequest])
+    """Those for a token, which are forms."""
 
 
 Answer = Callable[[SeenRequest], Awaitable[Response]]
@@ -69,9 +72,11 @@ async def serving(answer: Answer) -> AsyncGenerator[ModelServer]:
 
     async def handle(http_request: Request) -> Response:
         path = http_request.scope["raw_path"].decode()
-        body = json.loads(await http_request.body())
+        content = await http_request.body()
+        is_form = "form" in http_request.headers.get("content-type", "")
+        body = dict(parse_qsl(content.decode())) if is_form else json.loads(content)
         request = SeenRequest(path, http_request.url.query, http_request.headers, body)
-        result.requests.append(request)
+        (result.token_requests if is_form else result.requests).append(request)
         return await answer(request)
 
     port = free_port()

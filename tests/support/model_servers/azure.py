@@ -24,9 +24,14 @@ def error(status: int, code: str, message: str, **headers: str) -> Response:
 
 
 async def answer(request: shared.SeenRequest) -> Response:
-    """Answer a request."""
+    """Answer a request that has the key."""
     if request.headers.get("api-key") != shared.KEY:
         return error(401, "401", "Access denied due to invalid subscription key")
+    return await answer_anyone(request)
+
+
+async def answer_anyone(request: shared.SeenRequest) -> Response:
+    """Answer a request of whoever was let in."""
     if not parse_qs(request.query).get("api-version"):
         return error(404, "404", "Resource not found")
     if request.path == EMBEDDINGS:

@@ -8,6 +8,7 @@ import json
 import re
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -53,6 +54,12 @@ class BatchJobs:
     submissions: int = 0
     refusal: tuple[int, dict[str, Any]] | None = None
     """What orders for batches are answered with."""
+    is_azure: bool = False
+    """Whether the last request was to Azure's routes: a file is read there at the second look, and
+    a batch is made of no other.
+    """
+    looks: Counter[str] = field(default_factory=Counter[str])
+    """How often each file was looked at."""
     lost: bool = False
     """Whether an order is taken, and its connection closed without an answer."""
     lock: threading.RLock = field(default_factory=threading.RLock)
@@ -83,9 +90,13 @@ class BatchJobs:
 
     def handle(self, method: str, target: str, headers: MimeMessage, data: bytes) -> Any:
         """Return status and JSON, or bytes; None for a connection that is closed."""
-        path = re.sub("^/v1", "", urlsplit(target).path)
+        path = re.sub("^/(v1|openai)", "", urlsplit(target).path)
         query = parse_qs(urlsplit(target).query)
-        key = headers.get("x-api-key") or headers.get("Authorization", "").removeprefix("Bearer ")
+        self.is_azure = target.startswith("/openai")
+        if self.is_azure and "api-version" not in query:
+            return 404, {"error": {"message": "Resource not found", "code": "404"}}
+        key = headers.get("x-api-key") or headers.get("api-key")
+        key = key or headers.get("Authorization", "").removeprefix("Bearer ")
         if key != KEY:
             return 401, {"error": {"message": "a wrong key", "code": "invalid_api_key"}}
         with self.lock:
@@ -131,10 +142,12 @@ class BatchJobs:
         if method == "DELETE":
             self.removed.append(id)
             return 200, {"id": id, "object": "file", "deleted": True}
+        self.looks[id] += 1
         return 200, self.files[id][1] if content else self._file(id)
 
     def _file(self, id: str) -> dict[str, Any]:
         name, data = self.files[id]
+        is_read = not self.is_azure or self.looks[id] > 1
         return {
             "id": id,
             "object": "file",
@@ -142,17 +155,20 @@ class BatchJobs:
             "created_at": int(time.time()),
             "filename": name,
             "purpose": "batch",
-            "status": "processed",
+            "status": "processed" if is_read else "pending",
         }
 
     def _openai(self, method: str, path: str, query: dict[str, list[str]], data: bytes) -> Any:
         if method == "POST":
             order = json.loads(data)
-            assert order["endpoint"] == "/v1/chat/completions"
+            route = "/chat/completions" if self.is_azure else "/v1/chat/completions"
+            assert order["endpoint"] == route
             assert order["completion_window"] == "24h"
             file = order["input_file_id"]
+            if self._file(file)["status"] != "processed":
+                return 400, {"error": {"message": "The file is not ready", "code": "invalidFile"}}
             lines = [json.loads(line) for line in self.files[file][1].splitlines()]
-            assert all(line["url"] == "/v1/chat/completions" for line in lines)
+            assert all(line["url"] == route for line in lines)
             id = f"batch_{len(self.jobs)}"
             job = Job(id, lines, time.time(), order.get("metadata") or {}, file)
             result = self._order(job)

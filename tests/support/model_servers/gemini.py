@@ -32,9 +32,14 @@ def error(status: int, name: str, message: str, details: list[Any] | None = None
 
 
 async def answer(request: shared.SeenRequest) -> Response:
-    """Answer a request."""
+    """Answer a request that has the key."""
     if request.headers.get("x-goog-api-key") != shared.KEY:
         return error(400, "INVALID_ARGUMENT", "API key not valid", [{"reason": "API_KEY_INVALID"}])
+    return await answer_anyone(request)
+
+
+async def answer_anyone(request: shared.SeenRequest) -> Response:
+    """Answer a request of whoever was let in."""
     method_match = METHOD.fullmatch(unquote(request.path))
     if not method_match or method_match["model"] != MODEL:
         return error(404, "NOT_FOUND", "the model is not found for API version v1beta")

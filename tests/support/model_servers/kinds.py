@@ -19,15 +19,19 @@ from tests.support.model_servers import (
     anthropic,
     azure,
     bedrock,
+    entra,
     gemini,
     ollama,
+    vertex,
 )
 from tests.support.model_servers.judges.anthropic import AnthropicJudge
 from tests.support.model_servers.judges.azure import AzureJudge
 from tests.support.model_servers.judges.bedrock import BedrockJudge
+from tests.support.model_servers.judges.entra import EntraJudge
 from tests.support.model_servers.judges.gemini import GeminiJudge
 from tests.support.model_servers.judges.ollama import OllamaJudge
 from tests.support.model_servers.judges.port import Judge
+from tests.support.model_servers.judges.vertex import VertexJudge
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,11 @@ class Kind:
     filters: bool = True
     wait: float | None = servers.WAIT
     """Seconds that it asks to wait."""
+    connect: Callable[[str, str], Connection] = Connection
+    """How its server is reached with a key, or with what stands in the place of one."""
+    key_name: str = "LLM_API_KEY"
+    """What is to be changed when that is refused."""
+    name: str = ""
 
     @property
     def usage(self) -> TokenUsage:
@@ -54,12 +63,31 @@ class Kind:
 
 
 KINDS = {
-    kind.binding: kind
+    kind.name or kind.binding: kind
     for kind in (
         Kind("azure_openai", azure.answer, AzureJudge, azure.DEPLOYMENT, reasons=False),
+        Kind(
+            "azure_openai",
+            entra.answer,
+            EntraJudge,
+            azure.DEPLOYMENT,
+            reasons=False,
+            connect=entra.connection,
+            key_name="AZURE_CLIENT_SECRET",
+            name="entra",
+        ),
         Kind("ollama", ollama.answer, OllamaJudge, ollama.MODEL, caches=False, filters=False),
         Kind("anthropic", anthropic.answer, AnthropicJudge, anthropic.MODEL, embeds=False),
         Kind("gemini", gemini.answer, GeminiJudge, gemini.MODEL),
+        Kind(
+            "gemini",
+            vertex.answer,
+            VertexJudge,
+            gemini.MODEL,
+            connect=vertex.connection,
+            key_name="GOOGLE_APPLICATION_CREDENTIALS",
+            name="vertex",
+        ),
         Kind("bedrock", bedrock.answer, BedrockJudge, bedrock.MODEL, wait=None),
     )
 }
@@ -68,7 +96,7 @@ FIELDS = {"temperature": 0.5, "max_tokens": 900, "stop": ["###"]}
 
 
 def endpoint(server: ModelServer, kind: Kind, key: str = servers.KEY, **options: Any) -> Endpoint:
-    wire = open_wire(kind.binding, Connection(server.url, key))
+    wire = open_wire(kind.binding, kind.connect(server.url, key))
     return Endpoint(wire, RateLimiter("m", Limits(calls=4)), 10.0, "LLM", **options)
 
 

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from operations import compose, configuration
+from runtime.environment_settings import EnvironmentSettings
+from runtime.provider_settings import ProviderSettings
 from runtime.settings import Settings
 from runtime.variables import variables
 from tests.architecture.sources import REPOSITORY, SERVICES
@@ -29,6 +31,8 @@ OPENED_WITH = {
     "ollama_embedding_": "open_embedder",
     "openai_": "models",
     "aws_": "models",
+    "azure_": "models",
+    "google_": "models",
 }
 """How a shared setting begins that only those read who open this. Any other is read by every
 service.
@@ -72,7 +76,7 @@ OR_IN_A_FILE = {
 """Files that count where the variable is not set."""
 
 
-def of_group(group: type[Settings]) -> dict[str, tuple[str, ...]]:
+def of_group(group: type[EnvironmentSettings]) -> dict[str, tuple[str, ...]]:
     """A group's own settings, each with its variables."""
     fields = group.model_fields.items()
     return {name: variables(name, field) for name, field in fields if name in group.__annotations__}
@@ -80,7 +84,7 @@ def of_group(group: type[Settings]) -> dict[str, tuple[str, ...]]:
 
 def read_by(service: str) -> set[str]:
     """The variables a service reads."""
-    of_all = of_group(Settings)
+    of_all = of_group(Settings) | of_group(ProviderSettings)
     opens = opened(service)
     opens = {*opens, *({"models"} if {"open_chat", "open_embedder"} & set(opens) else ())}
     read = {

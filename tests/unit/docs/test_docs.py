@@ -12,7 +12,7 @@ from pydantic import AliasChoices, SecretStr
 from pydantic.fields import FieldInfo
 
 from operations.configuration import SETTINGS
-from runtime.settings import Settings
+from runtime.environment_settings import EnvironmentSettings
 from tests.architecture.sources import FLOORS, of_the_project
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -38,7 +38,7 @@ LINK = re.compile(r"\[[^\]]*\]\((?!https?://)([^)#\s]*)(?:#([^)\s]*))?\)")
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 
 
-def fields_of_its_own(settings: type[Settings]) -> dict[str, FieldInfo]:
+def fields_of_its_own(settings: type[EnvironmentSettings]) -> dict[str, FieldInfo]:
     return {
         name: field
         for name, field in settings.model_fields.items()
@@ -66,7 +66,7 @@ def row(name: str, field: FieldInfo) -> str:
 
 
 @pytest.mark.parametrize("settings", ALL_SETTINGS)
-def test_every_setting_is_documented_with_its_default(settings: type[Settings]) -> None:
+def test_every_setting_is_documented_with_its_default(settings: type[EnvironmentSettings]) -> None:
     rows = [row(name, field) for name, field in fields_of_its_own(settings).items()]
     assert [row for row in rows if row not in CONFIGURATION] == []
 

@@ -10,7 +10,8 @@ from dotenv import dotenv_values
 
 from operations import configuration
 from runtime.errors import ConfigurationError
-from runtime.models.roles import RoleSettings, embedding_connection, language_model
+from runtime.models.connections import embedding_connection
+from runtime.models.roles import RoleSettings, language_model
 from services.query.settings import QuerySettings
 
 COMMON = """
@@ -134,6 +135,25 @@ EMBEDDING_DIM=2048
         "gemini-key",
         ("jina", "https://api.jina.ai/v1/embeddings", "jina-key"),
         frozenset({"GEMINI_LLM_THINKING_CONFIG"}),
+    ),
+    "vertex": Case(
+        """
+LLM_BINDING=gemini
+LLM_BINDING_HOST=DEFAULT_GEMINI_ENDPOINT
+LLM_MODEL=gemini-2.5-flash
+GOOGLE_GENAI_USE_VERTEXAI=true
+GOOGLE_CLOUD_PROJECT='port-elm'
+GOOGLE_CLOUD_LOCATION='us-central1'
+GOOGLE_APPLICATION_CREDENTIALS='/etc/port-elm/account.json'
+EMBEDDING_BINDING=gemini
+EMBEDDING_MODEL=gemini-embedding-001
+EMBEDDING_DIM=1536
+""",
+        "gemini",
+        "https://us-central1-aiplatform.googleapis.com",
+        "gemini-2.5-flash",
+        "",
+        ("gemini", "https://us-central1-aiplatform.googleapis.com", ""),
     ),
     "bedrock": Case(
         """

@@ -12,7 +12,8 @@ from operations import configuration
 from operations.settings import CommandSettings
 from operations.target import named_by_environment
 from runtime.errors import ConfigurationError
-from runtime.models.roles import embedding_connection, language_model
+from runtime.models.connections import embedding_connection
+from runtime.models.roles import language_model
 from runtime.settings import Settings
 from runtime.shown_settings import shown_settings
 from runtime.variables import variables, without_secrets

@@ -20,8 +20,12 @@ class GeminiJudge:
     """`google.genai.Client`."""
 
     def __init__(self, url: str) -> None:
-        options = gemini_types.HttpOptions(base_url=url)
-        self._client = genai.Client(api_key=KEY, vertexai=False, http_options=options)
+        self._client = self.open_client(url, gemini_types.HttpOptions(base_url=url))
+
+    def open_client(self, url: str, options: gemini_types.HttpOptions) -> genai.Client:
+        """The client of the server at `url`."""
+        del url
+        return genai.Client(api_key=KEY, vertexai=False, http_options=options)
 
     async def close(self) -> None:
         self._client.close()
