@@ -1,6 +1,7 @@
 """What a message of the intake says: its headers and its subject, checked."""
 
 import hashlib
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -48,7 +49,7 @@ def handed_in(subject: str, headers: Mapping[str, str], data: bytes) -> HandedIn
 
     Names of headers are taken in any case, and with `_` as with `-`.
     """
-    fields = {name.lower().replace("_", "-"): value for name, value in headers.items()}
+    fields = _fields(headers)
     operation = fields.get("operation", "add").lower()
     if operation not in OPERATIONS:
         raise InvalidInput(f"operation {operation!r:.40}: it is one of {', '.join(OPERATIONS)}")
@@ -81,10 +82,27 @@ def letter_subject(subject: str, headers: Mapping[str, str], data: bytes) -> str
     """Return the subject under which a refused message is kept: that of its document's events,
     where it names one, so that an erasure of the document finds it.
     """
-    fields = {name.lower().replace("_", "-"): value for name, value in headers.items()}
+    fields = _fields(headers)
     id = fields.get("document-id") or _derived_id(fields.get("file-name", ""), data)
     token = subject.rpartition(".")[2]
     return f"{subjects.PREFIX}.{token}.{subjects.token(id)}.DocumentAdded"
+
+
+def _fields(headers: Mapping[str, str]) -> dict[str, str]:
+    """Return the headers under our names. Tools that write values as JSON, as Debezium does, put
+    quotation marks around texts.
+    """
+    return {name.lower().replace("_", "-"): _unquoted(value) for name, value in headers.items()}
+
+
+def _unquoted(value: str) -> str:
+    if not (len(value) > 1 and value[0] == value[-1] == '"'):
+        return value
+    try:
+        text = json.loads(value)
+    except ValueError:
+        return value
+    return text if isinstance(text, str) else value
 
 
 def _derived_id(file_name: str, data: bytes) -> str:
