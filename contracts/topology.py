@@ -234,6 +234,11 @@ BATCHES_BUCKET = "KB_BATCHES"
 in them. It belongs to the log: without it what is in a batch is paid for a second time.
 """
 
+CONVERSATIONS_BUCKET = "KB_CONVERSATIONS"
+"""Key-value bucket of what each account asked. It is not in the log, where it could not be
+forgotten.
+"""
+
 
 @dataclass(frozen=True)
 class Bucket:
@@ -272,6 +277,7 @@ BUCKETS = (
         "which batches the providers of models work on, and which passages are in them",
         ttl=35 * DAY,
     ),
+    Bucket(CONVERSATIONS_BUCKET, "what each account asked, by conversation, for it alone"),
 )
 
 

@@ -9,6 +9,7 @@ from contracts.topology import (
     BUCKETS,
     CHECKPOINTS_BUCKET,
     CONSUMERS,
+    CONVERSATIONS_BUCKET,
     GENERATIONS_BUCKET,
     LIMITS_BUCKET,
     PARKED_STREAM,
@@ -107,9 +108,14 @@ SHARES_WEBHOOKS = Grant(
     "webhooks: their addresses, their secrets and how far each is",
     (f"$KV.{WEBHOOKS_BUCKET}.*.*", f"{API}.STREAM.MSG.GET.KV_{WEBHOOKS_BUCKET}"),
 )
+KEEPS_CONVERSATIONS = Grant(
+    "the conversations of accounts",
+    (f"$KV.{CONVERSATIONS_BUCKET}.*.*", f"{API}.STREAM.MSG.GET.KV_{CONVERSATIONS_BUCKET}"),
+)
 
 OPERATES = (
     SHARES_WEBHOOKS,
+    KEEPS_CONVERSATIONS,
     Grant(
         "dead letters, for operators who use the API",
         (

@@ -30,6 +30,7 @@ from services.gateway.body_limits import BodyLimitMiddleware
 from services.gateway.branches import order_routes as branch_orders
 from services.gateway.branches import routes as branches
 from services.gateway.compat import lightrag_pipeline, lightrag_web_page, ollama, openai
+from services.gateway.conversations import routes as conversations
 from services.gateway.documents import (
     original_routes,
     tag_routes,
@@ -175,6 +176,7 @@ def _routes() -> tuple[BaseRoute, ...]:
         questions,
         data,
         golden,
+        conversations,
         branches,
         branch_answers,
         branch_orders,

@@ -34,6 +34,7 @@ from services.gateway.webhooks.notifications import Notifier
 from services.gateway.webhooks.sender import WebhookSender, disabled_webhooks
 from services.gateway.wiring import (
     Parts,
+    open_conversations,
     open_webhooks,
     operations_on,
     webhooks_sent,
@@ -107,6 +108,7 @@ async def build(
             webhooks=webhooks,
             charges=answering.charges,
             models=models_of(settings, answering.model_settings),
+            conversations=await open_conversations(bus),
         )
         provide(app, *parts.slices(), *([bus.region] if bus.region else []))
         sender = WebhookSender(

@@ -7,7 +7,7 @@ from functools import partial
 
 from nats.js import JetStreamContext
 
-from contracts.topology import WEBHOOKS_BUCKET
+from contracts.topology import CONVERSATIONS_BUCKET, WEBHOOKS_BUCKET
 from runtime.bus.feed.port import EventFeed
 from runtime.bus.nats.connection import translated
 from runtime.bus.nats.consumers import read_consumers
@@ -30,6 +30,7 @@ from runtime.stores.graph.port import Graph
 from services.gateway.auth.known_principals import KnownPrincipals
 from services.gateway.branches.dependencies import BranchDependencies
 from services.gateway.brand import Brand
+from services.gateway.conversations.store import Conversations
 from services.gateway.documents.dependencies import DocumentDependencies
 from services.gateway.documents.reading import Readings
 from services.gateway.documents.scanning import Scans
@@ -108,6 +109,7 @@ class Parts:
     operations: Operations
     webhooks: Webhooks
     models: Models
+    conversations: Conversations
     charges: Charges | None = None
 
     def slices(self) -> tuple[object, ...]:
@@ -133,6 +135,7 @@ class Parts:
             WebhookDependencies(self.webhooks, self._trials(), self.log, self.feed),
             self.operations,
             self.models,
+            self.conversations,
             WorkspaceOperations(self.log, self.feed, self.pointers, documents),
             CostDependencies(
                 self.log, self.pointers, self.projections.ledger, self.settings.prices
@@ -249,6 +252,11 @@ async def _examine(jetstream: JetStreamContext) -> AsyncGenerator[Finding]:
     with translated():
         async for finding in examine_bus(jetstream, None):
             yield finding
+
+
+async def open_conversations(bus: Bus) -> Conversations:
+    """Return the conversations of accounts, which stand on the bus."""
+    return Conversations(await NatsSharedValues.bind(bus.jetstream, CONVERSATIONS_BUCKET))
 
 
 @asynccontextmanager

@@ -30,6 +30,7 @@ from runtime.stores.graph.memory import MemoryGraph
 from runtime.stores.vectors.memory import MemoryVectors
 from services.gateway.app import create_app
 from services.gateway.auth.config import AuthConfig
+from services.gateway.conversations.store import Conversations
 from services.gateway.dependencies import provide
 from services.gateway.feeds.streams import EventStreams
 from services.gateway.operations.dependencies import Operations
@@ -221,6 +222,7 @@ class QueryHarness:
             "past_documents": MemoryPastDocuments(self.log, past),
             "operations": self.operations,
             "webhooks": Webhooks(Endpoints(MemorySharedValues()), HttpPoster()),
+            "conversations": Conversations(MemorySharedValues()),
             "models": Models(question_settings, try_reranker, (), None),
             "charges": Charges(self.log),
         }

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test, vi } from "vitest";
-import type { Owner } from "../src/pages/ask/conversations";
+import type { Owner, SavedConversation } from "../src/pages/ask/conversations";
 import type * as Conversation from "../src/pages/ask/conversation";
 import type * as Parameters from "../src/pages/ask/parameters";
 
@@ -76,4 +76,24 @@ test("conversations are kept by account and workspace, and found by what was ask
   remove(ada, "one");
   expect(names("")).toEqual(["Tides"]);
   expect(conversationsOf(conversations.get(), ben)).toHaveLength(1);
+});
+
+test("conversations of an account go to the server, and those that only the browser had follow", async () => {
+  const { adopt, conversations, conversationsOf, keep, remove } = await import("../src/pages/ask/conversations");
+  const sent: string[] = [];
+  const remote = {
+    put: ({ id, questions }: SavedConversation) => Promise.resolve(sent.push(`put ${id} ${questions.length}`)),
+    remove: (id: string) => Promise.resolve(sent.push(`remove ${id}`)),
+  };
+  const kept = new Map<string, string>();
+  vi.stubGlobal("localStorage", { getItem: (name: string) => kept.get(name) ?? null, setItem: (name: string, value: string) => kept.set(name, value) });
+  const browser = { account: "eva", workspace: "default" };
+  keep(browser, "one", { query: "Who keeps the lighthouse?" }, 1);
+  const owner = { ...browser, remote };
+  adopt(owner, [{ id: "two", name: "Tides", at: 2, questions: [{ query: "Where is the tide gauge?" }] }]);
+  expect(conversationsOf(conversations.get(), owner).map(({ id }) => id)).toEqual(["two", "one"]);
+  expect([...kept.values()].join()).not.toContain("lighthouse");
+  keep(owner, "two", { query: "Since when?" }, 3);
+  remove(owner, "one");
+  expect(sent).toEqual(["put one 1", "put two 2", "remove one"]);
 });

@@ -34,6 +34,9 @@ READING_POST_PREFIXES = (
 here locks readers out instead of letting them in.
 """
 
+OWN_PATHS = ("/conversations/",)
+"""Prefixes of routes by which everybody keeps and removes what is theirs alone."""
+
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 """HTTP methods that change nothing (RFC 9110)."""
 
@@ -110,6 +113,7 @@ ANONYMOUS = Principal("anyone")
 def required_right(method: str, path: str) -> Right:
     """Return the right that a request needs."""
     reads = method in SAFE_METHODS or path == LOGIN_PATH or f"{method} {path}" in READING_POSTS
+    reads = reads or path.startswith(OWN_PATHS)
     return (
         "read"
         if reads or (method == "POST" and path.startswith(READING_POST_PREFIXES))

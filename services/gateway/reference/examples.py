@@ -4,6 +4,7 @@ from typing import Any
 
 from services.gateway.reference.access_examples import ACCESS_EXAMPLES
 from services.gateway.reference.branch_examples import BRANCH_EXAMPLES
+from services.gateway.reference.conversation_examples import CONVERSATION_EXAMPLES
 from services.gateway.reference.golden_examples import GOLDEN_EXAMPLES
 from services.gateway.reference.graph_examples import GRAPH_EXAMPLES
 from services.gateway.reference.model_examples import MODEL_EXAMPLES
@@ -348,6 +349,7 @@ EXAMPLES: dict[str, Any] = {
     **STATEMENT_EXAMPLES,
     **BRANCH_EXAMPLES,
     **GOLDEN_EXAMPLES,
+    **CONVERSATION_EXAMPLES,
     **OPERATION_EXAMPLES,
 }
 """Example answers by method and path. FastAPI drops null fields from examples that a model declares

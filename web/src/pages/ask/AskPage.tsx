@@ -3,20 +3,20 @@ import { type FormEvent, type KeyboardEvent, useRef, useState, useSyncExternalSt
 import { useSearchParams } from "react-router";
 import { useWorkspace } from "../../api/client";
 import { useConfiguration } from "../../api/configuration";
-import { usePrincipal } from "../../api/principal";
 import { useTexts } from "../../texts";
 import { Button, Select, TextInput } from "../../ui/controls";
 import { useFollowing } from "../../ui/following";
 import { Empty } from "../../ui/notices";
 import { ModelNotice } from "../documents/ModelNotice";
 import { begin, beginTwo, forget, sideBySide, takeUp, turns } from "./conversation";
-import { conversations, conversationsOf, keep, type SavedConversation } from "./conversations";
+import { keep, type SavedConversation } from "./conversations";
 import { ConversationsDialog } from "./ConversationsDialog";
 import { ofFilter, toFilter } from "./documentFilter";
 import { FilterFields } from "./FilterFields";
 import { EFFORTS, fromAddress, MODES, type Parameters, toQuestion } from "./parameters";
 import { SampleQuestions } from "./SampleQuestions";
 import { TurnView } from "./TurnView";
+import { useConversations } from "./useConversations";
 import { inMode } from "./walks";
 
 /** No filter: all documents. */
@@ -126,9 +126,8 @@ function Conversation({ workspace }: { workspace: string }) {
   const [given, setGiven] = useState(() => fromAddress(params));
   const [isOpen, setOpen] = useState(false);
   const [isListed, setListed] = useState(false);
-  const owner = { account: usePrincipal().name, workspace };
+  const { owner, kept } = useConversations();
   const [id, setId] = useConversationId(workspace);
-  const kept = conversationsOf(useSyncExternalStore(conversations.subscribe, conversations.get), owner);
   const said = useSyncExternalStore(turns.subscribe, turns.get).filter((turn) => turn.workspace === workspace);
   const talk = useRef<HTMLDivElement>(null);
   const count = said.length;

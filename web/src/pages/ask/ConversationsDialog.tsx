@@ -57,7 +57,7 @@ export function ConversationsDialog({ owner, onOpen, onClose }: ConversationsDia
           <Row key={saved.id} owner={owner} saved={saved} onOpen={() => onOpen(saved)} />
         ))}
       </ul>
-      <p className="hint">{texts.conversationsHelp}</p>
+      <p className="hint">{owner.remote ? texts.conversationsKept : texts.conversationsHelp}</p>
     </Dialog>
   );
 }

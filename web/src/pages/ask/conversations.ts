@@ -10,10 +10,17 @@ export interface SavedConversation {
   questions: Question[];
 }
 
-/** Whose conversations: an account and a workspace. */
+/** What keeps the conversations of an account on the server. */
+export interface Remote {
+  put: (saved: SavedConversation) => Promise<unknown>;
+  remove: (id: string) => Promise<unknown>;
+}
+
+/** Whose conversations: an account and a workspace. Without a `remote`, as for guests, the browser keeps them. */
 export interface Owner {
   account: string;
   workspace: string;
+  remote?: Remote | undefined;
 }
 
 type All = Record<string, SavedConversation[]>;
@@ -34,26 +41,55 @@ function stored(): All {
   }
 }
 
-/** The conversations of every account that uses this browser. */
+/** The conversations of every account that uses this browser, as far as they are known here. */
 export const conversations = createStore<All>(stored());
 
 export const conversationsOf = (all: All, owner: Owner): readonly SavedConversation[] => all[keyOf(owner)] ?? [];
 
-function write(owner: Owner, change: (of: readonly SavedConversation[]) => SavedConversation[]): void {
-  // Other tabs write, too.
-  const all = { ...conversations.get(), ...stored() };
-  const next = change(conversationsOf(all, owner)).sort((one, other) => other.at - one.at).slice(0, MOST);
-  conversations.set({ ...all, [keyOf(owner)]: next });
+const newestFirst = (of: readonly SavedConversation[]) => [...of].sort((one, other) => other.at - one.at).slice(0, MOST);
+
+/** Keeps conversations of an owner in this browser; an empty list removes them. */
+function store(owner: Owner, of: readonly SavedConversation[]): void {
+  const others = Object.entries(stored()).filter(([key]) => key !== keyOf(owner));
   try {
-    localStorage.setItem(PLACE, JSON.stringify(conversations.get()));
+    localStorage.setItem(PLACE, JSON.stringify(Object.fromEntries(of.length > 0 ? [...others, [keyOf(owner), of]] : others)));
   } catch {
     // A browser may forbid storing, or have no room; then they last as long as the tab.
   }
 }
 
+/** Tells the server of one that was changed or removed; what does not reach it waits in the browser. */
+function send(owner: Owner, remote: Remote, id: string, saved: SavedConversation | undefined): void {
+  const sent = saved ? remote.put(saved) : remote.remove(id);
+  sent.catch(() => {
+    const others = conversationsOf(stored(), owner).filter((one) => one.id !== id);
+    if (saved) store(owner, newestFirst([...others, saved]));
+  });
+}
+
+function write(owner: Owner, id: string, change: (of: readonly SavedConversation[]) => SavedConversation[]): void {
+  // Other tabs write, too.
+  const all = owner.remote ? conversations.get() : { ...conversations.get(), ...stored() };
+  const next = newestFirst(change(conversationsOf(all, owner)));
+  conversations.set({ ...all, [keyOf(owner)]: next });
+  if (owner.remote) send(owner, owner.remote, id, next.find((one) => one.id === id));
+  else store(owner, next);
+}
+
+/** Takes over what the server has of an owner, and gives it what this browser alone has. */
+export function adopt(owner: Owner, known: readonly SavedConversation[]): void {
+  const { remote } = owner;
+  if (!remote) return;
+  const own = conversationsOf(stored(), owner).filter(({ id, at }) => !known.some((one) => one.id === id && one.at >= at));
+  const others = known.filter(({ id }) => !own.some((one) => one.id === id));
+  store(owner, []);
+  conversations.set({ ...conversations.get(), [keyOf(owner)]: newestFirst([...others, ...own]) });
+  for (const saved of own) send(owner, remote, saved.id, saved);
+}
+
 /** Adds a question to a conversation; the first one names it. */
 export function keep(owner: Owner, id: string, question: Question, at = Date.now()): void {
-  write(owner, (of) => {
+  write(owner, id, (of) => {
     const before = of.find((one) => one.id === id);
     const questions = [...(before?.questions ?? []), question].slice(-MOST_QUESTIONS);
     const name = before?.name ?? question.query.slice(0, NAME_LENGTH);
@@ -62,11 +98,11 @@ export function keep(owner: Owner, id: string, question: Question, at = Date.now
 }
 
 export function rename(owner: Owner, id: string, name: string): void {
-  write(owner, (of) => of.map((one) => (one.id === id ? { ...one, name: name.trim().slice(0, NAME_LENGTH) || one.name } : one)));
+  write(owner, id, (of) => of.map((one) => (one.id === id ? { ...one, name: name.trim().slice(0, NAME_LENGTH) || one.name } : one)));
 }
 
 export function remove(owner: Owner, id: string): void {
-  write(owner, (of) => of.filter((one) => one.id !== id));
+  write(owner, id, (of) => of.filter((one) => one.id !== id));
 }
 
 /** Those with all these words in their name or in what was asked. */

@@ -81,7 +81,7 @@ export default function BinPage() {
   const refresh = () => void queries.invalidateQueries({ queryKey: [workspace, "events"] });
   const rows = deletions.data ?? [];
   const undoAll = useChange(async () => {
-    for (const deletion of rows) await addAgain(api, deletion);
+    await Promise.all(rows.map((deletion) => addAgain(api, deletion)));
     refresh();
   });
   const error = found.error ?? deletions.error ?? undoAll.error;

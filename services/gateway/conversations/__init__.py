@@ -1,0 +1,1 @@
+"""Conversations: what somebody asked, kept for the account."""
