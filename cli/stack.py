@@ -4,7 +4,7 @@ import asyncio
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -78,6 +78,13 @@ def up(
             help="Follow the region of that address, of `region address` there: read its log only.",
         ),
     ] = "",
+    vectors: Annotated[
+        Literal["sqlite", "milvus"] | None,
+        typer.Option(
+            help="Where a new stack keeps its vectors: in a SQLite file, or in Milvus Lite, which "
+            "is a process of its own and speaks as Milvus does; sqlite."
+        ),
+    ] = None,
     partitions: Annotated[
         int | None,
         typer.Option(
@@ -103,6 +110,7 @@ def up(
         _place_stores(folder, stores, report)
         _place_region(folder, region, follow)
         _place_partitions(folder, partitions)
+        _place_vectors(folder, vectors)
         if detach:
             _start_in_background(folder, report, ApiAddress(host, port), rebuild, as_json)
             return
@@ -152,6 +160,14 @@ def _place_partitions(folder: DataFolder, count: int | None) -> None:
         from embedded.partitions import set_partitions  # noqa: PLC0415
 
         set_partitions(folder, count)
+
+
+def _place_vectors(folder: DataFolder, name: Literal["sqlite", "milvus"] | None) -> None:
+    """Have a new stack keep its vectors there."""
+    if name is not None:
+        from embedded.vector_store import choose_vector_store  # noqa: PLC0415
+
+        choose_vector_store(folder, name)
 
 
 def _place_region(folder: DataFolder, name: str, writer: str) -> None:

@@ -3,7 +3,8 @@ runs a stack.
 """
 
 from embedded.data_folder import DataFolder, StackState
-from embedded.servers import arcadedb, milvus_lite, nats
+from embedded.servers import arcadedb, nats
+from embedded.vector_store import vectors_url
 
 
 def service_addresses(folder: DataFolder, state: StackState) -> dict[str, str]:
@@ -19,7 +20,7 @@ def service_addresses(folder: DataFolder, state: StackState) -> dict[str, str]:
         "neo4j_username": arcadedb.USER,
         "neo4j_password": state.password,
         "neo4j_database": arcadedb.DATABASE,
-        "milvus_uri": milvus_lite.uri(state.ports["vectors"]),
+        "milvus_uri": vectors_url(folder.path, state.ports["vectors"]),
         "milvus_token": "",
         "milvus_index_type": "FLAT",
     }

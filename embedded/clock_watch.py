@@ -14,9 +14,7 @@ from runtime.clock import INTERVAL, ClockWatch, described_step
 
 @dataclass
 class StepWatch:
-    """Watches the clock for one stack. `vectors`: its Milvus Lite; None where the stores are
-    elsewhere.
-    """
+    """Watches the clock for one stack. `vectors`: its Milvus Lite; None where it has none."""
 
     vectors: Process | None
     report: Report

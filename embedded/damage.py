@@ -20,8 +20,13 @@ PROJECTION_OF_STORE: Mapping[str, str] = {
 }
 """The projection that `lightstream rebuild` has to make anew, by the folder of the lost store."""
 
-FILES: Mapping[str, str] = {"documents": "documents.db", "vectors": "vectors.db"}
-"""The stores that are one file of SQLite's format."""
+FILES: Mapping[str, tuple[str, ...]] = {
+    "documents": ("documents.db",),
+    "vectors": ("vectors.sqlite", "vectors.db"),
+}
+"""The stores that are one file of SQLite's format, by the names that it may have: Milvus Lite's is
+of that format, too.
+"""
 
 DATABASE = Path("data", "databases", "neo4j")
 """Folder of the database in the graph's folder."""
@@ -53,7 +58,7 @@ def find_damage(folder: Path, store: str) -> str:
     empty for none.
     """
     if store in FILES:
-        return _sqlite(folder / store / FILES[store])
+        return next(filter(None, (_sqlite(folder / store / name) for name in FILES[store])), "")
     return find_truncated_graph_file(folder / store) or _last_log_line(
         folder / store / "arcadedb.log", CORRUPTED, STARTING
     )

@@ -35,6 +35,7 @@ from embedded.release import enter_release
 from embedded.servers import arcadedb, java_machine, milvus_lite, nats
 from embedded.servers.milvus_lite_indexes import IdIndexWatch
 from embedded.supervisor import ChildRecords, Report, supervise
+from embedded.vector_store import uses_milvus_lite
 from runtime.bus.nats.connection import connected
 from runtime.bus.nats.region import read_writing_region
 from runtime.concurrency.background import in_background
@@ -131,8 +132,8 @@ def configured_models() -> dict[str, str]:
 
 
 def _stores(folder: DataFolder, state: StackState) -> tuple[Process, ...]:
-    """Graph store and vector store, not started; none where they are elsewhere. Each has a folder,
-    with its log.
+    """Graph store, and Milvus Lite where the folder has one, not started; none where they are
+    elsewhere. Each has a folder, with its log.
     """
     if state.stores:
         return ()
@@ -142,9 +143,11 @@ def _stores(folder: DataFolder, state: StackState) -> tuple[Process, ...]:
         bolt_port=state.ports["graph"],
         password=state.password,
     )
+    graph.diagnosis = partial(damage.describe_damage_after_exit, folder, "graph")
+    if not uses_milvus_lite(folder.path):
+        return (graph,)
     vectors = milvus_lite.milvus_lite(folder.path / "vectors", port=state.ports["vectors"])
-    for store, server in (("graph", graph), ("vectors", vectors)):
-        server.diagnosis = partial(damage.describe_damage_after_exit, folder, store)
+    vectors.diagnosis = partial(damage.describe_damage_after_exit, folder, "vectors")
     return graph, vectors
 
 
@@ -193,13 +196,13 @@ async def _run_processes(
 ) -> AsyncGenerator[None]:
     for name in ("documents", "services"):
         (folder.path / name).mkdir(exist_ok=True)
-    if not state.stores and (why := damage.find_damage(folder.path, "documents")):
-        raise ConfigurationError(damage.describe_damage(folder, "documents", why))
+    if not state.stores:
+        _refuse_damaged_files(folder)
     records = ChildRecords(
         on_change=lambda: _record(folder, state), report=report, children=state.children
     )
     stores = _stores(folder, state)
-    clock = StepWatch(stores[1] if stores else None, report)
+    clock = StepWatch(stores[1] if len(stores) > 1 else None, report)
     bus = _bus(folder, state)
     async with (
         fork_server(
@@ -237,9 +240,17 @@ async def _run_processes(
                 yield
 
 
+def _refuse_damaged_files(folder: DataFolder) -> None:
+    """Raise ConfigurationError for a damaged file that services open themselves."""
+    files_alone = ("documents",) if uses_milvus_lite(folder.path) else ("documents", "vectors")
+    for store in files_alone:
+        if why := damage.find_damage(folder.path, store):
+            raise ConfigurationError(damage.describe_damage(folder, store, why))
+
+
 def _indexing_ids(folder: DataFolder, state: StackState) -> AbstractAsyncContextManager[None]:
     """Index the ids of collections that a Milvus Lite of our own makes during a block."""
-    if state.stores:
+    if state.stores or not uses_milvus_lite(folder.path):
         return nullcontext()
     watch = IdIndexWatch(folder.path / "vectors" / milvus_lite.DATABASE)
     return in_background(watch.run())

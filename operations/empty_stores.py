@@ -20,12 +20,10 @@ STORES_OF_PROJECTION: Mapping[str, Sequence[str]] = {
 }
 """Folders of the stores that hold a projection alone."""
 
-PROCESSES_OF_STORE: Mapping[str, Sequence[str]] = {
-    "documents": SERVICES,
-    "graph": ("arcadedb",),
-    "vectors": ("milvus-lite",),
-}
-"""Processes that have a store's files open."""
+SERVERS: Mapping[str, str] = {"graph": "arcadedb", "vectors": "milvus-lite"}
+"""Processes that alone have a store's files open, where the stack has them. Files of the others are
+open in the services.
+"""
 
 GRACE = 30.0
 """Seconds between SIGTERM and SIGKILL."""
@@ -60,16 +58,22 @@ def empty_stores(folder: DataFolder, projection: str, report: Callable[[str], No
     folder.ready_state()
     aside = _move_aside(folder, STORES_OF_PROJECTION[projection], report)
     # Read after the move: whoever starts later opens the new folder.
-    users = {
-        name: folder.read().children[name]
-        for store in STORES_OF_PROJECTION[projection]
-        for name in PROCESSES_OF_STORE[store]
-    }
+    users = _users(folder.read().children, STORES_OF_PROJECTION[projection])
     orphans.terminate(
         [child.identity for child in users.values() if child.identity.alive], grace=GRACE
     )
     _wait_for_restart(folder, users)
     return aside
+
+
+def _users(children: Mapping[str, Child], stores: Sequence[str]) -> dict[str, Child]:
+    """Return the processes that have the files of these stores open."""
+    users: dict[str, Child] = {}
+    for store in stores:
+        server = SERVERS.get(store, "")
+        names = (server,) if server in children else SERVICES
+        users |= {name: children[name] for name in names if name in children}
+    return users
 
 
 def _move_aside(

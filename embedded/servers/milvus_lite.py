@@ -99,7 +99,7 @@ def run(folder: Path, port: int) -> NoReturn:
             f"port {port} is taken by another program; stop it, or choose another port"
         )
     _write_pid(folder)
-    _choose_page_size(folder / DATABASE)
+    make_database(folder / DATABASE)
     # A database that cannot be read: the server says what is wrong with it.
     with suppress(sqlite3.Error):
         if row_count := date_rows_to_now(folder / DATABASE):
@@ -132,7 +132,7 @@ def _write_pid(folder: Path) -> None:
     (folder / LOCK).write_text(str(os.getpid()))
 
 
-def _choose_page_size(file: Path) -> None:
+def make_database(file: Path) -> None:
     """Make the empty database, so that it has pages of our size. One that is there stays as it is.
 
     Where it cannot be made the server, which makes it then, says what is wrong.

@@ -28,8 +28,8 @@ def clean_files(folder: Path) -> dict[str, int]:
     Raises Unavailable when somebody keeps a database busy.
     """
     counts = {"leftovers": remove_leftovers(folder)}
-    for store, name in FILES.items():
-        counts[f"{store}_file"] = _rewrite(folder / store / name)
+    for store, names in FILES.items():
+        counts[f"{store}_file"] = sum(_rewrite(folder / store / name) for name in names)
     counts["logs"] = sum(_emptied(log) for log in _logs(folder))
     return counts
 

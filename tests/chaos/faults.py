@@ -17,7 +17,10 @@ from tests.support.small_disk import fill
 from tests.support.stack import Stack, environment
 
 SERVICES = ("chunker", "extractor", "merger", "indexer", "query")
-SERVERS = ("nats-server", "arcadedb", "milvus-lite")
+SERVERS = ("nats-server", "arcadedb")
+FILES = {"documents": "documents.db", "vectors": "vectors.sqlite"}
+"""Of the stores that are a file, by folder."""
+
 LONGEST = 6.0
 """Seconds that a fault of a trial lasts at most."""
 
@@ -64,7 +67,7 @@ def drawn(dice: Random, *, disk: bool) -> list[Fault]:
 def _fault(dice: Random, kind: str) -> Fault:
     victim = {
         "fill": "the disk",
-        "lock": "documents.db",
+        "lock": dice.choice([*FILES]),
         "refuse": "the model",
         "rebuild": "all",
     }.get(kind)
@@ -109,9 +112,9 @@ def _filled(machine: Machine, _: str) -> Generator[None]:
 
 
 @contextmanager
-def _locked(machine: Machine, _: str) -> Generator[None]:
-    """Another program holds the file of the document store, as soon as a service lets it."""
-    path = machine.stack.folder / "documents" / "documents.db"
+def _locked(machine: Machine, store: str) -> Generator[None]:
+    """Another program holds the file of a store, as soon as a service lets it."""
+    path = machine.stack.folder / store / FILES[store]
     with closing(sqlite3.connect(path, isolation_level=None, timeout=30)) as holder:
         holder.execute("BEGIN EXCLUSIVE")
         try:

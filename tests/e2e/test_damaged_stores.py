@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from embedded.servers.milvus_lite import DATABASE
 from tests.support import commands
 from tests.support.corpus import documents
 from tests.support.stack import Stack, environment, running, until
@@ -19,7 +20,7 @@ from tests.support.waiting import PATIENCE
 pytestmark = pytest.mark.nightly  # a lost store: test_rebuild.py
 
 COUNT = 20
-VECTORS = Path("vectors", "vectors.db")
+VECTORS = Path("vectors", "vectors.sqlite")
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +60,7 @@ def test_a_rebuild_goes_on_when_its_servers_are_started_again(
         assert rebuild.stderr is not None
         step = rebuild.stderr.readline()
         assert step.startswith("  events"), step
-        for victim in ("arcadedb", "milvus-lite", "nats-server"):
+        for victim in ("arcadedb", "indexer", "nats-server"):
             stack.kill(victim)
         _, errors = rebuild.communicate(timeout=PATIENCE)
         assert rebuild.returncode == 0, f"{errors}\n{stack.logs()}"
@@ -105,19 +106,30 @@ def test_a_store_halved_while_nothing_runs_is_named_and_made_anew(
         shutil.rmtree(path)
 
 
-def test_a_store_halved_under_its_server_is_named_and_made_anew(
-    stack: Stack, before: dict[str, Any]
-) -> None:
-    halve(stack.folder / VECTORS)
-    stack.kill("milvus-lite")
-    way_out = f"lightstream rebuild vectors --fresh --data {stack.folder}"
-    until(lambda: way_out in stack.run("doctor").stdout, stack.logs)
-    assert way_out in (stack.folder / "supervisor.log").read_text("utf-8")
+def test_milvus_lite_stays_where_it_is_until_the_stack_is_down(tmp_path: Path) -> None:
+    file = Path("vectors", DATABASE)
+    with running(tmp_path / "data", "--vectors", "milvus") as stack:
+        stack.add(documents(COUNT))
+        assert stack.settled(COUNT)["processed"] == COUNT
+        digest = stack.digest()
+        halve(stack.folder / file)
+        stack.kill("milvus-lite")
+        way_out = f"lightstream rebuild vectors --fresh --data {stack.folder}"
+        until(lambda: way_out in stack.run("doctor").stdout, stack.logs)
+        assert way_out in (stack.folder / "supervisor.log").read_text("utf-8")
+        stack.json("rebuild", "vectors", "--fresh")
+        assert stack.digest() == digest
+        assert "milvus-lite" in stack.state.children
+        until(lambda: stack.run("doctor").returncode == 0, stack.logs)
+        refused = stack.run("up", "--vectors", "sqlite", "--detach")
+        assert (refused.returncode, "rebuild vectors --fresh" in refused.stderr) == (2, True)
 
-    stack.json("rebuild", "vectors", "--fresh")
-
-    assert stack.digest() == before
-    until(lambda: stack.run("doctor").returncode == 0, stack.logs)
+        stack.down()
+        stack.json("rebuild", "vectors", "--fresh")
+        assert stack.digest() == digest
+        assert "milvus-lite" not in stack.state.children
+        assert not (stack.folder / file).exists()
+        until(lambda: stack.run("doctor").returncode == 0, stack.logs)
 
 
 def test_only_a_store_of_its_own_is_emptied(stack: Stack, before: dict[str, Any]) -> None:

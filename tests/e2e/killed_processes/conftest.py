@@ -1,4 +1,6 @@
-"""The stack that the tests of this folder share, one after the other."""
+"""The stack that the tests of this folder share, one after the other: with Milvus Lite, which no
+other has.
+"""
 
 from collections.abc import Generator
 
@@ -9,5 +11,5 @@ from tests.support.stack import Stack, running
 
 @pytest.fixture(scope="package")
 def stack(tmp_path_factory: pytest.TempPathFactory) -> Generator[Stack]:
-    with running(tmp_path_factory.mktemp("killed") / "data") as stack:
+    with running(tmp_path_factory.mktemp("killed") / "data", "--vectors", "milvus") as stack:
         yield stack

@@ -12,8 +12,8 @@ pytestmark = pytest.mark.nightly  # without a stack: tests/contract/test_graph_o
 
 AWAY = {
     "graph": ("freeze", "arcadedb"),
-    "vectors": ("freeze", "milvus-lite"),
-    "documents": ("lock", "documents.db"),
+    "vectors": ("lock", "vectors"),
+    "documents": ("lock", "documents"),
 }
 
 
