@@ -23,6 +23,7 @@ from benchmarks.yardstick.documents import Document
 from embedded import stack
 from embedded.addresses import bus_url
 from embedded.data_folder import DataFolder, StackState
+from embedded.vector_store import choose_vector_store
 from runtime.settings import Settings
 from tests.support import many_names
 from tests.support.counting_relays import Relay, bolt, grpc, mongo, nats, relaying
@@ -81,13 +82,15 @@ async def counted_stack(
     """A whole embedded stack with the mock model; its supervisor is this process.
 
     With `mongo_port` the services keep documents on the server of MongoDB's protocol that listens
-    there.
+    there, and vectors in Milvus Lite.
     """
     addresses = stack.service_addresses
-    relays = {"bus": Relay(nats), "graph": Relay(bolt), "vectors": Relay(grpc)}
+    relays = {"bus": Relay(nats), "graph": Relay(bolt)}
+    settings = {"bus": "nats_url", "graph": "neo4j_uri"}
     if mongo_port:
-        relays["documents"] = Relay(mongo, target=mongo_port)
-    settings = {"bus": "nats_url", "graph": "neo4j_uri", "vectors": "milvus_uri"}
+        choose_vector_store(DataFolder(folder), "milvus")
+        relays |= {"documents": Relay(mongo, target=mongo_port), "vectors": Relay(grpc)}
+        settings["vectors"] = "milvus_uri"
 
     def relayed(data: DataFolder, state: StackState) -> dict[str, str]:
         result = addresses(data, state)
