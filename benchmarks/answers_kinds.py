@@ -2,9 +2,11 @@
 
 python -m benchmarks.answers_kinds [--modes mix,naive] [--part choosing] [--show]
     [--chunking paragraph] [--size 200] [--slips]
+    [--translated] [--multilingual]
 
-With `--slips` those questions alone are asked that name something, and a letter of each name is
-lost.
+`--translated` asks questions in another language than their document, `--multilingual` embeds with
+the multilingual encoder. With `--slips` those questions alone are asked that name something, and a
+letter of each name is lost.
 """
 
 import argparse
@@ -102,9 +104,9 @@ class Outcome:
     text: str
 
 
-def kind_cases() -> list[KindCase]:
+def kind_cases(file: str = "questions.txt") -> list[KindCase]:
     """Return the questions, in the order of their file."""
-    lines = (KINDS / "questions.txt").read_text("utf-8").splitlines()
+    lines = (KINDS / file).read_text("utf-8").splitlines()
     fields = [[field.strip() for field in line.split(" | ")] for line in lines]
     return [
         KindCase(file, question, "" if words == "-" else words) for file, question, words in fields
@@ -124,13 +126,21 @@ def joined(text: str) -> str:
 
 
 async def outcomes(
-    modes: Sequence[str], cases: Sequence[KindCase], chunking: Chunking = CHUNKING
+    modes: Sequence[str],
+    cases: Sequence[KindCase],
+    chunking: Chunking = CHUNKING,
+    *,
+    is_multilingual: bool = False,
 ) -> list[Outcome]:
-    """Ask the questions in these modes, of documents that are cut so."""
-    embedder = CachedEmbedder(MiniLmEmbedder())
+    """Ask the questions in these modes, of documents that are cut so and embedded by MiniLM or by
+    the multilingual encoder.
+    """
+    english = CachedEmbedder(MiniLmEmbedder())
+    multilingual = CachedEmbedder(MultilingualEmbedder())
+    embedder = multilingual if is_multilingual else english
     with_fresh = any(case.file in FRESH for case in cases)
     stores = await filled(await kind_documents(with_fresh=with_fresh), embedder, chunking)
-    generator = ExtractiveAnswerGenerator(embedder, CachedEmbedder(MultilingualEmbedder()))
+    generator = ExtractiveAnswerGenerator(english, multilingual)
     deps = stores.deps(embed=embedder.embed, min_score=0.2, answer_generator=generator)
 
     async def outcome(case: KindCase, mode: Any) -> Outcome:
@@ -183,13 +193,23 @@ def main() -> None:
     parser.add_argument("--chunking", default="token")
     parser.add_argument("--size", type=int, default=CHUNKING.size)
     parser.add_argument("--slips", action="store_true")
+    parser.add_argument("--translated", action="store_true")
+    parser.add_argument("--multilingual", action="store_true")
     arguments = parser.parse_args()
     size = arguments.size
     chunking = Chunking.by(arguments.chunking, size=size, overlap=size // 12)
-    cases = [case for case in kind_cases() if case.part.endswith(arguments.part)]
+    file = "translated.txt" if arguments.translated else "questions.txt"
+    cases = [case for case in kind_cases(file) if case.part.endswith(arguments.part)]
     cases = [case for case in cases if arguments.part or case.file not in FRESH]
     cases = with_slips(cases) if arguments.slips else cases
-    results = asyncio.run(outcomes(arguments.modes.split(","), cases, chunking))
+    results = asyncio.run(
+        outcomes(
+            arguments.modes.split(","),
+            cases,
+            chunking,
+            is_multilingual=arguments.multilingual,
+        )
+    )
     for row in results:
         wrong = not row.right if row.case.words else row.answered
         if arguments.show and wrong:

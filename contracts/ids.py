@@ -62,6 +62,10 @@ def sha256(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
 
 
+_PREFIX_LENGTH = len("chunk-") + 40 + len("-")
+_CHUNK_ID_LENGTH = _PREFIX_LENGTH + 10
+
+
 def event_id(cause: str, event_type: str, ordinal: int = 0) -> str:
     """Return the id of the `ordinal`-th event of this type that `cause` results in."""
     return str(uuid5(EVENTS, f"{cause}/{event_type}/{ordinal}"))
@@ -167,6 +171,26 @@ def chunk_vector_id(document_id: str, order: int) -> str:
 def chunk_vector_prefix(document_id: str) -> str:
     """Return the prefix of the vector ids of a document's chunks."""
     return f"chunk-{sha256(document_id)[:40]}-"
+
+
+def window_vector_id(chunk: str, number: int) -> str:
+    """Return the vector id of a window of a chunk, numbered from 1; `chunk` is its vector id.
+
+    It follows the chunk's id, before that of the next chunk.
+    """
+    return f"{chunk}-{number:02d}"
+
+
+def is_window(id: str) -> bool:
+    """Return whether a vector id of the kind `chunks` is that of a window of a chunk."""
+    return len(id) > _CHUNK_ID_LENGTH
+
+
+def document_prefix(id: str) -> str:
+    """Return the prefix that the vector ids of a document's chunks and windows share, of one of
+    them.
+    """
+    return id[:_PREFIX_LENGTH]
 
 
 def entity_vector_id(name: str) -> str:

@@ -2,9 +2,18 @@
 LightRAG.
 """
 
+from dataclasses import replace
+
 from contracts.graph import Entity, Relation, VectorRow
-from contracts.ids import chunk_vector_id, entity_vector_id, relation_vector_id, sha256
+from contracts.ids import (
+    chunk_vector_id,
+    entity_vector_id,
+    relation_vector_id,
+    sha256,
+    window_vector_id,
+)
 from contracts.values import Chunk, DocumentVersion
+from offline.language.windows import windows_of
 
 MAX_EMBEDDED = 1200
 """Characters of a description that are embedded, about as many as the offline model reads.
@@ -25,6 +34,22 @@ def chunk_row(document: DocumentVersion, chunk: Chunk) -> VectorRow:
         file_path=document.file_path,
         order=chunk.order,
     )
+
+
+def passage_rows(document: DocumentVersion, chunk: Chunk, model: str) -> list[VectorRow]:
+    """Return the row of a chunk, and behind it one for each of its windows, where `model` embeds
+    windows.
+    """
+    whole = chunk_row(document, chunk)
+    return [whole, *window_rows(whole, model)]
+
+
+def window_rows(whole: VectorRow, model: str) -> list[VectorRow]:
+    """Return the rows of the windows of a chunk, whose row is given. All name the chunk."""
+    return [
+        replace(whole, id=window_vector_id(whole.id, number), text=window, text_hash=sha256(window))
+        for number, window in enumerate(windows_of(model, whole.text), 1)
+    ]
 
 
 def entity_row(entity: Entity) -> VectorRow:

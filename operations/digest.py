@@ -21,7 +21,7 @@ from contracts.graph import (
     Relation,
     VectorRow,
 )
-from contracts.ids import sha256
+from contracts.ids import is_window, sha256
 from runtime.stores.documents.port import Row, Rows, Table
 from runtime.stores.graph.port import Graph
 from runtime.stores.vectors.port import Vectors
@@ -144,7 +144,8 @@ async def _vectors(
         async for rows in _paged(
             "", lambda after, k=kind: stores.vectors.scan(partition, k, after, PAGE), lambda r: r.id
         ):
-            yield kind, [_of_vector(row) for row in rows]
+            # Windows follow from the text of their passage, and older generations have none.
+            yield kind, [_of_vector(row) for row in rows if not is_window(row.id)]
 
 
 def _without_history(item: Entity | Relation) -> Fields:

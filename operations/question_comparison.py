@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from contracts.graph import Partition, Projection
+from knowledge.nearest_passages import PassageSearch, nearest_passages
 from operations.embedding_model import with_embedding_model
 from operations.golden_gate import OpenAsking
 from operations.projections import RebuildRequest, open_as_is
@@ -150,7 +151,8 @@ async def _ask(
 ) -> list[list[PassageHit]]:
     answers: list[list[PassageHit]] = []
     for vector in await embedding.questions.embed(questions):
-        hits = await embedding.vectors.search(partition, "chunks", vector, top_k=k)
+        search = PassageSearch(partition, vector, k)
+        hits = await nearest_passages(embedding.vectors, embedding.vectors.model, search)
         rows = await embedding.vectors.get(partition, "chunks", [hit.id for hit in hits])
         answers.append(
             [

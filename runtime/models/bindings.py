@@ -42,7 +42,7 @@ SAME: Mapping[str, str] = MappingProxyType(
 )
 """Other names of bindings."""
 
-OFFLINE_EMBEDDERS = ("minilm", "minilm-floats", "lexical")
+OFFLINE_EMBEDDERS = ("minilm", "minilm-floats", "multilingual", "lexical")
 """Values of EMBEDDING_MODEL that name an embedder of our own."""
 
 KEYLESS = ("ollama", "bedrock")

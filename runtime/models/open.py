@@ -33,6 +33,7 @@ DEFAULT_EMBEDDING_MODEL = "text-embedding-3-small"
 _OWN = {
     "all-MiniLM-L6-v2-int8-dynamic@": "minilm",
     "all-MiniLM-L6-v2-int8@": "minilm-floats",
+    "universal-sentence-encoder-multilingual-3@": "multilingual",
     "lexical-hash-": "lexical",
 }
 """Values of EMBEDDING_MODEL for the built-in embedders, by the prefix of their model name."""
@@ -100,6 +101,10 @@ def open_embedder(
         from offline.embeddings.lexical import LexicalEmbedder  # noqa: PLC0415
 
         return LexicalEmbedder()
+    if settings.embedding_model == "multilingual":
+        from runtime.models.multilingual import MultilingualEmbedder  # noqa: PLC0415
+
+        return MultilingualEmbedder()
     from runtime.models.minilm import MiniLmEmbedder  # noqa: PLC0415
 
     return MiniLmEmbedder(floats=settings.embedding_model == "minilm-floats")
@@ -250,7 +255,7 @@ def preload_models(settings: Settings) -> None:
         import_module("runtime.models.chat")
     if settings.has_embedding_endpoint:
         import_module("runtime.models.embedder")
-    elif settings.embedding_model != "lexical":
+    elif settings.embedding_model not in ("lexical", "multilingual"):
         from runtime.models.minilm import preload  # noqa: PLC0415
 
         preload(floats=settings.embedding_model == "minilm-floats")

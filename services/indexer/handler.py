@@ -16,7 +16,7 @@ from contracts.events import (
 from contracts.graph import Generations, Partition, VectorRow
 from contracts.ids import chunk_vector_id
 from contracts.values import Chunk, ChunkRef, DocumentVersion, TokenUsage
-from knowledge.vector_rows import chunk_row
+from knowledge.vector_rows import passage_rows
 from runtime.bus.batches import by_workspace
 from runtime.bus.port import ALL_WANTED, Delivery, DocumentVersions, version_deleted
 from runtime.errors import ModelRefused
@@ -27,7 +27,12 @@ from runtime.stores.vectors.port import Vectors
 from services.indexer.domain.cut_warnings import cut_warnings
 from services.indexer.domain.usage_shares import usage_shares
 from services.indexer.graph_index import GraphKeys, IndexedIds, index_graph
-from services.indexer.obsolete_chunks import chunks_created, remove_obsolete_chunks
+from services.indexer.obsolete_chunks import (
+    chunks_created,
+    remove_obsolete_chunks,
+    remove_older_windows,
+    windows_behind,
+)
 from services.indexer.port import Embeddings, Extents
 from services.indexer.vector_updates import Outdated, Refusals, embed_and_put, find_outdated
 
@@ -74,8 +79,11 @@ class _ChunkIndexer:
         partition = Partition(workspace, self.generation)
         chunk_events = chunks_created(deliveries)
         events_to_embed = await self._wanted(workspace, chunk_events)
-        rows = chunk_rows(events_to_embed.values())
+        rows = chunk_rows(events_to_embed.values(), self.embeddings.model)
         outdated_rows = await find_outdated(partition, "chunks", rows, self.vectors)
+        # Before these are written: afterwards nothing would tell that there were older ones.
+        replaced_ids = outdated_rows.replaced_ids
+        await remove_older_windows(partition, rows.values(), replaced_ids, self.vectors)
         with billed_calls() as bill, noted_cuts() as cuts:
             refusals = await embed_and_put(
                 partition, [outdated_rows], self.vectors, self.embeddings
@@ -132,9 +140,10 @@ class _ChunkIndexer:
             newest_document = document
             while parts := await self.versions.newer_chunks(partition.workspace, newest_document):
                 newest_document = parts[0].document
-                rows = chunk_rows(parts)
+                rows = chunk_rows(parts, self.embeddings.model)
                 outdated_rows = await find_outdated(partition, "chunks", rows, self.vectors)
                 await embed_and_put(partition, [outdated_rows], self.vectors, self.embeddings)
+                await remove_older_windows(partition, rows.values(), rows.keys(), self.vectors)
 
 
 def _share_usage(bill: Sequence[PaidCall], results: Sequence[list[Indexing]]) -> None:
@@ -208,15 +217,17 @@ def _graph_indexed(
     return events
 
 
-def chunk_rows(events: Iterable[ChunksCreated]) -> dict[str, VectorRow]:
-    """Return the rows of the chunks by their ids; of several versions of a document those of the
-    newest.
+def chunk_rows(events: Iterable[ChunksCreated], model: str) -> dict[str, VectorRow]:
+    """Return the rows of the chunks, and of their windows where `model` embeds windows, by their
+    ids; of several versions of a document those of the newest.
     """
     rows: dict[str, VectorRow] = {}
     for event in sorted(events, key=lambda event: event.document.version):
         for chunk in event.chunks:
-            row = chunk_row(event.document, chunk)
-            rows[row.id] = row
+            id = chunk_vector_id(event.document.id, chunk.order)
+            for window in windows_behind(id, 0, model):
+                rows.pop(window, None)
+            rows |= {row.id: row for row in passage_rows(event.document, chunk, model)}
     return rows
 
 

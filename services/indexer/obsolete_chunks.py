@@ -1,10 +1,11 @@
 """Removes the vectors of chunks that their document no longer has."""
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 
 from contracts.events import ChunksCreated, DocumentDeleted
-from contracts.graph import DocumentBounds, Partition
-from contracts.ids import chunk_vector_id, chunk_vector_prefix
+from contracts.graph import DocumentBounds, Partition, VectorRow
+from contracts.ids import chunk_vector_id, chunk_vector_prefix, is_window, window_vector_id
+from offline.language.windows import MOST_WINDOWS, has_windows, windows_of
 from runtime.bus.batches import document_bounds
 from runtime.bus.port import Delivery
 from runtime.stores.vectors.port import Vectors
@@ -57,15 +58,39 @@ async def remove_obsolete_chunks(
         documents - oldest_versions.keys(), stored_bounds, earlier_bounds
     )
     if deleted_ids:
-        ids = [
-            chunk_vector_id(id, order)
-            for id in sorted(deleted_ids)
-            for order in range(earlier_bounds[id].count)
-        ]
+        ids: list[str] = []
+        for id in sorted(deleted_ids):
+            for order in range(earlier_bounds[id].count):
+                chunk = chunk_vector_id(id, order)
+                ids += [chunk, *windows_behind(chunk, 0, vectors.model)]
         first_deletion = min(stored_bounds[id].version for id in deleted_ids)
         await vectors.delete(partition, "chunks", ids, before=first_deletion)
     for id in sorted(documents - deleted_ids):
         await _remove_behind(partition, id, stored_bounds[id], vectors)
+
+
+async def remove_older_windows(
+    partition: Partition, rows: Iterable[VectorRow], replaced_ids: Set[str], vectors: Vectors
+) -> None:
+    """Remove the windows that older versions of these chunks have, and these have not.
+
+    `rows`: those of chunks and their windows.
+    """
+    ids_by_version: dict[int, list[str]] = {}
+    for row in rows:
+        if row.id in replaced_ids and not is_window(row.id):
+            count = len(windows_of(vectors.model, row.text))
+            ids = windows_behind(row.id, count, vectors.model)
+            ids_by_version.setdefault(row.version, []).extend(ids)
+    for version, ids in ids_by_version.items():
+        await vectors.delete(partition, "chunks", ids, before=version)
+
+
+def windows_behind(chunk: str, count: int, model: str) -> list[str]:
+    """Return the vector ids that windows of a chunk may have behind the first `count`."""
+    if not has_windows(model):
+        return []
+    return [window_vector_id(chunk, number) for number in range(count + 1, MOST_WINDOWS + 1)]
 
 
 def _deleted_documents(

@@ -70,7 +70,8 @@ class VectorReplay:
         """
         for workspace, deliveries in by_workspace(batch).items():
             partition = Partition(workspace, generations.vectors)
-            rows = chunk_rows(await self._newest(partition, deliveries))
+            newest_events = await self._newest(partition, deliveries)
+            rows = chunk_rows(newest_events, self._embeddings.model)
             outdated_rows = await find_outdated(partition, "chunks", rows, self.vectors)
             await embed_and_put(partition, [outdated_rows], self.vectors, self._embeddings)
 

@@ -5,9 +5,11 @@ them.
 import asyncio
 from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any, NamedTuple, TypeVar, cast
 
 from contracts.graph import Partition, VectorKind, VectorRow
+from knowledge.passage_vectors import mean_vector, texts_to_embed
 from runtime.errors import ModelRefused
 from runtime.stores.vectors.port import RowVersion, Vectors
 from services.indexer.port import Embeddings
@@ -24,6 +26,8 @@ class Outdated(NamedTuple):
     kind: VectorKind
     rows: list[VectorRow]
     changed_ids: set[str]
+    replaced_ids: frozenset[str] = frozenset()
+    """Those of them that the store has, of an older version or text."""
 
 
 async def find_outdated(
@@ -47,7 +51,8 @@ async def find_outdated(
         for row in outdated_rows
         if row.id not in stored_versions or stored_versions[row.id].text_hash != row.text_hash
     }
-    return Outdated(kind, outdated_rows, changed_ids)
+    replaced_ids = frozenset(row.id for row in outdated_rows if row.id in stored_versions)
+    return Outdated(kind, outdated_rows, changed_ids, replaced_ids)
 
 
 async def embed_and_put(
@@ -59,14 +64,19 @@ async def embed_and_put(
     The row of a refused text is removed, for it would stand for an older text. All others are
     written before an error of any other text is raised.
     """
-    texts = list(dict.fromkeys(row.text for table in all_outdated for row in table.rows))
+    texts_of = {
+        row.id: texts_to_embed(row, embeddings.model) if table.kind == "chunks" else [row.text]
+        for table in all_outdated
+        for row in table.rows
+    }
+    texts = list(dict.fromkeys(chain.from_iterable(texts_of.values())))
     results = await _embed(partition.workspace, texts, embeddings)
     refusals: Refusals = {}
     writes: list[Coroutine[Any, Any, None]] = []
-    for kind, rows, _ in all_outdated:
+    for kind, rows, *_ in all_outdated:
         embedded_rows: list[VectorRow] = []
         for row in rows:
-            result = results[row.text]
+            result = _joined([results[text] for text in texts_of[row.id]])
             if isinstance(result, ModelRefused):
                 refusals[row.id] = result
                 before = row.version if kind == "chunks" else None
@@ -80,6 +90,18 @@ async def embed_and_put(
         if isinstance(result, BaseException) and not isinstance(result, ModelRefused):
             raise result
     return refusals
+
+
+def _joined(
+    results: Sequence[Sequence[float] | BaseException],
+) -> Sequence[float] | BaseException:
+    """Return the vector of a row from those of its texts, or the first error of them."""
+    vectors: list[Sequence[float]] = []
+    for result in results:
+        if isinstance(result, BaseException):
+            return result
+        vectors.append(result)
+    return mean_vector(vectors)
 
 
 async def _embed(

@@ -233,15 +233,17 @@ def open_chats(
 
 
 def _answer_generator(chat: Chat | None, embedder: Embedder) -> AnswerGenerator:
+    if chat:
+        return ModelAnswerGenerator(chat)
+    multilingual = MultilingualEmbedder()
+    # What finds passages in other languages compares English sentences less well.
+    if embedder.model == multilingual.model:
+        from runtime.models.minilm import MiniLmEmbedder  # noqa: PLC0415
+
+        embedder = MiniLmEmbedder()
     # Many questions are answered from the same sentences, and embedding them takes most of the
     # time.
-    return (
-        ModelAnswerGenerator(chat)
-        if chat
-        else ExtractiveAnswerGenerator(
-            CachedWordEmbedder(embedder), CachedWordEmbedder(MultilingualEmbedder())
-        )
-    )
+    return ExtractiveAnswerGenerator(CachedWordEmbedder(embedder), CachedWordEmbedder(multilingual))
 
 
 @asynccontextmanager

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from contracts.graph import Partition
-from contracts.ids import chunk_vector_id
+from contracts.ids import chunk_vector_id, window_vector_id
 from runtime.stores.vectors.port import Vectors
 from tests.support.vector_stores import (
     DIMENSION,
@@ -96,14 +96,14 @@ async def test_a_search_may_be_held_to_the_chunks_of_some_documents(
         for n in range(6)
         for order in range(3)
     ]
-    await vectors.put(partition, "chunks", rows)
+    window = row(window_vector_id(rows[12].id, 1), 9.0, 1.0)
+    await vectors.put(partition, "chunks", [*rows, window])
     documents = ["doc 1", "doc 4", *(f"none {n}" for n in range(other_documents))]
     hits = await vectors.search(
         partition, "chunks", row("q", 1.0).vector, top_k=4, documents=documents
     )
-    expected_ids = [chunk_vector_id("doc 4", order) for order in (2, 1, 0)] + [
-        chunk_vector_id("doc 1", 2)
-    ]
+    assert rows[12].id == chunk_vector_id("doc 4", 0)
+    expected_ids = [window.id, *(chunk_vector_id("doc 4", order) for order in (2, 1, 0))]
     assert [hit.id for hit in hits] == expected_ids
     assert (
         await vectors.search(partition, "chunks", row("q", 1.0).vector, top_k=4, documents=[]) == []

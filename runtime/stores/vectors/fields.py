@@ -17,7 +17,7 @@ import orjson
 from numpy.typing import NDArray
 
 from contracts.graph import Hit, VectorRow
-from contracts.ids import chunk_vector_prefix
+from contracts.ids import chunk_vector_prefix, document_prefix
 from runtime.batching import batched, batched_by_bytes
 from runtime.errors import Poison
 from runtime.stores.vectors.port import VectorPage
@@ -249,7 +249,7 @@ def only_documents(hits: Iterable[Row], documents: Collection[str] | None) -> li
     if documents is None:
         return list(hits)
     prefixes = _prefix_set(frozenset(documents))
-    return [hit for hit in hits if hit.id[: -len("0000000000")] in prefixes]
+    return [hit for hit in hits if document_prefix(hit.id) in prefixes]
 
 
 @lru_cache(maxsize=16)  # the documents that a reader sees are the same for many searches

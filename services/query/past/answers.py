@@ -5,12 +5,14 @@ in memory.
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain, islice
 
 from cachetools import TTLCache
 
 from contracts.graph import Partition, VectorKind, VectorRow
 from contracts.ids import chunk_vector_id, sha256
-from knowledge.vector_rows import entity_row, relation_row
+from knowledge.passage_vectors import mean_vector, texts_to_embed
+from knowledge.vector_rows import entity_row, relation_row, window_rows
 from runtime.batching import batched
 from runtime.bus.memory import MemoryLog
 from runtime.bus.port import Log
@@ -165,7 +167,7 @@ class MemoryPastAnswers:
     ) -> None:
         partition = Partition(workspace, REVISION)
         rows: dict[VectorKind, list[VectorRow]] = {
-            "chunks": await _chunk_rows(passages, partition),
+            "chunks": await _chunk_rows(passages, partition, vectors.model),
             "entities": [entity_row(entity) for entity in state.entities.values()],
             "relations": [relation_row(relation) for relation in state.relations.values()],
         }
@@ -181,31 +183,35 @@ class MemoryPastAnswers:
         embeddings = CachedEmbeddings(self.rows, embedder)
         for kind, of_kind in rows.items():
             for batch in batched(of_kind, TEXTS_AT_ONCE):
-                batch_vectors = await embeddings.embed(workspace, [row.text for row in batch])
+                texts = [
+                    texts_to_embed(row, embeddings.model) if kind == "chunks" else [row.text]
+                    for row in batch
+                ]
+                of_texts = await embeddings.embed(workspace, [*chain.from_iterable(texts)])
+                remaining = iter(of_texts)
                 with_vectors = [
-                    replace(row, vector=vector)
-                    for row, vector in zip(batch, batch_vectors, strict=True)
+                    replace(row, vector=mean_vector([*islice(remaining, len(texts_of_row))]))
+                    for row, texts_of_row in zip(batch, texts, strict=True)
                 ]
                 await vectors.put(partition, kind, with_vectors)
                 await asyncio.sleep(0)
 
 
-async def _chunk_rows(passages: RowPassages, partition: Partition) -> list[VectorRow]:
-    """Return the rows of all passages, as the indexer has them."""
+async def _chunk_rows(passages: RowPassages, partition: Partition, model: str) -> list[VectorRow]:
+    """Return the rows of all passages and of their windows, as the indexer has them."""
     rows: list[VectorRow] = []
     after = ""
     while page := await passages.page(partition, after, TEXTS_AT_ONCE):
         for passage in page.values():
-            rows.append(
-                VectorRow(
-                    id=chunk_vector_id(passage.document_id, passage.order),
-                    text=passage.content,
-                    text_hash=sha256(passage.content),
-                    names=(passage.id,),
-                    document_id=passage.document_id,
-                    file_path=passage.file_path,
-                    order=passage.order,
-                )
+            whole = VectorRow(
+                id=chunk_vector_id(passage.document_id, passage.order),
+                text=passage.content,
+                text_hash=sha256(passage.content),
+                names=(passage.id,),
+                document_id=passage.document_id,
+                file_path=passage.file_path,
+                order=passage.order,
             )
+            rows += [whole, *window_rows(whole, model)]
         after = list(page)[-1]
     return rows

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
+from knowledge.nearest_passages import PassageSearch, nearest_passages
 from services.query.partitions import Partitions
 from services.query.passage import Passage
 from services.query.question import Question
@@ -129,9 +130,10 @@ async def _best_of(
     (vector,) = await deps.embed([question.query])
     best: list[Passage] = []
     for id in sorted(allowed_ids):
-        hits = await deps.vectors.search(
-            partitions.vectors, "chunks", vector, top_k=PASSAGES_OF_SUCCESSOR, documents=[id]
+        search = PassageSearch(
+            partitions.vectors, vector, PASSAGES_OF_SUCCESSOR, documents=frozenset([id])
         )
+        hits = await nearest_passages(deps.vectors, deps.vectors.model, search)
         by_id = await deps.passages.get(partitions.status, [hit.names[0] for hit in hits])
         best += [by_id[hit.names[0]] for hit in hits if hit.names[0] in by_id]
     return best

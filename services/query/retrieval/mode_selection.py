@@ -1,6 +1,6 @@
 """The mode `auto`: a walk, and where no name in the question leads one, the mode `mix` too."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -14,17 +14,19 @@ FUSION_K = 2
 """The constant k of this fusion: small, so that the first chunks of the walk stay first."""
 
 
-def choose_mode(links: Sequence[Mapping[str, Any]]) -> tuple[Mode, str]:
-    """Return `walk` for a question in which a walk has linked names, else `mix`; and why, in a
-    sentence for people.
+def choose_mode(info: Mapping[str, Any]) -> tuple[Mode, str]:
+    """Return `walk` for a question in which a walk has linked names, else `mix`; and why, in
+    sentences for people. `info`: of the walk.
     """
-    if not links:
+    note = f" {info['names_note']}" if "names_note" in info else ""
+    if not info["linked"]:
         return (
             "mix",
-            "The question names no entity of the graph: what walk and mix find is put together.",
+            "The question names no entity of the graph: what walk and mix find is put together."
+            f"{note}",
         )
-    linked_names = ", ".join(dict.fromkeys(link["said"] for link in links))
-    return "walk", f"The question names entities of the graph: {linked_names}."
+    linked_names = ", ".join(dict.fromkeys(link["said"] for link in info["linked"]))
+    return "walk", f"The question names entities of the graph: {linked_names}.{note}"
 
 
 def with_walked(mixed_result: SearchResult, walk_result: SearchResult) -> SearchResult:

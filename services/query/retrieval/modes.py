@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any, Literal
 
 from contracts.graph import Entity, Hit, Relation, VectorKind
+from knowledge.nearest_passages import PassageSearch, nearest_passages
 from runtime.models.port import Vector
 from runtime.stores.graph.port import RelationSummary
 from services.query.context.layout import (
@@ -146,9 +147,14 @@ async def _search(
     # What is cached is as current as the last look at the log, and a mode that does not read the
     # graph takes none.
     vectors = deps.vector_reader if question.mode in READS_GRAPH else deps.vectors
-    top_k = question.chunk_top_k if kind == "chunks" else question.top_k
-    return await vectors.search(
-        partitions.vectors, kind, vector, top_k=top_k, min_score=deps.min_score, documents=documents
+    if kind != "chunks":
+        return await vectors.search(
+            partitions.vectors, kind, vector, top_k=question.top_k, min_score=deps.min_score
+        )
+    return await nearest_passages(
+        vectors,
+        deps.vectors.model,
+        PassageSearch(partitions.vectors, vector, question.chunk_top_k, deps.min_score, documents),
     )
 
 
@@ -272,8 +278,10 @@ async def _compared(
     candidates = {chunk for chunks in lists for chunk in chunks}
     if len(candidates) <= MAX_COMPARED:
         return candidates
-    nearest = await deps.vector_reader.search(
-        partitions.vectors, "chunks", question_vector, top_k=MAX_COMPARED
+    nearest = await nearest_passages(
+        deps.vector_reader,
+        deps.vectors.model,
+        PassageSearch(partitions.vectors, question_vector, MAX_COMPARED),
     )
     return {
         *candidates.intersection(hit.names[0] for hit in nearest),

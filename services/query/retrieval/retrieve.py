@@ -84,7 +84,7 @@ async def _retrieve_in_mode(
     walking = replace(question, mode="walk")
     async with search_slot(partitions, deps) as own_deps:
         walk_result = await _search(walking, question.keywords, partitions, own_deps)
-        mode, reason = choose_mode(walk_result.info["linked"])
+        mode, reason = choose_mode(walk_result.info)
         if mode == "walk":
             result = await _select_passages(walking, walk_result, partitions, own_deps)
             return replace(

@@ -36,6 +36,8 @@ class Counted:
 
     def __getattr__(self, name: str) -> Any:
         method = getattr(self.store, name)
+        if not callable(method):
+            return method
 
         async def call(*arguments: Any, **options: Any) -> Any:
             self.calls[name] += 1

@@ -10,6 +10,7 @@ from contracts.graph import EmbeddingModel
 from embedded.data_folder import Child, StackState
 from embedded.environment import settings_from, stack_environment
 from embedded.orphans import ProcessIdentity
+from offline.language.windows import has_windows
 from operations.embedding_model import refuse_unrequested_change, with_embedding_model
 from runtime.errors import ConfigurationError, InvalidInput, ModelChanged
 from runtime.models.open import as_setting, open_embedder, open_embedder_of
@@ -168,3 +169,13 @@ def test_the_ways_out_of_a_change_of_minilm_have_two_names() -> None:
         match=r"`--embedding-model minilm` to go.*`--embedding-model minilm-floats`",
     ):
         refuse_unrequested_change(old_model, new_model, was_requested=False)
+
+
+async def test_the_multilingual_encoder_is_built_in_and_reopened_by_its_name() -> None:
+    embedder = open_embedder(Settings(embedding_model="multilingual"))
+    assert as_setting(embedder.model) == "multilingual"
+    assert has_windows(embedder.model)
+    (vector,) = await embedder.embed(["Where is the washing machine?"])
+    assert len(vector) == embedder.dimension == 512
+    made_by = EmbeddingModel(embedder.model, embedder.dimension)
+    assert open_embedder_of(Settings(), made_by).model == embedder.model

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from qdrant_client import models
 
 from contracts.graph import VectorKind, VectorRow
-from contracts.ids import chunk_vector_prefix, sha256
+from contracts.ids import chunk_vector_prefix, document_prefix, sha256
 from runtime.stores.port import Checkpoint
 from runtime.stores.vectors import fields as stored
 from runtime.stores.vectors.checkpoint_rows import CHECKPOINT
@@ -83,7 +83,7 @@ def to_point(workspace: str, kind: VectorKind, row: VectorRow) -> models.PointSt
     vector = np.asarray(row.vector, dtype="<f4")
     payload = {
         "tenant": stored.tenant(workspace),
-        "document": _document_of(row.id),
+        "document": document_prefix(row.id),
         "place": place_of(kind, row.id),
         "id": row.id,
         "text": row.text,
@@ -165,11 +165,6 @@ def before(version: int) -> models.FieldCondition:
 
 def _equals(field: str, value: str) -> models.FieldCondition:
     return models.FieldCondition(key=field, match=models.MatchValue(value=value))
-
-
-def _document_of(id: str) -> str:
-    """Return the prefix that a chunk's id has in common with the other chunks of its document."""
-    return id[: -len("0000000000")]
 
 
 def _uuid(text: str) -> str:

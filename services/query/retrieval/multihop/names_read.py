@@ -9,6 +9,12 @@ from contracts.graph import Partition
 from services.query.retrieval.dependencies import RetrievalDependencies
 from services.query.retrieval.name_index import NameIndex
 
+NOT_ALL = (
+    "Only names that the nearest passages say were looked for: those of the whole workspace are "
+    "not in memory yet, or too many."
+)
+"""What is said of a walk that has not all names."""
+
 
 class ReadNames:
     """The names for one question. All are not in memory while the first question of a process has
@@ -25,6 +31,13 @@ class ReadNames:
         self._names: set[str] = set()
         self._chunk_ids: set[str] = set()
         self._aliases: dict[str, list[str]] | None = None
+
+    @property
+    def note(self) -> str:
+        """Return `NOT_ALL` where the workspace has more names than were looked for, else
+        nothing.
+        """
+        return NOT_ALL if len(self.index) and not self.has_all else ""
 
     async def read(self, chunk_ids: Iterable[str]) -> None:
         """Read the names that these chunks say, unless all are here. Raises `Unavailable`."""

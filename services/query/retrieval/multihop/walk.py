@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from contracts.graph import Hit
+from knowledge.nearest_passages import PassageSearch, nearest_passages
 from runtime.models.port import Vector
 from runtime.stores.graph.port import MOST_SOURCES, Neighbourhood
 from services.query.context.layout import count_context_tokens
@@ -132,6 +133,8 @@ async def walk(
     context_tokens = count_context_tokens(entities, relations, deps.count_tokens)
     info = processing_info(result.links, result.trails, around, entities, relations, documents)
     info["order"] = result.order
+    if names.note:
+        info["names_note"] = names.note
     return SearchResult(entities, relations, result.chunk_ids, context_tokens, info)
 
 
@@ -148,14 +151,9 @@ async def _hits(
     deps: RetrievalDependencies,
     documents: DocumentIds,
 ) -> list[Hit]:
-    return await deps.vector_reader.search(
-        partitions.vectors,
-        "chunks",
-        vector,
-        top_k=max(question.chunk_top_k, MAX_HITS),
-        min_score=deps.min_score,
-        documents=documents,
-    )
+    top_k = max(question.chunk_top_k, MAX_HITS)
+    search = PassageSearch(partitions.vectors, vector, top_k, deps.min_score, documents)
+    return await nearest_passages(deps.vector_reader, deps.vectors.model, search)
 
 
 async def _neighbourhood(

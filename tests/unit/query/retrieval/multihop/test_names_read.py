@@ -15,6 +15,7 @@ from services.query.adapters.aliases import RowAliases
 from services.query.partitions import Partitions
 from services.query.question import Question
 from services.query.retrieval.caches.name_indexes import NameIndexes
+from services.query.retrieval.multihop.names_read import NOT_ALL
 from services.query.retrieval.name_index import NameIndex
 from services.query.retrieval.retrieve import retrieve
 from tests.support.events import delivered, entity
@@ -62,6 +63,16 @@ async def files(workspace: QueryHarness, question: str, names: Any) -> set[str]:
 async def test_a_chain_is_followed_by_the_names_that_passages_say(name: str) -> None:
     workspace = await harness()
     assert await files(workspace, QUESTION.format(name=name), NoNames()) == CHAIN
+
+
+@pytest.mark.parametrize("query", [QUESTION.format(name="Blue Harbour"), "what is a tailor"])
+async def test_auto_says_that_not_all_names_were_looked_for(query: str) -> None:
+    workspace = await harness()
+    with_all = (await retrieve(Question(query), PARTITIONS, workspace.deps())).info
+    without = workspace.deps(entity_names=NoNames())
+    with_few = (await retrieve(Question(query), PARTITIONS, without)).info
+    assert NOT_ALL in with_few["mode_reason"]
+    assert NOT_ALL not in with_all["mode_reason"]
 
 
 async def test_the_first_question_does_not_wait_until_all_names_are_read(
