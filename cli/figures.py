@@ -59,8 +59,9 @@ def describe(
     """Have the model of VLM_MODEL describe figures that nobody describes: of documents that were
     added before it was set, or below its limits. Without --yes only estimate what that may cost.
 
-    Nothing else of the documents is done again. With --wait it ends with code 1 when a figure
-    could not be described.
+    Nothing else of the documents is done again. A figure that has a description keeps it when
+    VLM_MODEL names another model: delete its document and add the file again to have that one
+    describe it. With --wait it ends with code 1 when a figure could not be described.
     """
     names = documents or []
     with (
@@ -139,7 +140,8 @@ async def _describe(
     if as_json:
         requested = {item.document_id: len(item.figures) for item in waiting}
         shown_documents = [document.model_dump(exclude_unset=True) for document in statuses]
-        print_json({"requested": requested, "documents": shown_documents})
+        counts = {"figures": sum(requested.values()), "requested": requested}
+        print_json({**counts, "documents": shown_documents})
         return bool(unfinished_documents)
     count = sum(len(item.figures) for item in waiting)
     echo(f"{counted(count, 'figure')} of {counted(len(waiting), 'document')} to be described")

@@ -1,5 +1,5 @@
-"""Takes orders for rebuilds, audits, backups, digests and branches from the bus and gives the
-command for each, one at a time.
+"""Takes orders for rebuilds, audits, backups, digests, branches and figures from the bus and gives
+the command for each, one at a time.
 
 Each has a process of its own, for a rebuild takes memory that only the end of a process gives back,
 and because what it is killed for must not end a supervisor. An order has no say in the command but
@@ -84,7 +84,14 @@ OF_BRANCH = (
 BRANCH_TEXTS = {"prompt", "entity_types"}
 """Options of a branch that a command takes as files."""
 
-SHOWN: Mapping[Task, Sequence[str]] = {"backup": OF_BACKUP, "branch": OF_BRANCH}
+OF_FIGURES = ("figures", "models", "currency", "money", "basis", "error")
+"""What an outcome has of descriptions of figures, and of their estimate."""
+
+SHOWN: Mapping[Task, Sequence[str]] = {
+    "backup": OF_BACKUP,
+    "branch": OF_BRANCH,
+    "figures": OF_FIGURES,
+}
 """What an outcome has of what a command says; all of it for tasks that are not here."""
 
 
@@ -223,6 +230,8 @@ def command(order: OperatorOrder, backup_folder: str = "") -> list[str]:
         return ["backup", backup_folder, "--json", *why]
     if order.branch:
         return [*_branch_command(order, order.branch), *of_workspace, *why]
+    if order.task == "figures":
+        return [*_figures_command(order), *of_workspace, *why]
     if order.step not in get_args(Step) or order.projection not in (*PROJECTIONS, "all"):
         raise ValueError(f"no such step: {order.step!r} {order.projection!r}")
     step = [order.projection] if order.step == "run" else [order.step, order.projection]
@@ -254,6 +263,16 @@ def _branch_command(order: OperatorOrder, branch: BranchOptions) -> list[str]:
     given_options = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
     is_wanted = ["--yes"] if order.step == "branch-create" else []
     return ["branch", "create", branch.name, "--json", *is_wanted, *given_options]
+
+
+def _figures_command(order: OperatorOrder) -> list[str]:
+    """Return the command for figures, without workspace and reason. Raises ValueError for the name
+    of a document that could be taken for an option.
+    """
+    if any(name.startswith("-") for name in order.documents):
+        raise ValueError("no document whose name begins with a hyphen: give its id")
+    is_wanted = ["--yes"] if order.step == "figures-describe" else []
+    return ["figures", "describe", *order.documents, "--json", *is_wanted]
 
 
 def read_result(output: bytes, code: int) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 does it.
 
 What is ordered is a step of a rebuild, an audit of the log, a backup of it, the digests of what is
-live, or a branch: its estimate, its beginning or its end.
+live, a branch: its estimate, its beginning or its end, or descriptions of figures.
 
 A request is a message that an operator process answers at once, or nobody does: then there is none.
 What becomes of it stands on the bus, as the outcome of the last request; how far it is, the lease
@@ -12,7 +12,7 @@ of the rebuild says.
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Literal, Protocol, Self
+from typing import Any, Literal, Protocol, Self, get_args
 from uuid import uuid4
 
 from nats.aio.client import Client
@@ -39,7 +39,13 @@ LogTask = Literal["audit", "backup"]
 BranchStep = Literal["branch-estimate", "branch-create", "branch-drop"]
 """What is ordered of a branch, as the commands have it."""
 
-Task = Literal["rebuild", "digest", "branch"] | LogTask
+FigureStep = Literal["figures-estimate", "figures-describe"]
+"""What is ordered of the figures of a workspace, as `lightstream figures describe` has it."""
+
+Task = Literal["rebuild", "digest", "branch", "figures"] | LogTask
+
+OF_WORKSPACE: frozenset[Task] = frozenset({"branch", "figures"})
+"""Tasks of which each workspace has a last order."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +54,7 @@ class OperatorOrder:
     it.
     """
 
-    step: Step | LogTask | BranchStep | Literal["digest"]
+    step: Step | LogTask | BranchStep | FigureStep | Literal["digest"]
     projection: Projection | Literal["all"]
     who: str
     reason: str = ""
@@ -56,7 +62,9 @@ class OperatorOrder:
     embedding_model: str = ""
     embedding_dim: int = 0
     workspace: str = ""
-    """Whose digests are meant, or which has the branch; "" for the default one."""
+    """Whose digests or figures are meant, or which has the branch; "" for the default one."""
+    documents: Sequence[str] = ()
+    """Ids or names of the documents whose figures are described; none: all."""
     questions: Sequence[str] = ()
     """With `start`: asked of the live and of the new vectors."""
     accept_worse: bool = False
@@ -83,6 +91,8 @@ class OperatorOrder:
         """Return what has an outcome of its own."""
         if self.branch:
             return "branch"
+        if self.step in get_args(FigureStep):
+            return "figures"
         return (
             self.step
             if self.step == "audit" or self.step == "backup" or self.step == "digest"
@@ -92,7 +102,9 @@ class OperatorOrder:
     def __str__(self) -> str:
         if self.branch:
             return f"{self.step.replace('-', ' ')} {self.branch.name}"
-        return f"rebuild {self.step} {self.projection}" if self.task == "rebuild" else self.step
+        if self.task == "rebuild":
+            return f"rebuild {self.step} {self.projection}"
+        return self.step.replace("-", " ")
 
 
 @dataclass(frozen=True)
@@ -162,8 +174,8 @@ class NatsOperatorProcess:
 async def read_outcome(
     values: SharedValues, task: Task = "rebuild", workspace: str = ""
 ) -> OrderOutcome | None:
-    """Return what became of the last order of this task; of branches in this workspace. Raises
-    `Unavailable`.
+    """Return what became of the last order of this task; of branches and figures in this workspace.
+    Raises `Unavailable`.
     """
     value, _ = await values.read(_key(task, workspace))
     if not value:
@@ -183,4 +195,4 @@ async def write_outcome(values: SharedValues, outcome: OrderOutcome) -> None:
 
 def _key(task: Task, workspace: str) -> str:
     key = KEY.format(task)
-    return f"{key}.{subjects.token(workspace)}" if task == "branch" else key
+    return f"{key}.{subjects.token(workspace)}" if task in OF_WORKSPACE else key

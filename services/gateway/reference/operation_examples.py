@@ -167,6 +167,21 @@ OPERATION_EXAMPLES: dict[str, Any] = {
         "workspace": "default",
         "takes_orders": True,
     },
+    "POST /operations/figures/{step}": {"id": "5a5f1c9e2f", "step": "figures-estimate"},
+    "GET /operations/figures": {
+        "last": {
+            "id": "5a5f1c9e2f",
+            "who": "key:ops",
+            "reason": "",
+            "step": "figures-estimate",
+            "state": "done",
+            "started": "2026-11-21T12:07:18Z",
+            "ended": "2026-11-21T12:07:25Z",
+            "error": "",
+            "result": {"figures": 14, "money": 0.04, "currency": "USD"},
+        },
+        "takes_orders": True,
+    },
     "GET /operations/providers": {
         "providers": [
             {

@@ -108,6 +108,16 @@ def test_a_branch_is_a_command_whose_name_and_texts_are_no_options() -> None:
             command(replace(order, **fields))
 
 
+def test_figures_are_a_command_in_which_no_document_is_an_option() -> None:
+    order = replace(ORDER, step="figures-estimate", workspace="papers", documents=("a.pdf",))
+    estimate = ["figures", "describe", "a.pdf", "--json"]
+    assert command(replace(order, reason="")) == [*estimate, "--workspace=papers"]
+    described = replace(order, step="figures-describe", reason="why")
+    assert command(described) == [*estimate, "--yes", "--workspace=papers", "--reason=why"]
+    with pytest.raises(ValueError, match="hyphen"):
+        command(replace(order, documents=("--data=/tmp",)))
+
+
 async def test_questions_are_lines_of_a_file_that_is_gone_afterwards(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
