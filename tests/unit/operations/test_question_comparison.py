@@ -40,7 +40,13 @@ async def side(
         if id not in left_out:
             (vector,) = await embedder.embed([text])
             row = VectorRow(
-                id, text, f"hash-{id}", vector=vector, document_id=id, file_path=f"{id}.txt"
+                id=id,
+                text=text,
+                text_hash=f"hash-{id}",
+                vector=vector,
+                names=(id,),
+                document_id=id,
+                file_path=f"{id}.txt",
             )
             await vectors.put(partition, "chunks", [row])
     return EmbeddedVectors(embedder, embedder, vectors), partition
