@@ -13,7 +13,6 @@ import asyncio
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import structlog
 
@@ -57,12 +56,12 @@ under way is tried again.
 """
 
 
-class _Batch(NamedTuple):
-    """A batch of ordinary delivery that is being handled."""
+@dataclass
+class _Batch:
+    """A batch of ordinary delivery that is being handled; `is_long` after LONG_BATCH_SECONDS."""
 
-    started_at: float
-    """In seconds of the monotonic clock."""
     lanes: frozenset[Lane]
+    is_long: bool = False
 
 
 @dataclass(frozen=True)
@@ -177,14 +176,19 @@ class FairScheduler:
             self._lanes_beside.discard(lane)
 
     async def _process_batch(self, batch: LaneBatch[Message]) -> None:
-        self._batches[id(batch)] = _Batch(time.monotonic(), batch.lanes)
+        batch_in_work = self._batches[id(batch)] = _Batch(batch.lanes)
         loop = asyncio.get_running_loop()
-        wake_up = loop.call_later(LONG_BATCH_SECONDS, self.workers.wake_all)
+        wake_up = loop.call_later(LONG_BATCH_SECONDS, self._on_long_batch, batch_in_work)
         try:
             await self.processor.process(batch.messages)
         finally:
             wake_up.cancel()
             del self._batches[id(batch)]
+
+    def _on_long_batch(self, batch: _Batch) -> None:
+        # Told by the timer alone: uvloop's may be early by another clock, and none comes later.
+        batch.is_long = True
+        self.workers.wake_all()
 
     async def _without_handled(self, messages: Sequence[NatsMessage]) -> list[Message]:
         """Return the messages that nothing handles yet; acknowledge or refuse the others."""
@@ -209,8 +213,7 @@ class FairScheduler:
         """Return whether every worker is busy, and those of this partition have been for long."""
         if not self._served_lanes() or not self.workers.are_busy:
             return False
-        newest_start = max((batch.started_at for batch in self._batches.values()), default=0.0)
-        return time.monotonic() - newest_start >= LONG_BATCH_SECONDS
+        return all(batch.is_long for batch in self._batches.values())
 
     async def run(self) -> None:
         """Run turns for ever, whenever a workspace would have to wait."""
