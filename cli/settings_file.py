@@ -1,6 +1,7 @@
 """The settings file of the working folder: variables that no shell has to export."""
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -12,6 +13,18 @@ from runtime.errors import InvalidInput
 
 DEFAULT_FILE = ".env"
 VARIABLE = "LIGHTSTREAM_ENV_FILE"
+
+THIS_MACHINE = ("127.0.0.1", "localhost", "::1")
+
+CREDENTIALS = (
+    "LIGHTRAG_API_KEY",
+    "LIGHTSTREAM_API_KEYS",
+    "AUTH_ACCOUNTS",
+    "LIGHTSTREAM_ALLOW_OPEN",
+)
+"""Variables, also with `_FILE` behind them, that say who may ask a stack that others reach."""
+
+USUAL_PORT = "9621"
 
 EnvFile = Annotated[
     str | None,
@@ -28,19 +41,22 @@ EnvFile = Annotated[
 @dataclass(frozen=True)
 class SettingsFile:
     """What was read of a file: the variables that it set, and those that the environment had
-    already, which go before it.
+    already, which go before it. `is_closed`: its HOST does not count.
     """
 
     path: Path
     applied: tuple[str, ...]
     overridden: tuple[str, ...]
+    is_closed: bool = False
 
 
 def read_settings_file(named: str | None) -> SettingsFile | None:
     """Put the variables of a file into this process's environment; None where there is no file.
 
-    `named` is the file asked for, None for the one of the working folder. Raises InvalidInput for a
-    file that was named and is not there, and for lines that set nothing.
+    `named` is the file asked for, None for the one of the working folder. LightRAG's example has
+    HOST=0.0.0.0 and PORT=9621 by itself, which nobody has chosen: such a host counts with a key or
+    accounts, and from the usual port a stack moves to another when it is taken. Raises InvalidInput
+    for a file that was named and is not there, and for lines that set nothing.
     """
     path = Path(DEFAULT_FILE if named is None else named)
     if named == "" or not path.is_file():
@@ -48,10 +64,23 @@ def read_settings_file(named: str | None) -> SettingsFile | None:
             raise InvalidInput(f"there is no settings file {named}")
         return None
     variables = _variables(path)
+    if variables.get("PORT") == USUAL_PORT:
+        del variables["PORT"]
+    is_closed = variables.get("HOST", THIS_MACHINE[0]) not in THIS_MACHINE and not (
+        os.environ.get("HOST") or _has_credentials(variables)
+    )
+    if is_closed:
+        del variables["HOST"]
     overridden = tuple(name for name in variables if os.environ.get(name))
     applied = {name: value for name, value in variables.items() if name not in overridden}
     os.environ.update(applied)
-    return SettingsFile(path, tuple(applied), overridden)
+    return SettingsFile(path, tuple(applied), overridden, is_closed)
+
+
+def _has_credentials(variables: Mapping[str, str]) -> bool:
+    """Return whether the environment, or these variables, say who may ask."""
+    names = {*CREDENTIALS, *(f"{name}_FILE" for name in CREDENTIALS)}
+    return any(os.environ.get(name) or variables.get(name) for name in names)
 
 
 def note_settings_file(context: typer.Context) -> None:
@@ -60,6 +89,11 @@ def note_settings_file(context: typer.Context) -> None:
     if read is None:
         return
     note(f"settings of {read.path}: {', '.join(read.applied) or 'none'}")
+    if read.is_closed:
+        note(
+            "its HOST does not count: without a key or accounts everybody would be let in, so the "
+            "stack listens on this machine alone"
+        )
     if read.overridden:
         note(f"set otherwise in the environment, which counts: {', '.join(read.overridden)}")
 

@@ -24,7 +24,7 @@ def in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Work in a folder of the test's own, and leave the variables of this process as they were."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv(VARIABLE)
-    for name in ("LLM_MODEL", "LLM_API_KEY", "TOP_K"):
+    for name in ("LLM_MODEL", "LLM_API_KEY", "TOP_K", "HOST", "PORT", "LIGHTRAG_API_KEY"):
         monkeypatch.setenv(name, "")
     return tmp_path
 
@@ -42,6 +42,25 @@ def test_the_file_of_the_working_folder_sets_what_the_environment_does_not(
     assert os.environ["LLM_MODEL"] == "a model"
     assert os.environ["LLM_API_KEY"] == "sk-$ecret"
     assert os.environ["TOP_K"] == "7"
+
+
+def test_the_address_of_lightrag_s_example_lets_nobody_in_whom_nobody_knows(
+    in_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    example = "HOST=0.0.0.0\nPORT=9621\n"
+    (in_folder / ".env").write_text(example)
+    read = read_settings_file(None)
+    assert read is not None and read.is_closed
+    assert not os.environ["HOST"] and not os.environ["PORT"]
+    (in_folder / ".env").write_text(f"{example}LIGHTRAG_API_KEY=of-somebody\n")
+    read = read_settings_file(None)
+    assert read is not None and not read.is_closed
+    assert os.environ["HOST"] == "0.0.0.0"
+    monkeypatch.setenv("HOST", "127.0.0.1")
+    monkeypatch.setenv("LIGHTRAG_API_KEY", "")
+    (in_folder / ".env").write_text(example)
+    read = read_settings_file(None)
+    assert read is not None and (read.is_closed, read.overridden) == (False, ("HOST",))
 
 
 def test_without_a_file_nothing_is_read(in_folder: Path) -> None:
