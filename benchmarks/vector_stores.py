@@ -145,5 +145,5 @@ if __name__ == "__main__":
     )
     parser.add_argument("--store", nargs="+", default=["sqlite", "milvus-lite"])
     parser.add_argument("--rows", default="2000,10000")
-    given = parser.parse_args()
-    asyncio.run(main(given.store, [int(count) for count in given.rows.split(",")]))
+    arguments = parser.parse_args()
+    asyncio.run(main(arguments.store, [int(count) for count in arguments.rows.split(",")]))

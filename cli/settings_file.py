@@ -9,12 +9,13 @@ from typing import Annotated
 import typer
 
 from cli.common import note
+from embedded.ports import DEFAULT_PORTS, USUAL_ADDRESS
 from runtime.errors import InvalidInput
 
 DEFAULT_FILE = ".env"
 VARIABLE = "LIGHTSTREAM_ENV_FILE"
 
-THIS_MACHINE = ("127.0.0.1", "localhost", "::1")
+THIS_MACHINE = (USUAL_ADDRESS.host, "localhost", "::1")
 
 CREDENTIALS = (
     "LIGHTRAG_API_KEY",
@@ -23,8 +24,6 @@ CREDENTIALS = (
     "LIGHTSTREAM_ALLOW_OPEN",
 )
 """Variables, also with `_FILE` behind them, that say who may ask a stack that others reach."""
-
-USUAL_PORT = "9621"
 
 EnvFile = Annotated[
     str | None,
@@ -64,9 +63,9 @@ def read_settings_file(named: str | None) -> SettingsFile | None:
             raise InvalidInput(f"there is no settings file {named}")
         return None
     variables = _variables(path)
-    if variables.get("PORT") == USUAL_PORT:
+    if variables.get("PORT") == str(DEFAULT_PORTS["api"]):
         del variables["PORT"]
-    is_closed = variables.get("HOST", THIS_MACHINE[0]) not in THIS_MACHINE and not (
+    is_closed = variables.get("HOST", USUAL_ADDRESS.host) not in THIS_MACHINE and not (
         os.environ.get("HOST") or _has_credentials(variables)
     )
     if is_closed:

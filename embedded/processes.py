@@ -18,7 +18,8 @@ from runtime.errors import ConfigurationError, Unavailable
 Probe = Callable[[], Awaitable[None]]
 """Returns when the process answers; raises any error while it does not."""
 
-FIRST_PAUSE, LONGEST_PAUSE = 0.05, 0.3
+FIRST_PAUSE = 0.05
+LONGEST_PAUSE = 0.3
 """Seconds between two probes of a process that starts, of which each is a tenth longer: on a busy
 machine probes would take the CPU that the start needs.
 """

@@ -39,8 +39,8 @@ async def conversations(
 ) -> ConversationList:
     """Return what the caller asked before in this workspace, by conversation, without answers."""
     owner = _owner(request, workspace)
-    kept = await deps.of(owner) if owner else []
-    entries = [ConversationEntry.model_validate(asdict(conversation)) for conversation in kept]
+    of_owner = await deps.of(owner) if owner else []
+    entries = [ConversationEntry.model_validate(asdict(conversation)) for conversation in of_owner]
     return ConversationList(are_kept=owner is not None, conversations=entries)
 
 

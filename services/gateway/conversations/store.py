@@ -71,7 +71,7 @@ def _value(conversations: list[Conversation]) -> bytes:
     """Return the newest ones, as many as may be kept, as JSON; empty for none."""
     rows: list[bytes] = []
     size = 0
-    for conversation in sorted(conversations, key=lambda one: -one.at)[:MAX_CONVERSATIONS]:
+    for conversation in sorted(conversations, key=lambda entry: -entry.at)[:MAX_CONVERSATIONS]:
         row = json.dumps(asdict(conversation), ensure_ascii=False).encode()
         size += len(row) + 1
         if size > MAX_BYTES:

@@ -64,12 +64,12 @@ async def figure_orders(
 ) -> FiguresStatus:
     """Return what became of the last order about figures of the workspace."""
     state = await read_task(operations.rebuilds, "figures", workspace)
-    last = LogTaskStatus.of(state).last
-    if last is None or state.last_outcome is None:
+    task = LogTaskStatus.of(state).last
+    if task is None or state.last_outcome is None:
         return FiguresStatus(last=None, takes_orders=state.takes_orders)
     step = state.last_outcome.order.step
     return FiguresStatus(
-        last=LastFiguresOrder(**last.model_dump(), step=step), takes_orders=state.takes_orders
+        last=LastFiguresOrder(**task.model_dump(), step=step), takes_orders=state.takes_orders
     )
 
 

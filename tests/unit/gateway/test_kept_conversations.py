@@ -51,8 +51,8 @@ async def test_a_reader_keeps_and_removes_its_own_and_nobody_else_sees_them() ->
         older = {**CONVERSATION, "name": "Older", "at": 1}
         (await reader.put("/conversations/two", json=older)).raise_for_status()
         assert await names(reader) == ["Tides", "Older"]
-        kept = (await reader.get("/conversations")).json()["conversations"][0]
-        assert kept == {"id": "one", **CONVERSATION}
+        conversation = (await reader.get("/conversations")).json()["conversations"][0]
+        assert conversation == {"id": "one", **CONVERSATION}
         assert await names(writer) == []
         assert (await writer.delete("/conversations/one")).status_code == 404
         assert (await reader.delete("/conversations/one")).json() == {"id": "one"}
@@ -96,9 +96,9 @@ async def test_the_newest_stay_where_there_are_too_many() -> None:
     conversations = Conversations(values)
     for number in range(store.MAX_CONVERSATIONS + 2):
         await conversations.keep("w.me", Conversation(str(number), "n", number, []))
-    kept = await conversations.of("w.me")
-    assert len(kept) == store.MAX_CONVERSATIONS
-    assert kept[0].id == str(store.MAX_CONVERSATIONS + 1)
+    remaining = await conversations.of("w.me")
+    assert len(remaining) == store.MAX_CONVERSATIONS
+    assert remaining[0].id == str(store.MAX_CONVERSATIONS + 1)
     for number in range(20):
         large = Conversation(f"large-{number}", "n", 1000 + number, [{"query": "x" * 60_000}])
         await conversations.keep("w.me", large)

@@ -67,8 +67,8 @@ class _Leaders:
         self._news = []
         self.slots, self.scores, self.vectors = map(np.concatenate, (slots, scores, vectors))
         if len(self.scores) > self._top_k:
-            last = np.partition(self.scores, -self._top_k)[-self._top_k]
-            self._floor = max(self._floor, float(last) - self._margin)
+            worst_score = np.partition(self.scores, -self._top_k)[-self._top_k]
+            self._floor = max(self._floor, float(worst_score) - self._margin)
             chosen = self.scores >= self._floor
             self.slots, self.scores = self.slots[chosen], self.scores[chosen]
             self.vectors = self.vectors[chosen]
