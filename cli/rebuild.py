@@ -104,11 +104,14 @@ def rebuild(
         ),
     ] = None,
     to_seq: Annotated[
-        int,
+        list[int] | None,
         typer.Option(
-            "--to-seq", metavar="SEQ", min=0, help="With start and check: read the log up to there."
+            "--to-seq",
+            metavar="SEQ",
+            min=0,
+            help="With start and check: read the log up to there; again for each further partition.",
         ),
-    ] = 0,
+    ] = None,
     to_time: Annotated[
         str,
         typer.Option(
@@ -193,7 +196,7 @@ def rebuild(
         refuse_odd_options(
             step, projection, accept_loss=accept_loss, is_fresh=fresh, rollback=rollback
         )
-        refuse_odd_end(step, projection, to_seq, to_time)
+        refuse_odd_end(step, projection, to_seq or (), to_time)
         if to:
             refuse_odd_move(
                 step, projection, accept_loss, embedding_model, embedding_dim, fresh, compare
@@ -210,7 +213,7 @@ def rebuild(
             embedding_dim,
             emptied_before=fresh,
             events_per_second=events_per_second,
-            until=_end(data, to_time or str(to_seq)) if to_seq or to_time else None,
+            until=_end(data, to_seq or (), to_time, workspace if step == "check" else None),
             reason=reason,
         )
         step = "accept_loss" if accept_loss else step
@@ -322,22 +325,29 @@ def _compared(
     )
 
 
-def _end(data: Data, point: str) -> "LogPosition":
-    """Return the place in the log at which a rebuild is to stop. Raises InvalidInput where nothing
-    is before it.
+def _end(
+    data: Data, sequences: Sequence[int], time: str, workspace: str | None
+) -> "LogPosition | None":
+    """Return the place in the log at which a rebuild is to stop, None for its end. Raises
+    InvalidInput where nothing is before it.
     """
+    if not sequences and not time:
+        return None
     from operations.command_bus import connect_bus  # noqa: PLC0415
     from operations.target import select_target  # noqa: PLC0415
     from runtime.bus.nats.log import NatsLog  # noqa: PLC0415
-    from runtime.bus.points import position_at  # noqa: PLC0415
+    from runtime.bus.points import position_at, position_of  # noqa: PLC0415
 
     async def find() -> "LogPosition":
         async with connect_bus(select_target(data).settings.nats_url) as bus:
-            return await position_at(NatsLog(bus), point)
+            log = NatsLog(bus)
+            if time:
+                return await position_at(log, time)
+            return await position_of(log, sequences, workspace)
 
     position = asyncio.run(find())
     if not position.event_count:
-        raise InvalidInput(f"the log had no event by {point}")
+        raise InvalidInput(f"the log had no event by {time or sequences}")
     return position
 
 

@@ -53,7 +53,7 @@ def refuse_odd_model(projection: str, embedding_model: str, targets: Sequence[st
         raise InvalidInput(f"--embedding-model says what makes vectors, and {projection} has none")
 
 
-def refuse_odd_end(step: str, projection: str, to_seq: int, to_time: str) -> None:
+def refuse_odd_end(step: str, projection: str, to_seq: Sequence[int], to_time: str) -> None:
     """Raises InvalidInput where the step cannot stop before the end of the log."""
     if not (to_seq or to_time):
         return

@@ -179,13 +179,10 @@ class BulkLoad:
         group: list[Message] = []
         size = 0
         page = min(PAGE, max_events)
-        async with aclosing(self.log.read_behind(after, filters, page=page)) as pages:
+        async with aclosing(self.log.read_behind(after, filters, page=page, until=end)) as pages:
             async for messages in pages:
-                matching_messages = [message for message in messages if end.holds(message.sequence)]
-                group += matching_messages
-                size += sum(len(message.data) for message in matching_messages)
-                if len(matching_messages) < len(messages) and len(end.sequences) == 1:
-                    break
+                group += messages
+                size += sum(len(message.data) for message in messages)
                 if len(group) >= max_events or size >= GROUP_BYTES:
                     yield group
                     group = []

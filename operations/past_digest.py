@@ -5,6 +5,7 @@ from contextlib import aclosing
 from typing import Any
 
 from contracts.graph import PROJECTIONS
+from contracts.partitions import LogPosition
 from offline.embeddings.lexical import LexicalEmbedder
 from operations.command_bus import connect_bus
 from operations.digest import Stores
@@ -24,14 +25,20 @@ MAX_BYTES = 128 * 1024 * 1024
 """Bytes of events that are folded in memory; they take five to ten times as much."""
 
 
-class _BoundedLog(NatsLog):
+class BoundedLog(NatsLog):
     """The log, of which only so much is read."""
 
-    async def read(
-        self, after: int = 0, subjects: Sequence[str] = (), *, page: int = 500
+    async def read_behind(
+        self,
+        position: LogPosition,
+        subjects: Sequence[str] = (),
+        *,
+        page: int = 500,
+        until: LogPosition | None = None,
     ) -> AsyncGenerator[list[Message]]:
         bytes_left = MAX_BYTES
-        async with aclosing(super().read(after, subjects, page=page)) as pages:
+        reading = super().read_behind(position, subjects, page=page, until=until)
+        async with aclosing(reading) as pages:
             async for messages in pages:
                 bytes_left -= sum(len(message.data) for message in messages)
                 if bytes_left < 0:
@@ -48,7 +55,7 @@ async def digests_as_of(target: Target, workspace: str, point: str) -> dict[str,
     InvalidInput.
     """
     async with connect_bus(target.settings.nats_url) as bus:
-        log = _BoundedLog(bus)
+        log = BoundedLog(bus)
         sequence = await sequence_at(log, workspace, point)
         return {
             "sequence": sequence,

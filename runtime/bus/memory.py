@@ -178,10 +178,17 @@ class MemoryLog:
             yield messages
 
     async def read_behind(
-        self, position: LogPosition, subjects: Sequence[str] = (), *, page: int = 500
+        self,
+        position: LogPosition,
+        subjects: Sequence[str] = (),
+        *,
+        page: int = 500,
+        until: LogPosition | None = None,
     ) -> AsyncGenerator[list[Message]]:
         async for messages in self.read(position.sequences[0], subjects, page=page):
-            yield messages
+            earlier = [m for m in messages if until is None or until.holds(m.sequence)]
+            if earlier:
+                yield earlier
 
 
 def matches(subject: str, filters: Sequence[str]) -> bool:

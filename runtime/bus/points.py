@@ -1,10 +1,11 @@
 """Finds the place in the log that a person means: a sequence, a time, or now."""
 
 import asyncio
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from contracts import subjects
-from contracts.partitions import LogPosition, first_sequence, partition_at
+from contracts.partitions import LogPosition, first_sequence, partition_at, partition_of
 from runtime.bus.port import Log, Message
 from runtime.errors import InvalidInput
 
@@ -32,21 +33,51 @@ async def sequence_at(log: Log, workspace: str, point: str) -> int:
 
 
 async def position_at(log: Log, point: str) -> LogPosition:
-    """Return the place in the whole log at that point: in each partition behind its newest event
+    """Return the place in the whole log at a time or now: in each partition behind its newest event
     then, whosever it is.
 
-    Raises as `sequence_at` does, and InvalidInput for a sequence where there are several
-    partitions: it says nothing of the others.
+    Raises as `sequence_at` does.
     """
     end = await log.end()
     count = len(end.sequences)
-    if count > 1 and point.strip().isdecimal():
-        raise InvalidInput(
-            f"a sequence is a place in one of the {count} partitions of this log and says nothing "
-            "of the others: give a time such as 2026-03-01T12:00:00Z"
-        )
     newest = (_found(log, subjects.ALL, sequence, point) for sequence in end.sequences)
     return LogPosition.start(count).behind(await asyncio.gather(*newest))
+
+
+async def position_of(
+    log: Log, sequences: Sequence[int], workspace: str | None = None
+) -> LogPosition:
+    """Return the place in the whole log behind these sequences, of each partition one; with a
+    workspace only that of its partition is needed, and others stay at their end.
+
+    Raises InvalidInput for one that the log has not reached, for two of the same partition, and
+    where one is missing. Raises Unavailable.
+    """
+    end = await log.end()
+    partitions = [partition_at(sequence) for sequence in sequences]
+    for sequence in sequences:
+        if not end.holds(sequence):
+            raise InvalidInput(_beyond(end, sequence))
+    if len({*partitions}) < len(partitions):
+        raise InvalidInput("two of the sequences are of the same partition: give one for each")
+    count = len(end.sequences)
+    is_one = workspace is not None
+    needed = {partition_of(subjects.token(workspace), count)} if is_one else {*range(count)}
+    if missing := sorted(needed - {*partitions}):
+        raise InvalidInput(
+            f"this log has {count} partitions, and a sequence is a place in one of them: one of "
+            f"partition {', '.join(map(str, missing))} is missing, where sequences begin at "
+            f"{', '.join(str(first_sequence(partition)) for partition in missing)}; or give a time"
+        )
+    for sequence in sequences:
+        end = end.up_to(sequence)
+    return end
+
+
+def _beyond(end: LogPosition, sequence: int) -> str:
+    """Return the sentence for a sequence behind the end of the log."""
+    ends = ", ".join(map(str, end.sequences))
+    return f"the log ends at {ends}: there is no sequence {sequence} yet"
 
 
 async def place_at(log: Log, workspace: str, point: str) -> int:
@@ -66,8 +97,11 @@ async def _found(log: Log, subject: str, end: int, point: str) -> int:
     if text.isdecimal():
         sequence = int(text)
         if sequence > end and not (whole := await log.end()).holds(sequence):
+            raise InvalidInput(_beyond(whole, sequence))
+        if sequence and end and partition_at(sequence) != partition_at(end):
             raise InvalidInput(
-                f"the log ends at {max(whole.sequences)}: there is no sequence {sequence} yet"
+                f"sequence {sequence} stands in partition {partition_at(sequence)} of the log, and "
+                f"this workspace in partition {partition_at(end)}: give one of its own, or a time"
             )
         return min(sequence, end)
     try:

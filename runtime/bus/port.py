@@ -244,10 +244,15 @@ class Log(Protocol):
         ...
 
     def read_behind(
-        self, position: LogPosition, subjects: Sequence[str] = (), *, page: int = 500
+        self,
+        position: LogPosition,
+        subjects: Sequence[str] = (),
+        *,
+        page: int = 500,
+        until: LogPosition | None = None,
     ) -> AsyncGenerator[list[Message]]:
-        """Yield as `read` does what stands behind a place in the whole log. Each page is of one
-        partition.
+        """Yield as `read` does what stands behind a place in the whole log and, with `until`, not
+        behind that one. Each page is of one partition.
         """
         ...
 

@@ -14,6 +14,7 @@ from typing import Any, TypeVar, cast
 
 from pydantic import BaseModel
 
+from contracts.partitions import MAX_PARTITIONS, first_sequence, number_at, partition_at
 from runtime.bus.event_summary import EventSummary
 from services.query.errors import BadRequest
 
@@ -25,8 +26,13 @@ exactly.
 """
 
 MARK = 1 << (2 * HALF)
-MOST = 1 << 40
-"""Sequences are below. So of numbers that nobody was given one in 4096 is taken for a place."""
+NUMBER_BITS = 40
+"""Bits of what a place says of an event's number in its partition; the partition stands above."""
+
+MOST = MAX_PARTITIONS << NUMBER_BITS
+"""What a place says is below. So of numbers that nobody was given one in 16 is taken for a place:
+hardly ever for one that the log has.
+"""
 
 ROUNDS = 8
 """Of the Feistel network that permutes the numbers."""
@@ -34,7 +40,7 @@ ROUNDS = 8
 SEQUENCES = frozenset({"sequence", "from_sequence", "to_sequence", "undone_by", "undoes"})
 """Fields of events and answers that are sequences."""
 
-_SENTENCE = re.compile(r"\b(sequence|at|by|before) (\d{1,12})\b")
+_SENTENCE = re.compile(r"\b(sequence|at|by|before) (\d{1,16})\b")
 
 
 @dataclass(frozen=True)
@@ -58,9 +64,9 @@ class Places:
         """Return the number that stands for a sequence; 0, where the log begins, stands for
         itself.
         """
-        if not self.key or not 0 < sequence < MOST:
+        if not self.key or sequence <= 0:
             return sequence
-        left_half, right_half = divmod(sequence, 1 << HALF)
+        left_half, right_half = divmod(_packed(sequence), 1 << HALF)
         for key in self._keys:
             left_half, right_half = right_half, left_half ^ _scrambled(key, right_half)
         return MARK | left_half << HALF | right_half
@@ -75,8 +81,9 @@ class Places:
             left_half, right_half = divmod(place - MARK, 1 << HALF)
             for key in reversed(self._keys):
                 left_half, right_half = right_half ^ _scrambled(key, left_half), left_half
-            if (sequence := left_half << HALF | right_half) < MOST:
-                return sequence
+            if (packed := left_half << HALF | right_half) < MOST:
+                partition, number = divmod(packed, 1 << NUMBER_BITS)
+                return first_sequence(partition) - 1 + number
         raise BadRequest(
             f"{place} is no place of this workspace: give 0, for the beginning, "
             "or a number that an answer had; sequences of older versions are not taken from "
@@ -138,6 +145,11 @@ def shown_text(summary: EventSummary, places: Places) -> str:
     back.
     """
     return places.shown_in_sentence(summary.text) if summary.type == "GraphEdited" else summary.text
+
+
+def _packed(sequence: int) -> int:
+    """Return a sequence in fewer bits: its partition, and its number there."""
+    return partition_at(sequence) << NUMBER_BITS | number_at(sequence)
 
 
 def _scrambled(key: bytes, half: int) -> int:

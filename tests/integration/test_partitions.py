@@ -13,16 +13,18 @@ from nats.js import JetStreamContext
 from contracts import subjects
 from contracts.events import BudgetSet, FeedbackGiven
 from contracts.partitions import LogPosition, partition_at, partition_of, stream_name
+from operations import bulk_load, past_digest
 from operations.erasure.plan import plan_erasure
 from operations.erasure.removal import publish_tombstones, remove
 from operations.rebuild import Rebuild
 from runtime.bus import topology
+from runtime.bus.codec import encode
 from runtime.bus.memory import MemoryLiveGenerations, MemoryLog
 from runtime.bus.nats.feed import NatsEventFeed
 from runtime.bus.nats.log import NatsLog
 from runtime.bus.nats.log_evidence import observe_log
 from runtime.bus.nats.mirrored_log import MirroredLog
-from runtime.bus.points import position_at
+from runtime.bus.points import position_at, position_of, sequence_at
 from runtime.errors import ConfigurationError, InvalidInput
 from services.merger.settings import MergerSettings
 from tests.support.events import added, sealed
@@ -161,8 +163,6 @@ async def test_a_rebuild_to_a_time_stops_there_in_each_partition(
     assert await position_at(log, last_time.isoformat()) == early
     assert await position_at(log, "now") == await log.end()
     assert await position_at(log, "2020-01-01") == LogPosition.start(COUNT)
-    with pytest.raises(InvalidInput, match=r"3 partitions of this log .* give a time"):
-        await position_at(log, "5")
     work = rebuild(partitioned, MemoryLiveGenerations())
     work.until = early
     await work.fill("w")
@@ -170,6 +170,33 @@ async def test_a_rebuild_to_a_time_stops_there_in_each_partition(
     expected_digests = {key: value for key, value in DIGESTS.items() if key[1] != "status"}
     actual_digests = await digests(work.stores, work.generations)
     assert {key: actual_digests[key] for key in expected_digests} == expected_digests
+
+
+async def test_a_rebuild_stops_at_a_sequence_of_each_partition(
+    partitioned: JetStreamContext,
+) -> None:
+    log = NatsLog(partitioned)
+    await publish_recorded(partitioned)
+    early = await log.end()
+    for workspace in WORKSPACES:
+        await log.publish(sealed(added("late", "One more."), workspace=workspace))
+    assert await position_of(log, early.sequences[::-1]) == early
+    assert (await position_of(log, early.sequences[2:], "w")).sequences[2] == early.sequences[2]
+    for sequences, workspace, complaint in (
+        (early.sequences[:2], None, "one of partition 2 is missing, where sequences begin at"),
+        (early.sequences[:2], "w", r"one of partition 2 is missing, .* or give a time"),
+        ((1, *early.sequences), None, "two of the sequences are of the same partition"),
+        ((early.sequences[0] + 2,), None, "there is no sequence"),
+        ((2**60,), None, "there is no sequence"),
+    ):
+        with pytest.raises(InvalidInput, match=complaint):
+            await position_of(log, sequences, workspace)
+    work = rebuild(partitioned, MemoryLiveGenerations())
+    work.until = await position_of(log, early.sequences)
+    await work.fill("w")
+    assert work.position == early
+    with pytest.raises(InvalidInput, match=r"stands in partition 0 .* workspace in partition 2"):
+        await sequence_at(log, "w", str(early.sequences[0]))
 
 
 async def test_a_rebuild_reads_all_partitions_and_what_enters_any_of_them_later(
@@ -311,3 +338,40 @@ async def test_what_reads_one_stream_only_is_refused(
 def test_a_position_counts_what_stands_before_it(place: LogPosition, event_count: int) -> None:
     assert place.event_count == event_count
     assert LogPosition.of_stored(place.stored, len(place.sequences)) == place
+
+
+async def test_a_bounded_rebuild_reads_no_partition_much_further_than_its_end(
+    bus: RunningNats, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bulk_load, "PAGE", 10)
+    async with connected(bus) as client:
+        jetstream = client.jetstream(timeout=5)
+        log = NatsLog(jetstream)
+        for workspace in WORKSPACES:
+            await log.publish(sealed(added("early", "One."), workspace=workspace))
+        work = rebuild(jetstream, MemoryLiveGenerations())
+        work.until = await log.end()
+        body = encode(sealed(added("late", "More."), workspace="w"))
+        for workspace in WORKSPACES:
+            for number in range(200):
+                subject = subjects.subject(workspace, f"late-{number}", "DocumentAdded")
+                await jetstream.publish_async(subject, body)
+        await jetstream.publish_async_completed()
+        received_before = client.stats["in_msgs"]
+        await work.fill("w")
+        assert work.events == len(WORKSPACES)
+        # Read twice, for the bounds of documents and for all; one page is asked for ahead.
+        assert client.stats["in_msgs"] - received_before < 2 * 3 * 2 * 10 + 100
+
+
+async def test_digests_of_the_past_are_refused_where_they_do_not_fit_in_memory(
+    partitioned: JetStreamContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await publish_recorded(partitioned)
+    log = past_digest.BoundedLog(partitioned)
+    place = await log.last("w")
+    result = await past_digest.fold_digests(log, "w", place, MergerSettings())
+    assert result["graph"] == DIGESTS["w", "graph"]
+    monkeypatch.setattr(past_digest, "MAX_BYTES", 1000)
+    with pytest.raises(InvalidInput, match="too much for memory"):
+        await past_digest.fold_digests(log, "w", place, MergerSettings())

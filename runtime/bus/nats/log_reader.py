@@ -10,7 +10,7 @@ from nats.js.api import ConsumerConfig, ConsumerInfo
 from nats.js.errors import NotFoundError
 
 from contracts import subjects
-from contracts.partitions import LogPosition, partition_at, stream_name
+from contracts.partitions import LogPosition, partition_at, partition_in, stream_name
 from contracts.topology import CONSUMERS, PARKED_STREAM
 from runtime.bus.nats import reading
 from runtime.bus.nats.asking import first_answer
@@ -171,14 +171,26 @@ class NatsLogReader:
                     yield messages
 
     async def read_behind(
-        self, position: LogPosition, subjects: Sequence[str] = (), *, page: int = 500
+        self,
+        position: LogPosition,
+        subjects: Sequence[str] = (),
+        *,
+        page: int = 500,
+        until: LogPosition | None = None,
     ) -> AsyncGenerator[list[Message]]:
         streams = await log_streams(self.jetstream)
         for stream in streams.of_subjects(subjects):
-            after = position.sequences[streams.names.index(stream)]
+            partition = partition_in(stream)
+            after = position.sequences[partition]
+            if until is not None and until.sequences[partition] <= after:
+                continue
             async with aclosing(self._read_in(stream, after, subjects, page)) as pages:
                 async for messages in pages:
-                    yield messages
+                    earlier = [m for m in messages if until is None or until.holds(m.sequence)]
+                    if earlier:
+                        yield earlier
+                    if until is not None and until.sequences[partition] <= messages[-1].sequence:
+                        break
 
     async def _read_in(
         self, stream: str, after: int, subjects: Sequence[str], page: int

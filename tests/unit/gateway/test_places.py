@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from contracts.events import GraphEdited
+from contracts.partitions import MAX_PARTITIONS, first_sequence
 from runtime.bus.feed.memory import MemoryEventFeed
 from runtime.bus.memory import MemorySharedValues
 from services.gateway.auth.permissions import Permissions, Principal
@@ -71,6 +72,18 @@ def test_a_place_is_read_by_who_it_was_shown_to() -> None:
         except BadRequest:
             continue
     assert read == 0, "it means nothing in another workspace"
+
+
+@pytest.mark.parametrize("partition", [1, 15, MAX_PARTITIONS - 1])
+def test_a_place_in_any_partition_is_read_by_who_it_was_shown_to(partition: int) -> None:
+    places = Places("w", b"k" * 32)
+    first = first_sequence(partition)
+    sequences = [*range(first, first + 2000), first - 2 + 2**40]
+    place_numbers = [places.shown(sequence) for sequence in sequences]
+    assert all(MARK <= number < 2 * MARK for number in place_numbers)
+    assert [places.sequence(number) for number in place_numbers] == sequences
+    text = f"takes back the edit at {first}"
+    assert str(first) not in places.shown_in_sentence(text)
 
 
 @pytest.mark.parametrize("place", [1, 17, MARK - 1, 2 * MARK, 2**60])

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from contracts.events import DescriptionSummarized
+from contracts.events import DescriptionSummarized, EntitiesExtracted, GraphEdited
 from contracts.graph import Generations
 from contracts.ids import SEPARATOR
 from knowledge.descriptions import (
@@ -22,9 +22,10 @@ from runtime.models.port import Completion
 from runtime.models.scripted import ScriptedChat
 from runtime.stores.documents.memory import MemoryRows
 from services.merger.adapters.summarizer import ModelSummarizer
+from services.merger.handler import on_graph_edited
 from services.merger.summarize import on_graph_merged
 from tests.support.events import delivered, document, entity, extracted
-from tests.support.summarizing import Harness
+from tests.support.summarizing import Harness, says
 
 KEY = ("A",)
 LIMITS = SummaryLimits()
@@ -232,3 +233,29 @@ async def test_any_order_of_summaries_and_chunks_ends_the_same(seed: int) -> Non
             else harness.merger.merge(step)
         )
     assert await harness.merger.picture() == await in_order.merger.picture()
+
+
+async def renamed_and_counted_again(again: EntitiesExtracted) -> list[Any]:
+    """What the summariser says to the renaming of A, of which eight documents speak, when `again`
+    was counted once more between the renaming and the turn of the summariser.
+    """
+    harness = Harness()
+    await harness.says(8)
+    renaming = GraphEdited(operation="rename_entity", names=("A",), target="B")
+    ((event,),) = await on_graph_edited(
+        [delivered(renaming, 50)], Generations(), dependencies=harness.merger.dependencies
+    )
+    await harness.merger.merge(again)
+    return await harness.condense(event)
+
+
+async def test_a_change_that_is_counted_again_after_a_renaming_is_none() -> None:
+    # A crash has an event handled again whose GraphMerged is in the log: there will be no other.
+    (summary,) = await renamed_and_counted_again(says(3))
+    assert summary.key == ("B",)
+
+
+async def test_a_change_that_is_counted_first_after_a_renaming_is_summarised_by_its_own_event() -> (
+    None
+):
+    assert await renamed_and_counted_again(says(8)) == []
