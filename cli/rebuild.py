@@ -109,7 +109,7 @@ def rebuild(
             "--to-seq",
             metavar="SEQ",
             min=0,
-            help="With start and check: read the log up to there; again for each further partition.",
+            help="With start and check: read the log up to there; one for each partition.",
         ),
     ] = None,
     to_time: Annotated[
