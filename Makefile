@@ -158,7 +158,7 @@ pin-images: ## Pin the images of docker-compose.yml by digest, in .env (asks the
 
 lock: $(VENV)/.dev ## Pin all requirements anew, within what pyproject.toml allows
 	$(COMPILE) requirements/bootstrap.in -o requirements/bootstrap.lock.txt
-	$(COMPILE) pyproject.toml --extra services --extra mcp --extra build -o requirements/services.lock.txt
+	$(COMPILE) pyproject.toml --extra services --extra mcp --extra vertex --extra build -o requirements/services.lock.txt
 	$(COMPILE) pyproject.toml --extra embedded --extra build -o requirements/embedded.lock.txt
 	$(COMPILE) pyproject.toml --extra dev -o requirements/dev.lock.txt
 	$(COMPILE) requirements/web.in -o requirements/web.lock.txt

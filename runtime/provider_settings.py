@@ -1,8 +1,18 @@
 """Settings of single providers of models: what their own programs call by the same names."""
 
+from typing import Literal
+
 from pydantic import AliasChoices, Field, SecretStr
 
 from runtime.environment_settings import EnvironmentSettings
+
+APPLICATION = "EnvironmentCredential"
+WORKLOAD_IDENTITY = "WorkloadIdentityCredential"
+MANAGED_IDENTITY = "ManagedIdentityCredential"
+ANY_IDENTITY = "prod"
+"""Who asks Azure, as Microsoft's libraries name it: an application by its secret or by the token of
+its workload, an identity of the machine, or the first of these that is there.
+"""
 
 
 class ProviderSettings(EnvironmentSettings):
@@ -30,6 +40,19 @@ class ProviderSettings(EnvironmentSettings):
     )
     azure_federated_token_file: str = Field(
         default="", description="a file with the token of a workload, instead of a secret"
+    )
+    azure_token_credentials: Literal[
+        "",
+        "prod",
+        "EnvironmentCredential",
+        "WorkloadIdentityCredential",
+        "ManagedIdentityCredential",
+    ] = Field(
+        default="",
+        description=(
+            "who asks Azure without a key: `ManagedIdentityCredential` is the machine's identity; "
+            "empty: the application, if there is one"
+        ),
     )
     azure_authority_host: str = Field(
         default="https://login.microsoftonline.com", description="what gives tokens of Entra ID"

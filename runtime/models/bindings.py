@@ -80,6 +80,15 @@ class EntraApplication:
 
 
 @dataclass(frozen=True)
+class ManagedIdentity:
+    """An identity that Azure gives to the machine this runs on. `client`: which of several; empty:
+    the machine's own.
+    """
+
+    client: str = ""
+
+
+@dataclass(frozen=True)
 class VertexProject:
     """A project in Google Cloud, and its place."""
 
@@ -103,7 +112,7 @@ class Connection:
     """AWS's region."""
     window: int = 0
     """Tokens of the window that Ollama's embedding models are asked for; 0: their own."""
-    entra: EntraApplication | None = None
+    entra: EntraApplication | ManagedIdentity | None = None
     """Who asks Azure, where there is no key."""
     vertex: VertexProject | None = None
     """Where Gemini is, if it is asked of Google Cloud."""

@@ -8,8 +8,15 @@ from runtime.models.bindings import (
     OPENAI,
     Connection,
     EntraApplication,
+    ManagedIdentity,
     VertexProject,
     vertex_address,
+)
+from runtime.provider_settings import (
+    ANY_IDENTITY,
+    APPLICATION,
+    MANAGED_IDENTITY,
+    WORKLOAD_IDENTITY,
 )
 from runtime.settings import Settings
 
@@ -40,19 +47,23 @@ def key_of(settings: Settings, binding: str, key: str) -> str:
     return key
 
 
-def entra_application(settings: Settings) -> EntraApplication | None:
-    """Return the application that Azure is asked as; None where none is set."""
+def entra_identity(settings: Settings) -> EntraApplication | ManagedIdentity | None:
+    """Return who asks Azure; None where nobody is set."""
+    wanted = settings.azure_token_credentials
     secret = settings.azure_client_secret.get_secret_value()
     file = settings.azure_federated_token_file
-    if not (settings.azure_tenant_id and settings.azure_client_id and (secret or file)):
-        return None
-    return EntraApplication(
+    application = EntraApplication(
         settings.azure_authority_host,
         settings.azure_tenant_id,
         settings.azure_client_id,
-        secret,
-        file,
+        "" if wanted == WORKLOAD_IDENTITY else secret,
+        "" if wanted == APPLICATION else file,
     )
+    has_proof = bool(application.secret or application.token_file)
+    if wanted != MANAGED_IDENTITY and application.tenant and application.client and has_proof:
+        return application
+    is_managed = wanted in (MANAGED_IDENTITY, ANY_IDENTITY)
+    return ManagedIdentity(settings.azure_client_id) if is_managed else None
 
 
 def vertex_project(settings: Settings) -> VertexProject | None:
@@ -72,6 +83,6 @@ def embedding_connection(settings: Settings) -> Connection:
         settings.azure_embedding_deployment,
         region=settings.aws_region,
         window=settings.ollama_embedding_num_ctx,
-        entra=entra_application(settings),
+        entra=entra_identity(settings),
         vertex=vertex_project(settings),
     )

@@ -11,7 +11,7 @@ from pydantic import AliasChoices, Field, SecretStr, field_validator
 from runtime.models.bindings import LLM_BINDINGS, Connection, binding_of, own_address
 from runtime.models.connections import (
     address_of,
-    entra_application,
+    entra_identity,
     key_of,
     server_of,
     vertex_project,
@@ -326,7 +326,7 @@ def _language_model(
         settings.azure_openai_deployment if beginning == "LLM" else "",
         settings.azure_openai_batch_deployment,
         settings.aws_region,
-        entra=entra_application(settings),
+        entra=entra_identity(settings),
         vertex=vertex_project(settings),
     )
     if binding == "ollama" and settings.ollama_llm_num_ctx:

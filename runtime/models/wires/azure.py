@@ -5,14 +5,12 @@ An address that ends with `/openai/v1` is that of the newer API, which takes no 
 """
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 from urllib.parse import parse_qs, quote, urlsplit
 
-from runtime.models.access_tokens import AccessTokens
 from runtime.models.bindings import Connection
 from runtime.models.wires.addresses import join_url, strip_path
-from runtime.models.wires.entra import SETTINGS, fetch_token
+from runtime.models.wires.entra import entra_tokens
 from runtime.models.wires.openai import OpenAiWire, Request
 from runtime.models.wires.tool_turns import openai_form
 
@@ -35,9 +33,8 @@ class AzureWire(OpenAiWire):
     def __init__(self, connection: Connection) -> None:
         super().__init__(connection)
         self.address = strip_path(self.address, "/chat/completions", "/embeddings")
-        if not self.key and (application := connection.entra):
-            self.key_name = SETTINGS
-            self.tokens = AccessTokens(partial(fetch_token, application))
+        if not self.key and (identity := connection.entra):
+            self.key_name, self.tokens = entra_tokens(identity)
 
     def headers(self, url: str, data: bytes) -> Mapping[str, str]:
         """Return the key under Azure's own name, or the token of Entra ID."""

@@ -1,17 +1,21 @@
-"""Microsoft Entra ID: tokens for an application, by its secret or by the token of a workload."""
+"""Microsoft Entra ID: tokens for an application, by its secret or by the token of a workload, and
+for the identity of a machine.
+"""
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from urllib.parse import quote, urlencode, urlsplit
 
 import aiohttp
 
-from runtime.models.access_tokens import AccessToken, NoToken
-from runtime.models.bindings import EntraApplication
+from runtime.models.access_tokens import AccessToken, AccessTokens, NoToken
+from runtime.models.bindings import EntraApplication, ManagedIdentity
 from runtime.models.json_posts import JsonPosts, RedirectedAway, Sending, StatusError
 from runtime.models.json_values import as_dict, parsed
 from runtime.models.provider_errors import parsed_body, sentence_of, shown
 from runtime.models.token_counts import count_of
+from runtime.models.wires.managed_identity import SETTING, fetch_machine_token
 
 SCOPE = "https://cognitiveservices.azure.com/.default"
 """What a token is for: models at Azure."""
@@ -21,6 +25,13 @@ TIMEOUT = 10.0
 """Seconds in which a token is there."""
 
 SETTINGS = "AZURE_TENANT_ID, AZURE_CLIENT_ID and AZURE_CLIENT_SECRET"
+
+
+def entra_tokens(identity: EntraApplication | ManagedIdentity) -> tuple[str, AccessTokens]:
+    """Return the settings that say who asks, and the tokens of that identity."""
+    if isinstance(identity, ManagedIdentity):
+        return SETTING, AccessTokens(partial(fetch_machine_token, identity))
+    return SETTINGS, AccessTokens(partial(fetch_token, identity))
 
 
 async def fetch_token(application: EntraApplication) -> AccessToken:

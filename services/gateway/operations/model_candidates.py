@@ -20,6 +20,7 @@ from runtime.models.bindings import (
 from runtime.models.connections import embedding_connection
 from runtime.models.roles import language_model
 from services.gateway.strict_model import StrictModel
+from services.query.errors import BadRequest
 from services.query.settings import QuerySettings
 
 Part = Literal["language", "embedding", "reranker"]
@@ -38,7 +39,11 @@ BINDINGS: Mapping[Part, tuple[str, ...]] = {
 NO_KEY = "not-needed"
 """Sent to a server that asks for no key, so that no general key is."""
 
-NOBODY: Mapping[str, Any] = {"azure_client_id": "", "google_genai_use_vertexai": False}
+NOBODY: Mapping[str, Any] = {
+    "azure_client_id": "",
+    "azure_token_credentials": "",
+    "google_genai_use_vertexai": False,
+}
 """Settings without those who ask Azure and Google Cloud, whose tokens go to no other server."""
 
 LONGEST_TRIAL = 60.0
@@ -143,6 +148,21 @@ def candidate_settings(settings: QuerySettings, candidate: Candidate) -> QuerySe
             "rerank_timeout": min(settings.rerank_timeout, LONGEST_TRIAL),
         }
     return settings.model_copy(update=values)
+
+
+def check_identity(settings: QuerySettings, candidate: Candidate) -> None:
+    """Raise BadRequest for a candidate to which its settings would send tokens that were not sent
+    when it was tried: of Google Cloud, which are of the binding, whatever its address and key.
+    """
+    if (
+        candidate.binding == GEMINI
+        and settings.google_genai_use_vertexai
+        and not _is_on_same_server(settings, candidate)
+    ):
+        raise BadRequest(
+            "GOOGLE_GENAI_USE_VERTEXAI is set, by which tokens of Google Cloud would go there: "
+            "unset it first, or set the model where you set that"
+        )
 
 
 def variables_of(settings: QuerySettings, candidate: Candidate, dimension: int) -> dict[str, str]:

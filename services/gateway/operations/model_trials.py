@@ -21,6 +21,7 @@ from services.gateway.operations.model_candidates import (
     Part,
     candidate_address,
     candidate_settings,
+    check_identity,
     server_of,
     variables_of,
 )
@@ -138,6 +139,7 @@ class Models:
             raise BadRequest(
                 "no settings file is known here: set the variables where this deployment has them"
             )
+        check_identity(self.of_here, candidate)
         try:
             trial, dimension = await self.try_candidate(candidate)
         except ServiceError as error:

@@ -59,7 +59,7 @@ class ModelServer:
     url: str = ""
     requests: list[SeenRequest] = field(default_factory=list[SeenRequest])
     token_requests: list[SeenRequest] = field(default_factory=list[SeenRequest])
-    """Those for a token, which are forms."""
+    """Those for a token, which are forms, or ask for it by their address."""
 
 
 Answer = Callable[[SeenRequest], Awaitable[Response]]
@@ -74,13 +74,14 @@ async def serving(answer: Answer) -> AsyncGenerator[ModelServer]:
         path = http_request.scope["raw_path"].decode()
         content = await http_request.body()
         is_form = "form" in http_request.headers.get("content-type", "")
-        body = dict(parse_qsl(content.decode())) if is_form else json.loads(content)
+        body = dict(parse_qsl(content.decode())) if is_form else json.loads(content or b"{}")
         request = SeenRequest(path, http_request.url.query, http_request.headers, body)
-        (result.token_requests if is_form else result.requests).append(request)
+        wants_token = is_form or http_request.method == "GET"
+        (result.token_requests if wants_token else result.requests).append(request)
         return await answer(request)
 
     port = free_port()
-    app = Starlette(routes=[Route("/{path:path}", handle, methods=["POST"])])
+    app = Starlette(routes=[Route("/{path:path}", handle, methods=["GET", "POST"])])
     config = uvicorn.Config(app, port=port, log_level="error", timeout_graceful_shutdown=1)
     server = uvicorn.Server(config)
     running = asyncio.create_task(server.serve())
