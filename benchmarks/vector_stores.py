@@ -59,7 +59,7 @@ def entity_rows(count: int) -> Iterator[list[VectorRow]]:
     centres = choice.normal(size=(CENTRES, DIMENSION))
     for places in batched(range(count), TOGETHER):
         noise = 1.2 * choice.normal(size=(len(places), DIMENSION))
-        vectors = (centres[choice.integers(0, CENTRES, len(places))] + noise).astype(np.float32)
+        vectors = (centres[choice.integers(0, CENTRES, len(places))] + noise).astype(np.float16)
         yield [
             _row(f"Name {place}", vector)
             for place, vector in zip(places, vectors.tolist(), strict=True)

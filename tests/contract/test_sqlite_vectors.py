@@ -7,6 +7,7 @@ import random
 import sqlite3
 import sys
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ from runtime.stores.vectors.memory import MemoryVectors
 from runtime.stores.vectors.port import Vectors
 from runtime.stores.vectors.sqlite.blocks import BLOCK_ROWS
 from runtime.stores.vectors.sqlite.store import SqliteVectors
+from runtime.stores.vectors.sqlite.tables import FORMAT
 
 DIMENSION = 16
 HERE = Partition("w", 1)
@@ -57,9 +59,15 @@ def rows_of(numbers: np.ndarray) -> list[VectorRow]:
     ]
 
 
-async def test_searches_are_exact_whatever_was_replaced_and_deleted(tmp_path: Path) -> None:
+@pytest.mark.parametrize("precision", [np.float16, np.float32])
+async def test_searches_are_exact_whatever_was_replaced_and_deleted(
+    tmp_path: Path, precision: type[np.floating]
+) -> None:
+    """Of vectors that half precision has exactly, with a few among them that it has not."""
     choice = np.random.default_rng(3)
-    numbers = choice.normal(size=(300, DIMENSION)).astype(np.float32)
+    numbers = choice.normal(size=(300, DIMENSION)).astype(precision).astype(np.float32)
+    numbers[20] = 2.0**-24  # the least that half precision has
+    numbers[21:24, 3] *= 2.0**-12
     numbers[40:80] = numbers[0]  # equal ones
     numbers[100] *= 1e-40  # too small for their length's inverse, and too large for their square
     numbers[101] *= 1e37
@@ -111,6 +119,85 @@ async def test_slots_have_no_gaps_and_nothing_of_a_deleted_vector_is_left(tmp_pa
     assert sorted(slots) == list(range(28))
     assert len(blocks) == -(-28 // BLOCK_ROWS)
     assert np.array(mark, np.float32).tobytes() not in b"".join(content for (content,) in blocks)
+
+
+def contents(path: Path) -> dict[int, bytes]:
+    """The blocks of the one collection, by number."""
+    with closing(sqlite3.connect(path)) as connection:
+        (table,) = (name for (name,) in connection.execute("SELECT name FROM collections"))
+        return dict(connection.execute(f"SELECT number, vectors FROM {table}_blocks"))
+
+
+async def test_vectors_take_two_bytes_a_number_where_that_is_exact(tmp_path: Path) -> None:
+    path = tmp_path / "v.sqlite"
+    vectors = store(path)
+    half = [VectorRow(f"r{n}", "text", "hash", vector=(n / 4,) * DIMENSION) for n in range(20)]
+    await vectors.put(HERE, "chunks", half)
+    sizes = [BLOCK_ROWS * (width * DIMENSION + 4) for width in (2, 4)]
+    assert {len(content) for content in contents(path).values()} == {sizes[0]}
+    single = VectorRow("r9", "text", "hash", version=2, vector=(0.1,) * DIMENSION)
+    await vectors.put(HERE, "chunks", [single])
+    assert [len(content) for content in contents(path).values()].count(sizes[1]) == 1
+    rows = await vectors.get(HERE, "chunks", [row.id for row in half], vectors=True)
+    assert rows["r9"].vector == tuple(np.full(DIMENSION, 0.1, np.float32).tolist())
+    assert [rows[row.id].vector for row in half if row.id != "r9"] == [
+        row.vector for row in half if row.id != "r9"
+    ]
+    await vectors.close()
+
+
+async def test_a_file_of_the_first_format_goes_on(tmp_path: Path) -> None:
+    path = tmp_path / "v.sqlite"
+    numbers = np.random.default_rng(5).normal(size=(50, DIMENSION)).astype(np.float16)
+    rows = rows_of(numbers.astype(np.float32))
+    vectors = store(path)
+    await vectors.put(HERE, "chunks", rows)
+    await vectors.close()
+    with closing(sqlite3.connect(path)) as connection, connection:
+        (table,) = (name for (name,) in connection.execute("SELECT name FROM collections"))
+        for number in range(-(-50 // BLOCK_ROWS)):
+            some = numbers[number * BLOCK_ROWS :][:BLOCK_ROWS].astype(np.float32)
+            lengths = np.linalg.norm(some, axis=1, keepdims=True)
+            content = np.hstack([some, 1 / lengths]).astype(np.float32).tobytes()
+            content = content.ljust(BLOCK_ROWS * 4 * (DIMENSION + 1), b"\0")
+            connection.execute(
+                f"UPDATE {table}_blocks SET vectors = ? WHERE number = ?", (content, number)
+            )
+        connection.execute("PRAGMA user_version = 0")
+    old, memory = store(path), MemoryVectors("m", DIMENSION)
+    await memory.put(HERE, "chunks", rows)
+    more = [replace(row, id=f"more-{row.id}") for row in rows[:20]]
+    for _ in range(2):
+        for row in rows[::10]:
+            assert await old.search(HERE, "chunks", row.vector, top_k=20) == await memory.search(
+                HERE, "chunks", row.vector, top_k=20
+            )
+        for vectors in (old, memory):
+            await vectors.put(HERE, "chunks", more)
+            await vectors.delete(HERE, "chunks", [row.id for row in rows[5:25]])
+    ids = [row.id for row in rows + more]
+    assert await old.get(HERE, "chunks", ids, vectors=True) == await memory.get(
+        HERE, "chunks", ids, vectors=True
+    )
+    await old.close()
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("PRAGMA user_version").fetchone() == (FORMAT,)
+
+
+async def test_a_file_of_a_newer_format_is_refused_with_the_way_out(tmp_path: Path) -> None:
+    path = tmp_path / "v.sqlite"
+    rows = [VectorRow("a", "text", "hash", vector=(1.0,) * DIMENSION)]
+    vectors = store(path)
+    await vectors.put(HERE, "chunks", rows)
+    await vectors.close()
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(f"PRAGMA user_version = {FORMAT + 1}")
+    vectors = store(path)
+    with pytest.raises(ConfigurationError, match="rebuild vectors --fresh"):
+        await vectors.search(HERE, "chunks", [1.0] * DIMENSION, top_k=3)
+    with pytest.raises(ConfigurationError, match="the newer version that wrote it"):
+        await vectors.put(HERE, "chunks", rows)
+    await vectors.close()
 
 
 async def test_what_a_killed_process_acknowledged_is_there_and_found(tmp_path: Path) -> None:

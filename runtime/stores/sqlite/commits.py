@@ -108,6 +108,9 @@ class GroupCommits:
 
 def transaction(connection: sqlite3.Connection, works: Sequence[Work]) -> list[Outcome]:
     """Run these works in one transaction; return the outcome of each. Raises the error of all."""
+    # What a savepoint may take back: pages of one work, which SQLite would write to a file. What is
+    # sorted for an index that is made, alone in its transaction, may be too large for memory.
+    connection.execute(f"PRAGMA temp_store={'MEMORY' if len(works) > 1 else 'DEFAULT'}")
     # IMMEDIATE waits for its turn at the beginning; a reader that turns writer later would be
     # refused at once.
     connection.execute("BEGIN IMMEDIATE")

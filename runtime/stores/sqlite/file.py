@@ -33,19 +33,21 @@ file (WAL), and a vector of 384 numbers fills three of them but for a few bytes.
 
 IDLE = 5.0
 """Seconds after the last write of any process until the WAL is copied into the file and emptied, if
-it is LARGE.
+it is worth it.
 """
 LARGE = 4 * 1024 * 1024
 """Bytes of a WAL that is worth it: what changes often is better copied seldom."""
+
+WAL_BYTES = 64 * 1024 * 1024
+"""Bytes of a WAL that is copied into the file while there is work. A page that changes often is
+copied once each time: seldom.
+"""
 
 LOWERED = "lowered"
 """Name of the function, in SQL, that returns a text in lower case, and NULL for anything else."""
 
 _SETTINGS = (
     "synchronous=FULL",
-    # A page that changes often is copied from the WAL into the file once per checkpoint: seldom.
-    f"wal_autocheckpoint={64 * 1024 * 1024 // PAGE_BYTES}",
-    f"journal_size_limit={64 * 1024 * 1024}",
     # Kibibytes: a transaction that changes more pages than fit would write some of them twice.
     "cache_size=-8192",
     f"mmap_size={256 * 1024 * 1024}",
@@ -56,13 +58,24 @@ class SqliteFile:
     """The file `path`, opened at the first call and made with its folder when missing.
 
     `timeout`: seconds that a write waits for the other processes, and as long for the other tasks
-    of this one. Every method raises `Unavailable` when the file cannot be read or written now,
+    of this one. `wal_bytes`: of a WAL that is copied into the file; `idle_wal_bytes`: of one that
+    is not worth it once nobody writes. A reader looks each page up in the WAL, for every 2 MB of
+    it once. Every method raises `Unavailable` when the file cannot be read or written now,
     ConfigurationError when it is no SQLite database or damaged.
     """
 
-    def __init__(self, path: Path, *, timeout: float) -> None:
+    def __init__(
+        self,
+        path: Path,
+        *,
+        timeout: float,
+        wal_bytes: int = WAL_BYTES,
+        idle_wal_bytes: int = LARGE,
+    ) -> None:
         self._path = path
         self._timeout = timeout
+        self._wal_bytes = wal_bytes
+        self._idle_wal_bytes = idle_wal_bytes
         self._opening = asyncio.Lock()
         self._writing = asyncio.Lock()
         self._commits = GroupCommits(self._writing, self._commit)
@@ -118,17 +131,18 @@ class SqliteFile:
         async with self._opening:
             if self._open is None:
                 await asyncio.to_thread(self._path.parent.mkdir, parents=True, exist_ok=True)
-                writer = await _Connection.opened(self._path, self._timeout)
+                connect = partial(_connect, self._path, self._timeout, self._wal_bytes)
+                writer = await _Connection.opened(connect)
                 try:
-                    self._open = (await _Connection.opened(self._path, self._timeout), writer)
+                    self._open = (await _Connection.opened(connect), writer)
                 except BaseException:
                     await writer.close()
                     raise
             return self._open
 
     async def _empty_wal_when_idle(self, writer: "_Connection") -> None:
-        """Wait until no process has written for a while, then empty a large WAL: it would stay as
-        large.
+        """Wait until no process has written for a while, then empty a WAL that is worth it, which
+        would stay as large.
 
         While others write, a copy would be of pages that are about to change again.
         """
@@ -140,7 +154,7 @@ class SqliteFile:
         self._idle = None
         # Whatever keeps it from being emptied, the next checkpoint comes.
         with suppress(sqlite3.Error, OSError):
-            if wal.stat().st_size > LARGE:
+            if wal.stat().st_size > self._idle_wal_bytes:
                 async with self._writing:
                     await writer.run(partial(_empty_wal, timeout=self._timeout))
 
@@ -153,12 +167,12 @@ class _Connection:
         self._thread = thread
 
     @classmethod
-    async def opened(cls, path: Path, timeout: float) -> "_Connection":
+    async def opened(cls, connect: Callable[[], sqlite3.Connection]) -> "_Connection":
         """Return a new connection, set up."""
         thread = ThreadPoolExecutor(1, thread_name_prefix="sqlite")
         loop = asyncio.get_running_loop()
         try:
-            return cls(await loop.run_in_executor(thread, _connect, path, timeout), thread)
+            return cls(await loop.run_in_executor(thread, connect), thread)
         except BaseException:
             thread.shutdown(wait=False)
             raise
@@ -175,14 +189,18 @@ class _Connection:
         self._thread.shutdown(wait=False)
 
 
-def _connect(path: Path, timeout: float) -> sqlite3.Connection:
+def _connect(path: Path, timeout: float, wal_bytes: int) -> sqlite3.Connection:
     connection = sqlite3.connect(
         path, timeout=timeout, isolation_level=None, check_same_thread=False
     )
     try:
         connection.execute(f"PRAGMA page_size={PAGE_BYTES}")
         _enter_wal(connection, time.monotonic() + timeout)
-        for setting in _SETTINGS:
+        limits = (
+            f"wal_autocheckpoint={wal_bytes // PAGE_BYTES}",
+            f"journal_size_limit={wal_bytes}",
+        )
+        for setting in _SETTINGS + limits:
             connection.execute(f"PRAGMA {setting}")
         # SQLite's own `lower` knows no letters but those of ASCII.
         connection.create_function(LOWERED, 1, _lowered, deterministic=True)

@@ -1,42 +1,48 @@
-"""The vectors of a collection, in blocks: the numbers of some rows one after another, so that a
+"""The vectors of a collection, in blocks: the entries of some rows one after another, so that a
 search reads them as one array.
 
 Each workspace has its blocks. The row of slot `n` stands in block `n // BLOCK_ROWS` at place
-`n % BLOCK_ROWS`, and slots have no gaps (`slotted_rows.py`). An entry is the vector as it was
-given, in single precision, and one number more: 1 through its length, 0 where that is zero.
+`n % BLOCK_ROWS`, and slots have no gaps (`slotted_rows.py`). All entries of a block have one
+precision (`entries.py`), which its length tells. A new block has half precision if its first
+vectors are exact in it, and is written anew in single precision once one comes that is not. Blocks
+of the first version of the file are all in single precision.
 """
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from runtime.stores.sqlite.lists import json_list
+from runtime.stores.vectors.sqlite.entries import (
+    Entries,
+    Matrix,
+    entry_bytes,
+    from_bytes,
+    is_half,
+    to_bytes,
+)
 from runtime.stores.vectors.sqlite.tables import VectorTable
-
-Entries = NDArray[np.float32]
-"""Rows × (dimension + 1)."""
 
 BLOCK_ROWS = 8
 """A block that is new is written as noughts first, so that with larger ones small writes take more.
 """
 
 BLOCKS_TOGETHER = 64
-"""Blocks that a search compares at once: 0.8 MB where vectors have 384 numbers."""
+"""Blocks that a search compares at once: 0.4 MB where vectors have 384 numbers."""
 
 # The only names in SQL text are those of `VectorTable`; every value is a parameter.
 # ruff: noqa: S608
 
 
-def to_entries(vectors: Sequence[Sequence[float]]) -> Entries:
-    """Return vectors, at least one, with 1 through their lengths."""
-    matrix = np.array(vectors, dtype=np.float32)
-    lengths = np.linalg.norm(matrix.astype(np.float64), axis=1, keepdims=True)
-    with np.errstate(over="ignore"):
-        factors = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
-        return np.hstack([matrix, factors.astype(np.float32)])
+class _Block(NamedTuple):
+    """Where a block stands, and its precision."""
+
+    row: int
+    half: bool
 
 
 def write(
@@ -44,17 +50,23 @@ def write(
     table: VectorTable,
     workspace: str,
     slots: Sequence[int],
-    entries: Entries,
+    vectors: Matrix,
 ) -> None:
-    """Write entries to their slots. Blocks that are missing are made."""
-    entry_bytes = _entry_bytes(table)
+    """Write vectors to their slots. Blocks that are missing are made."""
     order = sorted(range(len(slots)), key=slots.__getitem__)
-    for number, places in groupby(order, key=lambda place: slots[place] // BLOCK_ROWS):
-        block_row = _block_row(connection, table, workspace, number)
-        with connection.blobopen(table.blocks, "vectors", block_row) as block:
-            for place in places:
-                block.seek(slots[place] % BLOCK_ROWS * entry_bytes)
-                block.write(entries[place].tobytes())
+    for number, group in groupby(order, key=lambda place: slots[place] // BLOCK_ROWS):
+        places = list(group)
+        half = is_half(vectors[places])
+        block = _block(connection, table, workspace, number, half=half)
+        if block.half and not half:
+            block = _widen(connection, table, block)
+        size = entry_bytes(table.dimension, half=block.half)
+        with connection.blobopen(table.blocks, "vectors", block.row) as content:
+            for place, entry in zip(
+                places, to_bytes(vectors[places], half=block.half), strict=True
+            ):
+                content.seek(slots[place] % BLOCK_ROWS * size)
+                content.write(entry)
 
 
 def read_all(
@@ -65,9 +77,10 @@ def read_all(
     cursor = connection.execute(sql, (workspace,))
     first = 0
     while records := cursor.fetchmany(BLOCKS_TOGETHER):
-        entries = _entries(b"".join(numbers for (numbers,) in records), table)[: count - first]
-        yield np.arange(first, first + len(entries)), entries
-        first += len(entries)
+        for _, alike in groupby((content for (content,) in records), key=len):
+            entries = _entries(list(alike), table).at(slice(count - first))
+            yield np.arange(first, first + len(entries)), entries
+            first += len(entries)
 
 
 def read_some(
@@ -84,18 +97,18 @@ def read_some(
     for number, content in connection.execute(sql, parameters):
         start, end = np.searchsorted(numbers, [number, number + 1])
         here = ordered[start:end]
-        yield here, _entries(content, table)[here % BLOCK_ROWS]
+        yield here, _entries([content], table).at(here % BLOCK_ROWS)
 
 
 def vectors_at(
     connection: sqlite3.Connection, table: VectorTable, workspace: str, slots: Sequence[int]
-) -> NDArray[np.float32]:
+) -> Matrix:
     """Return the vectors of these slots, each given once, in their order."""
     vectors = np.empty((len(slots), table.dimension), np.float32)
     place_of_slot = {slot: place for place, slot in enumerate(slots)}
     for slots_here, entries in read_some(connection, table, workspace, slots):
         places = [place_of_slot[slot] for slot in slots_here.tolist()]
-        vectors[places] = entries[:, :-1]
+        vectors[places] = entries.vectors()
     return vectors
 
 
@@ -108,27 +121,49 @@ def cut(connection: sqlite3.Connection, table: VectorTable, workspace: str, coun
         (workspace, first_unused),
     )
     if entries_left:
-        block_row = _block_row(connection, table, workspace, full_blocks)
-        with connection.blobopen(table.blocks, "vectors", block_row) as block:
-            block.seek(entries_left * _entry_bytes(table))
-            block.write(bytes(len(block) - block.tell()))
+        block = _block(connection, table, workspace, full_blocks, half=True)
+        size = entry_bytes(table.dimension, half=block.half)
+        with connection.blobopen(table.blocks, "vectors", block.row) as content:
+            content.seek(entries_left * size)
+            content.write(bytes(len(content) - content.tell()))
 
 
-def _block_row(
-    connection: sqlite3.Connection, table: VectorTable, workspace: str, number: int
-) -> int:
-    """Return the row of a block, made of noughts where it is missing."""
-    sql = f"SELECT rowid FROM {table.blocks} WHERE workspace = ? AND number = ?"
+def _block(
+    connection: sqlite3.Connection,
+    table: VectorTable,
+    workspace: str,
+    number: int,
+    *,
+    half: bool,
+) -> _Block:
+    """Return a block; where it is missing, made of noughts in the given precision."""
+    sql = f"SELECT rowid, length(vectors) FROM {table.blocks} WHERE workspace = ? AND number = ?"
     if record := connection.execute(sql, (workspace, number)).fetchone():
-        return record[0]
+        row, size = record
+        return _Block(row, _has_half(table, size))
     sql = f"INSERT INTO {table.blocks} VALUES (?, ?, zeroblob(?)) RETURNING rowid"
-    values = (workspace, number, BLOCK_ROWS * _entry_bytes(table))
-    return connection.execute(sql, values).fetchall()[0][0]
+    values = (workspace, number, _block_bytes(table, half=half))
+    return _Block(connection.execute(sql, values).fetchall()[0][0], half)
 
 
-def _entries(content: bytes, table: VectorTable) -> Entries:
-    return np.frombuffer(content, np.float32).reshape(-1, table.dimension + 1)
+def _widen(connection: sqlite3.Connection, table: VectorTable, block: _Block) -> _Block:
+    """Write a block anew in single precision."""
+    sql = f"SELECT vectors FROM {table.blocks} WHERE rowid = ?"
+    (content,) = connection.execute(sql, (block.row,)).fetchone()
+    wide = b"".join(to_bytes(_entries([content], table).vectors(), half=False))
+    connection.execute(f"UPDATE {table.blocks} SET vectors = ? WHERE rowid = ?", (wide, block.row))
+    return _Block(block.row, half=False)
 
 
-def _entry_bytes(table: VectorTable) -> int:
-    return 4 * (table.dimension + 1)
+def _entries(contents: Sequence[bytes], table: VectorTable) -> Entries:
+    """Return the entries of blocks that have one precision, at least one."""
+    half = _has_half(table, len(contents[0]))
+    return from_bytes(b"".join(contents), table.dimension, half=half)
+
+
+def _has_half(table: VectorTable, size: int) -> bool:
+    return size == _block_bytes(table, half=True)
+
+
+def _block_bytes(table: VectorTable, *, half: bool) -> int:
+    return BLOCK_ROWS * entry_bytes(table.dimension, half=half)

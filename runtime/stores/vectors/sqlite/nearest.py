@@ -14,6 +14,7 @@ from contracts.ids import chunk_vector_prefix
 from runtime.stores.sqlite.lists import json_list
 from runtime.stores.vectors import fields as stored
 from runtime.stores.vectors.sqlite import blocks, slotted_rows
+from runtime.stores.vectors.sqlite.entries import Entries
 from runtime.stores.vectors.sqlite.tables import VectorTable
 
 # The only names in SQL text are those of `VectorTable`; every value is a parameter.
@@ -47,14 +48,12 @@ class _Leaders:
         self._news: list[tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.float32]]] = []
         self._room = 2 * blocks.BLOCK_ROWS
 
-    def add(
-        self, slots: NDArray[np.int64], scores: NDArray[np.float32], entries: blocks.Entries
-    ) -> None:
+    def add(self, slots: NDArray[np.int64], scores: NDArray[np.float32], entries: Entries) -> None:
         """Take in those of these rows that may be among the best."""
         chosen = np.flatnonzero(scores >= self._floor)
         if not len(chosen):
             return
-        self._news.append((slots[chosen], scores[chosen], entries[chosen, :-1]))
+        self._news.append((slots[chosen], scores[chosen], entries.at(chosen).vectors()))
         self._room -= len(chosen)
         if self._room < 0:
             self.narrow()
@@ -82,10 +81,11 @@ def search(
     leaders = _Leaders(question)
     direction = _unit(question.direction)
     for slots, entries in _entries(connection, table, workspace, question):
-        with np.errstate(over="ignore", invalid="ignore"):
-            scores = (entries[:, :-1] @ direction) * entries[:, -1]
-        if (overflown := ~np.isfinite(scores)).any():
-            scores[overflown] = stored.similarities(entries[overflown, :-1], question.direction)
+        scores = entries.scores(direction)
+        if len(overflown := np.flatnonzero(~np.isfinite(scores))):
+            scores[overflown] = stored.similarities(
+                entries.at(overflown).vectors(), question.direction
+            )
         leaders.add(slots, scores, entries)
     leaders.narrow()
     exact_scores = stored.similarities(leaders.vectors, question.direction)
@@ -102,7 +102,7 @@ def search(
 
 def _entries(
     connection: sqlite3.Connection, table: VectorTable, workspace: str, question: Question
-) -> Iterator[tuple[NDArray[np.int64], blocks.Entries]]:
+) -> Iterator[tuple[NDArray[np.int64], Entries]]:
     """Yield what is to be compared."""
     if question.documents is None:
         count = slotted_rows.count(connection, table, workspace)

@@ -8,6 +8,7 @@ import sqlite3
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import orjson
 
 from contracts.graph import VectorRow
@@ -59,8 +60,8 @@ def put(
         [(workspace, slot_of_id[row.id], *_values(row)) for row in new_rows],
     )
     slots = [slot_of_id[row.id] for row in new_rows]
-    entries = blocks.to_entries([row.vector for row in new_rows])
-    blocks.write(connection, table, workspace, slots, entries)
+    vectors = np.array([row.vector for row in new_rows], np.float32)
+    blocks.write(connection, table, workspace, slots, vectors)
 
 
 def delete(
@@ -87,9 +88,10 @@ def delete(
         (workspace, count_after),
     )
     slots = [slot for (slot,) in last_rows]
-    for slots_here, entries in blocks.read_some(connection, table, workspace, slots):
+    # Read before the first is written: nothing changes under the cursor.
+    for slots_here, entries in list(blocks.read_some(connection, table, workspace, slots)):
         targets = [free_slots[slots.index(slot)] for slot in slots_here.tolist()]
-        blocks.write(connection, table, workspace, targets, entries)
+        blocks.write(connection, table, workspace, targets, entries.vectors())
     connection.executemany(
         f"UPDATE {table.name} SET slot = ? WHERE workspace = ? AND slot = ?",
         [(free_slot, workspace, slot) for free_slot, slot in zip(free_slots, slots, strict=True)],

@@ -17,6 +17,11 @@ from runtime.stores.vectors.port import RowVersion, VectorPage
 from runtime.stores.vectors.sqlite import blocks, nearest, slotted_rows
 from runtime.stores.vectors.sqlite.tables import Tables, VectorTable, checkpoint_of, put_checkpoint
 
+WAL_BYTES = 16 * 1024 * 1024
+"""Bytes of a WAL that is copied into the file. A search reads all pages of its workspace, so it is
+short, and empty once nobody writes; most pages are written once, so little is copied twice.
+"""
+
 AT_ONCE = 1000
 """Ids of one transaction: what others wait for."""
 
@@ -32,7 +37,7 @@ class SqliteVectors:
     def __init__(self, path: Path, *, model: str, dimension: int, timeout: float = 10.0) -> None:
         self.model = model
         self.dimension = dimension
-        self._file = SqliteFile(path, timeout=timeout)
+        self._file = SqliteFile(path, timeout=timeout, wal_bytes=WAL_BYTES, idle_wal_bytes=0)
         self._tables = Tables(self._file, model, dimension)
 
     async def prepare(self, generation: int) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from contracts.graph import VectorKind
-from runtime.errors import Unavailable
+from runtime.errors import ConfigurationError, Unavailable
 from runtime.stores.port import Checkpoint
 from runtime.stores.sqlite.file import SqliteFile
 from runtime.stores.vectors.collection_names import of_generation
@@ -25,7 +25,15 @@ _MAKE_CATALOG = (
     "(name TEXT PRIMARY KEY, model TEXT NOT NULL, sequence INTEGER, log TEXT)"
 )
 _EXISTS = "SELECT 1 FROM sqlite_master WHERE name = ?"
-_NAMES = "SELECT name FROM sqlite_master WHERE type = 'table'"
+_NAMES = (
+    "SELECT name, user_version FROM sqlite_master CROSS JOIN pragma_user_version "
+    "WHERE type = 'table'"
+)
+
+FORMAT = 2
+"""The version of what is written, in the header of the file (`user_version`): 0 where all blocks
+have single precision. Files of lower ones are read, and written in this one.
+"""
 
 # Names of tables are made by `collection_names`; every value is a parameter.
 # ruff: noqa: S608
@@ -95,7 +103,7 @@ class Tables:
             if table is None:
                 return None
             try:
-                return await self._file.transact(_with_table(table, call))
+                return await self._file.transact(_in_this_format(_with_table(table, call)))
             except NotPrepared:
                 self._forget(table, generation)
         if create:
@@ -110,8 +118,17 @@ class Tables:
         await self._make(await self.of_model.missing(generation))
 
     async def names(self) -> Collection[str]:
-        """Return the names of all tables."""
-        return {name for (name,) in await self._file.read(_NAMES)}
+        """Return the names of all tables. Raises ConfigurationError where they are of a newer
+        format.
+        """
+        records = await self._file.read(_NAMES)
+        if records and records[0][1] > FORMAT:
+            raise ConfigurationError(
+                f"the file of the vectors is of format {records[0][1]}, and this program reads up "
+                f"to {FORMAT}: use the newer version that wrote it, or make the vectors anew by "
+                "`lightstream rebuild vectors --fresh`"
+            )
+        return {name for name, _ in records}
 
     async def model_of_collection(self, name: str) -> str:
         """Return the model that the catalog names for a collection."""
@@ -183,6 +200,18 @@ def _with_table(table: VectorTable, call: Call[T]) -> Callable[[sqlite3.Connecti
         if connection.execute(_EXISTS, (table.name,)).fetchone() is None:
             raise NotPrepared(f"{table.name} is not there")
         return call(connection, table)
+
+    return work
+
+
+def _in_this_format(call: Callable[[sqlite3.Connection], T]) -> Callable[[sqlite3.Connection], T]:
+    """Return a call that first says, in its transaction, that an older program cannot read this."""
+
+    def work(connection: sqlite3.Connection) -> T:
+        (format,) = connection.execute("PRAGMA user_version").fetchone()
+        if format < FORMAT:
+            connection.execute(f"PRAGMA user_version = {FORMAT}")
+        return call(connection)
 
     return work
 
