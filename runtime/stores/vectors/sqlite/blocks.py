@@ -86,18 +86,23 @@ def read_all(
 def read_some(
     connection: sqlite3.Connection, table: VectorTable, workspace: str, slots: Iterable[int]
 ) -> Iterator[tuple[NDArray[np.int64], Entries]]:
-    """Yield the entries of these slots, block by block, with their slots."""
+    """Yield the entries of these slots, which have blocks, some at once, with their slots."""
     ordered = np.unique(np.fromiter(slots, np.int64))
-    numbers = ordered // BLOCK_ROWS
     sql = (
         f"SELECT number, vectors FROM json_each(?) CROSS JOIN {table.blocks} "
         "ON workspace = ? AND number = value"
     )
-    parameters = (json_list(np.unique(numbers).tolist()), workspace)
-    for number, content in connection.execute(sql, parameters):
-        start, end = np.searchsorted(numbers, [number, number + 1])
-        here = ordered[start:end]
-        yield here, _entries([content], table).at(here % BLOCK_ROWS)
+    numbers = json_list(np.unique(ordered // BLOCK_ROWS).tolist())
+    cursor = connection.execute(sql, (numbers, workspace))
+    while records := cursor.fetchmany(BLOCKS_TOGETHER):
+        for _, group in groupby(records, key=lambda record: len(record[1])):
+            numbers_here, contents = zip(*group, strict=True)
+            start, end = np.searchsorted(
+                ordered // BLOCK_ROWS, [numbers_here[0], numbers_here[-1] + 1]
+            )
+            here = ordered[start:end]
+            places = np.searchsorted(numbers_here, here // BLOCK_ROWS) * BLOCK_ROWS
+            yield here, _entries(contents, table).at(places + here % BLOCK_ROWS)
 
 
 def vectors_at(
@@ -105,10 +110,11 @@ def vectors_at(
 ) -> Matrix:
     """Return the vectors of these slots, each given once, in their order."""
     vectors = np.empty((len(slots), table.dimension), np.float32)
-    place_of_slot = {slot: place for place, slot in enumerate(slots)}
+    order = np.argsort(slots)
+    first = 0
     for slots_here, entries in read_some(connection, table, workspace, slots):
-        places = [place_of_slot[slot] for slot in slots_here.tolist()]
-        vectors[places] = entries.vectors()
+        vectors[order[first : first + len(slots_here)]] = entries.vectors()
+        first += len(slots_here)
     return vectors
 
 

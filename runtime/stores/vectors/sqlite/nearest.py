@@ -17,6 +17,9 @@ from runtime.stores.vectors.sqlite import blocks, slotted_rows
 from runtime.stores.vectors.sqlite.entries import Entries
 from runtime.stores.vectors.sqlite.tables import VectorTable
 
+NEWS = 256
+"""Rows that are taken in before what is not among the best any more is left out."""
+
 # The only names in SQL text are those of `VectorTable`; every value is a parameter.
 # ruff: noqa: S608
 
@@ -36,42 +39,38 @@ class _Leaders:
     """
 
     def __init__(self, question: Question) -> None:
-        dimension = len(question.direction)
         self._top_k = question.top_k
         # A sum of so many products in single precision, of the row and of the last one, and what
         # rounding to six digits makes equal.
+        dimension = len(question.direction)
         self._margin = dimension * 2.0**-22 + 2 * 10.0**-stored.SCORE_DIGITS
         self._floor = question.min_score - self._margin
         self.slots = np.empty(0, np.int64)
-        self.scores = np.empty(0, np.float32)
-        self.vectors = np.empty((0, dimension), np.float32)
-        self._news: list[tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.float32]]] = []
-        self._room = 2 * blocks.BLOCK_ROWS
+        self._scores = np.empty(0, np.float32)
+        self._news: list[tuple[NDArray[np.int64], NDArray[np.float32]]] = []
+        self._room = NEWS
 
-    def add(self, slots: NDArray[np.int64], scores: NDArray[np.float32], entries: Entries) -> None:
+    def add(self, slots: NDArray[np.int64], scores: NDArray[np.float32]) -> None:
         """Take in those of these rows that may be among the best."""
         chosen = np.flatnonzero(scores >= self._floor)
         if not len(chosen):
             return
-        self._news.append((slots[chosen], scores[chosen], entries.at(chosen).vectors()))
+        self._news.append((slots[chosen], scores[chosen]))
         self._room -= len(chosen)
         if self._room < 0:
             self.narrow()
 
     def narrow(self) -> None:
         """Leave out what is not among the best any more."""
-        slots, scores, vectors = zip(
-            (self.slots, self.scores, self.vectors), *self._news, strict=True
-        )
+        slots, scores = zip((self.slots, self._scores), *self._news, strict=True)
         self._news = []
-        self.slots, self.scores, self.vectors = map(np.concatenate, (slots, scores, vectors))
-        if len(self.scores) > self._top_k:
-            worst_score = np.partition(self.scores, -self._top_k)[-self._top_k]
+        self.slots, self._scores = np.concatenate(slots), np.concatenate(scores)
+        if len(self._scores) > self._top_k:
+            worst_score = np.partition(self._scores, -self._top_k)[-self._top_k]
             self._floor = max(self._floor, float(worst_score) - self._margin)
-            chosen = self.scores >= self._floor
-            self.slots, self.scores = self.slots[chosen], self.scores[chosen]
-            self.vectors = self.vectors[chosen]
-        self._room = len(self.scores) + 2 * blocks.BLOCK_ROWS
+            chosen = self._scores >= self._floor
+            self.slots, self._scores = self.slots[chosen], self._scores[chosen]
+        self._room = NEWS + len(self._scores)
 
 
 def search(
@@ -86,15 +85,15 @@ def search(
             scores[overflown] = stored.similarities(
                 entries.at(overflown).vectors(), question.direction
             )
-        leaders.add(slots, scores, entries)
+        leaders.add(slots, scores)
     leaders.narrow()
-    exact_scores = stored.similarities(leaders.vectors, question.direction)
-    score_of_slot = dict(zip(leaders.slots.tolist(), exact_scores, strict=True))
+    slots = leaders.slots.tolist()
+    vectors = blocks.vectors_at(connection, table, workspace, slots)
+    exact_scores = stored.similarities(vectors, question.direction)
+    score_of_slot = dict(zip(slots, exact_scores, strict=True))
     hits = stored.ranked(
         Hit(id, names, score_of_slot[slot])
-        for slot, id, names in slotted_rows.at_slots(
-            connection, table, workspace, list(score_of_slot)
-        )
+        for slot, id, names in slotted_rows.at_slots(connection, table, workspace, slots)
         if score_of_slot[slot] > question.min_score
     )
     return hits[: question.top_k]
