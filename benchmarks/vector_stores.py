@@ -21,7 +21,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.measuring.processes import MIB, Usage, family, load, stored, usage
+from benchmarks.measuring.processes import Usage, load, memory, stored, usage
 from benchmarks.measuring.tables import number, table
 from contracts.graph import Partition, VectorRow
 from contracts.ids import entity_vector_id, sha256
@@ -74,7 +74,7 @@ def _row(name: str, vector: list[float]) -> VectorRow:
 
 async def measure(store_name: str, count: int, folder: Path) -> list[str]:
     """Return a line of the table."""
-    memory_before = memory()
+    memory_before = memory(os.getpid())
     async with own_vector_store(store_name, folder) as store:
         vectors = store.connect("measured", DIMENSION, 60.0)
         await vectors.prepare(1)
@@ -86,7 +86,7 @@ async def measure(store_name: str, count: int, folder: Path) -> list[str]:
         again = await _put(vectors, changed)
         rows = next(entity_rows(count))
         first, *later = [await _search(vectors, row.vector) for row in rows[:QUESTIONS]]
-        memory_after = memory()
+        memory_after = memory(os.getpid())
         await vectors.close()
         size = sum(stored(folder).values())
     return [
@@ -115,17 +115,6 @@ async def _search(vectors: Vectors, vector: Sequence[float]) -> float:
     for _ in range(5):
         await vectors.search(PARTITION, "entities", vector, top_k=TOP_K)
     return usage(os.getpid()).since(before).cpu * 1000 / 5
-
-
-def memory() -> float:
-    """Return the MB of this process and its descendants, a page of several a share for each."""
-    lines = [
-        line
-        for pid in family(os.getpid())
-        for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
-        if line.startswith("Pss:")
-    ]
-    return sum(int(line.split()[1]) for line in lines) * 1024 / MIB
 
 
 async def main(store_names: list[str], counts: list[int]) -> None:

@@ -3,6 +3,7 @@
 import math
 import os
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -66,6 +67,17 @@ def family(pid: int, *, apart: Iterable[int] = ()) -> list[int]:
         pid,
         *(each for child in children if child not in left for each in family(child, apart=left)),
     ]
+
+
+def memory(pid: int, *, apart: Iterable[int] = ()) -> float:
+    """Return the MB of a process and all that descend from it, but for the processes `apart` and
+    theirs; of a page that several share a part for each (PSS).
+    """
+    lines: list[str] = []
+    for member in family(pid, apart=apart):
+        with suppress(OSError):
+            lines += Path(f"/proc/{member}/smaps_rollup").read_text().splitlines()
+    return sum(int(line.split()[1]) for line in lines if line.startswith("Pss:")) * 1024 / 1e6
 
 
 def spent(before: Mapping[str, Usage], after: Mapping[str, Usage]) -> Usages:

@@ -10,9 +10,10 @@ import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
-from benchmarks.measuring.processes import Usage, Usages, usage
+from benchmarks.measuring.processes import Usage, Usages, memory, usage
 from benchmarks.yardstick.documents import Document
 from contracts.topology import CONSUMERS
 from lightstream_rag.client import Lightstream
@@ -54,6 +55,19 @@ class Side:
         if self.supervisor:
             result["supervisor"] = usage(self.supervisor, apart=pids.values())
         return result | {name: usage(pid) for name, pid in pids.items()}
+
+    def cpu(self) -> float:
+        """Seconds of CPU that all of them but this process used until now."""
+        used = self.usages()
+        return sum(of.cpu for name, of in used.items() if name != CLIENT)
+
+    def memories(self) -> dict[str, float]:
+        """MB of each process, of a page that several share a part for each."""
+        pids = self.pids()
+        result = {name: memory(pid) for name, pid in pids.items()}
+        if self.supervisor:
+            result["supervisor"] = memory(self.supervisor, apart=pids.values())
+        return result
 
     def index(self, documents: Sequence[Document]) -> tuple[float, float]:
         """Add documents and wait: seconds until all are processed, and until nobody has anything
@@ -101,9 +115,9 @@ async def consumed(bus: str, *, but: str = "") -> None:
 
 
 @contextmanager
-def embedded(folder: Path, **env: str) -> Generator[Side]:
-    """The stack that `lightstream up` starts, in a folder of its own."""
-    with running(folder, **{"COSINE_THRESHOLD": COSINE_THRESHOLD, **env}) as stack:
+def embedded(folder: Path, options: Sequence[str] = (), **env: str) -> Generator[Side]:
+    """The stack that `lightstream up` starts with these options, in a folder of its own."""
+    with running(folder, *options, **{"COSINE_THRESHOLD": COSINE_THRESHOLD, **env}) as stack:
         supervisor = stack.state.supervisor
         assert supervisor
 
@@ -153,4 +167,8 @@ def production(folder: Path, **env: str) -> Generator[Side]:
         running_deployment.join()
 
 
-STORES = {"embedded": embedded, "production": production}
+STORES = {
+    "embedded": embedded,
+    "embedded-milvus": partial(embedded, options=("--vectors", "milvus")),
+    "production": production,
+}
