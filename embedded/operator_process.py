@@ -272,7 +272,8 @@ def _figures_command(order: OperatorOrder) -> list[str]:
     if any(name.startswith("-") for name in order.documents):
         raise ValueError("no document whose name begins with a hyphen: give its id")
     is_wanted = ["--yes"] if order.step == "figures-describe" else []
-    return ["figures", "describe", *order.documents, "--json", *is_wanted]
+    are_all_meant = ["--again"] if order.again else []
+    return ["figures", "describe", *order.documents, "--json", *are_all_meant, *is_wanted]
 
 
 def read_result(output: bytes, code: int) -> dict[str, Any]:

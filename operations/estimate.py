@@ -191,15 +191,18 @@ async def estimate_texts(
 
 
 def estimate_figures(
-    documents: Iterable[Sequence[Figure]], settings: EstimateSettings
+    documents: Iterable[Sequence[Figure]],
+    settings: EstimateSettings,
+    chunks: Iterable[Chunk] = (),
 ) -> CostEstimate:
-    """Return what describing these figures of each document may cost, and extracting what is
-    said of them.
+    """Return what describing these figures of each document may cost, extracting what is said of
+    them, and extracting these chunks of the documents' texts.
     """
     counting = _Counting(settings, open_tokenizer().count)
     for figures in documents:
         counting.estimate.documents += 1
         counting.add((), [EstimatedFigure.of(figure) for figure in figures])
+    counting.add(chunks, ())
     return counting.result()
 
 

@@ -12,7 +12,6 @@ from contracts.events import (
     BudgetSet,
     DocumentAdded,
 )
-from contracts.graph import Partition
 from contracts.ids import branch_workspace, sha256
 from contracts.moments import microseconds
 from operations.command_bus import SOURCE
@@ -20,10 +19,10 @@ from operations.estimate import (
     CostEstimate,
     EstimatedText,
     EstimateSettings,
-    PastCalls,
     estimate_texts,
 )
 from operations.figure_estimate import EstimatedFigure
+from operations.past_calls import past_calls
 from operations.target import Target
 from publishing.branch_copies import BranchCopier
 from publishing.branches import publish_branch_event, refuse_name
@@ -32,12 +31,9 @@ from runtime.branches import Branch, read_branch
 from runtime.bus.codec import decode
 from runtime.bus.port import Blobs, LiveGenerations, Log
 from runtime.costs.budget import set_budget
-from runtime.costs.ledger import RowLedger
-from runtime.costs.report import cost_report
 from runtime.errors import InvalidInput, NewerVersion, Poison
 from runtime.models.roles import language_model
 from runtime.plugins.chunking import check_chunker
-from runtime.stores.open import open_documents
 from services.chunker.settings import ChunkerSettings, ChunkingDefaults
 from services.extractor.settings import ExtractorSettings
 from services.extractor.wiring import branch_config
@@ -94,23 +90,11 @@ async def estimate(
             target.settings_of(ChunkerSettings),
             target.settings_of(ExtractorSettings),
             options.settings,
-            await _past_calls(pointers, target, origin),
+            await past_calls(pointers, target, origin),
             origin,
         )
         chunking = ChunkingDefaults(_chunking(target, origin, options.settings))
         return await estimate_texts(texts, chunking, settings)
-
-
-async def _past_calls(pointers: LiveGenerations, target: Target, workspace: str) -> PastCalls:
-    """Return what calls of the workspace took on average so far."""
-    partition = Partition(workspace, (await pointers.live("status")).status)
-    rows = open_documents(target.settings)
-    try:
-        entries = RowLedger(rows).entries(partition)
-        groups = (await cost_report(entries, target.settings.prices, "stage")).groups
-    finally:
-        await rows.close()
-    return PastCalls.of(groups)
 
 
 async def create(

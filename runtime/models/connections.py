@@ -49,20 +49,20 @@ def key_of(settings: Settings, binding: str, key: str) -> str:
 
 def entra_identity(settings: Settings) -> EntraApplication | ManagedIdentity | None:
     """Return who asks Azure; None where nobody is set."""
-    wanted = settings.azure_token_credentials
+    credential = settings.azure_token_credentials
     secret = settings.azure_client_secret.get_secret_value()
     file = settings.azure_federated_token_file
     application = EntraApplication(
         settings.azure_authority_host,
         settings.azure_tenant_id,
         settings.azure_client_id,
-        "" if wanted == WORKLOAD_IDENTITY else secret,
-        "" if wanted == APPLICATION else file,
+        "" if credential == WORKLOAD_IDENTITY else secret,
+        "" if credential == APPLICATION else file,
     )
     has_proof = bool(application.secret or application.token_file)
-    if wanted != MANAGED_IDENTITY and application.tenant and application.client and has_proof:
+    if credential != MANAGED_IDENTITY and application.tenant and application.client and has_proof:
         return application
-    is_managed = wanted in (MANAGED_IDENTITY, ANY_IDENTITY)
+    is_managed = credential in (MANAGED_IDENTITY, ANY_IDENTITY)
     return ManagedIdentity(settings.azure_client_id) if is_managed else None
 
 

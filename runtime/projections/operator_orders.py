@@ -65,6 +65,8 @@ class OperatorOrder:
     """Whose digests or figures are meant, or which has the branch; "" for the default one."""
     documents: Sequence[str] = ()
     """Ids or names of the documents whose figures are described; none: all."""
+    again: bool = False
+    """Whether figures are meant, too, that another model has described."""
     questions: Sequence[str] = ()
     """With `start`: asked of the live and of the new vectors."""
     accept_worse: bool = False

@@ -13,12 +13,10 @@ from contracts.events import (
     StageFailed,
 )
 from contracts.graph import Generations
-from contracts.ids import sha256
-from contracts.values import Figure
 from runtime.bus.port import ALL_WANTED, BUG_ATTEMPTS, Blobs, Delivery, DocumentVersions
 from runtime.errors import NotWanted, Poison, Retryable, longest_wait
 from runtime.models.call_scope import calls_for
-from services.chunker.domain.figures import figure_chunk
+from services.chunker.domain.figures import description_key, figure_chunk
 from services.chunker.domain.spans import TokenCodec
 from services.chunker.port import Describer, Description, Descriptions
 
@@ -37,12 +35,6 @@ class FigureDependencies:
     descriptions: Descriptions
     tokens: TokenCodec
     clock: Callable[[], float]
-
-
-def cache_key(describer: Describer, figure: Figure) -> str:
-    """Return a hash of what a description depends on: model, prompt, picture, caption."""
-    parts = describer.model, describer.prompt_version, figure.sha256, figure.caption
-    return sha256("\x1f".join(parts))
 
 
 async def on_figures_listed(
@@ -116,7 +108,7 @@ async def _describe(
 ) -> FigureDescribed:
     figure = listed_figure.figure
     describer = dependencies.describer
-    key = cache_key(describer, figure)
+    key = description_key(describer.model, describer.prompt_version, figure)
     payer = f"{delivery.event.document.version}/{listed_figure.chunk.id}"
 
     async def ask() -> Description:

@@ -6,17 +6,24 @@ import asyncio
 from collections.abc import Callable, Iterable, Sequence
 
 from contracts.chunking import OWN_CHUNKERS, Chunking
-from contracts.events import ChunksCreated, FiguresListed
+from contracts.events import ChunksCreated, FigureDescribed, FiguresListed
 from contracts.values import Chunk, Figure
+from runtime.models.roles import VISION, language_model
 from runtime.models.sentence_vectors import sentence_vector
 from runtime.plugins.chunking import InstalledChunkers
 from services.chunker.cut_by_meaning import cut_by_meaning
 from services.chunker.cut_by_plugin import cut_by_plugin
 from services.chunker.domain import document
-from services.chunker.domain.figures import DocumentExtent, FigureLimits, FiguresToDescribe
-from services.chunker.domain.prompt import system_prompt, user_prompt
+from services.chunker.domain.figures import (
+    DocumentExtent,
+    FigureLimits,
+    FiguresToDescribe,
+    description_key,
+)
+from services.chunker.domain.prompt import prompt_version, system_prompt, user_prompt
 from services.chunker.domain.spans import TokenCodec
 from services.chunker.port import Cutters
+from services.chunker.settings import ChunkerSettings
 
 
 async def cut(text: str, tokens: TokenCodec, chunking: Chunking) -> Sequence[Chunk]:
@@ -69,3 +76,27 @@ def list_later(
     count = len(waiting_figures)
     extent = DocumentExtent(part_count + count, chunk_count + count, text_count)
     return waiting_figures.listed(parts[0].document, extent)
+
+
+def figures_by_others(
+    figures: Sequence[Figure],
+    descriptions: Iterable[FigureDescribed],
+    settings: ChunkerSettings,
+) -> list[Figure]:
+    """Return the figures of a document that would be paid for if all were described now; none where
+    no other model, prompt or language has described one of them before.
+
+    `descriptions` are about the document's newest version, in the order of the log.
+    """
+    model = language_model(settings, VISION)
+    if model is None:
+        return []
+    version = prompt_version(settings.summary_language)
+    former_keys = {event.number: event.cache_key for event in descriptions}
+    changed_figures = [
+        figure
+        for figure in FiguresToDescribe.within(figures, settings.figure_limits).figures
+        if former_keys.get(figure.number) != description_key(model.model, version, figure)
+    ]
+    is_outdated = any(figure.number in former_keys for figure in changed_figures)
+    return changed_figures if is_outdated else []

@@ -33,8 +33,12 @@ def cache_key(extractor: Extractor, chunk: Chunk, prompt_version: str = "") -> s
     """Return a hash of what an extraction depends on: model, prompt (by default the extractor's),
     headings, text.
     """
-    version = prompt_version or extractor.prompt_version
-    return sha256("\x1f".join((extractor.model, version, *chunk.headings, chunk.content)))
+    return extraction_key(extractor.model, prompt_version or extractor.prompt_version, chunk)
+
+
+def extraction_key(model: str, prompt_version: str, chunk: Chunk) -> str:
+    """Return that hash of an extraction by this model with this prompt."""
+    return sha256("\x1f".join((model, prompt_version, *chunk.headings, chunk.content)))
 
 
 async def on_chunks_created(

@@ -1,6 +1,6 @@
 """What the extractor asks of a model by its settings, and how many tokens that takes."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -10,12 +10,19 @@ from contracts.values import Chunk
 from runtime.branch_options import check_instructions
 from runtime.errors import ConfigurationError
 from runtime.models.batches.rules import BatchRules
+from runtime.models.roles import language_model
 from services.extractor.domain.extraction import Extraction
 from services.extractor.domain.gleaning import merge_rounds
 from services.extractor.domain.guidance import ExtractionConfig, Guidance
 from services.extractor.domain.parsing import parse_answer
-from services.extractor.domain.prompt import continue_prompt, system_prompt, user_prompt
+from services.extractor.domain.prompt import (
+    continue_prompt,
+    prompt_version,
+    system_prompt,
+    user_prompt,
+)
 from services.extractor.domain.row_collector import MAX_DESCRIPTION
+from services.extractor.handler import extraction_key
 from services.extractor.settings import ExtractorSettings
 
 UNLIMITED = ExtractionConfig(max_records=10_000, max_entities=10_000)
@@ -106,6 +113,28 @@ def with_branch_model(settings: ExtractorSettings, branch: BranchSettings) -> Ex
     if not branch.extract_model:
         return settings
     return settings.model_copy(update={"extract_llm_model": branch.extract_model})
+
+
+def chunks_to_extract(
+    chunks: Iterable[Chunk], extracted_keys: Container[str], settings: ExtractorSettings
+) -> list[Chunk]:
+    """Return the chunks that a model has not extracted as the settings say now, where the events of
+    those that it has are known by their cache keys. Without a model none is paid for.
+    """
+    model = language_model(settings, "extract")
+    if model is None:
+        return []
+    config = extraction_config(settings)
+    # One that has no room for a second round is extracted with the prompt of the first.
+    rounds = (False, True) if config.gleaning else (False,)
+    versions = [prompt_version(config, gleaning=is_second) for is_second in rounds]
+    return [
+        chunk
+        for chunk in chunks
+        if not any(
+            extraction_key(model.model, version, chunk) in extracted_keys for version in versions
+        )
+    ]
 
 
 def _guidance(path: str) -> Guidance:

@@ -3,12 +3,13 @@ what becomes of the figure.
 """
 
 from collections.abc import Generator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from lightstream_rag.models import Document
-from tests.support.misbehaving_provider import MisbehavingProvider, serving
+from tests.support.misbehaving_provider import MisbehavingProvider, good_answers, serving
 from tests.support.misbehaving_provider.chat import MODEL
 from tests.support.misbehaving_provider.server import KEY
 from tests.support.pictures import picture, word_file
@@ -18,7 +19,10 @@ from tests.support.stored_bytes import files_with
 pytestmark = pytest.mark.nightly
 
 KEEPER = "Oda Brandvold"
+PAINTER = "Ines Moorcock"
 QUESTION = "Who keeps the gauge at Wreyland Lighthouse?"
+
+ASKED = {"query": QUESTION, "mode": "naive", "include_chunk_content": True}
 
 
 @pytest.fixture(scope="module")
@@ -51,9 +55,8 @@ def document(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> Document
 def test_what_only_a_figure_says_is_answered_with_the_figure(
     stack: Stack, provider: MisbehavingProvider, document: Document
 ) -> None:
-    question = {"query": QUESTION, "mode": "naive", "include_chunk_content": True}
     with stack.client() as client:
-        answer = client.post("/query", json=question).json()
+        answer = client.post("/query", json=ASKED).json()
         assert KEEPER in answer["response"]
         (reference,) = answer["references"]
         figures = [figure for place in reference["chunks"] for figure in place.get("figures", [])]
@@ -75,6 +78,40 @@ def test_a_rebuild_asks_nobody_and_fills_what_was_paid(
     assert (stack.digest(), len(provider.log)) == (before, count)
 
 
+def test_another_model_describes_again_and_the_former_words_are_of_the_past(
+    stack: Stack,
+    provider: MisbehavingProvider,
+    document: Document,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(good_answers, "FIGURE", f"{good_answers.FIGURE} {PAINTER} drew it.")
+    count = len(provider.asked("figure"))
+    past = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
+    stack.down()
+    stack.env["VLM_MODEL"] = "rows-2"
+    stack.up()
+    assert stack.json("figures", "describe")["figures"] == 0
+    estimate = stack.json("figures", "describe", "--again")
+    assert [(item["model"], item["calls"]) for item in estimate["models"]] == [("rows-2", count)]
+    described = stack.json("figures", "describe", "--again", "--yes", "--wait")
+    assert described["requested"] == {document.id: count}
+    assert len(provider.asked("figure")) == 2 * count
+    with stack.client() as client:
+        answer = client.post("/query", json=ASKED).json()
+        former = client.post("/query", json={**ASKED, "as_of": past}).json()
+        models = client.get("/operations/cost?by=model").json()["groups"]
+    assert (PAINTER in str(answer["references"]), PAINTER in str(former)) == (True, False)
+    assert KEEPER in former["response"]
+    assert [group["calls"] for group in models if group["name"].startswith("rows-")] == [count] * 2
+    with stack.service() as service:
+        (now,) = service.all_documents()
+    assert now.chunks_count == document.chunks_count, "the former descriptions are gone"
+    before = stack.digest()
+    assert stack.run("rebuild", "all").returncode == 0
+    assert (stack.digest(), len(provider.asked("figure"))) == (before, 2 * count)
+    assert stack.json("figures", "describe", "--again")["figures"] == 0
+
+
 def test_while_the_model_is_away_the_text_is_found_and_the_figure_waits(
     stack: Stack, provider: MisbehavingProvider, document: Document, tmp_path: Path
 ) -> None:
@@ -94,4 +131,5 @@ def test_of_an_erased_document_no_description_is_left(stack: Stack, document: Do
     for erased in (document.id, "later.docx"):
         outcome = stack.run("erase", erased, "--yes")
         assert outcome.returncode == 0, outcome.stderr
-    assert files_with(stack.folder, KEEPER.encode()) == []
+    for name in (KEEPER, PAINTER):
+        assert files_with(stack.folder, name.encode()) == []

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from contracts.events import FiguresListed, ListedFigure
-from contracts.ids import chunk_id
+from contracts.ids import chunk_id, sha256
 from contracts.values import Chunk, ChunkRef, DocumentVersion, Figure, figure_label
 from services.chunker.domain.spans import TokenCodec
 
@@ -99,6 +99,11 @@ class FiguresToDescribe:
             chunk_count=extent.chunks,
             text_count=extent.text_chunks,
         )
+
+
+def description_key(model: str, prompt_version: str, figure: Figure) -> str:
+    """Return a hash of what a description depends on: model, prompt, picture, caption."""
+    return sha256("\x1f".join((model, prompt_version, figure.sha256, figure.caption)))
 
 
 def figure_chunk(listed_figure: ListedFigure, description: str, tokens: TokenCodec) -> Chunk:

@@ -1,4 +1,5 @@
-"""The routes about figures that nobody has described: an estimate, and having them described.
+"""The routes about figures that nobody has described, or another model: an estimate, and having
+them described.
 
 An operator process does it by `lightstream figures describe`, which reads the log.
 """
@@ -29,7 +30,11 @@ class FiguresBody(StrictModel):
     model_config = ConfigDict(json_schema_extra={"examples": [{"documents": ["doc-5a5f1c9e2f"]}]})
 
     documents: list[DocumentName] = Field(
-        default=[], max_length=100, description="ids or file names; none: all of the workspace"
+        default=[], max_length=500, description="ids or file names; none: all of the workspace"
+    )
+    again: bool = Field(
+        default=False,
+        description="those that another model, prompt or language has described, too",
     )
     reason: str = Field(default="", max_length=1000)
 
@@ -83,7 +88,8 @@ async def figure_step(
     step: Annotated[Literal["estimate", "describe"], Path(examples=["estimate"])],
 ) -> OrderedFigures:
     """Order that figures are described that nobody has described, by the model of `VLM_MODEL`, or
-    an estimate of what that may cost. Nothing else of their documents is done again.
+    an estimate of what that may cost. With `again` those that another model has described, too:
+    their documents get a new version.
 
     409 while another order is worked on; 503 where no operator process takes orders.
     """
@@ -95,6 +101,7 @@ async def figure_step(
         reason=body.reason,
         workspace=workspace,
         documents=body.documents,
+        again=body.again,
     )
     note_details(request, step=ordered_step, reason=body.reason, order=operator_order.id)
     await order(operations.rebuilds, operator_order)

@@ -114,6 +114,8 @@ def test_figures_are_a_command_in_which_no_document_is_an_option() -> None:
     assert command(replace(order, reason="")) == [*estimate, "--workspace=papers"]
     described = replace(order, step="figures-describe", reason="why")
     assert command(described) == [*estimate, "--yes", "--workspace=papers", "--reason=why"]
+    again = replace(described, reason="", again=True)
+    assert command(again) == [*estimate, "--again", "--yes", "--workspace=papers"]
     with pytest.raises(ValueError, match="hyphen"):
         command(replace(order, documents=("--data=/tmp",)))
 

@@ -1,22 +1,42 @@
-"""Figures of documents that were cut before a model described figures: found, listed, and folded
-into the status of their documents.
+"""Figures of documents that were cut before a model described figures, or that another one has
+described: found, listed, and folded into the status of their documents.
 """
 
 from collections.abc import Sequence
 from itertools import permutations
 
-from contracts.events import ChunksCreated, DocumentAdded, DocumentDeleted, Event, FiguresListed
+from contracts.events import (
+    ChunksCreated,
+    DocumentAdded,
+    DocumentDeleted,
+    Event,
+    FigureDescribed,
+    FiguresListed,
+)
 from contracts.graph import DocumentBounds
-from contracts.values import BlobRef, Figure
-from operations.figures import find_waiting, request_descriptions
+from contracts.values import BlobRef, Chunk, Figure
+from operations.estimate import EstimateSettings
+from operations.figures import (
+    OutdatedFigures,
+    find_outdated,
+    find_waiting,
+    request_descriptions,
+    text_to_extract,
+)
 from runtime.bus.batches import document_bounds
 from runtime.bus.codec import decode
-from runtime.bus.memory import MemoryLog
+from runtime.bus.memory import MemoryBlobs, MemoryLog
+from services.chunker.domain.figures import description_key
+from services.chunker.domain.prompt import prompt_version
 from services.chunker.settings import ChunkerSettings
+from services.extractor.domain.prompt import prompt_version as extraction_prompt
+from services.extractor.handler import extraction_key
+from services.extractor.settings import ExtractorSettings
+from services.extractor.wiring import extraction_config
 from services.query.status.document_status import DocumentStatus
 from services.query.status.folding import apply
 from services.query.status.projection import recorded
-from tests.support.events import chunk, chunked, delivered, document, sealed
+from tests.support.events import chunk, chunked, delivered, document, extracted, reference, sealed
 
 SETTINGS = ChunkerSettings(vlm_max_figures=2)
 
@@ -76,8 +96,8 @@ async def test_a_request_is_made_once_and_a_wider_limit_lists_the_rest() -> None
     log = MemoryLog()
     await with_document(log, "d", figure(1), figure(2), figure(3))
     (waiting,) = await find_waiting(log, "w", (), SETTINGS)
-    sequence = await request_descriptions(log, "w", waiting)
-    assert await request_descriptions(log, "w", waiting) == sequence
+    requested = await request_descriptions(log, "w", waiting)
+    assert requested and await request_descriptions(log, "w", waiting) == requested
     assert await listed(log) == []
     wider_settings = ChunkerSettings(vlm_max_figures=3)
     (rest,) = [item.listing for item in await find_waiting(log, "w", (), wider_settings)]
@@ -133,3 +153,81 @@ async def test_in_any_order_a_document_has_all_its_chunks_and_no_older_ones_behi
         assert bounds["d"].is_obsolete_chunk(2, older)
         assert not bounds["d"].is_obsolete_chunk(2, own)
         assert not bounds["d"].is_obsolete_chunk(1, older)
+
+
+WORDS = prompt_version("English")
+ENDPOINT = "http://127.0.0.1:1"
+
+
+def asking(model: str, language: str = "English") -> ChunkerSettings:
+    return ChunkerSettings(
+        vlm_llm_model=model, vlm_llm_base_url=ENDPOINT, summary_language=language
+    )
+
+
+def described(version: int, model: str, *figures: Figure) -> list[FigureDescribed]:
+    return [
+        FigureDescribed(
+            document=document("d", version),
+            number=item.number,
+            sha256=item.sha256,
+            chunk=reference("d", 1 + item.number),
+            text="A bar.",
+            model=model,
+            prompt_version=WORDS,
+            cache_key=description_key(model, WORDS, item),
+        )
+        for item in figures
+    ]
+
+
+async def test_what_another_model_described_is_described_again_in_a_new_version() -> None:
+    log = MemoryLog()
+    version = await with_document(log, "d", figure(1), figure(2), figure(3))
+    await published(log, *described(version, "old", figure(1)))
+    await published(log, *described(version, "new", figure(2)))
+    await with_document(log, "nobody", figure(1))
+    (outdated,) = await find_outdated(log, "w", (), asking("new"))
+    assert [item.number for item in outdated.figures] == [1, 3], "2 is paid for, 3 waits"
+    assert await find_outdated(log, "w", ("nobody",), asking("new")) == []
+    assert await find_outdated(log, "w", (), SETTINGS) == [], "no model describes"
+    assert len(await find_outdated(log, "w", ("d.docx",), asking("old", "German"))) == 1
+    requested = await request_descriptions(log, "w", outdated)
+    assert requested and requested.at
+    added = decode(log.messages[-1].data, log.messages[-1].subject).data
+    assert isinstance(added, DocumentAdded)
+    assert added == outdated.event, "it says what it said"
+    assert await request_descriptions(log, "w", outdated) is None, "it has changed meanwhile"
+    assert await find_outdated(log, "w", (), asking("new")) == [], "nothing describes it yet"
+
+
+async def test_what_an_older_version_said_is_not_looked_at() -> None:
+    log = MemoryLog()
+    await published(log, *described(await with_document(log, "d", figure(1)), "old", figure(1)))
+    newest = await with_document(log, "d", figure(1))
+    await published(log, *described(newest, "new", figure(1)))
+    assert await find_outdated(log, "w", (), asking("new")) == []
+    assert len(await find_outdated(log, "w", (), asking("old"))) == 1
+
+
+async def test_a_text_costs_nothing_again_unless_it_is_extracted_in_another_way() -> None:
+    log = MemoryLog()
+    version = await with_document(log, "d", figure(1))
+    extractor = ExtractorSettings(llm_model="m", llm_base_url=ENDPOINT)
+    words = extraction_prompt(extraction_config(extractor), gleaning=True)
+    text_chunk = Chunk(id="", order=0, tokens=1, content="text")
+    event = extracted(document("d", version))
+    key = extraction_key("m", words, text_chunk)
+    await published(log, event.model_copy(update={"cache_key": key}))
+    outdated = OutdatedFigures(
+        "d", version, (figure(1),), DocumentAdded(document_id="d", text="text")
+    )
+
+    async def texts(settings: ExtractorSettings) -> list[str]:
+        estimate = EstimateSettings(asking("new"), settings)
+        chunks = await text_to_extract(log, MemoryBlobs(), "w", outdated, estimate)
+        return [item.content for item in chunks]
+
+    assert await texts(extractor) == []
+    assert await texts(ExtractorSettings()) == [], "nobody is paid for it"
+    assert await texts(extractor.model_copy(update={"llm_model": "other"})) == ["text"]

@@ -12,11 +12,11 @@ async def test_an_estimate_and_the_order_itself_are_those_of_the_workspace() -> 
     assert isinstance(operator, MemoryOperatorProcess)
     async with client(harness.app()) as api:
         empty = (await api.get("/operations/figures")).json()
-        body = {"documents": ["a.pdf"], "reason": "a new model"}
+        body = {"documents": ["a.pdf"], "again": True, "reason": "a new model"}
         answer = await api.post("/operations/figures/estimate", json=body)
         (order,) = operator.orders
         assert answer.json() == {"id": order.id, "step": "figures-estimate"}
-        assert (order.workspace, list(order.documents)) == ("w", ["a.pdf"])
+        assert (order.workspace, list(order.documents), order.again) == ("w", ["a.pdf"], True)
         assert (order.reason, order.who) == ("a new model", "anyone")
         busy = await api.post("/operations/figures/describe", json={})
         outcome = OrderOutcome(order, "done", "then", "later", result={"figures": 3})

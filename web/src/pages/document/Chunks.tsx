@@ -9,6 +9,7 @@ import { Failure, Loading, Notice } from "../../ui/notices";
 import { isMarkdown, type Part, Prose } from "../../ui/Prose";
 import { fromAddress, type Range } from "../ask/sentences";
 import type { Document } from "../documents/useDocuments";
+import { DescribeFigures } from "./DescribeFigures";
 import { Figures } from "./Figures";
 import { OriginalButton } from "./Original";
 
@@ -118,6 +119,7 @@ export function Chunks({ document, cited, mark }: { document: Document; cited: s
   const hasForm = isMarkdown(name);
   return (
     <>
+      {all.some((chunk) => chunk.figures.length > 0) && <DescribeFigures documents={[id]} />}
       {hasForm && (
         <Button look="quiet" icon={CodeXml} aria-pressed={isRaw} onPress={() => setRaw(!isRaw)} className="raw">
           {texts.document.raw}

@@ -10,6 +10,7 @@ import { Button } from "../../ui/controls";
 import { Confirm } from "../../ui/dialogs";
 import { useFormat } from "../../ui/format";
 import { Empty, Failure, Loading } from "../../ui/notices";
+import { DescribeFigures } from "../document/DescribeFigures";
 import { AddMenu } from "./AddMenu";
 import { Deleted } from "./Deleted";
 import { DocumentTable } from "./DocumentTable";
@@ -102,6 +103,7 @@ function Removal({ selected, onDone, onDeleted }: RemovalProps) {
         {texts.documents.delete}
       </Button>
       <Erasure ids={[...selected]} onDone={onDone} />
+      <DescribeFigures documents={[...selected]} />
       {remove.error && <Failure error={remove.error} />}
       <Confirm
         title={texts.documents.deleteTitle(selected.size)}

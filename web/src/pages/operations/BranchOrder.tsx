@@ -1,20 +1,14 @@
 import { useQuery } from "@tanstack/react-query";
+import type { ComponentProps } from "react";
 import { data, type Schemas, useApi, useWorkspace } from "../../api/client";
 import { useTexts } from "../../texts";
-import { useFormat, useMoney } from "../../ui/format";
+import { useFormat } from "../../ui/format";
+import { type Estimate, EstimatedCost } from "./EstimatedCost";
 
 const WATCHED = 1_000;
 const IDLE = 10_000;
 
 type Last = Schemas["LastBranchOrder"];
-
-interface Estimate {
-  documents: number;
-  chunks: number;
-  currency: string;
-  money: number | null;
-  models: { model: string; calls: number; prompt: number; completion: number }[];
-}
 
 /** What became of the last order about a branch, asked again while it is worked on. */
 export function useBranchOrders() {
@@ -28,26 +22,9 @@ export function useBranchOrders() {
 }
 
 /** What a branch would cost at most. */
-function EstimatedCost({ estimate }: { estimate: Estimate }) {
-  const texts = useTexts().operations;
-  const format = useFormat();
-  const money = useMoney();
-  return (
-    <>
-      <p>
-        {texts.branchTab.estimated(estimate.documents, estimate.chunks)}
-        {estimate.money !== null && <strong> {money(estimate.money, estimate.currency)}</strong>}
-      </p>
-      {estimate.models.length === 0 && <p className="hint">{texts.branchTab.nothingPaid}</p>}
-      <ul>
-        {estimate.models.map(({ model, calls, prompt, completion }) => (
-          <li key={model} className="hint">
-            {model}: {texts.calls(calls)}, {format.compact(prompt + completion)} {texts.tokens}
-          </li>
-        ))}
-      </ul>
-    </>
-  );
+function BranchCost({ estimate }: { estimate: Estimate & { documents: number; chunks: number } }) {
+  const texts = useTexts().operations.branchTab;
+  return <EstimatedCost estimate={estimate}>{texts.estimated(estimate.documents, estimate.chunks)}</EstimatedCost>;
 }
 
 /** The last order, with its estimate or why it failed. */
@@ -62,7 +39,7 @@ export function BranchOrder({ last }: { last: Last }) {
         <span className="hint">{[" ", format.ago(last.ended || last.started), last.who, last.reason].filter(Boolean).join(" · ")}</span>
       </p>
       {last.error && <p className="fault">{last.error}</p>}
-      {isEstimate && <EstimatedCost estimate={last.result as unknown as Estimate} />}
+      {isEstimate && <BranchCost estimate={last.result as unknown as ComponentProps<typeof BranchCost>["estimate"]} />}
     </div>
   );
 }
