@@ -34,6 +34,7 @@ from embedded.region import RegionLink, bus_link
 from embedded.release import enter_release
 from embedded.servers import arcadedb, java_machine, milvus_lite, nats
 from embedded.servers.milvus_lite_indexes import IdIndexWatch
+from embedded.service_settings import refuse_unusable
 from embedded.supervisor import ChildRecords, Report, supervise
 from embedded.vector_store import uses_milvus_lite
 from runtime.bus.nats.connection import connected
@@ -83,7 +84,7 @@ async def run_stack(
             password or new_password() for password in (state.password, state.bus_password)
         )
         try:
-            _note_models(state)
+            _note_models(state, api.host)
             async with _run_with_ports(folder, state, report, api):
                 yield state
         except OSError as error:
@@ -94,11 +95,12 @@ async def run_stack(
             _enter_phase("failed" if state.failure else "stopped", folder, state)
 
 
-def _note_models(state: StackState) -> None:
-    """Note the models that are asked for. Raises ConfigurationError, and notes it as the failure of
-    this start.
+def _note_models(state: StackState, host: str) -> None:
+    """Note the models that are asked for. Raises ConfigurationError with all settings that cannot
+    be used, and notes it as the failure of this start.
     """
     try:
+        refuse_unusable(host)
         state.models = configured_models()
     except ConfigurationError as error:
         state.failure = str(error)

@@ -5,53 +5,19 @@ nobody reads.
 import difflib
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 
-from embedded.operator_process import OrderSettings
+from embedded import service_settings
 from operations import lightrag_options
 from operations.moving import lightrag_stores
 from operations.settings import CommandSettings
-from runtime.environment_settings import EnvironmentSettings
+from runtime.environment_settings import EnvironmentSettings, unusable
 from runtime.errors import ConfigurationError
-from runtime.models.roles import RoleSettings, SummarySettings
-from runtime.parsing.settings import ParserSettings
-from runtime.provider_settings import ProviderSettings
-from runtime.settings import Settings
 from runtime.shown_settings import ShownSetting, shown_settings
 from runtime.variables import FILE, is_secret, variables
-from services.chunker.settings import ChunkerSettings
-from services.extractor.settings import ExtractorSettings
-from services.gateway.auth.config import auth_config
-from services.gateway.auth.settings import AccessSettings
-from services.gateway.settings import GatewaySettings, WebhookSettings
-from services.indexer.settings import IndexerSettings
-from services.merger.settings import MergerSettings
-from services.query.questions.settings import (
-    QuestionClientSettings,
-    QuestionKeySettings,
-    QuestionServerSettings,
-)
-from services.query.settings import QuerySettings
 
 SETTINGS: dict[str, type[EnvironmentSettings]] = {
-    "every service": Settings,
-    "single providers of models": ProviderSettings,
-    "models of single roles": RoleSettings,
-    "summaries of descriptions": SummarySettings,
-    "the chunker": ChunkerSettings,
-    "the extractor": ExtractorSettings,
-    "the merger": MergerSettings,
-    "the indexer": IndexerSettings,
-    "the query service": QuerySettings,
-    "the gateway": GatewaySettings,
-    "questions apart": QuestionKeySettings,
-    "the gateway without the query service": QuestionClientSettings,
-    "the query service without the gateway": QuestionServerSettings,
-    "services that read files": ParserSettings,
-    "webhooks": WebhookSettings,
-    "access to the API": AccessSettings,
+    **service_settings.SERVICE_SETTINGS,
     "the command line": CommandSettings,
-    "the process that takes orders": OrderSettings,
 }
 
 LIGHTRAG_VARIABLES = {
@@ -103,24 +69,11 @@ def settings(
 
 
 def faults() -> list[str]:
-    """Return why services cannot start with this process's environment; no secret is in it."""
-    messages: list[str] = []
-    for group in SETTINGS.values():
-        try:
-            group()
-        except ConfigurationError as error:
-            messages += str(error).split("; ")
-    with suppress(ConfigurationError):  # what cannot be read is among the messages already
-        messages += _faults_of_access(AccessSettings())
-    return list(dict.fromkeys(messages))
-
-
-def _faults_of_access(settings: AccessSettings) -> list[str]:
-    try:
-        auth_config(settings)
-    except ConfigurationError as error:
-        return [str(error)]
-    return []
+    """Return why services and commands cannot start with this process's environment; no secret is
+    in it.
+    """
+    faults = service_settings.faults() + unusable([CommandSettings])
+    return list(dict.fromkeys(fault.sentence for fault in faults))
 
 
 def contradictions() -> list[str]:

@@ -14,7 +14,9 @@ from nats.errors import Error as NatsError
 from nats.js import JetStreamContext
 
 from runtime.bus.nats.addresses import BusAddress, parse_bus_address
+from runtime.bus.nats.connection import refusal
 from runtime.bus.write_status import WriteStatus
+from runtime.errors import ConfigurationError
 from runtime.health import Health
 from runtime.settings import Settings
 
@@ -67,6 +69,16 @@ async def open_broker(
     finally:
         ending.set()
         await stop_broker(broker, health)
+
+
+async def connect(broker: NatsBroker) -> Client:
+    """Connect the broker. Raises ConfigurationError where a server answers and lets nobody in."""
+    try:
+        return await broker.connect()
+    except (OSError, NatsError) as error:
+        if why := refusal([error]):
+            raise ConfigurationError(why) from None
+        raise
 
 
 def jetstream_of(client: Client, settings: Settings) -> JetStreamContext:

@@ -3,13 +3,22 @@ none.
 """
 
 import os
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from pydantic import ValidationError
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from runtime.errors import ConfigurationError
-from runtime.variables import SecretFiles, faults, idle_secret_files
+from runtime.variables import Fault, SecretFiles, faults, idle_secret_files
+
+
+class UnusableSettings(ConfigurationError):
+    """Variables that cannot be used; the message has a line for each fault."""
+
+    def __init__(self, faults: Sequence[Fault]) -> None:
+        super().__init__("\n".join(fault.sentence for fault in faults))
+        self.faults = tuple(faults)
 
 
 class EnvironmentSettings(BaseSettings):
@@ -20,13 +29,13 @@ class EnvironmentSettings(BaseSettings):
     )
 
     def __init__(self, **values: Any) -> None:
-        """Read what is not given from the environment. Raises ConfigurationError with every
+        """Read what is not given from the environment. Raises UnusableSettings with every
         variable that cannot be used and what it must be, but no value: that may be a secret.
         """
         try:
             super().__init__(**values)
         except ValidationError as error:
-            raise ConfigurationError(faults(type(self), error)) from None
+            raise UnusableSettings(faults(type(self), error)) from None
 
     @classmethod
     def settings_customise_sources(
@@ -44,3 +53,16 @@ class EnvironmentSettings(BaseSettings):
     def contradictions(self) -> list[str]:
         """What was set and has no effect, or contradicts itself, in sentences without values."""
         return idle_secret_files(type(self), os.environ)
+
+
+def unusable(groups: Iterable[type[EnvironmentSettings]]) -> list[Fault]:
+    """Return what of these groups cannot be used, each once."""
+    faults: list[Fault] = []
+    for group in groups:
+        try:
+            group()
+        except UnusableSettings as error:
+            faults += error.faults
+        except ConfigurationError as error:  # the file of a secret
+            faults.append(Fault("", str(error)))
+    return list(dict.fromkeys(faults))

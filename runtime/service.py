@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TypeVar
+from typing import NoReturn, TypeVar
 
 import structlog
 import uvloop
@@ -20,7 +20,7 @@ from starlette.applications import Starlette
 
 from contracts.topology import CHECKPOINTS_BUCKET, TURNS_BUCKET, declared_consumer
 from runtime import telemetry
-from runtime.broker import jetstream_of, open_broker, stop_broker
+from runtime.broker import connect, jetstream_of, open_broker, stop_broker
 from runtime.bus import topology
 from runtime.bus.nats.blobs import NatsBlobs
 from runtime.bus.nats.connection import SILENT
@@ -32,6 +32,7 @@ from runtime.bus.nats.region import WritingRegion, read_writing_region
 from runtime.bus.port import SharedValues
 from runtime.bus.write_status import WriteStatus
 from runtime.clock_steps import ClockSteps
+from runtime.environment_settings import EnvironmentSettings, UnusableSettings, unusable
 from runtime.errors import ConfigurationError, Unavailable
 from runtime.garbage import collect_seldom
 from runtime.health import Health
@@ -113,16 +114,17 @@ def run(
             runner.run(_serve(process, settings, build, app, control))
 
 
-def read_settings(process: str, kind: type[S]) -> S:
-    """Return the settings of a process. Ends it with code 1, and the reason in its log, when they
-    cannot be used.
+def read_settings(process: str, kind: type[S], *others: type[EnvironmentSettings]) -> S:
+    """Return the settings of a process. Ends it with code 1, and the reason in its log, when they,
+    or the others that it is to read, cannot be used.
     """
     try:
+        if faults := unusable((kind, *others)):
+            raise UnusableSettings(faults)
         return kind()
     except ConfigurationError as error:
         telemetry.configure(process, "INFO")
-        logger.error("cannot start", reason=str(error))
-        raise SystemExit(1) from None
+        _refuse_to_start(error)
 
 
 @contextmanager
@@ -140,8 +142,13 @@ def starting(process: str, *groups: Settings) -> Generator[None]:
     try:
         yield
     except ConfigurationError as error:
-        logger.error("cannot start", reason=str(error))
-        raise SystemExit(1) from None
+        _refuse_to_start(error)
+
+
+def _refuse_to_start(error: ConfigurationError) -> NoReturn:
+    """End the process with code 1 and one line, whatever number of reasons there is."""
+    logger.error("cannot start", reason="; ".join(str(error).splitlines()))
+    raise SystemExit(1) from None
 
 
 async def until_it_answers(store: str, ping: Callable[[], Awaitable[None]], health: Health) -> None:
@@ -263,7 +270,7 @@ async def _working(
     writes = WriteStatus()
     async with open_broker(process, settings, health, writes) as broker:
         health.stage = "waiting for the bus"
-        client = await broker.connect()
+        client = await connect(broker)
         tolerate_any_headers(client)
         fetch_by_one_request(broker.config.connection_state.stream)
         jetstream = jetstream_of(client, settings)

@@ -7,10 +7,18 @@ own few in its `settings.py`.
 
 from typing import Self
 
-from pydantic import AliasChoices, Field, SecretStr, field_validator, model_validator
+from pydantic import (
+    AliasChoices,
+    Field,
+    SecretStr,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
-from runtime.bus.nats.addresses import API_PREFIX, with_api_prefix
+from runtime.bus.nats.addresses import API_PREFIX, EXPECTED, parse_bus_address, with_api_prefix
 from runtime.costs.prices import Prices, parse_prices
+from runtime.errors import ConfigurationError
 from runtime.models.bindings import (
     EMBEDDING_BINDINGS,
     GEMINI,
@@ -23,10 +31,24 @@ from runtime.models.bindings import (
 )
 from runtime.models.request_fields import parse_fields
 from runtime.provider_settings import ProviderSettings
-from runtime.variables import networks
+from runtime.variables import networks, of_schemes
 
 IN_ONE_DATABASE = frozenset({"documents_url", "neo4j_uri", "milvus_uri"})
 """The addresses that STORES_URL takes the place of, each where it is not given itself."""
+
+_POSTGRES = ("postgresql", "postgres")
+_SCHEMES = {
+    "stores_url": _POSTGRES,
+    "documents_url": ("mongodb", "mongodb+srv", "sqlite", *_POSTGRES),
+    "neo4j_uri": (
+        *(f"{server}{tls}" for server in ("bolt", "neo4j") for tls in ("", "+s", "+ssc")),
+        *_POSTGRES,
+    ),
+    "milvus_uri": ("http", "https", "qdrant", "qdrant+https", "sqlite", *_POSTGRES),
+}
+"""What the address of a store begins with."""
+
+_LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 
 
 class Settings(ProviderSettings):
@@ -284,6 +306,31 @@ class Settings(ProviderSettings):
     @classmethod
     def _binds_an_embedding_model(cls, name: str) -> str:
         return binding_of(name, EMBEDDING_BINDINGS)
+
+    @field_validator("nats_url")
+    @classmethod
+    def _names_a_bus(cls, url: str) -> str:
+        try:
+            servers = parse_bus_address(url).servers
+        except ConfigurationError:
+            servers = ()
+        if not servers or any(not server.startswith(("nats://", "tls://")) for server in servers):
+            raise ValueError(EXPECTED.removeprefix("NATS_URL "))
+        return url
+
+    @field_validator(*_SCHEMES)
+    @classmethod
+    def _names_a_store(cls, url: str | SecretStr, field: ValidationInfo) -> str | SecretStr:
+        text = url.get_secret_value() if isinstance(url, SecretStr) else url
+        of_schemes(text, *_SCHEMES[field.field_name or ""])
+        return url
+
+    @field_validator("log_level")
+    @classmethod
+    def _is_a_level(cls, name: str) -> str:
+        if name.upper() not in _LOG_LEVELS:
+            raise ValueError(f"must be one of {', '.join(_LOG_LEVELS)}")
+        return name.upper()
 
     _is_url = field_validator("llm_base_url", "embedding_base_url", "openai_base_url")(own_address)
     _are_addresses = field_validator("forwarded_allow_ips")(networks)

@@ -42,6 +42,16 @@ def http_address(text: str) -> str:
     return text
 
 
+def of_schemes(url: str, *schemes: str) -> str:
+    """Return an address with one of these schemes, or the empty text. Raises ValueError for
+    another.
+    """
+    if url and url.partition("://")[0] not in schemes:
+        *others, last = (f"{scheme}://" for scheme in schemes)
+        raise ValueError(f"must begin with {', '.join(others)} or {last}")
+    return url
+
+
 def is_secret(name: str, field: FieldInfo) -> bool:
     """Whether a setting holds a secret: a password, a key, or an address with one."""
     return name in _ADDRESSES or SecretStr in (field.annotation, *get_args(field.annotation))
@@ -75,14 +85,24 @@ def file_content(environ: Mapping[str, str], variable: str) -> str:
         raise ConfigurationError(f"{variable} names a file that cannot be read: {why}") from None
 
 
-def faults(kind: type[BaseModel], error: ValidationError) -> str:
-    """Return what is wrong with which variables, in one line."""
-    sentences: list[str] = []
-    for fault in error.errors():
-        reason = fault["msg"].removeprefix("Value error, ").replace("Input should be", "must be")
-        place = [str(part) for part in fault["loc"]]
-        sentences.append(f"{_set_variable(kind, place[0])}: {reason}" if place else reason)
-    return "; ".join(sentences)
+class Fault(NamedTuple):
+    """A variable that cannot be used, and the sentence that says so; without a variable where
+    several do not go together.
+    """
+
+    variable: str
+    sentence: str
+
+
+def faults(kind: type[BaseModel], error: ValidationError) -> list[Fault]:
+    """Return what is wrong with which variables, and what they must be."""
+    faults: list[Fault] = []
+    for mistake in error.errors():
+        reason = mistake["msg"].removeprefix("Value error, ").replace("Input should be", "must be")
+        place = [str(part) for part in mistake["loc"]]
+        variable = _set_variable(kind, place[0]) if place else ""
+        faults.append(Fault(variable, f"{variable}: {reason}" if variable else reason))
+    return faults
 
 
 def _set_variable(kind: type[BaseModel], name_or_variable: str) -> str:

@@ -4,7 +4,7 @@ do.
 
 from collections.abc import AsyncIterator, Iterator
 
-from embedded import damage, orphans
+from embedded import damage, orphans, service_settings
 from embedded.addresses import bus_url
 from embedded.data_folder import DataFolder, NewerRelease, StackState
 from embedded.folder_errors import describe_folder_error
@@ -16,6 +16,8 @@ from operations.target import Target, query_client, target_of_stack
 from runtime.bus_examination import PARKED_NOTE, REDELIVERY_NOTE, SET_CLOCK
 from runtime.errors import ConfigurationError, ServiceError
 from runtime.findings import Finding
+
+MEND_SETTING = "mend it where it is set: `lightstream config` shows that"
 
 NOT_READY = "wait a moment; if it stays so, read its log"
 
@@ -30,7 +32,7 @@ async def examine(folder: DataFolder, workspace: str) -> AsyncIterator[Finding]:
     if isinstance(state, Finding):
         yield state
         return
-    for finding in (*models_in_use(folder, state), *_damaged_stores(folder, state)):
+    for finding in (*_models_and_settings(folder, state), *_damaged_stores(folder, state)):
         yield finding
     if not folder.is_running():
         for finding in _stopped_stack(folder, state):
@@ -47,6 +49,17 @@ async def examine(folder: DataFolder, workspace: str) -> AsyncIterator[Finding]:
         bus_url(state), "the supervisor starts it again; read its log", notes
     ):
         yield finding
+
+
+def _models_and_settings(folder: DataFolder, state: StackState) -> Iterator[Finding]:
+    """Yield which models are used, or what of this shell's settings a start would be refused for;
+    those of a running stack were usable.
+    """
+    faults = () if folder.is_running() else service_settings.faults()
+    for fault in faults:
+        yield Finding("fault", f"a stack cannot start like this: {fault.sentence}", MEND_SETTING)
+    if not faults:
+        yield from models_in_use(folder, state)
 
 
 def _recorded_state(folder: DataFolder) -> StackState | Finding:
@@ -128,7 +141,9 @@ def _stopped_stack(folder: DataFolder, state: StackState) -> Iterator[Finding]:
         )
     elif state.phase == "failed":
         yield Finding(
-            "fault", f"the last start failed: {state.failure}", "amend that and start again"
+            "fault",
+            f"the last start failed: {'; '.join(state.failure.splitlines())}",
+            "amend that and start again",
         )
     else:
         yield Finding(

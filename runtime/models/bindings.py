@@ -124,7 +124,7 @@ def binding_of(name: str, bindings: tuple[str, ...]) -> str:
     binding = SAME.get(binding, binding)
     if binding not in bindings:
         raise ValueError(
-            f"must be one of {', '.join(bindings)}; a server of OpenAI's form is openai"
+            f"must be one of {', '.join(bindings)}, where a server of OpenAI's form is openai"
         )
     return binding
 

@@ -193,6 +193,17 @@ def _fields_of_kind(settings: Settings, kind: Literal["document", "query"]) -> d
     return {name: values[kind == "query"]} if settings.embedding_asymmetric and name else {}
 
 
+def embedding_dimension(settings: Settings) -> int:
+    """Return how many numbers a vector of the endpoint has. Raises ConfigurationError where that is
+    neither set nor known.
+    """
+    model = settings.embedding_model or DEFAULT_EMBEDDING_MODEL
+    dimension = settings.embedding_dim or KNOWN_DIMENSIONS.get(model, 0)
+    if not dimension:
+        raise ConfigurationError(f"set EMBEDDING_DIM: the dimension of {model} is not known here")
+    return dimension
+
+
 def _endpoint_embedder(settings: Settings, limiters: RateLimiters, max_wait: float) -> Embedder:
     from runtime.models.embedder import EndpointEmbedder, VectorForm  # noqa: PLC0415
     from runtime.models.endpoint import Endpoint  # noqa: PLC0415
@@ -203,9 +214,7 @@ def _endpoint_embedder(settings: Settings, limiters: RateLimiters, max_wait: flo
     address = wire.address
     model = settings.embedding_model or DEFAULT_EMBEDDING_MODEL
     key = wire.key
-    dimension = settings.embedding_dim or KNOWN_DIMENSIONS.get(model, 0)
-    if not dimension:
-        raise ConfigurationError(f"set EMBEDDING_DIM: the dimension of {model} is not known here")
+    dimension = embedding_dimension(settings)
     limits = Limits(
         settings.embedding_max_requests_per_minute,
         settings.embedding_max_tokens_per_minute,

@@ -8,21 +8,8 @@ from fastapi import HTTPException
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from contracts.text import MAX_TEXT_BYTES
+from services.gateway.body_sizes import MAX_DOCUMENT_BODY, MAX_LOGIN_BODY, MAX_REQUEST_BODY
 from services.gateway.errors import error_response
-
-MAX_DOCUMENT_BODY = 2 * MAX_TEXT_BYTES + 1024 * 1024
-"""Bytes of a request that adds documents: JSON escapes usually take twice the bytes of UTF-8, also
-for Chinese.
-"""
-
-MAX_REQUEST_BODY = 1024 * 1024
-"""Bytes of any other request: the longest question with every character escaped takes three
-quarters of it.
-"""
-
-MAX_LOGIN_BODY = 16 * 1024
-"""Bytes of a login, which needs no credentials."""
 
 DOCUMENT_PATHS = frozenset({"/documents/text", "/documents/texts", "/documents/upload"})
 """Paths whose bodies contain documents."""

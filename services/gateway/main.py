@@ -50,7 +50,9 @@ def main() -> None:
     """Run the gateway, with the query service in this process unless QUESTIONS_URL says where that
     is.
     """
-    settings = read_settings("gateway", GatewaySettings)
+    settings = read_settings(
+        "gateway", GatewaySettings, AccessSettings, QuestionClientSettings, QuerySettings
+    )
     access = read_settings("gateway", AccessSettings)
     client_settings = read_settings("gateway", QuestionClientSettings)
     if client_settings.questions_url:
@@ -127,7 +129,7 @@ async def build(
 
 def models_of(settings: GatewaySettings, question_settings: QuerySettings | None) -> Models:
     """Return what the routes about models work with, with the settings of this process's models,
-    if it asks any. Raises ConfigurationError for networks that are none.
+    if it asks any.
     """
     file = os.environ.get(STACK_FILE, "")
     path = Path(file) if file else None

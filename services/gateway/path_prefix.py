@@ -11,8 +11,7 @@ import re
 from starlette.datastructures import URL, Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-PREFIX_PATTERN = r"(?:/[A-Za-z0-9_~-][A-Za-z0-9._~-]{0,63}){1,8}"
-"""One name or several: neither the address of another host nor a path that climbs."""
+from services.gateway.auth.settings import PREFIX_PATTERN
 
 OPENAPI_PATH = "/openapi.json"
 

@@ -3,13 +3,14 @@
 Those of access are in `auth/settings.py`, so that no route holds a secret.
 """
 
+import re
 from functools import cached_property
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
-from runtime.errors import ConfigurationError
+from contracts.ids import WORKSPACE_PATTERN
 from runtime.parsing.settings import ParserSettings
 from runtime.settings import Settings
 
@@ -26,10 +27,14 @@ class WebhookSettings(Settings):
 
     @cached_property
     def webhook_networks(self) -> list[IPv4Network | IPv6Network]:
-        """Private networks that webhooks may lead to. Raises ConfigurationError for what is no
-        network.
-        """
-        return _networks(self.webhook_allowed_networks, "WEBHOOK_ALLOWED_NETWORKS")
+        """Private networks that webhooks may lead to."""
+        return _networks(self.webhook_allowed_networks)
+
+    @field_validator("webhook_allowed_networks")
+    @classmethod
+    def _are_networks(cls, text: str) -> str:
+        _networks(text)
+        return text
 
 
 class GatewaySettings(WebhookSettings, ParserSettings):
@@ -79,15 +84,29 @@ class GatewaySettings(WebhookSettings, ParserSettings):
 
     @cached_property
     def model_networks(self) -> list[IPv4Network | IPv6Network]:
-        """Private networks with models that may be tried. Raises ConfigurationError for what is no
-        network.
-        """
-        return _networks(self.model_allowed_networks, "MODEL_ALLOWED_NETWORKS")
+        """Private networks with models that may be tried."""
+        return _networks(self.model_allowed_networks)
+
+    @field_validator("model_allowed_networks")
+    @classmethod
+    def _are_networks_of_models(cls, text: str) -> str:
+        _networks(text)
+        return text
+
+    @field_validator("workspace")
+    @classmethod
+    def _names_a_workspace(cls, name: str) -> str:
+        if not re.match(WORKSPACE_PATTERN, name):
+            raise ValueError(
+                "must be letters, digits, '_', '.' and '-', at most 64, beginning with one of the "
+                "former two"
+            )
+        return name
 
 
-def _networks(text: str, setting: str) -> list[IPv4Network | IPv6Network]:
-    """Return the networks between commas. Raises ConfigurationError for what is none."""
+def _networks(text: str) -> list[IPv4Network | IPv6Network]:
+    """Return the networks between commas. Raises ValueError for what is none."""
     try:
         return [ip_network(part.strip()) for part in text.split(",") if part.strip()]
     except ValueError as error:
-        raise ConfigurationError(f"{setting}: {error}") from None
+        raise ValueError(f"{error}: give some as 10.0.0.0/8, with commas between") from None

@@ -119,7 +119,8 @@ class QuerySettings(SummarySettings):
         try:
             return Path(self.user_prompt_prefix_file).read_text("utf-8")
         except (OSError, UnicodeError) as error:
-            raise ConfigurationError(f"USER_PROMPT_PREFIX_FILE cannot be read: {error}") from None
+            why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+            raise ConfigurationError(f"USER_PROMPT_PREFIX_FILE cannot be read: {why}") from None
 
     @property
     def summary_limits(self) -> SummaryLimits:

@@ -103,7 +103,11 @@ async def connected(
                     **encryption,
                 )
         except (OSError, TimeoutError, NatsError):
-            raise ConfigurationError(_why_not(faults)) from None
+            raise ConfigurationError(
+                refusal(faults)
+                or "no NATS server answers at NATS_URL "
+                f"({type(faults[-1]).__name__ if faults else 'it is silent'})"
+            ) from None
         first_until = math.inf
         yield client
     finally:  # a server that is gone cannot be told goodbye
@@ -111,9 +115,9 @@ async def connected(
             await client.close()
 
 
-def _why_not(faults: Sequence[Exception]) -> str:
-    """Return why there is no connection, without the URL; a refused login even if later attempts
-    failed otherwise.
+def refusal(faults: Sequence[Exception]) -> str:
+    """Return why servers that answer let nobody in, without the URL: a refused login even if later
+    attempts failed otherwise. Empty where none of these errors says it.
     """
     if any(
         isinstance(fault, AuthorizationError) or "authorization" in str(fault).lower()
@@ -125,10 +129,7 @@ def _why_not(faults: Sequence[Exception]) -> str:
             f"TLS with the servers of NATS_URL fails ({tls_error.reason or tls_error}): see ca, "
             "cert and key there"
         )
-    return (
-        "no NATS server answers at NATS_URL "
-        f"({type(faults[-1]).__name__ if faults else 'it is silent'})"
-    )
+    return ""
 
 
 class translated:

@@ -191,5 +191,40 @@ def test_options_of_lightrags_bindings_are_named_with_what_takes_their_place(
 
 
 def test_a_value_cannot_write_over_the_screen(tmp_path: Path) -> None:
-    code, output = config(tmp_path, WORKSPACE="a\x1b[2Jb")
+    code, output = config(tmp_path, WEBUI_TITLE="a\x1b[2Jb")
     assert (code, "\x1b[2J" in output, "a\\x1b[2Jb" in output) == (0, False, True)
+
+
+@pytest.mark.parametrize(
+    ("variables", "sentence"),
+    [
+        ({"LOG_LEVEL": "LOUD"}, "LOG_LEVEL: must be one of DEBUG, INFO, WARNING, ERROR, CRITICAL"),
+        ({"NATS_URL": "http://bus"}, "NATS_URL: must be nats://user:password@host:4222"),
+        ({"STORES_URL": "mysql://db"}, "STORES_URL: must begin with postgresql:// or postgres://"),
+        ({"MONGO_URI": "redis://db"}, "MONGO_URI: must begin with mongodb://, mongodb+srv://"),
+        ({"NEO4J_URI": "http://graph"}, "NEO4J_URI: must begin with bolt://"),
+        ({"MILVUS_URI": "milvus.db"}, "MILVUS_URI: must begin with http://"),
+        ({"WORKSPACE": "a/b"}, "WORKSPACE: must be letters, digits"),
+        ({"WEBHOOK_ALLOWED_NETWORKS": "here"}, "WEBHOOK_ALLOWED_NETWORKS: 'here' does not"),
+        ({"MODEL_ALLOWED_NETWORKS": "here"}, "MODEL_ALLOWED_NETWORKS: 'here' does not"),
+        ({"AUTH_ACCOUNTS": f"ada:{SECRET}"}, "AUTH_ACCOUNTS needs a TOKEN_SECRET"),
+        ({"HOST": "0.0.0.0"}, "HOST=0.0.0.0 would let everybody in"),
+        ({"ENTITY_TYPE_PROMPT_FILE": "/no.yml"}, "ENTITY_TYPE_PROMPT_FILE: /no.yml cannot be read"),
+        ({"USER_PROMPT_PREFIX_FILE": "/no.txt"}, "USER_PROMPT_PREFIX_FILE cannot be read"),
+        ({"LIGHTRAG_PARSER": "pdf:docling"}, "LIGHTRAG_PARSER has docling read 'pdf'"),
+        ({"EMBEDDING_MODEL": "x", "EMBEDDING_BASE_URL": "http://x"}, "set EMBEDDING_DIM"),
+        ({"CHUNK_SIZE": "9", "CHUNK_OVERLAP_SIZE": "8"}, "CHUNK_OVERLAP_SIZE 8 must be at most"),
+    ],
+)
+def test_what_no_service_can_start_with_is_told_in_one_sentence(
+    tmp_path: Path, variables: dict[str, str], sentence: str
+) -> None:
+    (fault,) = shown(tmp_path, **variables)["faults"]
+    assert fault.startswith(sentence)
+    assert SECRET not in fault
+
+
+def test_all_faults_are_told_at_once(tmp_path: Path) -> None:
+    variables = {"LLM_MAX_ASYNC": "x", "CHUNK_SIZE": "x", "TOP_K": "x", "RECEIPTS": "x"}
+    faults = shown(tmp_path, **variables)["faults"]
+    assert {fault.partition(":")[0] for fault in faults} >= {*variables}
