@@ -8,8 +8,8 @@ from fastapi import HTTPException
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from services.gateway.body_sizes import MAX_DOCUMENT_BODY, MAX_LOGIN_BODY, MAX_REQUEST_BODY
 from services.gateway.errors import error_response
+from services.gateway.request_forms import MAX_DOCUMENT_BODY, MAX_LOGIN_BODY, MAX_REQUEST_BODY
 
 DOCUMENT_PATHS = frozenset({"/documents/text", "/documents/texts", "/documents/upload"})
 """Paths whose bodies contain documents."""

@@ -11,7 +11,7 @@ import re
 from starlette.datastructures import URL, Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from services.gateway.auth.settings import PREFIX_PATTERN
+from services.gateway.request_forms import PREFIX_PATTERN
 
 OPENAPI_PATH = "/openapi.json"
 

@@ -9,12 +9,12 @@ from typing import Literal
 from pydantic import Field, SecretStr, field_validator
 
 from runtime.settings import Settings
-from services.gateway.body_sizes import MAX_DOCUMENT_BODY, MAX_LOGIN_BODY, MAX_REQUEST_BODY
-
-PREFIX_PATTERN = r"(?:/[A-Za-z0-9_~-][A-Za-z0-9._~-]{0,63}){1,8}"
-"""A path below which a proxy shows the service, of one name or several: neither the address of
-another host nor a path that climbs.
-"""
+from services.gateway.request_forms import (
+    MAX_DOCUMENT_BODY,
+    MAX_LOGIN_BODY,
+    MAX_REQUEST_BODY,
+    PREFIX_PATTERN,
+)
 
 
 class AccessSettings(Settings):

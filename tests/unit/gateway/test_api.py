@@ -13,7 +13,7 @@ from runtime.errors import Poison, Unavailable
 from services.gateway.app import create_app
 from services.gateway.auth.config import AuthConfig
 from services.gateway.body_limits import BodyLimits
-from services.gateway.body_sizes import MAX_DOCUMENT_BODY, MAX_LOGIN_BODY, MAX_REQUEST_BODY
+from services.gateway.request_forms import MAX_DOCUMENT_BODY, MAX_LOGIN_BODY, MAX_REQUEST_BODY
 from services.gateway.settings import GatewaySettings
 from tests.support.querying import QueryHarness
 

@@ -29,6 +29,23 @@ def secret(folder: Path, text: str) -> str:
     return str(file)
 
 
+SCHEMES = {
+    "NATS_URL": "nats",
+    "STORES_URL": "postgresql",
+    "DOCUMENTS_URL": "mongodb",
+    "MONGO_URI": "mongodb",
+    "NEO4J_URI": "bolt",
+    "GRAPH_URL": "bolt",
+    "MILVUS_URI": "http",
+    "VECTORS_URL": "http",
+}
+
+
+def _content(name: str) -> str:
+    """What a secret's file holds: an address where nothing else can be used."""
+    return f"{SCHEMES[name]}://{name.lower()}" if name in SCHEMES else f"of {name}"
+
+
 def test_every_secret_of_every_program_may_stand_in_a_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -45,16 +62,16 @@ def test_every_secret_of_every_program_may_stand_in_a_file(
         "TOKEN_SECRET",
     } <= names
     for name in names:
-        monkeypatch.setenv(f"{name}_FILE", secret(tmp_path, f"of {name}"))
+        monkeypatch.setenv(f"{name}_FILE", secret(tmp_path, _content(name)))
     for kind in (QuerySettings, GatewaySettings, AccessSettings, CommandSettings):
         result = kind()
-        assert result.nats_url == "of NATS_URL"
+        assert result.nats_url == _content("NATS_URL")
         values = {
             field: value.get_secret_value()
             for field, value in result
             if isinstance(value, SecretStr)
         }
-        assert values == {field: f"of {_first(kind, field)}" for field in values}
+        assert values == {field: _content(_first(kind, field)) for field in values}
     assert named_by_environment(None)
 
 

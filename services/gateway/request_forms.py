@@ -1,4 +1,6 @@
-"""How long bodies of requests may be where no setting says it."""
+"""What a request may look like: how long its body is where no setting says it, and below which
+path of a proxy it comes.
+"""
 
 from contracts.text import MAX_TEXT_BYTES
 
@@ -14,3 +16,6 @@ quarters of it.
 
 MAX_LOGIN_BODY = 16 * 1024
 """Bytes of a login, which needs no credentials."""
+
+PREFIX_PATTERN = r"(?:/[A-Za-z0-9_~-][A-Za-z0-9._~-]{0,63}){1,8}"
+"""One name or several: neither the address of another host nor a path that climbs."""
