@@ -63,10 +63,12 @@ def faults(host: str = "") -> list[Fault]:
     What the variables name, and what they say together, is examined without those of no use.
     """
     all_faults = unusable(SERVICE_SETTINGS.values())
-    useless = {fault.variable for fault in all_faults}
-    usable = {name: value for name, value in os.environ.items() if name.upper() not in useless}
+    faulty_variables = {fault.variable for fault in all_faults}
+    environ = {
+        name: value for name, value in os.environ.items() if name.upper() not in faulty_variables
+    }
     if host:
-        usable["HOST"] = host
+        environ["HOST"] = host
     for examine in (
         _examine_access,
         _examine_guidance,
@@ -75,7 +77,7 @@ def faults(host: str = "") -> list[Fault]:
         _examine_embedder,
     ):
         try:
-            examine(usable)
+            examine(environ)
         except UnusableSettings:
             continue  # among the faults already
         except ConfigurationError as error:

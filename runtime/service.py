@@ -114,12 +114,12 @@ def run(
             runner.run(_serve(process, settings, build, app, control))
 
 
-def read_settings(process: str, kind: type[S], *others: type[EnvironmentSettings]) -> S:
+def read_settings(process: str, kind: type[S], *further_kinds: type[EnvironmentSettings]) -> S:
     """Return the settings of a process. Ends it with code 1, and the reason in its log, when they,
     or the others that it is to read, cannot be used.
     """
     try:
-        if faults := unusable((kind, *others)):
+        if faults := unusable((kind, *further_kinds)):
             raise UnusableSettings(faults)
         return kind()
     except ConfigurationError as error:

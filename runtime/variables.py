@@ -47,8 +47,8 @@ def of_schemes(url: str, *schemes: str) -> str:
     another.
     """
     if url and url.partition("://")[0] not in schemes:
-        *others, last = (f"{scheme}://" for scheme in schemes)
-        raise ValueError(f"must begin with {', '.join(others)} or {last}")
+        *first_forms, last_form = (f"{scheme}://" for scheme in schemes)
+        raise ValueError(f"must begin with {', '.join(first_forms)} or {last_form}")
     return url
 
 
