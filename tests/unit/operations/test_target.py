@@ -37,7 +37,7 @@ def test_an_address_of_no_use_is_refused_without_its_password(
     monkeypatch: pytest.MonkeyPatch, url: str
 ) -> None:
     monkeypatch.setenv("NATS_URL", url)
-    with pytest.raises(ConfigurationError, match="NATS_URL must be nats://") as error:
+    with pytest.raises(ConfigurationError, match="NATS_URL: must be nats://") as error:
         select_target(None)
     assert "secret" not in str(error.value)
 
