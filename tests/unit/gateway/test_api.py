@@ -180,7 +180,8 @@ async def test_health_tells_no_secret_and_no_address(
         "DOCUMENTS_URL",
         "NATS_URL",
     ):
-        monkeypatch.setenv(name, f"mongodb://u:hunter2@{name}.internal")
+        scheme = "nats" if name == "NATS_URL" else "mongodb"
+        monkeypatch.setenv(name, f"{scheme}://u:hunter2@{name}.internal")
     monkeypatch.setenv("LLM_BASE_URL", "http://hunter2.internal/v1")
     async with client(harness.app(settings=GatewaySettings(workspace="w"))) as api:
         answer = await api.get("/health")
