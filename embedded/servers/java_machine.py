@@ -20,8 +20,8 @@ OPTIONS = (
     # A commit is on the disk before it is acknowledged; the server's default is not.
     "-Darcadedb.txWalFlush=2",
     # A page is read and written whole, and of a large graph each record is on another one: with its
-    # own pages of 64 and 256 KiB, 1.1 GB were written for 12,000 changes, with these a quarter. Each
-    # page begins with places for 2,048 records, 8 KiB: none of 4 or 8 KiB takes a record.
+    # own pages of 64 and 256 KiB, 1.1 GB were written for 12,000 changes, with these a quarter.
+    # Each begins with places for 2,048 records, 8 KiB: smaller pages take no record at all.
     "-Darcadedb.bucketDefaultPageSize=16384",
     "-Darcadedb.indexDefaultPageSize=65536",
     # The password is drawn at random, so nobody can try all; 65,536 rounds took 0.2 s of a start.
