@@ -39,7 +39,11 @@ def mcp(
     workspace: Annotated[
         str,
         typer.Option(
-            "--workspace", metavar="NAME", help="Tenant of clients that name none.", callback=_named
+            "--workspace",
+            metavar="NAME",
+            envvar="LIGHTSTREAM_WORKSPACE",
+            help="Tenant of clients that name none.",
+            callback=_named,
         ),
     ] = "",
 ) -> None:

@@ -10,7 +10,7 @@ from offline.answers.relevance import terms
 from offline.language.languages import ENGLISH, GERMAN
 from offline.language.names import names
 
-MOST_BRIDGES = 3
+MOST_BRIDGES = 6
 """Names in sentences about the first question with which the second one is asked."""
 
 _LONGEST = 300
@@ -22,9 +22,10 @@ _POSSESSIVE = re.compile(r"['’]s?$")
 
 _CLAUSES = {
     ENGLISH: re.compile(
-        r"(?P<before>.+?\bthe\s+(?P<thing>(?:(?!of\b)[^\W\d_][\w'’-]*\s+){0,3}?"
+        r"(?P<before>.+?\bthe\s+(?P<thing>(?:(?!(?:of|in|on|at|by|for|with|from|to)\b)[^\W\d_][\w'’-]*\s+){0,3}?"
         r"[^\W\d_][\w'’-]*)),?\s+(?P<clause>(?:that|which|who|whom|whose|where|in which|"
-        r"(?:\w+(?:ed|en)|made|built|led|held|won|sung) (?:by|in|on|at|for))\s+.+)(?P<after>)",
+        r"(?:\w+(?:ed|en)|known|made|built|led|held|won|sung) (?:by|in|on|at|for|after|as|from))"
+        r"\s+.+)(?P<after>)",
         re.I,
     ),
     GERMAN: re.compile(
@@ -55,10 +56,31 @@ _CLAUSES = {
 
 _OF = re.compile(
     r"(?P<before>.+?\b(?:was|were|is|are|did|does|do|has|have|had)\s+)(?:the|an?)\s+"
-    r"(?P<thing>[a-z][\w'’ -]{2,40}?)\s+(?P<clause>(?:of|behind)\s+(?:the\s+|a\s+|an\s+)?[^,]*?"
-    r"[A-Z0-9][\w'’.-]*(?:\s+(?:of|the|and|in|de|la)?\s*[A-Z0-9][\w'’.-]*)*)\s+(?P<after>[a-z].+)"
+    r"(?P<thing>[a-z][\w'’ -]{2,40}?)\s+(?P<clause>(?:of|behind)\s+(?:the\s+|a\s+|an\s+)?"
+    r"(?:(?!\b(?:that|which|who|whom|whose|where)\b)[^,])*?[A-Z0-9][\w'’.-]*"
+    r"(?:\s+(?:of|the|and|in|de|la|with|for|on|to|a)?\s*[A-Z0-9][\w'’.-]*)*)\s+"
+    r"(?P<after>(?!(?:of|in|on|at|for|with|and|from|to|by|is|are|was|were)\b)[a-z].+)"
 )
 """As in "Where was the founder of Acme born?"."""
+_CONTACT = re.compile(
+    r"(?P<before>.+?\bthe\s+(?P<thing>[a-z][\w'’-]*(?:\s+[a-z][\w'’-]*)?))\s+"
+    r"(?P<clause>[A-Z0-9][^,]*?\s(?:is|was|are|were|comes?|came|lived?s?|play(?:s|ed)?|works?|"
+    r"worked|belongs?|belonged|died)(?:\s+(?:born|located|based|found|buried|part|member))?\s+"
+    r"(?:from|in|of|on|to|for|at|by|with))\b(?P<after>(?:\s+[a-z]+)?)"
+)
+"""As in "Which currency had the country Ada Marsh is from?", whose clause no word begins."""
+_RELATIONS = (
+    "birthplace|hometown|home town|father|mother|parent|wife|husband|spouse|partner|son|daughter|"
+    "brother|sister|grandfather|grandmother|uncle|aunt|founder|author|writer|director|producer|"
+    "composer|creator|publisher|owner|employer|teacher|capital|country|successor|predecessor|"
+    "president|team|band|label"
+)
+_OWNER = re.compile(
+    r"(?P<before>.+?)(?<!\bname of)\s+"
+    r"(?P<clause>[A-Z][\w.-]*(?:\s+(?:of|de|la|van|von)?\s*[A-Z][\w.-]*)*)['’]s?\s+"
+    rf"(?P<thing>(?:(?:first|last|second|third)\s+)?(?:{_RELATIONS}))\b(?P<after>(?:\s+.+)?)"
+)
+"""As in "When was Ada Marsh's father born?"."""
 _VERB_LAST = re.compile(
     r"(?P<before>.+?\b(?:was|were|did|does|do)\s+(?:the|an?)\s+"
     r"(?P<thing>(?:[^\W\d_][\w'’-]*\s+){0,3}?[^\W\d_][\w'’-]*))\s+"
@@ -73,7 +95,7 @@ _NESTED = re.compile(
 
 _PATTERNS: Mapping[str, Sequence[re.Pattern[str]]] = {
     **{language: (pattern,) for language, pattern in _CLAUSES.items()},
-    ENGLISH: (_OF, _VERB_LAST, _CLAUSES[ENGLISH], _NESTED),
+    ENGLISH: (_CONTACT, _OF, _VERB_LAST, _CLAUSES[ENGLISH], _NESTED, _OWNER),
 }
 
 
@@ -90,7 +112,7 @@ class TwoHops:
 
     def second(self, bridge: str) -> str:
         """Return the second question, about the thing of this name."""
-        return f"{self.before.rstrip()} {bridge} {self.after}".strip() + "?"
+        return f"{self.before.rstrip()} {bridge} {self.after.lstrip()}".strip() + "?"
 
     def own_terms(self, language: str) -> frozenset[str]:
         """Return the terms that the second question has and the first one lacks."""
@@ -102,7 +124,8 @@ def two_hops(question: str, language: str) -> TwoHops | None:
     text = " ".join(question.split())[:_LONGEST].rstrip("?？ ")
     for pattern in _PATTERNS.get(language, ()):
         if match := pattern.fullmatch(text):
-            first = f"{match['thing']} {match['clause']}"
+            link = " of " if pattern is _OWNER else " "
+            first = f"{match['thing']}{link}{match['clause']}"
             return _asking(TwoHops(first, match["before"], match["after"]), language)
     return None
 

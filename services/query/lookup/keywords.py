@@ -22,6 +22,10 @@ CONTEXT = 100
 _SAME = {"'": "['\u2019\u02bc]", "-": "[-\u2010\u2011]"}
 """Characters that stand for each other in texts, as `one_spelling` has them."""
 
+_MARKS = '"\u201c\u201d\u201e\u00ab\u00bb'
+_QUOTED = re.compile(rf"[{_MARKS}]\s*([^{_MARKS}]*\w[^{_MARKS}]*)[{_MARKS}]")
+"""A phrase as engines of search take it."""
+
 _SOUTH_EAST_ASIAN = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
 _WITHOUT_BLANKS = re.compile(f"[{HAN_AND_KANA}{HANGUL}{_SOUTH_EAST_ASIAN}]")
 """Characters of scripts in which no blank tells where a word begins or ends, or not always."""
@@ -41,9 +45,11 @@ class Keyword:
     @classmethod
     def of(cls, text: str) -> "Keyword":
         """Return the keyword of a text that is not blank. A blank in it stands for any blanks, and
-        for the end of a line.
+        for the end of a line. Quotation marks around all of it say that it is a phrase, which it is
+        anyway.
         """
-        pieces = one_spelling(text).split()
+        quoted = _QUOTED.fullmatch(text.strip())
+        pieces = one_spelling(quoted[1] if quoted else text).split()
         runs = re.findall(r"\w+", " ".join(pieces))
         characters = [list(map(_character, piece)) for piece in pieces]
         first = characters[0][0]

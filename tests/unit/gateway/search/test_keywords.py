@@ -37,6 +37,9 @@ def count(keyword: str, text: str) -> int:
         # The last letter goes on with a vowel sign: another word.
         ("\u0915\u092e", "\u0915\u092e\u0940 \u0914\u0930 \u0915\u092e", 1),
         ("[a-z]*", "a [a-z]* b", 1),
+        ('"Harbour Office"', "The Harbour Office; a harbour and an office.", 1),
+        ("\u201cHarbour Office\u201d", "The Harbour Office", 1),
+        ('"', 'He said "no".', 2),
     ],
 )
 def test_a_keyword_is_found_as_it_is_written(keyword: str, text: str, times: int) -> None:
