@@ -62,6 +62,12 @@ def list_(data: Data = DATA, as_json: Json = False) -> None:
                 )
             if state.why:
                 echo(f"         {state.why}")
+        for partition in states.partitions:
+            lags = ", ".join(f"{name} {lag}" for name, lag in partition.lags.items() if lag)
+            echo(
+                f"{partition.stream:<14} {partition.events} events, {partition.size >> 20} MiB, "
+                f"ends at {partition.end}{f', behind: {lags}' if lags else ''}"
+            )
         if work := states.rebuild:
             why = f" ({work.reason})" if work.reason else ""
             echo(f"{work}{why}: {describe_step(dict(work.progress))}")

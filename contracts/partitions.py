@@ -126,6 +126,21 @@ class LogPosition:
         first, *others = self.sequences
         return (first, *others) if others else first
 
+    @classmethod
+    def of_text(cls, text: str) -> "LogPosition":
+        """Return the place that was written as `text`. Raises ValueError for any other text, and
+        for sequences that are not of partitions 0 and on, in order.
+        """
+        place = cls(tuple(map(int, text.split("-"))))
+        if [*map(partition_at, place.sequences)] != [*range(len(place.sequences))]:
+            raise ValueError(f"{text!r:.100} is no place in a log")
+        return place
+
+    @property
+    def text(self) -> str:
+        """Return the place in one word; with one partition, its sequence."""
+        return "-".join(map(str, self.sequences))
+
     def progress_to(self, end: "LogPosition") -> dict[str, int]:
         """Return how far this is on the way to an end, as reports of long work say it."""
         return {"position": self.event_count, "end": end.event_count}

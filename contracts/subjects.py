@@ -91,6 +91,11 @@ def of_type_in(workspace: str, event_type: str, about: str | None = None) -> str
     return f"{PREFIX}.{token(workspace)}.{'*' if about is None else token(about)}.{event_type}"
 
 
+def is_apart(subject: str) -> bool:
+    """Return whether a subject is one apart, of what is about questions."""
+    return subject.startswith(f"{PREFIX}.{QUESTIONS}.")
+
+
 def probe(partition: int) -> str:
     """Return the subject to test whether a partition of the log accepts writes."""
     return f"{PROBE}.{partition}" if partition else PROBE

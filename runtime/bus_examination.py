@@ -3,17 +3,17 @@ dead letters.
 """
 
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import suppress
 
 from nats.js import JetStreamContext
 from nats.js.errors import NotFoundError
 
-from contracts.partitions import number_at
+from contracts.partitions import number_at, stream_name
 from contracts.topology import CHECKPOINTS_BUCKET
 from runtime.bus import topology
 from runtime.bus.dead_letters import count_dead_letters
-from runtime.bus.nats.consumers import read_consumers
+from runtime.bus.nats.consumers import ConsumerState, combined, read_partitioned
 from runtime.bus.nats.dead_letters import NatsDeadLetters
 from runtime.bus.nats.key_values import NatsSharedValues
 from runtime.bus.nats.log_streams import log_streams
@@ -133,7 +133,8 @@ async def _regions(bus: JetStreamContext) -> AsyncIterator[Finding]:
 async def _backlog(
     bus: JetStreamContext, notes: Mapping[str, str] | None
 ) -> AsyncIterator[Finding]:
-    for state in await read_consumers(bus):
+    for in_partitions in await read_partitioned(bus):
+        state = combined(in_partitions)
         if state.redelivered_count:
             number = state.redelivered_count
             yield Finding(
@@ -142,7 +143,9 @@ async def _backlog(
                 cause_of_redelivery(state.name, notes),
             )
         if state.pending:
-            yield Finding("note", f"{state.name}: {state.pending} events wait")
+            yield Finding(
+                "note", f"{state.name}: {state.pending} events wait{_most_behind(in_partitions)}"
+            )
     for count in await count_parked(NatsParkedEvents(bus)):
         yield Finding(
             "fault" if count.reason == "newer-version" else "note",
@@ -151,6 +154,14 @@ async def _backlog(
                 count.reason, "they are tried now and then; the error names the cause"
             ),
         )
+
+
+def _most_behind(in_partitions: Sequence[ConsumerState]) -> str:
+    """Return which partition has most of what waits, where there are several."""
+    if len(in_partitions) == 1:
+        return ""
+    pending = [state.pending for state in in_partitions]
+    return f", {max(pending)} of them in {stream_name(pending.index(max(pending)))}"
 
 
 def cause_of_redelivery(consumer: str, notes: Mapping[str, str] | None) -> str:

@@ -178,6 +178,15 @@ ROWS: dict[str, list[Panel]] = {
             {"{{stream}}": "max by (stream) (lightstream_stream_messages)"},
         ),
         (
+            "Events behind, by partition of the log",
+            "none",
+            {
+                "{{stream}} {{projection}}": (
+                    "max by (stream, projection) (lightstream_partition_lag_events)"
+                )
+            },
+        ),
+        (
             "Events written",
             "ops",
             {"events": "max(rate(lightstream_log_sequence[$__rate_interval]))"},

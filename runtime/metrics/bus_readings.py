@@ -11,12 +11,18 @@ from contracts.partitions import LogPosition, is_log
 from contracts.registry import CONSUMERS_OF
 from contracts.topology import CONSUMERS, STREAMS, Consumer
 from runtime.bus.nats.connection import translated
-from runtime.bus.nats.consumers import ConsumerState, read_consumers
+from runtime.bus.nats.consumers import (
+    ConsumerState,
+    combined,
+    read_consumers,
+    read_partitioned,
+)
 from runtime.bus.nats.log_streams import log_streams
 from runtime.bus.port import LiveGenerations, SharedValues
 from runtime.bus.write_status import WriteStatus
 from runtime.metrics import instruments
 from runtime.projections.audit_progress import read_audit_progress
+from runtime.projections.partition_progress import partition_lags
 from runtime.semantic_conventions import DURABLE, PROJECTION, STREAM
 
 DEAD = "KB_DEAD"
@@ -35,16 +41,18 @@ async def read_durables(
 
 async def read_deployment(bus: JetStreamContext, pointers: LiveGenerations) -> None:
     """Set the gauges of all durables, projections and streams. Raises `Unavailable`."""
-    states = {state.name: state for state in await read_consumers(bus)}
+    in_partitions = {states[0].name: states for states in await read_partitioned(bus)}
+    states = {name: combined(of_all) for name, of_all in in_partitions.items()}
     _set_durables(states.values())
     live = await pointers.live()
     for projection in PROJECTIONS:
-        lags = [
-            states[name].pending + states[name].ack_pending for name in CONSUMERS_OF[projection]
-        ]
-        instruments.projection_lag.set(max(lags), {PROJECTION: projection})
+        lag = max(states[name].lag for name in CONSUMERS_OF[projection])
+        instruments.projection_lag.set(lag, {PROJECTION: projection})
         instruments.generation.set(getattr(live, projection), {PROJECTION: projection})
     streams = await log_streams(bus)
+    for number, name in enumerate(streams.names):
+        for projection, lag in partition_lags(in_partitions, number).items():
+            instruments.partition_lag.set(lag, {STREAM: name, PROJECTION: projection})
     for stream in STREAMS:
         if not is_log(stream.name):
             await _read_stream(bus, stream.name)

@@ -74,6 +74,10 @@ dead_letters = _meter.create_gauge(
 projection_lag = _meter.create_gauge(
     names.PROJECTION_LAG, description="events its slowest consumer has yet to handle"
 )
+partition_lag = _meter.create_gauge(
+    names.PARTITION_LAG,
+    description="events of one partition of the log that its slowest consumer has yet to handle",
+)
 generation = _meter.create_gauge(
     names.GENERATION, description="the live generation of a projection"
 )

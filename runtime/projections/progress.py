@@ -18,6 +18,7 @@ from runtime.bus.nats.log import NatsLog
 from runtime.bus.nats.parked import NatsParkedEvents
 from runtime.bus.parking.counts import ParkedCount, count_parked
 from runtime.projections import rebuild_candidate
+from runtime.projections.partition_progress import PartitionProgress, read_partitions
 from runtime.projections.rebuild_lease import RunningRebuild, running
 from runtime.projections.verdicts import combined_verdict
 
@@ -56,10 +57,13 @@ class _Look:
 
 @dataclass(frozen=True)
 class ProjectionStates:
-    """All projections, and the rebuild under way, if there is one."""
+    """All projections, the rebuild under way, if there is one, and the partitions of the log, where
+    there are several.
+    """
 
     projections: Sequence[ProjectionProgress]
     rebuild: RunningRebuild | None
+    partitions: Sequence[PartitionProgress] = ()
 
 
 async def read_states(bus: JetStreamContext) -> ProjectionStates:
@@ -100,7 +104,10 @@ async def read_states(bus: JetStreamContext) -> ProjectionStates:
                 loss or waiting,
             )
         )
-    return ProjectionStates(states, await running(values))
+    partitions = await read_partitions(bus)
+    return ProjectionStates(
+        states, await running(values), partitions if len(partitions) > 1 else ()
+    )
 
 
 def _concerns(parked_count: ParkedCount, projection: Projection) -> bool:
@@ -109,6 +116,5 @@ def _concerns(parked_count: ParkedCount, projection: Projection) -> bool:
 
 async def _look(bus: JetStreamContext, names: Sequence[str]) -> _Look:
     states = await read_consumers(bus, [declared_consumer(name) for name in names])
-    slowest = max(states, key=lambda state: state.pending + state.ack_pending)
-    lag = slowest.pending + slowest.ack_pending
-    return _Look(slowest.handled_sequence, lag, slowest.acknowledged_sequence)
+    slowest = max(states, key=lambda state: state.lag)
+    return _Look(slowest.handled_sequence, slowest.lag, slowest.acknowledged_sequence)

@@ -39,6 +39,7 @@ from services.gateway.documents import (
 from services.gateway.documents import routes as documents
 from services.gateway.errors import describe_error, error_response
 from services.gateway.feeds import routes as feeds
+from services.gateway.feeds import routes_of_all as feeds_of_all
 from services.gateway.golden import branch_answers
 from services.gateway.golden import routes as golden
 from services.gateway.graph import alias_routes as aliases
@@ -190,6 +191,7 @@ def _routes() -> tuple[BaseRoute, ...]:
         original_routes,
         lightrag_pipeline,
         feeds,
+        feeds_of_all,
         *of_graph,
         search,
         system,

@@ -1,5 +1,6 @@
 """Removes the vectors of chunks that their document no longer has."""
 
+import asyncio
 from collections.abc import Iterable, Mapping, Sequence, Set
 
 from contracts.events import ChunksCreated, DocumentDeleted
@@ -11,8 +12,11 @@ from runtime.bus.port import Delivery
 from runtime.stores.vectors.port import Vectors
 from services.indexer.port import Extents
 
+FIRST_LOOK = 1
+"""Rows read at first when looking for rows behind the end of a document: most have none."""
+
 PAGE = 50
-"""Rows read at once when looking for rows behind the end of a document."""
+"""Rows read at once from then on."""
 
 
 def chunks_created(
@@ -65,8 +69,13 @@ async def remove_obsolete_chunks(
                 ids += [chunk, *windows_behind(chunk, 0, vectors.model)]
         first_deletion = min(stored_bounds[id].version for id in deleted_ids)
         await vectors.delete(partition, "chunks", ids, before=first_deletion)
-    for id in sorted(documents - deleted_ids):
-        await _remove_behind(partition, id, stored_bounds[id], vectors)
+    # At the same time: a backlog of deletions must not wait for one call after the other.
+    await asyncio.gather(
+        *(
+            _remove_behind(partition, id, stored_bounds[id], vectors)
+            for id in sorted(documents - deleted_ids)
+        )
+    )
 
 
 async def remove_older_windows(
@@ -122,8 +131,9 @@ async def _remove_behind(
     """Remove the rows of a document that its bounds make obsolete, page by page."""
     prefix = chunk_vector_prefix(document)
     after = chunk_vector_id(document, extent.end - 1) if extent.end else prefix
+    limit = FIRST_LOOK
     while True:
-        page = await vectors.scan(partition, "chunks", after, PAGE)
+        page = await vectors.scan(partition, "chunks", after, limit)
         rows = [row for row in page if row.id.startswith(prefix)]
         if not rows:
             return
@@ -131,9 +141,10 @@ async def _remove_behind(
         # A newer version may have been written under the same id meanwhile: ids of chunks have no
         # version in them (decision 4).
         await vectors.delete(partition, "chunks", obsolete, before=extent.version)
-        if len(rows) < PAGE:
+        if len(rows) < limit:
             return
         after = rows[-1].id
+        limit = PAGE
 
 
 def _oldest_versions(

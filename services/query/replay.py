@@ -3,13 +3,14 @@ projection.
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from functools import partial
 
 from contracts.events import ChunksCreated, Event
 from contracts.graph import Generations, Partition
 from runtime.bus.batches import by_workspace
 from runtime.bus.port import Delivery
+from runtime.concurrency.bounded_gathering import gather_bounded
 from runtime.costs.ledger import RowLedger
 from runtime.replay import ReplayHandler
 from runtime.stores.documents.port import Rows
@@ -41,6 +42,9 @@ DERIVED_FIELDS = frozenset({WORDS_FIELD})
 MAX_DOCUMENTS = 20_000
 """Documents whose state is kept in memory, a few KB each."""
 
+WORKSPACES_AT_ONCE = 64
+"""Workspaces that are read or written at the same time: what they write is committed together."""
+
 
 class StatusReplay:
     """Folds the events of each document in memory, and writes its state once."""
@@ -52,6 +56,7 @@ class StatusReplay:
         self._passages = RowPassages(rows)
         self._ledger = RowLedger(rows)
         self._states: dict[Partition, dict[str, DocumentStatus]] = defaultdict(dict)
+        self._written_partitions: set[Partition] = set()
 
     def handlers(self) -> list[ReplayHandler]:
         """Return the handlers of the status projection, which take every event."""
@@ -62,51 +67,59 @@ class StatusReplay:
 
     async def take(self, batch: Sequence[Delivery[Event]], generations: Generations) -> None:
         """See `BulkReplay.take`. Of a document whose state was written already it is read again."""
-        records: dict[Partition, dict[str, list[RecordedEvent]]] = defaultdict(
-            lambda: defaultdict(list)
+        # Workspaces at the same time: of a thousand small ones each would wait for a call or two.
+        await gather_bounded(
+            lambda item: self._take_workspace(Partition(item[0], generations.status), item[1]),
+            by_workspace(batch).items(),
+            at_once=WORKSPACES_AT_ONCE,
         )
-        passages = {
-            Partition(delivery.workspace, generations.status): list[ChunksCreated]()
-            for delivery in batch
-        }
-        for delivery in batch:
-            partition = Partition(delivery.workspace, generations.status)
-            records[partition][delivery.event.aggregate_id].append(recorded(delivery))
-            if isinstance(delivery.event, ChunksCreated):
-                passages[partition].append(delivery.event)
-        for workspace, deliveries in by_workspace(batch).items():
-            if entries := cost_entries(deliveries):
-                await self._ledger.put(Partition(workspace, generations.status), entries)
-        for partition, by_document in records.items():
-            await self._passages.put(
-                partition,
-                [passage for event in passages[partition] for passage in passages_of(event)],
-            )
-            states = self._states[partition]
-            stored_states = await self._documents.get(partition, by_document.keys() - states.keys())
-            for id, document_records in by_document.items():
-                state = (
-                    states[id]
-                    if id in states
-                    else stored_states[id][0]
-                    if id in stored_states
-                    else None
-                )
-                for record in document_records:
-                    state = apply(state, record)
-                if state:
-                    states[id] = state
         if sum(map(len, self._states.values())) > MAX_DOCUMENTS:
             await self.finish(generations)
 
+    async def _take_workspace(
+        self, partition: Partition, deliveries: Sequence[Delivery[Event]]
+    ) -> None:
+        if entries := cost_entries(deliveries):
+            await self._ledger.put(partition, entries)
+        passages = [
+            passage
+            for delivery in deliveries
+            if isinstance(delivery.event, ChunksCreated)
+            for passage in passages_of(delivery.event)
+        ]
+        if passages:
+            await self._passages.put(partition, passages)
+        records: dict[str, list[RecordedEvent]] = defaultdict(list)
+        for delivery in deliveries:
+            records[delivery.event.aggregate_id].append(recorded(delivery))
+        states = self._states[partition]
+        await self._read_written(partition, records.keys() - states.keys())
+        for id, of_document in records.items():
+            state = states.get(id)
+            for record in of_document:
+                state = apply(state, record)
+            if state:
+                states[id] = state
+
+    async def _read_written(self, partition: Partition, ids: Set[str]) -> None:
+        """Read the states of these documents, as far as they were written by now."""
+        if partition in self._written_partitions and ids:
+            stored_states = await self._documents.get(partition, ids)
+            for id, (state, _) in stored_states.items():
+                self._states[partition].setdefault(id, state)
+
     async def finish(self, generations: Generations) -> None:
         """See `BulkReplay.finish`. Passages that a newer version no longer has are removed."""
-        for partition, states in self._states.items():
-            await self._documents.put(partition, list(states.values()))
-            with_validity = [s for s in states.values() if s.version_validity or s.statement]
-            await self._documents.record_supersessions(partition, with_validity)
-            bounds = {id: obsolete_passages(state) for id, state in states.items()}
-            await self._passages.remove_obsolete(
-                partition, {id: extent for id, extent in bounds.items() if extent}, alone=True
-            )
+        await gather_bounded(self._write, list(self._states), at_once=WORKSPACES_AT_ONCE)
         self._states.clear()
+
+    async def _write(self, partition: Partition) -> None:
+        states = self._states[partition]
+        self._written_partitions.add(partition)
+        await self._documents.put(partition, list(states.values()))
+        with_validity = [s for s in states.values() if s.version_validity or s.statement]
+        await self._documents.record_supersessions(partition, with_validity)
+        bounds = {id: obsolete_passages(state) for id, state in states.items()}
+        await self._passages.remove_obsolete(
+            partition, {id: extent for id, extent in bounds.items() if extent}, alone=True
+        )

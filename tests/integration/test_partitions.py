@@ -129,7 +129,7 @@ async def test_what_is_said_about_questions_is_where_their_workspace_is(
             assert [message.sequence async for message in history] == [sequence]
 
 
-async def test_a_feed_of_a_workspace_follows_its_partition_and_one_of_all_is_refused(
+async def test_a_feed_of_a_workspace_follows_its_partition_and_its_place_is_no_place_of_all(
     partitioned: JetStreamContext,
 ) -> None:
     log, feed = NatsLog(partitioned), NatsEventFeed(partitioned)

@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 
+from contracts import subjects
+from contracts.partitions import LogPosition
 from runtime.bus.memory import MemoryLog, MemoryMessage, matches
 from runtime.bus.port import Message
 
@@ -34,6 +36,13 @@ class MemoryEventFeed:
                 await asyncio.sleep(POLL_SECONDS)
             after = messages[-1].sequence if messages else after
             yield messages
+
+    async def follow_all(
+        self, position: LogPosition, wait: float
+    ) -> AsyncGenerator[tuple[list[Message], LogPosition]]:
+        async for messages in self.follow(subjects.ALL, position.sequences[0], wait):
+            position = position.behind(message.sequence for message in messages)
+            yield messages, position
 
     def _behind(self, subject: str, after: int) -> list[Message]:
         return [

@@ -5,6 +5,7 @@ filter of subjects.
 from collections.abc import AsyncGenerator
 from typing import Protocol
 
+from contracts.partitions import LogPosition
 from runtime.bus.port import Message
 
 
@@ -38,5 +39,16 @@ class EventFeed(Protocol):
 
         After `wait` seconds without any it yields an empty list. What is not asked for is not read:
         the log waits.
+        """
+        ...
+
+    def follow_all(
+        self, position: LogPosition, wait: float
+    ) -> AsyncGenerator[tuple[list[Message], LogPosition]]:
+        """Yield the events of all workspaces behind a place in the whole log, and the place behind
+        these, for ever: those of a workspace in order and without a gap, partitions as they come.
+        What is about questions is among them.
+
+        As in `follow`, silence is an empty list, and what is not asked for is not read.
         """
         ...

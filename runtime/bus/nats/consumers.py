@@ -30,6 +30,11 @@ class ConsumerState:
     acknowledged_sequence: int
     """Deliveries that were acknowledged, ever."""
 
+    @property
+    def lag(self) -> int:
+        """Return how many messages it has yet to handle."""
+        return self.pending + self.ack_pending
+
 
 async def read_consumers(
     jetstream: JetStreamContext, consumers: Sequence[Consumer] = CONSUMERS
@@ -38,11 +43,18 @@ async def read_consumers(
 
     Raises `Unavailable`.
     """
+    return [combined(states) for states in await read_partitioned(jetstream, consumers)]
+
+
+async def read_partitioned(
+    jetstream: JetStreamContext, consumers: Sequence[Consumer] = CONSUMERS
+) -> Sequence[Sequence[ConsumerState]]:
+    """Return the states of each of these durables in every partition, as `read_consumers` does
+    together.
+    """
     count = (await log_streams(jetstream)).count
     return [
-        _combined(
-            [await _state_of(jetstream, durable) for durable in consumer.in_partitions(count)]
-        )
+        [await _state_of(jetstream, durable) for durable in consumer.in_partitions(count)]
         for consumer in consumers
     ]
 
@@ -62,7 +74,7 @@ async def _state_of(jetstream: JetStreamContext, consumer: Consumer) -> Consumer
     )
 
 
-def _combined(states: Sequence[ConsumerState]) -> ConsumerState:
+def combined(states: Sequence[ConsumerState]) -> ConsumerState:
     """Return the state of a durable that stands on several streams."""
     return ConsumerState(
         states[0].name,

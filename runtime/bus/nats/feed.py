@@ -2,6 +2,7 @@
 server forgets.
 """
 
+import asyncio
 from collections.abc import AsyncGenerator, Generator
 from contextlib import aclosing, asynccontextmanager, contextmanager
 from dataclasses import dataclass
@@ -12,12 +13,15 @@ from nats.errors import Error as NatsError
 from nats.js import JetStreamContext
 from nats.js.api import ConsumerInfo
 
+from contracts import subjects
+from contracts.partitions import LogPosition
 from runtime.bus.nats.connection import translated
 from runtime.bus.nats.log_streams import log_streams
 from runtime.bus.nats.messages import NatsMessage
 from runtime.bus.nats.pulling import Pull, open_pull
 from runtime.bus.nats.reading import read_pages, reader_config
 from runtime.bus.port import Message
+from runtime.concurrency.merging import merged
 from runtime.errors import Unavailable
 
 FETCH = 5.0
@@ -29,7 +33,7 @@ FORGOTTEN = 10.0
 MOST_AT_ONCE = 100
 """Events of one fetch: an event has up to 256 KiB."""
 
-ALL_WORKSPACES = "following the events of all workspaces"
+ALL_WORKSPACES = "reading events of all workspaces by sequences"
 
 
 @dataclass(frozen=True)
@@ -44,7 +48,10 @@ class NatsEventFeed:
             return (await self.jetstream.stream_info(stream)).state.last_seq
 
     async def count(self, subject: str, after: int = 0) -> int:
-        return (await self._opened(subject, after, inactive_seconds=1.0)).num_pending or 0
+        with _reading():
+            stream = await self._stream(subject)
+        info = await self._opened_in(stream, subject, after, inactive_seconds=1.0)
+        return info.num_pending or 0
 
     async def page(self, subject: str, after: int, limit: int) -> tuple[list[Message], int]:
         if limit <= 0:
@@ -66,16 +73,44 @@ class NatsEventFeed:
         return messages[:limit], pending_count + len(messages[limit:])
 
     async def follow(self, subject: str, after: int, wait: float) -> AsyncGenerator[list[Message]]:
+        with _reading():
+            stream = await self._stream(subject)
+        async with aclosing(self._follow_in(stream, subject, after, wait)) as pages:
+            async for messages in pages:
+                yield messages
+
+    async def follow_all(
+        self, position: LogPosition, wait: float
+    ) -> AsyncGenerator[tuple[list[Message], LogPosition]]:
+        with _reading():
+            streams = await log_streams(self.jetstream)
+        followers = [
+            self._follow_in(stream, subjects.ALL, after, wait)
+            for stream, after in zip(streams.names, position.sequences, strict=True)
+        ]
+        clock = asyncio.get_running_loop().time
+        silent_until = clock() + wait
+        async with aclosing(merged(followers)) as pages:
+            async for messages in pages:
+                if not messages and clock() < silent_until:
+                    continue  # only this partition is silent
+                silent_until = clock() + wait
+                position = position.behind(message.sequence for message in messages)
+                yield messages, position
+
+    async def _follow_in(
+        self, stream: str, subject: str, after: int, wait: float
+    ) -> AsyncGenerator[list[Message]]:
         while True:
             # A reader that is silent for so long may be one that the server has forgotten: the next
             # one is new.
-            async with aclosing(self._until_silent(subject, after, wait)) as pages:
+            async with aclosing(self._until_silent(stream, subject, after, wait)) as pages:
                 async for messages in pages:
                     after = messages[-1].sequence if messages else after
                     yield messages
 
     async def _until_silent(
-        self, subject: str, after: int, wait: float
+        self, stream: str, subject: str, after: int, wait: float
     ) -> AsyncGenerator[list[Message]]:
         """Yield what one reader delivers: up to a silence, which is an empty list, or to a delivery
         that was lost.
@@ -83,7 +118,7 @@ class NatsEventFeed:
         Lost is what a connection drops that breaks, and what a fetch that comes short may have lost
         (`read_pages`).
         """
-        info = await self._opened(subject, after)
+        info = await self._opened_in(stream, subject, after)
         delivered_count = 0
         async with _reading_by(self.jetstream, info.stream_name, info.name) as reader:
             while True:
@@ -106,12 +141,12 @@ class NatsEventFeed:
                 if not messages or not is_complete:
                     return
 
-    async def _opened(
-        self, subject: str, after: int, inactive_seconds: float = FORGOTTEN
+    async def _opened_in(
+        self, stream: str, subject: str, after: int, inactive_seconds: float = FORGOTTEN
     ) -> ConsumerInfo:
         with _reading():
             config = reader_config(after, inactive_seconds=inactive_seconds, subject=subject)
-            return await self.jetstream.add_consumer(await self._stream(subject), config)
+            return await self.jetstream.add_consumer(stream, config)
 
     async def _stream(self, subject: str) -> str:
         """Return the stream that has all events of a filter. Raises ConfigurationError where that

@@ -67,8 +67,8 @@ class LogStreams:
 
         What is about questions says the workspace at another place than the server's mapping looks.
         """
-        is_apart = subject.startswith(f"{subjects.PREFIX}.{subjects.QUESTIONS}.")
-        return mapped_subject(subject, self.count) if self.count > 1 and is_apart else subject
+        is_mapped_here = self.count > 1 and subjects.is_apart(subject)
+        return mapped_subject(subject, self.count) if is_mapped_here else subject
 
     def sole(self, purpose: str) -> str:
         """Return the only stream. Raises ConfigurationError where there are more: `purpose` is what

@@ -1,10 +1,12 @@
 """Server-sent events: what happens in a workspace, as it happens."""
 
 import json
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
 from typing import Any
 
+from contracts import subjects
+from contracts.partitions import LogPosition
 from runtime.bus.event_summary import summarize, whole_event
 from runtime.bus.feed.port import EventFeed
 from runtime.bus.port import Message
@@ -62,6 +64,34 @@ async def event_stream(
             yield f": ends, for {type(error).__name__}\n\n"
 
 
+async def stream_of_all(
+    streams: EventStreams,
+    feed: EventFeed,
+    position: LogPosition,
+    *,
+    principal: str,
+    block: Callable[[Message, LogPosition], str],
+) -> AsyncGenerator[str]:
+    """Yield as `event_stream` does the events of all workspaces behind a place in the whole log,
+    each as `block` writes it with the place behind it. What is about questions is left out.
+    """
+    with streams.opened(principal):
+        yield f"retry: {RECONNECT_MS}\nid: {position.text}\n: connected\n\n"
+        pages = streams.follow_all(feed, position, wait=HEARTBEAT_SECONDS, seconds=MAX_SECONDS)
+        try:
+            async with aclosing(pages):
+                async for messages, page_end in pages:
+                    shown = [m for m in messages if not subjects.is_apart(m.subject)]
+                    for message in shown:
+                        position = position.behind([message.sequence])
+                        yield block(message, position)
+                    position = page_end
+                    if not shown:
+                        yield f": heartbeat\nid: {position.text}\n\n"
+        except Retryable as error:
+            yield f": ends, for {type(error).__name__}\n\n"
+
+
 async def started(lines: AsyncGenerator[str]) -> EventStreamResponse:
     """Return the answer that sends these lines. What is raised before the first one has a status
     code of its own.
@@ -85,7 +115,26 @@ def event_block(
     fields: dict[str, Any] = summary.model_dump(mode="json", exclude_none=True)
     if with_body:
         fields["event"] = places.shown_in_fields(whole_event(message))
-    return (
-        f"id: {summary.sequence}\nevent: {summary.type}\ndata: "
-        f"{json.dumps(fields, ensure_ascii=False)}\n\n"
-    )
+    return _block(str(summary.sequence), summary.type, fields)
+
+
+def block_of_all(
+    message: Message, position: LogPosition, *, prices: Prices, with_body: bool
+) -> str:
+    """Return one event of any workspace in the format of server-sent events; its id is the place
+    behind it.
+    """
+    event = whole_event(message)
+    summary = EventSummary.of(summarize(message), prices)
+    fields = {
+        "workspace": event.get("workspace", subjects.split(message.subject)[0]),
+        **summary.model_dump(mode="json", exclude_none=True),
+    }
+    if with_body:
+        fields["event"] = event
+    return _block(position.text, summary.type, fields)
+
+
+def _block(id: str, type_name: str, fields: Mapping[str, Any]) -> str:
+    data = json.dumps(fields, ensure_ascii=False)
+    return f"id: {id}\nevent: {type_name}\ndata: {data}\n\n"

@@ -6,13 +6,17 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import AsyncGenerator, Generator
-from contextlib import contextmanager
+from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, field
+from typing import TypeVar
 
+from contracts.partitions import LogPosition
 from runtime.bus.feed.port import EventFeed
 from runtime.bus.port import Message
 from runtime.errors import Unavailable
 from services.gateway.feeds.reading import EventFilter
+
+P = TypeVar("P")
 
 RETRY_AFTER = 10.0
 """Seconds after which a refused client may come back."""
@@ -64,18 +68,10 @@ class EventStreams:
 
         After `wait` seconds without an event it yields none.
         """
-        end = time.monotonic() + seconds
-        stop = asyncio.ensure_future(self.stopping.wait())
-        pages = feed.follow(event_filter.subject, after, wait)
-        reading = None
         heartbeat_due = time.monotonic() + wait
-        try:
-            while time.monotonic() < end and not self.stopping.is_set():
-                reading = asyncio.ensure_future(anext(pages))
-                await asyncio.wait({reading, stop}, return_when=asyncio.FIRST_COMPLETED)
-                if not reading.done():
-                    return
-                messages = reading.result()
+        following = self._until_stopped(feed.follow(event_filter.subject, after, wait), seconds)
+        async with aclosing(following) as pages:
+            async for messages in pages:
                 after = messages[-1].sequence if messages else after
                 passed = await event_filter.passed(messages)
                 is_hidden = bool(messages) and not passed and event_filter.visible is not None
@@ -83,6 +79,25 @@ class EventStreams:
                     continue  # That something happens elsewhere is not told.
                 heartbeat_due = time.monotonic() + wait
                 yield passed, after
+
+    def follow_all(
+        self, feed: EventFeed, position: LogPosition, *, wait: float, seconds: float
+    ) -> AsyncGenerator[tuple[list[Message], LogPosition]]:
+        """Yield as `follow` does the events of all workspaces, with the place behind them."""
+        return self._until_stopped(feed.follow_all(position, wait), seconds)
+
+    async def _until_stopped(self, pages: AsyncGenerator[P], seconds: float) -> AsyncGenerator[P]:
+        """Yield these pages for about so many seconds, unless the process stops."""
+        end = time.monotonic() + seconds
+        stop = asyncio.ensure_future(self.stopping.wait())
+        reading = None
+        try:
+            while time.monotonic() < end and not self.stopping.is_set():
+                reading = asyncio.ensure_future(anext(pages))
+                await asyncio.wait({reading, stop}, return_when=asyncio.FIRST_COMPLETED)
+                if not reading.done():
+                    return
+                yield reading.result()
         finally:
             stop.cancel()
             # A client that is gone has this cancelled again and again, and a reader must not be
@@ -92,9 +107,7 @@ class EventStreams:
             closing.add_done_callback(self._closing.discard)
 
 
-async def _close(
-    pages: AsyncGenerator[list[Message]], reading: asyncio.Task[list[Message]] | None
-) -> None:
+async def _close(pages: AsyncGenerator[P], reading: asyncio.Task[P] | None) -> None:
     if reading:
         reading.cancel()
         await asyncio.gather(reading, return_exceptions=True)

@@ -29,11 +29,26 @@ class ProjectionState(BaseModel):
     why: str = Field(description="what keeps it from being current, where anything but time does")
 
 
+class PartitionState(BaseModel):
+    """One partition of the log."""
+
+    stream: str
+    end: int = Field(description="its newest sequence")
+    events: int
+    size: int = Field(description="bytes on the bus's disk")
+    lags: dict[Projection, int] = Field(
+        description="by projection: events that its slowest consumer has yet to handle here"
+    )
+
+
 class Projections(BaseModel):
     """All projections, and the rebuild under way, if there is one."""
 
     projections: list[ProjectionState]
     rebuild: RebuildUnderWay | None
+    partitions: list[PartitionState] = Field(
+        default=[], description="of the log, where it has several", exclude_if=lambda some: not some
+    )
 
     @classmethod
     def of(cls, read: ProjectionStates) -> "Projections":
@@ -43,7 +58,12 @@ class Projections(BaseModel):
             for state in read.projections
         ]
         return cls(
-            projections=states, rebuild=RebuildUnderWay.of(read.rebuild) if read.rebuild else None
+            projections=states,
+            rebuild=RebuildUnderWay.of(read.rebuild) if read.rebuild else None,
+            partitions=[
+                PartitionState.model_validate(partition, from_attributes=True)
+                for partition in read.partitions
+            ],
         )
 
 

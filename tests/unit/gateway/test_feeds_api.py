@@ -12,17 +12,23 @@ from typing import Any, get_args
 import pytest
 
 from contracts import subjects
-from contracts.events import EVENTS, Event
+from contracts.events import EVENTS, Event, FeedbackGiven
+from contracts.partitions import LogPosition
 from contracts.values import TokenUsage
 from runtime.bus.feed.memory import MemoryEventFeed
 from runtime.costs.prices import Prices
 from runtime.errors import Unavailable
 from services.gateway.feeds.models import EventType
 from services.gateway.feeds.reading import EventFilter
-from services.gateway.feeds.sent_events import event_block, event_stream
+from services.gateway.feeds.sent_events import (
+    block_of_all,
+    event_block,
+    event_stream,
+    stream_of_all,
+)
 from services.gateway.feeds.streams import EventStreams
 from services.gateway.settings import GatewaySettings
-from tests.support.access import READER, SEVERAL, behind, client, keyed
+from tests.support.access import READER, SEVERAL, WRITER, behind, client, keyed
 from tests.support.events import added, chunked, document, extracted, sealed
 from tests.support.querying import QueryHarness
 from tests.support.waiting import PATIENCE
@@ -286,6 +292,43 @@ async def test_a_stream_resumes_where_the_client_was(harness: QueryHarness) -> N
             assert answer.text.startswith("retry: 2000\nid: 18\n")
         assert (await api.get("/events/stream")).text.startswith("retry: 2000\nid: 20\n")
         assert (await api.get("/events/stream", headers={"Last-Event-ID": "x"})).status_code == 422
+
+
+async def test_a_stream_of_all_workspaces_names_them_and_resumes_behind_its_ids(
+    harness: QueryHarness,
+) -> None:
+    await logged(harness, added("d", CANARY))
+    await logged(harness, FeedbackGiven(rating="up", question="Who?"))
+    await logged(harness, added("theirs"), workspace="v")
+    feed = MemoryEventFeed(harness.log)
+    block = partial(block_of_all, prices=Prices(), with_body=False)
+    lines = stream_of_all(EventStreams(), feed, LogPosition.start(), principal="ada", block=block)
+    async with aclosing(lines):
+        first, second = await blocks(lines, 2)
+    assert (first["id"], second["id"]) == ("1", "3"), "what is about questions is left out"
+    named = [json.loads(fields["data"])["workspace"] for fields in (first, second)]
+    assert named == ["w", "v"]
+    assert CANARY not in str(first)
+
+
+async def test_a_stream_of_all_workspaces_is_for_who_sees_all_and_begins_where_it_is_told(
+    harness: QueryHarness,
+) -> None:
+    await of_several_documents(harness)
+    streams = EventStreams()
+    streams.stopping.set()
+    async with client(harness.app(streams=streams)) as api:
+        path = "/operations/events/stream"
+        for params, start in (({}, 20), ({"after": "0"}, 0), ({"after": "18"}, 18)):
+            answer = await api.get(path, params=params)
+            assert answer.text.startswith(f"retry: 2000\nid: {start}\n")
+        answer = await api.get(path, headers={"Last-Event-ID": "7"})
+        assert answer.text.startswith("retry: 2000\nid: 7\n")
+        for place in ("x", "17592186044420", "5-17592186044420"):
+            assert (await api.get(path, params={"after": place})).status_code == 400
+    app = harness.app(behind(lightstream_api_keys=SEVERAL), streams=streams)
+    async with keyed(app, WRITER) as api:
+        assert (await api.get(path)).status_code == 403
 
 
 async def test_a_stream_ends_when_the_service_stops(harness: QueryHarness) -> None:
