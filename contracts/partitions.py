@@ -95,6 +95,14 @@ def server_mapping(count: int) -> tuple[str, str]:
     return subjects.ALL, f"{MAPPED_PREFIX}.{{{{partition({count},1)}}}}.{tail}"
 
 
+def stored_mapping(partition: int) -> tuple[str, str]:
+    """Return what the stream of a partition takes, and what it stores that as: as it was published,
+    so whoever reads knows nothing of the mapping.
+    """
+    tail = ".".join(f"{{{{wildcard({number})}}}}" for number in (1, 2, 3))
+    return f"{MAPPED_PREFIX}.{partition}.*.*.*", f"{subjects.PREFIX}.{tail}"
+
+
 @dataclass(frozen=True)
 class LogPosition:
     """A place in the whole log: for each partition, in order, a sequence up to which it is read,

@@ -1,6 +1,9 @@
 """Subjects: `kb.v1.<workspace>.<document>.<EventType>`, so one document's history can be read, and
 erased.
 
+Who builds or takes apart a subject of the log does it here, so that the layout has one home
+(`docs/scaling.md` has the one that is to come).
+
 A token is `[a-z0-9_-]`, at most 64 long; any other name stands there as `x-` and half its SHA-256.
 The envelope carries the name itself, and the event processor refuses an event whose workspace
 differs from its subject's.
@@ -49,6 +52,15 @@ APART = (
 )
 """Types of the events on such subjects."""
 
+ALL_QUESTIONS = f"{PREFIX}.{QUESTIONS}.>"
+"""Filter of all of these."""
+
+GAP = f"{PREFIX}.x-gap.x-gap.Gap"
+"""Subject of the messages that stand for sequences without one until a restore is done."""
+
+MAPPING_TRIAL = f"{PREFIX}.x-mapping.x-mapping.Mapping"
+"""Subject that is published, where no stream listens yet, to see whether the server maps it."""
+
 _TOKEN = re.compile(r"(?!x-)[a-z0-9_-]{1,64}")
 
 
@@ -65,6 +77,13 @@ def subject(workspace: str, about: str, event_type: str) -> str:
     return f"{PREFIX}.{token(workspace)}.{token(about)}.{event_type}"
 
 
+def subject_in(workspace_token: str, about: str, event_type: str) -> str:
+    """Return the subject of an event about the aggregate `about` of the workspace with this token,
+    whose name is not known.
+    """
+    return f"{PREFIX}.{workspace_token}.{token(about)}.{event_type}"
+
+
 def of_type(event_type: str) -> str:
     """Return the filter for all events of one type."""
     return f"{PREFIX}.*.*.{event_type}"
@@ -73,6 +92,13 @@ def of_type(event_type: str) -> str:
 def of_workspace(workspace: str) -> str:
     """Return the filter for all events of one workspace."""
     return f"{PREFIX}.{token(workspace)}.*.*"
+
+
+def of_token(workspace_token: str) -> list[str]:
+    """Return the filters for all events of the workspace with this token, what is about its
+    questions, too.
+    """
+    return [f"{PREFIX}.{workspace_token}.*.*", f"{PREFIX}.{QUESTIONS}.{workspace_token}.*"]
 
 
 def of_document(workspace: str, document_id: str) -> str:
@@ -89,6 +115,16 @@ def of_type_in(workspace: str, event_type: str, about: str | None = None) -> str
     if event_type in APART:
         return f"{PREFIX}.{QUESTIONS}.{token(workspace)}.{event_type}"
     return f"{PREFIX}.{token(workspace)}.{'*' if about is None else token(about)}.{event_type}"
+
+
+def is_event(subject: str) -> bool:
+    """Return whether a subject of a stream of the log is one of events, and not a trial's."""
+    return subject.startswith(f"{PREFIX}.")
+
+
+def event_type(subject: str) -> str:
+    """Return the type of the events of a subject or of a filter."""
+    return subject.rpartition(".")[2]
 
 
 def is_apart(subject: str) -> bool:

@@ -32,7 +32,7 @@ def _in_partitions(granted_subjects: Iterable[str], count: int) -> Iterator[str]
         if count > 1 and _is_apart(subject):
             # Its workspace stands elsewhere than the server's mapping looks: whoever publishes it
             # names the partition.
-            event_type = subject.rpartition(".")[2]
+            event_type = subjects.event_type(subject)
             yield f"{MAPPED_PREFIX}.*.{subjects.QUESTIONS}.*.{event_type}"
 
 

@@ -9,7 +9,7 @@ from datetime import datetime
 from contracts.events import DocumentAdded
 from contracts.ids import UNKNOWN_SOURCE, ids_of_name
 from contracts.spelling import spellings
-from contracts.subjects import PREFIX, of_document, token
+from contracts.subjects import of_document, of_workspace
 from runtime.bus.codec import decode
 from runtime.bus.event_summary import summarize
 from runtime.bus.nats.log import NatsLog
@@ -44,7 +44,7 @@ def subjects_of(workspace: str, document: str | None) -> list[str]:
     added under.
     """
     if document is None:
-        return [f"{PREFIX}.{token(workspace)}.*.*"]
+        return [of_workspace(workspace)]
     return [
         of_document(workspace, name)
         for name in dict.fromkeys((*spellings(document), *ids_of_name(document)))

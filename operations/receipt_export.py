@@ -25,9 +25,6 @@ from runtime.settings import Settings
 from runtime.stores.documents.port import Rows
 from runtime.stores.open import open_documents
 
-ALL_QUESTIONS = f"{subjects.PREFIX}.{subjects.QUESTIONS}.>"
-"""Filter for the events whose chain has the receipts."""
-
 
 class Export(Protocol):
     """What is to be exported."""
@@ -129,7 +126,7 @@ async def chain_part(
         return chain, [places[sequence] for sequence in sequences]
 
     stream = stream_name(partition_at(sequences[0]))
-    pages = chained_pages(jetstream, stream, start.sequence, ALL_QUESTIONS)
+    pages = chained_pages(jetstream, stream, start.sequence, subjects.ALL_QUESTIONS)
     async with aclosing(pages):
         async for page in pages:
             for sequence, chain, leaf in page.leaves:

@@ -15,6 +15,7 @@ from nats.js import JetStreamContext
 from nats.js.api import StreamConfig
 from nats.js.errors import NotFoundError
 
+from contracts import subjects
 from contracts.partitions import first_sequence, number_at, partition_at, partition_in
 from contracts.topology import CONSUMERS
 from operations.backup.bus_state import restore_bus_state
@@ -24,7 +25,7 @@ from operations.backup.verifying import VerifiedBackup
 from runtime.bus import topology
 from runtime.bus.nats.blobs import NatsBlobs
 from runtime.bus.nats.connection import translated
-from runtime.bus.nats.copies import GAP, SequencedWriter, create_empty, read_records
+from runtime.bus.nats.copies import SequencedWriter, create_empty, read_records
 from runtime.bus.nats.log_streams import LogStreams
 from runtime.bus.partitioning import partitions_to_apply
 from runtime.bus.records import Record, leaf
@@ -137,7 +138,7 @@ class Restore:
         async with aclosing(read_records(self.jetstream, stream)) as pages:
             async for page in pages:
                 for record in page:
-                    if record.subject == GAP:
+                    if record.subject == subjects.GAP:
                         continue
                     expected_record = next(expected_records, None)
                     if expected_record is None or leaf(expected_record) != leaf(record):

@@ -115,15 +115,11 @@ async def _plan(
     leaves: dict[int, str] = {}
     question_leaves: dict[int, str] = {}
     blobs: dict[str, BlobRef] = {}
-    filters = [
-        f"{subjects.PREFIX}.{token}.*.*",
-        f"{subjects.PREFIX}.{subjects.QUESTIONS}.{token}.*",
-    ]
-    async for page in log.read(0, filters):
+    async for page in log.read(0, subjects.of_token(token)):
         for message in page:
-            if message.subject.rpartition(".")[2] in staying_types:
+            if subjects.event_type(message.subject) in staying_types:
                 continue
-            is_apart = message.subject.split(".")[2] == subjects.QUESTIONS
+            is_apart = subjects.is_apart(message.subject)
             (question_leaves if is_apart else leaves)[message.sequence] = leaf(record_of(message))
             event = _event(message.data, message.subject)
             if isinstance(event, DocumentAdded):

@@ -85,7 +85,7 @@ def letter_subject(subject: str, headers: Mapping[str, str], data: bytes) -> str
     fields = _fields(headers)
     id = fields.get("document-id") or _derived_id(fields.get("file-name", ""), data)
     token = subject.rpartition(".")[2]
-    return f"{subjects.PREFIX}.{token}.{subjects.token(id)}.DocumentAdded"
+    return subjects.subject_in(token, id, "DocumentAdded")
 
 
 def _fields(headers: Mapping[str, str]) -> dict[str, str]:

@@ -37,7 +37,7 @@ async def partitions_to_apply(jetstream: JetStreamContext, wanted: int | None) -
 async def _require_mapping(jetstream: JetStreamContext, count: int) -> None:
     """Publish where no stream listens yet, and see what becomes of the subject."""
     client = connection_of(jetstream)
-    subject = f"{subjects.PREFIX}.x-mapping.x-mapping.Mapping"
+    subject = subjects.MAPPING_TRIAL
     subscription = await client.subscribe(f"{MAPPED_PREFIX}.>")
     try:
         await client.publish(subject, b"")

@@ -26,9 +26,9 @@ from contracts import subjects
 from contracts.partitions import (
     COUNT_KEY,
     LOG,
-    MAPPED_PREFIX,
     first_sequence,
     is_log,
+    stored_mapping,
     stream_name,
 )
 from contracts.topology import (
@@ -101,16 +101,14 @@ def log_configs(replicas: int = 1, partitions: int = 1) -> Iterator[StreamConfig
     if partitions == 1:
         yield config
         return
-    wildcards = ".".join(f"{{{{wildcard({number})}}}}" for number in (1, 2, 3))
     metadata = {VERSION_KEY: str(PARTITIONED + VERSION), COUNT_KEY: str(partitions)}
     for partition in range(partitions):
-        mapped = f"{MAPPED_PREFIX}.{partition}.*.*.*"
+        mapped, stored = stored_mapping(partition)
         yield config.evolve(
             name=stream_name(partition),
             subjects=[mapped, subjects.probe(partition)],
             first_seq=first_sequence(partition) if partition else None,
-            # Stored as it was published, so whoever reads knows nothing of the mapping.
-            subject_transform=SubjectTransform(src=mapped, dest=f"{subjects.PREFIX}.{wildcards}"),
+            subject_transform=SubjectTransform(src=mapped, dest=stored),
             metadata=None if partition else metadata,
         )
 

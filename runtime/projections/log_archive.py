@@ -111,7 +111,7 @@ async def chained_pages(
             leaves += [
                 (record.sequence, _chain_of(record), leaf(record))
                 for record in page
-                if record.subject.startswith(f"{subjects.PREFIX}.")
+                if subjects.is_event(record.subject)
             ]
             yield ChainedPage(
                 page,
@@ -222,7 +222,7 @@ class StreamArchive:
     async def _copy(self, records: Sequence[Record]) -> None:
         by_chain: dict[str, dict[str, Row]] = {}
         for record in records:
-            if record.subject.startswith(f"{subjects.PREFIX}."):
+            if subjects.is_event(record.subject):
                 _, document, _ = subjects.split(record.subject)
                 row: Row = {"document": document, "line": zlib.compress(line_of(record), 1)}
                 by_chain.setdefault(_chain_of(record), {})[key_of(record.sequence)] = row

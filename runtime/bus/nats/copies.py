@@ -40,9 +40,6 @@ SILENCES = 5
 up.
 """
 
-GAP = f"{subjects.PREFIX}.x-gap.x-gap.Gap"
-"""Subject of the messages that stand for sequences without one until the restore is done."""
-
 
 async def read_records(
     jetstream: JetStreamContext, stream: str, after: int = 0, *, subject: str | None = None
@@ -167,11 +164,11 @@ class SequencedWriter:
         await self._confirm()
         yield self.end
         with translated():
-            await self.jetstream.purge_stream(self.stream, subject=GAP)
+            await self.jetstream.purge_stream(self.stream, subject=subjects.GAP)
 
     async def _skip_to(self, sequence: int) -> None:
         while self.end + 1 < sequence:
-            await self._append(GAP, b"", {})
+            await self._append(subjects.GAP, b"", {})
 
     async def _append(self, subject: str, data: bytes, headers: dict[str, str]) -> None:
         id = headers.get("Nats-Msg-Id", "")

@@ -57,8 +57,7 @@ class EventFilter:
         return [message for message in admitted if message.sequence in sequences]
 
     def _subject_of(self, type_name: str) -> str:
-        about = "*" if self.document is None else subjects.token(self.document)
-        return f"{subjects.PREFIX}.{subjects.token(self.workspace)}.{about}.{type_name}"
+        return subjects.of_type_in(self.workspace, type_name, self.document)
 
 
 @dataclass(frozen=True)
