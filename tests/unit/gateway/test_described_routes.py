@@ -27,8 +27,8 @@ HEADERS = {"X-API-Key": KEY}
 EXPECTED = ["2xx", "3xx", "4xx", "501", "503"]
 """501 says that a deployment does not do something; `calm` looks at every 503."""
 
-ENDLESS = "/events/stream"
-"""A route whose answer has no end, which tests/unit/gateway/test_feeds_api.py is about."""
+ENDLESS = ["/events/stream", "/operations/events/stream"]
+"""Routes whose answers have no end, which tests/unit/gateway/test_feeds_api.py is about."""
 
 OVERLAPPED = [
     "/operations/rebuild/plan",
