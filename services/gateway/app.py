@@ -33,6 +33,7 @@ from services.gateway.compat import lightrag_pipeline, lightrag_web_page, ollama
 from services.gateway.conversations import routes as conversations
 from services.gateway.documents import (
     original_routes,
+    page_routes,
     tag_routes,
     validity_routes,
 )
@@ -189,6 +190,7 @@ def _routes() -> tuple[BaseRoute, ...]:
         validity_routes,
         tag_routes,
         original_routes,
+        page_routes,
         lightrag_pipeline,
         feeds,
         feeds_of_all,

@@ -53,8 +53,8 @@ def forking_parsers(servers: SharedServers) -> Generator[None]:
     start_program = sandbox._start
 
     async def start(arguments: Sequence[str]) -> Any:
-        _, module, parser, *_ = arguments
-        if module != child.__name__ or parser.startswith(child.PLUGIN):
+        module = arguments[1]
+        if module != child.__name__ or arguments[2].startswith(child.PLUGIN):
             return await start_program(arguments)
         described = partial(commands.process_of, __name__)
         host = Path(servers.server("parsers", described)["socket"])

@@ -153,6 +153,13 @@ class Visits:
         body = {"texts": list(texts.values()), "file_sources": list(texts)}
         self.post(workspace, "/documents/texts", body)
 
+    def upload(self, workspace: str, name: str, data: bytes) -> None:
+        """Upload a file over HTTP."""
+        headers = {"X-API-Key": WRITER, "X-Workspace": workspace}
+        files = {"file": (name, data)}
+        url = f"{self.api}/documents/upload"
+        httpx.post(url, files=files, headers=headers, timeout=60).raise_for_status()
+
     def post(self, workspace: str, path: str, body: Mapping[str, Any]) -> None:
         """Post to a route as somebody who may write."""
         headers = {"X-API-Key": WRITER, "X-Workspace": workspace}

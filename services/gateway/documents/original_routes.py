@@ -174,7 +174,7 @@ async def _seen_now(
     deps: DocumentDependencies, workspace: str, id: str, viewer: Viewer | None
 ) -> DocumentAdded | None:
     if not await _is_there(deps, workspace, id, viewer):
-        raise NO_FIGURE
+        raise NotFound(NO_DOCUMENT)
     return (await current_version(deps.log, workspace, id)).event
 
 
@@ -187,7 +187,7 @@ async def _seen_then(
     if viewer is not None:
         history = await deps.visibility.history(workspace, viewer)
         if id not in (await history.at(sequence)).ids:
-            raise NO_FIGURE
+            raise NotFound(NO_DOCUMENT)
     last_event: DocumentAdded | None = None
     async with aclosing(deps.log.history(workspace, id, "DocumentAdded")) as messages:
         async for message in messages:

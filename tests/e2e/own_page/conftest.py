@@ -22,6 +22,7 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Generator[Stack]:
         "LIGHTSTREAM_PRINCIPALS": "user:ann=group:council, user:bo=group:press",
         "TOKEN_SECRET": SECRET,
         "LIGHTSTREAM_API_KEYS": f"reader:{READER}:default:read,writer:{WRITER}:*:write",
+        "KEEP_ORIGINALS": "true",
         "RECEIPTS": "off, receipts=full, story=full",
         "WEBHOOK_ALLOWED_NETWORKS": "127.0.0.0/8",
     }

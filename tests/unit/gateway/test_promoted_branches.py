@@ -32,6 +32,7 @@ ABOUT_DOCUMENTS = {
     "GET /documents/track_status/{track_id}",
     "GET /documents/{document_id:path}/figures/{sha256}",
     "GET /documents/{document_id:path}/original",
+    "GET /documents/{document_id:path}/page",
     "GET /documents/{document_id:path}/validity",
     "GET /operations/erasures",
     "GET /operations/sources",

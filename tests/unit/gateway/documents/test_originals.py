@@ -90,3 +90,48 @@ async def test_who_does_not_see_the_document_does_not_get_its_file(is_deleted: b
         async with keyed(app, key, "w") as api:
             codes.append((await api.get(f"/documents/{id}/original")).status_code)
     assert codes == ([404, 404] if is_deleted else [404, 200])
+
+
+async def test_a_page_is_drawn_with_its_marks_for_who_sees_the_document() -> None:
+    harness = QueryHarness()
+    text = "The tide gauge stands at the long pier."
+    async with client(harness.app(settings=KEEPING)) as api:
+        id = await upload(api, "report.pdf", pdf("first page", text))
+        plain_id = await upload(api, "notes.txt", b"The tide gauge.")
+        await projected(harness)
+        path = f"/documents/{id}/page"
+        start = len("first page\n\n")
+        marked_page = await api.get(path, params={"marks": f"{start}-{start + len(text)}"})
+        first_page = await api.get(path, params={"number": 1, "marks": f"{start}-{start + 9}"})
+        statuses = [
+            (await api.get(f"/documents/{document}/page", params=query)).status_code
+            for document, query in (
+                (id, {"number": "3"}),
+                (id, {"marks": "9"}),
+                (plain_id, {}),
+                ("nothing", {}),
+            )
+        ]
+    assert marked_page.headers["content-type"] == "image/webp"
+    assert "sandbox" in marked_page.headers["content-security-policy"]
+    assert 0.1 < float(marked_page.headers["lightstream-mark"]) < 0.2
+    assert [page_of(answer) for answer in (marked_page, first_page)] == [("2", "2"), ("1", "2")]
+    assert "lightstream-mark" not in first_page.headers
+    assert statuses == [422, 422, 404, 404]
+
+
+def page_of(answer: httpx.Response) -> tuple[str, str]:
+    assert answer.status_code == 200, answer.text
+    return answer.headers["lightstream-page"], answer.headers["lightstream-pages"]
+
+
+async def test_pages_are_of_the_version_that_is_asked_for() -> None:
+    harness = QueryHarness()
+    async with client(harness.app(settings=KEEPING)) as api:
+        id = await upload(api, "report.pdf", pdf("one", "two", "three"))
+        sequence = harness.log.messages[-1].sequence
+        await upload(api, "report.pdf", pdf("one"), "?replace=true")
+        await projected(harness)
+        then = await api.get(f"/documents/{id}/page", params={"as_of": sequence})
+        now = await api.get(f"/documents/{id}/page")
+    assert [page_of(answer)[1] for answer in (then, now)] == ["3", "1"]

@@ -8,7 +8,7 @@ import { isMarkdown, type Part, Prose } from "../../ui/Prose";
 import { type FigureOf, Figures } from "../document/Figures";
 import { OriginalOf } from "../document/Original";
 import type { Citation } from "./AnswerText";
-import { citedOffset, citedParts, pageAt, type Range, toAddress } from "./sentences";
+import { citedOffset, citedParts, inText, pageAt, type Range, toAddress } from "./sentences";
 import type { Reference } from "./stream";
 
 /** Figures that are shown beside an answer. */
@@ -58,7 +58,7 @@ function Passages({ reference, claim, asOf }: { reference: Reference; claim: str
               >
                 {texts.ask.inDocument}
               </Link>
-              {page !== null && <OriginalOf id={place.document_id} page={page} character={place.start === null ? null : place.start + offset} />}
+              {page !== null && <OriginalOf id={place.document_id} place={{ ...(mark ? { marks: inText({ ...place, content: passages?.[index] ?? "" }, cited[index] ?? []) } : { number: page }), asOf }} />}
             </header>
             <div className="passage">
               <Prose text={passages?.[index] ?? ""} parts={parts[index] ?? []} isPlain={!isMarkdown(reference.file_path)} />

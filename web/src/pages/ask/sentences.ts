@@ -76,6 +76,12 @@ export function fromAddress(text: string): Range[] {
 /** Where in a passage its first cited sentence begins, in characters as people count them. */
 export const citedOffset = (passage: string, ranges: readonly Range[]) => [...passage.slice(0, ranges[0]?.start ?? 0)].length;
 
+/** Parts of a passage as parts of the document's text, in characters as people count them, for an address. */
+export function inText({ content, start }: { content: string; start: number | null }, parts: readonly Range[]): string {
+  const characters = (index: number) => (start ?? 0) + [...content.slice(0, index)].length;
+  return toAddress(parts.map((part) => ({ start: characters(part.start), end: characters(part.end) })));
+}
+
 interface Pages {
   page: number | null;
   page_breaks?: readonly number[];

@@ -7,7 +7,7 @@ import { useTexts } from "../../texts";
 import { Button } from "../../ui/controls";
 import { Failure, Loading, Notice } from "../../ui/notices";
 import { isMarkdown, type Part, Prose } from "../../ui/Prose";
-import { fromAddress, type Range } from "../ask/sentences";
+import { fromAddress, inText, type Range } from "../ask/sentences";
 import type { Document } from "../documents/useDocuments";
 import { DescribeFigures } from "./DescribeFigures";
 import { Figures } from "./Figures";
@@ -52,7 +52,7 @@ function ChunkView({ document, chunk, before, isCited, marks, isPlain }: ChunkVi
         {chunk.page !== null && <span>{texts.document.pageNumber(chunk.page)}</span>}
         <span>{texts.document.tokens(chunk.tokens)}</span>
         {isCited && <span className="badge processed">{texts.document.cited}</span>}
-        {chunk.page !== null && <OriginalButton document={document} page={chunk.page} className="small" />}
+        {chunk.page !== null && <OriginalButton document={document} place={isCited && marks.length > 0 ? { marks: inText(chunk, marks) } : { number: chunk.page }} className="small" />}
         <Link className="button quiet bare small" to={`/${workspace}/receipts?passage=${encodeURIComponent(chunk.id)}`} title={texts.receipts.rested} aria-label={texts.receipts.rested}>
           <ReceiptText size={14} aria-hidden />
         </Link>

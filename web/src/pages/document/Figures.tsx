@@ -1,8 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
-import { useEffect, useMemo, useState } from "react";
-import { request, type Schemas, useWorkspace } from "../../api/client";
+import { useState } from "react";
+import { type Schemas, useWorkspace } from "../../api/client";
 import { useTexts } from "../../texts";
 import { Dialog } from "../../ui/dialogs";
+import { useAddressOf } from "../../ui/pictures";
+import { nowOrThen } from "./earlier";
 
 type Figure = Schemas["FigureRef"];
 
@@ -13,7 +15,7 @@ const NUMBERED = /^(fig|abb|图|圖|図|рис)\S*\s*\d/i;
 export interface FigureOf {
   document: string;
   figure: Figure;
-  /** Where in the log the answer stands that shows it: the document may have a newer version since. */
+  /** The position of the answer that shows it: the document may have a newer version since. */
   asOf?: number | undefined;
 }
 
@@ -22,21 +24,11 @@ function usePicture({ document, figure, asOf }: FigureOf): { address: string | u
   const workspace = useWorkspace();
   const bytes = useQuery({
     queryKey: [workspace, "figure", document, figure.sha256],
-    queryFn: async () => {
-      const path = `/documents/${encodeURIComponent(document)}/figures/${figure.sha256}`;
-      try {
-        return await (await request(path, workspace)).blob();
-      } catch (error) {
-        if (!asOf) throw error;
-        return (await request(`${path}?as_of=${asOf}`, workspace)).blob();
-      }
-    },
+    queryFn: async () => (await nowOrThen(`/documents/${encodeURIComponent(document)}/figures/${figure.sha256}`, {}, workspace, asOf)).blob(),
     staleTime: Infinity,
     retry: false,
   });
-  const address = useMemo(() => (bytes.data ? URL.createObjectURL(bytes.data) : undefined), [bytes.data]);
-  useEffect(() => () => (address ? URL.revokeObjectURL(address) : undefined), [address]);
-  return { address, isMissing: bytes.isError };
+  return { address: useAddressOf(bytes.data), isMissing: bytes.isError };
 }
 
 function FigureView({ of, isDescribed }: { of: FigureOf; isDescribed: boolean }) {

@@ -1,77 +1,59 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
-import { FileDown } from "lucide-react";
+import { FileDown, FileSearch } from "lucide-react";
+import { useState } from "react";
 import { data, request, useApi, useWorkspace } from "../../api/client";
 import { useTexts } from "../../texts";
 import { Button } from "../../ui/controls";
 import { Failure } from "../../ui/notices";
 import type { Document } from "../documents/useDocuments";
+import { PageDialog, type PagePlace } from "./PageDialog";
 
-const PDF = "application/pdf";
-/** Milliseconds for which a file that was fetched is kept for the tab or the folder it goes to. */
+/** Milliseconds for which a file that was fetched is kept for the folder it goes to. */
 const KEPT = 60_000;
 
-const isPdf = ({ metadata }: Document) => metadata.media_type === PDF;
+const isPdf = ({ metadata }: Document) => metadata.media_type === "application/pdf";
 
-/** A PDF goes to the tab at its page; any other file, which a browser might run, to the folder of downloads. */
-function show(file: Blob, document: Document, tab: Window | null, page: number | null) {
-  const address = URL.createObjectURL(new Blob([file], { type: tab ? PDF : "application/octet-stream" }));
+function download(file: Blob, name: string) {
+  const address = URL.createObjectURL(new Blob([file], { type: "application/octet-stream" }));
   setTimeout(() => URL.revokeObjectURL(address), KEPT);
-  if (tab) {
-    tab.location.href = page === null ? address : `${address}#page=${page}`;
-    return;
-  }
   const link = window.document.createElement("a");
   link.href = address;
-  link.download = String(document.metadata.file_name ?? document.file_path);
+  link.download = name;
   link.click();
 }
 
-type OriginalButtonProps = {
-  document: Document;
-  /** The page on which its passage begins. */
-  page?: number | null;
-  /** The character of the text that is looked for: its page is asked for, which may be a later one. */
-  character?: number | null;
-  className?: string;
-};
+type OriginalButtonProps = { document: Document; place?: PagePlace; className?: string };
 
-/** Opens the file that a document was read from, a PDF at a page; nothing where it is not kept. */
-export function OriginalButton({ document, page = null, character = null, className = "" }: OriginalButtonProps) {
+/** Shows a page of the PDF that a document was read from, and has any other file downloaded; nothing where it is not kept. */
+export function OriginalButton({ document, place = { number: 1 }, className = "" }: OriginalButtonProps) {
   const texts = useTexts().document;
   const workspace = useWorkspace();
-  const opening = useMutation({
-    mutationFn: async (tab: Window | null) => {
-      try {
-        const place = character === null ? "" : `?character=${character}`;
-        const answer = await request(`/documents/${encodeURIComponent(document.id)}/original${place}`, workspace);
-        const found = Number(answer.headers.get("Lightstream-Page"));
-        show(await answer.blob(), document, tab, found || page);
-      } catch (error) {
-        tab?.close();
-        throw error;
-      }
-    },
+  const [isOpen, setOpen] = useState(false);
+  const name = String(document.metadata.file_name ?? document.file_path);
+  const fetching = useMutation({
+    mutationFn: async () => download(await (await request(`/documents/${encodeURIComponent(document.id)}/original`, workspace)).blob(), name),
   });
   if (!document.original_size) return null;
-  // Opened at once: a browser lets no page open a tab later than the press of a button.
-  const press = () => opening.mutate(isPdf(document) ? window.open("about:blank") : null);
+  const hasPages = isPdf(document);
+  const press = () => (hasPages ? setOpen(true) : fetching.mutate());
   return (
     <>
-      <Button look="quiet" icon={FileDown} className={className} isDisabled={opening.isPending} onPress={press}>
-        {page !== null && character === null && isPdf(document) ? texts.originalAt(page) : texts.original}
+      <Button look="quiet" icon={hasPages ? FileSearch : FileDown} className={className} isDisabled={fetching.isPending} onPress={press}>
+        {hasPages ? texts.originalPage : texts.original}
       </Button>
-      {opening.error && <Failure error={opening.error} />}
+      {fetching.error && <Failure error={fetching.error} />}
+      <PageDialog title={name} id={document.id} place={place} isOpen={isOpen} onClose={() => setOpen(false)} onDownload={() => fetching.mutate()} />
     </>
   );
 }
 
 /** The same for a document of which only the id is known, as of a passage that is cited. */
-export function OriginalOf({ id, page, character }: { id: string; page: number | null; character: number | null }) {
+export function OriginalOf({ id, place }: { id: string; place: PagePlace }) {
   const api = useApi();
   const found = useQuery({
     queryKey: [useWorkspace(), "document", id],
     queryFn: async () => data(await api.GET("/documents/by_id", { params: { query: { doc_id: id } } })),
     retry: false,
   });
-  return found.data ? <OriginalButton document={found.data} page={page} character={character} className="small" /> : null;
+  return found.data ? <OriginalButton document={found.data} place={place} className="small" /> : null;
 }
