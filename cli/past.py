@@ -27,7 +27,7 @@ from runtime.errors import InvalidInput
 
 if TYPE_CHECKING:
     from lightstream_rag.client import AsyncLightstream
-    from lightstream_rag.past import Difference, EntityEvent, Undoing
+    from lightstream_rag.past import Difference, EntityEvent, UndoneEvents
 
 # `--help` answers at once: the client is loaded by the command that needs it.
 
@@ -183,9 +183,10 @@ def undo(
         if since:
             _undo_since(since, yes, reason, data, as_json, workspace)
             return
-        undoings = call_query_service(
-            data, workspace, partial(_undo_each, sequences or (), reason, yes)
+        answer = call_query_service(
+            data, workspace, partial(_undo_events, sequences or (), reason, yes)
         )
+        undoings = answer.undone
         if as_json:
             answers = [undoing.model_dump() for undoing in undoings]
             print_json(answers[0] if len(answers) == 1 else answers)
@@ -197,14 +198,16 @@ def undo(
             note(f"nothing is published without --yes, and with it a {' and a '.join(event_types)}")
 
 
-async def _undo_each(
+async def _undo_events(
     sequences: Sequence[int], reason: str, yes: bool, client: "AsyncLightstream"
-) -> "list[Undoing]":
-    """Undo them in this order. What cannot be undone is found before the first is."""
-    plans = [await client.undo(sequence, dry_run=True) for sequence in sequences]
-    if not yes:
-        return plans
-    return [await client.undo(sequence, reason=reason) for sequence in sequences]
+) -> "UndoneEvents":
+    """Undo them as one act. Where one of them cannot be undone none is; raises InvalidInput with
+    the reasons.
+    """
+    plan = await client.undo_events(sequences, dry_run=True)
+    if plan.left:
+        raise InvalidInput("; ".join(event.reason for event in plan.left))
+    return await client.undo_events(sequences, reason=reason) if yes else plan
 
 
 def _undo_since(

@@ -1,5 +1,6 @@
 """Methods that look at the past of a workspace, and that take back what was done."""
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from lightstream_rag.flows import Call, Flow, get, json_body, parse_as, request
@@ -95,13 +96,18 @@ class EventLeft(ResponseModel):
     reason: str
 
 
-class CommonUndoing(ResponseModel):
-    """What takes back everything behind the sequence `since`, newest first, and what stays."""
+class UndoneEvents(ResponseModel):
+    """What takes several events back, newest first, and which of them stay."""
 
-    since: int
     published: bool
     undone: list[Undoing]
     left: list[EventLeft]
+
+
+class CommonUndoing(UndoneEvents):
+    """The same of everything behind the sequence `since`."""
+
+    since: int
 
 
 def diff(
@@ -134,6 +140,22 @@ def undo(sequence: int, *, reason: str = "", dry_run: bool = False) -> Flow[Undo
     """
     body = json_body(sequence=sequence, reason=reason, dry_run=dry_run)
     return request(Call("POST", "/operations/undo", parse_as(Undoing), body))
+
+
+def undo_events(
+    sequences: Sequence[int] = (),
+    *,
+    documents: Sequence[str] = (),
+    reason: str = "",
+    dry_run: bool = False,
+) -> Flow[UndoneEvents]:
+    """Take back the events at these sequences of the log, and the last deletions of the documents
+    of these ids, as one act. At most 1,000 of each; `left` lists what cannot be taken back.
+    """
+    body = json_body(
+        sequences=list(sequences), documents=list(documents), reason=reason, dry_run=dry_run
+    )
+    return request(Call("POST", "/operations/undo_events", parse_as(UndoneEvents), body))
 
 
 def undo_since(since: str, *, reason: str = "", dry_run: bool = False) -> Flow[CommonUndoing]:

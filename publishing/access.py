@@ -1,8 +1,10 @@
 """Who may see a document, as events: what was said of it, and a change."""
 
+import asyncio
 from collections.abc import Iterable
 from contextlib import aclosing
 from datetime import UTC, datetime
+from itertools import chain
 from typing import NamedTuple
 
 from contracts.access import Access, narrowed
@@ -19,6 +21,8 @@ from runtime.bus.lineage import command_lineage
 from runtime.bus.port import Log
 from runtime.errors import ServiceError
 
+MovingEvent = DocumentAdded | AccessChanged | DocumentDeleted | DocumentErased
+
 
 class AccessStatement(NamedTuple):
     """An event that matters to who may see a document. `at`: microseconds since 1970."""
@@ -26,7 +30,7 @@ class AccessStatement(NamedTuple):
     sequence: int
     at: int
     actor: str
-    event: DocumentAdded | AccessChanged | DocumentDeleted | DocumentErased
+    event: MovingEvent
 
 
 class AccessState(NamedTuple):
@@ -61,19 +65,33 @@ async def access_statements(log: Log, workspace: str, id: str) -> list[AccessSta
     """Return what matters to who may see the document, in the order of the log. What cannot be read
     is left out. Raises `Unavailable`.
     """
-    statements: list[AccessStatement] = []
-    for kind in MOVING:
-        async with aclosing(log.history(workspace, id, kind.type_name())) as messages:
-            async for message in messages:
-                try:
-                    envelope = decode(message.data, message.subject, message.headers)
-                except ServiceError:
-                    continue
-                if isinstance(envelope.data, kind):
-                    at = microseconds(envelope.time or message.published_at)
-                    actor = envelope.actor or ""
-                    statements.append(AccessStatement(message.sequence, at, actor, envelope.data))
+
+    async def of_kind(kind: type[MovingEvent]) -> list[AccessStatement]:
+        # Most documents have events of one kind or two: to ask for the newest one is cheaper than
+        # to read a history in which nothing is.
+        if await log.newest(workspace, id, kind.type_name()) is None:
+            return []
+        return await _statements_of_kind(log, workspace, id, kind)
+
+    statements = chain.from_iterable(await asyncio.gather(*map(of_kind, MOVING)))
     return sorted(statements, key=lambda statement: statement.sequence)
+
+
+async def _statements_of_kind(
+    log: Log, workspace: str, id: str, kind: type[MovingEvent]
+) -> list[AccessStatement]:
+    statements: list[AccessStatement] = []
+    async with aclosing(log.history(workspace, id, kind.type_name())) as messages:
+        async for message in messages:
+            try:
+                envelope = decode(message.data, message.subject, message.headers)
+            except ServiceError:
+                continue
+            if isinstance(envelope.data, kind):
+                at = microseconds(envelope.time or message.published_at)
+                actor = envelope.actor or ""
+                statements.append(AccessStatement(message.sequence, at, actor, envelope.data))
+    return statements
 
 
 def access_state(statements: Iterable[AccessStatement]) -> AccessState:

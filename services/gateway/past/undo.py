@@ -2,6 +2,7 @@
 the event that compensates it.
 """
 
+import asyncio
 from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
@@ -61,21 +62,30 @@ class Undo:
         taken back, Conflict for one that was taken back already or that something newer has
         replaced.
         """
-        match await self._event_at(sequence):
+        event = await self.event_at(sequence)
+        edits: Sequence[Edit] = ()
+        if isinstance(event, GraphEdited):
+            edits = await logged_edits(self.log, self.workspace, sequence - 1)
+        return await self.plan_of(sequence, event, edits)
+
+    async def plan_of(self, sequence: int, event: Event, edits: Sequence[Edit]) -> Undoing:
+        """Return what `plan` does of an event that was read; `edits` are all of the graph from that
+        sequence on.
+        """
+        match event:
             case GraphEdited():
-                edits = await logged_edits(self.log, self.workspace, sequence - 1)
                 return self.plan_edit(edits[0], edits)
-            case DocumentDeleted() as event:
-                return await self._restored(sequence, event.document_id, was_deleted=True)
-            case DocumentAdded() as event:
-                return await self._restored(sequence, event.document_id, was_deleted=False)
-            case SupersessionStated() as event:
+            case DocumentDeleted():
+                return await self._undeleted(sequence, event.document_id)
+            case DocumentAdded():
+                return await self._with_text_before(sequence, event.document_id)
+            case SupersessionStated():
                 return await self._restated(sequence, event.document_id)
-            case AccessChanged() | TagsChanged() as event:
+            case AccessChanged() | TagsChanged():
                 raise BadRequest(
                     f"what was said of {event.document_id!r} is not undone: say what holds now"
                 )
-            case event:
+            case _:
                 raise BadRequest(
                     f"a {event.type_name()} cannot be undone: it is not what a person did"
                 )
@@ -121,7 +131,10 @@ class Undo:
         assert isinstance(event, DocumentAdded)
         return event
 
-    async def _event_at(self, sequence: int) -> Event:
+    async def event_at(self, sequence: int) -> Event:
+        """Return the event of the workspace there. Raises NotFound, and BadRequest where it cannot
+        be read.
+        """
         message = await self.log.following(sequence - 1, subjects.of_workspace(self.workspace))
         if message is None or message.sequence != sequence:
             raise NotFound(f"workspace {self.workspace!r} has no event at sequence {sequence}")
@@ -153,37 +166,32 @@ class Undo:
         )
         return Undoing(sequence, "GraphEdited", f"undo: {summary}", compensating)
 
-    async def _restored(self, sequence: int, id: str, *, was_deleted: bool) -> Undoing:
-        additions = await self._history(id, "DocumentAdded")
-        newer_sequence = next(
-            (message.sequence for message in additions if message.sequence > sequence), None
+    async def _undeleted(self, sequence: int, id: str) -> Undoing:
+        """Return the newest text of a document that nothing has happened to since its deletion at a
+        sequence. Two reads, however often it was added: many documents are deleted at once.
+        """
+        addition, deletion = await asyncio.gather(
+            self.log.newest(self.workspace, id, "DocumentAdded"),
+            self.log.newest(self.workspace, id, "DocumentDeleted"),
         )
+        if any(message and message.sequence > sequence for message in (addition, deletion)):
+            raise _changed_since(sequence, id, "deleted")
+        if addition is None:
+            raise NotFound(f"the log has no text of document {id!r} from before its deletion")
+        return _restored(sequence, addition, "DocumentDeleted")
+
+    async def _with_text_before(self, sequence: int, id: str) -> Undoing:
+        """Return the text that a document had before the one that it was given at a sequence."""
+        additions = await self._history(id, "DocumentAdded")
         deletions = [message.sequence for message in await self._history(id, "DocumentDeleted")]
-        if newer_sequence or any(place > sequence for place in deletions):
-            change = "deleted" if was_deleted else "added"
-            raise Conflict(
-                f"document {id!r} was {change} at {sequence}, and added or deleted again since"
-            )
+        if any(place > sequence for place in (additions[-1].sequence, *deletions)):
+            raise _changed_since(sequence, id, "added")
         before = [message for message in additions if message.sequence < sequence]
-        last_deletion = max((place for place in deletions if place < sequence), default=0)
-        if not before or (not was_deleted and before[-1].sequence < last_deletion):
-            if was_deleted:
-                raise NotFound(f"the log has no text of document {id!r} from before its deletion")
+        if not before or before[-1].sequence < max(deletions, default=0):
             raise BadRequest(
                 f"document {id!r} had no text before {sequence}: to take it back, delete it"
             )
-        event = decoded_event(before[-1])
-        assert isinstance(event, DocumentAdded)
-        change = "deletion" if was_deleted else "new text"
-        return Undoing(
-            sequence,
-            "DocumentDeleted" if was_deleted else "DocumentAdded",
-            (
-                f"undo the {change} of {event.file_path} ({id}): its text of sequence "
-                f"{before[-1].sequence} is added again"
-            ),
-            event,
-        )
+        return _restored(sequence, before[-1], "DocumentAdded")
 
     async def _restated(self, sequence: int, id: str) -> Undoing:
         """Return the statement of validity before the one at a sequence; without any, that what the
@@ -226,3 +234,19 @@ class Undo:
     async def _history(self, about: str | None, event_type: str, after: int = 0) -> list[Message]:
         async with aclosing(self.log.history(self.workspace, about, event_type, after)) as messages:
             return [message async for message in messages]
+
+
+def _changed_since(sequence: int, id: str, change: str) -> Conflict:
+    return Conflict(f"document {id!r} was {change} at {sequence}, and added or deleted again since")
+
+
+def _restored(sequence: int, addition: Message, type_name: str) -> Undoing:
+    """Return what takes back the event of that type at a sequence: what was added before, again."""
+    event = decoded_event(addition)
+    assert isinstance(event, DocumentAdded)
+    change = "deletion" if type_name == "DocumentDeleted" else "new text"
+    description = (
+        f"undo the {change} of {event.file_path} ({event.document_id}): its text of sequence "
+        f"{addition.sequence} is added again"
+    )
+    return Undoing(sequence, type_name, description, event)

@@ -3,7 +3,7 @@
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Request
-from pydantic import AfterValidator, BaseModel, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from contracts.text import sanitize
 from runtime.bus.points import FORM, MAX_SEQUENCE
@@ -14,7 +14,8 @@ from services.gateway.caller_places import CallerPlaces
 from services.gateway.past.dependencies import PastDeps
 from services.gateway.past.points import sequence_of
 from services.gateway.past.undo import Undo, Undoing
-from services.gateway.past.undo_since import apply_since, plan_since
+from services.gateway.past.undo_events import CommonUndoing, plan_events
+from services.gateway.past.undo_since import plan_since
 from services.gateway.places import Places
 from services.gateway.reference.responses import error_responses
 from services.gateway.strict_model import StrictModel
@@ -22,6 +23,9 @@ from services.gateway.workspaces import Workspace
 from services.query.errors import BadRequest, Conflict
 
 router = APIRouter()
+
+MAX_UNDONE = 1000
+"""Events, and documents, of one request."""
 
 UndoReason = Annotated[str, AfterValidator(sanitize), Field(max_length=2000)]
 
@@ -75,6 +79,25 @@ class UndoSinceRequest(StrictModel):
     dry_run: bool = False
 
 
+class UndoEventsRequest(StrictModel):
+    """Which events are to be taken back: those at `sequences`, and the last deletions of
+    `documents`, at least one of them. `dry_run`: only say what would be published.
+    """
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"sequences": [17, 18], "reason": "a bad afternoon"}]}
+    )
+
+    sequences: Annotated[
+        list[Annotated[int, Field(ge=1, le=MAX_SEQUENCE)]], Field(max_length=MAX_UNDONE)
+    ] = Field(default=[], description="of events in the log")
+    documents: Annotated[
+        list[Annotated[str, Field(min_length=1, max_length=512)]], Field(max_length=MAX_UNDONE)
+    ] = Field(default=[], description="ids of documents that were deleted")
+    reason: UndoReason = Field(default="", description="kept with the undoing of each edit")
+    dry_run: bool = False
+
+
 class EventLeft(BaseModel):
     """An event that is not taken back, and why."""
 
@@ -83,13 +106,18 @@ class EventLeft(BaseModel):
     reason: str
 
 
-class UndoSinceResponse(BaseModel):
+class UndoEventsResponse(BaseModel):
     """What takes the events back, newest first, and which of them stay."""
 
-    since: int
     published: bool
     undone: list[UndoResponse]
     left: list[EventLeft]
+
+
+class UndoSinceResponse(UndoEventsResponse):
+    """The same of everything behind the sequence `since`."""
+
+    since: int
 
 
 @router.post("/undo", operation_id="undo", responses=error_responses(404, 409))
@@ -126,21 +154,60 @@ async def undo_since(
     principal: Principal = request.state.principal
     work = Undo(deps.log, workspace, principal.name, body.reason)
     since = await sequence_of(deps.past, workspace, body.since, places)
-    undoing = await (plan_since(work, since) if body.dry_run else apply_since(work, since))
-    undone = [UndoResponse.of(plan) for plan in undoing.undoings]
+    plan = await plan_since(work, since)
+    undoing = plan if body.dry_run else await plan.publish(work)
     return UndoSinceResponse(
-        since=places.shown(undoing.since),
+        since=places.shown(since),
         published=not body.dry_run,
-        undone=[_shown(answer, places) for answer in undone],
-        left=[
-            EventLeft(
-                sequence=places.shown(remainder.sequence),
-                type=remainder.type,
-                reason=places.shown_in_sentence(remainder.reason),
-            )
-            for remainder in undoing.remainders
-        ],
+        undone=_undone(undoing, places),
+        left=_left(undoing, places),
     )
+
+
+@router.post("/undo_events", operation_id="undo_events")
+async def undo_events(
+    body: UndoEventsRequest,
+    deps: PastDeps,
+    workspace: Workspace,
+    request: Request,
+    places: CallerPlaces,
+) -> UndoEventsResponse:
+    """Take back several events as one act: edits, deletions, new texts and statements of validity.
+
+    What cannot be taken back stays, and is listed with the reason; the others are taken back.
+    """
+    if not body.sequences and not body.documents:
+        raise BadRequest("name what to undo: sequences, or documents that were deleted")
+    note_details(
+        request,
+        sequences=body.sequences,
+        documents=body.documents,
+        reason=body.reason,
+        dry_run=body.dry_run,
+    )
+    principal: Principal = request.state.principal
+    work = Undo(deps.log, workspace, principal.name, body.reason)
+    sequences = [places.sequence(sequence) for sequence in body.sequences]
+    plan = await plan_events(work, sequences, body.documents)
+    undoing = plan if body.dry_run else await plan.publish(work)
+    return UndoEventsResponse(
+        published=not body.dry_run, undone=_undone(undoing, places), left=_left(undoing, places)
+    )
+
+
+def _undone(undoing: CommonUndoing, places: Places) -> list[UndoResponse]:
+    return [_shown(UndoResponse.of(plan), places) for plan in undoing.undoings]
+
+
+def _left(undoing: CommonUndoing, places: Places) -> list[EventLeft]:
+    return [
+        EventLeft(
+            sequence=places.shown(remainder.sequence),
+            type=remainder.type,
+            reason=places.shown_in_sentence(remainder.reason),
+        )
+        for remainder in undoing.remainders
+    ]
 
 
 def _shown(answer: UndoResponse, places: Places) -> UndoResponse:

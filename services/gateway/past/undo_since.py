@@ -12,34 +12,14 @@ from runtime.concurrency.bounded_gathering import gather_bounded
 from runtime.errors import ServiceError
 from services.gateway.past.logged_edits import logged_edits
 from services.gateway.past.undo import JOINING, Undo, Undoing
+from services.gateway.past.undo_events import PARALLEL_EVENTS, CommonUndoing, Remainder
 from services.query.errors import BadRequest, Conflict, TooLarge
 
 MAX_EVENTS = 5000
 """Events of one type that one act looks at."""
 
-PARALLEL_EVENTS = 16
-"""Events that are planned or published at the same time."""
-
 Alias = tuple[str, str | None]
 """Another name, and the entity that it means."""
-
-
-@dataclass(frozen=True)
-class Remainder:
-    """An event behind the place that is not taken back, and why."""
-
-    sequence: int
-    type: str
-    reason: str
-
-
-@dataclass(frozen=True)
-class CommonUndoing:
-    """What takes back everything behind the sequence `since`, newest first, and what stays."""
-
-    since: int
-    undoings: tuple[Undoing, ...]
-    remainders: tuple[Remainder, ...]
 
 
 @dataclass(frozen=True)
@@ -69,22 +49,7 @@ async def plan_since(undo: Undo, since: int) -> CommonUndoing:
         *_planned_edits(undo, since, await logged_edits(undo.log, undo.workspace)),
         *await gather_bounded(plan_document, changes, at_once=PARALLEL_EVENTS),
     ]
-    plans.sort(key=lambda plan: plan.sequence if plan else 0, reverse=True)
-    return CommonUndoing(
-        since,
-        tuple(plan for plan in plans if isinstance(plan, Undoing)),
-        tuple(plan for plan in plans if isinstance(plan, Remainder)),
-    )
-
-
-async def apply_since(undo: Undo, since: int) -> CommonUndoing:
-    """Publish what `plan_since` returns, and return it with positions.
-
-    Raises what it raises; after an outage in between, a repetition publishes what is missing.
-    """
-    plan = await plan_since(undo, since)
-    undoings = await gather_bounded(undo.publish, plan.undoings, at_once=PARALLEL_EVENTS)
-    return CommonUndoing(since, tuple(undoings), plan.remainders)
+    return CommonUndoing.of(plans)
 
 
 def _planned_edits(

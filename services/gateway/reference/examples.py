@@ -299,6 +299,27 @@ EXAMPLES: dict[str, Any] = {
         "event_type": "GraphEdited",
         "event": {"operation": "undo_edit", "names": ["Ada Marlow"], "undoes": 17},
     },
+    "POST /operations/undo_events": {
+        "published": True,
+        "undone": [
+            {
+                "sequence": 17,
+                "type": "GraphEdited",
+                "description": "undo: delete entity 'Ada Marlow'",
+                "published": True,
+                "position": 1767225600000000,
+                "event_type": "GraphEdited",
+                "event": {"operation": "undo_edit", "names": ["Ada Marlow"], "undoes": 17},
+            }
+        ],
+        "left": [
+            {
+                "sequence": 18,
+                "type": "GraphEdited",
+                "reason": "sequence 18 (delete entity 'Ada') is undone already, by 19",
+            }
+        ],
+    },
     "POST /operations/undo_since": {
         "since": 16,
         "published": True,

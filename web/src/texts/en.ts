@@ -143,6 +143,7 @@ export const en = {
     binEmpty: "The bin is empty",
     deletedAt: (moment: string) => `deleted ${moment}`,
     addAgainOf: (name: string) => `Add again: ${name}`,
+    addingAgain: (n: number) => (n === 1 ? "Adding it again…" : `Adding ${n} documents again…`),
     addAllAgain: (n: number) => `Add all ${n.toLocaleString("en")} again`,
     erase: "Erase…",
     eraseTitle: (n: number) => `Erase ${count(n, "document", "documents")} for good?`,

@@ -124,6 +124,7 @@ export const zh: Texts = {
     binEmpty: "回收站是空的",
     deletedAt: (moment) => `删除于 ${moment}`,
     addAgainOf: (name) => `重新添加 ${name}`,
+    addingAgain: (n) => `正在重新添加 ${n} 个文档…`,
     addAllAgain: (n) => `重新添加全部 ${n.toLocaleString("zh")} 个`,
     erase: "彻底抹除…",
     eraseTitle: (n) => `彻底抹除 ${n} 个文档？`,

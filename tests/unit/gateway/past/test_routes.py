@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest_asyncio
 
-from contracts.events import GraphEdited
+from contracts.events import DocumentDeleted, GraphEdited
 from services.gateway.auth.permissions import required_right
 from tests.support.events import added, chunked, document, entity, extracted, relation, sealed
 from tests.support.querying import QueryHarness
@@ -170,9 +170,25 @@ async def test_everything_behind_a_place_is_undone_by_one_request(
     assert soon.status_code == 400
 
 
+async def test_several_events_are_undone_by_one_request(
+    harness: QueryHarness, api: httpx.AsyncClient
+) -> None:
+    await harness.log.publish(sealed(DocumentDeleted(document_id="two"), id="event-7"))
+    body = {"sequences": [4, 1], "documents": ["two"], "reason": "a bad afternoon"}
+    plan = (await api.post("/operations/undo_events", json={**body, "dry_run": True})).json()
+    assert (plan["published"], len(harness.log.messages)) == (False, 8)
+    answer = (await api.post("/operations/undo_events", json=body)).json()
+    assert [undone["sequence"] for undone in answer["undone"]] == [8, 4]
+    assert [left["sequence"] for left in answer["left"]] == [1]
+    assert len(harness.log.messages) == 10
+    for nothing in ({}, {"sequences": [0]}, {"documents": [""]}):
+        assert (await api.post("/operations/undo_events", json=nothing)).status_code in (400, 422)
+
+
 def test_undoing_needs_the_right_to_write_and_looking_does_not() -> None:
     assert required_right("POST", "/operations/undo") == "write"
     assert required_right("POST", "/operations/undo_since") == "write"
+    assert required_right("POST", "/operations/undo_events") == "write"
     assert {
         required_right("GET", path) for path in ("/operations/diff", "/graph/entity/history")
     } == {"read"}

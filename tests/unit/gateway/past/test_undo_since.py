@@ -7,7 +7,8 @@ from runtime.bus.codec import decode
 from runtime.bus.memory import MemoryLog
 from services.gateway.past import undo_since
 from services.gateway.past.undo import Undo
-from services.gateway.past.undo_since import apply_since, plan_since
+from services.gateway.past.undo_events import CommonUndoing
+from services.gateway.past.undo_since import plan_since
 from services.query.errors import TooLarge
 from tests.support.events import added, sealed
 
@@ -34,6 +35,11 @@ class Desk:
             for message in self.log.messages
             if message.sequence > sequence
         ]
+
+
+async def apply_since(undo: Undo, since: int) -> CommonUndoing:
+    """Take back everything behind a sequence, as the route does."""
+    return await (await plan_since(undo, since)).publish(undo)
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ import { useTexts } from "../../texts";
 import { Button } from "../../ui/controls";
 import { useFormat } from "../../ui/format";
 import { Empty, Failure, Loading } from "../../ui/notices";
+import { addAgain } from "./addAgain";
 import { useChange } from "./useDocuments";
 
 const PER_PAGE = 50;
@@ -28,17 +29,13 @@ async function deletionOf(api: Api, id: string): Promise<Deletion | null> {
   return event?.type === "DocumentDeleted" && added ? { id, name: nameIn(added), event } : null;
 }
 
-const addAgain = async (api: Api, { event }: Deletion) => {
-  await api.POST("/operations/undo", { body: { sequence: event.sequence, reason: "", dry_run: false } });
-};
-
 function Row({ deletion, onDone }: { deletion: Deletion; onDone: () => void }) {
   const texts = useTexts();
   const format = useFormat();
   const api = useApi();
   const workspace = useWorkspace();
   const mayWrite = useMayWrite();
-  const undo = useChange(() => addAgain(api, deletion).then(onDone));
+  const undo = useChange(() => addAgain(api, [deletion.id]).then(onDone));
   const { id, name, event } = deletion;
   const why = event.text.replace(/^deleted(: )?/, "");
   return (
@@ -81,8 +78,10 @@ export default function BinPage() {
   const refresh = () => void queries.invalidateQueries({ queryKey: [workspace, "events"] });
   const rows = deletions.data ?? [];
   const undoAll = useChange(async () => {
-    await Promise.all(rows.map((deletion) => addAgain(api, deletion)));
-    refresh();
+    await addAgain(
+      api,
+      rows.map(({ id }) => id),
+    ).finally(refresh);
   });
   const error = found.error ?? deletions.error ?? undoAll.error;
   return (
@@ -94,7 +93,7 @@ export default function BinPage() {
         <h1>{texts.documents.bin}</h1>
         {mayWrite && rows.length > 1 && (
           <Button icon={Undo2} isDisabled={undoAll.isPending} onPress={() => undoAll.mutate(undefined)}>
-            {texts.documents.addAllAgain(rows.length)}
+            {undoAll.isPending ? texts.documents.addingAgain(rows.length) : texts.documents.addAllAgain(rows.length)}
           </Button>
         )}
       </header>
