@@ -128,7 +128,7 @@ def read(
             page = f", page {passage.page}" if passage.page else ""
             note(
                 terminal.line(
-                    f"{neighbours.file_path}, passage {passage.order} of "
+                    f"{neighbours.file_path}, passage {passage.order + 1} of "
                     f"{neighbours.chunk_count}{page}"
                 )
             )

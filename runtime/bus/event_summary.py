@@ -184,7 +184,7 @@ def short_text(envelope: Envelope[Event]) -> str:
         case EntitiesExtracted() as event:
             counts = f"{len(event.entities)} entities, {len(event.relations)} relations"
             return (
-                f"chunk {event.chunk.order}: {counts} "
+                f"chunk {event.chunk.order + 1}: {counts} "
                 f"({event.model}{', cached' if event.cached else ''})"
             )
         case GraphMerged() as event:
