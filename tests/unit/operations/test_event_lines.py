@@ -76,7 +76,7 @@ def stored(event: Event) -> StoredMessage:
                 cache_key="k",
                 cached=True,
             ),
-            "chunk 4: 0 entities, 0 relations (m, cached)",
+            "chunk 5: 0 entities, 0 relations (m, cached)",
         ),
         (
             VectorsIndexed(
