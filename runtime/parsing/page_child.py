@@ -64,7 +64,7 @@ def _marked_page(
 ) -> tuple[Image.Image, float | None]:
     """Return the page as it is shown, and how far down the first mark on it begins."""
     scale = min(MAX_SCALE, LONGEST_SIDE / max(page.get_size()))
-    bitmap = cast(pypdfium2.PdfBitmap, page.render(scale=cast("int", scale)))
+    bitmap = cast(pypdfium2.PdfBitmap, page.render(scale=scale))
     image = bitmap.to_pil().convert("RGB")
     boxes = _line_boxes(page.get_textpage(), passages)
     position = bitmap.get_posconv(page)
@@ -91,12 +91,17 @@ def _line_boxes(layer: pypdfium2.PdfTextPage, passages: Sequence[str]) -> list[B
     text = "".join(letter for _, letter in letters)
     parts = [part for passage in passages for part in found_parts(text, passage)]
     places = [index for start, end in parts for index, _ in letters[start:end]]
-    boxes = [layer.get_charbox(index, loose=True) for index in dict.fromkeys(places)]
+    boxes = [_char_box(layer, index) for index in dict.fromkeys(places)]
     lines: list[Box] = []
     for _, line in groupby(_with_line_numbers(boxes), key=lambda numbered: numbered[0]):
         edges = list(zip(*(box for _, box in line), strict=True))
         lines.append((min(edges[0]), min(edges[1]), max(edges[2]), max(edges[3])))
     return lines
+
+
+def _char_box(layer: pypdfium2.PdfTextPage, index: int) -> Box:
+    """Return the box of a character, as high as its line."""
+    return cast(Box, layer.get_charbox(index, loose=True))
 
 
 def _with_line_numbers(boxes: Sequence[Box]) -> Iterator[tuple[int, Box]]:

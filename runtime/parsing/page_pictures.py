@@ -17,12 +17,12 @@ MAX_MARKED = 4000
 
 
 class PagePicture(NamedTuple):
-    """A page as WebP. `count`: pages of the file; `mark_top`: where the first mark begins,
+    """A page as WebP. `page_count`: of the file; `mark_top`: where the first mark begins,
     as a share of the height of the page, from above; None without one.
     """
 
     data: bytes
-    count: int
+    page_count: int
     mark_top: float | None
 
 

@@ -79,7 +79,7 @@ async def document_page(
             **HEADERS,
             **mark,
             "Lightstream-Page": str(number),
-            "Lightstream-Pages": str(picture.count),
+            "Lightstream-Pages": str(picture.page_count),
         },
     )
 
