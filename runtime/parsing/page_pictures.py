@@ -12,6 +12,11 @@ from runtime.parsing.limits import PARSING
 from runtime.parsing.sandbox import check_end, run_apart
 
 MAX_SECONDS = 30.0
+MAX_PAGES = 10_000
+"""The greatest number of a page: files of more pages are not read. It is repeated here because the
+parser of PDF is imported in a child process only.
+"""
+
 MAX_MARKED = 4000
 """Characters of a passage that are marked."""
 

@@ -9,8 +9,7 @@ from starlette.responses import Response
 from contracts.events import DocumentAdded
 from runtime.bus.port import Blobs
 from runtime.errors import NotFound
-from runtime.parsing.page_pictures import draw_page
-from runtime.parsing.pdf import MAX_PAGES
+from runtime.parsing.page_pictures import MAX_PAGES, draw_page
 from services.gateway.documents.dependencies import DocumentDeps
 from services.gateway.documents.original_routes import HEADERS, seen_document
 from services.gateway.reference.responses import error_responses
