@@ -14,6 +14,7 @@ from itertools import pairwise
 from contracts.ids import pair
 from contracts.spelling import one_spelling
 from contracts.values import ExtractedEntity, ExtractedRelation
+from offline.extraction.ships import has_noun, has_prefix
 from offline.extraction.subjects import referred
 from offline.extraction.ties import ABBREVIATION, ALIAS, TOGETHER, defines, tie
 from offline.extraction.types import guess
@@ -22,7 +23,7 @@ from offline.language.sentences import Sentence, sentences
 from offline.language.terms import is_telling, words
 
 MODEL = "offline-heuristics-v2"
-PROMPT_VERSION = "offline-5"
+PROMPT_VERSION = "offline-6"
 
 MOST_ENTITIES = 40
 MOST_RELATIONS = 60
@@ -179,9 +180,11 @@ def _most_mentioned(entities: Mapping[str, _Entity]) -> dict[str, _Entity]:
 
 def _extracted_entity(text: str, entity: _Entity, sentences: Sequence[Sentence]) -> ExtractedEntity:
     mention = max(entity.places, key=lambda place: (guess(place) != "other", -place.start))
-    return ExtractedEntity(
-        name=entity.name, type=guess(mention), description=_description(text, entity, sentences)
-    )
+    kind = guess(mention)
+    if has_prefix(text, entity.places) or (kind == "other" and has_noun(text, entity.places)):
+        kind = "ship"
+    description = _description(text, entity, sentences)
+    return ExtractedEntity(name=entity.name, type=kind, description=description)
 
 
 def _description(text: str, entity: _Entity, sentences: Sequence[Sentence]) -> str:
