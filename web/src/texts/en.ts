@@ -6,6 +6,7 @@ import { log } from "./log/en";
 import { golden } from "./golden/en";
 import { operations } from "./operations/en";
 import { validity } from "./validity/en";
+import { states } from "./states/en";
 import { receipts } from "./receipts/en";
 
 const count = (n: number, one: string, many: string) => `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
@@ -242,6 +243,7 @@ export const en = {
   validity,
   access,
   receipts,
+  states,
   log,
   operations,
   graph,

@@ -6,6 +6,7 @@ import { log } from "./log/zh";
 import { golden } from "./golden/zh";
 import { operations } from "./operations/zh";
 import { validity } from "./validity/zh";
+import { states } from "./states/zh";
 import { receipts } from "./receipts/zh";
 
 const time = (seconds: number) =>
@@ -222,6 +223,7 @@ export const zh: Texts = {
   validity,
   access,
   receipts,
+  states,
   log,
   operations,
   graph,

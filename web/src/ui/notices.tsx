@@ -2,6 +2,7 @@ import { AlertTriangle, CircleX, Info, type LucideIcon } from "lucide-react";
 import type { ReactNode } from "react";
 import { useTexts } from "../texts";
 import { Button } from "./controls";
+import { ServerText } from "./ServerText";
 
 type NoticeProps = { kind?: "info" | "warning" | "error"; title?: string; children?: ReactNode };
 
@@ -26,7 +27,7 @@ export function Failure({ error, retry }: { error: unknown; retry?: () => void }
   return (
     <Notice kind="error">
       {/* A TypeError is what browsers make of a server that does not answer, each in words of its own. */}
-      <span>{error instanceof TypeError ? texts.signIn.unreachable : error instanceof Error ? error.message : String(error)}</span>
+      <span>{error instanceof TypeError ? texts.signIn.unreachable : <ServerText text={error instanceof Error ? error.message : String(error)} />}</span>
       {retry && (
         <Button look="quiet" onPress={retry}>
           {texts.common.retry}

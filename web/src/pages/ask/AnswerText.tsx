@@ -1,6 +1,7 @@
 import Markdown from "react-markdown";
 import gfm from "remark-gfm";
-import { useTexts } from "../../texts";
+import { useLanguage, useTexts } from "../../texts";
+import { withNotes } from "../../texts/server";
 import { PROSE, TextLink } from "../../ui/Prose";
 import { CITATION, citationOf, type CitedAnswer } from "./citations";
 import type { Reference } from "./stream";
@@ -16,6 +17,7 @@ type AnswerTextProps = { answer: CitedAnswer; references: Reference[]; onCite: (
 /** An answer as Markdown. HTML in it is shown as text, and nothing is loaded from anywhere. */
 export function AnswerText({ answer, references, onCite }: AnswerTextProps) {
   const texts = useTexts();
+  const language = useLanguage();
   const files = new Map(references.map((reference) => [reference.reference_id, reference.file_path]));
   return (
     <div className="prose">
@@ -42,7 +44,7 @@ export function AnswerText({ answer, references, onCite }: AnswerTextProps) {
           },
         }}
       >
-        {answer.markdown}
+        {withNotes(answer.markdown, language)}
       </Markdown>
     </div>
   );

@@ -3,6 +3,7 @@ import { type FormEvent, type KeyboardEvent, useRef, useState, useSyncExternalSt
 import { useSearchParams } from "react-router";
 import { useWorkspace } from "../../api/client";
 import { useConfiguration } from "../../api/configuration";
+import { StateNotice } from "../../shell/StateNotice";
 import { useTexts } from "../../texts";
 import { Button, Select, TextInput } from "../../ui/controls";
 import { useFollowing } from "../../ui/following";
@@ -170,6 +171,7 @@ function Conversation({ workspace }: { workspace: string }) {
             </Button>
           </div>
         </header>
+        <StateNotice />
         {count === 0 && (
           <Empty icon={MessageCircleQuestion} title={texts.ask.empty}>
             <p>{texts.ask.emptyText}</p>

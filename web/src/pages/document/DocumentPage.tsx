@@ -8,6 +8,7 @@ import { useTexts } from "../../texts";
 import { CopyButton } from "../../ui/controls";
 import { useFormat, useMoney } from "../../ui/format";
 import { Failure, Loading, Notice } from "../../ui/notices";
+import { ServerText } from "../../ui/ServerText";
 import { DocumentAccess } from "../access/DocumentAccess";
 import { UploadList } from "../documents/UploadList";
 import { isUnderWay, StageBars, StatusBadge } from "../documents/Status";
@@ -79,7 +80,7 @@ function Warnings({ of }: { of: string[] }) {
     <Notice kind="warning" title={texts.document.warnings}>
       <ul className="warnings">
         {of.map((warning) => (
-          <li key={warning}>{warning}</li>
+          <li key={warning}><ServerText text={warning} /></li>
         ))}
       </ul>
     </Notice>

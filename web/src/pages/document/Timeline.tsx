@@ -4,6 +4,7 @@ import { useMayWrite } from "../../api/principal";
 import { useTexts } from "../../texts";
 import { useFormat } from "../../ui/format";
 import { Failure, Loading } from "../../ui/notices";
+import { ServerText } from "../../ui/ServerText";
 import { EventRows } from "../log/EventRows";
 import { UndoButton } from "../log/UndoButton";
 import { versionsOf } from "./versions";
@@ -46,7 +47,7 @@ export function Versions({ id }: { id: string }) {
             <strong>{event.type === "DocumentAdded" ? texts.document.textOf(event.sequence) : texts.document.deletion(event.sequence)}</strong>{" "}
             {isNow && <span className="badge processed">{texts.document.counts}</span>}
             <p>
-              {event.text} <span className="hint">· {format.moment(event.time)}{event.actor ? ` · ${event.actor}` : ""}</span>
+              <ServerText text={event.text} /> <span className="hint">· {format.moment(event.time)}{event.actor ? ` · ${event.actor}` : ""}</span>
             </p>
           </div>
           {canUndo && mayWrite && <UndoButton sequence={event.sequence} />}

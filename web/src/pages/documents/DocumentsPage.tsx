@@ -4,6 +4,7 @@ import { useEffect, useState } from "react";
 import { Link } from "react-router";
 import { useApi, useWorkspace } from "../../api/client";
 import { useMayWrite, useSeesAllDocuments } from "../../api/principal";
+import { StateNotice } from "../../shell/StateNotice";
 import { useTexts } from "../../texts";
 import { Input, Label, SearchField } from "react-aria-components";
 import { Button } from "../../ui/controls";
@@ -157,6 +158,7 @@ export function DocumentsPage() {
         )}
         {mayWrite && <AddMenu />}
       </header>
+      <StateNotice />
       <UploadList />
       {deleted.length > 0 && <Deleted ids={deleted} onDone={() => setDeleted([])} />}
       {isEmpty && <FirstVisit />}

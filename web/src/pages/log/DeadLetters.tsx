@@ -8,6 +8,7 @@ import { Button } from "../../ui/controls";
 import { Confirm } from "../../ui/dialogs";
 import { useFormat } from "../../ui/format";
 import { Failure } from "../../ui/notices";
+import { ServerText } from "../../ui/ServerText";
 
 /** What could never succeed, with the reason; it is handled again or dropped. */
 export function DeadLetters() {
@@ -44,7 +45,7 @@ export function DeadLetters() {
           <li key={letter.number}>
             <div>
               <strong>{letter.stage}</strong> <span className="hint">{format.ago(letter.at)}</span>
-              <p>{letter.reason}</p>
+              <p><ServerText text={letter.reason} /></p>
             </div>
             {mayWrite && (
               <>

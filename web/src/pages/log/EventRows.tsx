@@ -10,6 +10,7 @@ import { useTexts } from "../../texts";
 import { CopyButton } from "../../ui/controls";
 import { useFormat, useMoney } from "../../ui/format";
 import { Failure, Loading } from "../../ui/notices";
+import { ServerText } from "../../ui/ServerText";
 import { UNDOABLE, UndoButton } from "./UndoButton";
 
 /** An event as it stands in the log. */
@@ -62,7 +63,7 @@ function EventRow({ event, withDocument }: { event: LogEvent; withDocument: bool
         <span className="type">{event.type}</span>
         <span className="said">
           {name && !event.text.startsWith(name) && <strong>{name} </strong>}
-          {event.text}
+          <ServerText text={event.text} />
         </span>
         <span className="facts-of">{facts.join(" · ")}</span>
         <time dateTime={String(event.time)} title={format.moment(event.time)}>

@@ -5,6 +5,7 @@ import { useTexts } from "../../texts";
 import { Button } from "../../ui/controls";
 import { Dialog } from "../../ui/dialogs";
 import { Failure } from "../../ui/notices";
+import { ServerText } from "../../ui/ServerText";
 
 /** Descriptions that are read before somebody agrees. */
 const LISTED = 20;
@@ -33,7 +34,7 @@ export function UndoSince({ sequence, day }: { sequence: number; day: string }) 
       <Dialog title={texts.log.undoSinceTitle(undone.length)} isOpen={plan !== undefined} onClose={() => undo.reset()}>
         <ul className="planned">
           {undone.slice(0, LISTED).map((one) => (
-            <li key={one.sequence}>{one.description}</li>
+            <li key={one.sequence}><ServerText text={one.description} /></li>
           ))}
         </ul>
         {undone.length > LISTED && <p className="hint">{texts.documents.moreUploads(undone.length - LISTED)}</p>}

@@ -1,18 +1,14 @@
 import { useQuery } from "@tanstack/react-query";
 import { CircleCheck, CircleX, Info } from "lucide-react";
-import { BASE, data, useApi, useWorkspace } from "../../api/client";
-import { credentialHeaders } from "../../api/session";
+import { data, useApi, useWorkspace } from "../../api/client";
+import { type Readiness, readiness } from "../../api/readiness";
 import { useTexts } from "../../texts";
 import { Failure, Loading } from "../../ui/notices";
+import { ServerText } from "../../ui/ServerText";
 import { Providers } from "./Providers";
 import { Services } from "./Services";
 
 const ICONS = { well: CircleCheck, note: Info, fault: CircleX };
-
-interface Readiness {
-  problems: Record<string, string>;
-  notes: Record<string, string>;
-}
 
 interface Finding {
   level: keyof typeof ICONS;
@@ -20,16 +16,9 @@ interface Finding {
   todo: string;
 }
 
-/** What the query service says of itself and its stores; with code 503 when it is not ready, which is an answer too. */
-async function readiness(): Promise<Readiness> {
-  const response = await fetch(`${BASE}/health/ready`, { headers: credentialHeaders() });
-  const body = (await response.json()) as Partial<Readiness>;
-  return { problems: body.problems ?? {}, notes: body.notes ?? {} };
-}
-
-function ofService({ problems, notes }: Readiness, service: string, well: string): Finding[] {
+function ofService({ problems, notes }: Readiness, service: string, well: string, names: Record<string, string>): Finding[] {
   const named = (level: Finding["level"], parts: Record<string, string>) =>
-    Object.entries(parts).map(([part, text]): Finding => ({ level, what: `${service}: ${part}`, todo: text }));
+    Object.entries(parts).map(([part, text]): Finding => ({ level, what: `${service}: ${names[part] ?? part}`, todo: text }));
   const faults = named("fault", problems);
   return [...faults, ...named("note", notes), ...(faults.length ? [] : [{ level: "well" as const, what: service, todo: well }])];
 }
@@ -44,8 +33,8 @@ function Findings({ found }: { found: Finding[] }) {
           <li key={what} className={level}>
             <Icon size={17} aria-label={texts.operations.levels[level] ?? level} />
             <div>
-              <p>{what}</p>
-              {todo && <p className="hint">{todo}</p>}
+              <p><ServerText text={what} /></p>
+              {todo && <p className="hint"><ServerText text={todo} /></p>}
             </div>
           </li>
         );
@@ -100,7 +89,7 @@ function Models() {
 
 /** Whether anything is wrong, with what to do about it, how far the services are, and which models are in use. */
 export function Health() {
-  const texts = useTexts().operations;
+  const { operations: texts, states } = useTexts();
   const api = useApi();
   const doctor = useQuery({
     queryKey: ["", "doctor"],
@@ -109,7 +98,7 @@ export function Health() {
   });
   const ready = useQuery({ queryKey: ["", "ready"], queryFn: readiness, refetchInterval: 15_000 });
   if (doctor.isPending || ready.isPending) return <Loading />;
-  const service = ready.data ? ofService(ready.data, texts.service, texts.serviceReady) : [];
+  const service = ready.data ? ofService(ready.data, texts.service, texts.serviceReady, states.parts) : [];
   const isWell = doctor.data?.healthy === true && !service.some(({ level }) => level === "fault");
   const error = doctor.error ?? ready.error;
   return (

@@ -3,6 +3,7 @@ import { data, useApi } from "../../api/client";
 import { useTexts } from "../../texts";
 import { useFormat } from "../../ui/format";
 import { Failure, Loading } from "../../ui/notices";
+import { ServerText } from "../../ui/ServerText";
 
 /** Whom models are asked of: how much, and until when somebody who asked to wait is left alone. */
 export function Providers() {
@@ -36,7 +37,7 @@ export function Providers() {
                 {one.paused ? texts.pausedUntil(new Date(one.paused_until ?? 0).toLocaleTimeString()) : texts.answers}
               </span>{" "}
               <span className="hint">{texts.asked(format.number(one.calls), format.number(one.requests), format.number(one.tokens))}</span>
-              {one.reason && <p className="hint">{one.reason}</p>}
+              {one.reason && <p className="hint"><ServerText text={one.reason} /></p>}
             </dd>
           </div>
         ))}
