@@ -34,8 +34,8 @@ def has_prefix(text: str, places: Sequence[Name]) -> bool:
     its beginning.
     """
     cues = _cues(text, places)
-    first, _, rest = places[0].text.partition(" ")
-    cues += [f"{cue}{first} " for cue in cues] if rest else []
+    prefix_word, _, ship_name = places[0].text.partition(" ")
+    cues += [f"{cue}{prefix_word} " for cue in cues] if ship_name else []
     return any(prefix.search(cue) for prefix in _PREFIXES for cue in cues)
 
 

@@ -71,8 +71,8 @@ def _marked_page(
     paper = Image.new("RGB", image.size, "white")
     pencil = ImageDraw.Draw(paper)
     edges: list[int] = []
-    for left, bottom, right, top in boxes:
-        corners = [position.to_bitmap(left, bottom), position.to_bitmap(right, top)]
+    for box in boxes:
+        corners = [position.to_bitmap(*box[:2]), position.to_bitmap(*box[2:])]
         (x0, x1), (y0, y1) = (sorted(values) for values in zip(*corners, strict=True))
         edges.append(y0)
         pencil.rectangle((x0 - 1, y0 - 1, x1 + 1, y1 + 1), fill=MARK)
@@ -106,29 +106,34 @@ def _char_box(layer: pypdfium2.PdfTextPage, index: int) -> Box:
 
 def _with_line_numbers(boxes: Sequence[Box]) -> Iterator[tuple[int, Box]]:
     """Yield each character's box with the number of the line that it stands on: a new one begins
-    where a character stands left of, above or below the one before it.
+    where a character does not go on to the right.
     """
     number = 0
-    before: Box | None = None
+    previous_box: Box | None = None
     for box in boxes:
-        if before and (box[0] < before[0] or box[1] > before[3] or box[3] < before[1]):
+        if previous_box and _is_elsewhere(box, previous_box):
             number += 1
         yield number, box
-        before = box
+        previous_box = box
+
+
+def _is_elsewhere(box: Box, previous_box: Box) -> bool:
+    """Return whether a character stands left of, above or below the one before it."""
+    return box[0] < previous_box[0] or box[1] > previous_box[3] or box[3] < previous_box[1]
 
 
 def found_parts(text: str, passage: str) -> list[tuple[int, int]]:
     """Return where in the folded text of a page stand the whole passage, or its lines and cells,
     or of a line that goes on from one page to the next the part that is on this one.
     """
-    whole = _find(text, "".join(map(_folded, passage)), 0)
-    if whole:
-        return [whole]
+    passage_part = _find(text, "".join(map(_folded, passage)), 0)
+    if passage_part:
+        return [passage_part]
     parts: list[tuple[int, int]] = []
     for piece in passage.replace("|", "\n").splitlines():
         letters = "".join(map(_folded, piece))
-        found = _find(text, letters, parts[-1][1] if parts else 0) or _cut_by_page(text, letters)
-        parts += [found] if found else []
+        part = _find(text, letters, parts[-1][1] if parts else 0) or _cut_by_page(text, letters)
+        parts += [part] if part else []
     return parts
 
 

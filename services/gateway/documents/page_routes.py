@@ -62,7 +62,7 @@ async def document_page(
     """
     if document is None or document.original is None or _media_type(document) != PDF:
         raise NO_PAGES
-    ranges = [tuple(map(int, mark.split("-"))) for mark in marks.split(",") if mark]
+    ranges = [tuple(map(int, part.split("-"))) for part in marks.split(",") if part]
     if number is None:
         number = max(1, bisect_right(document.pages, ranges[0][0] if ranges else 0))
     async with deps.read_limits.slots.hold(workspace):
@@ -70,13 +70,15 @@ async def document_page(
         passages = [text[start:end] for start, end in ranges]
         file = b"".join(await deps.blobs.parts(document.original))
         picture = await draw_page(file, number, passages)
-    mark = {} if picture.mark_top is None else {"Lightstream-Mark": f"{picture.mark_top:.3f}"}
+    mark_header = (
+        {} if picture.mark_top is None else {"Lightstream-Mark": f"{picture.mark_top:.3f}"}
+    )
     return Response(
         picture.data,
         media_type="image/webp",
         headers={
             **HEADERS,
-            **mark,
+            **mark_header,
             "Lightstream-Page": str(number),
             "Lightstream-Pages": str(picture.page_count),
         },
