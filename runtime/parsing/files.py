@@ -32,7 +32,6 @@ from runtime.parsing.recognition import RecognitionLimits
 from runtime.parsing.routing import OWN_PARSERS, ParsingServices
 from runtime.parsing.sandbox import parse_apart
 from runtime.parsing.scans import OnPage, PageTurn, ignore_page, read_scan
-from runtime.parsing.tables import with_repeated_headers
 from runtime.text.ballast import clean_text
 
 MAX_FILE_BYTES = 50 * 1024 * 1024
@@ -159,10 +158,7 @@ async def _content(data: bytes, kind: Kind, hint: Hint) -> Content:
     # Statistics over a sample take a tenth of a second: not on the event loop of who serves others
     # meanwhile.
     decoded_text = await asyncio.to_thread(decode, data, *hint)
-    text = decoded_text.text
-    if kind is MARKDOWN:
-        text = await asyncio.to_thread(with_repeated_headers, text)
-    return Content(text, encoding=decoded_text.encoding)
+    return Content(decoded_text.text, encoding=decoded_text.encoding)
 
 
 async def _without_binary_data(content: Content) -> Content:

@@ -18,7 +18,6 @@ from runtime.parsing.definition_lists import definitions_as_markdown, mark_defin
 from runtime.parsing.drawings import alternative_text
 from runtime.parsing.figures import Figures, unkept
 from runtime.parsing.omissions import EMBEDDED, MEDIA, PICTURE, Omission, Omissions
-from runtime.parsing.tables import with_repeated_headers
 
 HIDDEN = Omission(
     "1 part that browsers do not show was left out",
@@ -84,7 +83,7 @@ def page_text(source: str, omissions: Omissions, pictures: Pictures | None = Non
         )
     except ConversionError as error:
         raise InvalidInput(f"not readable as HTML: {error}: save it anew in a browser") from None
-    return with_repeated_headers(definitions_as_markdown(markdown)).strip()
+    return definitions_as_markdown(markdown).strip()
 
 
 def data_of_address(address: str) -> bytes:

@@ -9,7 +9,6 @@ from runtime.parsing.drawings import alternative_text
 from runtime.parsing.figures import Figures, is_picture
 from runtime.parsing.html import data_of_address
 from runtime.parsing.omissions import Omissions
-from runtime.parsing.tables import with_repeated_headers
 
 _PICTURE = re.compile(
     r"!\[([^\]\n]{0,300})\]\(\s{0,3}<?(data:image/[^\s\"'<>()]+)>?[^)\n]{0,300}\)"
@@ -27,4 +26,4 @@ def text(source: str) -> Content:
         # What is no picture stays, and is left out with all other binary data.
         return figures.place(data, words) if is_picture(data) else match[0]
 
-    return joined([with_repeated_headers(_PICTURE.sub(mark, source))], omissions, figures)
+    return joined([_PICTURE.sub(mark, source)], omissions, figures)

@@ -12,7 +12,6 @@ import orjson
 from runtime.errors import InvalidInput, Unavailable
 from runtime.parsing.content import MAX_TEXT, Content, joined, paged
 from runtime.parsing.routing import Engine, ServiceAddress
-from runtime.parsing.tables import with_repeated_headers
 
 MAX_ANSWER = 4 * MAX_TEXT + 2**20
 """Bytes that are read of a service's answer."""
@@ -102,7 +101,7 @@ def _markdown(document: object) -> str:
     """Return the text of a document in an answer; empty where it has none."""
     fields = cast("dict[str, Any]", document) if isinstance(document, dict) else {}
     text = fields.get("md_content")
-    return with_repeated_headers(text) if isinstance(text, str) else ""
+    return text if isinstance(text, str) else ""
 
 
 def _form(data: bytes, name: str, **fields: str) -> aiohttp.FormData:

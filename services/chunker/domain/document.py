@@ -13,6 +13,7 @@ from contracts.text import cleaned
 from contracts.values import Chunk, Figure, FigureRef
 from runtime.errors import Poison
 from runtime.text.ballast import LeftOut, without_ballast
+from runtime.text.table_headers import MOST_GROWTH, with_repeated_headers
 from services.chunker.domain.headings import Outline
 from services.chunker.domain.paragraphs import split_by_paragraphs
 from services.chunker.domain.recursive import split_recursively
@@ -46,9 +47,10 @@ class Source(NamedTuple):
 
     def sanitized(self, left_out: LeftOut | None = None) -> Iterator[tuple[str, list[int]]]:
         """Yield the sanitised text in pieces, with the pages that begin in each. `left_out` counts
-        its binary data.
+        its binary data. Long tables repeat their header.
         """
-        return without_ballast(cleaned(self.read(), self.pages), left_out or LeftOut())
+        clean = without_ballast(cleaned(self.read(), self.pages), left_out or LeftOut())
+        return with_repeated_headers(clean)
 
     def texts(self) -> Iterator[str]:
         """Yield the sanitised text in pieces."""
@@ -127,7 +129,7 @@ def check_chunk_count(
 
     Chunks are counted only if a text of this size can make so many; no chunk is published before.
     """
-    if _max_chunks(source.size, chunking) <= max_chunks:
+    if _max_chunks(MOST_GROWTH * source.size, chunking) <= max_chunks:
         return
     cut = cut or (lambda texts: spans(texts, tokens, chunking))
     for count, _ in enumerate(cut(source.texts()), 1):

@@ -180,42 +180,6 @@ def test_a_long_table_of_a_text_has_its_header_in_each_block() -> None:
     assert sum(map(len, with_headers(long_header))) < 3 * len(markdown(long_header))
 
 
-LONG = [[f"ship {number}", f"berth {number}", "x" * 40] for number in range(40)]
-
-
-@pytest.mark.parametrize("suffix", ["md", "html"])
-async def test_a_long_table_of_a_text_repeats_its_header(suffix: str) -> None:
-    rows = [["Ship", "Berth | place", "Note"], *LONG]
-    if suffix == "md":
-        table = "\n".join(f"| {' | '.join(map(tables.cell, row))} |" for row in rows)
-        table = table.replace("\n", "\n|:--|--:|---|\n", 1)
-    else:
-        lines = ("".join(f"<td>{words}</td>" for words in row) for row in rows)
-        table = f"<table>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"
-    text = (await parse(f"Above\n\n{table}\n\nBelow".encode(), f"ships.{suffix}")).text
-    above, *texts, below = text.split("\n\n")
-    assert (above, below) == ("Above", "Below")
-    assert len(texts) > 3
-    assert {block.split("\n")[0] for block in texts} == {"| Ship | Berth \\| place | Note |"}
-    rows_of_blocks = [row for block in texts for row in block.split("\n")[2:]]
-    assert rows_of_blocks == [f"| {' | '.join(row)} |" for row in LONG]
-
-
-async def test_what_is_no_table_of_a_text_stays_as_it_is() -> None:
-    lines = "\n".join(f"| {number} | {'x' * 40} |" for number in range(40))
-    table = f"| a | b |\n| --- | --- |\n{lines}"
-    indented = "".join(f"    {line}\n" for line in table.splitlines())
-    texts = [
-        f"````\n```\n{table}\n````\n",
-        indented,
-        f"| a | b | c |\n| --- | --- |\n{lines}",
-        f"{'-' * 200_000} |\n{'-' * 200_000}x|\n",
-        "| a | b |\n| --- | --- |\n| 1 | short |\n",
-    ]
-    for text in texts:
-        assert (await parse(text.encode(), "a.md")).text == text
-
-
 @pytest.mark.parametrize("suffix", ["csv", "xlsx"])
 async def test_two_rows_that_name_the_columns_are_one_header(suffix: str) -> None:
     rows: list[list[str | int]] = [["Port", 2024, "", 2025], ["", "Spring", "Autumn", "Spring"]]
