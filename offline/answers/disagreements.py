@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from offline.answers.relevance import terms
 from offline.language.languages import GERMAN, language_of
@@ -79,12 +80,22 @@ _NEGATION = re.compile(
 )
 
 
+_THOUSANDS = re.compile(r"[1-9]\d{0,2}(?:([.,])\d{3})(?:\1\d{3})*(?:[.,]\d+)?")
+
+
+class Quantity(NamedTuple):
+    """A number as digits, and the word behind it, which may be a unit."""
+
+    number: str
+    unit: str
+
+
 @dataclass(frozen=True, slots=True)
 class _Statement:
     """What a statement speaks of, its quantities, its times, and whether it denies."""
 
     terms: frozenset[str]
-    quantities: frozenset[str]
+    quantities: frozenset[Quantity]
     times: frozenset[str]
     labels: frozenset[str]
     is_denied: bool
@@ -110,14 +121,14 @@ def disagree(first: str, second: str) -> bool:
 
 @lru_cache(maxsize=1 << 12)
 def _statement(text: str) -> _Statement:
-    times = frozenset(match[0].casefold() for match in _TIME.finditer(text))
+    times = times_in(text)
     text_without_times = _NUMBERING.sub(" ", _TIME.sub(" ", text))
     # In German every noun has a capital: "Frist 3 Monate" is a quantity.
     labels = frozenset[str]()
     if language_of(text) != GERMAN:
         labels = frozenset(_labels(text_without_times))
         text_without_times = _LABEL.sub(_without_number, text_without_times)
-    quantities = frozenset(_quantities(text_without_times))
+    quantities = quantities_in(text_without_times)
     without_quantities = _HAN_QUANTITY.sub(" ", _QUANTITY.sub(" ", text_without_times))
     words = _NEGATION.sub(" ", without_quantities)
     is_denied = _NEGATION.search(text_without_times) is not None
@@ -133,11 +144,38 @@ def _without_number(label: re.Match[str]) -> str:
     return label[0].rpartition(" ")[0]
 
 
-def _quantities(text: str) -> Iterator[str]:
+def times_in(text: str) -> frozenset[str]:
+    """Return the years, dates, months and days that a text names."""
+    return frozenset(match[0].casefold() for match in _TIME.finditer(text))
+
+
+def quantities_in(text: str) -> frozenset[Quantity]:
+    """Return the quantities of a text. `1,200` and `1200` are one number, as are `10.50` and
+    `10,5`.
+    """
+    return frozenset(_quantities(text))
+
+
+def _quantities(text: str) -> Iterator[Quantity]:
     for match in _QUANTITY.finditer(text):
         number = (match["digits"] or match["word"]).casefold().rstrip(".,:")
-        number = _VALUES.get(number, number)
         unit = (match["unit"] or match["word_unit"] or "").strip(" -\n\t").casefold()
-        yield f"{number} {unit}"
+        yield Quantity(_VALUES.get(number) or _plain_number(number), unit)
     for number in _HAN_QUANTITY.findall(text):
-        yield _VALUES.get(str(number), str(number))
+        yield Quantity(_VALUES.get(str(number), str(number)), "")
+
+
+def _plain_number(digits: str) -> str:
+    """Return a number without marks between its thousands and noughts at its end."""
+    whole, fraction = digits, ""
+    if match := _THOUSANDS.fullmatch(digits):
+        mark = match[1]
+        last_mark = max(digits.rfind("."), digits.rfind(","))
+        if digits[last_mark] != mark:
+            whole, fraction = digits[:last_mark], digits[last_mark:]
+        whole = whole.replace(mark, "")
+    elif digits.count(".") + digits.count(",") == 1:
+        place = max(digits.rfind("."), digits.rfind(","))
+        whole, fraction = digits[:place], digits[place:]
+    fraction = fraction[1:].rstrip("0")
+    return f"{whole}.{fraction}" if fraction else whole

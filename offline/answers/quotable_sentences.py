@@ -27,6 +27,15 @@ _PROSE_WORD = re.compile(r"[(\"“']?[^\W\d_]+(?:['’-][^\W\d_]+)*[.,;:!?)\"”
 _BEGINNING = re.compile(r"[\W_]*(?:[^\W\d_a-z]|[A-Z])")
 _ENDED = re.compile(r"[.!?…:;,。！？：；，][\"”’»)\]]*$")
 _HEADING_MARKS = " \t#=-~*_"
+_UNMARKED = 7
+"""Depth of a heading without marks: below those of Markdown."""
+_ROWS = re.compile(r"(?:^|, ?)rows \d+ to \d+:?$", re.IGNORECASE)
+"""What a block of a long table says of its rows."""
+_CAPTION = re.compile(
+    r"(?:table|tab\.|tabelle|tableau|tabla|tabella|таблица|табл\.|表)\s*\w{0,4}\d|.*[:：]$",
+    re.IGNORECASE,
+)
+_LONGEST_CAPTION = 25
 MAX_CACHED = 4_000_000
 """Characters of the passages altogether whose parts are cached."""
 
@@ -58,8 +67,17 @@ class Quotable:
     """Number of its paragraph, list or row in the passage."""
     item: bool = False
     """Whether it belongs to an item of a list."""
-    is_row: bool = False
-    """Whether it is a row of a table."""
+    cells: tuple[tuple[str, str], ...] = ()
+    """Of a row of a table its words, each with the name of the column."""
+    caption: str = ""
+    """Of a row the line above the table that names it."""
+    path: tuple[str, ...] = ()
+    """The headings above it, the outermost first."""
+
+    @property
+    def is_row(self) -> bool:
+        """Return whether it is a row of a table."""
+        return bool(self.cells)
 
     @cached_property
     def plain(self) -> str:
@@ -89,6 +107,7 @@ def quotable(
         heading=headings[-1] if headings else "",
         title=" ".join(headings),
         may_be_titled=not begins_inside,
+        path=list(enumerate(headings, 1)),
     )
     for section in sections(text):
         reader.read_section(section)
@@ -116,6 +135,10 @@ class _Reader:
     section: Section = field(default_factory=lambda: Section(""))
     label: str = ""
     """A number that stands before the sentence that it belongs to."""
+    path: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
+    """The headings above, each with its depth from 1."""
+    caption: str = ""
+    """The last line that may name the table below it."""
 
     def read_section(self, section: Section) -> None:
         """Read what stands below the same keys."""
@@ -184,13 +207,20 @@ class _Reader:
         )
 
     def _begin_section(self, heading: str) -> None:
-        self.heading, self.lead, self.item = (
-            " ".join(heading.strip(_HEADING_MARKS).split()),
-            "",
-            False,
-        )
+        marks = len(heading) - len(heading.lstrip("#"))
+        heading = " ".join(heading.strip(_HEADING_MARKS).split())
+        if title := _ROWS.sub("", heading):
+            self._enter(marks, title)
+        self.heading, self.lead, self.item = heading, "", False
         self.title = self.title or self.heading
         self.block += 1
+
+    def _enter(self, marks: int, heading: str) -> None:
+        """Read the heading of a section, which ends those of as many marks or more."""
+        depth = marks or (_UNMARKED if self.path else 1)
+        self.path = [above for above in self.path if above[0] < depth]
+        self.path.append((depth, heading))
+        self.caption = ""
 
     def _take_sentence(self, text: str, *, apart: bool) -> None:
         if not _LETTER.search(text) and len(text) <= _LONGEST_LABEL:
@@ -209,6 +239,10 @@ class _Reader:
             self.question, self.question_block = text, self.block
             return
         question = self.question if self.block - self.question_block <= 1 else self.section.question
+        if _CAPTION.match(text) and len(text.split()) <= _LONGEST_CAPTION:
+            self.caption = self.caption if _ROWS.search(text) else text
+        else:
+            self.caption = ""
         self._add(text, self.lead if self.item else question)
         if not self.item:
             self.lead = text if text.endswith(":") else ""
@@ -221,9 +255,11 @@ class _Reader:
         if _RULE.fullmatch(lines_below.partition("\n")[0].strip()):
             self.header = _cells(line)
         elif self.header and not _RULE.fullmatch(line.strip()):
-            self._add("; ".join(_named(self.header, _cells(line))), is_row=True)
+            cells = tuple(_named(self.header, _cells(line)))
+            text = "; ".join(f"{name}: {cell}" if name else cell for name, cell in cells)
+            self._add(text, cells=cells)
 
-    def _add(self, text: str, lead: str = "", *, is_row: bool = False) -> None:
+    def _add(self, text: str, lead: str = "", cells: tuple[tuple[str, str], ...] = ()) -> None:
         *outer, key = self.section.keys or ("",)
         self.parts.append(
             Quotable(
@@ -235,7 +271,9 @@ class _Reader:
                 lead,
                 self.block,
                 self.item,
-                is_row,
+                cells,
+                self.caption if cells else "",
+                tuple(heading for _, heading in self.path),
             )
         )
 
@@ -258,8 +296,8 @@ def _cells(line: str) -> list[str]:
     return [cell.strip().replace("\\|", "|") for cell in _BAR.split(inner)]
 
 
-def _named(header: Sequence[str], cells: list[str]) -> Iterator[str]:
+def _named(header: Sequence[str], cells: list[str]) -> Iterator[tuple[str, str]]:
+    """Yield the cells that are not empty, each after the name of its column."""
     for number, cell in enumerate(cells):
-        name = header[number] if number < len(header) else ""
         if cell:
-            yield f"{name}: {cell}" if name else cell
+            yield header[number] if number < len(header) else "", cell

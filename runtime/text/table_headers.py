@@ -166,7 +166,7 @@ class _Table:
 
     def _first_block(self) -> Iterator[_Edit]:
         """Yield the first block, and take its header."""
-        names, rule, *rows = self._lines
+        names, _, *rows = self._lines
         joined_names, body = named_columns([cells(line) for line in (names, *rows)])
         self._header = f"{table_line(joined_names)}\n{table_line(['---'] * len(joined_names))}\n"
         lines_below = rows[len(rows) - len(body) :]

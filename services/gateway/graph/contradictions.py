@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from offline.answers.disagreements import disagree
+from offline.answers.quotable_sentences import Quotable, quotable
+from offline.answers.row_disagreements import parts_disagree
 from offline.language.sentences import sentences
 from services.gateway.graph.sources import Source
 
@@ -31,16 +32,28 @@ def contradictions(sources: Sequence[Source]) -> list[Contradiction]:
     """Return the pairs of sentences, of the descriptions that different documents give, that seem
     to contradict each other; each pair of sentences once.
     """
-    statements = [(source, text) for source in sources for text in _sentences(source)]
+    statements = [(source, part) for source in sources for part in _parts(source)]
     pairs: dict[frozenset[str], Contradiction] = {}
-    for (first, statement), (second, second_statement) in combinations(statements, 2):
-        is_elsewhere = first.provenance.document_id != second.provenance.document_id
-        if is_elsewhere and disagree(statement, second_statement):
-            contradiction = Contradiction(first, statement, second, second_statement)
-            pairs.setdefault(frozenset((statement, second_statement)), contradiction)
+    for (first, part), (second, second_part) in combinations(statements, 2):
+        place, second_place = first.provenance, second.provenance
+        is_elsewhere = place.document_id != second_place.document_id
+        if is_elsewhere and parts_disagree(
+            part, second_part, place.file_path, second_place.file_path
+        ):
+            contradiction = Contradiction(first, part.text, second, second_part.text)
+            pairs.setdefault(frozenset((part.text, second_part.text)), contradiction)
     return list(pairs.values())
 
 
-def _sentences(source: Source) -> Iterator[str]:
-    for sentence in sentences(source.provenance.description):
-        yield sentence.text
+def _parts(source: Source) -> Iterator[Quotable]:
+    """Yield the rows of the passage that its description repeats, and the other sentences of it."""
+    description = source.provenance.description
+    passage = source.passage
+    headings = passage.headings if passage else ()
+    for part in quotable(passage.content, headings) if passage else ():
+        words = " ".join(cell for _, cell in part.cells)
+        if words and words in description:
+            description = description.replace(words, "\n\n")
+            yield part
+    for sentence in sentences(description):
+        yield Quotable(sentence.text, path=headings)

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from offline.answers.disagreements import disagree
-from offline.answers.quotable_sentences import quotable
+from offline.answers.quotable_sentences import Quotable, quotable
+from offline.answers.row_disagreements import parts_disagree
 from services.query.passage import Passage
 
 MAX_PASSAGES = 20
@@ -22,21 +22,28 @@ class PassageSentence:
     """A sentence of a passage, without markup."""
 
     passage: Passage
-    text: str
+    part: Quotable
+
+    @property
+    def text(self) -> str:
+        """Return its words."""
+        return self.part.plain
 
     def contradicts(self, other: "PassageSentence") -> bool:
         """Return whether another document seems to say otherwise in the other sentence."""
         return (
             self.passage.document_id != other.passage.document_id
             and _may_speak_of_the_same(self.text, other.text)
-            and disagree(self.text, other.text)
+            and parts_disagree(
+                self.part, other.part, self.passage.file_path, other.passage.file_path
+            )
         )
 
 
 def passage_sentences(passages: Iterable[Passage]) -> Sequence[PassageSentence]:
     """Return the sentences of passages, in their order."""
     return [
-        PassageSentence(passage, part.plain)
+        PassageSentence(passage, part)
         for passage in passages
         for part in quotable(passage.content, passage.headings, begins_inside=passage.order > 0)
     ]

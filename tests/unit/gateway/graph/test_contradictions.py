@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from contracts.values import Validity
+from offline.extraction.extract import extract
 from tests.support.events import entity, relation
 from tests.support.querying import QueryHarness
 from tests.unit.gateway.test_api import client
@@ -43,6 +44,38 @@ async def test_of_an_entity_and_of_a_relation_each_pair_once() -> None:
         statements = {pair[side]["file_path"]: pair[side]["statement"] for side in pair}
         assert statements == {"policy.txt": LONG, "rules.txt": SHORT}
         assert answer["looked_at"] == 2
+
+
+ROWS = """# Port {}
+
+## Berth fees
+
+| Pier | Fee | Keeper |
+| --- | --- | --- |
+| Grey Gull Pier | {} shillings | Ruth Thorn |
+"""
+
+
+@pytest.mark.parametrize(("port", "count"), [("Elm", 1), ("Ash", 0)])
+async def test_rows_contradict_each_other_where_their_tables_are_about_the_same(
+    port: str, count: int
+) -> None:
+    harness = QueryHarness()
+    documents = {"policy": ROWS.format("Elm", 10), "rules": ROWS.format(port, 12)}
+    for number, (id, text) in enumerate(documents.items(), start=1):
+        says: Any = (
+            (
+                [
+                    entity(row.name, row.type, row.description)
+                    for row in extract(text).entities
+                    if row.name == "Grey Gull Pier"
+                ],
+                [],
+            ),
+        )
+        await harness.index(id, text, says=says, version=1000 * number)
+    answer = await contradictions(harness, name="Grey Gull Pier")
+    assert (len(answer["contradictions"]), answer["looked_at"]) == (count, 2)
 
 
 async def test_a_superseded_document_contradicts_nothing() -> None:
