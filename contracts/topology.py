@@ -239,6 +239,11 @@ CONVERSATIONS_BUCKET = "KB_CONVERSATIONS"
 forgotten.
 """
 
+UPLOADS_BUCKET = "KB_UPLOADS"
+"""Key-value bucket of uploads that are no documents: how far those are whose pages are recognized,
+and why files were refused; it may be lost.
+"""
+
 
 @dataclass(frozen=True)
 class Bucket:
@@ -278,6 +283,11 @@ BUCKETS = (
         ttl=35 * DAY,
     ),
     Bucket(CONVERSATIONS_BUCKET, "what each account asked, by conversation, for it alone"),
+    Bucket(
+        UPLOADS_BUCKET,
+        "how far uploads are whose pages are recognized, and why files were refused",
+        ttl=7 * DAY,
+    ),
 )
 
 

@@ -14,6 +14,7 @@ from contracts.topology import (
     LIMITS_BUCKET,
     PARKED_STREAM,
     STREAMS,
+    UPLOADS_BUCKET,
     WEBHOOKS_BUCKET,
 )
 
@@ -113,9 +114,15 @@ KEEPS_CONVERSATIONS = Grant(
     (f"$KV.{CONVERSATIONS_BUCKET}.*.*", f"{API}.STREAM.MSG.GET.KV_{CONVERSATIONS_BUCKET}"),
 )
 
+SHARES_UPLOADS = Grant(
+    "uploads that are no documents yet, or were refused",
+    (f"$KV.{UPLOADS_BUCKET}.*", f"{API}.STREAM.MSG.GET.KV_{UPLOADS_BUCKET}"),
+)
+
 OPERATES = (
     SHARES_WEBHOOKS,
     KEEPS_CONVERSATIONS,
+    SHARES_UPLOADS,
     Grant(
         "dead letters, for operators who use the API",
         (

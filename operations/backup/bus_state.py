@@ -14,6 +14,7 @@ from contracts.topology import (
     LIMITS_BUCKET,
     PARKED_STREAM,
     TURNS_BUCKET,
+    UPLOADS_BUCKET,
 )
 from operations.backup.manifest import Manifest
 from operations.backup.parts import read_part, write_part
@@ -27,7 +28,7 @@ from runtime.bus.records import RECORDED_AT, Record
 
 DEAD_STREAM = "KB_DEAD"
 
-NOT_COPIED = (LIMITS_BUCKET, TURNS_BUCKET, CHECKPOINTS_BUCKET)
+NOT_COPIED = (LIMITS_BUCKET, TURNS_BUCKET, CHECKPOINTS_BUCKET, UPLOADS_BUCKET)
 """Buckets that may be lost, and the one that speaks of the very stores of this stack."""
 
 

@@ -17,9 +17,10 @@ from contracts import subjects
 from contracts.envelope import Envelope, wrap
 from contracts.events import DocumentErased, ErasedEvent, Event
 from contracts.ids import event_id
-from contracts.topology import CHECKPOINTS_BUCKET, PARKED_STREAM
+from contracts.topology import CHECKPOINTS_BUCKET, PARKED_STREAM, UPLOADS_BUCKET
 from operations.command_bus import SOURCE
 from operations.erasure.plan import ErasurePlan
+from publishing.upload_records import UploadRecords
 from runtime.batching import batched
 from runtime.bus.lineage import command_lineage
 from runtime.bus.nats.connection import translated
@@ -103,6 +104,8 @@ async def remove(bus: JetStreamContext, plan: ErasurePlan) -> None:
     await _delete(bus, stream, sorted(plan.answer_leaves))
     await _delete(bus, stream, sorted(plan.derived_leaves))
     await _delete(bus, stream, sorted(plan.history.leaves))
+    uploads = UploadRecords(await NatsSharedValues.bind(bus, UPLOADS_BUCKET))
+    await uploads.remove(plan.history.workspace, [plan.history.id])
 
 
 async def _places(bus: JetStreamContext, stream: str, subjects: Iterable[str]) -> list[int]:

@@ -35,6 +35,7 @@ from services.gateway.documents import (
     original_routes,
     page_routes,
     tag_routes,
+    upload_routes,
     validity_routes,
 )
 from services.gateway.documents import routes as documents
@@ -189,6 +190,7 @@ def _routes() -> tuple[BaseRoute, ...]:
         access,
         validity_routes,
         tag_routes,
+        upload_routes,
         original_routes,
         page_routes,
         lightrag_pipeline,

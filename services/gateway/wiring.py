@@ -7,7 +7,8 @@ from functools import partial
 
 from nats.js import JetStreamContext
 
-from contracts.topology import CONVERSATIONS_BUCKET, WEBHOOKS_BUCKET
+from contracts.topology import CONVERSATIONS_BUCKET, UPLOADS_BUCKET, WEBHOOKS_BUCKET
+from publishing.upload_records import UploadRecords
 from runtime.bus.feed.port import EventFeed
 from runtime.bus.nats.connection import translated
 from runtime.bus.nats.consumers import read_consumers
@@ -110,6 +111,7 @@ class Parts:
     webhooks: Webhooks
     models: Models
     conversations: Conversations
+    uploads: UploadRecords
     charges: Charges | None = None
 
     def slices(self) -> tuple[object, ...]:
@@ -171,7 +173,7 @@ class Parts:
             visibility=self.projections.visibility,
             caches=self.projections.caches,
             scans=Scans(self.settings.input_dir, read_limits),
-            readings=Readings(read_limits),
+            readings=Readings(read_limits, self.uploads),
             read_limits=read_limits,
         )
 
@@ -257,6 +259,11 @@ async def _examine(jetstream: JetStreamContext) -> AsyncGenerator[Finding]:
 async def open_conversations(bus: Bus) -> Conversations:
     """Return the conversations of accounts, which stand on the bus."""
     return Conversations(await NatsSharedValues.bind(bus.jetstream, CONVERSATIONS_BUCKET))
+
+
+async def open_uploads(bus: Bus) -> UploadRecords:
+    """Return the records of uploads, which stand on the bus."""
+    return UploadRecords(await NatsSharedValues.bind(bus.jetstream, UPLOADS_BUCKET))
 
 
 @asynccontextmanager

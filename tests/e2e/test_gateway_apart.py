@@ -23,6 +23,7 @@ from tests.support.deployed_bus import DeployedBus, deployed_bus
 from tests.support.graph_stores import own_graph_store
 from tests.support.nats_server import until
 from tests.support.openai_provider import Provider, serving
+from tests.support.scans import scan, scanned_pdf
 from tests.support.services import service
 from tests.support.stack import environment
 from tests.support.vector_stores import own_vector_store
@@ -49,6 +50,7 @@ class Apart:
     gateway: Process
     provider: Provider
     api: httpx.AsyncClient
+    folder: Path
 
     async def posted(self, path: str, **body: Any) -> httpx.Response:
         answer = await self.api.post(path, json=body)
@@ -121,7 +123,7 @@ async def apart(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Apart
             timeout=PATIENCE,
         )
         opened.push_async_callback(api.aclose)
-        result = Apart(processes["query"], gateway, provider, api)
+        result = Apart(processes["query"], gateway, provider, api, folder)
         await added(result)
         yield result
 
@@ -148,6 +150,58 @@ async def test_a_question_is_answered_with_its_citations(apart: Apart) -> None:
     data = (await apart.posted("/query/data", query=QUESTION, mode="local")).json()
     assert data["status"] == "success" and data["data"]["entities"]
     assert data["metadata"]["token_budget"]["total"]["used"] > 0
+
+
+PICTURE = ["The register of ships is kept by Ada Marlow"]
+
+
+async def test_uploads_whose_pages_are_recognized_are_known_to_all_gateways(apart: Apart) -> None:
+    """A second gateway takes them, the first is asked; then the second is killed."""
+    variables = {**apart.gateway.env, "PORT": str(free_port())}
+    module = "services.gateway.main"
+    async with (
+        service("gateway", apart.folder / "second", module=module, **variables) as second,
+        httpx.AsyncClient(base_url=f"http://127.0.0.1:{second.env['PORT']}") as taker,
+    ):
+        taker.headers.update(apart.api.headers)
+        taker.timeout = apart.api.timeout
+
+        async def sent(api: httpx.AsyncClient, *pages: list[str]) -> str:
+            data = scanned_pdf("", *(scan(words, size=(900, 260)) for words in pages))
+            answer = await api.post("/documents/upload", files={"file": ("ships.pdf", data)})
+            assert answer.status_code == 202, answer.text
+            return answer.json()["track_id"]
+
+        async def known(track: str) -> dict[str, Any]:
+            body = (await apart.api.get(f"/documents/track_status/{track}")).json()
+            [document] = body["documents"]
+            return document
+
+        pages = [PICTURE] * 20
+        track = await sent(taker, *pages)
+        document = await known(track)
+        assert document["status"] == "parsing" and document["metadata"]["pages_to_recognize"] >= 20
+        assert await sent(apart.api, *pages) == track, "it is recognized once at a time"
+
+        async def goes_on() -> bool:
+            return (await known(track))["metadata"]["recognized_pages"] > 0
+
+        await until(goes_on, "a page")
+        await second.kill()
+
+        async def is_interrupted() -> bool:
+            return (await known(track))["status"] == "failed"
+
+        await until(is_interrupted, "that nobody reads it any more")
+        assert "send the file again" in (await known(track))["error_msg"]
+        [upload] = (await apart.api.get("/documents/uploads")).json()["uploads"]
+        assert (upload["track_id"], upload["file_path"]) == (track, "ships.pdf")
+    track = await sent(apart.api, PICTURE)
+
+    async def is_there() -> bool:
+        return (await known(track))["status"] == "processed"
+
+    await until(is_there, "the document")
 
 
 async def test_an_answer_comes_in_pieces_with_its_steps_before(apart: Apart) -> None:

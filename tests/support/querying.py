@@ -10,6 +10,7 @@ from contracts.events import DocumentAdded, Event
 from contracts.graph import Generations
 from contracts.topology import declared_consumer
 from offline.embeddings.lexical import LexicalEmbedder
+from publishing.upload_records import UploadRecords
 from runtime.bus.codec import decode
 from runtime.bus.feed.memory import MemoryEventFeed
 from runtime.bus.memory import (
@@ -90,6 +91,7 @@ class QueryHarness:
     blobs: MemoryBlobs = field(default_factory=MemoryBlobs)
     pointers: MemoryLiveGenerations = field(default_factory=MemoryLiveGenerations)
     operations: Operations = field(default_factory=memory_operations)
+    uploads: MemorySharedValues = field(default_factory=MemorySharedValues)
 
     def __post_init__(self) -> None:
         self.vectors = MemoryVectors(self.embedder.model, self.embedder.dimension)
@@ -223,6 +225,7 @@ class QueryHarness:
             "operations": self.operations,
             "webhooks": Webhooks(Endpoints(MemorySharedValues()), HttpPoster()),
             "conversations": Conversations(MemorySharedValues()),
+            "uploads": UploadRecords(self.uploads),
             "models": Models(question_settings, try_reranker, (), None),
             "charges": Charges(self.log),
         }

@@ -2,6 +2,7 @@
 are ignored.
 """
 
+from datetime import UTC, datetime
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
@@ -18,6 +19,7 @@ from contracts.chunking import Chunking
 from contracts.spelling import one_spelling
 from contracts.tags import MAX_TAGS, Tag
 from contracts.text import encodable, is_blank, one_line
+from publishing.upload_records import UploadRecord
 from runtime.plugins.chunking import check_chunker
 from services.gateway.access.models import AccessOption
 from services.gateway.documents.validity_models import ValidityBody
@@ -206,6 +208,30 @@ class Document(BaseModel):
             original_size=status.original_size,
         )
 
+    @classmethod
+    def of_upload(cls, record: UploadRecord) -> "Document":
+        """Return an upload as the document that it becomes: `parsing`, or `failed` with the
+        reason.
+        """
+        created_at, updated_at = (
+            datetime.fromtimestamp(seconds, UTC).isoformat()
+            for seconds in (record.created_at, record.updated_at)
+        )
+        pages = {"recognized_pages": record.pages, "pages_to_recognize": record.page_count}
+        return cls(
+            id=record.document_id,
+            content_summary=record.message,
+            content_length=0,
+            status="failed" if record.error else "parsing",
+            created_at=created_at,
+            updated_at=updated_at,
+            track_id=record.track_id,
+            chunks_count=0,
+            error_msg=record.error or None,
+            metadata=pages if record.page_count else {},
+            file_path=one_line(record.name),
+        )
+
 
 class DocumentTags(StrictModel):
     """The tags of a document from now on, and no others."""
@@ -262,6 +288,14 @@ class TrackStatus(BaseModel):
     documents: list[Document]
     total_count: int
     status_summary: dict[str, int]
+
+
+class Uploads(BaseModel):
+    """The uploads of a week that became no document, the newest first; none is in the log."""
+
+    uploads: list[Document] = Field(
+        description="`parsing` while pages are recognized, else `failed` with the reason"
+    )
 
 
 class StatusCounts(BaseModel):

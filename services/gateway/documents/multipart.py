@@ -7,7 +7,7 @@ piece of the body that is being read.
 import hashlib
 import logging
 import tempfile
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager
 from email.message import Message
 from typing import BinaryIO, cast
@@ -18,7 +18,9 @@ from python_multipart.multipart import MultipartParser
 from starlette.requests import ClientDisconnect
 
 from runtime.errors import Unavailable
+from runtime.parsing.names import printable_name
 from services.gateway.documents.uploading import UploadedFile
+from services.query.errors import TooLarge
 
 MOST_HEADER = 16 * 1024
 """Bytes that one header of a part may have."""
@@ -39,11 +41,16 @@ logging.getLogger("python_multipart").setLevel(logging.ERROR)
 
 
 class _FileWriter:
-    """Writes the bytes of a file, hashes them, and calls `refuse_larger` with their number."""
+    """Writes the bytes of a file, hashes them, and calls `refuse_larger` with their number, at the
+    first of them with how many there will be at least.
+    """
 
-    def __init__(self, content: BinaryIO, refuse_larger: Callable[[int], None]) -> None:
+    def __init__(
+        self, content: BinaryIO, refuse_larger: Callable[[int], None], least_size: int
+    ) -> None:
         self._content = content
         self._refuse_larger = refuse_larger
+        self._least_size = least_size
         self.size = 0
         self._digest = hashlib.sha256()
 
@@ -52,7 +59,7 @@ class _FileWriter:
         is full.
         """
         self.size += len(piece)
-        self._refuse_larger(self.size)
+        self._refuse_larger(max(self.size, self._least_size))
         self._digest.update(piece)
         try:
             while piece:
@@ -167,13 +174,15 @@ class _Form:
 
 @asynccontextmanager
 async def receive_file(
-    request: Request, refuse_larger: Callable[[int], None]
+    request: Request,
+    refuse_larger: Callable[[int], None],
+    on_refusal: Callable[[str, TooLarge], Awaitable[None]],
 ) -> AsyncGenerator[UploadedFile]:
     """Yield the part `file` of the body; its bytes are deleted when the block ends.
 
-    `refuse_larger` is called with the size so far while bytes arrive, and raises when it is too
-    large. Raises a 400 for a body that is no form with a file, and `Unavailable` when the disk is
-    full.
+    `refuse_larger` is called with the size so far while bytes arrive, and raises TooLarge when it
+    is; then `on_refusal` is told the name, if that came before the end. Raises a 400 for a body
+    that is no form with a file, and `Unavailable` when the disk is full.
     """
     kind = request.headers.get("content-type", "")
     boundary = _parameters(kind).get("boundary", "")
@@ -185,16 +194,19 @@ async def receive_file(
             400, "send the file as multipart/form-data, in a part of the name `file`"
         )
     length = request.headers.get("content-length", "")
-    if length.isdigit():
-        refuse_larger(int(length) - MOST_OVERHEAD)
+    least_size = int(length) - MOST_OVERHEAD if length.isdigit() else 0
     # Unbuffered, so that what does not fit is noticed here and not when the file is closed.
     with tempfile.TemporaryFile(buffering=0) as content:
-        file = _FileWriter(content, refuse_larger)
+        file = _FileWriter(content, refuse_larger, least_size)
         form = _Form(boundary, file)
         try:
             async with aclosing(request.stream()) as pieces:
                 async for piece in pieces:
                     form.feed(piece)
+        except TooLarge as error:
+            if form.file_name:
+                await on_refusal(printable_name(form.file_name), error)
+            raise
         except ClientDisconnect:
             raise _unreadable("the client went away") from None
         form.check()

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from itertools import chain
 from typing import Annotated, Any
 
@@ -12,6 +13,7 @@ from contracts.spelling import spellings
 from contracts.text import one_line
 from publishing.documents import Added
 from publishing.draft import DocumentDraft
+from publishing.upload_records import UploadRecord
 from runtime.errors import NotFound
 from runtime.parsing.kinds import readable_kinds
 from services.gateway.auth.audit import note_details
@@ -42,7 +44,6 @@ from services.gateway.documents.models import (
     all_counts,
 )
 from services.gateway.documents.multipart import receive_file
-from services.gateway.documents.reading import FileReading
 from services.gateway.documents.removing import delete, delete_all, retry_failed
 from services.gateway.documents.scanning import AlreadyRunning
 from services.gateway.documents.upload_form import UPLOAD_FORM, IdempotencyKey, upload_options
@@ -85,9 +86,10 @@ async def upload_file(
     where pages have to be recognized: `track_status` says how far that is, and what became of it.
     """
     publisher = DocumentPublisher(deps.log, deps.blobs, workspace)
-    async with receive_file(request, deps.read_limits.refuse_larger) as file:
+    refused = partial(deps.readings.refuse, workspace)
+    async with receive_file(request, deps.read_limits.refuse_larger, refused) as file:
         outcome = await deps.readings.upload(publisher, file, options)
-    if isinstance(outcome, FileReading):
+    if isinstance(outcome, UploadRecord):
         response.status_code = 202
         return InsertResponse(message=outcome.message, track_id=outcome.track_id)
     added_document, ingest, warnings = outcome
@@ -245,6 +247,7 @@ async def delete_document(
     """
     note_details(request, documents=body.doc_ids)
     count = await delete(deps.log, workspace, body.doc_ids)
+    count += await deps.readings.records.remove(workspace, body.doc_ids)
     return DeleteResponse(
         message=f"{count} of {len(body.doc_ids)} are being deleted.", doc_id=", ".join(body.doc_ids)
     )
@@ -292,10 +295,10 @@ async def track_status(
 ) -> TrackStatus:
     """Return the documents of one request, or the one document of that id; none for an unknown id.
 
-    For a scan of this process they include the documents whose text was unchanged, for an upload of
-    it whose pages are recognized the one that it becomes: `parsing`, or `failed`.
+    For a scan of this process they include the documents whose text was unchanged, for an upload
+    whose pages are recognized the one that it becomes: `parsing`, or `failed`.
     """
-    reading = None if viewer else deps.readings.of_track(workspace, track_id)
+    reading = None if viewer else await deps.readings.records.of_track(workspace, track_id)
     partition = await deps.partition(workspace)
     visible_documents = await deps.documents_of(viewer, workspace)
     documents = await visible_documents.by_track_id(partition, track_id)
@@ -308,7 +311,7 @@ async def track_status(
         documents += [state for state, _ in states.values() if state.status in STATUSES]
     shown_documents = [Document.of(status) for status in documents]
     if reading and (not documents or reading.error):
-        shown_documents = [reading.as_document()]
+        shown_documents = [Document.of_upload(reading)]
     return TrackStatus(
         track_id=track_id,
         documents=shown_documents,
