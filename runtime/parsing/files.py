@@ -28,6 +28,7 @@ from runtime.parsing.kinds import (
     refuse_kind,
 )
 from runtime.parsing.names import printable_name, validated_text
+from runtime.parsing.plain import plain
 from runtime.parsing.recognition import RecognitionLimits
 from runtime.parsing.routing import OWN_PARSERS, ParsingServices
 from runtime.parsing.sandbox import parse_apart
@@ -158,7 +159,7 @@ async def _content(data: bytes, kind: Kind, hint: Hint) -> Content:
     # Statistics over a sample take a tenth of a second: not on the event loop of who serves others
     # meanwhile.
     decoded_text = await asyncio.to_thread(decode, data, *hint)
-    return Content(decoded_text.text, encoding=decoded_text.encoding)
+    return Content(plain(decoded_text.text), encoding=decoded_text.encoding)
 
 
 async def _without_binary_data(content: Content) -> Content:

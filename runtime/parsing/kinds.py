@@ -95,6 +95,8 @@ KINDS: dict[str, Kind] = {
     ".epub": Kind("application/epub+zip", "epub", is_package=True),
     ".rtf": RTF,
     ".eml": Kind("message/rfc822", "eml"),
+    ".mht": Kind("message/rfc822", "eml"),
+    ".mhtml": Kind("message/rfc822", "eml"),
     ".mbox": Kind("application/mbox", "mbox"),
     ".svg": Kind("image/svg+xml", "svg"),
     ".ipynb": Kind("application/x-ipynb+json", "ipynb"),
@@ -128,6 +130,7 @@ _WAYS: dict[str, str] = {
     "save it as .docx": ".doc .docm .dot .dotx .ott .pages .wps",
     "save it as .xlsx or .csv": ".xls .xlsm .xlsb .xltx .ots .numbers",
     "save it as .pptx": ".ppt .pptm .pps .ppsx .otp .key",
+    "save it as .odt, .ods or .odp": ".fodt .fods .fodp .sxw .sxc .sxi",
     "save it as .pdf, .html or .txt": ".mobi .azw .azw3 .djvu .xps .ps .odg .vsd .vsdx .pub",
     "save it as .eml (a mailbox as .mbox)": ".msg .pst .ost .oft",
     "write down what is said in it and save that as .txt": (

@@ -24,6 +24,7 @@ from runtime.parsing.figures import Figures, box_of, unkept
 from runtime.parsing.office_parts import attribute, local
 from runtime.parsing.omissions import EMBEDDED, HIDDEN_SLIDE, MEDIA, Omissions
 from runtime.parsing.package import DAMAGE, check, damaged
+from runtime.parsing.strict_office import transitional
 from runtime.parsing.tables import cell, with_headers
 
 WHAT = "a presentation"
@@ -36,6 +37,7 @@ def text(data: bytes) -> Content:
     Raises InvalidInput for a damaged file, a zip bomb and one without text.
     """
     check(data, WHAT)
+    data = transitional(data)
     try:
         presentation: Any = Presentation(BytesIO(data))
         size = (int(presentation.slide_width or 0), int(presentation.slide_height or 0))

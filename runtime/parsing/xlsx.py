@@ -26,6 +26,7 @@ from runtime.parsing.omissions import (
     Omissions,
 )
 from runtime.parsing.package import DAMAGE, check, damaged
+from runtime.parsing.strict_office import transitional
 from runtime.parsing.tables import Row, blocks, cell
 from runtime.parsing.xlsx_sheet import Place, SheetExtras, comments_of, sheet_extras
 from runtime.workarounds.openpyxl import ReadOnlyWorksheet, part_of
@@ -41,6 +42,7 @@ def text(data: bytes) -> Content:
     one without text.
     """
     check(data, WHAT)
+    data = transitional(data)
     omissions = Omissions()
     try:
         book = openpyxl.load_workbook(
