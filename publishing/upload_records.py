@@ -125,7 +125,7 @@ def _seen_at(now: float, record: UploadRecord) -> UploadRecord:
 
 
 def _with(records: Sequence[UploadRecord], record: UploadRecord) -> list[UploadRecord]:
-    return [*(other for other in records if other.track_id != record.track_id), record]
+    return [*(entry for entry in records if entry.track_id != record.track_id), record]
 
 
 def _without(records: Sequence[UploadRecord], document_ids: Collection[str]) -> list[UploadRecord]:

@@ -167,15 +167,15 @@ def _quantities(text: str) -> Iterator[Quantity]:
 
 def _plain_number(digits: str) -> str:
     """Return a number without marks between its thousands and noughts at its end."""
-    whole, fraction = digits, ""
+    integer, fraction = digits, ""
     if match := _THOUSANDS.fullmatch(digits):
-        mark = match[1]
-        last_mark = max(digits.rfind("."), digits.rfind(","))
-        if digits[last_mark] != mark:
-            whole, fraction = digits[:last_mark], digits[last_mark:]
-        whole = whole.replace(mark, "")
+        separator = match[1]
+        last_place = max(digits.rfind("."), digits.rfind(","))
+        if digits[last_place] != separator:
+            integer, fraction = digits[:last_place], digits[last_place:]
+        integer = integer.replace(separator, "")
     elif digits.count(".") + digits.count(",") == 1:
         place = max(digits.rfind("."), digits.rfind(","))
-        whole, fraction = digits[:place], digits[place:]
+        integer, fraction = digits[:place], digits[place:]
     fraction = fraction[1:].rstrip("0")
-    return f"{whole}.{fraction}" if fraction else whole
+    return f"{integer}.{fraction}" if fraction else integer

@@ -207,17 +207,17 @@ class _Reader:
         )
 
     def _begin_section(self, heading: str) -> None:
-        marks = len(heading) - len(heading.lstrip("#"))
+        hash_count = len(heading) - len(heading.lstrip("#"))
         heading = " ".join(heading.strip(_HEADING_MARKS).split())
         if title := _ROWS.sub("", heading):
-            self._enter(marks, title)
+            self._enter(hash_count, title)
         self.heading, self.lead, self.item = heading, "", False
         self.title = self.title or self.heading
         self.block += 1
 
-    def _enter(self, marks: int, heading: str) -> None:
+    def _enter(self, hash_count: int, heading: str) -> None:
         """Read the heading of a section, which ends those of as many marks or more."""
-        depth = marks or (_UNMARKED if self.path else 1)
+        depth = hash_count or (_UNMARKED if self.path else 1)
         self.path = [above for above in self.path if above[0] < depth]
         self.path.append((depth, heading))
         self.caption = ""

@@ -121,11 +121,13 @@ def _values_disagree(cell: str, other_cell: str) -> bool:
     if not quantities or not other_quantities or quantities & other_quantities:
         return False
     return any(
-        _are_comparable(quantity, other) for quantity in quantities for other in other_quantities
+        _are_comparable(quantity, other_quantity)
+        for quantity in quantities
+        for other_quantity in other_quantities
     )
 
 
-def _are_comparable(quantity: Quantity, other: Quantity) -> bool:
-    if quantity.unit == other.unit or not (quantity.unit and other.unit):
-        return quantity.number != other.number
-    return all(_DURATION.match(item.unit) is not None for item in (quantity, other))
+def _are_comparable(quantity: Quantity, other_quantity: Quantity) -> bool:
+    if quantity.unit == other_quantity.unit or not (quantity.unit and other_quantity.unit):
+        return quantity.number != other_quantity.number
+    return all(_DURATION.match(item.unit) is not None for item in (quantity, other_quantity))

@@ -75,25 +75,25 @@ class TableSubject:
     numbers: frozenset[str]
     """What tells documents and tables of one kind apart: years, numbers of invoices, quarters."""
 
-    def may_be(self, other: "TableSubject", *, is_told_by_subject: bool) -> bool:
+    def may_be(self, second: "TableSubject", *, is_told_by_subject: bool) -> bool:
         """Return whether both may be the same. Where rows are told apart by the table alone,
         nothing may be left open.
         """
-        if self.numbers != other.numbers:
+        if self.numbers != second.numbers:
             return False
         if is_told_by_subject:
             words = self.nearest | self.outer
-            return bool(words) and words == other.nearest | other.outer
-        if self.nearest and other.nearest:
+            return bool(words) and words == second.nearest | second.outer
+        if self.nearest and second.nearest:
             speaks_for_itself = len(self.nearest) >= ENOUGH
-            return self.nearest == other.nearest and (speaks_for_itself or self._fits(other))
-        return self._fits(other)
+            return self.nearest == second.nearest and (speaks_for_itself or self._fits(second))
+        return self._fits(second)
 
-    def _fits(self, other: "TableSubject") -> bool:
+    def _fits(self, second: "TableSubject") -> bool:
         words = self.nearest | self.outer
-        other_words = other.nearest | other.outer
-        if self.nearest and other.nearest:
-            words, other_words = self.outer, other.outer
+        other_words = second.nearest | second.outer
+        if self.nearest and second.nearest:
+            words, other_words = self.outer, second.outer
         return not words or not other_words or words == other_words
 
 
@@ -117,11 +117,11 @@ def is_told_by_subject(part: Quotable) -> bool:
     """Return whether a row has a name that rows of any table have (`Total`), or is the property of
     a thing that the table's caption, or the document, names.
     """
-    (column, name), *others = part.cells
+    (column, name), *other_cells = part.cells
     if _ROWS_OF_ANY_TABLE.match(name.strip("*_ ")) or not terms(name, language_of(name)):
         return True
-    columns = [column.strip("*_ :") for column in (column, *(name for name, _ in others))]
-    return len(others) < 2 and all(map(_PROPERTY_COLUMN.fullmatch, columns))
+    columns = [column.strip("*_ :") for column in (column, *(name for name, _ in other_cells))]
+    return len(other_cells) < 2 and all(map(_PROPERTY_COLUMN.fullmatch, columns))
 
 
 def _words(text: str) -> frozenset[str]:
@@ -134,4 +134,4 @@ def _words(text: str) -> frozenset[str]:
 def _numbers(text: str) -> Iterator[str]:
     text = _NUMBERING.sub(" ", text)
     yield from (number.lstrip("0") or "0" for number in _NUMBER.findall(text))
-    yield from (mark.casefold() for mark in _ENUMERATED.findall(text))
+    yield from (numeral.casefold() for numeral in _ENUMERATED.findall(text))

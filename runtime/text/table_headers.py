@@ -42,7 +42,7 @@ class _Edit(NamedTuple):
     """Characters of the result, and how many of the text they stand for."""
 
     text: str
-    taken: int
+    source_length: int
 
 
 def with_repeated_headers(
@@ -56,20 +56,20 @@ def with_repeated_headers(
     """
     tables = _Tables()
     pending_places: deque[int] = deque()
-    taken = written = 0
+    source_place = result_place = 0
     for text, places in chain(texts, (_END,)):
         pending_places += places
         pieces: list[str] = []
         here: list[int] = []
         for edit in tables.rest() if text is None else tables.read(text):
-            while pending_places and pending_places[0] < taken + edit.taken:
-                inside = min(pending_places.popleft() - taken, len(edit.text))
-                here.append(written + inside)
+            while pending_places and pending_places[0] < source_place + edit.source_length:
+                inside = min(pending_places.popleft() - source_place, len(edit.text))
+                here.append(result_place + inside)
             pieces.append(edit.text)
-            taken += edit.taken
-            written += len(edit.text)
+            source_place += edit.source_length
+            result_place += len(edit.text)
         if text is None:
-            here += (written for _ in pending_places)
+            here += (result_place for _ in pending_places)
         yield "".join(pieces), here
 
 
@@ -196,8 +196,8 @@ def _kept(text: str) -> _Edit:
 
 def _is_rule(line: str, names: str) -> bool:
     """Return whether a line below the names of columns makes a table of them."""
-    marks = line.strip()
-    return "-" in marks and _RULE.issuperset(marks) and len(cells(names)) == len(cells(marks))
+    rule = line.strip()
+    return "-" in rule and _RULE.issuperset(rule) and len(cells(names)) == len(cells(rule))
 
 
 def cells(line: str) -> list[str]:

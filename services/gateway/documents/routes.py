@@ -86,8 +86,8 @@ async def upload_file(
     where pages have to be recognized: `track_status` says how far that is, and what became of it.
     """
     publisher = DocumentPublisher(deps.log, deps.blobs, workspace)
-    refused = partial(deps.readings.refuse, workspace)
-    async with receive_file(request, deps.read_limits.refuse_larger, refused) as file:
+    report_refusal = partial(deps.readings.refuse, workspace)
+    async with receive_file(request, deps.read_limits.refuse_larger, report_refusal) as file:
         outcome = await deps.readings.upload(publisher, file, options)
     if isinstance(outcome, UploadRecord):
         response.status_code = 202
