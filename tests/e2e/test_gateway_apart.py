@@ -166,8 +166,7 @@ async def test_uploads_whose_pages_are_recognized_are_known_to_all_gateways(apar
         taker.headers.update(apart.api.headers)
         taker.timeout = apart.api.timeout
 
-        async def sent(api: httpx.AsyncClient, *pages: list[str]) -> str:
-            data = scanned_pdf("", *(scan(words, size=(900, 260)) for words in pages))
+        async def sent(api: httpx.AsyncClient, data: bytes) -> str:
             answer = await api.post("/documents/upload", files={"file": ("ships.pdf", data)})
             assert answer.status_code == 202, answer.text
             return answer.json()["track_id"]
@@ -177,11 +176,12 @@ async def test_uploads_whose_pages_are_recognized_are_known_to_all_gateways(apar
             [document] = body["documents"]
             return document
 
-        pages = [PICTURE] * 20
-        track = await sent(taker, *pages)
+        page = scan(PICTURE, size=(900, 260))
+        data = scanned_pdf("", *[page] * 20)
+        track = await sent(taker, data)
         document = await known(track)
         assert document["status"] == "parsing" and document["metadata"]["pages_to_recognize"] >= 20
-        assert await sent(apart.api, *pages) == track, "it is recognized once at a time"
+        assert await sent(apart.api, data) == track, "it is recognized once at a time"
 
         async def goes_on() -> bool:
             return (await known(track))["metadata"]["recognized_pages"] > 0
@@ -196,7 +196,7 @@ async def test_uploads_whose_pages_are_recognized_are_known_to_all_gateways(apar
         assert "send the file again" in (await known(track))["error_msg"]
         [upload] = (await apart.api.get("/documents/uploads")).json()["uploads"]
         assert (upload["track_id"], upload["file_path"]) == (track, "ships.pdf")
-    track = await sent(apart.api, PICTURE)
+    track = await sent(apart.api, scanned_pdf("", page))
 
     async def is_there() -> bool:
         return (await known(track))["status"] == "processed"
