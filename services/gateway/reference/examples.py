@@ -188,6 +188,21 @@ EXAMPLES: dict[str, Any] = {
         "total_count": 1,
         "status_summary": {"processed": 1},
     },
+    "GET /documents/uploads": {
+        "uploads": [
+            _DOCUMENT
+            | {
+                "content_summary": "port.pdf: refused",
+                "content_length": 0,
+                "status": "failed",
+                "track_id": "upload_20261121_120718_e19508f8",
+                "chunks_count": 0,
+                "error_msg": "port.pdf: protected by a password: save it without one first",
+                "metadata": {},
+                "file_path": "port.pdf",
+            }
+        ]
+    },
     "POST /documents/paginated": {
         "documents": [_DOCUMENT],
         "pagination": {
