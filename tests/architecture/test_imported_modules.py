@@ -73,7 +73,7 @@ def test_help_imports_what_prints_it() -> None:
 def test_the_supervisor_imports_no_driver() -> None:
     modules = imported("import embedded.stack")
     assert modules & NOT_IN_SUPERVISOR == set()
-    assert len(modules) <= 684
+    assert len(modules) <= 685
 
 
 def test_a_command_that_asks_the_query_service_loads_no_bus() -> None:
