@@ -191,16 +191,7 @@ EXAMPLES: dict[str, Any] = {
     "GET /documents/uploads": {
         "uploads": [
             _DOCUMENT
-            | {
-                "content_summary": "port.pdf: refused",
-                "content_length": 0,
-                "status": "failed",
-                "track_id": "upload_20261121_120718_e19508f8",
-                "chunks_count": 0,
-                "error_msg": "port.pdf: protected by a password: save it without one first",
-                "metadata": {},
-                "file_path": "port.pdf",
-            }
+            | {"status": "failed", "error_msg": "port.md: has no text in it", "metadata": {}}
         ]
     },
     "POST /documents/paginated": {

@@ -97,8 +97,9 @@ RUNNING = UploadRecord("upload_1", "scan.pdf", "abc", page_count=3, pages=1)
 
 async def test_an_upload_of_which_nobody_speaks_any_more_is_interrupted() -> None:
     records = UploadRecords(MemorySharedValues())
-    await records.put("w", RUNNING)
-    assert await records.running("w", "scan.pdf", "abc") == RUNNING
+    running = replace(RUNNING, updated_at=time.time())
+    await records.put("w", running)
+    assert await records.running("w", "scan.pdf", "abc") == running
     assert await records.remove("w", [RUNNING.document_id]) == 0, "it is still read"
     silent = replace(RUNNING, updated_at=time.time() - SILENCE - 1)
     await records.put("w", silent)
