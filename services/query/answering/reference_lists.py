@@ -23,7 +23,6 @@ TITLES = (
     "quellenverzeichnis",
     "literatur",
     "literaturverzeichnis",
-    "references:",
     "références",
     "références bibliographiques",
     "bibliographie",
@@ -55,7 +54,9 @@ TITLES = (
 LONGEST_ENTRY = 600
 """Longest line, in characters, that is buffered because it may belong to such a list."""
 
-_MARKS = " \t#*_>"
+_MARKS = " \t#*_>:："
+"""What may stand around a title."""
+
 _ITEM = r"[ \t]*(?:(?:[-*+•]|\d{1,3}[.)])[ \t]+)?"
 _NUMBERED = re.compile(rf"{_ITEM}\\?\[\^?(\d{{1,3}})\\?\]:?[ \t]*(.*)", re.DOTALL)
 _MAYBE_NUMBERED = re.compile(
@@ -141,7 +142,7 @@ class ReferenceListFilter(BufferingFilter):
         title = self._title
         self._title = ""
         is_short = len(line) <= LONGEST_ENTRY and not self._in_code
-        if is_short and bare.strip(f"{_MARKS}:：").lower() in TITLES:
+        if is_short and bare.strip(_MARKS).lower() in TITLES:
             self._title = self._blank_lines + line
             self._blank_lines = ""
             return title

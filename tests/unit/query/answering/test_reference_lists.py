@@ -5,7 +5,7 @@ other things stay.
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from services.query.answering.answer_text import clean, cleaner
@@ -77,6 +77,7 @@ PARTS = st.sampled_from(
 )
 
 
+@example(parts=[":", "References"], cuts=[1])
 @given(parts=st.lists(PARTS, max_size=24), cuts=st.lists(st.integers(0, 90), max_size=6))
 def test_in_pieces_the_text_is_the_same_as_in_one(parts: list[str], cuts: list[int]) -> None:
     text = "".join(parts)
