@@ -3,9 +3,10 @@
 import re
 
 _TERMINAL = re.compile(
-    # Colours and places, titles of windows, other codes, and letters that are struck over.
-    r"\x1b\[[0-?]{0,64}[ -/]{0,8}[@-~]|\x1b\][^\x07\x1b\n]{0,2000}(?:\x07|\x1b\\)|\x1b[@-Z\\^_]"
-    r"|[^\n\x08]\x08"
+    # Colours and places, titles of windows, sets of characters, other codes, and letters that are
+    # struck over.
+    r"\x1b\[[0-?]{0,64}[ -/]{0,8}[@-~]|\x1b\][^\x07\x1b\n]{0,2000}(?:\x07|\x1b\\)"
+    r"|\x1b[ -/]{1,3}[0-~]|\x1b[@-Z\\^_]|[^\n\x08]\x08"
 )
 
 

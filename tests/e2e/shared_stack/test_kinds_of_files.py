@@ -44,6 +44,7 @@ Content-Type: text/plain; charset=utf-8
 
 {people("Rosa Quill", "letter carrier")}
 """
+SAVED_PAGE = EMAIL.replace("text/plain", "text/html").replace("Rosa Quill", "{name}")
 NOTEBOOK = {
     "cells": [
         {
@@ -159,6 +160,16 @@ FILES: dict[str, tuple[bytes, str, str]] = {
         "lamp lighter",
     ),
     "letter.eml": (EMAIL.encode(), "Who is Rosa Quill?", "letter carrier"),
+    "news.mht": (
+        SAVED_PAGE.replace("{name}", "Hugo Lind").encode(),
+        "Who is Hugo Lind?",
+        "letter carrier",
+    ),
+    "board.mhtml": (
+        SAVED_PAGE.replace("{name}", "Olga Birch").encode(),
+        "Who is Olga Birch?",
+        "letter carrier",
+    ),
     "depth.ipynb": (json.dumps(NOTEBOOK).encode(), "Who is Tom Reef?", "diver"),
     "sign.png": (
         file_of(scan([people("Ursula Penn", "sign painter")], 0.5, (1000, 260))),

@@ -67,7 +67,7 @@ async def test_a_flat_document_is_refused_with_the_way_out() -> None:
 @pytest.mark.parametrize(
     ("text", "result"),
     [
-        ("\x1b[1;31mERROR\x1b[0m Ada\n\x1b]0;title\x07ok\x1b(B", "ERROR Ada\nok\x1b(B"),
+        ("\x1b[1;31mERROR\x1b[0m Ada\n\x1b]0;title\x07ok\x1b(B", "ERROR Ada\nok"),
         ("N\bNA\bAM\bME\n _\bx\n", "NAME\n x\n"),
         ("# Head\r\rText\r", "# Head\n\nText\n"),
         ("one\r\ntwo\r\n", "one\r\ntwo\r\n"),
