@@ -30,6 +30,7 @@ ABOUT_DOCUMENTS = {
     "GET /documents/status_counts",
     "GET /documents/supersessions/proposals",
     "GET /documents/track_status/{track_id}",
+    "GET /documents/uploads",
     "GET /documents/{document_id:path}/figures/{sha256}",
     "GET /documents/{document_id:path}/original",
     "GET /documents/{document_id:path}/page",

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from publishing.upload_records import UploadRecords
+from runtime.bus.memory import MemorySharedValues
 from runtime.errors import Unavailable
 from runtime.models.port import Vector
 from services.gateway.documents.adding import DocumentPublisher
@@ -102,7 +104,7 @@ class Slow(BytesIO):
 async def test_a_file_of_a_quiet_workspace_is_not_behind_a_flood_of_another() -> None:
     """Two of 30 files are read at once of one workspace; the place that is left is free at once."""
     harness = QueryHarness()
-    readings = Readings(ReadLimits(1000))
+    readings = Readings(ReadLimits(1000), UploadRecords(MemorySharedValues()))
     read = list[str]()
 
     async def send(workspace: str, name: str) -> None:
