@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from publishing.upload_records import UploadRecords
+from publishing.upload_records import UploadRecord, UploadRecords
 from runtime.bus.memory import MemorySharedValues
 from runtime.errors import Unavailable
 from runtime.models.port import Vector
 from services.gateway.documents.adding import DocumentPublisher
-from services.gateway.documents.reading import FileReading, Readings
+from services.gateway.documents.reading import Readings
 from services.gateway.documents.uploading import ReadLimits, UploadedFile, UploadOptions
 from services.query.retrieval.concurrency import ConcurrencyLimit
 from tests.support.access import client
@@ -111,7 +111,7 @@ async def test_a_file_of_a_quiet_workspace_is_not_behind_a_flood_of_another() ->
         file = UploadedFile(name, Slow(b"Ada Marlow came to Port Elm."), name)
         publisher = DocumentPublisher(harness.log, harness.blobs, workspace)
         outcome = await readings.upload(publisher, file, UploadOptions())
-        assert not isinstance(outcome, FileReading)
+        assert not isinstance(outcome, UploadRecord)
         assert outcome[0].is_new
         read.append(workspace)
 
