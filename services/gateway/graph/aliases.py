@@ -65,8 +65,8 @@ async def decide(
     target: str,
     **details: str,
 ) -> EditResult[bool]:
-    """Publish a decision on names that may mean the entity `target`, and wait until the graph shows
-    it.
+    """Publish a decision on names that may mean the entity `target`, and wait until the graph and
+    the list of decisions show it.
 
     `details`: `proposed_by` and `evidence`, as in the event. Raises NotFound for an entity that is
     not there and for an undoing of what nobody decided, BadRequest for an entity as an alias of
@@ -94,8 +94,11 @@ async def decide(
     changes_graph = decision == "accept" or (decision != "propose" and accepted_before)
 
     async def look(partition: Partition) -> bool | None:
+        # Another decision, seen late, changes the entity as well: lists must show this one, too.
+        if all(edit.at != sequence for edit in await aliases.edits(partition)):
+            return None
         if changes_graph and revision is not None:
             return True if await editor.revision(partition, target) != revision else None
-        return True if any(edit.at == sequence for edit in await aliases.edits(partition)) else None
+        return True
 
     return EditResult(sequence, (target,), await editor.wait_until_visible(look))
