@@ -63,9 +63,9 @@ def main() -> None:
     options = arguments().parse_args()
     blocks = {name: list(side_blocks(name, options)) for name in options.stores}
     for step in range(len(next(iter(blocks.values())))):
-        last = {name: of_side[step] for name, of_side in blocks.items()}
-        print(f"\n{next(iter(last.values())).documents} documents, by process\n")
-        print(processes(last))
+        sides = {name: of_side[step] for name, of_side in blocks.items()}
+        print(f"\n{next(iter(sides.values())).documents} documents, by process\n")
+        print(processes(sides))
     print(f"\n{totals(blocks, options.modes)}")
 
 

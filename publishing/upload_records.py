@@ -73,8 +73,8 @@ class UploadRecords:
     async def of(self, workspace: str) -> list[UploadRecord]:
         """Return the uploads of a workspace, the newest first."""
         records = (await self._read(workspace))[0]
-        now = time.time()
-        return [_seen_at(now, record) for record in reversed(records)]
+        moment = time.time()
+        return [_seen_at(moment, record) for record in reversed(records)]
 
     async def of_track(self, workspace: str, track_id: str) -> UploadRecord | None:
         """Return the upload of that track id."""
@@ -119,8 +119,8 @@ class UploadRecords:
             is_written = await self.values.write(token(workspace), value.encode(), revision)
 
 
-def _seen_at(now: float, record: UploadRecord) -> UploadRecord:
-    is_silent = record.is_running and now - record.updated_at > SILENCE
+def _seen_at(moment: float, record: UploadRecord) -> UploadRecord:
+    is_silent = record.is_running and moment - record.updated_at > SILENCE
     return replace(record, error=INTERRUPTED) if is_silent else record
 
 
@@ -130,9 +130,9 @@ def _with(records: Sequence[UploadRecord], record: UploadRecord) -> list[UploadR
 
 def _without(records: Sequence[UploadRecord], document_ids: Collection[str]) -> list[UploadRecord]:
     ids = {spelling for id in document_ids for spelling in spellings(id)}
-    now = time.time()
+    moment = time.time()
     return [
         record
         for record in records
-        if record.document_id not in ids or _seen_at(now, record).is_running
+        if record.document_id not in ids or _seen_at(moment, record).is_running
     ]

@@ -156,9 +156,9 @@ async def test_a_file_of_the_first_format_goes_on(tmp_path: Path) -> None:
     with closing(sqlite3.connect(path)) as connection, connection:
         (table,) = (name for (name,) in connection.execute("SELECT name FROM collections"))
         for number in range(-(-50 // BLOCK_ROWS)):
-            some = numbers[number * BLOCK_ROWS :][:BLOCK_ROWS].astype(np.float32)
-            lengths = np.linalg.norm(some, axis=1, keepdims=True)
-            content = np.hstack([some, 1 / lengths]).astype(np.float32).tobytes()
+            block_numbers = numbers[number * BLOCK_ROWS :][:BLOCK_ROWS].astype(np.float32)
+            lengths = np.linalg.norm(block_numbers, axis=1, keepdims=True)
+            content = np.hstack([block_numbers, 1 / lengths]).astype(np.float32).tobytes()
             content = content.ljust(BLOCK_ROWS * 4 * (DIMENSION + 1), b"\0")
             connection.execute(
                 f"UPDATE {table}_blocks SET vectors = ? WHERE number = ?", (content, number)

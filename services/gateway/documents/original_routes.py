@@ -84,7 +84,7 @@ async def document_original(
             "the file is not kept: add it again while KEEP_ORIGINALS is on, as its newest version"
         )
     parts = await deps.blobs.parts(event.original)
-    media_type = str(event.metadata.get("media_type", ""))
+    media_type = media_type_of(event)
     name = str(event.metadata.get("file_name") or event.file_path.rsplit("/", 1)[-1])
     return StreamingResponse(
         iter(parts),
@@ -199,3 +199,8 @@ async def _seen_then(
                 continue
             last_event = event if isinstance(event, DocumentAdded) else last_event
     return last_event
+
+
+def media_type_of(document: DocumentAdded) -> str:
+    """Return the media type of the file of a document; empty where none is known."""
+    return str(document.metadata.get("media_type", ""))

@@ -11,7 +11,7 @@ from runtime.bus.port import Blobs
 from runtime.errors import NotFound
 from runtime.parsing.page_pictures import MAX_PAGES, draw_page
 from services.gateway.documents.dependencies import DocumentDeps
-from services.gateway.documents.original_routes import HEADERS, seen_document
+from services.gateway.documents.original_routes import HEADERS, media_type_of, seen_document
 from services.gateway.reference.responses import error_responses
 from services.gateway.workspaces import Workspace
 
@@ -60,7 +60,7 @@ async def document_page(
     The headers Lightstream-Page and Lightstream-Pages say which page of how many it is;
     Lightstream-Mark, where there is a mark, how far down it begins, from 0 to 1.
     """
-    if document is None or document.original is None or _media_type(document) != PDF:
+    if document is None or document.original is None or media_type_of(document) != PDF:
         raise NO_PAGES
     ranges = [tuple(map(int, part.split("-"))) for part in marks.split(",") if part]
     if number is None:
@@ -83,10 +83,6 @@ async def document_page(
             "Lightstream-Pages": str(picture.page_count),
         },
     )
-
-
-def _media_type(document: DocumentAdded) -> str:
-    return str(document.metadata.get("media_type", ""))
 
 
 async def _text(document: DocumentAdded, blobs: Blobs) -> str:

@@ -132,6 +132,6 @@ async def test_pages_are_of_the_version_that_is_asked_for() -> None:
         sequence = harness.log.messages[-1].sequence
         await upload(api, "report.pdf", pdf("one"), "?replace=true")
         await projected(harness)
-        then = await api.get(f"/documents/{id}/page", params={"as_of": sequence})
-        now = await api.get(f"/documents/{id}/page")
-    assert [page_of(answer)[1] for answer in (then, now)] == ["3", "1"]
+        earlier_page = await api.get(f"/documents/{id}/page", params={"as_of": sequence})
+        newest_page = await api.get(f"/documents/{id}/page")
+    assert [page_of(answer)[1] for answer in (earlier_page, newest_page)] == ["3", "1"]

@@ -21,11 +21,11 @@ async def test_an_estimate_and_the_order_itself_are_those_of_the_workspace() -> 
         busy = await api.post("/operations/figures/describe", json={})
         outcome = OrderOutcome(order, "done", "then", "later", result={"figures": 3})
         await write_outcome(harness.operations.rebuilds.values, outcome)
-        last = (await api.get("/operations/figures")).json()["last"]
+        newest_order = (await api.get("/operations/figures")).json()["last"]
         other = (await api.get("/operations/figures", headers={"X-Workspace": "v"})).json()
         option = await api.post("/operations/figures/describe", json={"documents": ["--yes"]})
     assert (empty["last"], other["last"], busy.status_code) == (None, None, 409)
-    assert (last["step"], last["state"], last["result"]) == (
+    assert (newest_order["step"], newest_order["state"], newest_order["result"]) == (
         "figures-estimate",
         "done",
         {"figures": 3},

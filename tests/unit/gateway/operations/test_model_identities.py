@@ -110,11 +110,11 @@ async def try_all(api: httpx.AsyncClient, models: list[dict[str, str]], address:
 
 def check_that_nothing_was_told(foreign: ModelServer, *tokens: str) -> None:
     assert foreign.requests
-    told = str(
+    sent_text = str(
         [(seen.path, seen.query, dict(seen.headers), seen.body) for seen in foreign.requests]
     )
     for word in (SECRET, servers.KEY, *tokens):
-        assert word not in told
+        assert word not in sent_text
 
 
 @pytest.mark.parametrize(
