@@ -7,6 +7,13 @@ test("sentences of events are told in Chinese with what they name", () => {
   expect(inLanguage("chunks: 4 chunks, 4 texts embedded (minilm)", "zh")).toBe("4 个片段，嵌入了 4 段文本（minilm）");
 });
 
+test("the reason of a chosen mode is told in Chinese", () => {
+  expect(inLanguage("The question names entities of the graph: Ada, Bolt.", "zh")).toBe("问题提到了图谱中的实体：Ada, Bolt。");
+  expect(inLanguage("The question names no entity of the graph: what walk and mix find is put together.", "zh")).toBe(
+    "问题没有提到图谱中的实体：合并了 walk 与 mix 的结果。",
+  );
+});
+
 test("a sentence that has no other language is known to be English, and no language of the page is", () => {
   expect(inLanguage("the disk is full", "zh")).toBeUndefined();
   expect(inLanguage("the disk is full", "en")).toBe("the disk is full");

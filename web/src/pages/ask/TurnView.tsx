@@ -2,7 +2,8 @@ import { Link2, ReceiptText, RotateCw, ScanSearch, Square } from "lucide-react";
 import { useMemo, useState, useSyncExternalStore } from "react";
 import { Link } from "react-router";
 import { liveEvents } from "../../api/live";
-import { useTexts } from "../../texts";
+import { useLanguage, useTexts } from "../../texts";
+import { inLanguage } from "../../texts/server";
 import { Button, CopyButton } from "../../ui/controls";
 import { useFormat } from "../../ui/format";
 import { Failure, Notice } from "../../ui/notices";
@@ -19,6 +20,7 @@ import { CitedFigures, SourceDialog, SourceList } from "./Sources";
 
 function Foot({ turn, isOpen, onToggle }: { turn: Turn; isOpen: boolean; onToggle: () => void }) {
   const texts = useTexts();
+  const language = useLanguage();
   const format = useFormat();
   return (
     <footer>
@@ -45,7 +47,7 @@ function Foot({ turn, isOpen, onToggle }: { turn: Turn; isOpen: boolean; onToggl
         {turn.modeReason && (
           <>
             {" · "}
-            <abbr title={turn.modeReason}>{texts.ask.chosenMode(turn.mode)}</abbr>
+            <abbr title={inLanguage(turn.modeReason, language) ?? turn.modeReason}>{texts.ask.chosenMode(turn.mode)}</abbr>
           </>
         )}
       </span>

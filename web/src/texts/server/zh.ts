@@ -19,6 +19,10 @@ export const SENTENCES: readonly (readonly [RegExp, string])[] = [
   [/^undo the new text of (.+) \(.+\): its text of sequence (\d+) is added again$/, "撤销 $1 的新文本：重新添加其序号 $2 的文本"],
   [/^the last whole pass ended at (.+); nothing is amiss$/, "上一次完整检查结束于 $1；没有问题"],
   [/^the log holds ([\d,]+) events.*$/, "日志中有 $1 个事件"],
+  [/^The question names entities of the graph: (.+)\. Only names .+ in memory yet, or too many\.$/, "问题提到了图谱中的实体：$1。尚未读取全部名称，只查找了最近段落中的名称。"],
+  [/^The question names entities of the graph: (.+)\.$/, "问题提到了图谱中的实体：$1。"],
+  [/^The question names no entity of the graph: what walk and mix find is put together\.$/, "问题没有提到图谱中的实体：合并了 walk 与 mix 的结果。"],
+  [/^The question names no entity of the graph: .+ put together\. Only names .+ in memory yet, or too many\.$/, "问题没有提到图谱中的实体：合并了 walk 与 mix 的结果。尚未读取全部名称，只查找了最近段落中的名称。"],
 ];
 
 /** Notes of answers without a model, as `offline/answers/extractive_answer.py` writes them. */
