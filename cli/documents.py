@@ -102,8 +102,8 @@ def add(
     workspace: Workspace = WORKSPACE,
 ) -> None:
     """Add documents: .html .htm .pdf .docx .pptx .xlsx .csv .tsv .json .jsonl .odt .ods .odp .epub
-    .rtf .eml .mht .mhtml .mbox .svg .ipynb .png .jpg .jpeg .tif .tiff .webp, and text of any other
-    name.
+    .rtf .eml .mht .mhtml .mbox .svg .ipynb .png .jpg .jpeg .tif .tiff .webp, Office templates,
+    slide shows and files with macros, and text of any other name.
 
     Pictures and scanned pages are read where the extra `ocr` is installed. Folders are read with
     all below them, hidden files are not. What the log has already is not sent again; a document

@@ -14,7 +14,7 @@ from runtime.parsing.docx_story import Story
 from runtime.parsing.docx_styles import Styles
 from runtime.parsing.figures import Figures
 from runtime.parsing.office_parts import OfficeParts, local
-from runtime.parsing.omissions import Omissions
+from runtime.parsing.omissions import MACROS, Omissions
 from runtime.parsing.package import DAMAGE, check, damaged
 
 WHAT = "a Word document"
@@ -36,6 +36,8 @@ def text(data: bytes) -> Content:
 
 
 def _blocks(parts: OfficeParts, omissions: Omissions, figures: Figures) -> Iterator[str]:
+    if parts.has_macros():
+        omissions.note(MACROS)
     main = parts.main()
     root = parts.xml(main)
     if local(root) != "document":

@@ -31,7 +31,7 @@ same.
 """
 
 _OFFICE_PARSERS: dict[str, Parser] = {
-    kind.media_type: kind.parser
+    kind.media_type.lower(): kind.parser
     for kind in KINDS.values()
     if kind.parser and not kind.is_text and not kind.is_picture
 }

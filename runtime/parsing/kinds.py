@@ -34,6 +34,7 @@ TEXT_PARSERS = frozenset({"html", "csv", "json", "jsonl", "ipynb", "svg", "markd
 """Those whose files are text themselves, in some encoding: their `text` gets it decoded."""
 
 _OFFICE = "application/vnd.openxmlformats-officedocument"
+_ODF = "application/vnd.oasis.opendocument"
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,37 @@ RTF = Kind("application/rtf", "rtf")
 INLINE_PICTURE = b"](data:image/"
 """What Markdown has that a parser reads for its pictures; all other is the text that it is."""
 
+_VARIANTS: dict[Parser, dict[str, str]] = {
+    "docx": {
+        ".docm": "application/vnd.ms-word.document.macroEnabled.12",
+        ".dotx": f"{_OFFICE}.wordprocessingml.template",
+        ".dotm": "application/vnd.ms-word.template.macroEnabled.12",
+    },
+    "pptx": {
+        ".pptm": "application/vnd.ms-powerpoint.presentation.macroEnabled.12",
+        ".ppsx": f"{_OFFICE}.presentationml.slideshow",
+        ".ppsm": "application/vnd.ms-powerpoint.slideshow.macroEnabled.12",
+        ".potx": f"{_OFFICE}.presentationml.template",
+        ".potm": "application/vnd.ms-powerpoint.template.macroEnabled.12",
+    },
+    "xlsx": {
+        ".xlsm": "application/vnd.ms-excel.sheet.macroEnabled.12",
+        ".xltx": f"{_OFFICE}.spreadsheetml.template",
+        ".xltm": "application/vnd.ms-excel.template.macroEnabled.12",
+    },
+    "odt": {".ott": f"{_ODF}.text-template"},
+    "ods": {".ots": f"{_ODF}.spreadsheet-template"},
+    "odp": {".otp": f"{_ODF}.presentation-template"},
+}
+VARIANTS: dict[str, Kind] = {
+    suffix: Kind(media_type, parser, is_package=True)
+    for parser, media_types in _VARIANTS.items()
+    for suffix, media_type in media_types.items()
+}
+"""Templates, slide shows and files with macros, by suffix: their XML is that of the Office file
+whose parser reads them.
+"""
+
 _PLAIN_SUFFIXES = (
     ".log .conf .ini .properties .sql .bat .sh .c .h .cpp .hpp .py .java .ts .swift .go .rb .php "
     ".scss .less .cfg .toml .adoc .org .tsx .jsx .rs .cs .kt .scala .lua .pl .r .ps1 .srt .vtt .tf "
@@ -89,9 +121,9 @@ KINDS: dict[str, Kind] = {
     ".tsv": Kind("text/tab-separated-values", "csv"),
     ".json": Kind("application/json", "json"),
     ".jsonl": Kind("application/jsonl", "jsonl"),
-    ".odt": Kind("application/vnd.oasis.opendocument.text", "odt", is_package=True),
-    ".ods": Kind("application/vnd.oasis.opendocument.spreadsheet", "ods", is_package=True),
-    ".odp": Kind("application/vnd.oasis.opendocument.presentation", "odp", is_package=True),
+    ".odt": Kind(f"{_ODF}.text", "odt", is_package=True),
+    ".ods": Kind(f"{_ODF}.spreadsheet", "ods", is_package=True),
+    ".odp": Kind(f"{_ODF}.presentation", "odp", is_package=True),
     ".epub": Kind("application/epub+zip", "epub", is_package=True),
     ".rtf": RTF,
     ".eml": Kind("message/rfc822", "eml"),
@@ -113,6 +145,7 @@ KINDS: dict[str, Kind] = {
     ".css": Kind("text/css"),
     ".js": Kind("text/javascript"),
     ".tex": Kind("application/x-tex"),
+    **VARIANTS,
     **dict.fromkeys(_PLAIN_SUFFIXES.split(), PLAIN),
 }
 """By the suffix of the name, in lower case. A file of any other name is read too, when it is
@@ -127,9 +160,9 @@ PICTURES = {".gif": "image/gif", ".bmp": "image/bmp"}
 UNPACK = "unpack the archive and add the files in it"
 _WAYS: dict[str, str] = {
     UNPACK: ".zip .tar .gz .tgz .bz2 .xz .zst .7z .rar .jar .lz4",
-    "save it as .docx": ".doc .docm .dot .dotx .ott .pages .wps",
-    "save it as .xlsx or .csv": ".xls .xlsm .xlsb .xltx .ots .numbers",
-    "save it as .pptx": ".ppt .pptm .pps .ppsx .otp .key",
+    "save it as .docx": ".doc .dot .pages .wps",
+    "save it as .xlsx or .csv": ".xls .xlsb .xlt .numbers",
+    "save it as .pptx": ".ppt .pps .pot .key",
     "save it as .odt, .ods or .odp": ".fodt .fods .fodp .sxw .sxc .sxi",
     "save it as .pdf, .html or .txt": ".mobi .azw .azw3 .djvu .xps .ps .odg .vsd .vsdx .pub",
     "save it as .eml (a mailbox as .mbox)": ".msg .pst .ost .oft",

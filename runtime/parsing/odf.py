@@ -8,7 +8,7 @@ from runtime.errors import InvalidInput
 from runtime.parsing.figures import Figures
 from runtime.parsing.odf_story import OdfStory, hidden_styles
 from runtime.parsing.office_parts import OfficeParts, child, descendants, local
-from runtime.parsing.omissions import Omissions
+from runtime.parsing.omissions import MACROS, Omissions
 from runtime.parsing.package import PROTECTED, check, damaged
 
 _PLACES_OF_HEADERS = (
@@ -42,6 +42,8 @@ def opened(
     """
     check(data, kind_name)
     parts = OfficeParts(data)
+    if parts.has_macros():
+        omissions.note(MACROS)
     manifest = part_or_none(parts, "META-INF/manifest.xml")
     if manifest is not None and next(descendants(manifest, "encryption-data"), None) is not None:
         raise InvalidInput(PROTECTED)

@@ -1,12 +1,16 @@
 """The parts of an Office Open XML file and the relationships between them."""
 
 import posixpath
+import re
 import zipfile
 from collections.abc import Iterator
 from io import BytesIO
 from typing import NamedTuple
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
+
+_HOLDS_MACROS = re.compile(r"(^|/)vbaproject\.bin$|^basic/(?!.*script-l[bc]\.xml$)|^scripts/.")
+"""Names of parts, in lower case; the lists of OpenDocument's programs are none themselves."""
 
 
 class Relationship(NamedTuple):
@@ -38,6 +42,10 @@ class OfficeParts:
         """Return the bytes of a part; none without such a part."""
         name = self._names.get(path.lower())
         return self._archive.read(name) if name else b""
+
+    def has_macros(self) -> bool:
+        """Return whether the file has programs in it, of Office or of OpenDocument."""
+        return any(map(_HOLDS_MACROS.search, self._names))
 
     def relationships(self, path: str) -> dict[str, Relationship]:
         """Return the relationships of a part by their ids, without those that lead out of the

@@ -28,6 +28,7 @@ HIDDEN_TEXT = Omission(
 EMBEDDED = left_out("embedded object", "embedded objects", "add it as a file of its own")
 UNKNOWN_SYMBOL = left_out("symbol of an unknown font", "symbols of unknown fonts")
 MEDIA = left_out("sound or film", "sounds or films")
+MACROS = "its macros were left out: they are never run"
 _FORMULAS = (
     "whose value the file does not have stand as formulas: open the file in its program and save "
     "it anew"

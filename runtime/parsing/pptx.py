@@ -7,7 +7,6 @@ from io import BytesIO
 from typing import Any, NamedTuple, cast
 from xml.etree.ElementTree import Element, fromstring
 
-from pptx import Presentation
 from pptx.exc import PythonPptxError
 from pptx.shapes.autoshape import Shape
 from pptx.shapes.base import BaseShape
@@ -21,11 +20,12 @@ from runtime.errors import InvalidInput
 from runtime.parsing.content import Content, paged
 from runtime.parsing.drawings import alternative_text, chart_text, diagram_text, paragraphs
 from runtime.parsing.figures import Figures, box_of, unkept
-from runtime.parsing.office_parts import attribute, local
-from runtime.parsing.omissions import EMBEDDED, HIDDEN_SLIDE, MEDIA, Omissions
+from runtime.parsing.office_parts import OfficeParts, attribute, local
+from runtime.parsing.omissions import EMBEDDED, HIDDEN_SLIDE, MACROS, MEDIA, Omissions
 from runtime.parsing.package import DAMAGE, check, damaged
 from runtime.parsing.strict_office import transitional
 from runtime.parsing.tables import cell, with_headers
+from runtime.workarounds.python_pptx import opened_presentation
 
 WHAT = "a presentation"
 
@@ -39,9 +39,11 @@ def text(data: bytes) -> Content:
     check(data, WHAT)
     data = transitional(data)
     try:
-        presentation: Any = Presentation(BytesIO(data))
+        presentation: Any = opened_presentation(BytesIO(data))
         size = (int(presentation.slide_width or 0), int(presentation.slide_height or 0))
         omissions = Omissions()
+        if OfficeParts(data).has_macros():
+            omissions.note(MACROS)
         figures = Figures(omissions)
         texts = (
             _slide(slide, _Reading(number, omissions, figures, size))

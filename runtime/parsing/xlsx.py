@@ -21,6 +21,7 @@ from runtime.parsing.omissions import (
     HIDDEN_COLUMN,
     HIDDEN_ROW,
     HIDDEN_SHEET,
+    MACROS,
     MAX_SHEETS,
     PICTURE,
     Omissions,
@@ -64,6 +65,8 @@ class _Reader:
         self._archive = zipfile.ZipFile(BytesIO(data))
         self._parts = OfficeParts(data)
         self._omissions = omissions
+        if self._parts.has_macros():
+            omissions.note(MACROS)
 
     def sheet(self, sheet: Any) -> Iterator[str]:
         """Yield the blocks of a sheet."""

@@ -4,14 +4,17 @@ it.
 
 import hashlib
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from docx import Document
+from pptx import Presentation
 
-from runtime.parsing.kinds import KINDS, PLAIN
+from runtime.parsing.kinds import KINDS, PLAIN, VARIANTS
 from tests.support import office_files as office
+from tests.support.office_variants import saved_as
 from tests.support.open_document_files import CELL, odp, ods
 from tests.support.pdf_files import pdf
 from tests.support.scans import file_of, scan
@@ -68,6 +71,45 @@ SLIDE = (
     f"<draw:page><draw:frame><draw:text-box><text:p>{people('Jon Ferris', 'dock master')}</text:p>"
     "</draw:text-box></draw:frame></draw:page>"
 )
+
+VARIANT_NAMES = (
+    *("Abel", "Bess", "Carl", "Dora", "Evan", "Fay", "Glen"),
+    *("Hope", "Ivor", "June", "Kurt", "Lara", "Mark", "Nell"),
+)
+
+
+def word_of(who: str) -> bytes:
+    document = Document()
+    document.add_paragraph(people(who, "tallyman"))
+    return office.saved(document)
+
+
+def slides_of(who: str) -> bytes:
+    deck: Any = Presentation()
+    deck.slides.add_slide(deck.slide_layouts[5]).shapes.title.text = people(who, "tallyman")
+    return office.saved(deck)
+
+
+VARIANT_FILES: dict[str, Callable[[str], bytes]] = {
+    "docx": word_of,
+    "pptx": slides_of,
+    "xlsx": lambda who: office.xlsx({"Crew": [["Name"], [people(who, "tallyman")]]}),
+    "odt": lambda who: office.odt(f"<text:p>{people(who, 'tallyman')}</text:p>"),
+    "ods": lambda who: ods(SHEET.replace("Ned Sloan", who).replace("weir keeper", "tallyman")),
+    "odp": lambda who: odp(SLIDE.replace("Jon Ferris", who).replace("dock master", "tallyman")),
+}
+"""What makes a file that says of somebody what they do, by the parser that reads it."""
+
+
+def variants() -> dict[str, tuple[bytes, str, str]]:
+    """One file of each variant of the Office files, about somebody of its own."""
+    files: dict[str, tuple[bytes, str, str]] = {}
+    for name, (suffix, kind) in zip(VARIANT_NAMES, VARIANTS.items(), strict=True):
+        who = f"{name} Holm"
+        data = saved_as(suffix, VARIANT_FILES[str(kind.parser)](who))
+        files[f"{name.lower()}{suffix}"] = (data, f"Who is {who}?", "tallyman")
+    return files
+
 
 FILES: dict[str, tuple[bytes, str, str]] = {
     "chart.md": (
@@ -181,6 +223,7 @@ FILES: dict[str, tuple[bytes, str, str]] = {
         "When has the Old Salt arrived?",
         "arrived: in May",
     ),
+    **variants(),
 }
 
 

@@ -1,10 +1,15 @@
 """Word documents and presentations: structure is kept, and slides have their places."""
 
+from email.message import EmailMessage
+
 import pytest
 
 from runtime.errors import InvalidInput
 from runtime.parsing.files import parse
+from runtime.parsing.kinds import VARIANTS
+from runtime.parsing.omissions import MACROS
 from tests.support import office_files as office
+from tests.support.office_variants import has_macros, saved_as, usual_file, with_macros
 
 
 async def test_word_headings_lists_and_tables_become_markdown() -> None:
@@ -73,13 +78,48 @@ async def test_a_book_or_text_without_readable_text_is_refused(
         await parse(data, name)
 
 
-@pytest.mark.parametrize("name", ["a.docx", "a.pptx", "a.xlsx"])
-async def test_macros_are_not_read(name: str) -> None:
-    data = {"a.docx": office.docx, "a.pptx": office.pptx, "a.xlsx": office.xlsx}[name]()
-    macro = office.changed(
-        data, lambda _, part: part, **{"word/vbaProject.bin": b"Sub AutoOpen() Attribute VB_Name"}
-    )
-    assert (await parse(macro, name)).text == (await parse(data, name)).text
+@pytest.mark.parametrize("suffix", VARIANTS)
+async def test_a_variant_has_the_text_of_its_usual_kind(suffix: str) -> None:
+    name, data = usual_file(suffix)
+    usual = await parse(data, name)
+    result = await parse(saved_as(suffix, data), f"a{suffix}")
+    assert (result.text, result.pages) == (usual.text, usual.pages)
+    assert result.metadata["media_type"] == VARIANTS[suffix].media_type
+    assert (MACROS in result.warnings) == has_macros(suffix)
+
+
+@pytest.mark.parametrize("suffix", VARIANTS)
+async def test_a_variant_of_another_kind_is_refused(suffix: str) -> None:
+    with pytest.raises(InvalidInput, match="damaged, or not"):
+        await parse(office.archive(a=b"just an archive"), f"a{suffix}")
+
+
+@pytest.mark.parametrize(
+    ("name", "part"),
+    [
+        ("a.docx", "word/vbaProject.bin"),
+        ("a.pptx", "ppt/vbaProject.bin"),
+        ("a.xlsx", "xl/vbaProject.bin"),
+        ("a.odt", "Basic/Standard/Module1.xml"),
+    ],
+)
+async def test_macros_are_left_out_with_a_warning(name: str, part: str) -> None:
+    makers = {"a.docx": office.docx, "a.pptx": office.pptx, "a.xlsx": office.xlsx}
+    data = makers.get(name, office.odt)()
+    usual = await parse(data, name)
+    result = await parse(with_macros(data, part), name)
+    assert result.text == usual.text
+    assert MACROS not in usual.warnings and MACROS in result.warnings
+    assert "boo" not in result.text
+
+
+async def test_an_attached_slide_show_is_known_by_its_media_type() -> None:
+    mail = EmailMessage()
+    mail["Subject"] = "The plan"
+    mail.set_content("Here it is.")
+    main, sub = VARIANTS[".ppsm"].media_type.split("/")
+    mail.add_attachment(saved_as(".ppsm", office.pptx()), maintype=main, subtype=sub)
+    assert "Dredge the basin" in (await parse(mail.as_bytes(), "a.eml")).text
 
 
 @pytest.mark.parametrize(

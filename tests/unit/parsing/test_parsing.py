@@ -1,6 +1,7 @@
 """Files to text: what is read, what is known about it, and what is refused for which reason."""
 
 import hashlib
+import re
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from runtime.parsing import content, files
 from runtime.parsing.content import MAX_TEXT, joined, paged
 from runtime.parsing.files import parse
 from runtime.parsing.folders import is_document, why_no_document
-from runtime.parsing.kinds import KINDS, SUFFIXES, refuse_kind
+from runtime.parsing.kinds import KINDS, SUFFIXES, VARIANTS, refuse_kind
 from runtime.parsing.names import validated_text
 from tests.support import office_files as office
 from tests.support.pdf_files import pdf
@@ -147,9 +148,8 @@ async def test_a_too_large_file_is_refused(monkeypatch: pytest.MonkeyPatch) -> N
         ("a.zip", "unpack the archive"),
         ("a.tar.GZ", "unpack the archive"),
         ("a.doc", "save it as .docx"),
-        ("a.docm", "save it as .docx"),
         ("a.xls", "save it as .xlsx or .csv"),
-        ("a.ppsx", "save it as .pptx"),
+        ("a.pps", "save it as .pptx"),
         ("a.msg", "save it as .eml .*; text is read, and .html .*.mbox"),
         ("a.odg", "save it as .pdf"),
         ("a.mobi", "save it as .pdf"),
@@ -244,13 +244,30 @@ def refused(suffix: str) -> bool:
 
 
 def test_the_documentation_lists_every_kind() -> None:
-    suffixes = " ".join(suffix for suffix, kind in KINDS.items() if kind.parser)
+    with_parser = [suffix for suffix, kind in KINDS.items() if kind.parser]
+    suffixes = " ".join(suffix for suffix in with_parser if suffix not in VARIANTS)
+    variants = "Office templates, slide shows and files with macros"
+    others = "and text of any other name"
     help_text = " ".join((add.__doc__ or "").split())
-    assert f"Add documents: {suffixes}, and text of any other name." in help_text
+    assert f"Add documents: {suffixes}, {variants}, {others}." in help_text
     readme = " ".join((ROOT / "README.md").read_text("utf-8").split())
-    assert f"Files are {suffixes}, and text of any other name" in readme
+    assert (
+        f"Files are {suffixes}, [{variants}](docs/files.md#which-files-are-read), {others}"
+        in readme
+    )
     table = (ROOT / "docs/files.md").read_text("utf-8").partition("## Which files are read?")[2]
     assert [suffix for suffix in SUFFIXES if f"`{suffix}`" not in table] == []
+
+
+def test_the_page_shows_as_markdown_what_parsers_read_into_it() -> None:
+    lines = {"pdf", "rtf", "json", "jsonl", "eml", "mbox", "svg", "picture", "scanned_pdf"}
+    source = (ROOT / "web/src/ui/Prose.tsx").read_text("utf-8")
+    listed = source.partition("const MARKDOWN")[2].partition(".split")[0]
+    words = " ".join(re.findall(r'"([^"]+)"', listed)).split()
+    read = {
+        suffix[1:] for suffix, kind in KINDS.items() if kind.parser and kind.parser not in lines
+    }
+    assert set(words) == read | {"md", "mdx", "markdown"}
 
 
 def test_one_rule_says_which_files_of_a_folder_are_documents(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from io import BytesIO
 from typing import Any, cast
 
 import openpyxl
+import pptx
 import pytest
 import uvicorn
 from nats.aio.client import Client
@@ -18,6 +19,8 @@ from embedded.processes import free_port
 from runtime.bus.nats.message_ids import publisher_key
 from runtime.workarounds.nats_py import api_subject, connection_of
 from runtime.workarounds.openpyxl import ReadOnlyWorksheet, part_of
+from tests.support import office_files as office
+from tests.support.office_variants import saved_as
 
 IMPORT_HELP = "from runtime.workarounds.typer import import_help; import_help()"
 
@@ -130,6 +133,12 @@ def test_a_sheet_read_by_rows_says_its_part_nowhere_else() -> None:
     assert part_of(cast("ReadOnlyWorksheet", sheet)) == "xl/worksheets/sheet1.xml"
     texts = [value for value in public_values(sheet) if isinstance(value, str)]
     assert not any("sheet1.xml" in text for text in texts)
+
+
+@pytest.mark.parametrize("suffix", [".ppsx", ".ppsm", ".potx", ".potm"])
+def test_a_slide_show_is_no_presentation(suffix: str) -> None:
+    with pytest.raises((ValueError, AttributeError)):
+        pptx.Presentation(BytesIO(saved_as(suffix, office.pptx())))
 
 
 def test_the_client_of_milvus_says_its_connection_nowhere() -> None:
