@@ -106,6 +106,11 @@ class UploadRecords:
             await self._change(workspace, lambda records: _without(records, document_ids))
         return count
 
+    async def clear(self, workspace: str) -> int:
+        """Remove all uploads that ended; return how many there were."""
+        ended = [record for record in await self.of(workspace) if not record.is_running]
+        return await self.remove(workspace, {record.document_id for record in ended})
+
     async def _read(self, workspace: str) -> tuple[list[UploadRecord], int]:
         value, revision = await self.values.read(token(workspace))
         return [UploadRecord(**fields) for fields in json.loads(value or b"[]")], revision

@@ -309,20 +309,14 @@ def all_counts(counts: dict[str, int]) -> dict[str, int]:
     return {**{status: counts.get(status, 0) for status in STATUSES}, "all": sum(counts.values())}
 
 
-class DeleteRequest(StrictModel):
-    """The documents to delete.
-
-    The two flags are LightRAG's and have no effect: files go with erasures, and caches are
-    cleared by another route.
-    """
+class DocumentIds(StrictModel):
+    """The documents that are meant."""
 
     doc_ids: list[EncodableText] = Field(
         min_length=1,
         max_length=MAX_PER_REQUEST,
         examples=[["doc-f8e5fc3935ce926dc54e926fdc8cf0ec"]],
     )
-    delete_file: bool = False
-    delete_llm_cache: bool = False
 
     @field_validator("doc_ids")
     @classmethod
@@ -333,6 +327,17 @@ class DeleteRequest(StrictModel):
         if len(set(ids)) != len(ids):
             raise ValueError("an id is given twice")
         return ids
+
+
+class DeleteRequest(DocumentIds):
+    """The documents to delete.
+
+    The two flags are LightRAG's and have no effect: files go with erasures, and caches are
+    cleared by another route.
+    """
+
+    delete_file: bool = False
+    delete_llm_cache: bool = False
 
 
 class DeleteResponse(BaseModel):

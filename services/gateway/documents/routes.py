@@ -262,7 +262,8 @@ async def clear(
         str, Query(max_length=64, description="the name of the workspace: that all are meant")
     ] = "",
 ) -> Done:
-    """Delete every document of the workspace. Edits of the graph and the caches stay.
+    """Delete every document of the workspace, and what is told of uploads that became none. Edits
+    of the graph and the caches stay.
 
     LightRAG's page, which asks before it sends this, need not confirm it.
     """
@@ -270,6 +271,7 @@ async def clear(
     count = await delete_all(
         deps.log, deps.documents, await deps.partition(workspace), is_confirmed=is_confirmed
     )
+    await deps.readings.records.clear(workspace)
     return Done(status="success", message=f"{count} documents are being deleted.")
 
 

@@ -188,6 +188,7 @@ EXAMPLES: dict[str, Any] = {
         "total_count": 1,
         "status_summary": {"processed": 1},
     },
+    "DELETE /documents/uploads": {"status": "success", "message": "1 of 1 are removed."},
     "GET /documents/uploads": {
         "uploads": [
             _DOCUMENT

@@ -3,10 +3,11 @@
 import re
 from pathlib import Path
 
+import httpx
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.support.own_page import READER, OwnPage, Visits
+from tests.support.own_page import READER, WRITER, OwnPage, Visits
 from tests.support.stack import Stack
 
 TEXT = "Clara Voss built the lighthouse of Port Elm in 1898.\n"
@@ -83,3 +84,43 @@ def test_a_refused_file_stays_a_row_until_it_is_dismissed(visits: Visits, tmp_pa
         expect(page.get_by_role("heading", name="No documents yet")).to_be_visible()
         expect(page.get_by_role("region", name="Uploads")).to_be_hidden()
         opened_page.faults.clear()  # the refusal, as it must be
+
+
+def refuse(visits: Visits, workspace: str, name: str) -> None:
+    """Send an empty file, as a program does."""
+    answer = httpx.post(
+        f"{visits.api}/documents/upload",
+        headers={"X-API-Key": WRITER, "X-Workspace": workspace},
+        files={"file": (name, b"")},
+        timeout=60,
+    )
+    assert answer.status_code == 422
+
+
+def test_what_a_program_sent_in_vain_is_listed_until_it_is_dismissed(visits: Visits) -> None:
+    workspace = "sent-in-vain"
+    for name in ("first.txt", "second.txt", "third.txt"):
+        refuse(visits, workspace, name)
+    with visits.to(f"{workspace}/documents") as opened_page:
+        page = opened_page.page
+        region = page.get_by_role("region", name="Files that became no document")
+        rows = region.get_by_role("listitem")
+        expect(rows).to_have_count(3)
+        expect(rows.first).to_contain_text("third.txt")
+        expect(rows.first.locator(".message")).to_contain_text("empty")
+        for width in (1280, 400):
+            page.set_viewport_size({"width": width, "height": 800})
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert opened_page.serious() == []
+        page.get_by_role("button", name="Language").click()
+        page.get_by_role("menuitemradio", name="中文").click()
+        expect(page.get_by_role("region", name="未成为文档的文件")).to_be_visible()
+        page.get_by_role("button", name="语言").click()
+        page.get_by_role("menuitemradio", name="English").click()
+        region.get_by_role("button", name="Dismiss third.txt").click()
+        expect(rows).to_have_count(2)
+        region.get_by_role("button", name="Dismiss all that were refused").click()
+        expect(region).to_be_hidden()
+        page.reload()
+        expect(page.get_by_role("heading", name="No documents yet")).to_be_visible()
+        expect(region).to_be_hidden()

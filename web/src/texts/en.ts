@@ -169,6 +169,9 @@ export const en = {
     uploads: "Uploads",
     uploadsDone: (done: number, all: number) => `${done} of ${all} uploaded`,
     uploadsRefused: (n: number) => `${n.toLocaleString("en")} not added`,
+    refused: "Files that became no document",
+    refusedText: "Sent here or by a program in the last week.",
+    dismissRefused: "Dismiss all that were refused",
     dismiss: (name: string) => `Dismiss ${name}`,
     uploadStates: {
       waiting: "waits",

@@ -149,6 +149,9 @@ export const zh: Texts = {
     uploads: "上传",
     uploadsDone: (done, all) => `已上传 ${done}/${all}`,
     uploadsRefused: (n) => `${n.toLocaleString("zh")} 个未添加`,
+    refused: "未成为文档的文件",
+    refusedText: "最近一周内由此处或程序发送。",
+    dismissRefused: "移除所有被拒绝的文件",
     dismiss: (name) => `移除“${name}”`,
     uploadStates: {
       waiting: "等待",

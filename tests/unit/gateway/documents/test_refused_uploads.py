@@ -81,6 +81,31 @@ async def test_a_row_goes_when_the_file_is_taken_or_it_is_deleted(api: httpx.Asy
     assert await rows(api) == []
 
 
+async def test_a_row_is_removed_without_the_document_of_its_name(
+    api: httpx.AsyncClient, harness: QueryHarness
+) -> None:
+    await send(api, "a.txt", b"one")
+    await send(api, "a.txt", b"two")
+    [row] = await rows(api)
+    body = {"doc_ids": [row["id"], "doc-unknown"]}
+    answer = await api.request("DELETE", UPLOADS, json=body)
+    assert answer.json() == {"status": "success", "message": "1 of 2 are removed."}
+    assert await rows(api) == []
+    subjects = [message.subject for message in harness.log.messages]
+    assert subjects and not any(subject.endswith("DocumentDeleted") for subject in subjects)
+
+
+async def test_deleting_every_document_removes_what_was_refused_and_not_what_is_read(
+    harness: QueryHarness,
+) -> None:
+    app = harness.app(settings=GatewaySettings(workspace="w"))
+    async with client(app) as api:
+        await send(api, "a.txt", b"")
+        await UploadRecords(harness.uploads).put("w", replace(RUNNING, updated_at=time.time()))
+        assert (await api.request("DELETE", "/documents?confirm=w")).status_code == 200
+        assert [row["file_path"] for row in await rows(api)] == ["scan.pdf"]
+
+
 async def test_another_text_of_a_name_is_refused_and_leaves_the_document(
     api: httpx.AsyncClient, harness: QueryHarness
 ) -> None:

@@ -19,6 +19,7 @@ import { Erasure } from "./Erasure";
 import { FirstVisit } from "./FirstVisit";
 import { ModelNotice } from "./ModelNotice";
 import { TimeLeft } from "./TimeLeft";
+import { RefusedUploads } from "./RefusedUploads";
 import { SampleReady } from "./SampleReady";
 import { UploadList } from "./UploadList";
 import { onAdded } from "./uploads";
@@ -160,6 +161,7 @@ export function DocumentsPage() {
       </header>
       <StateNotice />
       <UploadList />
+      <RefusedUploads />
       {deleted.length > 0 && <Deleted ids={deleted} onDone={() => setDeleted([])} />}
       {isEmpty && <FirstVisit />}
       {isEmpty && <ModelNotice />}

@@ -6,6 +6,7 @@ import { usePrincipal } from "../../api/principal";
 import { useTexts } from "../../texts";
 import { Button } from "../../ui/controls";
 import { Notice } from "../../ui/notices";
+import { useRefusedUploads } from "./RefusedUploads";
 import { clearSettled, dismiss, resumeAll, takeUpKept, tryAgain, type Upload, type UploadState, uploads } from "./uploads";
 
 const ICONS = {
@@ -25,7 +26,7 @@ const ORDER = { failed: 0, paused: 1, sending: 2, reading: 2, recognizing: 2, wa
 /** A folder may have thousands of files: so many are listed, the others counted. */
 const LISTED = 100;
 
-function UploadRow({ upload }: { upload: Upload }) {
+function UploadRow({ upload, onDismiss }: { upload: Upload; onDismiss: () => void }) {
   const texts = useTexts();
   const Icon = ICONS[upload.state];
   const words = texts.documents.uploadStates[upload.state];
@@ -47,7 +48,7 @@ function UploadRow({ upload }: { upload: Upload }) {
           <Button look="quiet" icon={RotateCw} onPress={() => tryAgain(upload, upload.conflict)}>
             {upload.conflict ? texts.documents.replace : texts.common.retry}
           </Button>
-          <Button look="quiet" icon={X} label={texts.documents.dismiss(upload.path)} onPress={() => dismiss(upload.id)} />
+          <Button look="quiet" icon={X} label={texts.documents.dismiss(upload.path)} onPress={onDismiss} />
         </span>
       )}
     </li>
@@ -86,6 +87,16 @@ export function UploadList({ only = "" }: { only?: string }) {
   const { name: principal } = usePrincipal();
   const all = useUploads().filter((upload) => only === "" || upload.name === only);
   useEffect(() => void takeUpKept(principal), [principal]);
+  // The server remembers what it refused, and would go on listing it.
+  const { remove } = useRefusedUploads();
+  const dismissed = (upload: Upload) => {
+    dismiss(upload.id);
+    remove.mutate([upload.name]);
+  };
+  const cleared = () => {
+    clearSettled();
+    remove.mutate(all.filter(({ state }) => state === "failed").map(({ name }) => name));
+  };
   if (all.length === 0) return null;
   const isPaused = all.some(({ state }) => state === "paused");
   const shown = [...all].sort((one, other) => ORDER[one.state] - ORDER[other.state]).slice(0, LISTED);
@@ -100,11 +111,11 @@ export function UploadList({ only = "" }: { only?: string }) {
             {texts.documents.resume}
           </Button>
         )}
-        <Button look="quiet" icon={X} label={texts.documents.clearUploads} onPress={clearSettled} />
+        <Button look="quiet" icon={X} label={texts.documents.clearUploads} onPress={cleared} />
       </header>
       <ul>
         {shown.map((upload) => (
-          <UploadRow key={upload.id} upload={upload} />
+          <UploadRow key={upload.id} upload={upload} onDismiss={() => dismissed(upload)} />
         ))}
       </ul>
       {all.length > LISTED && <p className="hint">{texts.documents.moreUploads(all.length - LISTED)}</p>}
