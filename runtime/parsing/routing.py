@@ -5,27 +5,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
-from typing import Literal, cast, get_args
+from typing import cast, get_args
 
 from contracts.chunking import LIGHTRAG_LETTERS, Chunking
 from runtime.errors import ConfigurationError, InvalidInput
 from runtime.parsing.content import Content
+from runtime.parsing.engines import SUFFIXES, Engine, ServiceAddress
 from runtime.parsing.kinds import KINDS, PICTURES, readable_kinds
 from runtime.parsing.recognition import USUAL_LIMITS, RecognitionLimits
-
-Engine = Literal["native", "docling", "mineru", "plugin"]
-"""Who reads a file; `native` is our own parser. LightRAG's `legacy` means the same. `plugin` is the
-parser of an installed package.
-"""
-
-PICTURE_SUFFIXES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp")
-DOCLING_SUFFIXES = (".pdf", ".docx", ".pptx", ".xlsx", ".html", ".htm", ".md", ".csv")
-MINERU_SUFFIXES = (".pdf", ".docx", ".gif")
-SUFFIXES: dict[Engine, frozenset[str]] = {
-    "docling": frozenset([*DOCLING_SUFFIXES, *PICTURE_SUFFIXES]),
-    "mineru": frozenset([*MINERU_SUFFIXES, *PICTURE_SUFFIXES]),
-}
-"""What a service reads; of other files a rule says nothing."""
 
 _PARAMETERS = re.compile(r"\([^)]*\)")
 """What LightRAG gives a reader, as `docling(force_ocr=true)`."""
@@ -93,14 +80,6 @@ def _chunking(options: str) -> Chunking | None:
             f"{', '.join(LIGHTRAG_LETTERS)}"
         )
     return Chunking.by(LIGHTRAG_LETTERS[letters[0]]) if letters else None
-
-
-@dataclass(frozen=True)
-class ServiceAddress:
-    """Where a service is, and the key it wants; empty for none."""
-
-    url: str
-    key: str = ""
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import orjson
 
 from runtime.errors import InvalidInput, Unavailable
 from runtime.parsing.content import MAX_TEXT, Content, joined, paged
-from runtime.parsing.routing import Engine, ServiceAddress
+from runtime.parsing.engines import Engine, ServiceAddress
 
 MAX_ANSWER = 4 * MAX_TEXT + 2**20
 """Bytes that are read of a service's answer."""

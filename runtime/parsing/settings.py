@@ -7,8 +7,9 @@ from pydantic import Field, SecretStr, field_validator
 
 from contracts.chunking import Chunking
 from runtime.errors import ConfigurationError
+from runtime.parsing.engines import Engine, ServiceAddress
 from runtime.parsing.recognition import RecognitionLimits
-from runtime.parsing.routing import Engine, ParsingServices, Rule, ServiceAddress, parse_rules
+from runtime.parsing.routing import ParsingServices, Rule, parse_rules
 from runtime.plugins.chunking import check_chunker
 from runtime.plugins.installed import plugins
 from runtime.settings import Settings

@@ -7,8 +7,9 @@ import pytest
 from contracts.chunking import Chunking
 from operations.documents import find_documents, read_document
 from runtime.errors import ConfigurationError, InvalidInput, Unavailable
+from runtime.parsing.engines import Engine, ServiceAddress
 from runtime.parsing.files import parse
-from runtime.parsing.routing import Engine, ParsingServices, ServiceAddress, parse_rules
+from runtime.parsing.routing import ParsingServices, parse_rules
 from runtime.parsing.settings import ParserSettings
 from tests.support.parsing_services import MARKDOWN, ParsingServer, parsing_server
 

@@ -1,7 +1,7 @@
 import type { Schemas } from "../../api/client";
 import type { Texts } from "../../texts/en";
 import { lagOf } from "../log/series";
-import { progress, STAGES, type Stage } from "./Status";
+import { progress, STAGES, type Stage } from "./stages";
 import type { Document } from "./useDocuments";
 
 /** The service that does a stage. */

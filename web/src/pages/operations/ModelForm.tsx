@@ -4,7 +4,7 @@ import { data, type Schemas, useApi } from "../../api/client";
 import { useTexts } from "../../texts";
 import { Button, Select, TextInput } from "../../ui/controls";
 import { Failure, Notice } from "../../ui/notices";
-import { Result } from "./Models";
+import { TestResult } from "./TestResult";
 
 type Candidate = Schemas["Candidate"];
 type Part = Candidate["part"];
@@ -83,7 +83,7 @@ export function ModelForm({ used }: { used: UsedModels }) {
       </form>
       {!used.settings_file && <p className="hint">{texts.notHere}</p>}
       {(test.error ?? save.error) && <Failure error={test.error ?? save.error} />}
-      {test.data && !save.data && <Result tested={test.data} />}
+      {test.data && !save.data && <TestResult tested={test.data} />}
       {save.data && <Saved saved={save.data} model={candidate.model} isOtherEmbedder={isOtherEmbedder} />}
     </section>
   );

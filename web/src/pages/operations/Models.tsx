@@ -5,22 +5,9 @@ import { useTexts } from "../../texts";
 import { Button } from "../../ui/controls";
 import { Failure, Loading, Notice } from "../../ui/notices";
 import { ModelForm } from "./ModelForm";
+import { TestResult } from "./TestResult";
 
 type UsedModel = Schemas["UsedModel"];
-type Tested = Schemas["ModelTested"];
-
-/** What a model did when it was asked one thing. */
-export function Result({ tested }: { tested: Tested }) {
-  const texts = useTexts().operations.modelTab;
-  return (
-    <Notice kind={tested.works ? "info" : "error"} title={tested.works ? texts.works : texts.fails}>
-      <p>
-        {tested.result}
-        {tested.works && ` · ${texts.seconds(tested.seconds)}`}
-      </p>
-    </Notice>
-  );
-}
 
 function InUse({ model }: { model: UsedModel }) {
   const texts = useTexts().operations.modelTab;
@@ -46,7 +33,7 @@ function InUse({ model }: { model: UsedModel }) {
         </Button>
       )}
       {test.error && <Failure error={test.error} />}
-      {test.data && <Result tested={test.data} />}
+      {test.data && <TestResult tested={test.data} />}
     </li>
   );
 }
