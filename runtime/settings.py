@@ -42,6 +42,7 @@ _SCHEMES = {
     "documents_url": ("mongodb", "mongodb+srv", "sqlite", *_POSTGRES),
     "neo4j_uri": (
         *(f"{server}{tls}" for server in ("bolt", "neo4j") for tls in ("", "+s", "+ssc")),
+        "sqlite",
         *_POSTGRES,
     ),
     "milvus_uri": ("http", "https", "qdrant", "qdrant+https", "sqlite", *_POSTGRES),
@@ -70,7 +71,7 @@ class Settings(ProviderSettings):
     neo4j_uri: str = Field(
         default="bolt://127.0.0.1:7687",
         validation_alias=AliasChoices("NEO4J_URI", "GRAPH_URL"),
-        description="Bolt server with the graph, or `postgresql://…`",
+        description="Bolt server with the graph, `postgresql://…` or `sqlite:///…`",
         repr=False,
     )
     neo4j_username: str = "neo4j"

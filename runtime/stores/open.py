@@ -26,8 +26,8 @@ _FOLDERS = {POSTGRES: "postgres", "mongodb": "mongo", "bolt": "neo4j"}
 
 
 class StoreKinds(NamedTuple):
-    """What serves as each store: `sqlite`, `mongodb` or `postgresql`; `bolt` or `postgresql`;
-    `milvus`, `qdrant`, `sqlite` or `postgresql`.
+    """What serves as each store: `sqlite`, `mongodb` or `postgresql`; `bolt`, `sqlite` or
+    `postgresql`; `milvus`, `qdrant`, `sqlite` or `postgresql`.
     """
 
     documents: str
@@ -39,11 +39,12 @@ def store_kinds(settings: Settings) -> StoreKinds:
     """Return which kinds of stores the addresses of the settings name."""
     documents_url = settings.documents_url.get_secret_value()
     documents = SQLITE if is_sqlite(documents_url) else "mongodb"
+    graph = SQLITE if is_sqlite(settings.neo4j_uri) else "bolt"
     vectors = "qdrant" if is_qdrant(settings.milvus_uri) else "milvus"
     vectors = SQLITE if is_sqlite(settings.milvus_uri) else vectors
     return StoreKinds(
         POSTGRES if is_postgres(documents_url) else documents,
-        POSTGRES if is_postgres(settings.neo4j_uri) else "bolt",
+        POSTGRES if is_postgres(settings.neo4j_uri) else graph,
         POSTGRES if is_postgres(settings.milvus_uri) else vectors,
     )
 
@@ -97,6 +98,10 @@ def open_graph(settings: Settings) -> Graph:
 
         tables = PostgresGraph(settings.neo4j_uri, pool_size=settings.stores_pool_size)
         return traced(tables, POSTGRES)
+    if is_sqlite(settings.neo4j_uri):
+        from runtime.stores.graph.sqlite.store import SqliteGraph  # noqa: PLC0415
+
+        return traced(SqliteGraph(sqlite_path(settings.neo4j_uri)), SQLITE)
     from runtime.stores.graph.neo4j.store import BoltGraph  # noqa: PLC0415
 
     password = settings.neo4j_password.get_secret_value()

@@ -103,7 +103,9 @@ def bare_table() -> Table:
 
 
 @pytest_asyncio.fixture(
-    scope="module", loop_scope="module", params=["memory", "arcadedb", "neo4j", "postgres"]
+    scope="module",
+    loop_scope="module",
+    params=["memory", "sqlite", "arcadedb", "neo4j", "postgres"],
 )
 async def graph_server(
     request: pytest.FixtureRequest, shared_servers: SharedServers

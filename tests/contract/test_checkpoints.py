@@ -27,7 +27,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 LOG = "2026-01-02T03:04:05.123456+00:00"
 STORES = [
     *(("rows", name) for name in ("memory", "sqlite", "mongo", "postgres")),
-    *(("graph", name) for name in ("memory", "arcadedb", "neo4j", "postgres")),
+    *(("graph", name) for name in ("memory", "sqlite", "arcadedb", "neo4j", "postgres")),
     *(("vectors", name) for name in VECTOR_STORES),
 ]
 Store = Any

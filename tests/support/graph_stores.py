@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Collection
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from neo4j import AsyncDriver, AsyncGraphDatabase
@@ -19,7 +20,9 @@ from runtime.stores.graph.memory import MemoryGraph
 from runtime.stores.graph.neo4j.store import BoltGraph
 from runtime.stores.graph.port import Graph, RelationSummary
 from runtime.stores.graph.postgres.store import PostgresGraph
+from runtime.stores.graph.sqlite.store import SqliteGraph
 from runtime.stores.graph.write_batches import sorted_ties
+from runtime.stores.open import is_postgres, is_sqlite, sqlite_path
 from tests.support import neo4j_server
 from tests.support.postgres_server import (
     data_folder,
@@ -50,11 +53,13 @@ class GraphStore:
         """One more client, closed when the suite ends."""
         if not self.uri:
             return self.client
-        client = (
-            PostgresGraph(self.uri, timeout=timeout)
-            if self.uri.startswith("postgresql:")
-            else BoltGraph(self.uri, self.user, self.password, timeout=timeout)
-        )
+        client: Graph
+        if is_postgres(self.uri):
+            client = PostgresGraph(self.uri, timeout=timeout)
+        elif is_sqlite(self.uri):
+            client = SqliteGraph(sqlite_path(self.uri), timeout=timeout)
+        else:
+            client = BoltGraph(self.uri, self.user, self.password, timeout=timeout)
         self.clients.push_async_callback(client.close)
         return client
 
@@ -73,12 +78,15 @@ class GraphStore:
 
 @asynccontextmanager
 async def graph_store(name: str, servers: SharedServers) -> AsyncGenerator[GraphStore]:
-    """A prepared store: `memory`, `arcadedb`, `neo4j` or `postgres`. Others use its server, too.
-    Skips where there is none.
+    """A prepared store: `memory`, `sqlite`, `arcadedb`, `neo4j` or `postgres`. Others use its
+    server, too. Skips where there is none.
     """
     async with AsyncExitStack() as clients:
         if name == "memory":
             yield GraphStore(MemoryGraph(), clients)
+        elif name == "sqlite":
+            folder = clients.enter_context(TemporaryDirectory(prefix="graph-"))
+            yield await _in_file(clients, Path(folder) / "graph.sqlite")
         elif name == "postgres":
             url = await clients.enter_async_context(fresh_schema(shared_postgres(servers)))
             yield await _on_postgres(clients, None, url)
@@ -124,6 +132,13 @@ def _server(name: str, folder: Path) -> tuple[Process, Address]:
         "password": neo4j_server.PASSWORD,
     }
     return neo4j_server.neo4j_server(folder, port), address
+
+
+async def _in_file(clients: AsyncExitStack, path: Path) -> GraphStore:
+    client = SqliteGraph(path)
+    clients.push_async_callback(client.close)
+    await client.prepare()
+    return GraphStore(client, clients, uri=f"sqlite://{path}")
 
 
 async def _on_postgres(clients: AsyncExitStack, process: Process | None, url: str) -> GraphStore:

@@ -128,6 +128,43 @@ def written_batches(items: Iterable[T], bytes_of: Callable[[T], int]) -> Iterato
     return batched_by_bytes(items, bytes_of, max_items=MAX_WRITTEN, max_bytes=MAX_BYTES)
 
 
+def transactions(
+    entities: Sequence[Entity], relations: Sequence[Relation]
+) -> Iterator[tuple[Sequence[Entity], Sequence[Relation]]]:
+    """Yield what one transaction after the other writes: the entities, then the relations.
+
+    The last entities and the first relations share a transaction: for most calls the only one.
+    """
+    if not entities and not relations:
+        return
+    *first_entities, last_entities = list(written_batches(entities, size_of_entity)) or [[]]
+    first_relations, *other_relations = list(written_batches(relations, size_of_relation)) or [[]]
+    for entity_batch in first_entities:
+        yield entity_batch, []
+    yield last_entities, first_relations
+    for relation_batch in other_relations:
+        yield [], relation_batch
+
+
+def ends_beside(entities: Iterable[Entity], relations: Iterable[Relation]) -> list[Entity]:
+    """Return a tombstone of revision 0 for each end of the relations that is not among the
+    entities, by name. Every stored entity takes its place.
+    """
+    names = {name for relation in relations for name in relation.key}
+    names -= {entity.name for entity in entities}
+    return [Entity(name, 0, is_gone=True) for name in sorted(names)]
+
+
+def storable(names: Iterable[str]) -> list[str]:
+    """Return each name once that an entity can have."""
+    return list(filter(can_be_stored, dict.fromkeys(names)))
+
+
+def storable_pairs(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return each pair once that a relation can have."""
+    return [pair for pair in dict.fromkeys(pairs) if all(map(can_be_stored, pair))]
+
+
 def _check_name(name: str) -> None:
     if not 0 < _bytes(name) <= LONGEST_NAME:
         raise Poison(

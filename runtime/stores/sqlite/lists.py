@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import orjson
 
 
-def json_list(items: Sequence[str | int]) -> str:
+def json_list(items: Sequence[str | int | tuple[str, ...]]) -> str:
     """Return the values as a JSON list."""
     return orjson.dumps(items).decode()
 

@@ -7,6 +7,7 @@ from runtime.errors import ConfigurationError
 from runtime.settings import Settings
 from runtime.stores.documents.postgres.store import PostgresRows
 from runtime.stores.graph.postgres.store import PostgresGraph
+from runtime.stores.graph.sqlite.store import SqliteGraph
 from runtime.stores.open import open_documents, open_graph, open_vectors, store_kinds
 from runtime.stores.vectors.postgres.store import PostgresVectors
 from runtime.stores.vectors.qdrant.store import QdrantVectors
@@ -46,6 +47,9 @@ def test_the_kinds_of_stores_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VECTORS_URL", "sqlite:///tmp/vectors.sqlite")
     assert store_kinds(Settings()) == ("sqlite", "postgresql", "sqlite")
     assert isinstance(open_vectors(Settings(), model="m", dimension=2), SqliteVectors)
+    monkeypatch.setenv("GRAPH_URL", "sqlite:///tmp/graph.sqlite")
+    assert store_kinds(Settings()) == ("sqlite", "sqlite", "sqlite")
+    assert isinstance(open_graph(Settings()), SqliteGraph)
 
 
 def test_the_older_name_of_an_address_goes_before_the_newer(

@@ -18,7 +18,7 @@ from runtime.stores.documents.row_json import (
     indexed_values,
     whole_numbers,
 )
-from runtime.stores.postgres.texts import read_text, stored_text
+from runtime.stores.texts import read_text, stored_text
 
 HERE = "workspace = $1 AND generation = $2"
 PREFIX = 400

@@ -5,7 +5,6 @@ statements.
 from collections import Counter, defaultdict
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
 from functools import partial
-from itertools import zip_longest
 from typing import Any
 
 from contracts.graph import Entity, Partition, Relation
@@ -21,10 +20,8 @@ from runtime.stores.graph.write_batches import (
     can_be_stored,
     newest_entities,
     newest_relations,
-    size_of_entity,
-    size_of_relation,
     sorted_ties,
-    written_batches,
+    transactions,
 )
 from runtime.stores.port import Checkpoint
 from runtime.workarounds.neo4j import AsyncManagedTransaction
@@ -78,18 +75,8 @@ class BoltGraph:
             {entity.name: entity.support for entity in new_entities if not entity.is_gone}
         )
         sizes.update(name for relation in new_relations for name in relation.key if name in sizes)
-        of_entities = written_batches(new_entities, size_of_entity)
-        of_relations = written_batches(new_relations, size_of_relation)
-        waiting: list[Entity] = []
-        for entity_batch in of_entities:
-            if waiting:
-                await self._put(partition, waiting, [], sizes)
-            waiting = entity_batch
-        # The last entities and the first relations share a transaction: for most calls the only
-        # one.
-        for last_entities, relation_batch in zip_longest([waiting], of_relations, fillvalue=()):
-            if last_entities or relation_batch:
-                await self._put(partition, last_entities, relation_batch, sizes)
+        for entity_batch, relation_batch in transactions(new_entities, new_relations):
+            await self._put(partition, entity_batch, relation_batch, sizes)
 
     async def _put(
         self,

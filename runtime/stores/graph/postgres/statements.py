@@ -7,6 +7,8 @@ greater; an index has its other end.
 
 from hashlib import sha256
 
+from runtime.stores.graph.table_records import ENTITY_COLUMNS, NODE_COLUMNS, RELATION_COLUMNS
+
 ENTITIES = "graph_entities"
 RELATIONS = "graph_relations"
 CHECKPOINTS = "graph_checkpoints"
@@ -15,14 +17,8 @@ HERE = "workspace = $1 AND generation = $2"
 
 _TEXT = 'text COLLATE "C" NOT NULL'
 _PLACE = f"workspace {_TEXT}, generation bigint NOT NULL"
-_ENTITY_TEXTS = ("type", "description", "source_ids", "file_paths")
-_RELATION_TEXTS = ("keywords", "description", "source_ids", "file_paths")
-_ENTITY = ("id", "name", "revision", "gone", *_ENTITY_TEXTS, "support", "created_at")
-_RELATION = (
-    *("source_id", "target_id", "source", "target", "revision", "gone", "weight"),
-    *_RELATION_TEXTS,
-    *("support", "created_at"),
-)
+_ENTITY = ("id", "gone", *ENTITY_COLUMNS)
+_RELATION = ("source_id", "target_id", "gone", *RELATION_COLUMNS)
 _TYPES = {
     **dict.fromkeys(("id", "source_id", "target_id"), "bytea"),
     **dict.fromkeys(("revision", "support", "created_at"), "bigint"),
@@ -30,8 +26,9 @@ _TYPES = {
     "weight": "double precision",
 }
 
-ENTITY_FIELDS = ", ".join(_ENTITY[1:])
-RELATION_FIELDS = ", ".join(_RELATION[2:])
+ENTITY_FIELDS = ", ".join(ENTITY_COLUMNS)
+RELATION_FIELDS = ", ".join(RELATION_COLUMNS)
+NODE_FIELDS = ", ".join(NODE_COLUMNS)
 
 
 def id_of(name: str) -> bytes:
@@ -108,12 +105,11 @@ class Statements:
             relations, "source, target, revision, keywords, left(description, $5) AS description"
         )
         self.nodes = (
-            "SELECT name, type, source_ids, file_paths, support "  # noqa: S608
+            f"SELECT {NODE_FIELDS} "  # noqa: S608
             f"FROM {entities} WHERE {HERE} AND id = ANY($3::bytea[]) AND NOT gone"
         )
         self.degrees = (
-            f"SELECT e.name, e.type, e.source_ids, e.file_paths, e.support, "  # noqa: S608
-            f"{_degree(relations)} AS degree FROM {entities} e "
+            f"SELECT {NODE_FIELDS}, {_degree(relations)} AS degree FROM {entities} e "  # noqa: S608
             f"WHERE {HERE} AND id = ANY($3::bytea[]) AND NOT gone"
         )
         self.ties = _ties(relations)

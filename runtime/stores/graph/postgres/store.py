@@ -1,13 +1,11 @@
 """The graph store on PostgreSQL: plain tables, no extension."""
 
 from collections.abc import AsyncGenerator, Collection, Iterable, Sequence
-from itertools import zip_longest
 from typing import Any
 
 from contracts.graph import Entity, Partition, Relation
 from runtime.batching import batched
 from runtime.stores.graph.port import Neighbourhood, Node, RelationSummary
-from runtime.stores.graph.postgres import mapping
 from runtime.stores.graph.postgres.statements import (
     ENTITIES,
     RELATIONS,
@@ -16,19 +14,30 @@ from runtime.stores.graph.postgres.statements import (
     schema_statements,
 )
 from runtime.stores.graph.scans import everything_scanned
+from runtime.stores.graph.table_records import (
+    entity_values,
+    read_entity,
+    read_entity_excerpt,
+    read_node,
+    read_relation,
+    read_relation_excerpt,
+    read_tie,
+    relation_values,
+    stored_excerpt,
+)
 from runtime.stores.graph.write_batches import (
     SCANNED_TIES,
-    can_be_stored,
+    ends_beside,
     newest_entities,
     newest_relations,
-    size_of_entity,
-    size_of_relation,
     sorted_ties,
-    written_batches,
+    storable,
+    storable_pairs,
+    transactions,
 )
 from runtime.stores.port import Checkpoint
 from runtime.stores.postgres.database import POOL_SIZE, Connection, Database, Record
-from runtime.stores.postgres.texts import read_text
+from runtime.stores.texts import read_text
 
 Pair = tuple[str, str]
 
@@ -63,31 +72,20 @@ class PostgresGraph:
     async def put(
         self, partition: Partition, entities: Sequence[Entity], relations: Sequence[Relation]
     ) -> None:
-        of_entities = written_batches(newest_entities(entities), size_of_entity)
-        of_relations = written_batches(newest_relations(relations), size_of_relation)
-        waiting: list[Entity] = []
-        for entity_batch in of_entities:
-            if waiting:
-                await self._put(partition, waiting, [])
-            waiting = entity_batch
-        # The last entities and the first relations share a transaction: for most calls the only
-        # one.
-        for last_entities, relation_batch in zip_longest([waiting], of_relations, fillvalue=()):
-            if last_entities or relation_batch:
-                await self._put(partition, last_entities, relation_batch)
+        new_entities, new_relations = newest_entities(entities), newest_relations(relations)
+        for entity_batch, relation_batch in transactions(new_entities, new_relations):
+            await self._put(partition, entity_batch, relation_batch)
 
     async def _put(
         self, partition: Partition, entities: Sequence[Entity], relations: Sequence[Relation]
     ) -> None:
-        names = {name for relation in relations for name in relation.key}
-        names -= {entity.name for entity in entities}
-        ends = [Entity(name, 0, is_gone=True) for name in sorted(names)]
+        ends = ends_beside(entities, relations)
 
         async def work(connection: Connection) -> None:
             for statement, columns in (
-                (self._sql.put_entities, mapping.entity_columns(entities)),
-                (self._sql.put_ends, mapping.entity_columns(ends)),
-                (self._sql.put_relations, mapping.relation_columns(relations)),
+                (self._sql.put_entities, _entity_columns(entities)),
+                (self._sql.put_ends, _entity_columns(ends)),
+                (self._sql.put_relations, _relation_columns(relations)),
             ):
                 if columns:
                     await connection.execute(statement, *_here(partition), *columns)
@@ -98,41 +96,27 @@ class PostgresGraph:
 
     async def entities(self, partition: Partition, names: Collection[str]) -> dict[str, Entity]:
         records = await self._by_name(self._sql.entities, partition, names)
-        by_name = {entity.name: entity for entity in map(mapping.read_entity, records)}
+        by_name = {entity.name: entity for entity in map(read_entity, records)}
         return {name: by_name[name] for name in names if name in by_name}
 
     async def relations(
         self, partition: Partition, pairs: Collection[Pair]
     ) -> dict[Pair, Relation]:
         records = await self._by_pair(self._sql.relations, partition, pairs)
-        return {relation.key: relation for relation in map(mapping.read_relation, records)}
+        return {relation.key: relation for relation in map(read_relation, records)}
 
     async def excerpts(
         self, partition: Partition, names: Collection[str], pairs: Collection[Pair], *, longest: int
     ) -> tuple[dict[str, Entity], dict[Pair, Relation]]:
-        # Twice as many characters: some are stored as two.
-        entities = {
-            (name := read_text(record["name"])): Entity(
-                name,
-                record["revision"],
-                support=record["support"],
-                description=read_text(record["description"])[:longest],
-            )
-            for record in await self._by_name(
-                self._sql.entity_excerpts, partition, names, 2 * longest
-            )
-        }
+        stored = stored_excerpt(longest)
+        excerpts = [
+            read_entity_excerpt(record, longest)
+            for record in await self._by_name(self._sql.entity_excerpts, partition, names, stored)
+        ]
+        entities = {entity.name: entity for entity in excerpts}
         relations = [
-            Relation(
-                read_text(record["source"]),
-                read_text(record["target"]),
-                record["revision"],
-                keywords=mapping.parted(record["keywords"]),
-                description=read_text(record["description"])[:longest],
-            )
-            for record in await self._by_pair(
-                self._sql.relation_excerpts, partition, pairs, 2 * longest
-            )
+            read_relation_excerpt(record, longest)
+            for record in await self._by_pair(self._sql.relation_excerpts, partition, pairs, stored)
         ]
         return (
             {name: entities[name] for name in names if name in entities},
@@ -149,7 +133,7 @@ class PostgresGraph:
         if limit < 1:
             return {}
         ties: dict[str, list[RelationSummary]] = {}
-        for batch in batched(_storable(names), READ_AT_ONCE):
+        for batch in batched(storable(names), READ_AT_ONCE):
             ids = list(map(id_of, batch))
             records = await self._database.fetch(
                 self._sql.ties, *_here(partition), ids, limit, SCANNED_TIES
@@ -162,7 +146,7 @@ class PostgresGraph:
         return {name: sorted_ties(summaries) for name, summaries in ties.items()}
 
     async def nodes(self, partition: Partition, names: Collection[str]) -> dict[str, Node]:
-        nodes = map(mapping.read_node, await self._by_name(self._sql.nodes, partition, names))
+        nodes = map(read_node, await self._by_name(self._sql.nodes, partition, names))
         return {node.name: node for node in nodes}
 
     async def neighbourhood(
@@ -175,9 +159,9 @@ class PostgresGraph:
             if limit > 0
             else []
         )
-        nodes = {node.name: node for node in map(mapping.read_node, neighbours)}
-        nodes |= {node.name: node for node in map(mapping.read_node, centres)}
-        once = {tie.key: tie for tie in map(mapping.read_tie, neighbours)}
+        nodes = {node.name: node for node in map(read_node, (record[5:] for record in neighbours))}
+        nodes |= {node.name: node for node in map(read_node, centres)}
+        once = {tie.key: tie for tie in map(read_tie, neighbours)}
         ties = sorted(once.values(), key=lambda tie: (-tie.weight, tie.key))
         return Neighbourhood(nodes, ties, degrees)
 
@@ -195,7 +179,7 @@ class PostgresGraph:
         records = await self._database.fetch(
             self._sql.scan_entities, *_here(partition), _after(after), max(limit, 0)
         )
-        return list(map(mapping.read_entity, records))
+        return list(map(read_entity, records))
 
     async def scan_relations(
         self, partition: Partition, after: Pair = ("", ""), limit: int = 1000
@@ -203,7 +187,7 @@ class PostgresGraph:
         records = await self._database.fetch(
             self._sql.scan_relations, *_here(partition), *map(_after, after), max(limit, 0)
         )
-        return list(map(mapping.read_relation, records))
+        return list(map(read_relation, records))
 
     def everything(
         self, partition: Partition, rows: int
@@ -243,7 +227,7 @@ class PostgresGraph:
     ) -> list[Record]:
         """Return the records of a statement over the keys of names, some thousands at once."""
         records: list[Record] = []
-        for batch in batched(_storable(names), READ_AT_ONCE):
+        for batch in batched(storable(names), READ_AT_ONCE):
             ids = list(map(id_of, batch))
             records += await self._database.fetch(statement, *_here(partition), ids, *values)
         return records
@@ -252,9 +236,8 @@ class PostgresGraph:
         self, statement: str, partition: Partition, pairs: Iterable[Pair], *values: Any
     ) -> list[Record]:
         """Return the records of a statement over the keys of these pairs."""
-        storable = [pair for pair in dict.fromkeys(pairs) if all(map(can_be_stored, pair))]
         records: list[Record] = []
-        for batch in batched(storable, READ_AT_ONCE):
+        for batch in batched(storable_pairs(pairs), READ_AT_ONCE):
             sources = [id_of(source) for source, _ in batch]
             targets = [id_of(target) for _, target in batch]
             records += await self._database.fetch(
@@ -267,8 +250,23 @@ def _here(partition: Partition) -> tuple[str, int]:
     return partition.workspace, partition.generation
 
 
-def _storable(names: Iterable[str]) -> list[str]:
-    return list(filter(can_be_stored, dict.fromkeys(names)))
+def _entity_columns(entities: Sequence[Entity]) -> list[list[Any]]:
+    """Return the values of the entities by column, in the order of the statements."""
+    return _by_column(
+        (id_of(entity.name), entity.is_gone, *entity_values(entity)) for entity in entities
+    )
+
+
+def _relation_columns(relations: Sequence[Relation]) -> list[list[Any]]:
+    """Return the values of the relations by column, in the order of the statements."""
+    return _by_column(
+        (id_of(row.source), id_of(row.target), row.is_gone, *relation_values(row))
+        for row in relations
+    )
+
+
+def _by_column(values: Iterable[tuple[Any, ...]]) -> list[list[Any]]:
+    return [list(column) for column in zip(*values, strict=True)]
 
 
 def _after(name: str) -> bytes:

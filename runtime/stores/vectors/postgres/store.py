@@ -11,7 +11,7 @@ from contracts.ids import chunk_vector_prefix
 from runtime.batching import batched
 from runtime.stores.port import Checkpoint
 from runtime.stores.postgres.database import POOL_SIZE, Connection, Database, Record
-from runtime.stores.postgres.texts import read_text, stored_text
+from runtime.stores.texts import read_text, stored_text
 from runtime.stores.vectors import fields as stored
 from runtime.stores.vectors.checkpoint_rows import CHECKPOINT
 from runtime.stores.vectors.port import RowVersion, VectorPage

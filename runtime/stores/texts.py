@@ -1,4 +1,5 @@
-"""Texts as PostgreSQL can hold them: its `text` takes every character but U+0000.
+"""Texts as every database can hold them: `text` of PostgreSQL takes every character but U+0000, and
+SQLite's functions take it for a text's end.
 
 U+0000 and U+0001 are stored as two characters each. That keeps the order of texts, changes no other
 text, and is undone where one is read: so people who look with SQL see what was written.

@@ -1,0 +1,1 @@
+"""The graph in one SQLite file."""

@@ -1,0 +1,154 @@
+"""Entities and relations as records of tables, for the databases that speak SQL: lists in JSON,
+texts as `runtime/stores/texts.py` stores them.
+
+What reads a record takes its columns in the order that stands here, whatever follows them.
+"""
+
+from collections.abc import Sequence
+from sys import intern
+from typing import Any
+
+import orjson
+
+from contracts.graph import Entity, Relation
+from runtime.stores.graph.port import MOST_SOURCES, Node, RelationSummary
+from runtime.stores.texts import read_text, stored_text
+
+Record = Sequence[Any]
+"""The values of a row, in the order of the columns that were asked for."""
+
+ENTITY_COLUMNS = (
+    *("name", "revision", "type", "description", "source_ids", "file_paths"),
+    *("support", "created_at"),
+)
+RELATION_COLUMNS = (
+    *("source", "target", "revision", "weight", "keywords", "description", "source_ids"),
+    *("file_paths", "support", "created_at"),
+)
+NODE_COLUMNS = ("name", "type", "source_ids", "file_paths", "support")
+
+
+def entity_values(entity: Entity) -> tuple[Any, ...]:
+    """Return the values of ENTITY_COLUMNS."""
+    return (
+        stored_text(entity.name),
+        entity.revision,
+        stored_text(entity.type),
+        stored_text(entity.description),
+        _joined(entity.source_ids),
+        _joined(entity.file_paths),
+        entity.support,
+        entity.created_at,
+    )
+
+
+def relation_values(relation: Relation) -> tuple[Any, ...]:
+    """Return the values of RELATION_COLUMNS."""
+    return (
+        stored_text(relation.source),
+        stored_text(relation.target),
+        relation.revision,
+        float(relation.weight),
+        _joined(relation.keywords),
+        stored_text(relation.description),
+        _joined(relation.source_ids),
+        _joined(relation.file_paths),
+        relation.support,
+        relation.created_at,
+    )
+
+
+def read_entity(record: Record) -> Entity:
+    """Return the entity in a record of ENTITY_COLUMNS."""
+    name, revision, type, description, source_ids, file_paths, support, created_at, *_ = record
+    return Entity(
+        read_text(name),
+        revision,
+        type=read_text(type),
+        description=read_text(description),
+        source_ids=_parted(source_ids),
+        file_paths=_parted(file_paths),
+        support=support,
+        created_at=created_at,
+    )
+
+
+def read_relation(record: Record) -> Relation:
+    """Return the relation in a record of RELATION_COLUMNS."""
+    source, target, revision, weight, keywords, description, source_ids, file_paths, *rest = record
+    return Relation(
+        read_text(source),
+        read_text(target),
+        revision,
+        weight=weight,
+        keywords=_parted(keywords),
+        description=read_text(description),
+        source_ids=_parted(source_ids),
+        file_paths=_parted(file_paths),
+        support=rest[0],
+        created_at=rest[1],
+    )
+
+
+def read_entity_excerpt(record: Record, longest: int) -> Entity:
+    """Return the excerpt in a record of name, revision, support and the beginning of the
+    description.
+    """
+    name, revision, support, description = record
+    return Entity(
+        read_text(name), revision, support=support, description=read_text(description)[:longest]
+    )
+
+
+def read_relation_excerpt(record: Record, longest: int) -> Relation:
+    """Return the excerpt in a record of source, target, revision, keywords and the beginning of the
+    description.
+    """
+    source, target, revision, keywords, description = record
+    return Relation(
+        read_text(source),
+        read_text(target),
+        revision,
+        keywords=_parted(keywords),
+        description=read_text(description)[:longest],
+    )
+
+
+def stored_excerpt(longest: int) -> int:
+    """Return how many characters to read for the first `longest`: some are stored as two."""
+    return 2 * longest
+
+
+def read_node(record: Record) -> Node:
+    """Return the node in a record of NODE_COLUMNS."""
+    name, type, source_ids, file_paths, support, *_ = record
+    return Node(
+        read_text(name),
+        read_text(type),
+        _parted(source_ids)[:MOST_SOURCES],
+        _parted(file_paths)[:MOST_SOURCES],
+        support,
+    )
+
+
+def read_tie(record: Record) -> RelationSummary:
+    """Return the relation summary in a record of source, target, weight, keywords and chunks."""
+    source, target, weight, keywords, source_ids, *_ = record
+    return RelationSummary(
+        read_text(source),
+        read_text(target),
+        weight,
+        _parted(keywords),
+        _parted(source_ids)[:MOST_SOURCES],
+    )
+
+
+def _joined(texts: tuple[str, ...]) -> str:
+    return orjson.dumps(texts).decode()
+
+
+def _parted(texts: str) -> tuple[str, ...]:
+    """Return the texts of a list that is stored as JSON."""
+    # Interned: a chunk and its file are named by some fifty entities and relations, which questions
+    # keep in memory (decision 25).
+    return tuple(map(intern, orjson.loads(texts)))

@@ -1,0 +1,226 @@
+"""What the file of the graph owes beside the contract: no statement walks a table, a hub of many
+relations is read by its index, and all that was acknowledged when a process is killed.
+"""
+
+import asyncio
+import re
+import sqlite3
+import sys
+from collections.abc import AsyncGenerator, Awaitable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contracts.graph import Entity, Partition, Relation
+from runtime.errors import ConfigurationError, Unavailable
+from runtime.stores.graph.sqlite.store import SqliteGraph
+from runtime.stores.port import Checkpoint
+from tests.support.graph_stores import entity, every_entity, every_relation, relation
+
+HERE = Partition("w", 1)
+ROOT = Path(__file__).parents[2]
+
+WRITER = """
+import asyncio, sys
+from itertools import count
+from pathlib import Path
+from contracts.graph import Partition
+from runtime.stores.graph.sqlite.store import SqliteGraph
+from tests.support.graph_stores import entity, relation
+
+async def work(path, name):
+    graph = SqliteGraph(path)
+    await graph.prepare()
+    for turn in count(1):
+        own = f"{name} {turn}"
+        rows = [entity("shared", turn), entity(own)], [relation("shared", own)]
+        await graph.put(Partition("w", 1), *rows)
+        print(turn, flush=True)
+
+asyncio.run(work(Path(sys.argv[1]), sys.argv[2]))
+"""
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "folder" / "graph.sqlite"
+
+
+@pytest.fixture
+async def graph(path: Path) -> AsyncGenerator[SqliteGraph]:
+    graph = SqliteGraph(path, timeout=0.2)
+    await graph.prepare()
+    yield graph
+    await graph.close()
+
+
+def calls(graph: SqliteGraph) -> list[Awaitable[Any]]:
+    """One of each kind that reads or writes rows."""
+    return [
+        graph.put(HERE, [entity("a", 2), entity("c", 2)], [relation("a", "b", 2)]),
+        graph.put(HERE, [Entity("c", 9, is_gone=True)], [Relation("a", "c", 9, is_gone=True)]),
+        graph.put_checkpoint(1, Checkpoint(9, "log")),
+        graph.entities(HERE, ["a", "b"]),
+        graph.relations(HERE, [("a", "b")]),
+        graph.excerpts(HERE, ["a"], [("a", "b")], longest=9),
+        graph.degrees(HERE, ["a"]),
+        graph.relation_summaries(HERE, ["a"], limit=9),
+        graph.nodes(HERE, ["a"]),
+        graph.neighbourhood(HERE, ["a"], limit=9),
+        graph.scan_names(HERE, "a"),
+        graph.scan_entities(HERE, "a"),
+        graph.scan_relations(HERE, ("a", "b")),
+        graph.hubs(HERE, limit=9),
+        graph.partitions(),
+        graph.checkpoint(1),
+        graph.drop_checkpoint(1),
+        graph.drop(HERE),
+    ]
+
+
+async def test_no_statement_walks_a_table(graph: SqliteGraph, path: Path) -> None:
+    """But for the list of partitions, which is asked for whole."""
+    statements: list[str] = []
+    for connection in await graph._file._connections():  # pyright: ignore[reportPrivateUsage]
+        await connection.run(lambda each: each.set_trace_callback(statements.append))
+    await graph.put(HERE, [entity(name) for name in "abc"], [relation("a", "b")])
+    for call in calls(graph):
+        await call
+    lines: dict[str, str] = {}
+    with closing(sqlite3.connect(path)) as connection:
+        for statement in statements:
+            if re.match("SELECT|INSERT|UPDATE|DELETE", statement):
+                plan = connection.execute(f"EXPLAIN QUERY PLAN {statement}").fetchall()
+                lines |= {line: statement for *_, line in plan}
+    assert any(line.startswith("SEARCH stored USING INDEX graph_rel") for line in lines)
+    tables = r"SCAN (graph_|entity|other|source|target|stored)"
+    assert [line for line in lines if re.match(tables, line)] == []
+
+
+async def test_a_hub_is_counted_and_its_heaviest_found_by_the_indexes_alone(
+    graph: SqliteGraph,
+) -> None:
+    """Rows of relations are read of those that are returned: twelve times as many relations cost
+    far less than twelve times the steps of reading them.
+    """
+    names = [f"spoke {number:05d}" for number in range(12_000)]
+    await graph.put(HERE, [entity("hub"), *map(entity, names)], [])
+    rows = [relation("hub", name, weight=float(n)) for n, name in enumerate(names)]
+    await graph.put(HERE, [], rows)
+    around = await graph.neighbourhood(HERE, ["hub"], limit=20)
+    assert around.degrees == {"hub": 12_000}
+    assert [tie.target for tie in around.relation_summaries] == names[:-21:-1]
+    reader, _ = await graph._file._connections()  # pyright: ignore[reportPrivateUsage]
+    sql = (
+        "EXPLAIN QUERY PLAN SELECT count(*) FROM graph_relations "
+        "WHERE source_id = 1 AND weight IS NOT NULL"
+    )
+    plan = await reader.run(lambda each: each.execute(sql).fetchall())
+    assert "COVERING INDEX" in plan[0][-1]
+
+
+async def test_what_killed_processes_acknowledged_is_there(path: Path) -> None:
+    """Two that write at once, one of them killed in the midst of it."""
+    processes = [
+        await asyncio.create_subprocess_exec(
+            sys.executable, "-c", WRITER, str(path), name, cwd=ROOT, stdout=asyncio.subprocess.PIPE
+        )
+        for name in ("one", "two")
+    ]
+    turns: dict[str, int] = {}
+    for name, process in zip(("one", "two"), processes, strict=True):
+        assert process.stdout
+        while int(await process.stdout.readline()) < 30:
+            pass
+        process.kill()
+        turns[name] = max(30, *map(int, (await process.stdout.read()).split()), 0)
+        await process.wait()
+    graph = SqliteGraph(path)
+    names = [f"{name} {turn}" for name, last in turns.items() for turn in range(1, last + 1)]
+    assert (await graph.entities(HERE, names)).keys() == set(names)
+    around = await graph.neighbourhood(HERE, ["shared"], limit=10_000)
+    assert around.nodes.keys() >= set(names)
+    # Of the turn that was cut off all is there or nothing.
+    assert len(await every_entity(graph, HERE)) - 1 == len(await every_relation(graph, HERE))
+    shared = (await graph.entities(HERE, ["shared"]))["shared"]
+    assert shared == entity("shared", shared.revision)
+    assert shared.revision >= max(turns.values())
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    await graph.put(HERE, [entity("last")], [])
+    await graph.close()
+
+
+async def test_a_file_that_others_keep_busy_is_unavailable_and_read_all_the_same(
+    graph: SqliteGraph, path: Path
+) -> None:
+    await graph.put(HERE, [entity("a")], [])
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("BEGIN IMMEDIATE")
+        for write in (
+            graph.put(HERE, [entity("a", 2)], []),
+            graph.drop(HERE),
+            graph.put_checkpoint(1, Checkpoint(1, "log")),
+        ):
+            with pytest.raises(Unavailable, match=r"graph\.sqlite"):
+                await write
+        assert await graph.entities(HERE, ["a"]) == {"a": entity("a")}
+    await graph.put(HERE, [entity("a", 2)], [])
+    assert await graph.entities(HERE, ["a"]) == {"a": entity("a", 2)}
+
+
+async def test_a_file_that_is_full_is_unavailable_and_serves_what_it_has(
+    graph: SqliteGraph,
+) -> None:
+    await graph.put(HERE, [entity("a")], [])
+    _, writer = await graph._file._connections()  # pyright: ignore[reportPrivateUsage]
+    await writer.run(lambda each: each.execute("PRAGMA max_page_count = 40").fetchall())
+    large = [entity(f"large {n}", description="x" * 9000) for n in range(9)]
+    with pytest.raises(Unavailable, match=r"graph\.sqlite.*full"):
+        await graph.put(HERE, large, [relation("a", "large 0")])
+    assert await every_entity(graph, HERE) == [entity("a")]
+    assert await every_relation(graph, HERE) == []
+    await writer.run(lambda each: each.execute("PRAGMA max_page_count = 40000").fetchall())
+    await graph.put(HERE, large, [relation("a", "large 0")])
+    assert len(await every_entity(graph, HERE)) == 10
+
+
+async def test_a_file_that_is_no_database_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "graph.sqlite"
+    path.write_bytes(b"no database at all" * 100)
+    graph = SqliteGraph(path)
+    with pytest.raises(ConfigurationError, match=r"graph\.sqlite is damaged"):
+        await graph.ping()
+    await graph.close()
+
+
+async def test_a_file_without_tables_is_unavailable_until_it_is_prepared(path: Path) -> None:
+    graph = SqliteGraph(path)
+    assert "graph_entities is not there" in await graph.missing()
+    with pytest.raises(Unavailable, match="no such table"):
+        await graph.entities(HERE, ["a"])
+    await graph.prepare()
+    assert await graph.missing() == []
+    assert await graph.entities(HERE, ["a"]) == {}
+    await graph.close()
+
+
+async def test_what_is_dropped_leaves_no_row_and_no_other_partition_loses_any(
+    graph: SqliteGraph, path: Path
+) -> None:
+    rows = [entity(name) for name in "abc"], [relation("a", "b"), relation("a", "a")]
+    for workspace in ("w", "v"):
+        for generation in (1, 2):
+            await graph.put(Partition(workspace, generation), *rows)
+    await graph.put(HERE, [], [relation("hub", f"spoke {n}") for n in range(5000)])
+    await graph.drop(HERE)
+    assert await graph.partitions() == {Partition("w", 2), Partition("v", 1), Partition("v", 2)}
+    for partition in await graph.partitions():
+        assert await every_entity(graph, partition) == rows[0]
+        assert set(await every_relation(graph, partition)) == set(rows[1])
+    with closing(sqlite3.connect(path)) as connection:
+        tables = ("graph_partitions", "graph_entities", "graph_relations")
+        counts = [connection.execute(f"SELECT count(*) FROM {name}").fetchone() for name in tables]
+    assert counts == [(3,), (9,), (6,)]
