@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Generator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -24,14 +24,13 @@ from cli.common import (
     print_json,
     quiet_logs,
 )
-from cli.documents import show_skipped
+from cli.source_output import last_run, show_outcome, source_fields
 from cli.terminal import counted, line
 
 if TYPE_CHECKING:
     from contracts.events import SourceState
     from operations.sources.sync import SyncOutcome, SyncRequest
     from operations.target import Target
-    from publishing.sources import SyncedSource
     from runtime.bus.port import Log
     from runtime.parsing.routing import ParsingServices
 
@@ -41,9 +40,6 @@ app = typer.Typer(
     help="Sources of documents: list, pause, resume, forget. `sync` reads them.",
     no_args_is_help=True,
 )
-
-MAX_SHOWN = 20
-"""Documents that are listed of those that were refused, deleted or kept; --json names all."""
 
 T = TypeVar("T")
 SOURCE_HELP = (
@@ -118,7 +114,7 @@ def watch(
             "--every",
             metavar="SECONDS",
             min=1,
-            help="Between two looks; changes in a folder are seen at once.",
+            help="Between two looks; what changes in a folder is seen at once, besides.",
         ),
     ] = 300,
     yes: AllGone = False,
@@ -144,7 +140,8 @@ def watch(
         target = select_target(data)
         services = _services(target)
         request = SyncRequest(workspace, False, yes, most_gone, reason, access, services)
-        asyncio.run(_watch(target, source, request, interval, as_json))
+        with suppress(KeyboardInterrupt):
+            asyncio.run(_watch(target, source, request, interval, as_json))
 
 
 @app.command("list")
@@ -158,7 +155,7 @@ def list_(data: Data = DATA, as_json: Json = False, workspace: Workspace = WORKS
             print_json([source_fields(source) for source in synced_sources])
             return
         for source in synced_sources:
-            echo(f"{line(source.name)}  {_last_run(source)}", label=f"{source.state:7} ")
+            echo(f"{line(source.name)}  {last_run(source)}", label=f"{source.state:7} ")
         note(counted(len(synced_sources), "source"))
 
 
@@ -220,34 +217,6 @@ def _without_secrets(addresses: Sequence[str]) -> Generator[None]:
 
     refuse_secrets(addresses)
     yield
-
-
-def source_fields(source: "SyncedSource") -> dict[str, Any]:
-    """Return a source as JSON has it."""
-    last_run = source.last_run
-    return {
-        "source": source.name,
-        "state": source.state,
-        "state_reason": source.state_reason,
-        "state_by": source.state_actor,
-        "documents": len(source.versions),
-        "synced_at": source.synced_at.isoformat() if source.synced_at else None,
-        "synced_by": source.actor,
-        "cursor": source.cursor,
-        "refused": last_run.refusal_count if last_run else 0,
-        "kept": last_run.kept_count if last_run else 0,
-    }
-
-
-def _last_run(source: "SyncedSource") -> str:
-    run = source.last_run
-    at = source.synced_at
-    documents = counted(len(source.versions), "document")
-    parts = [documents, f"{at:%Y-%m-%d %H:%M}" if at else "no run ended"]
-    parts += [f"{run.refusal_count} refused"] if run and run.refusal_count else []
-    parts += [f"{run.kept_count} gone and kept"] if run and run.kept_count else []
-    parts += [line(source.state_reason)] if source.state_reason else []
-    return ", ".join(parts)
 
 
 def _set(
@@ -343,7 +312,7 @@ async def _sync_one(bus: Any, address: str, request: "SyncRequest", as_json: boo
     finally:
         await source.close()
     if not as_json:
-        _show(outcome)
+        show_outcome(outcome)
     return outcome
 
 
@@ -353,15 +322,23 @@ async def _watch(
     """Sync at every change. A source that is silent for a while is asked again."""
     from operations.command_bus import connect_bus  # noqa: PLC0415
     from operations.sources.changes import changes_of  # noqa: PLC0415
-    from runtime.errors import Unavailable  # noqa: PLC0415
+    from operations.sources.open import name_in_log  # noqa: PLC0415
+    from runtime.errors import InvalidInput, Unavailable  # noqa: PLC0415
 
+    name = name_in_log(address)
+    was_read = False
     async with connect_bus(target.settings.nats_url) as bus:
-        async for _ in changes_of(address, interval):
+        async for _ in changes_of(name, interval):
             try:
-                outcome = await _sync_one(bus, address, request, as_json)
-            except Unavailable as error:
+                outcome = await _sync_one(bus, name if was_read else address, request, as_json)
+            except (InvalidInput, Unavailable) as error:
+                # What was wrong from the beginning does not become right by waiting. A folder that
+                # is unmounted comes back, and a source that was paused is resumed.
+                if isinstance(error, InvalidInput) and not was_read:
+                    raise
                 note(f"{error}; the next change or look tries again")
                 continue
+            was_read = True
             if as_json:
                 print_json(_fields(outcome))
 
@@ -369,32 +346,3 @@ async def _watch(
 def _fields(outcome: "SyncOutcome") -> dict[str, Any]:
     fields = asdict(outcome)
     return {name: value for name, value in fields.items() if name != "times"}
-
-
-def _show(outcome: "SyncOutcome") -> None:
-    """Print what a run did, with names of what needs a look."""
-    would = "would be " if outcome.dry_run else ""
-    parts = [f"{len(outcome.additions)} {would}added", f"{outcome.unchanged_count} unchanged"]
-    parts += [f"{len(outcome.deletions)} {would}deleted"] if outcome.deletions else []
-    parts += [f"{len(outcome.refusals)} refused"] if outcome.refusals else []
-    parts += [f"{len(outcome.skipped_files)} skipped"] if outcome.skipped_files else []
-    echo(f"{line(outcome.source)}: {', '.join(parts)}")
-    show_skipped(outcome.skipped_files)
-    if outcome.note:
-        note(f"  {line(outcome.note)}")
-    _show_names(f"{would}deleted", outcome.deletions)
-    for refusal in outcome.refusals[:MAX_SHOWN]:
-        note(f"  refused {line(refusal.name)}: {line(refusal.reason)}")
-    if outcome.kept_documents:
-        note(
-            f"  gone from the source, more than --most-gone allows: "
-            f"{counted(len(outcome.kept_documents), 'document')}; kept until --yes is given",
-        )
-        _show_names("kept", outcome.kept_documents)
-
-
-def _show_names(label: str, names: Sequence[str]) -> None:
-    for name in names[:MAX_SHOWN]:
-        note(f"  {label} {line(name)}")
-    if len(names) > MAX_SHOWN:
-        note(f"  … and {len(names) - MAX_SHOWN} more")

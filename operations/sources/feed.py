@@ -22,6 +22,7 @@ class FeedSource:
     """
 
     lists_all = False
+    versions_tell_content = False
 
     def __init__(self, address: SplitResult) -> None:
         self.url = split_address(address.geturl().partition(":")[2]).geturl()

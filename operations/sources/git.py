@@ -27,6 +27,7 @@ class GitSource:
     """
 
     lists_all = True
+    versions_tell_content = True
 
     def __init__(self, address: SplitResult, services: ParsingServices = OWN_PARSERS) -> None:
         self._services = services

@@ -24,6 +24,7 @@ class MailSource:
     """
 
     lists_all = True
+    versions_tell_content = False
 
     def __init__(self, address: SplitResult) -> None:
         self.address = address

@@ -70,6 +70,13 @@ class Source(Protocol):
         """
         ...
 
+    @property
+    def versions_tell_content(self) -> bool:
+        """Return True where two documents of one version have the same bytes: what is gone and is
+        there under another name with its version has moved.
+        """
+        ...
+
     async def list_items(self, cursor: str) -> Listing | None:
         """Return what is there; None where nothing changed since `cursor`.
 

@@ -128,6 +128,7 @@ class PostgresSource:
     """The rows of a table or view."""
 
     lists_all = True
+    versions_tell_content = False
 
     def __init__(self, address: SplitResult) -> None:
         self.name = address.geturl()

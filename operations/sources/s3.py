@@ -26,6 +26,7 @@ class S3Source:
     """
 
     lists_all = True
+    versions_tell_content = True
 
     def __init__(self, address: SplitResult, services: ParsingServices = OWN_PARSERS) -> None:
         self._services = services

@@ -24,6 +24,7 @@ class SftpSource:
     """
 
     lists_all = True
+    versions_tell_content = True
 
     def __init__(self, address: SplitResult, services: ParsingServices = OWN_PARSERS) -> None:
         self._services = services

@@ -131,7 +131,8 @@ class Sync:
         outcome.note = listing.note
         outcome.refusals += listing.unreadable
         await self._add_changed(state, items)
-        await self._delete_gone(state, gone_ids, listing)
+        moved_count = self._moved_count(state, items, gone_ids)
+        await self._delete_gone(state, gone_ids, listing, moved_count)
         return outcome
 
     def _gone_ids(
@@ -143,6 +144,15 @@ class Sync:
             return [id for id in ids if id in state.versions]
         is_complete = self.source.lists_all and not listing.unreadable
         return [id for id in state.versions if id not in items] if is_complete else []
+
+    def _moved_count(
+        self, state: SyncedSource, items: dict[str, SourceItem], gone_ids: list[str]
+    ) -> int:
+        """Return how many of what is gone are there under another name."""
+        if not self.source.versions_tell_content:
+            return 0
+        versions = {_bounded(item.version) for item in items.values() if item.version}
+        return sum(state.versions[id] in versions for id in gone_ids)
 
     async def _add_changed(self, state: SyncedSource, items: dict[str, SourceItem]) -> None:
         changed_items = {
@@ -223,13 +233,16 @@ class Sync:
         return await BUS_RETURNS.retry(add, bus_is_away, BUS_TRIES)
 
     async def _delete_gone(
-        self, state: SyncedSource, gone_ids: list[str], listing: Listing
+        self, state: SyncedSource, gone_ids: list[str], listing: Listing, moved_count: int
     ) -> None:
-        """Delete what is gone, unless that is too much at once, and note how the run ended."""
-        is_braked = (
-            len(gone_ids) > self.request.most_gone * len(state.versions)
-            and not self.request.all_gone
-        )
+        """Delete what is gone, unless that is too much at once, and note how the run ended.
+
+        What moved is not lost, and one document is no mass, unless it is the last one.
+        """
+        lost_count = len(gone_ids) - moved_count
+        is_much = lost_count > self.request.most_gone * len(state.versions)
+        is_one_of_several = lost_count == 1 and len(state.versions) > 1 and self.request.most_gone
+        is_braked = is_much and not is_one_of_several and not self.request.all_gone
         for part in batched(gone_ids, PART):
             names = await gather_bounded(self._name_of, part, at_once=AT_ONCE)
             (self.outcome.kept_documents if is_braked else self.outcome.deletions).extend(names)

@@ -39,6 +39,7 @@ class WebSource:
     """
 
     lists_all = True
+    versions_tell_content = False
 
     def __init__(self, address: SplitResult) -> None:
         self.name = address._replace(fragment="").geturl()

@@ -1,5 +1,6 @@
 """Folders and Git repositories as sources, and addresses that are none."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,21 @@ def commit(repository: Repo, files: dict[str, bytes]) -> str:
     porcelain.add(repository, [str(root / name) for name in files])
     hash = porcelain.commit(repository, message=b"more", author=AUTHOR, committer=AUTHOR)
     return hash.decode()
+
+
+async def test_links_to_nowhere_and_pipes_are_skipped_and_stop_no_run(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("Ada leads.", "utf-8")
+    (tmp_path / "broken.md").symlink_to("nowhere.md")
+    (tmp_path / "circle.pdf").symlink_to("circle.pdf")
+    os.mkfifo(tmp_path / "pipe.md")
+    listing = await FolderSource(tmp_path).list_items("")
+    assert listing and [item.key for item in listing.items] == ["a.md"]
+    assert listing.unreadable == []
+    assert {file.name: file.reason for file in listing.skipped_files} == {
+        "broken.md": "a link that leads nowhere",
+        "circle.pdf": "a link that leads nowhere",
+        "pipe.md": "not a regular file",
+    }
 
 
 async def test_a_folder_lists_documents_with_a_version_and_says_what_it_leaves_out(

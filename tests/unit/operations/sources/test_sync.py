@@ -36,6 +36,7 @@ class TextSource:
         self.silent: set[str] = set()
         self.unreadable: list[RefusedDocument] = []
         self.cursor = ""
+        self.versions_tell_content = has_versions
 
     async def list_items(self, cursor: str) -> Listing | None:
         if cursor and cursor == self.cursor:
@@ -123,6 +124,32 @@ async def test_much_that_is_gone_at_once_is_kept_until_somebody_says_yes() -> No
     assert state.last_run and state.last_run.kept_count == 3 and len(state.versions) == 5
     outcome = await bench.sync(source, SyncRequest("w", all_gone=True))
     assert (len(outcome.deletions), outcome.has_failed) == (3, False)
+
+
+async def test_what_moved_is_not_lost_and_one_document_of_several_is_no_mass() -> None:
+    bench, source = Bench(), TextSource(FOUR)
+    await bench.sync(source)
+    source.texts = {f"archive/{key}": text for key, text in FOUR.items()}
+    outcome = await bench.sync(source)
+    assert (len(outcome.additions), len(outcome.deletions), outcome.has_failed) == (4, 4, False)
+    for left in (3, 2, 1):
+        source.texts.popitem()
+        outcome = await bench.sync(source)
+        assert (len(outcome.deletions), outcome.item_count) == (1, left)
+    source.texts.clear()
+    outcome = await bench.sync(source)
+    assert (outcome.deletions, len(outcome.kept_documents)) == ([], 1), "it was the last one"
+
+
+async def test_without_a_share_nothing_is_deleted_and_equal_times_are_no_move() -> None:
+    bench, source = Bench(), TextSource(FOUR)
+    source.versions_tell_content = False
+    await bench.sync(source)
+    del source.texts["d.md"]
+    outcome = await bench.sync(source, SyncRequest("w", most_gone=0))
+    assert (outcome.deletions, len(outcome.kept_documents)) == ([], 1)
+    source.texts = {f"archive/{key}": text for key, text in FOUR.items()}
+    assert len((await bench.sync(source)).kept_documents) == 4
 
 
 async def test_nothing_is_gone_from_what_could_not_be_listed_or_never_lists_all() -> None:
