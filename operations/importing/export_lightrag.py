@@ -23,15 +23,14 @@ PAGE = 500
 
 async def export(rag: Any, folder: Path) -> None:
     """Write the stores of an opened LightRAG into the folder."""
-    nodes = await rag.chunk_entity_relation_graph.get_all_nodes()
-    edges = await rag.chunk_entity_relation_graph.get_all_edges()
+    # Servers give them in any order: sorted, the same graph is the same file, and no new version.
+    nodes = sorted(await rag.chunk_entity_relation_graph.get_all_nodes(), key=name_of)
+    edges = sorted(await rag.chunk_entity_relation_graph.get_all_edges(), key=ends_of)
     write_graph(folder / "graph_chunk_entity_relation.graphml", nodes, edges)
     statuses = await every_status(rag)
     keys_by_table = {
-        "entity_chunks": [str(node.get("entity_id") or node.get("id")) for node in nodes],
-        "relation_chunks": [
-            SEPARATOR.join(sorted((str(edge["source"]), str(edge["target"])))) for edge in edges
-        ],
+        "entity_chunks": [name_of(node) for node in nodes],
+        "relation_chunks": [SEPARATOR.join(ends_of(edge)) for edge in edges],
     }
     chunk_ids = [id for row in statuses.values() for id in row.get("chunks_list") or ()]
     for row in (*nodes, *edges):
@@ -46,6 +45,16 @@ async def export(rag: Any, folder: Path) -> None:
     write(folder, "llm_response_cache", await rows_of(rag.llm_response_cache, answers))
     write(folder, "full_docs", await rows_of(rag.full_docs, statuses))
     write(folder, "doc_status", statuses)
+
+
+def name_of(node: dict[str, Any]) -> str:
+    """Return the name of an entity."""
+    return str(node.get("entity_id") or node.get("id"))
+
+
+def ends_of(edge: dict[str, Any]) -> list[str]:
+    """Return the names of the two entities of a relation, sorted."""
+    return sorted((str(edge["source"]), str(edge["target"])))
 
 
 async def every_status(rag: Any) -> dict[str, dict[str, Any]]:
@@ -89,8 +98,7 @@ def write_graph(file: Path, nodes: list[dict[str, Any]], edges: list[dict[str, A
         ElementTree.SubElement(root, "key", fields)
     graph = ElementTree.SubElement(root, "graph", edgedefault="undirected")
     for row in nodes:
-        id = str(row.get("entity_id") or row.get("id"))
-        add_values(ElementTree.SubElement(graph, "node", id=id), row)
+        add_values(ElementTree.SubElement(graph, "node", id=name_of(row)), row)
     for row in edges:
         ends = {"source": str(row["source"]), "target": str(row["target"])}
         add_values(ElementTree.SubElement(graph, "edge", ends), row)
@@ -110,6 +118,7 @@ async def main(folder: Path) -> None:
     async def no_model(*_: Any, **__: Any) -> Any:
         raise RuntimeError("an export asks no model")
 
+    lightrag = import_module("lightrag.lightrag")  # reads `.env`, which may name all that follows
     stores = {
         name: os.environ[variable]
         for name, variable in (
@@ -119,7 +128,7 @@ async def main(folder: Path) -> None:
         )
         if os.environ.get(variable)
     }
-    rag = import_module("lightrag").LightRAG(
+    rag = lightrag.LightRAG(
         working_dir=os.environ.get("WORKING_DIR") or "./rag_storage",
         workspace=os.environ.get("WORKSPACE", ""),
         llm_model_func=no_model,

@@ -3,6 +3,8 @@ Python environment of LightRAG's own, and imports nothing of ours.
 
     TIKTOKEN_CACHE_DIR=TOKENS .venv/peer/bin/python tests/peer/lightrag_folder.py FOLDER
 
+Stores that LightRAG's own variables name, as LIGHTRAG_KV_STORAGE, are filled instead of files.
+
 Its model is a table: a chunk names whom its sentences name. Edits, a rename, a merge, a deletion,
 ready knowledge, a document that failed and a duplicate are made by LightRAG's own calls.
 """
@@ -10,6 +12,7 @@ ready knowledge, a document that failed and a duplicate are made by LightRAG's o
 import asyncio
 import hashlib
 import json
+import os
 import sys
 from itertools import pairwise
 from pathlib import Path
@@ -96,6 +99,11 @@ async def opened(folder: Path, workspace: str) -> LightRAG:
     """A LightRAG over the folder."""
     rag = LightRAG(
         working_dir=str(folder),
+        **{
+            name: os.environ[f"LIGHTRAG_{name.upper()}"]
+            for name in ("kv_storage", "doc_status_storage", "graph_storage", "vector_storage")
+            if f"LIGHTRAG_{name.upper()}" in os.environ
+        },
         workspace=workspace,
         llm_model_func=answer,
         llm_model_name="table",
@@ -177,6 +185,8 @@ def only_what_is_read(folder: Path) -> None:
     for file in (*folder.glob("vdb_*.json"), *folder.glob("kv_store_full_[er]*.json")):
         file.unlink()
     file = folder / "kv_store_llm_response_cache.json"
+    if not file.exists():
+        return
     rows = json.loads(file.read_text("utf-8"))
     for row in rows.values():
         row["original_prompt"] = ""
