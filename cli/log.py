@@ -89,7 +89,6 @@ async def _lines(url: str, query: LogQuery) -> AsyncGenerator["EventLine"]:
         DocumentNames,
         event_line,
         last_messages,
-        messages_behind,
         place_before,
         subjects_of,
     )
@@ -110,15 +109,16 @@ async def _lines(url: str, query: LogQuery) -> AsyncGenerator["EventLine"]:
             )
         if query.last:
             last = await last_messages(log, query.workspace, subjects, query.last, after)
-            for message in last:
-                after = message.sequence
-                yield await names.named(event_line(message))
+            for line in await names.named([*map(event_line, last)]):
+                after = line.sequence
+                yield line
         with on_stop_signal(stop.set) if query.follow else nullcontext():
             while not stop.is_set():
-                async with aclosing(messages_behind(log, subjects, after)) as messages:
-                    async for message in messages:
-                        after = message.sequence
-                        yield await names.named(event_line(message))
+                async with aclosing(log.read(after, subjects)) as pages:
+                    async for page in pages:
+                        for line in await names.named([*map(event_line, page)]):
+                            after = line.sequence
+                            yield line
                 if not query.follow:
                     return
                 with suppress(TimeoutError):

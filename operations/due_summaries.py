@@ -3,12 +3,13 @@ remind anybody of.
 """
 
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
 from contracts import subjects
 from contracts.events import Event, GraphMerged
+from contracts.partitions import LogPosition
 from knowledge.contributions import Key
 from runtime.bus.codec import decode
 from runtime.bus.parking.port import ParkedEvent, ParkedEvents
@@ -17,6 +18,9 @@ from runtime.errors import NewerVersion, Poison
 
 DURABLE = "merger-summaries"
 PAGE = 500
+
+MAX_FILTERS = 100
+"""Workspaces that are read each by a filter of its own; of more, all are read."""
 
 
 @dataclass(frozen=True)
@@ -28,15 +32,21 @@ class Reminder:
     workspace: str
 
 
-async def find_reminders(log: Log, due_keys: Mapping[str, Collection[Key]]) -> list[Reminder]:
-    """Return for each of these keys, by workspace, the newest event that names it; in the order of
-    the log.
+async def find_reminders(
+    log: Log, due_keys: Mapping[str, Collection[Key]], until: LogPosition
+) -> list[Reminder]:
+    """Return for each of these keys, by workspace, the newest event up to a place that names it; in
+    the order of the log.
 
-    A key that no event names was not merged yet when the rebuild read the log: its event comes.
+    A key that no event names was not merged yet where the rebuild stopped reading: its event comes,
+    or is read at the promotion.
     """
     newest_reminders: dict[tuple[str, Key], Reminder] = {}
-    if any(due_keys.values()):
-        async for messages in log.read(0, [subjects.of_type("GraphMerged")], page=PAGE):
+    start = LogPosition.start(len(until.sequences))
+    workspaces = [workspace for workspace, keys in due_keys.items() if keys]
+    if workspaces:
+        filters = _filters(workspaces)
+        async for messages in log.read_behind(start, filters, page=PAGE, until=until):
             for message in messages:
                 # What nobody can read names nothing.
                 with suppress(NewerVersion, Poison):
@@ -48,6 +58,13 @@ async def find_reminders(log: Log, due_keys: Mapping[str, Collection[Key]]) -> l
                         (workspace, key): reminder for key in _keys(envelope.data) if key in due
                     }
     return sorted(set(newest_reminders.values()), key=lambda reminder: reminder.sequence)
+
+
+def _filters(workspaces: Sequence[str]) -> list[str]:
+    """Return the filters of the events that name what was merged in these workspaces."""
+    if len(workspaces) > MAX_FILTERS:
+        return [subjects.of_type("GraphMerged")]
+    return [subjects.of_type_in(workspace, "GraphMerged") for workspace in workspaces]
 
 
 def _keys(event: Event) -> list[Key]:

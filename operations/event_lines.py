@@ -1,24 +1,24 @@
 """Events as the command `log` shows them: one line each, and which of them it shows."""
 
 from collections import deque
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from contracts.events import DocumentAdded
 from contracts.ids import UNKNOWN_SOURCE, ids_of_name
 from contracts.spelling import spellings
 from contracts.subjects import of_document, of_workspace
-from runtime.bus.codec import decode
-from runtime.bus.event_summary import summarize
-from runtime.bus.nats.log import NatsLog
+from runtime.bus.event_summary import EventSummary, summarize
 from runtime.bus.points import sequence_at
 from runtime.bus.port import Log, Message
-from runtime.errors import ServiceError
+from runtime.concurrency.bounded_gathering import gather_bounded
 
 WINDOW = 1000
 """Messages of the whole log that are looked at first for the last ones of a workspace."""
+
+NAMES_AT_ONCE = 64
+"""Documents whose names the log is asked for at the same time."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class EventLine:
     actor: str | None = None
     """In whose name it was published; None for what a service made of another event."""
     name: str = ""
-    """The document's file name, else what `document` says."""
+    """The document's file name: of a message alone, only where that gives one."""
 
 
 def subjects_of(workspace: str, document: str | None) -> list[str]:
@@ -63,36 +63,47 @@ def event_line(message: Message) -> EventLine:
         event.id,
         event.cause,
         event.actor,
+        _given_name(event),
     )
 
 
 @dataclass
 class DocumentNames:
-    """The file names of a workspace's documents, as the log has them; each is looked up once."""
+    """The file names of a workspace's documents: as the events that are shown give them, and what
+    was given before is looked up once.
+    """
 
     log: Log
     workspace: str
     names: dict[str, str] = field(default_factory=dict[str, str])
 
-    async def named(self, line: EventLine) -> EventLine:
-        """Return the line with the name of its document."""
-        id = line.document
-        if id not in self.names:
-            self.names[id] = await self._name(id)
-        return replace(line, name=self.names[id] or id)
+    async def named(self, lines: Sequence[EventLine]) -> list[EventLine]:
+        """Return these lines, in the order of the log, with the names of their documents."""
+        given_ids: set[str] = set()
+        unknown_ids: dict[str, None] = {}
+        for line in lines:
+            if line.name:
+                given_ids.add(line.document)
+            elif line.document not in given_ids and line.document not in self.names:
+                unknown_ids[line.document] = None
+        names = await gather_bounded(self._name, unknown_ids, at_once=NAMES_AT_ONCE)
+        self.names |= dict(zip(unknown_ids, names, strict=True))
+        return [self._named(line) for line in lines]
+
+    def _named(self, line: EventLine) -> EventLine:
+        if line.name:
+            self.names[line.document] = line.name
+        return replace(line, name=self.names.get(line.document) or line.document)
 
     async def _name(self, id: str) -> str:
         if id.startswith("_"):  # the graph, or a description: no document
             return ""
-        message = await self.log.newest(self.workspace, id, "DocumentAdded")
-        if message is None:
-            return ""
-        try:
-            event = decode(message.data, message.subject, message.headers).data
-        except ServiceError:
-            return ""
-        path = event.file_path if isinstance(event, DocumentAdded) else UNKNOWN_SOURCE
-        return "" if path == UNKNOWN_SOURCE else path
+        message = await self.log.newest(self.workspace, id, "DocumentAdded", exact=False)
+        return _given_name(summarize(message)) if message else ""
+
+
+def _given_name(event: EventSummary) -> str:
+    return "" if event.file_path == UNKNOWN_SOURCE else event.file_path
 
 
 async def place_before(log: Log, workspace: str, since: str, start: int) -> int:
@@ -100,18 +111,8 @@ async def place_before(log: Log, workspace: str, since: str, start: int) -> int:
     return await sequence_at(log, workspace, since) if since else max(0, start - 1)
 
 
-async def messages_behind(
-    log: NatsLog, subjects: Sequence[str], after: int
-) -> AsyncGenerator[Message]:
-    """Yield the messages of these subjects behind a sequence, up to the end of the log."""
-    async with aclosing(log.read(after, subjects)) as pages:
-        async for page in pages:
-            for message in page:
-                yield message
-
-
 async def last_messages(
-    log: NatsLog, workspace: str, subjects: Sequence[str], count: int, after: int
+    log: Log, workspace: str, subjects: Sequence[str], count: int, after: int
 ) -> list[Message]:
     """Return the last messages of these subjects of a workspace, at most `count` and behind a
     sequence, oldest first.
@@ -123,9 +124,9 @@ async def last_messages(
     while True:
         begin = max(after, end - window)
         messages: deque[Message] = deque(maxlen=count)
-        async with aclosing(messages_behind(log, subjects, begin)) as found_messages:
-            async for message in found_messages:
-                messages.append(message)
+        async with aclosing(log.read(begin, subjects)) as pages:
+            async for page in pages:
+                messages.extend(page)
         if len(messages) == count or begin == after:
             return list(messages)
         window *= 8

@@ -287,7 +287,7 @@ class Rebuild:
         if self.parked_events:
             unsummarized_keys = self.replays.graph.unsummarized_keys
             self.reminders = await retry_outages(
-                partial(find_reminders, self.log, unsummarized_keys)
+                partial(find_reminders, self.log, unsummarized_keys, self.position)
             )
 
     async def catch_up(self) -> None:

@@ -81,6 +81,8 @@ class EventSummary:
     cached: bool | None = None
     actor: str | None = None
     """The principal who caused it."""
+    file_path: str = ""
+    """The name that it gives the document; empty where it gives none."""
 
 
 def summarize(message: Message) -> EventSummary:
@@ -117,6 +119,7 @@ def summarize(message: Message) -> EventSummary:
         else None,
         cached=event.cached if isinstance(event, EntitiesExtracted | FigureDescribed) else None,
         actor=envelope.actor,
+        file_path=event.file_path if isinstance(event, DocumentAdded) else "",
     )
 
 

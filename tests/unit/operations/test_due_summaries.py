@@ -8,9 +8,11 @@ import pytest
 
 from contracts.events import DescriptionSummarized, GraphMerged
 from contracts.graph import Generations, Partition
+from contracts.partitions import LogPosition
 from contracts.values import EntityRevision
 from offline.embeddings.lexical import LexicalEmbedder
 from operations.digest import Stores
+from operations.due_summaries import MAX_FILTERS, find_reminders
 from operations.rebuild import Rebuild
 from runtime.bus.codec import decode
 from runtime.bus.memory import MemoryLiveGenerations, MemoryLog, MemoryParkedEvents
@@ -132,6 +134,30 @@ async def test_what_was_filled_before_reminds_when_it_is_promoted() -> None:
     await stack.rebuild().promote(candidate)
     assert list(stack.parked.records) == [("merger-summaries", place)]
     assert len(await stack.handle_parked()) == 1
+
+
+async def test_reminders_name_no_event_behind_the_place_where_a_rebuild_stops() -> None:
+    stack = Stack()
+    place = await stack.live(8)
+    for number in range(3):
+        await stack.log.publish(sealed(merged(1), id=f"later-{number}"))
+    work = stack.rebuild()
+    work.until = LogPosition((place,))
+    await work.fill("w")
+    assert [reminder.sequence for reminder in work.reminders] == [place]
+
+
+@pytest.mark.parametrize("workspace_count", [2, MAX_FILTERS + 1])
+async def test_keys_of_each_workspace_are_reminded_of_by_its_own_events(
+    workspace_count: int,
+) -> None:
+    log = MemoryLog()
+    workspaces = [f"w{number}" for number in range(workspace_count)]
+    for workspace in workspaces:
+        await log.publish(sealed(merged(1), id=f"of-{workspace}", workspace=workspace))
+    due_keys = {workspace: {("A",)} for workspace in workspaces[1:]}
+    reminders = await find_reminders(log, due_keys, await log.end())
+    assert [reminder.workspace for reminder in reminders] == workspaces[1:]
 
 
 async def test_an_event_of_the_live_generation_waits_for_the_next_one_where_its_thing_has_changed() -> (  # noqa: E501

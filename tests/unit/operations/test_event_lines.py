@@ -18,8 +18,11 @@ from contracts.events import (
 from contracts.ids import md5
 from contracts.subjects import subject
 from contracts.values import BlobRef, ChunkRef, DocumentVersion
-from operations.event_lines import event_line, subjects_of
+from operations.event_lines import DocumentNames, event_line, subjects_of
 from runtime.bus.codec import encode
+from runtime.bus.memory import MemoryLog
+from runtime.bus.port import Message
+from tests.support.events import sealed
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 DOCUMENT = DocumentVersion(id="doc-1", version=1, added_at=NOW)
@@ -122,3 +125,41 @@ def test_a_document_is_found_by_its_id_and_by_its_name() -> None:
     assert subjects_of("default", None) == ["kb.v1.default.*.*"]
     assert f"kb.v1.default.doc-{md5('a/b.md')}.*" in subjects_of("default", "a/b.md")
     assert "kb.v1.default.doc-1.*" in subjects_of("default", "doc-1")
+
+
+class CountingLog(MemoryLog):
+    """A log that counts how often it is asked for the newest event of a document."""
+
+    lookup_count = 0
+
+    async def newest(
+        self, workspace: str, about: str, event_type: str, *, exact: bool = True
+    ) -> Message | None:
+        self.lookup_count += 1
+        return await super().newest(workspace, about, event_type, exact=exact)
+
+
+async def test_names_that_the_events_shown_give_are_not_looked_up() -> None:
+    log = CountingLog()
+    events: list[Event] = [
+        DocumentAdded(document_id="doc-1", text="a", file_path="before.md"),
+        DocumentDeleted(document_id="doc-1"),
+        DocumentAdded(document_id="doc-1", text="b", file_path="after.md"),
+        DocumentDeleted(document_id="doc-1"),
+        DocumentDeleted(document_id="doc-2"),
+    ]
+    for number, event in enumerate(events):
+        await log.publish(sealed(event, id=f"e-{number}"))
+    pages = [page async for page in log.read()]
+    lines = [event_line(message) for page in pages for message in page]
+    names = DocumentNames(log, "w")
+    assert [line.name for line in await names.named(lines)] == [
+        "before.md",
+        "before.md",
+        "after.md",
+        "after.md",
+        "doc-2",
+    ]
+    assert log.lookup_count == 1, "of what was never added alone"
+    behind = DocumentNames(log, "w")
+    assert [line.name for line in await behind.named(lines[3:])] == ["after.md", "doc-2"]
