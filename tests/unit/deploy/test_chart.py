@@ -17,6 +17,7 @@ import pytest
 import yaml
 from kubernetes_validate import utils
 
+from contracts.partitions import MAX_PARTITIONS, stream_name
 from contracts.registry import service_of
 from contracts.topology import CONSUMERS
 from operations import bus_accounts
@@ -36,6 +37,9 @@ OFFERED_KEYS = {
     for name in SCHEMA["properties"][part]["properties"]["keys"]["items"]["enum"]
 }
 """Variables with secrets that the chart can be told of."""
+
+PARTITIONS = 3
+"""Those of the log, in the render of everything."""
 
 OF_OTHERS = {"ScaledObject", "PodMonitor"}
 """Kinds that come with KEDA and with the Prometheus operator."""
@@ -126,6 +130,9 @@ def test_the_values_of_every_case_are_accepted_and_slips_are_not() -> None:
     assert not accepted(settings={"LLM_API_KEY": "secret"})
     assert not accepted(graph={"uri": "bolt://neo4j:secret@neo4j:7687"})
     assert not accepted(vectors={"uri": "http://root:secret@milvus:19530"})
+    assert accepted(bus={"partitions": MAX_PARTITIONS})
+    assert not accepted(bus={"partitions": 0})
+    assert not accepted(bus={"partitions": MAX_PARTITIONS + 1})
     assert not accepted(bus={"url": "nats://user:secret@nats:4222"})
     assert not accepted(models={"existingSecret": "models", "keys": ["LLM_APIKEY"]})
     assert not accepted(access={"existingSecret": "access", "keys": []})
@@ -211,13 +218,12 @@ def test_workers_are_scaled_by_the_lag_of_their_own_consumers() -> None:
             for durable in CONSUMERS
             if service_of(durable) == name.removeprefix("kb-") and durable.name != "chunker-figures"
         ]
-        assert [trigger["consumer"] for trigger in triggers] == [
-            durable.name for durable in durables
+        assert [(trigger["consumer"], trigger["stream"]) for trigger in triggers] == [
+            (durable.name, stream_name(partition))
+            for durable in durables
+            for partition in range(PARTITIONS)
         ]
         assert {trigger["account"] for trigger in triggers} == {bus_accounts.ACCOUNT}
-        assert {trigger["stream"] for trigger in triggers} == {
-            durable.stream for durable in durables
-        }
         # KEDA reads text only.
         assert all(isinstance(value, str) for trigger in triggers for value in trigger.values())
     for name, deployment in of_kind("everything", "Deployment").items():
@@ -232,6 +238,10 @@ def test_streams_and_stores_are_prepared_before_anything_starts() -> None:
     assert steps == [
         ["lightstream", "topology", "apply", "--replicas", "3"],
         ["lightstream", "stores", "apply"],
+    ]
+    job_of_partitions = of_kind("everything", "Job")["kb-topology"]
+    assert containers(job_of_partitions["spec"]["template"]["spec"])[0]["command"] == [
+        *("lightstream", "topology", "apply", "--partitions", str(PARTITIONS))
     ]
     # What is not there before the first release: a job that asks for it would wait for ever.
     job_text = yaml.safe_dump(job["spec"])
