@@ -38,21 +38,23 @@ PAGE := services/gateway/web_page_files/index.html
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo up down web site screenshots webui test nightly test-production test-model cases check style types page unit simulate chaos rest parity chart cluster replicas partitions dist newcomer image image-embedded workflows compose-test pin-images lock schemas clean
+.PHONY: help setup demo up down store-servers web site screenshots webui test nightly test-production test-model cases check style types page unit simulate chaos rest parity chart cluster replicas partitions dist newcomer image image-embedded workflows compose-test pin-images lock schemas clean
 
 help: ## This list
 	@grep -E '^[a-z-]+:.*##' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-15s %s\n", $$1, $$2}'
 
 setup: $(VENV)/.dev $(VENV)/.web $(VENV)/.webui $(VENV)/.browser ## Everything for working on the project, in .venv
 
-demo: $(VENV)/.java $(VENV)/.web ## Add documents, watch them go through, ask a question (DOCS=path QUESTION="…")
+demo: $(VENV)/.embedded $(VENV)/.web ## Add documents, watch them go through, ask a question (DOCS=path QUESTION="…")
 	@$(BIN)/lightstream demo $(DOCS) $(if $(QUESTION),--question "$(QUESTION)")
 
-up: $(VENV)/.java $(VENV)/.web ## Start the stack in the background
+up: $(VENV)/.embedded $(VENV)/.web ## Start the stack in the background
 	@$(BIN)/lightstream up --detach
 
 down: $(VENV)/.embedded ## Stop it; the data stay
 	@$(BIN)/lightstream down
+
+store-servers: $(VENV)/.store-servers ## Install what `lightstream up --graph arcadedb` and `--vectors milvus` start
 
 web: $(VENV)/.web ## Build the web page; demo and up do it too
 
@@ -161,6 +163,7 @@ lock: $(VENV)/.dev ## Pin all requirements anew, within what pyproject.toml allo
 	$(COMPILE) pyproject.toml --extra services --extra mcp --extra vertex --extra build -o requirements/services.lock.txt
 	$(COMPILE) pyproject.toml --extra embedded --extra build -o requirements/embedded.lock.txt
 	$(COMPILE) pyproject.toml --extra dev -o requirements/dev.lock.txt
+	$(COMPILE) requirements/store-servers.in --constraints requirements/dev.lock.txt -o requirements/store-servers.lock.txt
 	$(COMPILE) requirements/web.in -o requirements/web.lock.txt
 	$(COMPILE) requirements/containers.in -o requirements/containers.lock.txt
 	$(COMPILE) requirements/site.in -o requirements/site.lock.txt
@@ -185,19 +188,20 @@ $(VENV)/.uv: requirements/bootstrap.lock.txt
 	@touch $@
 
 $(VENV)/.embedded: $(VENV)/.uv requirements/embedded.lock.txt pyproject.toml
-	@echo "Installing what runs (about 500 MB)"
+	@echo "Installing what runs (about 600 MB)"
 	@$(INSTALL) $(WHEELS) -r requirements/embedded.lock.txt
 	@# What the distribution was called before: its modules would be found beside those of today.
 	@$(UV) pip uninstall --quiet --python $(BIN)/python lightstream
 	@$(INSTALL) --no-deps --no-build-isolation -e .
 	@touch $@
 
-$(VENV)/.java: $(VENV)/.embedded embedded/servers/java_machine.py embedded/servers/java_classes.py
-	@echo "Loading the graph store's classes once for all its starts"
+$(VENV)/.store-servers: $(VENV)/.embedded requirements/store-servers.lock.txt embedded/servers/java_machine.py embedded/servers/java_classes.py
+	@echo "Installing ArcadeDB and Milvus Lite, and loading Java's classes once for all starts"
+	@$(INSTALL) $(WHEELS) -r requirements/store-servers.lock.txt
 	@$(BIN)/python -m embedded.servers.java_classes || true
 	@touch $@
 
-$(VENV)/.dev: $(VENV)/.embedded requirements/dev.lock.txt | $(VENV)/.java
+$(VENV)/.dev: $(VENV)/.embedded requirements/dev.lock.txt | $(VENV)/.store-servers
 	@echo "Installing what tests and checks"
 	@$(INSTALL) $(WHEELS) -r requirements/dev.lock.txt
 	@touch $@

@@ -78,6 +78,13 @@ def up(
             help="Follow the region of that address, of `region address` there: read its log only.",
         ),
     ] = "",
+    graph: Annotated[
+        Literal["sqlite", "arcadedb"] | None,
+        typer.Option(
+            help="Where a new stack keeps its graph: in a SQLite file, or in ArcadeDB, which is a "
+            "process of its own and speaks Bolt and Cypher as Neo4j does; sqlite."
+        ),
+    ] = None,
     vectors: Annotated[
         Literal["sqlite", "milvus"] | None,
         typer.Option(
@@ -110,7 +117,7 @@ def up(
         _place_stores(folder, stores, report)
         _place_region(folder, region, follow)
         _place_partitions(folder, partitions)
-        _place_vectors(folder, vectors)
+        _begin_stores(folder, graph, vectors)
         if detach:
             _start_in_background(folder, report, ApiAddress(host, port), rebuild, as_json)
             return
@@ -162,12 +169,13 @@ def _place_partitions(folder: DataFolder, count: int | None) -> None:
         set_partitions(folder, count)
 
 
-def _place_vectors(folder: DataFolder, name: Literal["sqlite", "milvus"] | None) -> None:
-    """Have a new stack keep its vectors there."""
-    if name is not None:
-        from embedded.vector_store import choose_vector_store  # noqa: PLC0415
+def _begin_stores(folder: DataFolder, graph: str | None, vectors: str | None) -> None:
+    """Have a new stack keep its graph and its vectors there."""
+    from embedded.stores import GRAPH, VECTORS  # noqa: PLC0415
 
-        choose_vector_store(folder, name)
+    for store, choice in ((GRAPH, graph), (VECTORS, vectors)):
+        if choice is not None:
+            store.begin(folder, choice)
 
 
 def _place_region(folder: DataFolder, name: str, writer: str) -> None:

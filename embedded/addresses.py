@@ -3,8 +3,8 @@ runs a stack.
 """
 
 from embedded.data_folder import DataFolder, StackState
-from embedded.servers import arcadedb, nats
-from embedded.vector_store import vectors_url
+from embedded.servers import arcadedb, milvus_lite, nats
+from embedded.stores import GRAPH, VECTORS
 
 
 def service_addresses(folder: DataFolder, state: StackState) -> dict[str, str]:
@@ -16,11 +16,19 @@ def service_addresses(folder: DataFolder, state: StackState) -> dict[str, str]:
     return {
         "nats_url": bus_url(state),
         "documents_url": f"sqlite://{folder.path / 'documents' / 'documents.db'}",
-        "neo4j_uri": arcadedb.bolt_uri(state.ports["graph"]),
+        "neo4j_uri": (
+            arcadedb.bolt_uri(state.ports.get("graph", 0))
+            if GRAPH.has_server(folder.path)
+            else GRAPH.url(folder.path)
+        ),
         "neo4j_username": arcadedb.USER,
         "neo4j_password": state.password,
         "neo4j_database": arcadedb.DATABASE,
-        "milvus_uri": vectors_url(folder.path, state.ports["vectors"]),
+        "milvus_uri": (
+            milvus_lite.uri(state.ports.get("vectors", 0))
+            if VECTORS.has_server(folder.path)
+            else VECTORS.url(folder.path)
+        ),
         "milvus_token": "",
         "milvus_index_type": "FLAT",
     }

@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from embedded.data_folder import DataFolder
+from embedded.stores import GRAPH, STORES, VECTORS
 
 PROJECTION_OF_STORE: Mapping[str, str] = {
     "documents": "all",
@@ -22,13 +23,12 @@ PROJECTION_OF_STORE: Mapping[str, str] = {
 
 FILES: Mapping[str, tuple[str, ...]] = {
     "documents": ("documents.db",),
-    "vectors": ("vectors.sqlite", "vectors.db"),
+    "graph": (GRAPH.file,),
+    "vectors": (VECTORS.file, VECTORS.server.data),
 }
-"""The stores that are one file of SQLite's format, by the names that it may have: Milvus Lite's is
-of that format, too.
-"""
+"""The files of SQLite's format that a store may be: Milvus Lite's is of that format, too."""
 
-DATABASE = Path("data", "databases", "neo4j")
+DATABASE = Path(GRAPH.server.data, "databases", "neo4j")
 """Folder of the database in the graph's folder."""
 
 PAGE_FILE_SUFFIXES = {".bucket", ".dict", ".umtidx", ".numtidx", ".uctidx", ".nuctidx"}
@@ -57,10 +57,13 @@ def find_damage(folder: Path, store: str) -> str:
     """Return the damage of a store's data by its files, and by its log where the server still runs;
     empty for none.
     """
-    if store in FILES:
-        return next(filter(None, (_sqlite(folder / store / name) for name in FILES[store])), "")
+    damages = (_sqlite(folder / store / name) for name in FILES[store])
+    if (why := next(filter(None, damages), "")) or not (
+        store == GRAPH.name and GRAPH.has_server(folder)
+    ):
+        return why
     return find_truncated_graph_file(folder / store) or _last_log_line(
-        folder / store / "arcadedb.log", CORRUPTED, STARTING
+        _log_of_server(folder, store), CORRUPTED, STARTING
     )
 
 
@@ -68,9 +71,8 @@ def find_damage_after_exit(folder: Path, store: str) -> str:
     """Return the same for a store whose server has just ended: the last lines of its log count
     too.
     """
-    log = {"vectors": "milvus-lite.log", "graph": "arcadedb.log"}[store]
     return find_damage(folder, store) or _last_log_line(
-        folder / store / log, (*MALFORMED, *CORRUPTED)
+        _log_of_server(folder, store), (*MALFORMED, *CORRUPTED)
     )
 
 
@@ -148,6 +150,12 @@ def write_lengths(graph: Path) -> None:
 def remove_lengths(graph: Path) -> None:
     """Remove the recorded lengths, before the graph's files change."""
     (graph / LENGTHS_FILE).unlink(missing_ok=True)
+
+
+def _log_of_server(folder: Path, store: str) -> Path:
+    """Return the log of the store's server."""
+    process = next(each.server.process for each in STORES if each.name == store)
+    return folder / store / f"{process}.log"
 
 
 def _last_log_line(log: Path, signs: tuple[str, ...], start: str = "") -> str:

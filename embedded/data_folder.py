@@ -49,7 +49,7 @@ class StackState:
 
     ports: dict[str, int] = field(default_factory=dict[str, int])
     password: str = field(default="", repr=False)
-    """Of the graph server; made up for this folder."""
+    """Of the graph server, made up for this folder; empty where it never had one."""
     bus_password: str = field(default="", repr=False)
     """Of the bus; empty in the record of a stack that was started before the bus asked for one."""
     phase: Phase = "stopped"

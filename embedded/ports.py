@@ -9,7 +9,7 @@ import contextlib
 import os
 import secrets
 import socket
-from collections.abc import Generator, Mapping
+from collections.abc import Collection, Generator, Mapping
 from dataclasses import dataclass
 
 from runtime.errors import ConfigurationError, InvalidInput
@@ -27,7 +27,8 @@ DEFAULT_PORTS: Mapping[str, int] = {
     "regions": 7422,
 }
 """Default port of each part; `api` is the query service, the other services have health pages
-only; on `regions` the bus takes in links of other regions, where the stack has a region's name.
+only; on `regions` the bus takes in links of other regions, where the stack has a region's name;
+`graph` and `vectors` are those of servers that a stack need not have.
 """
 
 
@@ -79,10 +80,10 @@ def is_free(port: int) -> bool:
 
 @contextlib.contextmanager
 def claim_ports(
-    preferred_ports: Mapping[str, int], api: int | None = None
+    preferred_ports: Mapping[str, int], api: int | None = None, *, unused: Collection[str] = ()
 ) -> Generator[dict[str, int]]:
-    """Claim a port for each part: the wanted one where it is free, else any. No other stack claims
-    it meanwhile.
+    """Claim a port for each part but the `unused`: the wanted one where it is free, else any. No
+    other stack claims it meanwhile.
 
     `api` is the port the user asked for. Raises InvalidInput when it is taken.
     """
@@ -93,7 +94,7 @@ def claim_ports(
             )
         claimed_ports: dict[str, int] = {} if api is None else {"api": api}
         for part in DEFAULT_PORTS:
-            if part not in claimed_ports:
+            if part not in claimed_ports and part not in unused:
                 port = preferred_ports.get(part, 0)
                 claimed_ports[part] = port if port and _claim(port, claims) else _claim_any(claims)
         yield claimed_ports

@@ -13,6 +13,7 @@ from contextlib import (
     suppress,
 )
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from contracts.events import Stage
@@ -35,8 +36,8 @@ from embedded.release import enter_release
 from embedded.servers import arcadedb, java_machine, milvus_lite, nats
 from embedded.servers.milvus_lite_indexes import IdIndexWatch
 from embedded.service_settings import refuse_unusable
+from embedded.stores import GRAPH, STORES, VECTORS, FolderStore, servers_of
 from embedded.supervisor import ChildRecords, Report, supervise
-from embedded.vector_store import uses_milvus_lite
 from runtime.bus.nats.connection import connected
 from runtime.bus.nats.region import read_writing_region
 from runtime.concurrency.background import in_background
@@ -80,9 +81,9 @@ async def run_stack(
         if orphan_count := end_orphans(folder, state):
             report(f"ended {orphan_count} processes of a stack that was killed")
         state.supervisor, state.failure = ProcessIdentity.of(os.getpid()), ""
-        state.password, state.bus_password = (
-            password or new_password() for password in (state.password, state.bus_password)
-        )
+        state.bus_password = state.bus_password or new_password()
+        if GRAPH in _servers(folder, state):
+            state.password = state.password or new_password()
         try:
             _note_models(state, api.host)
             async with _run_with_ports(folder, state, report, api):
@@ -133,24 +134,34 @@ def configured_models() -> dict[str, str]:
     }
 
 
-def _stores(folder: DataFolder, state: StackState) -> tuple[Process, ...]:
-    """Graph store, and Milvus Lite where the folder has one, not started; none where they are
-    elsewhere. Each has a folder, with its log.
+def _servers(folder: DataFolder, state: StackState) -> tuple[FolderStore, ...]:
+    """Return the stores for which the stack starts a server; none where they are elsewhere."""
+    return () if state.stores else servers_of(folder.path)
+
+
+def _store_processes(folder: DataFolder, state: StackState) -> dict[str, Process]:
+    """Return the servers of the folder's stores, not started, by store. Each has a folder, with its
+    log.
     """
-    if state.stores:
-        return ()
-    graph = arcadedb.arcadedb(
-        folder.path / "graph",
+    processes: dict[str, Process] = {}
+    for store in _servers(folder, state):
+        if why := store.describe_missing_server(folder):
+            raise ConfigurationError(why)
+        process = _store_process(store, folder.path / store.name, state)
+        process.diagnosis = partial(damage.describe_damage_after_exit, folder, store.name)
+        processes[store.name] = process
+    return processes
+
+
+def _store_process(store: FolderStore, folder: Path, state: StackState) -> Process:
+    if store is VECTORS:
+        return milvus_lite.milvus_lite(folder, port=state.ports["vectors"])
+    return arcadedb.arcadedb(
+        folder,
         http_port=state.ports["graph-http"],
         bolt_port=state.ports["graph"],
         password=state.password,
     )
-    graph.diagnosis = partial(damage.describe_damage_after_exit, folder, "graph")
-    if not uses_milvus_lite(folder.path):
-        return (graph,)
-    vectors = milvus_lite.milvus_lite(folder.path / "vectors", port=state.ports["vectors"])
-    vectors.diagnosis = partial(damage.describe_damage_after_exit, folder, "vectors")
-    return graph, vectors
 
 
 def _bus(folder: DataFolder, state: StackState) -> Process:
@@ -170,9 +181,11 @@ async def _run_with_ports(
     folder: DataFolder, state: StackState, report: Report, api: ports.ApiAddress
 ) -> AsyncGenerator[None]:
     preferred_ports = {**ports.DEFAULT_PORTS, **state.ports}
+    used_servers = _servers(folder, state)
+    unused = [port for store in STORES if store not in used_servers for port in store.server.ports]
     for attempt in range(1, PORT_ATTEMPTS + 1):
         try:
-            with ports.claim_ports(preferred_ports, api.port) as state.ports:
+            with ports.claim_ports(preferred_ports, api.port, unused=unused) as state.ports:
                 _enter_phase("starting", folder, state)
                 async with _run_processes(folder, state, report, api.host):
                     _enter_phase("ready", folder, state)
@@ -203,8 +216,8 @@ async def _run_processes(
     records = ChildRecords(
         on_change=lambda: _record(folder, state), report=report, children=state.children
     )
-    stores = _stores(folder, state)
-    clock = StepWatch(stores[1] if len(stores) > 1 else None, report)
+    servers = _store_processes(folder, state)
+    clock = StepWatch(servers.get(VECTORS.name), report)
     bus = _bus(folder, state)
     async with (
         fork_server(
@@ -213,7 +226,7 @@ async def _run_processes(
             _service_environment(folder, state),
         ) as forks,
         supervise([bus], records) as bus_answers,
-        supervise(stores, records) as stores_answer,
+        supervise([*servers.values()], records) as stores_answer,
     ):
         await bus_answers()
         async with connected(bus_url(state), name="lightstream-topology") as client:
@@ -227,7 +240,7 @@ async def _run_processes(
         services += [follower_process(folder.path, follows)] if follows else []
         async with supervise(services, records) as services_answer:
             await asyncio.gather(stores_answer(), services_answer())
-            if stores:
+            if GRAPH.name in servers:
                 java_machine.write_class_cache_once()
             watch = BusWatch(bus, bus_url(state), _health_ports(state), report)
             # Of a mirror nobody can write to tell whether the bus takes anything.
@@ -244,17 +257,19 @@ async def _run_processes(
 
 def _refuse_damaged_files(folder: DataFolder) -> None:
     """Raise ConfigurationError for a damaged file that services open themselves."""
-    files_alone = ("documents",) if uses_milvus_lite(folder.path) else ("documents", "vectors")
-    for store in files_alone:
+    with_servers = {store.name for store in servers_of(folder.path)}
+    for store in damage.PROJECTION_OF_STORE:
+        if store in with_servers:
+            continue
         if why := damage.find_damage(folder.path, store):
             raise ConfigurationError(damage.describe_damage(folder, store, why))
 
 
 def _indexing_ids(folder: DataFolder, state: StackState) -> AbstractAsyncContextManager[None]:
     """Index the ids of collections that a Milvus Lite of our own makes during a block."""
-    if state.stores or not uses_milvus_lite(folder.path):
+    if VECTORS not in _servers(folder, state):
         return nullcontext()
-    watch = IdIndexWatch(folder.path / "vectors" / milvus_lite.DATABASE)
+    watch = IdIndexWatch(folder.path / VECTORS.name / milvus_lite.DATABASE)
     return in_background(watch.run())
 
 

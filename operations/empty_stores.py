@@ -10,6 +10,7 @@ from pathlib import Path
 from embedded import daemon, orphans
 from embedded.data_folder import Child, DataFolder, StackState, end_orphans
 from embedded.stack import SERVICES
+from embedded.stores import STORES
 from operations.leftovers import MOVED_ASIDE
 from runtime.errors import ConfigurationError, InvalidInput
 
@@ -20,7 +21,7 @@ STORES_OF_PROJECTION: Mapping[str, Sequence[str]] = {
 }
 """Folders of the stores that hold a projection alone."""
 
-SERVERS: Mapping[str, str] = {"graph": "arcadedb", "vectors": "milvus-lite"}
+SERVERS: Mapping[str, str] = {store.name: store.server.process for store in STORES}
 """Processes that alone have a store's files open, where the stack has them. Files of the others are
 open in the services.
 """

@@ -169,6 +169,7 @@ def production(folder: Path, **env: str) -> Generator[Side]:
 
 STORES = {
     "embedded": embedded,
+    "embedded-arcadedb": partial(embedded, options=("--graph", "arcadedb")),
     "embedded-milvus": partial(embedded, options=("--vectors", "milvus")),
     "production": production,
 }

@@ -18,6 +18,7 @@ from embedded.damage import find_truncated_graph_file, remove_lengths, write_len
 from embedded.processes import Process, listening
 from embedded.programs import import_path
 from embedded.servers.java_machine import CLASSES_VARIABLE, start_java_machine
+from embedded.stores import GRAPH
 from runtime.errors import ConfigurationError, Unavailable
 
 DATABASE = "neo4j"
@@ -58,7 +59,7 @@ def arcadedb(folder: Path, *, http_port: int, bolt_port: int, password: str) -> 
         sys.executable,
         "-m",
         "embedded.servers.arcadedb",
-        str(folder / "data"),
+        str(folder / GRAPH.server.data),
         str(http_port),
         str(bolt_port),
     ]

@@ -20,10 +20,11 @@ from typing import NoReturn, cast
 from embedded.processes import Process, listening
 from embedded.programs import import_path
 from embedded.servers.milvus_lite_times import date_rows_to_now
+from embedded.stores import VECTORS
 from runtime.errors import ConfigurationError, Unavailable
 
 HOST = "127.0.0.1"
-DATABASE = "vectors.db"
+DATABASE = VECTORS.server.data
 PAGE_BYTES = 2048
 """Bytes of a page, of files that are new. With its own 4 kB pages one row of 384 numbers, 2.3 kB,
 takes a whole one.
@@ -82,7 +83,7 @@ def executable() -> Path:
     binary = Path(spec.origin).parent / "lib" / "milvus" if spec and spec.origin else None
     if binary is None or not binary.is_file():
         raise ConfigurationError(
-            "no Milvus Lite in this Python environment: pip install 'lightstream-rag[embedded]'"
+            "no Milvus Lite in this Python environment: pip install 'lightstream-rag[milvus-lite]'"
         )
     return binary
 

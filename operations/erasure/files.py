@@ -2,9 +2,9 @@
 logs, leftovers.
 
 A database that deletes a row leaves its bytes in the file until something else is written there.
-SQLite rewrites a file on request, also while servers use it. ArcadeDB has nothing that would
-(tried: its compression leaves records that moved, and rebuilding its indexes loses them), so an
-erasure starts it with an empty folder, which the rebuild fills.
+SQLite rewrites a file on request, also while others use it. Where the graph is in ArcadeDB, that
+has nothing that would (tried: its compression leaves records that moved, and rebuilding its indexes
+loses them), so an erasure starts it with an empty folder, which the rebuild fills.
 """
 
 import sqlite3

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from contracts.graph import PROJECTIONS
+from embedded.stores import GRAPH
 from operations import projections
 from operations.empty_stores import empty_stores
 from operations.erasure.caches import empty_caches, remove_from_archive, sweep_embeddings
@@ -30,8 +31,9 @@ async def make_stores_anew(
             counts = total([await empty_caches(rows, workspace) for workspace in workspaces])
             copies = [await remove_from_archive(rows, *document) for document in documents]
             counts["archive"] = sum(copies)
-        if folder := target.folder_of_stores:
-            await asyncio.to_thread(empty_stores, folder, "graph", report)
+        folder = target.folder_of_stores
+        if folder and GRAPH.has_server(folder.path):
+            await asyncio.to_thread(empty_stores, folder, GRAPH.name, report)
         request = RebuildRequest(PROJECTIONS, emptied_before=True)
         await projections.rebuild(target, request, _steps(report), workspaces[0])
         async with open_prepared(target.settings) as stack:

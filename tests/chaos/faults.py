@@ -17,8 +17,12 @@ from tests.support.small_disk import fill
 from tests.support.stack import Stack, environment
 
 SERVICES = ("chunker", "extractor", "merger", "indexer", "query")
-SERVERS = ("nats-server", "arcadedb")
-FILES = {"documents": "documents.db", "vectors": "vectors.sqlite"}
+SERVERS = ("nats-server",)
+FILES = {
+    "documents": "documents.db",
+    "graph": "graph.sqlite",
+    "vectors": "vectors.sqlite",
+}
 """Of the stores that are a file, by folder."""
 
 LONGEST = 6.0

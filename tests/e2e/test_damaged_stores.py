@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from embedded.servers.milvus_lite import DATABASE
+from embedded.stores import GRAPH, VECTORS
 from tests.support import commands
 from tests.support.corpus import documents
 from tests.support.stack import Stack, environment, running, until
@@ -20,7 +21,11 @@ from tests.support.waiting import PATIENCE
 pytestmark = pytest.mark.nightly  # a lost store: test_rebuild.py
 
 COUNT = 20
-VECTORS = Path("vectors", "vectors.sqlite")
+FILES = {
+    "documents": Path("documents", "documents.db"),
+    "graph": Path(GRAPH.name, GRAPH.file),
+    "vectors": Path(VECTORS.name, VECTORS.file),
+}
 
 
 @pytest.fixture(scope="module")
@@ -34,12 +39,6 @@ def before(stack: Stack) -> dict[str, Any]:
     stack.add(documents(COUNT))
     assert stack.settled(COUNT)["processed"] == COUNT
     return stack.digest()
-
-
-def bucket(stack: Stack) -> Path:
-    """The file of the graph that holds the entities."""
-    result = (stack.folder / "graph" / "data" / "databases" / "neo4j").glob("Ent_*.bucket")
-    return max(result, key=lambda file: file.stat().st_size)
 
 
 def halve(file: Path) -> None:
@@ -60,7 +59,7 @@ def test_a_rebuild_goes_on_when_its_servers_are_started_again(
         assert rebuild.stderr is not None
         step = rebuild.stderr.readline()
         assert step.startswith("  events"), step
-        for victim in ("arcadedb", "indexer", "nats-server"):
+        for victim in ("merger", "indexer", "nats-server"):
             stack.kill(victim)
         _, errors = rebuild.communicate(timeout=PATIENCE)
         assert rebuild.returncode == 0, f"{errors}\n{stack.logs()}"
@@ -68,17 +67,12 @@ def test_a_rebuild_goes_on_when_its_servers_are_started_again(
     assert stack.digest() == before
 
 
-@pytest.mark.parametrize("store", ["graph", "vectors", "documents"])
+@pytest.mark.parametrize("store", FILES)
 def test_a_store_halved_while_nothing_runs_is_named_and_made_anew(
     stack: Stack, before: dict[str, Any], store: str
 ) -> None:
     stack.down()
-    files = {
-        "vectors": stack.folder / VECTORS,
-        "graph": bucket(stack),
-        "documents": stack.folder / "documents" / "documents.db",
-    }
-    halve(files[store])
+    halve(stack.folder / FILES[store])
     target = {"documents": "all"}.get(store, store)
     way_out = f"lightstream rebuild {target} --fresh --data {stack.folder}"
 

@@ -23,7 +23,7 @@ from benchmarks.yardstick.documents import Document
 from embedded import stack
 from embedded.addresses import bus_url
 from embedded.data_folder import DataFolder, StackState
-from embedded.vector_store import choose_vector_store
+from embedded.stores import GRAPH, VECTORS
 from runtime.settings import Settings
 from tests.support import many_names
 from tests.support.counting_relays import Relay, bolt, grpc, mongo, nats, relaying
@@ -79,7 +79,8 @@ def stored_rows(folder: Path) -> int:
 async def counted_stack(
     folder: Path, monkeypatch: pytest.MonkeyPatch, mongo_port: int | None
 ) -> AsyncGenerator[CountedStack]:
-    """A whole embedded stack with the mock model; its supervisor is this process.
+    """A whole embedded stack with the mock model, its graph in ArcadeDB; its supervisor is this
+    process.
 
     With `mongo_port` the services keep documents on the server of MongoDB's protocol that listens
     there, and vectors in Milvus Lite.
@@ -87,8 +88,10 @@ async def counted_stack(
     addresses = stack.service_addresses
     relays = {"bus": Relay(nats), "graph": Relay(bolt)}
     settings = {"bus": "nats_url", "graph": "neo4j_uri"}
+    # What is asked of a server can be counted.
+    GRAPH.begin(DataFolder(folder), "arcadedb")
     if mongo_port:
-        choose_vector_store(DataFolder(folder), "milvus")
+        VECTORS.begin(DataFolder(folder), "milvus")
         relays |= {"documents": Relay(mongo, target=mongo_port), "vectors": Relay(grpc)}
         settings["vectors"] = "milvus_uri"
 

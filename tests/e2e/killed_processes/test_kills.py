@@ -1,17 +1,36 @@
 """kill -9 of any process while documents go through: everything ends as if nothing had happened."""
 
 import time
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
 
+from tests.e2e.killed_processes.conftest import SERVERS
 from tests.support.corpus import documents
-from tests.support.stack import Stack, unacknowledged, until
+from tests.support.stack import Stack, running, unacknowledged, until
 
 COUNT = 40
-VICTIMS = ("merger", "arcadedb")
-MORE_VICTIMS = ("nats-server", "milvus-lite", "chunker", "extractor", "indexer", "query")
+OPTIONS = {"files": (), "servers": SERVERS}
+"""How stacks are begun that have graph and vectors in files, and in servers."""
+
+VICTIMS = (("files", "merger"), ("servers", "arcadedb"))
+MORE_VICTIMS = (
+    *(("files", name) for name in ("nats-server", "chunker", "extractor", "indexer", "query")),
+    *(("servers", name) for name in ("merger", "milvus-lite", "indexer", "query")),
+)
 """Whose kill alone is nightly: the storm below and that of the real files kill services, too."""
+
+
+@pytest.fixture(
+    scope="module", params=["files", pytest.param("servers", marks=pytest.mark.nightly)]
+)
+def stack(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Generator[Stack]:
+    folder = tmp_path_factory.mktemp(f"killed-{request.param}") / "data"
+    with running(folder, *OPTIONS[request.param]) as stack:
+        yield stack
 
 
 @pytest.fixture(scope="module")
@@ -22,8 +41,9 @@ def undisturbed(stack: Stack) -> dict[str, object]:
 
 
 @pytest.mark.parametrize(
-    "victim",
-    [*VICTIMS, *(pytest.param(name, marks=pytest.mark.nightly) for name in MORE_VICTIMS)],
+    ("stack", "victim"),
+    [*VICTIMS, *(pytest.param(*case, marks=pytest.mark.nightly) for case in MORE_VICTIMS)],
+    indirect=["stack"],
 )
 def test_a_killed_process_changes_nothing(
     stack: Stack, undisturbed: dict[str, object], victim: str

@@ -11,7 +11,7 @@ from tests.support.outages import outlive
 pytestmark = pytest.mark.nightly  # without a stack: tests/contract/test_graph_outages.py
 
 AWAY = {
-    "graph": ("freeze", "arcadedb"),
+    "graph": ("lock", "graph"),
     "vectors": ("lock", "vectors"),
     "documents": ("lock", "documents"),
 }

@@ -24,7 +24,7 @@ def database(file: Path) -> None:
         connection.commit()
 
 
-@pytest.mark.parametrize("store", ["documents", "vectors"])
+@pytest.mark.parametrize("store", [*damage.FILES])
 def test_a_file_that_is_shorter_than_it_says_is_damaged(tmp_path: Path, store: str) -> None:
     assert damage.find_damage(tmp_path, store) == ""
     file = tmp_path / store / damage.FILES[store][0]
@@ -80,6 +80,7 @@ def test_what_a_server_said_before_its_last_start_is_history(tmp_path: Path) -> 
         "SEVER [LocalBucket] Error on loading record #1:8 (error: … the record is corrupted …)"
     )
     start = "INFO [ArcadeDBServer] ArcadeDB Server v1 is starting up..."
+    (tmp_path / "graph" / "data").mkdir()
     log.write_text(f"{start}\n{complaint}\n")
     assert "the record is corrupted" in damage.find_damage(tmp_path, "graph")
     log.write_text(f"{start}\n{complaint}\n{start}\n")

@@ -28,6 +28,11 @@ def test_wanted_ports_are_kept_while_they_are_free() -> None:
         assert result == wanted_ports
 
 
+def test_what_a_stack_does_not_use_gets_no_port() -> None:
+    with ports.claim_ports(ports.DEFAULT_PORTS, unused=["graph", "graph-http"]) as result:
+        assert set(ports.DEFAULT_PORTS) - set(result) == {"graph", "graph-http"}
+
+
 def test_a_taken_port_is_replaced_by_a_free_one(taken_port: int) -> None:
     with ports.claim_ports({}) as free:
         pass

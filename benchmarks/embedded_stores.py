@@ -1,30 +1,37 @@
-"""What does an embedded stack cost with its vectors in a SQLite file, and in Milvus Lite?
+"""What does an embedded stack cost with all its stores in SQLite files, with its graph in ArcadeDB,
+and with its vectors in Milvus Lite?
 
-    YARDSTICK_DATA=FOLDER python -m benchmarks.embedded_vectors [--documents 300] [--block 300]
-        [--stores embedded embedded-milvus] [--modes mix] [--steps 30,40] [--set NAME=VALUE]
+    YARDSTICK_DATA=FOLDER python -m benchmarks.embedded_stores [--documents 300] [--block 300]
+        [--stores embedded embedded-arcadedb] [--modes mix] [--steps 30,40] [--set NAME=VALUE]
 
 A new stack for each side, with the mock model of the yardstick at 0 ms and defaults, one after the
 other. Documents are added in blocks; after each its questions are asked one at a time, context
 only, each new: the first 30, which are the first since the documents came, and the next 40. Prints
-Markdown: a row for each block with CPU and bytes given to `write()` a document, memory with shared
-pages counted once for each sharer, and CPU and latency of a question; then all of it by process.
+Markdown: of each start in a new folder, how long it took from the command to the page and its CPU;
+a row for each block with CPU and bytes given to `write()` a document, memory with shared pages
+counted once for each sharer, and CPU and latency of a question; then all of it by process.
 """
 
 import argparse
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
+
+import httpx
 
 from benchmarks.index import Indexed, indexed
 from benchmarks.measuring.asking import ask, connections
 from benchmarks.measuring.model import mock_model
 from benchmarks.measuring.opening import opened, setting
+from benchmarks.measuring.processes import load
 from benchmarks.measuring.sides import STORES, Side
 from benchmarks.measuring.tables import number, table
 from benchmarks.queries import modes, numbers
 from benchmarks.yardstick.documents import Question, documents, questions
 
-SIDES = ("embedded", "embedded-milvus")
+SIDES = ("embedded", "embedded-arcadedb")
+START = ("stack", "load", "s from the command to the page", "CPU until then, s", "MB empty")
 HEAD = (
     "stack",
     "documents",
@@ -33,6 +40,10 @@ HEAD = (
     "kB a document to `write()`",
     "MB empty / with the documents / after the questions",
 )
+
+
+REST = 8.0
+"""Seconds after which what follows a start has come to an end."""
 
 
 @dataclass(frozen=True)
@@ -47,12 +58,22 @@ class Answered:
 
 
 @dataclass(frozen=True)
+class Start:
+    """What a start in a new folder took, and the memory of the empty stack in MB."""
+
+    load: str
+    seconds: float
+    cpu: float
+    empty: float
+
+
+@dataclass(frozen=True)
 class Block:
     """What a block of documents took, and the questions after it; memory in MB, by process."""
 
     documents: int
     indexed: Indexed
-    empty: float
+    start: Start
     memories: dict[str, float]
     memories_after: dict[str, float]
     answered: list[Answered]
@@ -66,7 +87,7 @@ def main() -> None:
         sides = {name: of_side[step] for name, of_side in blocks.items()}
         print(f"\n{next(iter(sides.values())).documents} documents, by process\n")
         print(processes(sides))
-    print(f"\n{totals(blocks, options.modes)}")
+    print(f"\n{starts(blocks)}\n\n{totals(blocks, options.modes)}")
 
 
 def arguments() -> argparse.ArgumentParser:
@@ -88,14 +109,18 @@ def side_blocks(name: str, options: argparse.Namespace) -> Iterator[Block]:
     texts = documents(options.documents)
     turns = -(-len(texts) // options.block) * len(options.modes)
     fresh = iter(questions(texts, turns * sum(options.steps)))
+    before, began = load(), time.monotonic()
     with mock_model() as model, opened(name, model, **dict(options.set)) as side:
         assert isinstance(side, Side)
-        empty = sum(side.memories().values())
-        for start in range(0, len(texts), options.block):
-            took = indexed(side, texts[start : start + options.block], model)
+        httpx.get(side.api, follow_redirects=True, trust_env=False).raise_for_status()
+        seconds, cpu = time.monotonic() - began, side.cpu()
+        time.sleep(REST)
+        start = Start(before, seconds, cpu, sum(side.memories().values()))
+        for first in range(0, len(texts), options.block):
+            took = indexed(side, texts[first : first + options.block], model)
             memories = side.memories()
             answered = [steps(side, fresh, mode, options.steps) for mode in options.modes]
-            yield Block(start + took.documents, took, empty, memories, side.memories(), answered)
+            yield Block(first + took.documents, took, start, memories, side.memories(), answered)
 
 
 def steps(side: Side, fresh: Iterator[Question], mode: str, counts: Sequence[int]) -> Answered:
@@ -110,6 +135,24 @@ def steps(side: Side, fresh: Iterator[Question], mode: str, counts: Sequence[int
     return result
 
 
+def starts(blocks: dict[str, list[Block]]) -> str:
+    """A row for the start of each side."""
+    return table(
+        START,
+        [
+            [
+                name,
+                start.load,
+                number(start.seconds),
+                number(start.cpu),
+                number(start.empty, 0),
+            ]
+            for name, (block, *_) in blocks.items()
+            for start in [block.start]
+        ],
+    )
+
+
 def totals(blocks: dict[str, list[Block]], asked_modes: Sequence[str]) -> str:
     """A row for each block of each side."""
     lines = [
@@ -122,7 +165,7 @@ def totals(blocks: dict[str, list[Block]], asked_modes: Sequence[str]) -> str:
             " / ".join(
                 number(memory, 0)
                 for memory in (
-                    block.empty,
+                    block.start.empty,
                     sum(block.memories.values()),
                     sum(block.memories_after.values()),
                 )
