@@ -80,10 +80,13 @@ def is_free(port: int) -> bool:
 
 @contextlib.contextmanager
 def claim_ports(
-    preferred_ports: Mapping[str, int], api: int | None = None, *, unused: Collection[str] = ()
+    preferred_ports: Mapping[str, int],
+    api: int | None = None,
+    *,
+    unused_parts: Collection[str] = (),
 ) -> Generator[dict[str, int]]:
-    """Claim a port for each part but the `unused`: the wanted one where it is free, else any. No
-    other stack claims it meanwhile.
+    """Claim a port for each part but the `unused_parts`: the wanted one where it is free, else any.
+    No other stack claims it meanwhile.
 
     `api` is the port the user asked for. Raises InvalidInput when it is taken.
     """
@@ -94,7 +97,7 @@ def claim_ports(
             )
         claimed_ports: dict[str, int] = {} if api is None else {"api": api}
         for part in DEFAULT_PORTS:
-            if part not in claimed_ports and part not in unused:
+            if part not in claimed_ports and part not in unused_parts:
                 port = preferred_ports.get(part, 0)
                 claimed_ports[part] = port if port and _claim(port, claims) else _claim_any(claims)
         yield claimed_ports

@@ -182,10 +182,14 @@ async def _run_with_ports(
 ) -> AsyncGenerator[None]:
     preferred_ports = {**ports.DEFAULT_PORTS, **state.ports}
     used_servers = _servers(folder, state)
-    unused = [port for store in STORES if store not in used_servers for port in store.server.ports]
+    unused_parts = [
+        port for store in STORES if store not in used_servers for port in store.server.ports
+    ]
     for attempt in range(1, PORT_ATTEMPTS + 1):
         try:
-            with ports.claim_ports(preferred_ports, api.port, unused=unused) as state.ports:
+            with ports.claim_ports(
+                preferred_ports, api.port, unused_parts=unused_parts
+            ) as state.ports:
                 _enter_phase("starting", folder, state)
                 async with _run_processes(folder, state, report, api.host):
                     _enter_phase("ready", folder, state)
@@ -257,9 +261,9 @@ async def _run_processes(
 
 def _refuse_damaged_files(folder: DataFolder) -> None:
     """Raise ConfigurationError for a damaged file that services open themselves."""
-    with_servers = {store.name for store in servers_of(folder.path)}
+    server_names = {store.name for store in servers_of(folder.path)}
     for store in damage.PROJECTION_OF_STORE:
-        if store in with_servers:
+        if store in server_names:
             continue
         if why := damage.find_damage(folder.path, store):
             raise ConfigurationError(damage.describe_damage(folder, store, why))

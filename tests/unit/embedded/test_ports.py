@@ -29,7 +29,7 @@ def test_wanted_ports_are_kept_while_they_are_free() -> None:
 
 
 def test_what_a_stack_does_not_use_gets_no_port() -> None:
-    with ports.claim_ports(ports.DEFAULT_PORTS, unused=["graph", "graph-http"]) as result:
+    with ports.claim_ports(ports.DEFAULT_PORTS, unused_parts=["graph", "graph-http"]) as result:
         assert set(ports.DEFAULT_PORTS) - set(result) == {"graph", "graph-http"}
 
 

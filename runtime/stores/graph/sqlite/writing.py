@@ -115,21 +115,21 @@ def _put_relations(
     )
     pairs = json_pairs([relation.key for relation in relations])
     stored_relations = connection.execute(sql, (pairs, partition_id)).fetchall()
-    added: list[Record] = []
-    changed: list[Record] = []
-    changed_unweighed: list[Record] = []
+    additions: list[Record] = []
+    changes: list[Record] = []
+    unweighed_changes: list[Record] = []
     for place, source_id, target_id, id, revision, weight in stored_relations:
         relation = relations[int(place)]
         values = list(relation_values(relation)[2:])
         if relation.is_gone:
             values[_WEIGHT] = None
         if revision is None:
-            added.append((source_id, target_id, *values))
+            additions.append((source_id, target_id, *values))
         elif revision < relation.revision and values[_WEIGHT] == weight:
             del values[_WEIGHT]
-            changed_unweighed.append((*values, id))
+            unweighed_changes.append((*values, id))
         elif revision < relation.revision:
-            changed.append((*values, id))
-    connection.executemany(_ADD_RELATION, added)
-    connection.executemany(_CHANGE_RELATION, changed)
-    connection.executemany(_CHANGE_UNWEIGHED, changed_unweighed)
+            changes.append((*values, id))
+    connection.executemany(_ADD_RELATION, additions)
+    connection.executemany(_CHANGE_RELATION, changes)
+    connection.executemany(_CHANGE_UNWEIGHED, unweighed_changes)
