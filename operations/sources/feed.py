@@ -56,7 +56,12 @@ class FeedSource:
         entry = self._entries[item.key]
         link = entry.get("link", "")
         if not entry.get("content") and link and host_of(link) == host_of(self.url):
-            return web_file(await fetch(self._client, link))
+            try:
+                return web_file(await fetch(self._client, link))
+            except InvalidInput:
+                # A page that is gone, or closed: what the feed says of it is there.
+                if not _text(entry).strip():
+                    raise
         heading = html.escape(entry.get("title", ""))
         page = f"<html><body><h1>{heading}</h1>{_text(entry)}</body></html>"
         return SourceFile(page.encode(), "entry.html", "utf-8")

@@ -202,7 +202,8 @@ def _signer(region: str) -> Any:
         from botocore.session import Session  # noqa: PLC0415
     except ImportError:
         raise ConfigurationError(
-            f"Bedrock without an API key needs botocore: {way_out}install lightstream-rag[bedrock]"
+            f"Bedrock without an API key needs botocore: {way_out}"
+            "pip install 'lightstream-rag[bedrock]'"
         ) from None
     session: Any = Session()
     credentials = session.get_credentials()

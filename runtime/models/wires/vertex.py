@@ -22,7 +22,7 @@ from runtime.models.wires.gemini import MODELS, GeminiWire
 from runtime.models.wires.openai import Request
 
 SCOPE = "https://www.googleapis.com/auth/cloud-platform"
-EXTRA = "lightstream-rag[vertex]"
+EXTRA = "'lightstream-rag[vertex]'"
 SIZE = {"dimensions": "outputDimensionality"}
 
 
@@ -94,7 +94,7 @@ class _Credentials:
 
     def __init__(self) -> None:
         if find_spec("google") is None or find_spec("google.auth") is None:
-            raise ConfigurationError(f"Vertex AI needs google-auth: install {EXTRA}")
+            raise ConfigurationError(f"Vertex AI needs google-auth: pip install {EXTRA}")
         self._credentials: Any = None
 
     async def fetch(self) -> AccessToken:

@@ -11,6 +11,7 @@ import yaml
 
 from distribution import manual
 from operations import compose
+from runtime.parsing.settings import ParserSettings
 from services.extractor.settings import ExtractorSettings
 from services.gateway.settings import GatewaySettings
 from services.indexer.settings import IndexerSettings
@@ -184,6 +185,9 @@ def test_figures_are_described_by_a_container_that_alone_has_the_model_and_a_way
     needed_secrets = {"nats_url_chunker", "documents_url", "llm_api_key", "vlm_llm_api_key"}
     assert set(secrets_of("figures").values()) == {*needed_secrets, "otlp_headers"}
     assert settings_given("extractor") & set(compose.MODEL_OF_FIGURES) <= settings_given("figures")
+    for orders_descriptions in ("operator", "cli"):
+        settings = settings_given(orders_descriptions)
+        assert {"FIGURE_DESCRIBER", "VLM_MAX_FIGURES", *compose.MODEL_OF_FIGURES} <= settings
 
 
 def test_the_sender_of_webhooks_has_a_way_out_and_no_credentials_of_callers() -> None:
@@ -214,7 +218,8 @@ def test_the_intake_is_given_the_bus_and_parsers_and_nothing_else() -> None:
     assert ALL["intake"]["profiles"] == ["intake"]
     assert set(secrets_of("intake").values()) == {"nats_url_operator", "otlp_headers"}
     settings = settings_given("intake")
-    assert {"LIGHTRAG_PARSER", "DOCLING_ENDPOINT", "MINERU_LOCAL_ENDPOINT"} <= settings
+    of_parsers = {name.upper() for name in ParserSettings.__annotations__} - {"KEEP_ORIGINALS"}
+    assert of_parsers <= settings, "files are read as they are everywhere else"
     assert not settings & set[str]().union(*OPENED_WITH.values())
 
 

@@ -1,5 +1,7 @@
 """Models from settings: the peer's names of variables, and what each does."""
 
+import sys
+
 import pytest
 
 from runtime.bus.memory import MemorySharedValues
@@ -80,3 +82,28 @@ def test_an_unknown_dimension_keeps_the_process_from_starting(
     monkeypatch.setenv("EMBEDDING_MODEL", "bge-m3")
     with pytest.raises(ConfigurationError, match="set EMBEDDING_DIM: the dimension of bge-m3"):
         open_embedder(Settings())
+
+
+@pytest.mark.parametrize(
+    ("module", "variables", "extra"),
+    [
+        ("botocore.auth", {"LLM_BINDING": "bedrock", "AWS_REGION": "us-east-1"}, "bedrock"),
+        (
+            "google.auth",
+            {
+                "LLM_BINDING": "gemini",
+                "GOOGLE_GENAI_USE_VERTEXAI": "true",
+                "GOOGLE_CLOUD_PROJECT": "p",
+            },
+            "vertex",
+        ),
+    ],
+)
+def test_a_missing_package_is_named_with_its_extra(
+    monkeypatch: pytest.MonkeyPatch, module: str, variables: dict[str, str], extra: str
+) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+    for name, value in {**variables, "LLM_MODEL": "m"}.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(ConfigurationError, match=rf"pip install 'lightstream-rag\[{extra}\]'"):
+        open_chat(Settings())

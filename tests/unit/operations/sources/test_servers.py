@@ -28,7 +28,10 @@ FEED = """<rss version="2.0"><channel><title>Port</title>
 <item><guid>2</guid><title>Office</title><description>Short.</description>
 <link>{site}/office</link></item>
 <item><guid>3</guid><title>Trap</title><description>Only this.</description>
-<link>http://169.254.169.254/secret</link></item></channel></rss>"""
+<link>http://169.254.169.254/secret</link></item>
+<item><guid>4</guid><title>Moved</title><description>Nora Pike sails it.</description>
+<link>{site}/gone</link></item>
+<item><guid>5</guid><title>Nothing</title><link>{site}/gone</link></item></channel></rss>"""
 
 
 class Pages(BaseHTTPRequestHandler):
@@ -99,12 +102,15 @@ async def test_a_feed_is_read_from_its_pages_on_its_own_host_alone(site: str) ->
     source = open_source(f"rss:{site}/feed")
     listing = await source.list_items("")
     assert listing and not source.lists_all
-    ferry, office, trap = listing.items
+    ferry, office, trap, moved, nothing = listing.items
     assert ferry.name == "127.0.0.1/Ferry & sluice" and ferry.version
     texts = [(await source.read(item)).data.decode("latin-1") for item in (ferry, office, trap)]
     assert "<h1>Ferry &amp; sluice</h1>" in texts[0] and "Ivo Kern built it." in texts[0]
     assert "Ädä Marlow leads." in texts[1]
     assert "Only this." in texts[2]
+    assert b"Nora Pike sails it." in (await source.read(moved)).data, "its page is gone"
+    with pytest.raises(InvalidInput, match="answers 404"):
+        await source.read(nothing)
     await source.close()
     no_feed = open_source(f"rss:{site}/office")
     with pytest.raises(InvalidInput, match="is no feed"):
