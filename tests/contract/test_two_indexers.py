@@ -26,6 +26,12 @@ from tests.support.vector_stores import DIMENSION, MODEL, vector_store
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 KEYS = GraphKeys({"a", "b"}, {("a", "b")})
+PLACES = {
+    "memory": ("memory", "memory"),
+    "files": ("sqlite", "sqlite"),
+    "servers": ("arcadedb", "milvus-lite"),
+}
+"""A graph store and a vector store by where they are."""
 
 
 class Killed(Exception):
@@ -95,14 +101,12 @@ class Stores:
         return {row.text.rpartition("\n")[2] for row in rows}
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module", params=["memory", "servers"])
+@pytest_asyncio.fixture(scope="module", loop_scope="module", params=list(PLACES))
 async def adapters(
     request: pytest.FixtureRequest, shared_servers: SharedServers
 ) -> AsyncIterator[tuple[Graph, Vectors]]:
-    """A graph store and a vector store: in memory, or ArcadeDB and Milvus Lite."""
-    graph, vectors = (
-        ("memory", "memory") if request.param == "memory" else ("arcadedb", "milvus-lite")
-    )
+    """A graph store and a vector store."""
+    graph, vectors = PLACES[request.param]
     async with (
         graph_store(graph, shared_servers) as of_graph,
         vector_store(vectors, shared_servers) as of_vectors,

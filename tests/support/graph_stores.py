@@ -99,9 +99,12 @@ async def graph_store(name: str, servers: SharedServers) -> AsyncGenerator[Graph
 @asynccontextmanager
 async def own_graph_store(name: str, folder: Path) -> AsyncGenerator[GraphStore]:
     """A prepared store on a server of its own, `arcadedb`, `neo4j` or `postgres`, for tests that
-    stop it.
+    stop it, or `sqlite` in a file of its own.
     """
     async with AsyncExitStack() as clients:
+        if name == "sqlite":
+            yield await _in_file(clients, folder / "graph.sqlite")
+            return
         if name == "postgres":
             process, url = postgres_server(folder, clients.enter_context(data_folder()))
             clients.push_async_callback(process.stop)
