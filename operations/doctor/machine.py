@@ -32,7 +32,7 @@ PACKAGES = (
 )
 INSTALL = "install the project again: `make demo`, or pip install 'lightstream-rag[embedded]'"
 
-NEEDS_MEMORY = "a stack needs about 1.5 GB: end other programs"
+NEEDS_MEMORY = "a stack needs about 1 GB: end other programs"
 NEEDS_MODEL = (
     "set OPENAI_API_KEY, or LLM_BASE_URL, LLM_MODEL and LLM_API_KEY, and start the stack again"
 )
