@@ -24,6 +24,7 @@ from cli.common import (
     print_json,
     quiet_logs,
 )
+from runtime.errors import InvalidInput
 
 if TYPE_CHECKING:
     from publishing.retries import Retries, RetryOutcome
@@ -61,7 +62,8 @@ def retry(
     rest is paid.
 
     `status` shows the outcome. A document that somebody cancelled has not failed: add it again.
-    Ends with code 1 when nothing had failed of a document named here.
+    Ends with code 1 when nothing had failed of a document named here, with 2 when there is none of
+    that name.
     """
     with errors(as_json):
         if bool(documents) == failed:
@@ -91,7 +93,8 @@ async def _retry(
     """Have these documents tried again, all that failed where none is named; without `yes` only say
     which.
 
-    Returns the file names of documents, too, by id.
+    Returns the file names of documents, too, by id. Raises InvalidInput for a name that no document
+    has.
     """
     from operations.command_bus import SOURCE, connect_bus  # noqa: PLC0415
     from operations.target import query_client, select_target  # noqa: PLC0415
@@ -99,9 +102,10 @@ async def _retry(
     from runtime.bus.nats.log import NatsLog  # noqa: PLC0415
 
     stack = select_target(data)
+    workspace = retries.workspace
     async with (
         connect_bus(stack.settings.nats_url) as bus,
-        query_client(stack.api, retries.workspace) as client,
+        query_client(stack.api, workspace) as client,
     ):
         documents = await client.all_documents(
             status_filters=() if retries.ids else ("failed", "partial")
@@ -111,6 +115,10 @@ async def _retry(
             retries, ids=named_ids(retries.ids, names) if retries.ids else list(names)
         )
         log = NatsLog(bus)
+        for id in chosen_retries.ids:
+            # The status may not show yet what the log has.
+            if id not in names and await log.newest(workspace, id, "DocumentAdded") is None:
+                raise InvalidInput(f"no document {id!r} in workspace {workspace}")
         return await (
             request_retries(log, chosen_retries, SOURCE)
             if yes

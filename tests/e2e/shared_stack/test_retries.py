@@ -138,7 +138,8 @@ def test_documents_are_retried_by_name_and_all_that_failed_at_once(stack: Stack)
     assert {"two", "three"} <= set(requested)
     until(lambda: {status(stack, name) for name in texts} == {"processed"}, stack.logs)
     unknown = stack.run("retry", "nobody.txt", "--yes", *WORKSPACE)
-    assert (unknown.returncode, unknown.stdout.strip()) == (1, "0 tried again")
+    assert (unknown.returncode, unknown.stdout) == (2, "")
+    assert "no document 'nobody.txt' in workspace retries" in unknown.stderr
     wrong = stack.run("retry", "one.txt", "--stage", "cooker", *WORKSPACE)
     assert (wrong.returncode, "chunker, extractor" in wrong.stderr) == (2, True)
     assert stack.run("retry").returncode == 2
