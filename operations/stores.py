@@ -8,7 +8,7 @@ from runtime.bus.nats.key_values import NatsLiveGenerations
 from runtime.errors import OutdatedVectors
 from runtime.settings import Settings
 from runtime.stores.documents import schema
-from runtime.stores.open import is_postgres, is_qdrant
+from runtime.stores.schemes import is_postgres, is_qdrant
 
 
 async def apply(settings: Settings) -> list[str]:

@@ -18,8 +18,8 @@ from runtime.errors import ConfigurationError, InvalidInput, ModelChanged
 from runtime.settings import Settings
 from runtime.stores.documents.port import INDEXES
 from runtime.stores.documents.schema import CHECKPOINTS
-from runtime.stores.open import is_postgres, is_sqlite
 from runtime.stores.postgres.address import parse_address
+from runtime.stores.schemes import is_postgres, is_sqlite
 from runtime.stores.vectors.port import Vectors
 from runtime.variables import variables
 

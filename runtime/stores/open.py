@@ -3,13 +3,13 @@ then.
 """
 
 from importlib import import_module
-from pathlib import Path
 from typing import NamedTuple
 
 from runtime.errors import ConfigurationError
 from runtime.settings import Settings
 from runtime.stores.documents.port import Rows
 from runtime.stores.graph.port import Graph
+from runtime.stores.schemes import is_postgres, is_qdrant, is_sqlite, sqlite_path
 from runtime.stores.traced import traced
 from runtime.stores.vectors.port import Vectors
 from runtime.variables import without_secrets
@@ -47,26 +47,6 @@ def store_kinds(settings: Settings) -> StoreKinds:
         POSTGRES if is_postgres(settings.neo4j_uri) else graph,
         POSTGRES if is_postgres(settings.milvus_uri) else vectors,
     )
-
-
-def is_postgres(url: str) -> bool:
-    """Whether a URL is that of a PostgreSQL database."""
-    return url.partition("://")[0] in {"postgresql", "postgres"}
-
-
-def is_qdrant(url: str) -> bool:
-    """Whether a URL is that of a Qdrant server."""
-    return url.partition("://")[0].partition("+")[0] == "qdrant"
-
-
-def is_sqlite(url: str) -> bool:
-    """Whether a URL is that of a SQLite file."""
-    return url.startswith("sqlite:")
-
-
-def sqlite_path(url: str) -> Path:
-    """Return the file that the URL of a SQLite file names."""
-    return Path(url.removeprefix("sqlite://"))
 
 
 def open_documents(settings: Settings) -> Rows:

@@ -22,7 +22,7 @@ from runtime.stores.graph.port import Graph, RelationSummary
 from runtime.stores.graph.postgres.store import PostgresGraph
 from runtime.stores.graph.sqlite.store import SqliteGraph
 from runtime.stores.graph.write_batches import sorted_ties
-from runtime.stores.open import is_postgres, is_sqlite, sqlite_path
+from runtime.stores.schemes import is_postgres, is_sqlite, sqlite_path
 from tests.support import neo4j_server
 from tests.support.postgres_server import (
     data_folder,

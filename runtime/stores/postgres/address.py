@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from runtime.errors import ConfigurationError
-from runtime.stores.open import is_postgres
+from runtime.stores.schemes import is_postgres
 
 PORT = 5432
 """Where a server listens whose URL names no port."""
