@@ -9,7 +9,7 @@ of the first version of the file are all in single precision.
 """
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
@@ -84,10 +84,13 @@ def read_all(
 
 
 def read_some(
-    connection: sqlite3.Connection, table: VectorTable, workspace: str, slots: Iterable[int]
+    connection: sqlite3.Connection,
+    table: VectorTable,
+    workspace: str,
+    slots: NDArray[np.int64] | Sequence[int],
 ) -> Iterator[tuple[NDArray[np.int64], Entries]]:
     """Yield the entries of these slots, which have blocks, some at once, with their slots."""
-    ordered = np.unique(np.fromiter(slots, np.int64))
+    ordered = np.unique(np.array(slots, np.int64))
     sql = (
         f"SELECT number, vectors FROM json_each(?) CROSS JOIN {table.blocks} "
         "ON workspace = ? AND number = value"

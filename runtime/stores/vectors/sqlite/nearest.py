@@ -1,9 +1,10 @@
-"""How the nearest rows are found: every vector of the workspace is compared, block by block, and
-the best are ordered by their exact similarity.
+"""How the nearest rows are found: every vector of the workspace is compared, block by block, or,
+among many, those that sketches choose (`sketches.py`); the best are ordered by their exact
+similarity.
 """
 
 import sqlite3
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from contracts.graph import Hit
 from contracts.ids import chunk_vector_prefix
 from runtime.stores.sqlite.lists import json_list
 from runtime.stores.vectors import fields as stored
-from runtime.stores.vectors.sqlite import blocks, slotted_rows
+from runtime.stores.vectors.sqlite import blocks, sketch_blocks, sketches, slotted_rows
 from runtime.stores.vectors.sqlite.entries import Entries
 from runtime.stores.vectors.sqlite.tables import VectorTable
 
@@ -77,9 +78,61 @@ def search(
     connection: sqlite3.Connection, table: VectorTable, workspace: str, question: Question
 ) -> list[Hit]:
     """Return the nearest rows, best first, equal ones by id."""
+    slots = _slots_of(connection, table, workspace, question.documents)
+    count = slotted_rows.count(connection, table, workspace)
+
+    def score(slots: NDArray[np.int64]) -> list[float]:
+        vectors = blocks.vectors_at(connection, table, workspace, slots.tolist())
+        return stored.similarities(vectors, question.direction)
+
+    rows = None
+    if slots is None or len(slots) >= sketch_blocks.LEAST_ROWS:
+        rows = _by_sketches(
+            sketch_blocks.read(connection, table, workspace, count), slots, question, score
+        )
+    if rows is None:
+        all_entries = (
+            blocks.read_all(connection, table, workspace, count)
+            if slots is None
+            else blocks.read_some(connection, table, workspace, slots)
+        )
+        leaders = _leaders(all_entries, question)
+        rows = sketches.Nearest(leaders, np.array(score(leaders)))
+    return _hits(connection, table, workspace, rows, question)
+
+
+def _by_sketches(
+    codes: sketches.Codes | None,
+    slots: NDArray[np.int64] | None,
+    question: Question,
+    score: sketches.Score,
+) -> sketches.Nearest | None:
+    """Return rows among which the nearest of these slots are, or of all; None where sketches do not
+    help.
+    """
+    if codes is None:
+        return None
+    if slots is None:
+        return sketches.nearest(
+            codes, question.direction, question.top_k, question.min_score, score
+        )
+    rows = sketches.nearest(
+        codes[slots],
+        question.direction,
+        question.top_k,
+        question.min_score,
+        lambda places: score(slots[places]),
+    )
+    return rows and sketches.Nearest(slots[rows.slots], rows.scores)
+
+
+def _leaders(
+    all_entries: Iterable[tuple[NDArray[np.int64], Entries]], question: Question
+) -> NDArray[np.int64]:
+    """Return the slots of the rows that may be among the best of all these."""
     leaders = _Leaders(question)
     direction = _unit(question.direction)
-    for slots, entries in _entries(connection, table, workspace, question):
+    for slots, entries in all_entries:
         scores = entries.scores(direction)
         if len(overflown := np.flatnonzero(~np.isfinite(scores))):
             scores[overflown] = stored.similarities(
@@ -87,26 +140,39 @@ def search(
             )
         leaders.add(slots, scores)
     leaders.narrow()
-    slots = leaders.slots.tolist()
-    vectors = blocks.vectors_at(connection, table, workspace, slots)
-    exact_scores = stored.similarities(vectors, question.direction)
-    score_of_slot = dict(zip(slots, exact_scores, strict=True))
+    return leaders.slots
+
+
+def _hits(
+    connection: sqlite3.Connection,
+    table: VectorTable,
+    workspace: str,
+    rows: sketches.Nearest,
+    question: Question,
+) -> list[Hit]:
+    """Return the best of these rows with their ids and names."""
+    is_wanted = rows.scores > question.min_score
+    if len(rows.scores) > question.top_k:
+        is_wanted &= rows.scores >= np.partition(rows.scores, -question.top_k)[-question.top_k]
+    slots = rows.slots[is_wanted].tolist()
+    score_of_slot = dict(zip(slots, rows.scores[is_wanted].tolist(), strict=True))
     hits = stored.ranked(
         Hit(id, names, score_of_slot[slot])
         for slot, id, names in slotted_rows.at_slots(connection, table, workspace, slots)
-        if score_of_slot[slot] > question.min_score
     )
     return hits[: question.top_k]
 
 
-def _entries(
-    connection: sqlite3.Connection, table: VectorTable, workspace: str, question: Question
-) -> Iterator[tuple[NDArray[np.int64], Entries]]:
-    """Yield what is to be compared."""
-    if question.documents is None:
-        count = slotted_rows.count(connection, table, workspace)
-        return blocks.read_all(connection, table, workspace, count)
-    prefixes = sorted({chunk_vector_prefix(document) for document in question.documents})
+def _slots_of(
+    connection: sqlite3.Connection,
+    table: VectorTable,
+    workspace: str,
+    documents: Collection[str] | None,
+) -> NDArray[np.int64] | None:
+    """Return the slots of the chunks of these documents, in their order; None for all rows."""
+    if documents is None:
+        return None
+    prefixes = sorted({chunk_vector_prefix(document) for document in documents})
     sql = (
         "SELECT slot FROM (SELECT value AS prefix FROM json_each(?)) "
         f"CROSS JOIN {table.name} ON workspace = ? AND id > prefix "
@@ -114,7 +180,7 @@ def _entries(
         "AND id < substr(prefix, 1, length(prefix) - 1) || '.'"
     )
     records = connection.execute(sql, (json_list(prefixes), workspace)).fetchall()
-    return blocks.read_some(connection, table, workspace, (slot for (slot,) in records))
+    return np.unique(np.fromiter((slot for (slot,) in records), np.int64))
 
 
 def _unit(direction: NDArray[np.float32]) -> NDArray[np.float32]:

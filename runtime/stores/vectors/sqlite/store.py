@@ -27,8 +27,8 @@ AT_ONCE = 1000
 
 
 class SqliteVectors:
-    """`Vectors` in the file `path`, made with its folder when missing. Every search compares with
-    all rows of its workspace, and is exact.
+    """`Vectors` in the file `path`, made with its folder when missing. A search compares with
+    all rows of its workspace, or of many with those that sketches choose (`sketches.py`).
 
     `timeout`: seconds that a write waits for the other processes, and as long for the other tasks
     of this one, before it raises `Unavailable`.

@@ -1,8 +1,9 @@
 """The tables of one model's collections in a SQLite file: found in its catalog once, made where
 they are to be written.
 
-A collection is two tables: one of rows, one of blocks with their vectors (`blocks.py`). The catalog
-names the model of each collection, and holds its checkpoint.
+A collection is two tables: one of rows, one of blocks with their vectors (`blocks.py`); a third one
+has the sketches of large workspaces (`sketch_blocks.py`). The catalog names the model of each
+collection, and holds its checkpoint.
 """
 
 import sqlite3
@@ -30,9 +31,10 @@ _NAMES = (
     "WHERE type = 'table'"
 )
 
-FORMAT = 2
+FORMAT = 3
 """The version of what is written, in the header of the file (`user_version`): 0 where all blocks
-have single precision. Files of lower ones are read, and written in this one.
+have single precision, 2 where no workspace has sketches. Files of lower ones are read, and written
+in this one.
 """
 
 # Names of tables are made by `collection_names`; every value is a parameter.
@@ -54,6 +56,11 @@ class VectorTable:
     def blocks(self) -> str:
         """Return the name of the table with the vectors."""
         return f"{self.name}_blocks"
+
+    @property
+    def sketches(self) -> str:
+        """Return the name of the table with the sketches of large workspaces."""
+        return f"{self.name}_sketches"
 
     @property
     def slots(self) -> str:
@@ -237,6 +244,7 @@ def _make(connection: sqlite3.Connection, table: VectorTable, model: str) -> Non
 
 
 def _drop(connection: sqlite3.Connection, table: VectorTable) -> None:
+    connection.execute(f"DROP TABLE IF EXISTS {table.sketches}")
     connection.execute(f"DROP TABLE IF EXISTS {table.blocks}")
     connection.execute(f"DROP TABLE IF EXISTS {table.name}")
     connection.execute(f"DELETE FROM {CATALOG} WHERE name = ?", (table.name,))
