@@ -166,6 +166,8 @@ def _program(connection: socket.socket) -> Program:
         request += connection.recv(_REQUEST)
     program = Program(**json.loads(request))
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    # A run in the background ignores it, and so would what it starts.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     if not (child := os.fork()):
         connection.close()
         return _become(program, descriptors)

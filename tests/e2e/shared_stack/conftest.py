@@ -11,8 +11,11 @@ from tests.support.stack import Stack, running
 def stack(tmp_path_factory: pytest.TempPathFactory) -> Generator[Stack]:
     """A stack whose commands are given in a shell without its settings."""
     folder = tmp_path_factory.mktemp("shared") / "one"
-    with running(
-        folder, MAX_UPLOAD_SIZE="1000000", RECEIPTS="off, story=full, erased=full"
-    ) as stack:
+    settings = {
+        "MAX_UPLOAD_SIZE": "1000000",
+        "RECEIPTS": "off, story=full, erased=full",
+        "TOKEN_SECRET": "signs-nothing-here-since-nobody-has-an-account",
+    }
+    with running(folder, **settings) as stack:
         stack.env.clear()
         yield stack
