@@ -59,14 +59,25 @@ def family(pid: int, *, apart: Iterable[int] = ()) -> list[int]:
     """A process and all that descend from it, but for those `apart`; empty when it has ended."""
     left = set(apart)
     try:
-        tasks = [path / "children" for path in Path(f"/proc/{pid}/task").iterdir()]
-        children = [int(each) for path in tasks for each in path.read_text().split()]
+        children = children_of(pid)
     except OSError:
         return []
     return [
         pid,
         *(each for child in children if child not in left for each in family(child, apart=left)),
     ]
+
+
+def children_of(pid: int) -> list[int]:
+    """The processes that the threads of a process have started. Raises OSError when it has
+    ended.
+    """
+    children: list[int] = []
+    for thread in Path(f"/proc/{pid}/task").iterdir():
+        # A thread may end meanwhile: its children are those of another one.
+        with suppress(FileNotFoundError):
+            children += map(int, (thread / "children").read_text().split())
+    return children
 
 
 def memory(pid: int, *, apart: Iterable[int] = ()) -> float:

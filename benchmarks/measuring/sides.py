@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from benchmarks.measuring.processes import Usage, Usages, memory, usage
+from benchmarks.measuring.processes import Usage, Usages, children_of, memory, usage
 from benchmarks.yardstick.documents import Document
 from contracts.topology import CONSUMERS
 from lightstream_rag.client import Lightstream
@@ -90,10 +90,7 @@ class Side:
 
 def own_usage() -> Usage:
     """What this process used until now, without its children."""
-    children = Path(f"/proc/{os.getpid()}/task").glob("*/children")
-    return usage(
-        os.getpid(), apart=[int(each) for path in children for each in path.read_text().split()]
-    )
+    return usage(os.getpid(), apart=children_of(os.getpid()))
 
 
 async def consumed(bus: str, *, but: str = "") -> None:

@@ -17,7 +17,7 @@ from runtime.stores.vectors.sqlite.entries import Matrix
 from runtime.stores.vectors.sqlite.sketches import Codes, sketch_bytes, sketches_of
 from runtime.stores.vectors.sqlite.tables import VectorTable
 
-LEAST_ROWS = 16_384
+LEAST_ROWS = 65_536
 """Rows of a workspace that has sketches. Fewer are compared in the time that choosing among them
 takes.
 """
