@@ -1,6 +1,4 @@
-"""What docker compose is given: pinned, healthy, closed to the outside, without a secret, and fit
-for the services.
-"""
+"""What docker compose is given: pinned, healthy, closed, without a secret, fit for the services."""
 
 import re
 import tomllib
@@ -185,9 +183,8 @@ def test_figures_are_described_by_a_container_that_alone_has_the_model_and_a_way
     needed_secrets = {"nats_url_chunker", "documents_url", "llm_api_key", "vlm_llm_api_key"}
     assert set(secrets_of("figures").values()) == {*needed_secrets, "otlp_headers"}
     assert settings_given("extractor") & set(compose.MODEL_OF_FIGURES) <= settings_given("figures")
-    for orders_descriptions in ("operator", "cli"):
-        settings = settings_given(orders_descriptions)
-        assert {"FIGURE_DESCRIBER", "VLM_MAX_FIGURES", *compose.MODEL_OF_FIGURES} <= settings
+    of_orders = {"FIGURE_DESCRIBER", "VLM_MAX_FIGURES", *compose.MODEL_OF_FIGURES}
+    assert of_orders <= settings_given("operator") & settings_given("cli")
 
 
 def test_the_sender_of_webhooks_has_a_way_out_and_no_credentials_of_callers() -> None:
