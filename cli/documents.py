@@ -258,8 +258,8 @@ def show_skipped(skipped: "Sequence[LeftOutFile]") -> None:
         names = [
             line(skipped_file.name) for skipped_file in skipped if skipped_file.reason == reason
         ]
-        others = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
-        note(f"  skipped {', '.join(names[:MAX_NAMES])}{others}: {reason}")
+        rest_text = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
+        note(f"  skipped {', '.join(names[:MAX_NAMES])}{rest_text}: {reason}")
 
 
 def status(

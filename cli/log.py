@@ -108,8 +108,8 @@ async def _lines(url: str, query: LogQuery) -> AsyncGenerator["EventLine"]:
                 f"{query.workspace}"
             )
         if query.last:
-            last = await last_messages(log, query.workspace, subjects, query.last, after)
-            for line in await names.named([*map(event_line, last)]):
+            last_found = await last_messages(log, query.workspace, subjects, query.last, after)
+            for line in await names.named([*map(event_line, last_found)]):
                 after = line.sequence
                 yield line
         with on_stop_signal(stop.set) if query.follow else nullcontext():

@@ -320,8 +320,8 @@ def show_receipt(receipt: dict[str, Any]) -> None:
                 f"{usage['completion']:,} written"
             )
         )
-    if erased := event["erased_documents"]:
-        echo(line(f"without the words of erased documents: {', '.join(erased)}"))
+    if erased_documents := event["erased_documents"]:
+        echo(line(f"without the words of erased documents: {', '.join(erased_documents)}"))
     for name in ("question", "answer"):
         echo(f"\n{name}: {_text(event[name])}")
     echo()

@@ -108,8 +108,8 @@ class UploadRecords:
 
     async def clear(self, workspace: str) -> int:
         """Remove all uploads that ended; return how many there were."""
-        ended = [record for record in await self.of(workspace) if not record.is_running]
-        return await self.remove(workspace, {record.document_id for record in ended})
+        ended_records = [record for record in await self.of(workspace) if not record.is_running]
+        return await self.remove(workspace, {record.document_id for record in ended_records})
 
     async def _read(self, workspace: str) -> tuple[list[UploadRecord], int]:
         value, revision = await self.values.read(token(workspace))

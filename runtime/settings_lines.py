@@ -31,12 +31,12 @@ def write_settings(path: Path, settings: Mapping[str, str]) -> None:
     """
     lines = path.read_text("utf-8").splitlines() if path.exists() else []
     remaining = [line for line in lines if _variable(line) not in settings]
-    added = [f"{name}={_quoted(name, value)}" for name, value in settings.items() if value]
+    added_lines = [f"{name}={_quoted(name, value)}" for name, value in settings.items() if value]
     partial = path.with_name(f"{path.name}.new")
     partial.unlink(missing_ok=True)
     descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        file.write("".join(f"{line}\n" for line in [*remaining, *added]))
+        file.write("".join(f"{line}\n" for line in [*remaining, *added_lines]))
     partial.replace(path)
 
 

@@ -89,8 +89,8 @@ def shown_settings(
 
 def _variables(name: str, field: FieldInfo) -> tuple[str, ...]:
     """Return the variables that set a setting: a store without an address is in STORES_URL's."""
-    own = variables(name, field)
-    return (*own, "STORES_URL") if name in IN_ONE_DATABASE else own
+    own_variables = variables(name, field)
+    return (*own_variables, "STORES_URL") if name in IN_ONE_DATABASE else own_variables
 
 
 def _named(names: tuple[str, ...], upper: Mapping[str, str]) -> Given | None:

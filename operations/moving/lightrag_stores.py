@@ -64,8 +64,10 @@ def with_vectors_url(environ: Mapping[str, str]) -> dict[str, str]:
         or scheme not in QDRANT_SCHEMES
     ):
         return dict(environ)
-    others = {name: value for name, value in environ.items() if not name.startswith("MILVUS_")}
-    return others | {"VECTORS_URL": f"{QDRANT_SCHEMES[scheme]}://{server}"}
+    other_settings = {
+        name: value for name, value in environ.items() if not name.startswith("MILVUS_")
+    }
+    return other_settings | {"VECTORS_URL": f"{QDRANT_SCHEMES[scheme]}://{server}"}
 
 
 def _url(environ: Mapping[str, str]) -> str:

@@ -63,11 +63,12 @@ async def position_of(
     count = len(end.sequences)
     is_one = workspace is not None
     needed = {partition_of(subjects.token(workspace), count)} if is_one else {*range(count)}
-    if missing := sorted(needed - {*partitions}):
+    if missing_partitions := sorted(needed - {*partitions}):
+        numbers = ", ".join(map(str, missing_partitions))
+        beginnings = ", ".join(map(str, map(first_sequence, missing_partitions)))
         raise InvalidInput(
             f"this log has {count} partitions, and a sequence is a place in one of them: one of "
-            f"partition {', '.join(map(str, missing))} is missing, where sequences begin at "
-            f"{', '.join(str(first_sequence(partition)) for partition in missing)}; or give a time"
+            f"partition {numbers} is missing, where sequences begin at {beginnings}; or give a time"
         )
     for sequence in sequences:
         end = end.up_to(sequence)
@@ -96,8 +97,8 @@ async def _found(log: Log, subject: str, end: int, point: str) -> int:
         return end
     if text.isdecimal():
         sequence = int(text)
-        if sequence > end and not (whole := await log.end()).holds(sequence):
-            raise InvalidInput(_beyond(whole, sequence))
+        if sequence > end and not (whole_log := await log.end()).holds(sequence):
+            raise InvalidInput(_beyond(whole_log, sequence))
         if sequence and end and partition_at(sequence) != partition_at(end):
             raise InvalidInput(
                 f"sequence {sequence} stands in partition {partition_at(sequence)} of the log, and "

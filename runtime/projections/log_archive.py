@@ -156,8 +156,8 @@ class LogArchive:
         """Take in what the log has got, and return how many messages. Raises `Unavailable`."""
         record_count = 0
         for stream in (await log_streams(self.jetstream)).names:
-            own = StreamArchive(self.jetstream, self.rows, self.values, stream, self.copies)
-            record_count += await self._archives.setdefault(stream, own).extend(subject)
+            own_archive = StreamArchive(self.jetstream, self.rows, self.values, stream, self.copies)
+            record_count += await self._archives.setdefault(stream, own_archive).extend(subject)
         return record_count
 
 

@@ -57,9 +57,9 @@ async def open_apart(
         await until_it_answers("the graph store", graph.prepare, health)
         _watch(bus, rows, graph)
         pointers = WatchedPointers(bus.pointers, bus.integrity)
-        present = StoredPresent(bus.log, rows, RowContributions(rows), pointers)
+        stored_present = StoredPresent(bus.log, rows, RowContributions(rows), pointers)
         limits = SummaryLimits(settings.force_llm_summary_on_merge, settings.summary_max_tokens)
-        past = Past(bus.log, limits, present)
+        past = Past(bus.log, limits, stored_present)
         yield Answering(
             questions=questions,
             projections=_projections(

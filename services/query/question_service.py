@@ -59,8 +59,8 @@ async def open_question_service(
             pointers = WatchedPointers(bus.pointers, bus.integrity)
             visibility = FollowedVisibility(bus.log, pointers, RowDocuments(rows))
             dependencies = replace(opened, measure=measured_stage, visibility=visibility)
-            present = StoredPresent(bus.log, rows, RowContributions(rows), pointers)
-            past = Past(bus.log, settings.summary_limits, present)
+            stored_present = StoredPresent(bus.log, rows, RowContributions(rows), pointers)
+            past = Past(bus.log, settings.summary_limits, stored_present)
             # Where the log is another region's, neither receipts nor charges can go into it.
             forms = ReceiptForms() if bus.region else settings.receipt_forms
             receipts = AnswerReceipts(bus.log, forms, answering_model(settings))

@@ -85,5 +85,5 @@ def _owner(request: Request, workspace: str) -> str | None:
     if not principal.name.startswith(NAMED):
         return None
     viewer = request.state.viewer
-    others = viewer.principals if viewer and viewer != principal.viewer else ()
-    return f"{token(workspace)}.{sha256(chr(10).join((principal.name, *others)))[:40]}"
+    other_owners = viewer.principals if viewer and viewer != principal.viewer else ()
+    return f"{token(workspace)}.{sha256(chr(10).join((principal.name, *other_owners)))[:40]}"

@@ -203,7 +203,7 @@ async def _chunk_rows(passages: RowPassages, partition: Partition, model: str) -
     after = ""
     while page := await passages.page(partition, after, TEXTS_AT_ONCE):
         for passage in page.values():
-            whole = VectorRow(
+            whole_row = VectorRow(
                 id=chunk_vector_id(passage.document_id, passage.order),
                 text=passage.content,
                 text_hash=sha256(passage.content),
@@ -212,6 +212,6 @@ async def _chunk_rows(passages: RowPassages, partition: Partition, model: str) -
                 file_path=passage.file_path,
                 order=passage.order,
             )
-            rows += [whole, *window_rows(whole, model)]
+            rows += [whole_row, *window_rows(whole_row, model)]
         after = list(page)[-1]
     return rows

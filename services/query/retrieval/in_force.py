@@ -56,12 +56,14 @@ async def in_force_first(
         successor.document_id for standing in outdated.values() for successor in standing.successors
     }
     absent_ids = successor_ids - {passage.document_id for passage in passages}
-    added = await _best_of(question, absent_ids, partitions, deps)
-    all_passages = [*passages, *added]
+    added_passages = await _best_of(question, absent_ids, partitions, deps)
+    all_passages = [*passages, *added_passages]
     precedences = _precedences(all_passages, outdated, register)
-    ordered = preferred_first(all_passages, outdated, precedences)
-    sources = {passage.document_id for passage in ordered}
-    return InForce(ordered, {id: outdated[id] for id in outdated if id in sources}, precedences)
+    ordered_passages = preferred_first(all_passages, outdated, precedences)
+    sources = {passage.document_id for passage in ordered_passages}
+    return InForce(
+        ordered_passages, {id: outdated[id] for id in outdated if id in sources}, precedences
+    )
 
 
 async def _register(
@@ -158,14 +160,14 @@ def preferred_first(
     for id, standing in outdated.items():
         newer = [item for s in standing.successors for item in of_document.get(s.document_id, ())]
         preferred |= {passage.id: newer for passage in of_document.get(id, ())}
-    ordered: dict[str, Passage] = {}
+    ordered_passages: dict[str, Passage] = {}
 
     def put(passage: Passage, path: Collection[str] = ()) -> None:
-        if passage.id in ordered or passage.document_id in path:
+        if passage.id in ordered_passages or passage.document_id in path:
             return
         for better in preferred.get(passage.id, ()):
             put(better, (*path, passage.document_id))
-        ordered[passage.id] = passage
+        ordered_passages[passage.id] = passage
 
     outdated_passages = [
         passage
@@ -176,4 +178,4 @@ def preferred_first(
     for passage in passages:
         if passage.id not in outdated_ids:
             put(passage)
-    return [*(p for p in ordered.values() if p.id not in outdated_ids), *outdated_passages]
+    return [*(p for p in ordered_passages.values() if p.id not in outdated_ids), *outdated_passages]

@@ -126,8 +126,8 @@ def not_older(place: int) -> str:
 
 def columns_of(records: Sequence[tuple[Any, ...]]) -> list[list[Any]]:
     """Return the values of the rows by column, in the order of the keys."""
-    ordered = sorted(records, key=lambda record: record[0])
-    return [list(column) for column in zip(*ordered, strict=True)]
+    ordered_records = sorted(records, key=lambda record: record[0])
+    return [list(column) for column in zip(*ordered_records, strict=True)]
 
 
 def select(schema: str, table: Table, columns: str = "key, body, blobs") -> str:

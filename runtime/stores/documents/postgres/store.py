@@ -169,8 +169,10 @@ class PostgresRows:
         added_keys = {record[0] for record in stored_records}
         if new_records:
             statement = sql.insert(self._schema, table)
-            added = await connection.fetch(statement, *_here(table), *sql.columns_of(new_records))
-            added_keys |= {record["key"] for record in added}
+            added_records = await connection.fetch(
+                statement, *_here(table), *sql.columns_of(new_records)
+            )
+            added_keys |= {record["key"] for record in added_records}
         return (
             {key: row for key, row in rows.items() if key in added_keys},
             [key for key in rows if key not in added_keys],

@@ -272,7 +272,7 @@ def _storable(ids: Iterable[str]) -> list[str]:
 
 def _columns(rows: Sequence[VectorRow]) -> list[list[Any]]:
     """Return normalized rows by column, in the order of their ids, and all numbers in one list."""
-    ordered = sorted(rows, key=lambda row: row.id)
+    ordered_rows = sorted(rows, key=lambda row: row.id)
     values = [
         (
             row.id,
@@ -284,10 +284,10 @@ def _columns(rows: Sequence[VectorRow]) -> list[list[Any]]:
             row.version,
             row.order,
         )
-        for row in ordered
+        for row in ordered_rows
     ]
     columns = [list(column) for column in zip(*values, strict=True)]
-    return [*columns, [number for row in ordered for number in row.vector]]
+    return [*columns, [number for row in ordered_rows for number in row.vector]]
 
 
 def _row(record: Mapping[str, Any], *, vectors: bool) -> VectorRow:

@@ -71,8 +71,8 @@ async def read_neighbourhood(
     entities = index.entities
     read_nodes = await deps.graph_reader.nodes(partitions.graph, entities)
     if documents is not None:
-        alone = Neighbourhood(read_nodes, [], {})
-        read_nodes = restrict_neighbourhood(alone, documents, {}).nodes
+        direct_neighbourhood = Neighbourhood(read_nodes, [], {})
+        read_nodes = restrict_neighbourhood(direct_neighbourhood, documents, {}).nodes
     in_order = [read_nodes[name] for name in entities if name in read_nodes]
     other_ids = _other_passages(in_order, first_words, _places(first_words))
     words_left = MAX_WORDS - _word_count(first_words)

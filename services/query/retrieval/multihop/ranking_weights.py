@@ -51,6 +51,6 @@ def _defined_share(index: PassageIndex, onward: Sequence[Sequence[Path]]) -> flo
     """
     passages = sorted({path.passages[0] for paths in onward for path in paths})
     mentions = index.mentions_in.of_groups(np.array(passages, np.int64))
-    own = index.entity_of[mentions[index.defines[mentions]]]
-    mentioned = np.setdiff1d(index.entity_of[mentions], own)
+    own_entities = index.entity_of[mentions[index.defines[mentions]]]
+    mentioned = np.setdiff1d(index.entity_of[mentions], own_entities)
     return float(index.is_defined[mentioned].mean()) if len(mentioned) else 0.0

@@ -266,12 +266,12 @@ def whole_names(question: str, links: Sequence[Link]) -> list[Link]:
         has_blank_between = question[word.end : following.start] == " "
         if has_blank_between and is_name and following.start not in linked_starts:
             beginnings.add(word.start)
-    whole = [
+    other_links = [
         link
         for link in links
         if link.method not in ("name", "surname") or not _is_only_word(link, beginnings)
     ]
-    return whole or list(links)
+    return other_links or list(links)
 
 
 def _is_only_word(link: Link, starts: set[int]) -> bool:
