@@ -1,5 +1,6 @@
 """What a rebuild shows: how far it is, and what it made."""
 
+import math
 import sys
 from typing import Any
 
@@ -32,7 +33,8 @@ class Progress:
         if sys.stderr.isatty():
             rewrite(
                 f"  {bar(estimate)}  {describe_step(estimate)}",
-                is_finished=estimate.get("done", 0) >= estimate.get("total", 0),
+                is_finished="done" not in estimate
+                or estimate["done"] >= estimate.get("total", math.inf),
             )
         else:
             note("  " + describe_step(estimate))

@@ -261,6 +261,7 @@ class BulkLoad:
             self.report({"entities and relations": self.written})
 
         await _with_next(pages, write)
+        self.report({"entities and relations": self.written, "of": self.written})
 
     async def _write(
         self, workspace: str, entities: Sequence[Entity], relations: Sequence[Relation]

@@ -50,10 +50,20 @@ class Stores:
     vectors: Vectors
 
 
+def ignore_rows(_: int) -> None:
+    """Most digests are of few rows."""
+
+
 async def digest(
-    projection: Projection, workspace: str, generations: Generations, stores: Stores
+    projection: Projection,
+    workspace: str,
+    generations: Generations,
+    stores: Stores,
+    on_rows: Callable[[int], None] = ignore_rows,
 ) -> Digest:
-    """The digest of one projection of one workspace, in the generation named."""
+    """The digest of one projection of one workspace, in the generation named. `on_rows` is told of
+    each page how many rows it has.
+    """
     partition = Partition(workspace, generations.of(projection))
     pages = {"status": _status, "graph": _graph, "vectors": _vectors}[projection]
     counts: dict[str, int] = {}
@@ -66,6 +76,7 @@ async def digest(
             ).digest()
             for row in rows
         ]
+        on_rows(len(rows))
     return Digest(hashlib.sha256(b"".join(sorted(hashes))).hexdigest(), counts)
 
 

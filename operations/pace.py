@@ -7,6 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+COUNTED = ("vectors", "entities and relations", "rows compared")
+"""Phases whose reports count what is done, `of` how many where that is known: of the last two it is
+at their end alone.
+"""
+
 
 @dataclass
 class Pace:
@@ -49,8 +54,7 @@ def _counted(step: dict[str, Any]) -> tuple[str, int, int]:
     """Return the phase of a report, how much is done and of how much; 0 where that is not known."""
     if "position" in step:
         return "events", int(step["position"]), int(step["end"])
-    if "vectors" in step:
-        return "vectors", int(step["vectors"]), int(step["of"])
-    if "entities and relations" in step:
-        return "entities and relations", int(step["entities and relations"]), 0
+    for phase in COUNTED:
+        if phase in step:
+            return phase, int(step[phase]), int(step.get("of", 0))
     return "", 0, 0

@@ -18,7 +18,7 @@ from contracts.graph import PROJECTIONS, Generations, Projection
 from contracts.partitions import LogPosition
 from contracts.topology import CHECKPOINTS_BUCKET
 from operations.checkpoints import watched_stores
-from operations.comparison import compare
+from operations.comparison import ComparedRows, compare
 from operations.digest import Stores
 from operations.moving.copied_tables import copy_tables, empty, workspaces
 from operations.moving.destination import MARK, addresses, mark_of, require_ours
@@ -238,15 +238,16 @@ async def _differing(both_sides: Sides, tell: Report) -> dict[str, Any]:
     """
     names = await workspaces(both_sides.present_stores.rows, both_sides.live.status)
     differing: dict[str, list[Projection]] = {}
-    for workspace_count, name in enumerate(names, 1):
+    rows = ComparedRows(tell)
+    for name in names:
         sides = (
             (both_sides.live, both_sides.other_stores),
             (both_sides.live, both_sides.present_stores),
         )
         for projection in PROJECTIONS:
-            if not (await compare(projection, name, *sides))["same"]:
+            if not (await compare(projection, name, *sides, rows))["same"]:
                 differing.setdefault(name, []).append(projection)
-        tell({"compared": workspace_count, "of": len(names)})
+    rows.finish()
     return {"compared_workspaces": len(names), "differing": differing}
 
 

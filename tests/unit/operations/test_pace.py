@@ -1,6 +1,10 @@
 """How fast a rebuild goes, as its reports say: each phase has a rate of its own."""
 
-from cli.rebuild_output import bar, describe_step
+import sys
+
+import pytest
+
+from cli.rebuild_output import Progress, bar, describe_step
 from operations.pace import Pace
 
 
@@ -24,10 +28,22 @@ def test_each_phase_has_its_rate_and_time_left() -> None:
 
 
 def test_what_has_no_known_end_has_no_time_left() -> None:
-    pace = Pace(iter([1.0, 2.0]).__next__)
+    pace = Pace(iter([1.0, 2.0, 2.5]).__next__)
     pace.of({"entities and relations": 5})
     step = pace.of({"entities and relations": 25})
     assert describe_step(step) == "entities and relations 25, 20/s"
     assert bar(step) == ""
+    at_end = pace.of({"entities and relations": 25, "of": 25})
+    assert (at_end["done"], at_end["total"]) == (25, 25)
     assert describe_step({"events": 3}) == "events 3"
     assert describe_step({}) == "just begun"
+
+
+def test_a_phase_without_known_end_stays_on_one_line_of_a_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    show = Progress()
+    for step in ({"rows compared": 5}, {"rows compared": 9}, {"rows compared": 9, "of": 9}):
+        show(step)
+    assert capsys.readouterr().err.count("\n") == 1

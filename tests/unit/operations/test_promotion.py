@@ -104,3 +104,24 @@ async def test_events_are_read_no_faster_than_asked(monkeypatch: pytest.MonkeyPa
     assert max(later - earlier for earlier, later in pairwise(read)) <= 10
     assert sum(pause for pause in pauses if pause) == pytest.approx((BOUNDS + TOTAL) / 10)
     assert await digests(memory_stores, Generations(2, 2, 2)) == DIGESTS
+
+
+async def test_comparing_says_how_many_rows_it_has_read() -> None:
+    """Page by page, which are of one row here: of millions it takes minutes."""
+    steps: list[dict[str, Any]] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("operations.digest.PAGE", 1)
+        result = await rebuild(
+            recorded(MemoryLog()), MemoryLiveGenerations(), stores(), report=steps.append
+        ).run("w")
+    read = [step["rows compared"] for step in steps if "rows compared" in step]
+    sides = [
+        side["counts"]
+        for comparison in result["digests"].values()
+        for side in (comparison["rebuilt"], comparison["live"])
+        if side
+    ]
+    assert read[-1] >= sum(sum(counts.values()) for counts in sides) > 10
+    assert len(read) > 80, "each page is told of"
+    assert read == sorted(read)
+    assert steps[-1]["of"] == read[-1]
