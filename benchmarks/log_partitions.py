@@ -67,8 +67,8 @@ async def restarted(process: Process) -> tuple[float, Usage]:
 
 
 def memory_figures(name: str, used: Usage, before: Usage, events: int) -> Figures:
-    """Return the memory of the server beyond what it had empty. Each tiny event has a subject of its
-    own.
+    """Return what the server has in memory beyond what it had empty. Each tiny event has its own
+    subject.
     """
     resident = used.resident - before.resident
     return {
