@@ -1,6 +1,7 @@
 """Compares a rebuilt generation with the live one."""
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -62,3 +63,16 @@ async def compare(
         # The live one may be what was lost.
         return {"same": False, "rebuilt": asdict(new_digest), "live": None, "why": str(error)}
     return {"same": new_digest == now, "rebuilt": asdict(new_digest), "live": asdict(now)}
+
+
+async def compare_all(
+    projections: Sequence[Projection], workspace: str, rebuilt: Side, live: Side, rows: ComparedRows
+) -> dict[Projection, dict[str, Any]]:
+    """Return what `compare` does, of each of these projections: they are compared at the same
+    time.
+    """
+    comparisons = await asyncio.gather(
+        *(compare(name, workspace, rebuilt, live, rows) for name in projections)
+    )
+    rows.finish()
+    return dict(zip(projections, comparisons, strict=True))

@@ -22,7 +22,7 @@ from contracts.graph import Generations, Projection
 from contracts.partitions import LogPosition
 from operations.bulk_load import BulkLoad, Replays, Report
 from operations.checkpoints import Checkpoints
-from operations.comparison import ComparedRows, compare
+from operations.comparison import ComparedRows, compare_all
 from operations.digest import Stores
 from operations.due_summaries import Reminder, find_reminders, remind
 from operations.generations import common_position, drop_unused
@@ -137,12 +137,7 @@ class Rebuild:
         """
         seconds = self._seconds()
         sides = (self.generations, self.stores), (before, self.live_stores or self.stores)
-        rows = ComparedRows(self.report)
-        comparisons = await asyncio.gather(
-            *(compare(target, workspace, *sides, rows) for target in self.targets)
-        )
-        rows.finish()
-        digests = dict(zip(self.targets, comparisons, strict=True))
+        digests = await compare_all(self.targets, workspace, *sides, ComparedRows(self.report))
         return {
             "targets": list(self.targets),
             "events": self.events,
