@@ -9,7 +9,6 @@ killed is simply started again: its half-built generation is never used, and dro
 is started again meanwhile delays it, no more.
 """
 
-import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
