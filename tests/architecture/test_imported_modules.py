@@ -15,6 +15,7 @@ DRIVERS = {
     "pandas",
     "pymilvus",
     "qdrant_client",
+    "numkong",
     "grpc",
     "neo4j",
     "motor",

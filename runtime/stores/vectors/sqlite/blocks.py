@@ -71,16 +71,36 @@ def write(
 
 def read_all(
     connection: sqlite3.Connection, table: VectorTable, workspace: str, count: int
-) -> Iterator[tuple[NDArray[np.int64], Entries]]:
-    """Yield the entries of slots 0 to `count`, some blocks at once, with their slots."""
-    sql = f"SELECT vectors FROM {table.blocks} WHERE workspace = ? ORDER BY number"
-    cursor = connection.execute(sql, (workspace,))
-    first = 0
+) -> Iterator[Entries]:
+    """Yield the entries of slots 0 to `count` in their order, some blocks at once."""
+    cursor = connection.execute(_contents(table), (workspace,))
+    rows_left = count
     while records := cursor.fetchmany(BLOCKS_TOGETHER):
         for _, alike in groupby((content for (content,) in records), key=len):
-            entries = _entries(list(alike), table).at(slice(count - first))
-            yield np.arange(first, first + len(entries)), entries
-            first += len(entries)
+            entries = _entries(list(alike), table).at(slice(rows_left))
+            yield entries
+            rows_left -= len(entries)
+
+
+def read_array(
+    connection: sqlite3.Connection, table: VectorTable, workspace: str, count: int, max_bytes: int
+) -> Entries | None:
+    """Return the entries of slots 0 to `count` in one array; None where they are no rows, too many,
+    or in two precisions.
+    """
+    sql = f"SELECT DISTINCT length(vectors) FROM {table.blocks} WHERE workspace = ?"
+    sizes = [size for (size,) in connection.execute(sql, (workspace,))]
+    block_count = -(-count // BLOCK_ROWS)
+    if len(sizes) != 1 or sizes[0] * block_count > max_bytes:
+        return None
+    # numpy asks the kernel for large pages: a `bytearray` costs twice what the reading does.
+    memory = np.empty(sizes[0] * block_count, np.uint8).data
+    start = 0
+    for (content,) in connection.execute(_contents(table), (workspace,)):
+        memory[start : start + len(content)] = content
+        start += len(content)
+    half = _has_half(table, sizes[0])
+    return from_bytes(memory, table.dimension, half=half).at(slice(count))
 
 
 def read_some(
@@ -162,6 +182,11 @@ def _widen(connection: sqlite3.Connection, table: VectorTable, block: _Block) ->
     wide = b"".join(to_bytes(_entries([content], table).vectors(), half=False))
     connection.execute(f"UPDATE {table.blocks} SET vectors = ? WHERE rowid = ?", (wide, block.row))
     return _Block(block.row, half=False)
+
+
+def _contents(table: VectorTable) -> str:
+    """Return the query of all blocks of a workspace in their order."""
+    return f"SELECT vectors FROM {table.blocks} WHERE workspace = ? ORDER BY number"
 
 
 def _entries(contents: Sequence[bytes], table: VectorTable) -> Entries:

@@ -5,27 +5,42 @@ is zero.
 
 from dataclasses import dataclass
 
+import numkong
 import numpy as np
 from numpy.typing import NDArray
 
 Matrix = NDArray[np.float32]
 """Rows × numbers."""
 
-# A number in half precision, moved by 13 places, stands where single precision has sign, exponent
-# and fraction. Its exponent counts from another beginning: it is too small by this power of two.
-_MOVED_BY = np.int32(13)
-_MOVED_BITS = np.int32(-0x70002000)
-_TOO_SMALL_BY = np.float32(2.0**112)
+ROUNDING = 2.0**-23
+"""By how much a score may be wrong for each number of a vector, and `ROUNDING_NUMBERS` more: sums
+in single precision, in any order. Twice what theory allows.
+"""
+ROUNDING_NUMBERS = 8
+
+_LOW_SCALE = 2.0**11
+"""What half precision rounds away is multiplied by this, so that it is no smaller than the rest."""
+
+
+@dataclass(frozen=True)
+class Direction:
+    """A vector of length 1, or of noughts, to compare entries with.
+
+    `halves`: in half precision, and what that rounds away.
+    """
+
+    numbers: NDArray[np.float32]
+    halves: NDArray[np.float16]
 
 
 @dataclass(frozen=True)
 class Entries:
     """The vectors of some rows, all in one precision, with 1 through their lengths.
 
-    `numbers`: rows × dimension, in single precision, or the bits of half precision.
+    `numbers`: rows × dimension.
     """
 
-    numbers: NDArray[np.float32 | np.int16]
+    numbers: NDArray[np.float32 | np.float16]
     factors: NDArray[np.float32]
 
     def __len__(self) -> int:
@@ -33,28 +48,31 @@ class Entries:
 
     def vectors(self) -> Matrix:
         """Return the vectors."""
-        if self.numbers.dtype == np.int16:
-            return np.ascontiguousarray(self.numbers).view(np.float16).astype(np.float32)
         return self.numbers.astype(np.float32)
 
-    def scores(self, direction: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return the cosine of each row with a direction of length 1, in single precision; not
-        finite where a sum is too large for it.
+    def scores(self, direction: Direction) -> NDArray[np.float32]:
+        """Return the cosine of each row with a direction, in single precision; not finite where a
+        sum is too large for it.
         """
         with np.errstate(over="ignore", invalid="ignore"):
-            if self.numbers.dtype == np.int16:
-                # numpy's own conversion takes five times as long.
-                bits = self.numbers.astype(np.int32)
-                bits <<= _MOVED_BY
-                bits &= _MOVED_BITS
-                products = bits.view(np.float32) @ (direction * _TOO_SMALL_BY)
+            if self.numbers.dtype == np.float16:
+                products = _products_of_halves(self.numbers, direction)
             else:
-                products = self.numbers @ direction
+                products = self.numbers @ direction.numbers
             return products * self.factors
 
     def at(self, places: NDArray[np.int64] | slice) -> "Entries":
         """Return the entries of some rows."""
         return Entries(self.numbers[places], self.factors[places])
+
+
+def direction_of(vector: NDArray[np.float32]) -> Direction:
+    """Return the direction of a vector."""
+    numbers = vector.astype(np.float64)
+    numbers /= np.linalg.norm(numbers) or 1.0
+    high = numbers.astype(np.float16)
+    low = ((numbers - high) * _LOW_SCALE).astype(np.float16)
+    return Direction(numbers.astype(np.float32), np.stack([high, low]))
 
 
 def is_half(vectors: Matrix) -> bool:
@@ -78,11 +96,21 @@ def to_bytes(vectors: Matrix, *, half: bool) -> list[bytes]:
     return [row.tobytes() + factor.tobytes() for row, factor in zip(numbers, factors, strict=True)]
 
 
-def from_bytes(content: bytes, dimension: int, *, half: bool) -> Entries:
-    """Return the entries in these bytes."""
+def from_bytes(content: bytes | memoryview, dimension: int, *, half: bool) -> Entries:
+    """Return the entries in these bytes, in place."""
     if half:
-        parts = np.frombuffer(content, np.int16).reshape(-1, dimension + 2)
+        parts = np.frombuffer(content, np.float16).reshape(-1, dimension + 2)
         factors = np.ascontiguousarray(parts[:, dimension:]).view(np.float32)[:, 0]
         return Entries(parts[:, :dimension], factors)
     rows = np.frombuffer(content, np.float32).reshape(-1, dimension + 1)
     return Entries(rows[:, :dimension], rows[:, dimension])
+
+
+def _products_of_halves(
+    numbers: NDArray[np.float32 | np.float16], direction: Direction
+) -> NDArray[np.float32]:
+    """Return the product of each row with a direction."""
+    products = np.empty((len(numbers), 2), np.float32)
+    if len(numbers):
+        numkong.cdist(numbers, direction.halves, metric="dot", out=products)
+    return products @ np.array([1, 1 / _LOW_SCALE], np.float32)

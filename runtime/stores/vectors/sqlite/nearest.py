@@ -1,10 +1,9 @@
-"""How the nearest rows are found: every vector of the workspace is compared, block by block, or,
-among many, those that sketches choose (`sketches.py`); the best are ordered by their exact
-similarity.
+"""How the nearest rows are found: every vector of the workspace is compared in single precision,
+and the best of them are ordered by their exact similarity.
 """
 
 import sqlite3
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from typing import NamedTuple
 
 import numpy as np
@@ -14,12 +13,17 @@ from contracts.graph import Hit
 from contracts.ids import chunk_vector_prefix
 from runtime.stores.sqlite.lists import json_list
 from runtime.stores.vectors import fields as stored
-from runtime.stores.vectors.sqlite import blocks, sketch_blocks, sketches, slotted_rows
-from runtime.stores.vectors.sqlite.entries import Entries
+from runtime.stores.vectors.sqlite import blocks, slotted_rows
+from runtime.stores.vectors.sqlite.entries import (
+    ROUNDING,
+    ROUNDING_NUMBERS,
+    Direction,
+    Entries,
+    Matrix,
+    direction_of,
+)
+from runtime.stores.vectors.sqlite.entry_cache import EntryCache
 from runtime.stores.vectors.sqlite.tables import VectorTable
-
-NEWS = 256
-"""Rows that are taken in before what is not among the best any more is left out."""
 
 # The only names in SQL text are those of `VectorTable`; every value is a parameter.
 # ruff: noqa: S608
@@ -28,137 +32,99 @@ NEWS = 256
 class Question(NamedTuple):
     """What is looked for: `documents` restricts it to chunks of these."""
 
-    direction: NDArray[np.float32]
+    vector: NDArray[np.float32]
     top_k: int
     min_score: float
     documents: Collection[str] | None
 
 
-class _Leaders:
-    """The best rows of a scan so far, and those so near to the last of them that single precision
-    cannot tell.
-    """
-
-    def __init__(self, question: Question) -> None:
-        self._top_k = question.top_k
-        # A sum of so many products in single precision, of the row and of the last one, and what
-        # rounding to six digits makes equal.
-        dimension = len(question.direction)
-        self._margin = dimension * 2.0**-22 + 2 * 10.0**-stored.SCORE_DIGITS
-        self._floor = question.min_score - self._margin
-        self.slots = np.empty(0, np.int64)
-        self._scores = np.empty(0, np.float32)
-        self._news: list[tuple[NDArray[np.int64], NDArray[np.float32]]] = []
-        self._room = NEWS
-
-    def add(self, slots: NDArray[np.int64], scores: NDArray[np.float32]) -> None:
-        """Take in those of these rows that may be among the best."""
-        chosen = np.flatnonzero(scores >= self._floor)
-        if not len(chosen):
-            return
-        self._news.append((slots[chosen], scores[chosen]))
-        self._room -= len(chosen)
-        if self._room < 0:
-            self.narrow()
-
-    def narrow(self) -> None:
-        """Leave out what is not among the best any more."""
-        slots, scores = zip((self.slots, self._scores), *self._news, strict=True)
-        self._news = []
-        self.slots, self._scores = np.concatenate(slots), np.concatenate(scores)
-        if len(self._scores) > self._top_k:
-            worst_score = np.partition(self._scores, -self._top_k)[-self._top_k]
-            self._floor = max(self._floor, float(worst_score) - self._margin)
-            chosen = self._scores >= self._floor
-            self.slots, self._scores = self.slots[chosen], self._scores[chosen]
-        self._room = NEWS + len(self._scores)
-
-
 def search(
-    connection: sqlite3.Connection, table: VectorTable, workspace: str, question: Question
+    connection: sqlite3.Connection,
+    table: VectorTable,
+    workspace: str,
+    question: Question,
+    cache: EntryCache,
 ) -> list[Hit]:
     """Return the nearest rows, best first, equal ones by id."""
-    slots = _slots_of(connection, table, workspace, question.documents)
-    count = slotted_rows.count(connection, table, workspace)
-
-    def score(slots: NDArray[np.int64]) -> list[float]:
-        vectors = blocks.vectors_at(connection, table, workspace, slots.tolist())
-        return stored.similarities(vectors, question.direction)
-
-    rows = None
-    if slots is None or len(slots) >= sketch_blocks.LEAST_ROWS:
-        rows = _by_sketches(
-            sketch_blocks.read(connection, table, workspace, count), slots, question, score
+    if question.documents is None:
+        count = slotted_rows.count(connection, table, workspace)
+        entries = cache.for_search(connection, table, workspace, count)
+        parts = [entries] if entries else blocks.read_all(connection, table, workspace, count)
+        slots = np.arange(count)
+    else:
+        slots = _slots_of(connection, table, workspace, question.documents)
+        entries = cache.current(connection, table, workspace)
+        parts = (
+            [entries.at(slots)]
+            if entries
+            else (part for _, part in blocks.read_some(connection, table, workspace, slots))
         )
-    if rows is None:
-        all_entries = (
-            blocks.read_all(connection, table, workspace, count)
-            if slots is None
-            else blocks.read_some(connection, table, workspace, slots)
-        )
-        leaders = _leaders(all_entries, question)
-        rows = sketches.Nearest(leaders, np.array(score(leaders)))
-    return _hits(connection, table, workspace, rows, question)
+    direction = direction_of(question.vector)
+    scores = [_scores(part, direction, question.vector) for part in parts]
+    leaders = slots[_leaders(np.concatenate([np.empty(0, np.float32), *scores]), question)]
+    vectors = vectors_at(connection, table, workspace, leaders, cache)
+    similarities = np.array(stored.similarities(vectors, question.vector))
+    return _hits(connection, table, workspace, leaders, similarities, question)
 
 
-def _by_sketches(
-    codes: sketches.Codes | None,
-    slots: NDArray[np.int64] | None,
-    question: Question,
-    score: sketches.Score,
-) -> sketches.Nearest | None:
-    """Return rows among which the nearest of these slots are, or of all; None where sketches do not
-    help.
+def vectors_at(
+    connection: sqlite3.Connection,
+    table: VectorTable,
+    workspace: str,
+    slots: NDArray[np.int64],
+    cache: EntryCache,
+) -> Matrix:
+    """Return the vectors of these slots, each given once, in their order."""
+    entries = cache.current(connection, table, workspace)
+    if entries is None:
+        return blocks.vectors_at(connection, table, workspace, slots.tolist())
+    return entries.at(slots).vectors()
+
+
+def _scores(
+    entries: Entries, direction: Direction, vector: NDArray[np.float32]
+) -> NDArray[np.float32]:
+    """Return the cosine of each row with a vector and its direction, wrong by single precision's
+    rounding at most.
     """
-    if codes is None:
-        return None
-    if slots is None:
-        return sketches.nearest(
-            codes, question.direction, question.top_k, question.min_score, score
-        )
-    rows = sketches.nearest(
-        codes[slots],
-        question.direction,
-        question.top_k,
-        question.min_score,
-        lambda places: score(slots[places]),
-    )
-    return rows and sketches.Nearest(slots[rows.slots], rows.scores)
+    scores = entries.scores(direction)
+    if len(overflown := np.flatnonzero(~np.isfinite(scores))):
+        scores[overflown] = stored.similarities(entries.at(overflown).vectors(), vector)
+    return scores
 
 
-def _leaders(
-    all_entries: Iterable[tuple[NDArray[np.int64], Entries]], question: Question
-) -> NDArray[np.int64]:
-    """Return the slots of the rows that may be among the best of all these."""
-    leaders = _Leaders(question)
-    direction = _unit(question.direction)
-    for slots, entries in all_entries:
-        scores = entries.scores(direction)
-        if len(overflown := np.flatnonzero(~np.isfinite(scores))):
-            scores[overflown] = stored.similarities(
-                entries.at(overflown).vectors(), question.direction
-            )
-        leaders.add(slots, scores)
-    leaders.narrow()
-    return leaders.slots
+def _leaders(scores: NDArray[np.float32], question: Question) -> NDArray[np.int64]:
+    """Return the places of the scores that may be among the best: so near to the last of them that
+    rounding may be why they are behind.
+    """
+    # Both scores may be wrong; and six digits make equal what is as near as that.
+    margin = 2 * ROUNDING * (len(question.vector) + ROUNDING_NUMBERS)
+    margin += 2 * 10.0**-stored.SCORE_DIGITS
+    places = np.flatnonzero(scores >= question.min_score - margin)
+    if len(places) > question.top_k:
+        near_scores = scores[places]
+        worst_score = np.partition(near_scores, -question.top_k)[-question.top_k]
+        places = places[near_scores >= worst_score - margin]
+    return places
 
 
 def _hits(
     connection: sqlite3.Connection,
     table: VectorTable,
     workspace: str,
-    rows: sketches.Nearest,
+    slots: NDArray[np.int64],
+    scores: NDArray[np.float64],
     question: Question,
 ) -> list[Hit]:
     """Return the best of these rows with their ids and names."""
-    is_wanted = rows.scores > question.min_score
-    if len(rows.scores) > question.top_k:
-        is_wanted &= rows.scores >= np.partition(rows.scores, -question.top_k)[-question.top_k]
-    slots = rows.slots[is_wanted].tolist()
-    score_of_slot = dict(zip(slots, rows.scores[is_wanted].tolist(), strict=True))
+    is_wanted = scores > question.min_score
+    if len(scores) > question.top_k:
+        is_wanted &= scores >= np.partition(scores, -question.top_k)[-question.top_k]
+    wanted = slots[is_wanted].tolist()
+    score_of_slot = dict(zip(wanted, scores[is_wanted].tolist(), strict=True))
     hits = stored.ranked(
         Hit(id, names, score_of_slot[slot])
-        for slot, id, names in slotted_rows.at_slots(connection, table, workspace, slots)
+        for slot, id, names in slotted_rows.at_slots(connection, table, workspace, wanted)
     )
     return hits[: question.top_k]
 
@@ -167,11 +133,9 @@ def _slots_of(
     connection: sqlite3.Connection,
     table: VectorTable,
     workspace: str,
-    documents: Collection[str] | None,
-) -> NDArray[np.int64] | None:
-    """Return the slots of the chunks of these documents, in their order; None for all rows."""
-    if documents is None:
-        return None
+    documents: Collection[str],
+) -> NDArray[np.int64]:
+    """Return the slots of the chunks of these documents, in their order."""
     prefixes = sorted({chunk_vector_prefix(document) for document in documents})
     sql = (
         "SELECT slot FROM (SELECT value AS prefix FROM json_each(?)) "
@@ -181,9 +145,3 @@ def _slots_of(
     )
     records = connection.execute(sql, (json_list(prefixes), workspace)).fetchall()
     return np.unique(np.fromiter((slot for (slot,) in records), np.int64))
-
-
-def _unit(direction: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return the direction with length 1, or noughts as they are."""
-    numbers = direction.astype(np.float64)
-    return (numbers / (np.linalg.norm(numbers) or 1.0)).astype(np.float32)

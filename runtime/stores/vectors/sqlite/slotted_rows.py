@@ -14,7 +14,7 @@ import orjson
 from contracts.graph import VectorRow
 from runtime.stores.sqlite.lists import among, json_list
 from runtime.stores.vectors import fields as stored
-from runtime.stores.vectors.sqlite import blocks, sketch_blocks
+from runtime.stores.vectors.sqlite import blocks
 from runtime.stores.vectors.sqlite.tables import VectorTable
 
 COLUMNS = (
@@ -62,7 +62,6 @@ def put(
     slots = [slot_of_id[row.id] for row in new_rows]
     vectors = np.array([row.vector for row in new_rows], np.float32)
     blocks.write(connection, table, workspace, slots, vectors)
-    sketch_blocks.write(connection, table, workspace, next_slot, slots, vectors)
 
 
 def delete(
@@ -92,15 +91,12 @@ def delete(
     # Read before the first is written: nothing changes under the cursor.
     for slots_here, entries in list(blocks.read_some(connection, table, workspace, slots)):
         targets = [free_slots[slots.index(slot)] for slot in slots_here.tolist()]
-        vectors = entries.vectors()
-        blocks.write(connection, table, workspace, targets, vectors)
-        sketch_blocks.write(connection, table, workspace, count_after, targets, vectors)
+        blocks.write(connection, table, workspace, targets, entries.vectors())
     connection.executemany(
         f"UPDATE {table.name} SET slot = ? WHERE workspace = ? AND slot = ?",
         [(free_slot, workspace, slot) for free_slot, slot in zip(free_slots, slots, strict=True)],
     )
     blocks.cut(connection, table, workspace, count_after)
-    sketch_blocks.cut(connection, table, workspace, count_after)
 
 
 def count(connection: sqlite3.Connection, table: VectorTable, workspace: str) -> int:

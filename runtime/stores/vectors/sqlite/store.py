@@ -15,6 +15,7 @@ from runtime.stores.sqlite.file import SqliteFile
 from runtime.stores.vectors import fields as stored
 from runtime.stores.vectors.port import RowVersion, VectorPage
 from runtime.stores.vectors.sqlite import blocks, nearest, slotted_rows
+from runtime.stores.vectors.sqlite.entry_cache import EntryCache
 from runtime.stores.vectors.sqlite.tables import Tables, VectorTable, checkpoint_of, put_checkpoint
 
 WAL_BYTES = 16 * 1024 * 1024
@@ -27,8 +28,8 @@ AT_ONCE = 1000
 
 
 class SqliteVectors:
-    """`Vectors` in the file `path`, made with its folder when missing. A search compares with
-    all rows of its workspace, or of many with those that sketches choose (`sketches.py`).
+    """`Vectors` in the file `path`, made with its folder when missing. A search compares with all
+    rows of its workspace, which stay in memory until anything is written (`entry_cache.py`).
 
     `timeout`: seconds that a write waits for the other processes, and as long for the other tasks
     of this one, before it raises `Unavailable`.
@@ -39,6 +40,7 @@ class SqliteVectors:
         self.dimension = dimension
         self._file = SqliteFile(path, timeout=timeout, wal_bytes=WAL_BYTES, idle_wal_bytes=0)
         self._tables = Tables(self._file, model, dimension)
+        self.cache = EntryCache()
 
     async def prepare(self, generation: int) -> None:
         """See `Vectors`."""
@@ -118,11 +120,15 @@ class SqliteVectors:
         documents: Collection[str] | None = None,
     ) -> list[Hit]:
         """See `Vectors`."""
-        direction = stored.single_precision(vector, self.dimension, "the question")
+        numbers = stored.single_precision(vector, self.dimension, "the question")
         if top_k < 1:
             return []
-        question = nearest.Question(direction, top_k, min_score, documents)
-        call = partial(nearest.search, workspace=partition.workspace, question=question)
+        call = partial(
+            nearest.search,
+            workspace=partition.workspace,
+            question=nearest.Question(numbers, top_k, min_score, documents),
+            cache=self.cache,
+        )
         return await self._tables.read(partition.generation, kind, call) or []
 
     async def likeness(
@@ -139,8 +145,10 @@ class SqliteVectors:
                 records = slotted_rows.select(
                     connection, table, partition.workspace, batch, "id, slot"
                 )
-                slots = [slot for _, slot in records]
-                vectors = blocks.vectors_at(connection, table, partition.workspace, slots)
+                slots = np.array([slot for _, slot in records], np.int64)
+                vectors = nearest.vectors_at(
+                    connection, table, partition.workspace, slots, self.cache
+                )
                 similarities = stored.similarities(vectors, direction)
                 return dict(zip((id for id, _ in records), similarities, strict=True))
 

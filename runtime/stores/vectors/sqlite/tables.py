@@ -1,14 +1,14 @@
 """The tables of one model's collections in a SQLite file: found in its catalog once, made where
 they are to be written.
 
-A collection is two tables: one of rows, one of blocks with their vectors (`blocks.py`); a third one
-has the sketches of large workspaces (`sketch_blocks.py`). The catalog names the model of each
-collection, and holds its checkpoint.
+A collection is two tables: one of rows, one of blocks with their vectors (`blocks.py`). The catalog
+names the model of each collection, and holds its checkpoint.
 """
 
 import sqlite3
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeVar
 
 from contracts.graph import VectorKind
@@ -31,11 +31,15 @@ _NAMES = (
     "WHERE type = 'table'"
 )
 
-FORMAT = 3
+FORMAT = 4
 """The version of what is written, in the header of the file (`user_version`): 0 where all blocks
-have single precision, 2 where no workspace has sketches. Files of lower ones are read, and written
-in this one.
+have single precision; 3 where large workspaces had a third table, which the next write drops. Files
+of lower ones are read, and written in this one.
 """
+
+_DROPPED_TABLES = (
+    "SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE '%\\_sketches' ESCAPE '\\'"
+)
 
 # Names of tables are made by `collection_names`; every value is a parameter.
 # ruff: noqa: S608
@@ -56,11 +60,6 @@ class VectorTable:
     def blocks(self) -> str:
         """Return the name of the table with the vectors."""
         return f"{self.name}_blocks"
-
-    @property
-    def sketches(self) -> str:
-        """Return the name of the table with the sketches of large workspaces."""
-        return f"{self.name}_sketches"
 
     @property
     def slots(self) -> str:
@@ -148,7 +147,7 @@ class Tables:
         for name in of_generation(await self.names(), generation):
             table = VectorTable(name, 0)
             self._open.discard(name)
-            await self._file.transact(lambda connection, table=table: _drop(connection, table))
+            await self._file.transact(_in_this_format(partial(_drop, table=table)))
 
     async def _find(
         self, generation: int, kind: VectorKind, *, create: bool = False, write: bool = False
@@ -212,11 +211,15 @@ def _with_table(table: VectorTable, call: Call[T]) -> Callable[[sqlite3.Connecti
 
 
 def _in_this_format(call: Callable[[sqlite3.Connection], T]) -> Callable[[sqlite3.Connection], T]:
-    """Return a call that first says, in its transaction, that an older program cannot read this."""
+    """Return a call that first brings the file to this format, in its transaction: an older program
+    cannot read it then.
+    """
 
     def work(connection: sqlite3.Connection) -> T:
         (format,) = connection.execute("PRAGMA user_version").fetchone()
         if format < FORMAT:
+            for (name,) in connection.execute(_DROPPED_TABLES).fetchall():
+                connection.execute(f"DROP TABLE {name}")
             connection.execute(f"PRAGMA user_version = {FORMAT}")
         return call(connection)
 
@@ -244,7 +247,6 @@ def _make(connection: sqlite3.Connection, table: VectorTable, model: str) -> Non
 
 
 def _drop(connection: sqlite3.Connection, table: VectorTable) -> None:
-    connection.execute(f"DROP TABLE IF EXISTS {table.sketches}")
     connection.execute(f"DROP TABLE IF EXISTS {table.blocks}")
     connection.execute(f"DROP TABLE IF EXISTS {table.name}")
     connection.execute(f"DELETE FROM {CATALOG} WHERE name = ?", (table.name,))

@@ -1,0 +1,235 @@
+"""Searches of the file of the vectors: the same hits from the file and from memory, whatever was
+written, replaced and deleted by whom, and whatever a processor rounds.
+"""
+
+import random
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import numkong
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from contracts.graph import Partition, VectorRow
+from contracts.ids import chunk_vector_id
+from runtime.stores.vectors.memory import MemoryVectors
+from runtime.stores.vectors.port import Vectors
+from runtime.stores.vectors.sqlite.entries import (
+    ROUNDING,
+    ROUNDING_NUMBERS,
+    Direction,
+    Entries,
+    direction_of,
+    from_bytes,
+    to_bytes,
+)
+from runtime.stores.vectors.sqlite.entry_cache import EntryCache
+from runtime.stores.vectors.sqlite.store import SqliteVectors
+from runtime.stores.vectors.sqlite.tables import FORMAT
+
+HERE = Partition("w", 1)
+DIMENSION = 80
+FEW_DOCUMENTS = [f"d{number}" for number in range(40)]
+MOST_DOCUMENTS = [f"d{number}" for number in range(10, 360)]
+
+CAPABILITIES = [name for name, is_there in numkong.get_capabilities().items() if is_there]
+"""What numkong has instructions for on this processor, and `serial`."""
+
+
+def store(path: Path, max_bytes: int = 10**8) -> SqliteVectors:
+    vectors = SqliteVectors(path, model="m", dimension=DIMENSION)
+    vectors.cache = EntryCache(max_bytes)
+    return vectors
+
+
+def clustered(count: int) -> NDArray[np.float32]:
+    """Vectors around some centres, as those of texts are, that half precision has exactly."""
+    choice = np.random.default_rng(1)
+    centres = choice.normal(size=(40, DIMENSION))
+    noise = choice.normal(size=(count, DIMENSION))
+    numbers = centres[choice.integers(0, 40, count)] + 1.2 * noise
+    return numbers.astype(np.float16).astype(np.float32)
+
+
+def rows_of(numbers: NDArray[np.float32], version: int = 1) -> list[VectorRow]:
+    """Two chunks of each document, whose ids are in another order than they."""
+    return [
+        VectorRow(
+            chunk_vector_id(f"d{place // 2}", place % 2),
+            "text",
+            "hash",
+            version=version,
+            vector=tuple(vector),
+        )
+        for place, vector in enumerate(numbers.tolist())
+    ]
+
+
+async def assert_same_hits(file: Vectors, memory: Vectors, questions: NDArray[np.float32]) -> None:
+    """Ask each question thrice: the file is read, then an array is made, then that is used."""
+    ids = [chunk_vector_id(f"d{number}", 1) for number in range(0, 400, 9)]
+
+    async def answers(vectors: Vectors, question: list[float]) -> object:
+        return [
+            await vectors.search(
+                HERE, "chunks", question, top_k=top_k, min_score=min_score, documents=documents
+            )
+            for documents in (None, FEW_DOCUMENTS, MOST_DOCUMENTS)
+            for top_k, min_score in ((8, 0.2), (40, -1.0))
+        ] + [await vectors.likeness(HERE, "chunks", question, ids)]
+
+    for question in questions.tolist():
+        expected = await answers(memory, question)
+        for _ in range(3):
+            assert await answers(file, question) == expected
+
+
+@pytest.mark.parametrize("max_bytes", [0, 10**8], ids=["from the file", "from memory"])
+async def test_searches_see_what_was_written_by_any_process(tmp_path: Path, max_bytes: int) -> None:
+    path = tmp_path / "v.sqlite"
+    numbers = clustered(800)
+    rows = rows_of(numbers)
+    questions = numbers[::400]
+    reader, writer = store(path, max_bytes), store(path)
+    memory = MemoryVectors("m", DIMENSION)
+    deleted_ids = random.Random(3).sample([row.id for row in rows], 700)
+    single = [
+        VectorRow(rows[5].id, "text", "hash", version=3, vector=(0.1, *rows[5].vector[1:])),
+        *rows_of(numbers[::-1][:300], version=2)[200:],
+    ]
+    for written in (rows[:500], rows[500:], rows_of(numbers[::-1][:300], version=2), single):
+        for vectors in (writer, memory):
+            await vectors.put(HERE, "chunks", written)
+        await assert_same_hits(reader, memory, questions)
+    for part in (deleted_ids[:1], deleted_ids[1:300], deleted_ids[300:]):
+        for vectors in (writer, memory):
+            await vectors.delete(HERE, "chunks", part)
+        await assert_same_hits(reader, memory, questions)
+    await writer.drop(1)
+    assert await reader.search(HERE, "chunks", questions[0].tolist(), top_k=3) == []
+    await reader.close()
+    await writer.close()
+
+
+async def test_only_what_is_searched_again_without_a_write_between_stays_in_memory(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "v.sqlite"
+    numbers = clustered(300)
+    rows = rows_of(numbers)
+    vectors = store(path, max_bytes=2 * 304 * (2 * DIMENSION + 8))
+    question = numbers[0].tolist()
+    workspaces = [Partition(name, 1) for name in ("a", "b", "c")]
+    for partition in workspaces:
+        await vectors.put(partition, "chunks", rows)
+    for partition in workspaces:
+        await vectors.search(partition, "chunks", question, top_k=3)
+        assert vectors.cache.workspaces == []
+    for names, partition in zip((["a"], ["a", "b"], ["b", "c"]), workspaces, strict=True):
+        await vectors.search(partition, "chunks", question, top_k=3)
+        assert vectors.cache.workspaces == names
+    await vectors.search(workspaces[1], "chunks", question, top_k=3)
+    await vectors.search(workspaces[0], "chunks", question, top_k=3)
+    assert vectors.cache.workspaces == ["b", "a"]
+    await vectors.put(workspaces[0], "chunks", rows[:1])
+    await vectors.search(workspaces[0], "chunks", question, top_k=3)
+    assert vectors.cache.workspaces == []
+    await vectors.close()
+
+
+async def test_hits_do_not_depend_on_what_a_processor_rounds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Scores that are wrong by as much as they may be choose the same hits: of many rows that are
+    nearly as near as one another.
+    """
+    numbers = np.repeat(clustered(60), 20, axis=0)
+    choice = np.random.default_rng(5)
+    numbers[:, 7] *= choice.choice([1.0, 1 + 2.0**-10, 1 - 2.0**-10], len(numbers))
+    numbers = numbers.astype(np.float16).astype(np.float32)
+    rows = rows_of(numbers)
+    memory = MemoryVectors("m", DIMENSION)
+    scores = Entries.scores
+    worst_error = ROUNDING * (DIMENSION + ROUNDING_NUMBERS)
+
+    def wrong_scores(entries: Entries, direction: Direction) -> NDArray[np.float32]:
+        errors = choice.choice([-worst_error, worst_error], len(entries))
+        return (scores(entries, direction) + errors).astype(np.float32)
+
+    monkeypatch.setattr(Entries, "scores", wrong_scores)
+    file = store(tmp_path / "v.sqlite")
+    for vectors in (file, memory):
+        await vectors.put(HERE, "chunks", rows)
+    await assert_same_hits(file, memory, numbers[::240])
+    await file.close()
+
+
+@pytest.fixture(params=CAPABILITIES)
+def best_capability(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Have numkong take this for the best of the processor, and give it back all."""
+    better = CAPABILITIES[CAPABILITIES.index(request.param) + 1 :]
+    for name in better:
+        numkong.disable_capability(name)
+    yield request.param
+    for name in better:
+        numkong.enable_capability(name)
+
+
+@pytest.mark.usefixtures("best_capability")
+@pytest.mark.parametrize("dimension", [1, 3, 384, 1_536])
+def test_scores_are_wrong_by_rounding_alone(dimension: int) -> None:
+    choice = np.random.default_rng(dimension)
+    numbers = choice.normal(size=(400, dimension))
+    numbers[100:200] = np.abs(numbers[100:200])  # no differences of sign: the largest sums
+    numbers[200:300] *= 2.0**-24  # as small as half precision goes
+    numbers[300:380] *= 20_000  # as large
+    numbers[380:] = 0
+    vectors = np.clip(numbers, -60_000, 60_000).astype(np.float16).astype(np.float32)
+    entries = from_bytes(b"".join(to_bytes(vectors, half=True)), dimension, half=True)
+    for question in (numbers[0], numbers[100], numbers[200] * 1e-30, np.eye(dimension)[0]):
+        vector = question.astype(np.float32)
+        lengths = np.linalg.norm(vectors.astype(np.float64), axis=1) * np.linalg.norm(
+            vector.astype(np.float64)
+        )
+        products = vectors.astype(np.float64) @ vector.astype(np.float64)
+        cosines = np.divide(products, lengths, out=np.zeros(400), where=lengths > 0)
+        errors = np.abs(entries.scores(direction_of(vector)) - cosines)
+        assert errors.max() <= ROUNDING / 2 * (dimension + ROUNDING_NUMBERS)
+
+
+async def test_a_file_with_sketches_goes_on_without_them(tmp_path: Path) -> None:
+    """Format 3 had a table of them beside the blocks of large workspaces."""
+    path = tmp_path / "v.sqlite"
+    numbers = clustered(200)
+    rows = rows_of(numbers)
+    old, memory = store(path), MemoryVectors("m", DIMENSION)
+    for vectors in (old, memory):
+        await vectors.put(HERE, "chunks", rows)
+    await old.close()
+    with closing(sqlite3.connect(path)) as connection, connection:
+        (name,) = (name for (name,) in connection.execute("SELECT name FROM collections"))
+        connection.execute(
+            f"CREATE TABLE {name}_sketches (workspace TEXT NOT NULL, number INTEGER NOT NULL, "
+            "sketches BLOB NOT NULL, PRIMARY KEY (workspace, number))"
+        )
+        connection.execute(f"INSERT INTO {name}_sketches VALUES ('w', 0, x'00')")
+        connection.execute("PRAGMA user_version = 3")
+
+    def tables() -> list[str]:
+        with closing(sqlite3.connect(path)) as connection:
+            records = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+            return sorted(name for (name,) in records)
+
+    file = store(path)
+    await assert_same_hits(file, memory, numbers[::100])
+    assert tables() == ["collections", name, f"{name}_blocks", f"{name}_sketches"]
+    for vectors in (file, memory):
+        await vectors.delete(HERE, "chunks", [row.id for row in rows[:50]])
+    await assert_same_hits(file, memory, numbers[::100])
+    assert tables() == ["collections", name, f"{name}_blocks"]
+    await file.close()
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("PRAGMA user_version").fetchone() == (FORMAT,)
