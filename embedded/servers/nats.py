@@ -36,6 +36,12 @@ START_TIMEOUT = 600.0
 events.
 """
 
+GARBAGE_PERCENT = "25"
+"""How much the server's memory may grow before it looks for garbage, in per cent of what is in use;
+Go's own is 100. Half of the memory for a sixteenth more CPU (benchmarks/results/growth.md); a bound
+in bytes would cost more and more CPU as the log grows.
+"""
+
 Sync = Literal["always", "default"]
 """When a message reaches the disk: before it is acknowledged, or within the server's own interval
 (2 minutes).
@@ -116,7 +122,8 @@ def nats_server(
         await answer(port, server_name(folder), password)
 
     argv = [str(program), "-c", str(file)]
-    return Process(EXECUTABLE, argv, folder, probe, timeout=START_TIMEOUT)
+    env = {"GOGC": os.environ.get("GOGC") or GARBAGE_PERCENT}
+    return Process(EXECUTABLE, argv, folder, probe, env=env, timeout=START_TIMEOUT)
 
 
 def configuration(

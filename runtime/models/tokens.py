@@ -18,6 +18,7 @@ import tiktoken
 
 from runtime.errors import ConfigurationError
 from runtime.text.token_boundaries import LONGEST, pieces
+from runtime.workarounds.tiktoken import without_ranks
 
 CACHE_VARIABLE = "TIKTOKEN_CACHE_DIR"
 
@@ -114,7 +115,7 @@ def _load(encoding: str, folder: Path | None) -> tiktoken.Encoding:
         before = os.environ.get(CACHE_VARIABLE)
         os.environ[CACHE_VARIABLE] = str(used_folder)
         try:
-            return tiktoken.get_encoding(encoding)
+            return without_ranks(tiktoken.get_encoding(encoding))
         finally:
             _restore(before)
 

@@ -45,6 +45,21 @@ async def test_a_message_of_eight_megabytes_passes(tmp_path: Path) -> None:
         assert (await client.jetstream().publish("log", bytes(nats.MAX_PAYLOAD - 1000))).seq == 1
 
 
+def variables(pid: int) -> set[str]:
+    return set(Path(f"/proc/{pid}/environ").read_text().split("\0"))
+
+
+async def test_it_looks_for_garbage_as_often_as_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("GOGC", raising=False)
+    async with running_nats(tmp_path / "ours") as server:
+        assert f"GOGC={nats.GARBAGE_PERCENT}" in variables(server.process.pid)
+    monkeypatch.setenv("GOGC", "100")
+    async with running_nats(tmp_path / "theirs") as server:
+        assert "GOGC=100" in variables(server.process.pid)
+
+
 def arguments(pid: int) -> bytes:
     return Path(f"/proc/{pid}/cmdline").read_bytes()
 

@@ -11,6 +11,7 @@ from typing import Any, cast
 import openpyxl
 import pptx
 import pytest
+import tiktoken
 import uvicorn
 from nats.aio.client import Client
 from pymilvus import AsyncMilvusClient
@@ -19,6 +20,7 @@ from embedded.processes import free_port
 from runtime.bus.nats.message_ids import publisher_key
 from runtime.workarounds.nats_py import api_subject, connection_of
 from runtime.workarounds.openpyxl import ReadOnlyWorksheet, part_of
+from runtime.workarounds.tiktoken import without_ranks
 from tests.support import office_files as office
 from tests.support.office_variants import saved_as
 
@@ -139,6 +141,20 @@ def test_a_sheet_read_by_rows_says_its_part_nowhere_else() -> None:
 def test_a_slide_show_is_no_presentation(suffix: str) -> None:
     with pytest.raises((ValueError, AttributeError)):
         pptx.Presentation(BytesIO(saved_as(suffix, office.pptx())))
+
+
+def test_an_encoding_keeps_its_vocabulary_a_second_time() -> None:
+    ranks = {bytes([number]): number for number in range(256)} | {b"ab": 256}
+    encoding = tiktoken.Encoding(
+        "two letters", pat_str=".+", mergeable_ranks=ranks, special_tokens={}
+    )
+    assert any(value is ranks for value in vars(encoding).values())
+    tokens = encoding.encode_ordinary("cab")
+    assert tokens == [ord("c"), 256]
+    without_ranks(encoding)
+    assert not any(value is ranks for value in vars(encoding).values())
+    assert encoding.encode_ordinary("cab") == tokens
+    assert encoding.decode(tokens) == "cab"
 
 
 def test_the_client_of_milvus_says_its_connection_nowhere() -> None:
