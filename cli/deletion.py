@@ -110,7 +110,7 @@ async def _delete(stack: "Target", request: Deletion) -> DeleteOutcome:
         query_client(stack.api, request.workspace) as client,
     ):
         log = NatsLog(bus)
-        documents = await client.all_documents()
+        documents = await client.documents_named(request.documents)
         outcome.names = {document.id: document.file_path for document in documents}
         for name in request.documents:
             spelling = name_spelling(name)
@@ -133,9 +133,7 @@ async def _delete(stack: "Target", request: Deletion) -> DeleteOutcome:
                 )
                 (outcome.deleted if was_found else outcome.unknown).append(id)
         while (  # noqa: ASYNC110
-            request.yes
-            and request.wait
-            and any(document.id in outcome.deleted for document in await client.all_documents())
+            request.yes and request.wait and await client.documents_by_id(outcome.deleted)
         ):
             await asyncio.sleep(PAUSE)
     return outcome

@@ -25,7 +25,7 @@ async def document_ids(client: "AsyncLightstream", names: Sequence[str]) -> list
         return []
     ids_by_path: dict[str, list[str]] = defaultdict(list)
     ids: set[str] = set()
-    for document in await client.all_documents():
+    for document in await client.documents_named(names):
         ids_by_path[document.file_path].append(document.id)
         ids.add(document.id)
     return [name if name in ids else _only(name, ids_by_path.get(name, [name])) for name in names]

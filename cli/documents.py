@@ -289,11 +289,7 @@ async def _one(base: str, id_or_path: str, as_json: bool, workspace: str) -> Non
     from operations.target import query_client  # noqa: PLC0415
 
     async with query_client(base, workspace) as client:
-        matches = [
-            document
-            for document in await client.all_documents()
-            if id_or_path in (document.id, document.file_path)
-        ]
+        matches = await client.documents_named([id_or_path])
     if not matches:
         raise InvalidInput(f"no document {id_or_path!r} in workspace {workspace}")
     fields = matches[0].model_dump(exclude_unset=True)
@@ -315,9 +311,14 @@ async def _all(stack: "Target", as_json: bool, workspace: str) -> None:
         other_statuses = [
             name for name, number in numbers.items() if number and name not in ("all", "processed")
         ]
-        unfinished_documents = (
-            await client.all_documents(status_filters=other_statuses) if other_statuses else []
-        )
+        unfinished_documents: Sequence[Document] = ()
+        if other_statuses and as_json:
+            unfinished_documents = await client.all_documents(status_filters=other_statuses)
+        elif other_statuses:
+            page = await client.list_documents(
+                1, MAX_SHOWN, status_filters=other_statuses, sort_field="id", sort_direction="asc"
+            )
+            unfinished_documents = page.documents
         parked_events = await _parked_events(client)
     if as_json:
         shown_documents = [
@@ -337,7 +338,7 @@ async def _all(stack: "Target", as_json: bool, workspace: str) -> None:
             echo(f"  {name:<14} {number}")
     for waiting in parked_events:
         echo("  parked         " + line(waiting.summary))
-    for document in unfinished_documents[:MAX_SHOWN]:
+    for document in unfinished_documents:
         echo(
             "  "
             + line(

@@ -107,8 +107,10 @@ async def _retry(
         connect_bus(stack.settings.nats_url) as bus,
         query_client(stack.api, workspace) as client,
     ):
-        documents = await client.all_documents(
-            status_filters=() if retries.ids else ("failed", "partial")
+        documents = (
+            await client.documents_named(retries.ids)
+            if retries.ids
+            else await client.all_documents(status_filters=("failed", "partial"))
         )
         names = {document.id: document.file_path for document in documents}
         chosen_retries = replace(

@@ -1,8 +1,9 @@
 """Methods about documents: adding, listing, waiting for and deleting them."""
 
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from os import PathLike, fspath
 from pathlib import Path
 from typing import BinaryIO, Literal, TypedDict, Unpack
@@ -50,6 +51,8 @@ class ListOptions(TypedDict, total=False):
     """The filter and the order of a list of documents."""
 
     status_filters: Sequence[str]
+    ids: Sequence[str]
+    file_paths: Sequence[str]
     sort_field: Literal["updated_at", "created_at", "id", "file_path"]
     sort_direction: Literal["asc", "desc"]
 
@@ -155,18 +158,50 @@ def list_documents(
 
 def all_documents(*, status_filters: Sequence[str] = ()) -> Flow[list[Document]]:
     """Return the state of every document of the workspace, sorted by id."""
-    documents: dict[str, Document] = {}
+    # By id, so that a document that changes while we read is not missed between two pages.
+    return _sorted((yield from _all_pages(status_filters=status_filters, sort_field="id")))
+
+
+def documents_by_id(ids: Collection[str]) -> Flow[list[Document]]:
+    """Return the states of those of these documents that are there, sorted by id."""
+    documents: list[Document] = []
+    for batch in _batched(ids):
+        documents += yield from _all_pages(ids=batch, sort_field="id")
+    return _sorted(documents)
+
+
+def documents_named(names: Collection[str]) -> Flow[list[Document]]:
+    """Return the states of the documents whose id or name is one of these, sorted by id. Several
+    may have one name.
+    """
+    documents: list[Document] = yield from documents_by_id(names)
+    for batch in _batched(names):
+        documents += yield from _all_pages(file_paths=batch, sort_field="file_path")
+    return _sorted(documents)
+
+
+def _all_pages(**listing: Unpack[ListOptions]) -> Flow[list[Document]]:
+    documents: list[Document] = []
     number = 1
     has_more = True
     while has_more:
-        # By id, so that a document that changes while we read is not missed between two pages.
-        page = yield from list_documents(
-            number, PAGE_SIZE, status_filters=status_filters, sort_field="id", sort_direction="asc"
-        )
-        documents |= {document.id: document for document in page.documents}
+        page = yield from list_documents(number, PAGE_SIZE, **listing)
+        documents += page.documents
         number = number + 1
         has_more = page.pagination.has_next
-    return [documents[id] for id in sorted(documents)]
+    return documents
+
+
+def _batched(names: Collection[str]) -> Iterator[list[str]]:
+    """Yield each of the names once, as many together as a page has documents."""
+    remaining = iter(dict.fromkeys(names))
+    while batch := list(islice(remaining, PAGE_SIZE)):
+        yield batch
+
+
+def _sorted(documents: Sequence[Document]) -> list[Document]:
+    documents_by_id = {document.id: document for document in documents}
+    return [documents_by_id[id] for id in sorted(documents_by_id)]
 
 
 def status_counts() -> Flow[dict[str, int]]:
@@ -240,10 +275,15 @@ def _document_read(track: str) -> Flow[AddedDocument | None]:
 def _states(documents_to_find: Sequence[AddedDocument]) -> Flow[dict[str, Document]]:
     """Return, by id, the documents whose state is that of the added text or of a later one."""
     documents: list[Document] = []
-    for track in {document.track_id for document in documents_to_find}:
+    ids_by_track: dict[str, list[str]] = {}
+    for document in documents_to_find:
+        ids_by_track.setdefault(document.track_id, []).append(document.id)
+    for track, ids in ids_by_track.items():
         # A document that was published to the bus may have no track id.
         documents += (
-            (yield from track_status(track)).documents if track else (yield from all_documents())
+            (yield from track_status(track)).documents
+            if track
+            else (yield from documents_by_id(ids))
         )
     sequences = {document.id: document.sequence for document in documents_to_find}
     return {

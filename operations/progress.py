@@ -97,9 +97,7 @@ async def wait_for_documents(
         since = time.monotonic()
         try:
             is_current = await caught_up()
-            documents = [
-                document for document in await client.all_documents() if document.id in sequences
-            ]
+            documents = await client.documents_by_id(sequences)
         except Unavailable:
             if time.monotonic() - answered_at > MAX_SILENCE:
                 raise

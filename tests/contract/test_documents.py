@@ -189,6 +189,22 @@ async def test_documents_are_found_by_a_part_of_their_name(
     assert await ids(documents, partition, names=("harbour",), statuses=["failed"]) == []
 
 
+async def test_documents_are_found_by_their_ids_and_by_their_names(
+    documents: Documents, partition: Partition
+) -> None:
+    names = {"a": "port.md", "b": "port.md", "c": "Port.md", "d": "sea.md"}
+    statuses = [DocumentStatus(id, file_path=name) for id, name in names.items()]
+    await filled(documents, partition, *statuses[:3], replace(statuses[3], **PROCESSED))
+    assert await ids(documents, partition, ids=["d", "a", "port.md"]) == ["a", "d"]
+    assert await ids(documents, partition, ids=["d", "a"], order="file_path") == ["a", "d"]
+    assert await ids(documents, partition, file_paths=["port.md", "d"]) == ["a", "b"]
+    assert await ids(documents, partition, file_paths=["port.md"], statuses=["processed"]) == []
+    page = await documents.page(
+        partition, Listing(file_paths=["port.md", "sea.md"], order="updated_at", limit=1)
+    )
+    assert (len(page.documents), page.total) == (1, 3)
+
+
 async def test_a_changed_status_is_counted_where_it_is_now(
     documents: Documents, partition: Partition
 ) -> None:

@@ -126,6 +126,12 @@ async def test_all_documents_are_more_than_a_page(
     assert [document.file_path for document in page.documents] == names[20:]
     assert (page.pagination.total_count, page.pagination.has_next) == (23, False)
     assert await api.all_documents(status_filters=["failed"]) == []
+    ids = [document.id for document in result]
+    assert await api.documents_by_id([*ids, "nobody"]) == result
+    assert await api.documents_named([*names[:12], ids[0], "nobody"]) == [
+        document for document in result if document.file_path in names[:12] or document.id == ids[0]
+    ]
+    assert (await api.documents_named([]), await api.documents_by_id([])) == ([], [])
 
 
 async def test_waiting_ends_when_its_time_is_over(kind: Kind) -> None:

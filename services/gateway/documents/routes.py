@@ -355,6 +355,8 @@ async def paginated(
         Listing(
             statuses=[status.lower() for status in statuses],
             names=spellings(body.search) if body.search else (),
+            ids=_spelled(body.ids),
+            file_paths=_spelled(body.file_paths),
             order=body.sort_field,
             descending=body.sort_direction == "desc",
             skip=(body.page - 1) * body.page_size,
@@ -374,6 +376,11 @@ async def paginated(
         ),
         status_counts=all_counts(await documents.counts(partition)),
     )
+
+
+def _spelled(names: Sequence[str]) -> list[str]:
+    """Return the names in all spellings that they may have been added under."""
+    return list(dict.fromkeys(spelling for name in names for spelling in spellings(name)))
 
 
 @router.get("/status_counts")

@@ -13,7 +13,7 @@ from contracts.subjects import token
 from contracts.text import one_line
 from contracts.values import FigureRef, Validity
 from runtime.batching import batched
-from runtime.stores.documents.port import Containing, Row, Rows, Table, Where
+from runtime.stores.documents.port import Condition, Containing, Row, Rows, Table, Where
 from runtime.stores.documents.row_parser import RowParser
 from services.query.adapters import supersessions
 from services.query.passage import Passage
@@ -107,8 +107,7 @@ class RowDocuments:
     async def page(self, partition: Partition, listing: Listing) -> Page:
         """See `Documents.page`."""
         table = _documents(partition)
-        name_filter = {"file_path": Containing(listing.names)} if listing.names else {}
-        where: Where = {"status": list(listing.statuses or STATUSES), **name_filter}
+        where = _where(listing)
         paging = {name: getattr(listing, name) for name in ("order", "descending", "skip", "limit")}
         rows = await self._rows.find(table, where, **paging)
         total = sum((await self._rows.count(table, "status", where)).values())
@@ -172,6 +171,18 @@ class RowDocuments:
     async def counts(self, partition: Partition) -> dict[str, int]:
         """See `Documents.counts`."""
         return await self._rows.count(_documents(partition), "status", {"status": list(STATUSES)})
+
+
+def _where(listing: Listing) -> Where:
+    """Return the conditions of a listing."""
+    where: dict[str, Condition] = {"status": list(listing.statuses or STATUSES)}
+    if listing.ids:
+        where["id"] = list(listing.ids)
+    if listing.file_paths:
+        where["file_path"] = list(listing.file_paths)
+    elif listing.names:
+        where["file_path"] = Containing(listing.names)
+    return where
 
 
 def _document_access(row: Row) -> DocumentAccess:

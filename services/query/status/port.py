@@ -29,6 +29,10 @@ class Listing:
     """Any of these; without one, all documents that are not deleted."""
     names: tuple[str, ...] = ()
     """Only documents whose file path has any of these in it, whatever the case of letters."""
+    ids: Sequence[str] = ()
+    """Only these documents."""
+    file_paths: Sequence[str] = ()
+    """Only documents whose file path is one of these."""
     order: str = "id"
     descending: bool = False
     skip: int = 0

@@ -1,5 +1,6 @@
 """How far documents are, and waiting for them."""
 
+import json
 from typing import Any
 
 import httpx
@@ -28,16 +29,18 @@ class Service:
     def __call__(self, request: httpx.Request) -> httpx.Response:
         if request.url.path == "/operations/parked":
             return httpx.Response(200, json={"parked": self.parked})
-        page = int(request.content.split(b'"page":')[1].split(b",")[0])
-        answer = self.looks[0]
-        if answer is None:
+        body = json.loads(request.content)
+        page = body["page"]
+        look = self.looks[0]
+        if look is None:
             self.looks.pop(0)
             return httpx.Response(503, json={"detail": "starting"})
+        answer = [document for document in look if document.id in body["ids"]]
         result = answer[2 * page - 2 : 2 * page]
         has_more = len(answer) > 2 * page
         if not has_more:
             self.asked += 1
-            self.looks[:1] = [] if len(self.looks) > 1 else [answer]
+            self.looks[:1] = [] if len(self.looks) > 1 else [look]
         pages = {
             "page": page,
             "page_size": 2,

@@ -15,11 +15,8 @@ from runtime.stores.documents.port import (
     INDEXES,
     OBSOLETE,
     SMALL,
-    Condition,
-    Containing,
     Row,
     Table,
-    Where,
 )
 from runtime.stores.documents.row_json import (
     checked_key,
@@ -29,7 +26,7 @@ from runtime.stores.documents.row_json import (
     indexed_values,
     with_note,
 )
-from runtime.stores.sqlite.file import LOWERED, Parameters
+from runtime.stores.sqlite.file import Parameters
 from runtime.stores.sqlite.lists import among, json_list
 
 
@@ -193,24 +190,6 @@ def record_of(table: Table, key: str, row: Row) -> Parameters:
     """Return the parameters of an INSERT."""
     indexed_fields(table.name)
     return (*partition_parameters(table), key, *indexed_values(table, key, row), encode(key, row))
-
-
-def where_clause(table: Table, where: Where) -> tuple[str, Parameters]:
-    """Return the condition of a query and its parameters."""
-    conditions = [_condition(column_of(name), value) for name, value in where.items()]
-    values = [value for _, value in conditions]
-    return " AND ".join((HERE, *(sql for sql, _ in conditions))), (
-        *partition_parameters(table),
-        *values,
-    )
-
-
-def _condition(column: str, want: Condition) -> tuple[str, str | int]:
-    if isinstance(want, Containing):
-        texts = json_list([text.lower() for text in want.texts])
-        contains = f"instr({LOWERED}({column}), value) > 0"
-        return f"EXISTS (SELECT 1 FROM json_each(?) WHERE {contains})", texts  # noqa: S608
-    return (among(column), json_list(want)) if isinstance(want, list) else (f"{column} = ?", want)
 
 
 def decoded(records: Sequence[Sequence[Any]]) -> Iterator[tuple[str, Row]]:

@@ -11,10 +11,16 @@ from runtime.batching import batched
 from runtime.stores.documents import schema
 from runtime.stores.documents.port import Change, Parser, Row, Table, Where
 from runtime.stores.documents.row_json import indexed_fields, version_field
+from runtime.stores.documents.sqlite.conditions import (
+    FEW,
+    group_of,
+    looked_up,
+    order_clause,
+    where_clause,
+)
 from runtime.stores.documents.sqlite.statements import (
     HERE,
     SMALLEST,
-    column_of,
     count_up,
     decoded,
     make_schema,
@@ -24,7 +30,6 @@ from runtime.stores.documents.sqlite.statements import (
     select,
     select_rows,
     upsert_rows,
-    where_clause,
 )
 from runtime.stores.sqlite.file import Parameters, SqliteFile
 from runtime.stores.sqlite.lists import among, json_list
@@ -174,31 +179,28 @@ class SqliteRows:
         """Filter, sort and cut in the database. Rows without the field `order` come first."""
         indexed_fields(table.name, *where, *filter(None, [order]))
         condition, parameters = where_clause(table, where)
-        way = "DESC" if descending else "ASC"
-        # Asked for any of some values by key, SQLite would walk the whole space in the order of its
-        # primary key rather than look them up and sort the few it finds; the plus hides from it
-        # that the key is ordered already.
-        tie_breaker = (
-            "key"
-            if order or not any(isinstance(value, list) for value in where.values())
-            else "+key"
-        )
-        sorting = ", ".join(
-            f"{column} {way}" for column in (*map(column_of, filter(None, [order])), tie_breaker)
-        )
+        names = looked_up(where)
+        # With a condition on the field of the order itself, one index serves both.
+        needs_sorting = bool(order and names) and order not in names
+        sorts = needs_sorting and (not limit or await self._are_few(table, condition, parameters))
+        sorting = order_clause(order, where, descending=descending, sorts=sorts)
         sql = (
             f"SELECT key, body FROM {table.name} WHERE {condition} ORDER BY {sorting} LIMIT ? "  # noqa: S608
             "OFFSET ?"
         )
         return list(decoded(await self._file.read(sql, (*parameters, limit or -1, skip))))
 
+    async def _are_few(self, table: Table, condition: str, parameters: Parameters) -> bool:
+        sql = f"SELECT 1 FROM {table.name} WHERE {condition} LIMIT 1 OFFSET {FEW}"  # noqa: S608
+        return not await self._file.read(sql, parameters)
+
     async def count(self, table: Table, by: str, where: Where) -> dict[str, int]:
         """Count by value; rows without the field are left out."""
         indexed_fields(table.name, by, *where)
         condition, parameters = where_clause(table, where)
-        column = column_of(by)
+        group = group_of(by, where)
         sql = (
-            f"SELECT {column}, count(*) FROM {table.name} WHERE {condition} AND {column} IS NOT "  # noqa: S608
+            f"SELECT {group}, count(*) FROM {table.name} WHERE {condition} AND {group} IS NOT "  # noqa: S608
             "NULL GROUP BY 1"
         )
         return {str(value): number for value, number in await self._file.read(sql, parameters)}
