@@ -15,7 +15,6 @@ DRIVERS = {
     "pandas",
     "pymilvus",
     "qdrant_client",
-    "numkong",
     "grpc",
     "neo4j",
     "motor",
@@ -35,6 +34,7 @@ NOT_IN_COMMANDS = DRIVERS | {
     "faststream",
     "opentelemetry",
     "numpy",
+    "numkong",
     "uvicorn",
 }
 """What `lightstream --help` has no use for."""
@@ -45,6 +45,7 @@ NOT_IN_SUPERVISOR = DRIVERS | {
     "fastapi",
     "starlette",
     "numpy",
+    "numkong",
     "uvicorn",
     "typer",
 }

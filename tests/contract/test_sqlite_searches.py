@@ -4,44 +4,36 @@ written, replaced and deleted by whom, and whatever a processor rounds.
 
 import random
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-import numkong
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from contracts.graph import Partition, VectorRow
 from contracts.ids import chunk_vector_id
-from runtime.stores.vectors.memory import MemoryVectors
-from runtime.stores.vectors.port import Vectors
-from runtime.stores.vectors.sqlite.entries import (
+from runtime.stores.vectors.comparison import (
     ROUNDING,
     ROUNDING_NUMBERS,
-    Direction,
-    Entries,
-    direction_of,
-    from_bytes,
-    to_bytes,
+    Question,
+    VectorRows,
 )
-from runtime.stores.vectors.sqlite.entry_cache import EntryCache
+from runtime.stores.vectors.memory import MemoryVectors
+from runtime.stores.vectors.port import Vectors
 from runtime.stores.vectors.sqlite.store import SqliteVectors
 from runtime.stores.vectors.sqlite.tables import FORMAT
+from runtime.stores.vectors.sqlite.vector_cache import VectorCache
 
 HERE = Partition("w", 1)
 DIMENSION = 80
 FEW_DOCUMENTS = [f"d{number}" for number in range(40)]
 MOST_DOCUMENTS = [f"d{number}" for number in range(10, 360)]
 
-CAPABILITIES = [name for name, is_there in numkong.get_capabilities().items() if is_there]
-"""What numkong has instructions for on this processor, and `serial`."""
-
 
 def store(path: Path, max_bytes: int = 10**8) -> SqliteVectors:
     vectors = SqliteVectors(path, model="m", dimension=DIMENSION)
-    vectors.cache = EntryCache(max_bytes)
+    vectors.cache = VectorCache(max_bytes)
     return vectors
 
 
@@ -152,52 +144,19 @@ async def test_hits_do_not_depend_on_what_a_processor_rounds(
     numbers = numbers.astype(np.float16).astype(np.float32)
     rows = rows_of(numbers)
     memory = MemoryVectors("m", DIMENSION)
-    scores = Entries.scores
+    scores = VectorRows.scores
     worst_error = ROUNDING * (DIMENSION + ROUNDING_NUMBERS)
 
-    def wrong_scores(entries: Entries, direction: Direction) -> NDArray[np.float32]:
-        errors = choice.choice([-worst_error, worst_error], len(entries))
-        return (scores(entries, direction) + errors).astype(np.float32)
+    def wrong_scores(rows: VectorRows, question: Question) -> NDArray[np.float32]:
+        errors = choice.choice([-worst_error, worst_error], len(rows))
+        return (scores(rows, question) + errors).astype(np.float32)
 
-    monkeypatch.setattr(Entries, "scores", wrong_scores)
+    monkeypatch.setattr(VectorRows, "scores", wrong_scores)
     file = store(tmp_path / "v.sqlite")
     for vectors in (file, memory):
         await vectors.put(HERE, "chunks", rows)
     await assert_same_hits(file, memory, numbers[::240])
     await file.close()
-
-
-@pytest.fixture(params=CAPABILITIES)
-def best_capability(request: pytest.FixtureRequest) -> Iterator[str]:
-    """Have numkong take this for the best of the processor, and give it back all."""
-    better = CAPABILITIES[CAPABILITIES.index(request.param) + 1 :]
-    for name in better:
-        numkong.disable_capability(name)
-    yield request.param
-    for name in better:
-        numkong.enable_capability(name)
-
-
-@pytest.mark.usefixtures("best_capability")
-@pytest.mark.parametrize("dimension", [1, 3, 384, 1_536])
-def test_scores_are_wrong_by_rounding_alone(dimension: int) -> None:
-    choice = np.random.default_rng(dimension)
-    numbers = choice.normal(size=(400, dimension))
-    numbers[100:200] = np.abs(numbers[100:200])  # no differences of sign: the largest sums
-    numbers[200:300] *= 2.0**-24  # as small as half precision goes
-    numbers[300:380] *= 20_000  # as large
-    numbers[380:] = 0
-    vectors = np.clip(numbers, -60_000, 60_000).astype(np.float16).astype(np.float32)
-    entries = from_bytes(b"".join(to_bytes(vectors, half=True)), dimension, half=True)
-    for question in (numbers[0], numbers[100], numbers[200] * 1e-30, np.eye(dimension)[0]):
-        vector = question.astype(np.float32)
-        lengths = np.linalg.norm(vectors.astype(np.float64), axis=1) * np.linalg.norm(
-            vector.astype(np.float64)
-        )
-        products = vectors.astype(np.float64) @ vector.astype(np.float64)
-        cosines = np.divide(products, lengths, out=np.zeros(400), where=lengths > 0)
-        errors = np.abs(entries.scores(direction_of(vector)) - cosines)
-        assert errors.max() <= ROUNDING / 2 * (dimension + ROUNDING_NUMBERS)
 
 
 async def test_a_file_with_sketches_goes_on_without_them(tmp_path: Path) -> None:

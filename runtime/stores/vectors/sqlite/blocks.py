@@ -17,14 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from runtime.stores.sqlite.lists import json_list
-from runtime.stores.vectors.sqlite.entries import (
-    Entries,
-    Matrix,
-    entry_bytes,
-    from_bytes,
-    is_half,
-    to_bytes,
-)
+from runtime.stores.vectors.comparison import Numbers, VectorRows
+from runtime.stores.vectors.sqlite.entries import entry_bytes, from_bytes, is_half, to_bytes
 from runtime.stores.vectors.sqlite.tables import VectorTable
 
 BLOCK_ROWS = 8
@@ -50,7 +44,7 @@ def write(
     table: VectorTable,
     workspace: str,
     slots: Sequence[int],
-    vectors: Matrix,
+    vectors: Numbers,
 ) -> None:
     """Write vectors to their slots. Blocks that are missing are made."""
     order = sorted(range(len(slots)), key=slots.__getitem__)
@@ -71,7 +65,7 @@ def write(
 
 def read_all(
     connection: sqlite3.Connection, table: VectorTable, workspace: str, count: int
-) -> Iterator[Entries]:
+) -> Iterator[VectorRows]:
     """Yield the entries of slots 0 to `count` in their order, some blocks at once."""
     cursor = connection.execute(_contents(table), (workspace,))
     rows_left = count
@@ -84,7 +78,7 @@ def read_all(
 
 def read_array(
     connection: sqlite3.Connection, table: VectorTable, workspace: str, count: int, max_bytes: int
-) -> Entries | None:
+) -> VectorRows | None:
     """Return the entries of slots 0 to `count` in one array; None where they are no rows, too many,
     or in two precisions.
     """
@@ -108,7 +102,7 @@ def read_some(
     table: VectorTable,
     workspace: str,
     slots: NDArray[np.int64] | Sequence[int],
-) -> Iterator[tuple[NDArray[np.int64], Entries]]:
+) -> Iterator[tuple[NDArray[np.int64], VectorRows]]:
     """Yield the entries of these slots, which have blocks, some at once, with their slots."""
     ordered = np.unique(np.array(slots, np.int64))
     sql = (
@@ -130,7 +124,7 @@ def read_some(
 
 def vectors_at(
     connection: sqlite3.Connection, table: VectorTable, workspace: str, slots: Sequence[int]
-) -> Matrix:
+) -> Numbers:
     """Return the vectors of these slots, each given once, in their order."""
     vectors = np.empty((len(slots), table.dimension), np.float32)
     order = np.argsort(slots)
@@ -189,7 +183,7 @@ def _contents(table: VectorTable) -> str:
     return f"SELECT vectors FROM {table.blocks} WHERE workspace = ? ORDER BY number"
 
 
-def _entries(contents: Sequence[bytes], table: VectorTable) -> Entries:
+def _entries(contents: Sequence[bytes], table: VectorTable) -> VectorRows:
     """Return the entries of blocks that have one precision, at least one."""
     half = _has_half(table, len(contents[0]))
     return from_bytes(b"".join(contents), table.dimension, half=half)

@@ -15,8 +15,8 @@ from runtime.stores.sqlite.file import SqliteFile
 from runtime.stores.vectors import fields as stored
 from runtime.stores.vectors.port import RowVersion, VectorPage
 from runtime.stores.vectors.sqlite import blocks, nearest, slotted_rows
-from runtime.stores.vectors.sqlite.entry_cache import EntryCache
 from runtime.stores.vectors.sqlite.tables import Tables, VectorTable, checkpoint_of, put_checkpoint
+from runtime.stores.vectors.sqlite.vector_cache import VectorCache
 
 WAL_BYTES = 16 * 1024 * 1024
 """Bytes of a WAL that is copied into the file. A search reads all pages of its workspace, so it is
@@ -29,7 +29,7 @@ AT_ONCE = 1000
 
 class SqliteVectors:
     """`Vectors` in the file `path`, made with its folder when missing. A search compares with all
-    rows of its workspace, which stay in memory until anything is written (`entry_cache.py`).
+    rows of its workspace, which stay in memory until anything is written (`vector_cache.py`).
 
     `timeout`: seconds that a write waits for the other processes, and as long for the other tasks
     of this one, before it raises `Unavailable`.
@@ -40,7 +40,7 @@ class SqliteVectors:
         self.dimension = dimension
         self._file = SqliteFile(path, timeout=timeout, wal_bytes=WAL_BYTES, idle_wal_bytes=0)
         self._tables = Tables(self._file, model, dimension)
-        self.cache = EntryCache()
+        self.cache = VectorCache()
 
     async def prepare(self, generation: int) -> None:
         """See `Vectors`."""
@@ -124,9 +124,9 @@ class SqliteVectors:
         if top_k < 1:
             return []
         call = partial(
-            nearest.search,
+            nearest.nearest,
             workspace=partition.workspace,
-            question=nearest.Question(numbers, top_k, min_score, documents),
+            search=nearest.Search(numbers, top_k, min_score, documents),
             cache=self.cache,
         )
         return await self._tables.read(partition.generation, kind, call) or []

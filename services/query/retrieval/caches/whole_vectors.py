@@ -16,9 +16,10 @@ from cachetools import LRUCache
 
 from contracts.graph import Partition, VectorKind
 from runtime.errors import Unavailable
+from runtime.stores.vectors.comparison import packed
 from runtime.stores.vectors.port import Vectors
 from services.query.retrieval.caches.invalidation import ProjectionCache
-from services.query.retrieval.caches.vector_matrix import OVERHEAD, VectorMatrix, packed
+from services.query.retrieval.caches.vector_matrix import OVERHEAD, VectorMatrix
 
 logger = structlog.get_logger(__name__)
 

@@ -15,12 +15,13 @@ from contracts.graph import Hit, Partition, VectorKind, VectorRow
 from contracts.ids import chunk_id, chunk_vector_id, entity_vector_id
 from contracts.values import ChunkRef
 from runtime.bus.memory import MemoryLog
+from runtime.stores.vectors.comparison import packed
 from runtime.stores.vectors.memory import MemoryVectors
 from runtime.stores.vectors.port import VectorPage
 from services.query.retrieval.caches import whole_vectors
 from services.query.retrieval.caches.cached_vectors import CachedVectors
 from services.query.retrieval.caches.invalidation import ProjectionCache
-from services.query.retrieval.caches.vector_matrix import BLOCK, OVERHEAD, VectorMatrix, packed
+from services.query.retrieval.caches.vector_matrix import OVERHEAD, VectorMatrix
 from tests.support.events import document, sealed
 
 SPACE = Partition("w", 1)
@@ -314,8 +315,8 @@ def test_of_equal_rows_those_with_the_first_ids_are_nearest() -> None:
 
 @pytest.mark.parametrize("scale", [1.0, 1e-3, 3e-5, 1e4])
 def test_vectors_in_half_precision_give_the_hits_of_single_precision(scale: float) -> None:
-    exact = (RANDOM.normal(size=(2 * BLOCK + 3, 384)) * scale).astype(np.float16)
-    exact[7], exact[BLOCK] = 0, exact[9]
+    exact = (RANDOM.normal(size=(1_027, 384)) * scale).astype(np.float16)
+    exact[7], exact[512] = 0, exact[9]
     ids = [f"{n:04}" for n in range(len(exact))]
     names = [()] * len(exact)
     half = packed(exact.astype(np.float32))

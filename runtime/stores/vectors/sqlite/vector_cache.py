@@ -1,4 +1,4 @@
-"""The entries of workspaces that are searched again and again, each in one array, so that a search
+"""The vectors of workspaces that are searched again and again, each in one array, so that a search
 reads nothing else.
 
 Nothing is kept up to date: once anything has been written to the file, all leave. An array is made
@@ -9,66 +9,62 @@ that while documents come, the file is searched.
 import sqlite3
 from collections import OrderedDict
 
+from runtime.stores.vectors.comparison import VectorRows
 from runtime.stores.vectors.sqlite import blocks
-from runtime.stores.vectors.sqlite.entries import Entries
 from runtime.stores.vectors.sqlite.tables import VectorTable
 
 CACHE_BYTES = 256 * 1024 * 1024
-"""Bytes of all entries together that are cached at most: 340,000 rows of 384 numbers."""
+"""Bytes of all vectors together that are cached at most: 340,000 rows of 384 numbers."""
 
 
-class EntryCache:
-    """Entries by collection and workspace, for one connection that only reads. The least recently
+class VectorCache:
+    """Vectors by collection and workspace, for one connection that only reads. The least recently
     used leave first.
     """
 
     def __init__(self, max_bytes: int = CACHE_BYTES) -> None:
         self._max_bytes = max_bytes
         self._state: tuple[sqlite3.Connection, int] | None = None
-        self._entries: OrderedDict[tuple[str, str], Entries] = OrderedDict()
+        self._rows: OrderedDict[tuple[str, str], VectorRows] = OrderedDict()
         self._searched_once: set[tuple[str, str]] = set()
 
     @property
     def workspaces(self) -> list[str]:
-        """Return the workspaces whose entries are cached, the least recently used first."""
-        return [workspace for _, workspace in self._entries]
+        """Return the workspaces whose vectors are cached, the least recently used first."""
+        return [workspace for _, workspace in self._rows]
 
     def current(
         self, connection: sqlite3.Connection, table: VectorTable, workspace: str
-    ) -> Entries | None:
-        """Return the entries of a workspace by slot, as the transaction of this connection sees
+    ) -> VectorRows | None:
+        """Return the vectors of a workspace by slot, as the transaction of this connection sees
         them; None where they are not cached.
         """
         # Another number after each commit of another connection, of any process.
         (version,) = connection.execute("PRAGMA data_version").fetchone()
         if self._state != (connection, version):
             self._state = (connection, version)
-            self._entries.clear()
+            self._rows.clear()
             self._searched_once.clear()
         key = (table.name, workspace)
-        if key in self._entries:
-            self._entries.move_to_end(key)
-        return self._entries.get(key)
+        if key in self._rows:
+            self._rows.move_to_end(key)
+        return self._rows.get(key)
 
     def for_search(
         self, connection: sqlite3.Connection, table: VectorTable, workspace: str, count: int
-    ) -> Entries | None:
-        """Return the entries of a workspace with `count` rows, for a search of all; None for the
+    ) -> VectorRows | None:
+        """Return the vectors of a workspace with `count` rows, for a search of all; None for the
         first one since a write, and where they are too many, or have two precisions.
         """
-        if (entries := self.current(connection, table, workspace)) is not None:
-            return entries
+        if (rows := self.current(connection, table, workspace)) is not None:
+            return rows
         key = (table.name, workspace)
         if key not in self._searched_once:
             self._searched_once.add(key)
             return None
-        entries = blocks.read_array(connection, table, workspace, count, self._max_bytes)
-        if entries is not None:
-            self._entries[key] = entries
-            while sum(map(_size, self._entries.values())) > self._max_bytes:
-                self._entries.popitem(last=False)
-        return entries
-
-
-def _size(entries: Entries) -> int:
-    return entries.numbers.nbytes + entries.factors.nbytes
+        rows = blocks.read_array(connection, table, workspace, count, self._max_bytes)
+        if rows is not None:
+            self._rows[key] = rows
+            while sum(cached.nbytes for cached in self._rows.values()) > self._max_bytes:
+                self._rows.popitem(last=False)
+        return rows
