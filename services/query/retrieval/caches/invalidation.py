@@ -80,7 +80,9 @@ class _PartitionState:
 
     position: int = -1
     epoch: int = field(default_factory=lambda: next(_numbers))
-    """Part of every key: a new epoch drops all entries of the partition at once."""
+    """The first part of every key: what is being read while all is dropped is of an epoch that has
+    ended.
+    """
     invalidations: int = field(default_factory=lambda: next(_numbers))
     """Another number after each refresh that saw a change: what was being read meanwhile may be
     older than the change.
@@ -141,7 +143,7 @@ class ProjectionCache:
         """
         self._states: LRUCache[Partition, _PartitionState] = LRUCache(MAX_PARTITIONS)
         self._refreshes: LRUCache[tuple[Partition, ...], _SharedRefresh] = LRUCache(MAX_PARTITIONS)
-        self._entries: LRUCache[Hashable, Any] = LRUCache(max_bytes, getsizeof=entry_size)
+        self._entries: LRUCache[tuple[Any, ...], Any] = LRUCache(max_bytes, getsizeof=entry_size)
         self._changed_by: dict[str, ChangedKeys] = {}
 
     def subscribe(self, type_name: str, changed_keys: ChangedKeys) -> None:
@@ -166,6 +168,11 @@ class ProjectionCache:
         """Return the seconds since a refresh last saw a change; 0 before the first refresh."""
         state = self._states.get(partition)
         return self.clock() - state.changed_at if state else 0.0
+
+    @property
+    def size(self) -> float:
+        """The bytes that its entries take, about."""
+        return self._entries.currsize
 
     @property
     def max_bytes(self) -> float:
@@ -271,7 +278,8 @@ class ProjectionCache:
                     "changes cannot be seen", workspace=partitions[0].workspace, error=str(error)
                 )
                 for partition in partitions:
-                    self._states.pop(partition, None)
+                    if state := self._states.pop(partition, None):
+                        self._end_epoch(state)
             refresh.completed = newest_ticket
 
     async def _catch_up(self, partitions: Sequence[Partition], limit: Callable[[], int]) -> None:
@@ -295,8 +303,16 @@ class ProjectionCache:
             is_complete &= await self._invalidate(current, workspace, type_name, limit)
         for state in states:
             if not state.is_current or not is_complete:
-                state.epoch = next(_numbers)
+                self._end_epoch(state)
             state.position = end
+
+    def _end_epoch(self, state: _PartitionState) -> None:
+        """Drop all entries of the partition: nobody finds them any more, and until others push them
+        out they take their bytes.
+        """
+        for key in [key for key in self._entries if key[0] == state.epoch]:
+            del self._entries[key]
+        state.epoch = next(_numbers)
 
     async def _invalidate(
         self,
@@ -340,7 +356,7 @@ class ProjectionCache:
                 for entry in following:
                     entry.forget(key)
 
-    def _store(self, entries: Mapping[Hashable, Any]) -> None:
+    def _store(self, entries: Mapping[tuple[Any, ...], Any]) -> None:
         # The LRU cache raises for an entry that is larger than all of it.
         for key, entry in entries.items():
             if entry_size(entry) <= self._entries.maxsize:

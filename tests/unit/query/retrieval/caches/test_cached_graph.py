@@ -176,6 +176,21 @@ async def test_after_very_many_changes_everything_is_read_again(harness: Harness
     assert harness.graph.read == ["a", "b", "a", "b"]
 
 
+async def test_what_nobody_finds_any_more_takes_no_bytes(harness: Harness) -> None:
+    await harness.put("a", "b")
+    await harness.put("a", partition=OTHER)
+    await harness.descriptions_of("a", "b")
+    size = harness.cache.size
+    await harness.cache.refresh(OTHER)
+    await harness.reader.entities(OTHER, ["a"])
+    of_other = harness.cache.size - size
+    assert size > 0 and of_other > 0
+    for _ in range(MAX_EVENTS + 1):
+        await harness.put("a")
+    await harness.cache.refresh(SPACE)
+    assert harness.cache.size == of_other
+
+
 async def test_a_batch_of_documents_costs_what_it_changed_alone(harness: Harness) -> None:
     await harness.put("a", "b")
     await harness.descriptions_of("a", "b")
