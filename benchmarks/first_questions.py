@@ -34,7 +34,7 @@ AT_ONCE = 100
 """Documents that are added at once."""
 AGAIN = (1, 9)
 """The steps after a change."""
-SHOWN = ("query", "arcadedb")
+SHOWN = ("query",)
 
 
 def main() -> None:
