@@ -80,9 +80,9 @@ def memory_figures(name: str, used: Usage, before: Usage, events: int) -> Figure
 async def reading_figures(jetstream: JetStreamContext, partitions: int, events: int) -> Figures:
     """Read the last partition with decoding, and then everything: the least of a rebuild."""
     log = NatsLog(jetstream)
-    last = partitions - 1
-    ends = [first_sequence(partition + 1) - 1 for partition in range(last)]
-    position = LogPosition((*ends, first_sequence(last) - 1))
+    last_partition = partitions - 1
+    ends = [first_sequence(partition + 1) - 1 for partition in range(last_partition)]
+    position = LogPosition((*ends, first_sequence(last_partition) - 1))
     decoded, start, start_cpu = 0, time.perf_counter(), time.process_time()
     async for page in log.read_behind(position, page=1000):
         for message in page:

@@ -31,16 +31,16 @@ class Service:
             return httpx.Response(200, json={"parked": self.parked})
         body = json.loads(request.content)
         page = body["page"]
-        look = self.looks[0]
-        if look is None:
+        all_documents = self.looks[0]
+        if all_documents is None:
             self.looks.pop(0)
             return httpx.Response(503, json={"detail": "starting"})
-        answer = [document for document in look if document.id in body["ids"]]
+        answer = [document for document in all_documents if document.id in body["ids"]]
         result = answer[2 * page - 2 : 2 * page]
         has_more = len(answer) > 2 * page
         if not has_more:
             self.asked += 1
-            self.looks[:1] = [] if len(self.looks) > 1 else [look]
+            self.looks[:1] = [] if len(self.looks) > 1 else [all_documents]
         pages = {
             "page": page,
             "page_size": 2,

@@ -44,12 +44,12 @@ def group_of(by: str, where: Where) -> str:
 def order_clause(order: str, where: Where, *, descending: bool, sorts: bool) -> str:
     """Return by what rows are sorted. `sorts`: they are sorted, not read in their order."""
     way = "DESC" if descending else "ASC"
+    if order:
+        return f"{'+' if sorts else ''}{column_of(order)} {way}, key {way}"
     # Asked for any of some values by key, SQLite would walk the whole partition in the order of its
     # primary key, too.
     has_list = any(isinstance(want, list) for want in where.values())
-    if not order:
-        return f"{'+key' if has_list else 'key'} {way}"
-    return f"{'+' if sorts else ''}{column_of(order)} {way}, key {way}"
+    return f"{'+key' if has_list else 'key'} {way}"
 
 
 def _condition(column: str, want: Condition) -> tuple[str, str | int]:
