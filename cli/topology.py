@@ -28,6 +28,15 @@ Replicas = Annotated[
     ),
 ]
 
+DuplicateWindow = Annotated[
+    int | None,
+    typer.Option(
+        min=120,
+        max=86_400,
+        metavar="SECONDS",
+        help="For how long the log knows ids; without it as long as it does, a day if it is new.",
+    ),
+]
 
 Format = Literal["json", "cli", "nack"]
 
@@ -45,13 +54,14 @@ def apply(
             min=1, max=256, help="Streams of a new log; a log keeps those it was made with."
         ),
     ] = None,
+    duplicate_window: DuplicateWindow = None,
 ) -> None:
     """Create what is missing and change what differs."""
 
     async def apply_to(bus: "JetStreamContext") -> list[str]:
         from runtime.bus import topology  # noqa: PLC0415
 
-        return await topology.apply(bus, replicas, partitions)
+        return await topology.apply(bus, replicas, partitions, duplicate_window)
 
     with errors(as_json), audit_line("topology apply", data, reason):
         changes = asyncio.run(_run(nats or _of_stack(data), apply_to))
@@ -84,15 +94,17 @@ def export(
     replicas: Annotated[
         int, typer.Option(min=1, max=5, help="Copies of each stream in a cluster.")
     ] = 1,
+    duplicate_window: DuplicateWindow = None,
 ) -> None:
     """Print the declaration for other tools: `json` requests, a script for `nats` (`cli`),
     resources of `nack`.
 
     Reaches no server. Either such a tool owns the streams or `topology apply` does, never both.
     """
+    from contracts.topology import DAY  # noqa: PLC0415
     from runtime.bus.topology_export import exported  # noqa: PLC0415
 
-    echo(exported(form, replicas).rstrip("\n"))
+    echo(exported(form, replicas, duplicate_window or DAY).rstrip("\n"))
 
 
 def _of_stack(data: Data) -> str:

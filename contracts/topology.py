@@ -23,6 +23,11 @@ PARTITIONED = 100
 bus.
 """
 
+SHORTEST_DUPLICATE_WINDOW = 120.0
+"""Seconds for which the log knows ids at least: four times as long as a publisher goes on trying
+with one. A day is the longest, and what a new log has.
+"""
+
 VERSION_KEY = "lightstream.topology"
 """Where the version stands in the metadata of the log."""
 
@@ -244,6 +249,11 @@ UPLOADS_BUCKET = "KB_UPLOADS"
 and why files were refused; it may be lost.
 """
 
+REQUESTS_BUCKET = "KB_REQUESTS"
+"""Key-value bucket of what each `Idempotency-Key` was used for, without text. It belongs to the
+log: without it a key could be used for a second request.
+"""
+
 
 @dataclass(frozen=True)
 class Bucket:
@@ -288,13 +298,18 @@ BUCKETS = (
         "how far uploads are whose pages are recognized, and why files were refused",
         ttl=7 * DAY,
     ),
+    Bucket(
+        REQUESTS_BUCKET,
+        "what each Idempotency-Key was used for, and which documents that added",
+        ttl=DAY,
+    ),
 )
 
 
 MIRRORED_STREAMS = (LOG, "KB_BLOBS", "KB_DEAD", PARKED_STREAM)
 """Streams that a following region has as mirrors of those of the writing region."""
 
-MIRRORED_BUCKETS = (WEBHOOKS_BUCKET, BATCHES_BUCKET)
+MIRRORED_BUCKETS = (WEBHOOKS_BUCKET, BATCHES_BUCKET, REQUESTS_BUCKET)
 """Buckets that belong to the log, and are mirrored with it; the others speak of a region's own
 stores and processes.
 """

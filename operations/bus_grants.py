@@ -13,6 +13,7 @@ from contracts.topology import (
     GENERATIONS_BUCKET,
     LIMITS_BUCKET,
     PARKED_STREAM,
+    REQUESTS_BUCKET,
     STREAMS,
     UPLOADS_BUCKET,
     WEBHOOKS_BUCKET,
@@ -119,10 +120,16 @@ SHARES_UPLOADS = Grant(
     (f"$KV.{UPLOADS_BUCKET}.*", f"{API}.STREAM.MSG.GET.KV_{UPLOADS_BUCKET}"),
 )
 
+REMEMBERS_REQUESTS = Grant(
+    "what each Idempotency-Key was used for",
+    (f"$KV.{REQUESTS_BUCKET}.*.*", f"{API}.STREAM.MSG.GET.KV_{REQUESTS_BUCKET}"),
+)
+
 OPERATES = (
     SHARES_WEBHOOKS,
     KEEPS_CONVERSATIONS,
     SHARES_UPLOADS,
+    REMEMBERS_REQUESTS,
     Grant(
         "dead letters, for operators who use the API",
         (

@@ -17,9 +17,9 @@ from publishing.current_version import current_version, existing_id
 from publishing.draft import DocumentDraft, validated
 from runtime.bus.codec import decode
 from runtime.bus.lineage import command_lineage
-from runtime.bus.port import Blobs, Log
+from runtime.bus.port import Blobs, Log, Message
 from runtime.bus.repetitions import content_hash_of
-from runtime.errors import InvalidInput
+from runtime.errors import InvalidInput, ServiceError
 
 
 class OtherText(InvalidInput):
@@ -47,9 +47,8 @@ async def add_document(
     """Publish a DocumentAdded and return once the log has it durably. What stands there already is
     not added.
 
-    Of several calls of one workspace with the same `key` within the log's duplicate window only the
-    first one adds anything, whatever the others say: all of them return where the first one's event
-    stands, and its track id.
+    Of several calls with the same draft and the same `key` at the same time only one adds anything;
+    `added_with_key` says whether an earlier one has.
 
     Raises OtherText for a draft that replaces nothing, Unavailable when the log does not take it.
     """
@@ -71,20 +70,53 @@ async def add_document(
     figures = [await blobs.put(picture, workspace) for picture in draft.pictures]
     event = draft.event_of(id, blob, original, figures)
     # What stood before is part of the id: a text that comes back after another one is a new event.
-    cause = f"{workspace}/key/{key}" if key else f"{workspace}/{id}/{before}/{draft.content.sha256}"
+    cause = f"{workspace}/{id}/{before}/{draft.content.sha256}"
     envelope: Envelope[Event] = wrap(
         event,
-        id=event_id(cause, "DocumentAdded"),
+        id=_keyed_id(workspace, key) if key else event_id(cause, "DocumentAdded"),
         source=source,
         workspace=workspace,
         time=_after(at),
         lineage=command_lineage(),
     )
+    sequence = await log.publish(envelope)
     if key:
-        return await _added_at_sequence(
-            log, await log.publish(envelope, once_per_workspace=True), envelope
-        )
-    return Added(id, await log.publish(envelope), True, event.track_id or "", _time(envelope))
+        stored_message = await log.following(sequence - 1, subjects.ALL)
+        if stored_message and (earlier := _added_by(stored_message, envelope.id)):
+            return earlier._replace(is_new=earlier.at == _time(envelope))
+    return Added(id, sequence, True, event.track_id or "", _time(envelope))
+
+
+async def added_with_key(
+    log: Log, draft: DocumentDraft, *, workspace: str, key: str
+) -> Added | None:
+    """Return the document that an earlier call of `add_document` with this draft and key added,
+    whatever has become of it since; None where the log has none. Reads all texts that the document
+    had. Raises Unavailable.
+    """
+    id = await existing_id(log, workspace=workspace, id=draft.id, file_path=draft.file_path)
+    keyed_id = _keyed_id(workspace, key)
+    async for message in log.history(workspace, id, "DocumentAdded"):
+        if earlier := _added_by(message, keyed_id):
+            return earlier
+    return None
+
+
+def _keyed_id(workspace: str, key: str) -> str:
+    return event_id(f"{workspace}/key/{key}", "DocumentAdded")
+
+
+def _added_by(message: Message, id: str) -> Added | None:
+    """Return what a stored event of this id added; None for another event."""
+    try:
+        envelope = decode(message.data, message.subject, message.headers)
+    except ServiceError:
+        return None
+    event = envelope.data
+    if envelope.id != id or not isinstance(event, DocumentAdded):
+        return None
+    at = microseconds(envelope.time or message.published_at)
+    return Added(event.document_id, message.sequence, False, event.track_id or "", at)
 
 
 def _says_nothing_new(draft: DocumentDraft, current_event: DocumentAdded) -> bool:
@@ -194,21 +226,6 @@ async def cancel_document(
     )
     await log.publish(envelope)
     return version
-
-
-async def _added_at_sequence(log: Log, sequence: int, envelope: Envelope[Event]) -> Added:
-    """Read the event at the sequence that the log returned for this id: it may be an earlier
-    one.
-    """
-    message = await log.following(sequence - 1, subjects.ALL)
-    assert message is not None
-    stored_envelope = decode(message.data, message.subject, message.headers)
-    assert isinstance(stored_envelope.data, DocumentAdded)
-    is_new = stored_envelope.time == envelope.time
-    at = microseconds(stored_envelope.time or message.published_at)
-    return Added(
-        stored_envelope.data.document_id, sequence, is_new, stored_envelope.data.track_id or "", at
-    )
 
 
 def _after(at: datetime) -> datetime:

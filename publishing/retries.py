@@ -4,6 +4,7 @@ people mean by the names they give.
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -18,9 +19,10 @@ from contracts.events import (
 )
 from contracts.ids import event_id
 from contracts.registry import SERVICES
+from runtime.bus.codec import decode
 from runtime.bus.lineage import command_lineage
 from runtime.bus.port import Log
-from runtime.errors import InvalidInput
+from runtime.errors import InvalidInput, ServiceError
 
 
 async def request_retry(
@@ -36,9 +38,14 @@ async def request_retry(
     if failure is None:
         return None
     place = f"{retry.stage or ''}/{retry.chunk_id or ''}"
+    request_id = event_id(f"{workspace}/{id}/{failure}/{place}", retry.type_name())
+    async for message in log.history(workspace, id, retry.type_name(), failure):
+        with suppress(ServiceError):
+            if decode(message.data, message.subject, message.headers).id == request_id:
+                return message.sequence
     envelope: Envelope[Event] = wrap(
         retry,
-        id=event_id(f"{workspace}/{id}/{failure}/{place}", retry.type_name()),
+        id=request_id,
         source=source,
         workspace=workspace,
         time=datetime.now(UTC),

@@ -13,6 +13,7 @@ from contracts.topology import (
     GENERATIONS_BUCKET,
     LIMITS_BUCKET,
     PARKED_STREAM,
+    REQUESTS_BUCKET,
     TURNS_BUCKET,
     UPLOADS_BUCKET,
 )
@@ -28,8 +29,10 @@ from runtime.bus.records import RECORDED_AT, Record
 
 DEAD_STREAM = "KB_DEAD"
 
-NOT_COPIED = (LIMITS_BUCKET, TURNS_BUCKET, CHECKPOINTS_BUCKET, UPLOADS_BUCKET)
-"""Buckets that may be lost, and the one that speaks of the very stores of this stack."""
+NOT_COPIED = (LIMITS_BUCKET, TURNS_BUCKET, CHECKPOINTS_BUCKET, UPLOADS_BUCKET, REQUESTS_BUCKET)
+"""Buckets that may be lost, the one that speaks of the very stores of this stack, and requests,
+which count for a day.
+"""
 
 
 async def copy_bus_state(jetstream: JetStreamContext, folder: Path, manifest: Manifest) -> None:

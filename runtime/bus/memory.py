@@ -20,7 +20,7 @@ from runtime.bus.codec import NO_HEADERS, encode
 from runtime.bus.encoded_text import BLOB_PART, EncodedText
 from runtime.bus.parking.port import ParkedEvent, ParkedRecord
 from runtime.bus.port import GenerationState, Message, ProjectionGenerations
-from runtime.bus.repetitions import is_repetition, scope_of
+from runtime.bus.repetitions import is_repetition, subject_of
 from runtime.errors import Poison, Unavailable
 
 
@@ -83,14 +83,12 @@ class MemoryLog:
     dead: dict[str, tuple[bytes, str]] = field(default_factory=dict[str, tuple[bytes, str]])
     ids: dict[str, int] = field(default_factory=dict[str, int])
 
-    async def publish(self, envelope: Envelope[Event], *, once_per_workspace: bool = False) -> int:
-        subject = names.subject(
-            envelope.workspace, envelope.data.aggregate_id, envelope.data.type_name()
-        )
-        id = f"{scope_of(envelope, once_per_workspace)}/{envelope.id}"
+    async def publish(self, envelope: Envelope[Event]) -> int:
+        subject = subject_of(envelope)
+        id = f"{subject}/{envelope.id}"
         if place := self.ids.get(id):
             message = MemoryMessage(self.messages[place - 1])
-            if not is_repetition(envelope, message, once_per_workspace):
+            if not is_repetition(envelope, message):
                 id = f"{id}/{uuid4().hex}"
         return self.append(subject, encode(envelope), id)
 

@@ -133,14 +133,13 @@ class Log(Protocol):
     `tests/contract/test_bus.py`.
     """
 
-    async def publish(self, envelope: Envelope[Event], *, once_per_workspace: bool = False) -> int:
+    async def publish(self, envelope: Envelope[Event]) -> int:
         """Append, and return the sequence when it is durable.
 
         The same event again inside the duplicate window, which is the same id on the same subject,
-        returns the first one's sequence; with `once_per_workspace` the same id on any subject of
-        its workspace and type. What another publisher has under this id is no repetition and stops
-        nothing. Raises `Unavailable` when the log is full, or silent for 30 s; `Poison` when the
-        event is too large.
+        returns the first one's sequence. What another publisher has under this id is no repetition
+        and stops nothing. Raises `Unavailable` when the log is full, or silent for 30 s; `Poison`
+        when the event is too large.
         """
         ...
 

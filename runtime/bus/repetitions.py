@@ -11,34 +11,23 @@ from runtime.bus.port import Message
 from runtime.errors import ServiceError
 
 
-def scope_of(envelope: Envelope[Event], once_per_workspace: bool) -> str:
-    """Return where an id stands for one event: the event's subject, or all subjects of its type in
-    its workspace.
-    """
-    workspace = envelope.workspace
-    about = envelope.data.aggregate_id
-    event_type = envelope.data.type_name()
-    if once_per_workspace:
-        return subjects.of_type_in(workspace, event_type)
-    return subjects.subject(workspace, about, event_type)
+def subject_of(envelope: Envelope[Event]) -> str:
+    """Return the event's subject, on which its id stands for it alone."""
+    event = envelope.data
+    return subjects.subject(envelope.workspace, event.aggregate_id, event.type_name())
 
 
-def is_repetition(
-    envelope: Envelope[Event], stored_message: Message, once_per_workspace: bool = False
-) -> bool:
+def is_repetition(envelope: Envelope[Event], stored_message: Message) -> bool:
     """Return whether the stored message is this event: same place, same id, and of a document the
     same content.
-
-    With `once_per_workspace` the first document of an id stands for all, whatever the others say.
     """
     try:
         before = decode(stored_message.data, stored_message.subject, stored_message.headers)
     except ServiceError:
         return False
-    scope = scope_of(envelope, once_per_workspace)
-    if before.id != envelope.id or scope_of(before, once_per_workspace) != scope:
+    if before.id != envelope.id or subject_of(before) != subject_of(envelope):
         return False
-    if once_per_workspace or not isinstance(envelope.data, DocumentAdded):
+    if not isinstance(envelope.data, DocumentAdded):
         return True
     return isinstance(before.data, DocumentAdded) and content_hash_of(
         before.data

@@ -34,9 +34,11 @@ from contracts.partitions import (
 from contracts.topology import (
     BUCKETS,
     CONSUMERS,
+    DAY,
     INTAKE,
     INTAKE_READER,
     PARTITIONED,
+    SHORTEST_DUPLICATE_WINDOW,
     STREAMS,
     VERSION,
     VERSION_KEY,
@@ -95,9 +97,14 @@ def stream_config(stream: Stream, replicas: int = 1) -> StreamConfig:
     )
 
 
-def log_configs(replicas: int = 1, partitions: int = 1) -> Iterator[StreamConfig]:
-    """Yield the configurations of the log's streams, by partition."""
+def log_configs(
+    replicas: int = 1, partitions: int = 1, duplicate_window: float = DAY
+) -> Iterator[StreamConfig]:
+    """Yield the configurations of the log's streams, by partition. `duplicate_window` in
+    seconds.
+    """
     config = stream_config(declared_stream(LOG), replicas)
+    config = config.evolve(duplicate_window=duplicate_window)
     if partitions == 1:
         yield config
         return
@@ -138,13 +145,15 @@ def bucket_config(bucket: Bucket, replicas: int = 1) -> StreamConfig:
     )
 
 
-def declared_configs(replicas: int = 1, partitions: int = 1) -> Iterator[StreamConfig]:
+def declared_configs(
+    replicas: int = 1, partitions: int = 1, duplicate_window: float = DAY
+) -> Iterator[StreamConfig]:
     """Yield every stream that the server has to have: those of events, and those that buckets
-    are.
+    are. `duplicate_window`: seconds for which the log knows ids.
     """
     for stream in STREAMS:
         if is_log(stream.name):
-            yield from log_configs(replicas, partitions)
+            yield from log_configs(replicas, partitions, duplicate_window)
         else:
             yield stream_config(stream, replicas)
     yield from (bucket_config(bucket, replicas) for bucket in BUCKETS)
@@ -229,16 +238,22 @@ async def refuse_newer(jetstream: JetStreamContext) -> None:
 
 
 def _applicable(
-    name: str, present_config: StreamConfig, replicas: int | None, partitions: int
+    name: str,
+    present_config: StreamConfig,
+    replicas: int | None,
+    partitions: int,
+    duplicate_window: float | None = None,
 ) -> StreamConfig:
     """Return the declared configuration as it can be had of a stream that is there.
 
     A denial of deletions, which an older version made, is never taken back by the server, and all
-    but an erasure goes on as before. Without `replicas` a stream keeps as many copies as it has:
-    only who runs the cluster knows.
+    but an erasure goes on as before. Without `replicas` a stream keeps as many copies as it has,
+    and without `duplicate_window` the log knows ids for as long as it does: only who runs the
+    cluster knows.
     """
     copies = replicas or present_config.num_replicas or 1
-    declared = declared_configs(copies, partitions)
+    window = duplicate_window or _kept_window(present_config)
+    declared = declared_configs(copies, partitions, window)
     wanted_config = next(config for config in declared if config.name == name)
     if present_config.mirror:
         writer_api = _ours(present_config.metadata).get(WRITER_API_KEY, "")
@@ -246,18 +261,29 @@ def _applicable(
     return wanted_config.evolve(deny_delete=wanted_config.deny_delete or present_config.deny_delete)
 
 
+def _kept_window(present_config: StreamConfig) -> float:
+    """Return for how many seconds a log that is there goes on to know ids."""
+    window = present_config.duplicate_window or 0.0
+    return window if SHORTEST_DUPLICATE_WINDOW <= window <= DAY else DAY
+
+
 def _shown(value: Any) -> Any:
     return getattr(value, "value", value)
 
 
 async def apply(
-    jetstream: JetStreamContext, replicas: int | None = None, partitions: int | None = None
+    jetstream: JetStreamContext,
+    replicas: int | None = None,
+    partitions: int | None = None,
+    duplicate_window: float | None = None,
 ) -> list[str]:
     """Create what is missing, change what differs, and return a line for each thing done.
 
     `replicas`: copies of each stream in a cluster. Without it a stream keeps those it has, and a
-    new one gets as many as the log. `partitions`: streams of a new log, one without it. Raises the
-    server's APIError where a difference cannot be changed in place (retention, storage), and
+    new one gets as many as the log. `partitions`: streams of a new log, one without it.
+    `duplicate_window`: seconds for which the log knows ids, from `SHORTEST_DUPLICATE_WINDOW` to a
+    day; without it a log keeps its own, and a new one gets a day. Raises the server's APIError
+    where a difference cannot be changed in place (retention, storage), and
     ConfigurationError, before anything is changed, where a newer program has set up the bus, where
     its log has another number of partitions, or where the server does not map to them.
     """
@@ -265,7 +291,7 @@ async def apply(
     changes: list[str] = []
     count = await partitions_to_apply(jetstream, partitions)
     copies = await _copies_of_the_log(jetstream) if replicas is None else replicas
-    for config in declared_configs(copies, count):
+    for config in declared_configs(copies, count, duplicate_window or DAY):
         name = config.name or ""
         try:
             present_config = (await jetstream.stream_info(name)).config
@@ -273,7 +299,7 @@ async def apply(
             await jetstream.add_stream(config)
             changes.append(f"created {_called(name)}")
             continue
-        wanted_config = _applicable(name, present_config, replicas, count)
+        wanted_config = _applicable(name, present_config, replicas, count, duplicate_window)
         if differences := _differences(name, wanted_config, present_config):
             await jetstream.update_stream(wanted_config)
             changes += [f"changed {difference}" for difference in differences]
@@ -336,8 +362,8 @@ async def check(
 ) -> list[str]:
     """Return where the server differs from the declaration; empty when it does not.
 
-    Without `replicas` any number of copies is right. Where a newer program has set up the bus, that
-    is all it says.
+    Without `replicas` any number of copies is right, and any duplicate window that `apply` takes.
+    Where a newer program has set up the bus, that is all it says.
     """
     try:
         await refuse_newer(jetstream)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from enum import Enum
 from typing import Any, Literal
 
-from contracts.topology import CONSUMERS
+from contracts.topology import CONSUMERS, DAY
 from runtime.bus.topology import declared_configs, durable_config
 
 Format = Literal["json", "cli", "nack"]
@@ -61,9 +61,11 @@ _DURATIONS = {"maxAge", "duplicateWindow", "ackWait"}
 """What NACK is told as Go writes durations, and the server in nanoseconds."""
 
 
-def exported(form: Format, replicas: int = 1) -> str:
-    """Return streams, durables and buckets in that form, with so many copies of each stream."""
-    declarations = requests(replicas)
+def exported(form: Format, replicas: int = 1, duplicate_window: float = DAY) -> str:
+    """Return streams, durables and buckets in that form, with so many copies of each stream and a
+    log that knows ids for so many seconds.
+    """
+    declarations = requests(replicas, duplicate_window)
     if form == "json":
         return json.dumps(declarations, indent=2) + "\n"
     if form == "cli":
@@ -74,11 +76,12 @@ def exported(form: Format, replicas: int = 1) -> str:
     )
 
 
-def requests(replicas: int = 1) -> dict[str, list[dict[str, Any]]]:
+def requests(replicas: int = 1, duplicate_window: float = DAY) -> dict[str, list[dict[str, Any]]]:
     """Return the bodies of `STREAM.CREATE.<name>` and `CONSUMER.CREATE.<stream>.<name>`. A bucket
     is a stream.
     """
-    streams = [_plain(config.as_dict()) for config in declared_configs(replicas)]
+    configs = declared_configs(replicas, duplicate_window=duplicate_window)
+    streams = [_plain(config.as_dict()) for config in configs]
     consumers = [
         {"stream_name": durable.stream, "config": _plain(durable_config(durable).as_dict())}
         for durable in CONSUMERS

@@ -35,6 +35,7 @@ from services.gateway.webhooks.sender import WebhookSender, disabled_webhooks
 from services.gateway.wiring import (
     Parts,
     open_conversations,
+    open_requests,
     open_uploads,
     open_webhooks,
     operations_on,
@@ -113,6 +114,7 @@ async def build(
             models=models_of(settings, answering.model_settings),
             conversations=await open_conversations(bus),
             uploads=await open_uploads(bus),
+            requests=await open_requests(bus),
         )
         provide(app, *parts.slices(), *([bus.region] if bus.region else []))
         sender = WebhookSender(

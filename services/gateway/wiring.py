@@ -7,7 +7,12 @@ from functools import partial
 
 from nats.js import JetStreamContext
 
-from contracts.topology import CONVERSATIONS_BUCKET, UPLOADS_BUCKET, WEBHOOKS_BUCKET
+from contracts.topology import (
+    CONVERSATIONS_BUCKET,
+    REQUESTS_BUCKET,
+    UPLOADS_BUCKET,
+    WEBHOOKS_BUCKET,
+)
 from publishing.upload_records import UploadRecords
 from runtime.bus.feed.port import EventFeed
 from runtime.bus.nats.connection import translated
@@ -34,6 +39,7 @@ from services.gateway.brand import Brand
 from services.gateway.conversations.store import Conversations
 from services.gateway.documents.dependencies import DocumentDependencies
 from services.gateway.documents.reading import Readings
+from services.gateway.documents.request_records import RequestRecords
 from services.gateway.documents.scanning import Scans
 from services.gateway.documents.uploading import ReadLimits
 from services.gateway.feeds.dependencies import FeedDependencies
@@ -112,6 +118,7 @@ class Parts:
     models: Models
     conversations: Conversations
     uploads: UploadRecords
+    requests: RequestRecords
     charges: Charges | None = None
 
     def slices(self) -> tuple[object, ...]:
@@ -172,6 +179,7 @@ class Parts:
             documents=self.projections.documents,
             visibility=self.projections.visibility,
             caches=self.projections.caches,
+            requests=self.requests,
             scans=Scans(self.settings.input_dir, read_limits),
             readings=Readings(read_limits, self.uploads),
             read_limits=read_limits,
@@ -264,6 +272,11 @@ async def open_conversations(bus: Bus) -> Conversations:
 async def open_uploads(bus: Bus) -> UploadRecords:
     """Return the records of uploads, which stand on the bus."""
     return UploadRecords(await NatsSharedValues.bind(bus.jetstream, UPLOADS_BUCKET))
+
+
+async def open_requests(bus: Bus) -> RequestRecords:
+    """Return what keys of requests were used for, which stands on the bus."""
+    return RequestRecords(await NatsSharedValues.bind(bus.jetstream, REQUESTS_BUCKET))
 
 
 @asynccontextmanager

@@ -62,26 +62,16 @@ async def test_an_id_stands_for_one_event_on_each_subject(bus: Bus) -> None:
     assert await bus.log.last_sequence() == 4
 
 
-async def test_an_id_can_stand_for_one_event_of_a_workspace(bus: Bus) -> None:
-    first = await bus.log.publish(numbered(1, "a", id="1"), once_per_workspace=True)
-    assert await bus.log.publish(numbered(2, "b", id="1"), once_per_workspace=True) == first
-    envelope = sealed(added("a"), id="1", workspace="other")
-    assert await bus.log.publish(envelope, once_per_workspace=True) == first + 1
-
-
 async def test_another_text_under_the_same_id_is_another_event(bus: Bus) -> None:
     first = await bus.log.publish(numbered(1, id="1"))
     assert await bus.log.publish(numbered(2, id="1")) == first + 1
     assert await bus.log.publish(numbered(1, id="1")) == first
 
 
-@pytest.mark.parametrize("once_per_workspace", [False, True])
-async def test_an_id_that_another_publisher_took_before_stops_nothing(
-    bus: Bus, once_per_workspace: bool
-) -> None:
+async def test_an_id_that_another_publisher_took_before_stops_nothing(bus: Bus) -> None:
     deletion = sealed(DocumentDeleted(document_id="a"), id="deletion")
-    await bus.occupy(deletion, once_per_workspace)
-    assert await bus.log.publish(deletion, once_per_workspace=once_per_workspace) == 2
+    await bus.occupy(deletion)
+    assert await bus.log.publish(deletion) == 2
     assert await bus.log.newest("w", "a", "DocumentDeleted") is not None
 
 

@@ -19,12 +19,12 @@ from contracts.events import (
 )
 from contracts.ids import sha256
 from contracts.registry import service_of
-from contracts.topology import CONSUMERS
+from contracts.topology import CONSUMERS, REQUESTS_BUCKET
 from operations import bus_accounts
 from operations.bus_accounts import IMPORTED_API
 from operations.command_bus import connect_bus
 from publishing.branch_copies import BranchFollower
-from publishing.documents import add_document
+from publishing.documents import added_with_key
 from publishing.draft import DocumentDraft, Submission
 from publishing.retries import request_retry
 from runtime.branches import branch_settings
@@ -40,6 +40,12 @@ from runtime.bus.parking.port import ParkedEvent
 from runtime.costs.budget import read_budget, set_budget
 from runtime.errors import ConfigurationError
 from runtime.settings import Settings
+from services.gateway.documents.adding import (
+    DocumentPublisher,
+    IngestRequest,
+    publish_drafts,
+)
+from services.gateway.documents.request_records import RequestRecords
 from services.gateway.promoted_branches import PromotedBranches
 from tests.support.bus_users import declared_bus, opened
 from tests.support.deployed_bus import FILES, DeployedBus, deployed_bus
@@ -69,18 +75,13 @@ async def test_what_services_do_together_works(bus: DeployedBus) -> None:
     assert (result := await log.newest("w", "d", "DocumentAdded")) and result.sequence == first
     assert await log.following(first - 1, subjects.of_type("DocumentAdded")) is not None
     assert await log.last("w") >= first
-    additions = [
-        await add_document(
-            log,
-            NatsBlobs(query_stream),
-            DocumentDraft.of(Submission(text=t)),
-            workspace="w",
-            source="t",
-            key="k",
-        )
-        for t in "ab"
-    ]
-    assert [result.is_new for result in additions] == [True, False]
+    draft = DocumentDraft.of(Submission(text="a"))
+    requests = RequestRecords(await NatsSharedValues.bind(query_stream, REQUESTS_BUCKET))
+    publisher = DocumentPublisher(log, NatsBlobs(query_stream), "w", requests)
+    request = IngestRequest.of("insert", "k", "a")
+    additions = [await publish_drafts(publisher, request, [draft]) for _ in range(2)]
+    assert additions[0] == additions[1]
+    assert await added_with_key(log, draft, workspace="w", key=f"{request.key}/0")
     blob = await NatsBlobs(query_stream).put(EncodedText.of("text"), "w")
     assert await NatsBlobs(chunker_stream).get(blob) == "text"
     assert (await (await NatsLiveGenerations.bind(chunker_stream)).live()).graph == 1

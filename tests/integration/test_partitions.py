@@ -13,6 +13,7 @@ from nats.js import JetStreamContext
 from contracts import subjects
 from contracts.events import BudgetSet, FeedbackGiven
 from contracts.partitions import LogPosition, partition_at, partition_of, stream_name
+from contracts.topology import DAY
 from operations import bulk_load, past_digest
 from operations.erasure.plan import plan_erasure
 from operations.erasure.removal import publish_tombstones, remove
@@ -84,6 +85,22 @@ async def test_a_number_of_partitions_is_chosen_once_and_the_server_has_to_map_t
     async with connected(server) as client:
         with pytest.raises(ConfigurationError, match=r"mappings .*partition\(2,1\)"):
             await topology.apply(client.jetstream(timeout=5), partitions=2)
+
+
+async def test_all_partitions_know_ids_for_as_long_as_an_operator_says(
+    partitioned: JetStreamContext,
+) -> None:
+    async def windows() -> set[float]:
+        infos = [await partitioned.stream_info(stream_name(number)) for number in range(COUNT)]
+        return {info.config.duplicate_window for info in infos}
+
+    blobs = (await partitioned.stream_info("KB_BLOBS")).config.duplicate_window
+    assert await windows() == {DAY}
+    assert len(await topology.apply(partitioned, duplicate_window=600.0)) == COUNT
+    assert await windows() == {600.0}
+    assert await topology.check(partitioned) == []
+    assert await topology.apply(partitioned) == []
+    assert (await partitioned.stream_info("KB_BLOBS")).config.duplicate_window == blobs
 
 
 async def test_a_workspace_is_whole_in_one_partition_whoever_publishes(

@@ -70,6 +70,7 @@ def main() -> int:
         f"{seed_count} seeds, {failures} failed: {totals['events']} events, "
         f"{totals['kills']} kills, {totals['failed_calls']} failed calls, "
         f"{totals['repeats']} repeated deliveries, {totals['parked']} parked events, "
+        f"{totals['twice']} events twice in the log, "
         f"{totals['clock_steps']} steps of the clock, {time.process_time() - began:.1f} s of CPU"
     )
     if seed_count < len(seeds) and not arguments.planted:

@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -127,6 +128,7 @@ class Pipeline:
         }
         self.replicas = [self._replica(service) for service in SERVICES for _ in range(replicas)]
         self.kills = self.clock_steps = self._offered = 0
+        self._lengths: deque[tuple[float, int]] = deque()
         self.broken: BaseException | None = None
         """What ended a processor: nothing may."""
 
@@ -288,6 +290,17 @@ class Pipeline:
             for durable in self.durables.values():
                 durable.offer(message)
         self._offered = len(self.log.messages)
+
+    def forget_ids(self) -> None:
+        """Have the log forget the ids of what is older than its duplicate window."""
+        now, length = self.chance.now, len(self.log.messages)
+        if not self._lengths or self._lengths[-1][1] < length:
+            self._lengths.append((now, length))
+        forgotten = 0
+        while self._lengths and self._lengths[0][0] <= now - self.chance.window:
+            forgotten = self._lengths.popleft()[1]
+        if forgotten:
+            self.log.ids = {id: n for id, n in self.log.ids.items() if n > forgotten}
 
     def read_parked(self) -> None:
         """Have every process read the list of parked events of which its durable has some."""

@@ -10,6 +10,8 @@ from unittest import mock
 
 from operations.figures import find_waiting, request_descriptions
 from publishing.retries import Retries, request_retries
+from runtime.bus.codec import decode
+from runtime.bus.memory import MemoryLog
 from runtime.bus.parking import policy
 from services.chunker.settings import ChunkerSettings
 from tests.simulation.clock import SimulatedLoop
@@ -27,6 +29,10 @@ LONGEST = 20_000.0
 """Seconds after which a run that has not ended never will."""
 CLOCK_STEPS = (-30.0, -3600.0, -86_400.0, -365 * 86_400.0, 30.0, 3600.0, 86_400.0)
 """Seconds by which somebody sets the clock of all processes at once."""
+FORGETFUL = 0.5
+"""Probability that the log of a run knows ids for a short while only: what comes again stands in it
+twice.
+"""
 RETRIES = 2
 """Failures after which a message is parked: so few, that small worlds park."""
 
@@ -42,6 +48,8 @@ class Outcome:
     repeats: int
     parked: int
     clock_steps: int
+    twice: int
+    """Events that the log has once more than it should."""
 
 
 def simulate(seed: int, loop: SimulatedLoop, change: Change | None = None) -> Outcome:
@@ -90,7 +98,13 @@ async def _in_trouble(
         sum(durable.repeats for durable in pipeline.durables.values()),
         len({(record.durable, record.sequence) for record in pipeline.parked.history}),
         pipeline.clock_steps,
+        _twice(pipeline.log),
     )
+
+
+def _twice(log: MemoryLog) -> int:
+    ids = [(message.subject, decode(message.data, message.subject).id) for message in log.messages]
+    return len(ids) - len(set(ids))
 
 
 def _pictures(world: int) -> Literal["", "at once", "later"]:
@@ -120,6 +134,9 @@ def trouble(seed: int) -> Chance:
         chance.clock_steps = [
             (clock.random() * 60, clock.choice(CLOCK_STEPS)) for _ in range(clock.randint(1, 3))
         ]
+    window = Random(f"window of {seed}")
+    if window.random() < FORGETFUL:
+        chance.window = window.choice((2.0, 120.0))
     return chance
 
 
@@ -218,6 +235,7 @@ async def _step(pipeline: Pipeline) -> None:
     pipeline.clock_steps += set_clock(chance)
     if chance.kills and chance.rng.random() < chance.kills and chance.troubled:
         await pipeline.kill()
+    pipeline.forget_ids()
     pipeline.read_parked()
     has_delivered = pipeline.deliver()
     await asyncio.sleep(chance.rng.random() * (0.2 if has_delivered else 1.0))

@@ -40,6 +40,8 @@ class Chance:
     """When somebody starts a rebuild of all projections, if anybody does."""
     clock_steps: list[tuple[float, float]] = field(default_factory=list[tuple[float, float]])
     """When somebody sets the machine's clock, and by how many seconds."""
+    window: float = math.inf
+    """Seconds for which the log knows ids."""
     until: float = 60.0
     delays: bool = True
     """Whether calls take time, so that others come between. In peace nobody has to wait."""

@@ -27,7 +27,7 @@ from runtime.bus.nats.message_ids import message_id, publisher_key
 from runtime.bus.nats.parked import NatsParkedEvents
 from runtime.bus.parking.port import ParkedEvents
 from runtime.bus.port import Blobs, LiveGenerations, Log, SharedValues
-from runtime.bus.repetitions import scope_of
+from runtime.bus.repetitions import subject_of
 from tests.support.events import added, sealed
 
 HARMLESS = "kb.v1.other.d.DocumentAdded"
@@ -59,7 +59,7 @@ class Bus(Protocol):
         """Store a short text as older versions did."""
         ...
 
-    async def occupy(self, envelope: Envelope[Event], once_per_workspace: bool) -> None:
+    async def occupy(self, envelope: Envelope[Event]) -> None:
         """Append something harmless of another workspace under the id that this event is going to
         have.
         """
@@ -91,8 +91,8 @@ class MemoryBus:
         self.blobs.texts[sha256(text)] = text.encode()
         return BlobRef(sha256=sha256(text), size=len(text), parts=1)
 
-    async def occupy(self, envelope: Envelope[Event], once_per_workspace: bool) -> None:
-        self.log.append(HARMLESS, b"{}", f"{scope_of(envelope, once_per_workspace)}/{envelope.id}")
+    async def occupy(self, envelope: Envelope[Event]) -> None:
+        self.log.append(HARMLESS, b"{}", f"{subject_of(envelope)}/{envelope.id}")
 
 
 @dataclass
@@ -127,10 +127,8 @@ class NatsBus:
         )
         return BlobRef(sha256=sha256(text), size=len(text), parts=1)
 
-    async def occupy(self, envelope: Envelope[Event], once_per_workspace: bool) -> None:
-        id = message_id(
-            publisher_key(self.jetstream), scope_of(envelope, once_per_workspace), envelope.id
-        )
+    async def occupy(self, envelope: Envelope[Event]) -> None:
+        id = message_id(publisher_key(self.jetstream), subject_of(envelope), envelope.id)
         await self.jetstream.publish(HARMLESS, b"{}", headers={"Nats-Msg-Id": id})
 
 

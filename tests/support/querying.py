@@ -33,6 +33,7 @@ from services.gateway.app import create_app
 from services.gateway.auth.config import AuthConfig
 from services.gateway.conversations.store import Conversations
 from services.gateway.dependencies import provide
+from services.gateway.documents.request_records import RequestRecords
 from services.gateway.feeds.streams import EventStreams
 from services.gateway.operations.dependencies import Operations
 from services.gateway.operations.model_trials import Models
@@ -92,6 +93,7 @@ class QueryHarness:
     pointers: MemoryLiveGenerations = field(default_factory=MemoryLiveGenerations)
     operations: Operations = field(default_factory=memory_operations)
     uploads: MemorySharedValues = field(default_factory=MemorySharedValues)
+    requests: MemorySharedValues = field(default_factory=MemorySharedValues)
 
     def __post_init__(self) -> None:
         self.vectors = MemoryVectors(self.embedder.model, self.embedder.dimension)
@@ -226,6 +228,7 @@ class QueryHarness:
             "webhooks": Webhooks(Endpoints(MemorySharedValues()), HttpPoster()),
             "conversations": Conversations(MemorySharedValues()),
             "uploads": UploadRecords(self.uploads),
+            "requests": RequestRecords(self.requests),
             "models": Models(question_settings, try_reranker, (), None),
             "charges": Charges(self.log),
         }

@@ -27,7 +27,7 @@ from runtime.bus.nats.message_ids import message_id, publisher_key
 from runtime.bus.nats.messages import StoredMessage
 from runtime.bus.nats.region import refuse_following
 from runtime.bus.port import Message
-from runtime.bus.repetitions import is_repetition, scope_of
+from runtime.bus.repetitions import is_repetition, subject_of
 from runtime.bus.retried_message import RetriedMessage
 from runtime.bus.write_status import WriteStatus
 from runtime.errors import ConfigurationError, Poison, Unavailable
@@ -83,19 +83,16 @@ class NatsLog(NatsLogReader):
         """
         return publisher_key(self.jetstream)
 
-    async def publish(self, envelope: Envelope[Event], *, once_per_workspace: bool = False) -> int:
-        subject = subjects.subject(
-            envelope.workspace, envelope.data.aggregate_id, envelope.data.type_name()
-        )
-        scope = scope_of(envelope, once_per_workspace)
-        id = message_id(self.key, scope, envelope.id)
+    async def publish(self, envelope: Envelope[Event]) -> int:
+        subject = subject_of(envelope)
+        id = message_id(self.key, subject, envelope.id)
         data = encode(envelope)
 
         async def append(streams: LogStreams) -> int:
             stream = streams.of_workspace(envelope.workspace)
             return await self._append(
                 _Outgoing(stream, streams.published_to(subject), data, id),
-                lambda stored_message: is_repetition(envelope, stored_message, once_per_workspace),
+                lambda stored_message: is_repetition(envelope, stored_message),
             )
 
         # Who may only publish cannot ask for the streams, and need not: the server knows them. But

@@ -1,6 +1,4 @@
-"""Publishes texts as documents. A request has one track id; repeated with its Idempotency-Key it
-adds nothing.
-"""
+"""Publishes texts as documents. A request has one track id."""
 
 import asyncio
 from collections.abc import Sequence
@@ -13,22 +11,26 @@ from contracts.chunking import Chunking
 from contracts.ids import path_id, sha256
 from contracts.text import is_blank
 from contracts.values import Validity
-from publishing.documents import Added, add_document
+from publishing.documents import Added, add_document, added_with_key
 from publishing.draft import DocumentDraft, Submission
 from runtime.bus.port import Blobs, Log
 from runtime.errors import InvalidInput
 from runtime.parsing.files import Parsed
 from runtime.text.ballast import clean_text
+from services.gateway.documents.request_records import RequestRecords
 from services.query.event_source import SOURCE
 
 
 @dataclass(frozen=True)
 class DocumentPublisher:
-    """The log and the object store that take the documents of one workspace."""
+    """The log and the object store that take the documents of one workspace, and what is known of
+    requests that have a key.
+    """
 
     log: Log
     blobs: Blobs
     workspace: str
+    requests: RequestRecords
 
 
 @dataclass(frozen=True)
@@ -130,38 +132,42 @@ async def draft_file(
 async def publish_drafts(
     publisher: DocumentPublisher, request: IngestRequest, drafts: Sequence[DocumentDraft]
 ) -> list[Added]:
-    """Publish each draft, and return what was added, in the same order.
-
-    What `publish_draft` raises leaves the drafts before it published.
-    """
-    return [
-        await publish_draft(publisher, request, draft, number)
-        for number, draft in enumerate(drafts)
-    ]
-
-
-async def publish_draft(
-    publisher: DocumentPublisher, request: IngestRequest, draft: DocumentDraft, number: int = 0
-) -> Added:
-    """Publish the `number`-th document of a request.
+    """Publish each draft, and return what was added, in the same order. A request that is repeated
+    with its Idempotency-Key adds nothing: it gets what the first one got.
 
     Raises InvalidInput for a key that another request has used, OtherText for a draft that replaces
-    nothing, Unavailable when the log does not accept it.
+    nothing, Unavailable when the log does not accept it. The drafts before it are published then.
     """
-    added_document = await add_document(
+
+    async def add(is_repeated: bool) -> list[Added]:
+        return [
+            await _publish(publisher, request, draft, number, is_repeated)
+            for number, draft in enumerate(drafts)
+        ]
+
+    if not request.key:
+        return await add(False)
+    return await publisher.requests.once(publisher.workspace, request.key, request.id, add)
+
+
+async def _publish(
+    publisher: DocumentPublisher,
+    request: IngestRequest,
+    draft: DocumentDraft,
+    number: int,
+    is_repeated: bool,
+) -> Added:
+    """Publish the `number`-th document of a request, unless the first attempt already has."""
+    key = f"{request.key}/{number}" if request.key else ""
+    if is_repeated:
+        earlier = await added_with_key(publisher.log, draft, workspace=publisher.workspace, key=key)
+        if earlier:
+            return earlier
+    return await add_document(
         publisher.log,
         publisher.blobs,
         draft,
         workspace=publisher.workspace,
         source=SOURCE,
-        key=f"{request.key}/{number}" if request.key else "",
+        key=key,
     )
-    if (
-        request.key
-        and added_document.track_id != request.id
-        and f"_{request.key}_" in added_document.track_id
-    ):
-        raise InvalidInput(
-            "this Idempotency-Key was used with another request: choose a new one for each"
-        )
-    return added_document

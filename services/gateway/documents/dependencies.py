@@ -6,7 +6,9 @@ from typing import Annotated
 from contracts.graph import Partition
 from runtime.bus.port import Blobs, LiveGenerations, Log
 from services.gateway.dependencies import depends_on
+from services.gateway.documents.adding import DocumentPublisher
 from services.gateway.documents.reading import Readings
+from services.gateway.documents.request_records import RequestRecords
 from services.gateway.documents.scanning import Scans
 from services.gateway.documents.uploading import ReadLimits
 from services.query.answering.port import ModelResultCaches
@@ -29,9 +31,14 @@ class DocumentDependencies:
     documents: Documents
     visibility: Visibility
     caches: ModelResultCaches
+    requests: RequestRecords
     scans: Scans
     readings: Readings
     read_limits: ReadLimits
+
+    def publisher(self, workspace: str) -> DocumentPublisher:
+        """Return what takes the documents of the workspace."""
+        return DocumentPublisher(self.log, self.blobs, workspace, self.requests)
 
     async def partition(self, workspace: str) -> Partition:
         """Return where the status of the workspace's documents is read."""

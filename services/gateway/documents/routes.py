@@ -19,7 +19,6 @@ from runtime.parsing.kinds import readable_kinds
 from services.gateway.auth.audit import note_details
 from services.gateway.auth.viewers import CurrentViewer, shows_no_documents
 from services.gateway.documents.adding import (
-    DocumentPublisher,
     IngestRequest,
     draft_text,
     publish_drafts,
@@ -85,10 +84,9 @@ async def upload_file(
     """Add a file. The answer comes once it is read and the log has its text durably; 202 at once
     where pages have to be recognized: `track_status` says how far that is, and what became of it.
     """
-    publisher = DocumentPublisher(deps.log, deps.blobs, workspace)
     report_refusal = partial(deps.readings.refuse, workspace)
     async with receive_file(request, deps.read_limits.refuse_larger, report_refusal) as file:
-        outcome = await deps.readings.upload(publisher, file, options)
+        outcome = await deps.readings.upload(deps.publisher(workspace), file, options)
     if isinstance(outcome, UploadRecord):
         response.status_code = 202
         return InsertResponse(message=outcome.message, track_id=outcome.track_id)
@@ -137,9 +135,7 @@ async def _add(
         await draft_text(request, text, name, chunking_values, access, validity)
         for text, name in zip(texts, names, strict=True)
     ]
-    added_documents = await publish_drafts(
-        DocumentPublisher(deps.log, deps.blobs, workspace), request, drafts
-    )
+    added_documents = await publish_drafts(deps.publisher(workspace), request, drafts)
     response = await _insert_response(deps, workspace, added_documents, request)
     return response.with_warnings(_warnings(names, drafts))
 
@@ -187,7 +183,7 @@ async def scan(deps: DocumentDeps, workspace: Workspace) -> Started:
     the running one.
     """
     try:
-        new_scan = deps.scans.start(DocumentPublisher(deps.log, deps.blobs, workspace))
+        new_scan = deps.scans.start(deps.publisher(workspace))
     except AlreadyRunning as running:
         message = "A scan of this workspace is running already; nothing was begun."
         return Started(

@@ -26,7 +26,7 @@ from services.gateway.documents.adding import (
     DocumentPublisher,
     IngestRequest,
     draft_file,
-    publish_draft,
+    publish_drafts,
 )
 from services.gateway.documents.uploading import ReadLimits
 from services.query.errors import NotSupported
@@ -222,7 +222,7 @@ class Scans:
             draft = await draft_file(
                 request, parsed_file, name, keeps_original=self._limits.keeps_originals
             )
-            added_document = await publish_draft(publisher, request, draft)
+            (added_document,) = await publish_drafts(publisher, request, [draft])
         except (OSError, InvalidInput) as error:
             scan.count(
                 "error",

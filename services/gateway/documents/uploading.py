@@ -21,7 +21,7 @@ from services.gateway.documents.adding import (
     DocumentPublisher,
     IngestRequest,
     draft_file,
-    publish_draft,
+    publish_drafts,
 )
 from services.query.errors import BadRequest, Conflict, TooLarge
 
@@ -147,7 +147,7 @@ async def upload(
         keeps_original=limits.keeps_originals,
     )
     try:
-        added_document = await publish_draft(publisher, request, draft)
+        (added_document,) = await publish_drafts(publisher, request, [draft])
     except OtherText:
         raise Conflict(
             f"there is another document of the name {name}: give replace=true to make this its new "

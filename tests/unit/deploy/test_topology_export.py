@@ -13,7 +13,7 @@ import yaml
 from typer.testing import CliRunner
 
 from cli.topology import app
-from contracts.topology import BUCKETS, CONSUMERS, STREAMS
+from contracts.topology import BUCKETS, CONSUMERS, DAY, SHORTEST_DUPLICATE_WINDOW, STREAMS
 from runtime.bus.topology_export import exported
 
 HERE = Path(__file__).parent
@@ -123,3 +123,22 @@ def test_a_resource_says_what_the_request_says(number: int) -> None:
 def test_the_command_prints_it_without_a_server() -> None:
     ran = CliRunner().invoke(app, ["export", "--format", "nack", "--replicas", "3"])
     assert (ran.exit_code, ran.output) == (0, exported("nack", 3))
+
+
+def test_the_log_of_an_export_knows_ids_for_as_long_as_is_asked_for() -> None:
+    windows = {
+        stream["name"]: stream["duplicate_window"] // 10**9
+        for stream in json.loads(exported("json", duplicate_window=600))["streams"]
+    }
+    assert windows.pop("KB_EVENTS") == 600
+    declared_windows = {
+        stream["name"]: stream["duplicate_window"] // 10**9 for stream in DECLARED["streams"]
+    }
+    assert declared_windows.pop("KB_EVENTS") == DAY
+    assert windows == declared_windows
+    for seconds in (SHORTEST_DUPLICATE_WINDOW, DAY):
+        command = ["export", "--duplicate-window", str(int(seconds))]
+        assert CliRunner().invoke(app, command).exit_code == 0
+    for seconds in (SHORTEST_DUPLICATE_WINDOW - 1, DAY + 1):
+        command = ["export", "--duplicate-window", str(int(seconds))]
+        assert CliRunner().invoke(app, command).exit_code == 2

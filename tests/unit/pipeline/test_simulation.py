@@ -40,7 +40,7 @@ def test_kills_outages_rebuilds_repeats_and_disorder_change_nothing_in_the_end(f
             ("passages-not-compared", 438),
             ("results-of-a-batch-lost", 1),
             ("nothing-cached", 408),
-            ("changes-counted-again-not-summarised", 154),
+            ("changes-counted-again-not-summarised", 56),
             ("failed-passage-leaves-its-older-version", 17),
             ("undoing-changes-nothing", 4),
             ("parked-event-forgotten", 13),

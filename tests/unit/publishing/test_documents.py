@@ -16,7 +16,7 @@ from contracts.text import INLINE_LIMIT
 from contracts.values import CustomKnowledge
 from publishing import documents, draft
 from publishing.current_version import current_content_hash
-from publishing.documents import Added, add_document, reprocess_document
+from publishing.documents import Added, add_document, added_with_key, reprocess_document
 from publishing.draft import DocumentDraft, Submission
 from publishing.graph_edits import edit_graph
 from runtime.bus.actor import acting_as
@@ -269,11 +269,12 @@ async def test_of_several_calls_with_one_key_only_the_first_adds_anything(harnes
     first = await harness.add("one", id="d", track_id="a", key="k")
     await harness.add("two", id="d", track_id="b")
     assert first._replace(at=0) == Added("d", 1, is_new=True, track_id="a")
-    for text, id in (("one", "d"), ("three", "e")):
-        again = await harness.add(text, id=id, track_id="c", key="k")
-        assert (again.sequence, again.is_new, again.track_id) == (1, False, "a")
+    again = await harness.add("one", id="d", track_id="a", key="k")
+    assert again == first._replace(is_new=False)
     assert [event.text for event in harness.events] == ["one", "two"]
-    assert (await harness.add("one", id="d", track_id="a", key="k", workspace="other")).is_new
+    one = DocumentDraft.of(Submission(text="one", id="d"))
+    for workspace, key, expected in (("w", "k", again), ("w", "j", None), ("other", "k", None)):
+        assert await added_with_key(harness.log, one, workspace=workspace, key=key) == expected
 
 
 async def test_a_document_is_added_again_in_the_version_that_is_meant_and_once(

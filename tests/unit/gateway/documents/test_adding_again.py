@@ -9,7 +9,8 @@ import httpx
 import pytest
 
 from contracts.chunking import Chunking
-from contracts.events import DocumentAdded
+from contracts.envelope import Envelope
+from contracts.events import DocumentAdded, Event
 from runtime.errors import Unavailable
 from services.gateway.errors import NO_DOCUMENT
 from tests.support.events import added, delivered, document, failed
@@ -44,6 +45,62 @@ async def test_a_key_sent_again_after_a_newer_text_does_not_bring_the_old_one_ba
     again = await add(api, "text", TEXT, "k1")
     assert again.json() == first.json()
     assert texts(harness) == [TEXT["text"], "Newer."]
+
+
+async def test_a_request_is_known_by_its_key_when_the_log_has_forgotten_its_ids(
+    api: httpx.AsyncClient, harness: QueryHarness
+) -> None:
+    first = await add(api, "text", TEXT, "k1")
+    identical = await add(api, "text", TEXT, "k2")
+    await api.post("/documents/text", json={**TEXT, "text": "Newer."})
+    harness.log.ids.clear()
+    assert (await add(api, "text", TEXT, "k1")).json() == first.json()
+    again = (await add(api, "text", TEXT, "k2")).json()
+    assert (again["status"], again["documents"][0]["sequence"]) == (
+        "duplicated",
+        identical.json()["documents"][0]["sequence"],
+    )
+    assert (await add(api, "text", {**TEXT, "text": "Another."}, "k1")).status_code == 422
+    assert texts(harness) == [TEXT["text"], "Newer."]
+
+
+async def test_a_repetition_goes_on_where_the_first_attempt_ended_and_adds_nothing_twice(
+    api: httpx.AsyncClient, harness: QueryHarness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body = {"texts": ["one", "two"], "file_sources": ["1.md", "2.md"]}
+    publish = harness.log.publish
+
+    async def until_full(envelope: Envelope[Event]) -> int:
+        if harness.log.messages:
+            raise Unavailable("KB_EVENTS is full", retry_after=30.0)
+        return await publish(envelope)
+
+    monkeypatch.setattr(harness.log, "publish", until_full)
+    assert (await add(api, "texts", body, "k1")).status_code == 503
+    monkeypatch.undo()
+    await api.post("/documents/text", json={"text": "newer", "file_source": "1.md"})
+    harness.log.ids.clear()
+    answer = (await add(api, "texts", body, "k1")).json()
+    assert texts(harness) == ["one", "newer", "two"]
+    assert [document["is_new"] for document in answer["documents"]] == [True, True]
+    assert (await add(api, "texts", body, "k1")).json() == answer
+
+
+async def test_a_key_whose_claim_was_not_answered_is_that_of_its_request(
+    api: httpx.AsyncClient, harness: QueryHarness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write = harness.requests.write
+
+    async def without_answer(key: str, value: bytes, revision: int) -> bool:
+        await write(key, value, revision)
+        raise Unavailable("the bus did not answer")
+
+    monkeypatch.setattr(harness.requests, "write", without_answer)
+    assert (await add(api, "text", TEXT, "k1")).status_code == 503
+    monkeypatch.undo()
+    answers = [await add(api, "text", TEXT, "k1") for _ in range(2)]
+    assert [answer.json()["status"] for answer in answers] == ["success"] * 2
+    assert texts(harness) == [TEXT["text"]]
 
 
 @pytest.mark.parametrize(

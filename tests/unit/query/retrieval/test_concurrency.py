@@ -16,6 +16,7 @@ from runtime.errors import Unavailable
 from runtime.models.port import Vector
 from services.gateway.documents.adding import DocumentPublisher
 from services.gateway.documents.reading import Readings
+from services.gateway.documents.request_records import RequestRecords
 from services.gateway.documents.uploading import ReadLimits, UploadedFile, UploadOptions
 from services.query.retrieval.concurrency import ConcurrencyLimit
 from tests.support.access import client
@@ -109,7 +110,8 @@ async def test_a_file_of_a_quiet_workspace_is_not_behind_a_flood_of_another() ->
 
     async def send(workspace: str, name: str) -> None:
         file = UploadedFile(name, Slow(b"Ada Marlow came to Port Elm."), name)
-        publisher = DocumentPublisher(harness.log, harness.blobs, workspace)
+        requests = RequestRecords(harness.requests)
+        publisher = DocumentPublisher(harness.log, harness.blobs, workspace, requests)
         outcome = await readings.upload(publisher, file, UploadOptions())
         assert not isinstance(outcome, UploadRecord)
         assert outcome[0].is_new
