@@ -19,7 +19,7 @@ from kubernetes_validate import utils
 
 from contracts.partitions import MAX_PARTITIONS, stream_name
 from contracts.registry import service_of
-from contracts.topology import CONSUMERS
+from contracts.topology import CONSUMERS, DAY, SHORTEST_DUPLICATE_WINDOW
 from operations import bus_accounts
 from runtime.broker import GRACE
 from tests.architecture.sources import REPOSITORY, SERVICES
@@ -133,6 +133,9 @@ def test_the_values_of_every_case_are_accepted_and_slips_are_not() -> None:
     assert accepted(bus={"partitions": MAX_PARTITIONS})
     assert not accepted(bus={"partitions": 0})
     assert not accepted(bus={"partitions": MAX_PARTITIONS + 1})
+    assert accepted(bus={"duplicateWindow": int(DAY)})
+    assert not accepted(bus={"duplicateWindow": int(DAY) + 1})
+    assert not accepted(bus={"duplicateWindow": int(SHORTEST_DUPLICATE_WINDOW) - 1})
     assert not accepted(bus={"url": "nats://user:secret@nats:4222"})
     assert not accepted(models={"existingSecret": "models", "keys": ["LLM_APIKEY"]})
     assert not accepted(access={"existingSecret": "access", "keys": []})
@@ -241,7 +244,8 @@ def test_streams_and_stores_are_prepared_before_anything_starts() -> None:
     ]
     job_of_partitions = of_kind("everything", "Job")["kb-topology"]
     assert containers(job_of_partitions["spec"]["template"]["spec"])[0]["command"] == [
-        *("lightstream", "topology", "apply", "--partitions", str(PARTITIONS))
+        *("lightstream", "topology", "apply", "--partitions", str(PARTITIONS)),
+        *("--duplicate-window", "600"),
     ]
     # What is not there before the first release: a job that asks for it would wait for ever.
     job_text = yaml.safe_dump(job["spec"])
