@@ -91,9 +91,6 @@ class Table:
     partition: Partition
 
 
-SMALL = {"mentions"}
-"""Tables of many rows of some tens of bytes, which are read by key only."""
-
 OBSOLETE = ("contributions", "revisions")
 """Tables of older schemas, which `prepare` removes."""
 

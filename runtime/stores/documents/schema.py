@@ -15,13 +15,15 @@ from contracts.graph import PROJECTIONS, Partition, Projection
 from runtime.errors import ConfigurationError
 from runtime.stores.documents.port import Row, Rows, Table
 
-VERSION = 6
+VERSION = 7
 """2: the lists of the graph are strings of JSON.
 3: vectors of entities and relations have other ids. Older ones are only searched.
 4: contributions of chunks stand in other tables.
 5: new embeddings in the cache have half precision. Older ones stay, and are read.
 6: the row names the projections that are owed. Those of versions before 4 owe graph and vectors,
-those of version 1 the status of documents, too."""
+those of version 1 the status of documents, too.
+7: in SQLite files keys of mentions and of cached embeddings stand in sorted runs. `prepare` moves
+those of older ones there."""
 
 TABLE = Table("schema", Partition("lightstream", 0))
 CHECKPOINTS = Table("checkpoints", Partition("lightstream", 0))

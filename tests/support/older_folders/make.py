@@ -3,7 +3,7 @@ tests.support.older_folders.make`.
 
 Its arguments are the version of the schema, and a work tree of that program (`git worktree add TREE
 COMMIT`), whose packages this environment has. Schema 1 was made by 8a933d1c, 2 by 8d0ae884, 3 by
-30fad225, 4 by 216b4181, 5 by 903d3042.
+30fad225, 4 by 216b4181, 5 by 903d3042, 6 by 4f130437.
 """
 
 import os
@@ -99,7 +99,9 @@ class OlderStack:
 def clean(folder: Path) -> None:
     """Take the cache of embeddings and free pages out of the database, which are most of it."""
     with sqlite3.connect(folder / "data" / "documents" / "documents.db") as database:
-        database.execute("DELETE FROM embeddings")
+        names = {name for (name,) in database.execute("SELECT name FROM sqlite_master")}
+        for name in names & {"embeddings", "embeddings_keys", "embeddings_bodies"}:
+            database.execute(f"DELETE FROM {name}")
         database.commit()
         database.execute("VACUUM")
     database.close()

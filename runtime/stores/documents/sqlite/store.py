@@ -1,6 +1,7 @@
 """Rows in one SQLite file: the document store of a single machine, shared by all its services."""
 
 import sqlite3
+import sys
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -10,7 +11,12 @@ from contracts.graph import Partition
 from runtime.batching import batched
 from runtime.stores.documents import schema
 from runtime.stores.documents.port import Change, Parser, Row, Table, Where
-from runtime.stores.documents.row_json import indexed_fields, version_field
+from runtime.stores.documents.row_json import (
+    Body,
+    indexed_fields,
+    version_field,
+)
+from runtime.stores.documents.sqlite import run_rows
 from runtime.stores.documents.sqlite.conditions import (
     FEW,
     group_of,
@@ -18,21 +24,14 @@ from runtime.stores.documents.sqlite.conditions import (
     order_clause,
     where_clause,
 )
-from runtime.stores.documents.sqlite.statements import (
-    HERE,
-    SMALLEST,
-    count_up,
-    decoded,
+from runtime.stores.documents.sqlite.statements import decoded, record_of
+from runtime.stores.documents.sqlite.tables import (
     make_schema,
-    partition_parameters,
-    record_of,
+    move_older_rows,
+    rows_of,
     schema_statements,
-    select,
-    select_rows,
-    upsert_rows,
 )
 from runtime.stores.sqlite.file import Parameters, SqliteFile
-from runtime.stores.sqlite.lists import among, json_list
 
 BATCH = 2000
 """Rows in one transaction: its cost is spread over many rows, yet other processes wait only
@@ -69,7 +68,10 @@ class SqliteRows:
         await self._file.transact(lambda connection: connection.execute(version_table))
         await schema.refuse_newer(self)
         await self._file.transact(make_schema)
+        # The version first: an older program would take a half of the rows for all.
         await schema.enter(self)
+        while await self._file.transact(move_older_rows):
+            pass
 
     async def missing(self) -> list[str]:
         """Return the tables and indexes that the file does not have. Makes an empty file where
@@ -92,29 +94,30 @@ class SqliteRows:
         """Return what the parser makes of rows."""
         return {key: parser.of(body) for key, body in await self._records(table, keys)}
 
-    async def _records(self, table: Table, keys: Collection[str]) -> list[Parameters]:
+    async def _records(self, table: Table, keys: Collection[str]) -> list[tuple[str, Body]]:
         """Return the keys and bodies of the rows that exist among `keys`."""
-        records: list[Parameters] = []
+        indexed_fields(table.name)
+        read = rows_of(table.name).records
+        records: list[tuple[str, Body]] = []
         for batch in batched(keys, BATCH):
-            parameters = (*partition_parameters(table), json_list(batch))
-            records += await self._file.read(select(table), parameters)
+            records += await self._file.query(partial(read, table=table, keys=batch))
         return records
 
     async def existing(self, table: Table, keys: Collection[str]) -> set[str]:
         """Return those of `keys` that have a row, some thousands a query."""
+        indexed_fields(table.name)
+        read = rows_of(table.name).existing_keys
         existing_keys: set[str] = set()
         for batch in batched(keys, BATCH):
-            parameters = (*partition_parameters(table), json_list(batch))
-            existing_keys.update(
-                key for (key,) in await self._file.read(select(table, "key"), parameters)
-            )
+            existing_keys.update(await self._file.query(partial(read, table=table, keys=batch)))
         return existing_keys
 
     async def put(self, table: Table, rows: Mapping[str, Row]) -> None:
         """Replace or add these rows, some thousands a transaction."""
         for batch in batched(rows.items(), BATCH):
             records = [record_of(table, key, row) for key, row in batch]
-            await self._file.transact(partial(upsert_rows, table=table, records=records))
+            write = rows_of(table.name).upsert
+            await self._file.transact(partial(write, table=table, rows=records))
 
     async def put_newer(self, table: Table, rows: Mapping[str, Row], field: str) -> None:
         """Replace or add those rows whose stored `field` is not greater."""
@@ -125,18 +128,15 @@ class SqliteRows:
             def write(
                 connection: sqlite3.Connection, records: Mapping[str, Parameters] = records
             ) -> None:
-                stored_rows = select_rows(connection, table, records)
+                stored_rows = _stored_rows(connection, table, records)
                 versions = {key: row.get(field) for key, row in stored_rows.items()}
                 greater = {
                     key
                     for key, version in versions.items()
                     if version is not None and version > guards[key]
                 }
-                upsert_rows(
-                    connection,
-                    table,
-                    [record for key, record in records.items() if key not in greater],
-                )
+                newer = [record for key, record in records.items() if key not in greater]
+                rows_of(table.name).upsert(connection, table, newer)
 
             await self._file.transact(write)
 
@@ -144,10 +144,9 @@ class SqliteRows:
         """Read, change and write in one transaction."""
 
         def write(connection: sqlite3.Connection) -> dict[str, Row]:
-            rows = dict(change(select_rows(connection, table, keys)))
-            upsert_rows(
-                connection, table, [record_of(table, key, row) for key, row in rows.items()]
-            )
+            rows = dict(change(_stored_rows(connection, table, keys)))
+            records = [record_of(table, key, row) for key, row in rows.items()]
+            rows_of(table.name).upsert(connection, table, records)
             return rows
 
         return await self._file.transact(write) if keys else {}
@@ -162,9 +161,8 @@ class SqliteRows:
         for batch in first:
             await self.put(table, dict(batch))
         records = [record_of(table, key, row) for key, row in last_batch]
-        return await self._file.transact(
-            partial(count_up, table=table, notes=notes, records=records)
-        )
+        count = partial(rows_of(table.name).count_up, table=table, notes=notes, rows=records)
+        return await self._file.transact(count)
 
     async def find(
         self,
@@ -178,6 +176,8 @@ class SqliteRows:
     ) -> list[tuple[str, Row]]:
         """Filter, sort and cut in the database. Rows without the field `order` come first."""
         indexed_fields(table.name, *where, *filter(None, [order]))
+        if table.name in run_rows.NAMES:
+            return await self._all_rows(table, descending=descending, skip=skip, limit=limit)
         condition, parameters = where_clause(table, where)
         names = looked_up(where)
         # With a condition on the field of the order itself, one index serves both.
@@ -189,6 +189,15 @@ class SqliteRows:
             "OFFSET ?"
         )
         return list(decoded(await self._file.read(sql, (*parameters, limit or -1, skip))))
+
+    async def _all_rows(
+        self, table: Table, *, descending: bool, skip: int, limit: int
+    ) -> list[tuple[str, Row]]:
+        """Return rows of a table without fields, by key."""
+        read = partial(run_rows.page, table=table, after="", limit=sys.maxsize)
+        records = await self._file.query(read)
+        ordered_records = records[::-1] if descending else records
+        return list(decoded(ordered_records[skip : skip + limit if limit else None]))
 
     async def _are_few(self, table: Table, condition: str, parameters: Parameters) -> bool:
         sql = f"SELECT 1 FROM {table.name} WHERE {condition} LIMIT 1 OFFSET {FEW}"  # noqa: S608
@@ -208,26 +217,19 @@ class SqliteRows:
     async def delete(self, table: Table, keys: Collection[str]) -> None:
         """Remove these rows, some thousands a transaction."""
         indexed_fields(table.name)
-        sql = f"DELETE FROM {table.name} WHERE {HERE} AND {among('key')}"  # noqa: S608
+        remove = rows_of(table.name).delete
         for batch in batched(keys, BATCH):
-            parameters = (*partition_parameters(table), json_list(batch))
-            await self._file.transact(
-                lambda connection, batch_parameters=parameters: connection.execute(
-                    sql, batch_parameters
-                )
-            )
+            await self._file.transact(partial(remove, table=table, keys=batch))
 
     async def delete_older(
         self, table: Table, keys: Collection[str], field: str, version: int
     ) -> None:
         """Look and remove in one transaction, some thousands of rows in each."""
-        indexed_fields(table.name)
-        sql = f"DELETE FROM {table.name} WHERE {HERE} AND {among('key')}"  # noqa: S608
 
         def remove(connection: sqlite3.Connection, batch: Sequence[str]) -> None:
-            stored_rows = select_rows(connection, table, batch)
+            stored_rows = _stored_rows(connection, table, batch)
             older_keys = [key for key, row in stored_rows.items() if row[field] < version]
-            connection.execute(sql, (*partition_parameters(table), json_list(older_keys)))
+            rows_of(table.name).delete(connection, table, older_keys)
 
         for batch in batched(keys, BATCH):
             await self._file.transact(partial(remove, batch=batch))
@@ -235,60 +237,37 @@ class SqliteRows:
     async def scan(self, table: Table, after: str = "", limit: int = 1000) -> list[tuple[str, Row]]:
         """One page, by key."""
         indexed_fields(table.name)
-        sql = f"SELECT key, body FROM {table.name} WHERE {HERE} AND key > ? ORDER BY key LIMIT ?"  # noqa: S608
-        return list(
-            decoded(
-                await self._file.read(sql, (*partition_parameters(table), after, max(limit, 0)))
-            )
-        )
+        read = partial(rows_of(table.name).page, table=table, after=after, limit=max(limit, 0))
+        return list(decoded(await self._file.query(read)))
 
     async def under(self, table: Table, prefixes: Collection[str]) -> list[tuple[str, Row]]:
-        """Read one range of the primary key after the other."""
+        """Read one range of keys after the other."""
         indexed_fields(table.name)
-        # "~" is the last character of a key, so nothing stands between the prefix with ~ and with
-        # the one after it.
-        beyond = "it.key > prefix.value AND it.key < prefix.value || char(127)"
-        sql = (
-            f"SELECT it.key, it.body FROM json_each(?) AS prefix CROSS JOIN {table.name} AS it"  # noqa: S608
-            f" WHERE it.workspace = ? AND it.generation = ? AND {beyond}"
-        )
         if not prefixes:
             return []
-        return list(
-            decoded(
-                await self._file.read(
-                    sql, (json_list(list(prefixes)), *partition_parameters(table))
-                )
-            )
-        )
+        read = partial(rows_of(table.name).under, table=table, prefixes=prefixes)
+        return list(decoded(await self._file.query(read)))
 
     async def partitions(self, name: str) -> set[Partition]:
-        """Return every partition with a row, found by leaps through the primary key: one short
-        query each.
-        """
+        """Return every partition with a row."""
         indexed_fields(name)
-        sql = (
-            f"SELECT workspace, generation FROM {name} WHERE (workspace, generation) > (?, ?) "  # noqa: S608
-            "ORDER BY 1, 2 LIMIT 1"
-        )
-        partitions: set[Partition] = set()
-        last_partition: Parameters = ("", SMALLEST)
-        while rows := await self._file.read(sql, last_partition):
-            last_partition = rows[0]
-            partitions.add(Partition(*last_partition))
-        return partitions
+        return await self._file.query(partial(rows_of(name).partitions, name=name))
 
     async def drop(self, table: Table) -> None:
         """Remove the rows batch by batch, so that other writers get their turn in between."""
         indexed_fields(table.name)
-        keys_of_batch = f"SELECT key FROM {table.name} WHERE {HERE} LIMIT {BATCH}"  # noqa: S608
-        sql = f"DELETE FROM {table.name} WHERE {HERE} AND key IN ({keys_of_batch})"  # noqa: S608
-        here = partition_parameters(table)
-        while await self._file.transact(
-            lambda connection: connection.execute(sql, (*here, *here)).rowcount
-        ):
+        drop = partial(rows_of(table.name).drop_some, table=table, limit=BATCH)
+        while await self._file.transact(drop):
             pass
 
     async def close(self) -> None:
         """Close the file."""
         await self._file.close()
+
+
+def _stored_rows(
+    connection: sqlite3.Connection, table: Table, keys: Collection[str]
+) -> dict[str, Row]:
+    """Return the rows that exist among `keys`, inside a transaction."""
+    indexed_fields(table.name)
+    return dict(decoded(rows_of(table.name).records(connection, table, keys)))
