@@ -39,12 +39,12 @@ def older_rows() -> dict[Table, dict[str, Row]]:
 def write_older(path: Path) -> dict[Table, dict[str, Row]]:
     """Write a file as a program of schema 6 leaves it."""
     key = "workspace TEXT NOT NULL, generation INTEGER NOT NULL, key TEXT NOT NULL"
-    primary = "body TEXT NOT NULL, PRIMARY KEY (workspace, generation, key)"
+    body_and_key = "body TEXT NOT NULL, PRIMARY KEY (workspace, generation, key)"
     rows_by_table = older_rows()
     with closing(sqlite3.connect(path)) as database, database:
-        database.execute(f"CREATE TABLE mentions ({key}, {primary}) WITHOUT ROWID")
+        database.execute(f"CREATE TABLE mentions ({key}, {body_and_key}) WITHOUT ROWID")
         for name in ("embeddings", "schema"):
-            database.execute(f"CREATE TABLE {name} ({key}, {primary})")
+            database.execute(f"CREATE TABLE {name} ({key}, {body_and_key})")
         database.execute(
             "INSERT INTO schema VALUES ('lightstream', 0, 'stores', '{\"version\":6,\"owed\":[]}')"
         )
@@ -59,11 +59,13 @@ def write_older(path: Path) -> dict[Table, dict[str, Row]]:
     return rows_by_table
 
 
-async def check(rows: SqliteRows, path: Path, rows_by_table: dict[Table, dict[str, Row]]) -> None:
+async def check_moved(
+    rows: SqliteRows, path: Path, rows_by_table: dict[Table, dict[str, Row]]
+) -> None:
     """Compare all rows, and look for what should be gone."""
-    for table, expected in rows_by_table.items():
-        assert dict(await rows.scan(table, limit=10 * COUNT)) == expected
-        assert await rows.get(table, list(expected)) == expected
+    for table, expected_rows in rows_by_table.items():
+        assert dict(await rows.scan(table, limit=10 * COUNT)) == expected_rows
+        assert await rows.get(table, list(expected_rows)) == expected_rows
     assert await rows.partitions("mentions") == {table.partition for table in MENTIONS}
     assert await rows.missing() == []
     with closing(sqlite3.connect(path)) as database:
@@ -74,17 +76,17 @@ async def check(rows: SqliteRows, path: Path, rows_by_table: dict[Table, dict[st
 async def test_all_rows_of_an_older_file_are_there_after_an_upgrade(tmp_path: Path) -> None:
     path = tmp_path / "documents.db"
     rows_by_table = write_older(path)
-    first, second = SqliteRows(path), SqliteRows(path)
-    await asyncio.gather(first.prepare(), second.prepare())
-    await check(first, path, rows_by_table)
-    await second.delete(EMBEDDINGS, ["k00001"])
-    assert await first.get(EMBEDDINGS, ["k00001"]) == {}
-    await first.prepare()
-    assert await second.get(EMBEDDINGS, ["k00001"]) == {}, "nothing comes back"
-    assert await first.append(MENTIONS[0], {"e00000": "new"}, {}) == {
+    rows, other_rows = SqliteRows(path), SqliteRows(path)
+    await asyncio.gather(rows.prepare(), other_rows.prepare())
+    await check_moved(rows, path, rows_by_table)
+    await other_rows.delete(EMBEDDINGS, ["k00001"])
+    assert await rows.get(EMBEDDINGS, ["k00001"]) == {}
+    await rows.prepare()
+    assert await other_rows.get(EMBEDDINGS, ["k00001"]) == {}, "nothing comes back"
+    assert await rows.append(MENTIONS[0], {"e00000": "new"}, {}) == {
         "e00000": {"n": 2, "notes": ["0", "new"]}
     }
-    await asyncio.gather(first.close(), second.close())
+    await asyncio.gather(rows.close(), other_rows.close())
 
 
 async def test_an_interrupted_upgrade_goes_on_and_older_programs_are_refused_meanwhile(
@@ -95,7 +97,7 @@ async def test_an_interrupted_upgrade_goes_on_and_older_programs_are_refused_mea
 
     moves: list[bool] = []
 
-    def interrupted(connection: sqlite3.Connection) -> bool:
+    def move_twice(connection: sqlite3.Connection) -> bool:
         if len(moves) == 2:
             raise Interrupted
         moves.append(move_older_rows(connection))
@@ -103,14 +105,14 @@ async def test_an_interrupted_upgrade_goes_on_and_older_programs_are_refused_mea
 
     rows = SqliteRows(path)
     with monkeypatch.context() as patch, pytest.raises(Interrupted):
-        patch.setattr(store, "move_older_rows", interrupted)
+        patch.setattr(store, "move_older_rows", move_twice)
         await rows.prepare()
     assert await schema.recorded(rows) == schema.VERSION
     await rows.close()
     with closing(sqlite3.connect(path)) as database:
-        (left,) = database.execute("SELECT count(*) FROM mentions").fetchone()
-    assert 0 < left < sum(len(rows_by_table[table]) for table in MENTIONS)
+        (rows_left,) = database.execute("SELECT count(*) FROM mentions").fetchone()
+    assert 0 < rows_left < sum(len(rows_by_table[table]) for table in MENTIONS)
     rows = SqliteRows(path)
     await rows.prepare()
-    await check(rows, path, rows_by_table)
+    await check_moved(rows, path, rows_by_table)
     await rows.close()

@@ -42,15 +42,17 @@ def merges_under_way(connection: sqlite3.Connection) -> int:
 
 def check(connection: sqlite3.Connection, space: int, numbers: dict[str, int]) -> None:
     """Compare everything that is read with what must be there."""
-    wanted = [*numbers, "none", "", "~"]
-    assert sorted_runs.find(connection, INDEX, space, wanted) == numbers
-    ordered = sorted(numbers.items())
-    middle = ordered[len(ordered) // 2][0] if ordered else ""
-    behind = [item for item in ordered if item[0] > middle]
-    assert sorted_runs.page(connection, INDEX, space, "", len(wanted)) == ordered
-    assert sorted_runs.page(connection, INDEX, space, middle, 3) == behind[:3]
-    expected = {key: number for key, number in numbers.items() if key[0] in "3f" and len(key) > 1}
-    assert sorted_runs.under(connection, INDEX, space, ["3", "f", "none"]) == expected
+    keys = [*numbers, "none", "", "~"]
+    assert sorted_runs.find(connection, INDEX, space, keys) == numbers
+    sorted_items = sorted(numbers.items())
+    middle_key = sorted_items[len(sorted_items) // 2][0] if sorted_items else ""
+    items_after = [item for item in sorted_items if item[0] > middle_key]
+    assert sorted_runs.page(connection, INDEX, space, "", len(keys)) == sorted_items
+    assert sorted_runs.page(connection, INDEX, space, middle_key, 3) == items_after[:3]
+    numbers_under = {
+        key: number for key, number in numbers.items() if key[0] in "3f" and len(key) > 1
+    }
+    assert sorted_runs.under(connection, INDEX, space, ["3", "f", "none"]) == numbers_under
     assert sorted_runs.has_keys(connection, INDEX, space) == bool(numbers)
 
 
@@ -62,31 +64,33 @@ def test_reading_gives_what_was_added_and_not_removed(
     monkeypatch.setattr(sorted_runs, "FANOUT", 3)
     monkeypatch.setattr(sorted_runs, "STEP_KEYS", 12)
     random = Random(seed)
-    stored: dict[int, dict[str, int]] = {space: {} for space in SPACES}
-    seen_under_way = 0
+    numbers_by_space: dict[int, dict[str, int]] = {space: {} for space in SPACES}
+    merges_seen = 0
     for step in range(250):
         space = random.choice(SPACES)
-        numbers = stored[space]
+        numbers = numbers_by_space[space]
         if random.random() < 0.7:
-            added = hashes(step * 10, random.choice([0, 1, 2, 3, 9]))
-            sorted_runs.add(connection, INDEX, space, added)
-            numbers |= added
+            new_numbers = hashes(step * 10, random.choice([0, 1, 2, 3, 9]))
+            sorted_runs.add(connection, INDEX, space, new_numbers)
+            numbers |= new_numbers
         elif random.random() < 0.97:
             keys = random.sample(sorted(numbers), min(len(numbers), random.randrange(9)))
-            removed = sorted_runs.remove(connection, INDEX, space, [*keys, "none"])
-            assert sorted(removed) == sorted(numbers.pop(key) for key in keys)
+            row_numbers = sorted_runs.remove(connection, INDEX, space, [*keys, "none"])
+            assert sorted(row_numbers) == sorted(numbers.pop(key) for key in keys)
         else:
-            while removed := sorted_runs.remove_some(connection, INDEX, space, 5):
-                assert len(removed) <= 5
-                stored[space] = {k: n for k, n in stored[space].items() if n not in removed}
-            assert stored[space] == {}
-        seen_under_way += bool(merges_under_way(connection))
-        check(connection, space, stored[space])
+            while row_numbers := sorted_runs.remove_some(connection, INDEX, space, 5):
+                assert len(row_numbers) <= 5
+                numbers_by_space[space] = {
+                    k: n for k, n in numbers_by_space[space].items() if n not in row_numbers
+                }
+            assert numbers_by_space[space] == {}
+        merges_seen += bool(merges_under_way(connection))
+        check(connection, space, numbers_by_space[space])
     for space in SPACES:
-        check(connection, space, stored[space])
+        check(connection, space, numbers_by_space[space])
     (level,) = connection.execute(f"SELECT max(level) FROM {INDEX.runs}").fetchone()
     assert level >= 3
-    assert seen_under_way > 20, "merges of several steps were read, too"
+    assert merges_seen > 20, "merges of several steps were read, too"
 
 
 def test_what_is_taken_back_leaves_nothing(connection: sqlite3.Connection) -> None:
