@@ -161,7 +161,9 @@ async def test_nothing_is_requested_where_nothing_failed() -> None:
         ["doc"], ["other"]
     )
     assert len(log.messages) == count
-    assert await harness.retry() == await harness.retry()
+    first = await harness.retry()
+    log.ids.clear()
+    assert await harness.retry() == first
     harness.extractor.errors.clear()
     await harness.harness.log.publish(sealed(added("doc", "Gil Moore met Hal Nash."), id="anew"))
     await harness.settle()
