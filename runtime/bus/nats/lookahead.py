@@ -26,6 +26,10 @@ FETCH = 5.0
 """Seconds a fetch of messages that are known to be there may take."""
 
 
+MOMENT = 0.02
+"""Seconds that a filter may take to answer while another one may have messages."""
+
+
 class MessageHeader(NamedTuple):
     """What is known of a message without its data: where it stands, what it is about, its bytes."""
 
@@ -49,8 +53,13 @@ class Lookahead:
     ) -> list[MessageHeader]:
         """Return the headers of the next messages behind `after` and behind what was given before.
 
-        Empty when there are none within `wait` seconds. Raises `Unavailable`.
+        Empty when there are none within `wait` seconds for each filter. Raises `Unavailable`.
         """
+        # Retries are seldom requested: a backlog of documents does not wait for one each time.
+        headers = await self._headers(after, max_messages, MOMENT)
+        return headers or await self._headers(after, max_messages, wait)
+
+    async def _headers(self, after: int, max_messages: int, wait: float) -> list[MessageHeader]:
         headers: list[MessageHeader] = []
         for filter in self._readers:
             for message in await self._fetch(filter, after, max_messages, wait):
