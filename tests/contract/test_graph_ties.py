@@ -110,9 +110,9 @@ async def test_a_neighbourhood_has_the_asked_their_ties_and_the_other_ends_witho
     around = await graph.neighbourhood(partition, ["a", "alone", "missing"], limit=9)
     assert around.degrees == {"a": 2, "alone": 0}
     assert around.nodes == {
-        "a": Node("a", "type 1", chunk_ids[:MOST_SOURCES], chunk_ids[:MOST_SOURCES], 1),
-        "b": Node("b", "type 1", ("chunk-1", "chunk-0"), ("1.pdf",), 1),
-        "alone": Node("alone", "type 1", ("chunk-1", "chunk-0"), ("1.pdf",), 1),
+        "a": Node("a", "type 1", chunk_ids[:MOST_SOURCES], 1),
+        "b": Node("b", "type 1", ("chunk-1", "chunk-0"), 1),
+        "alone": Node("alone", "type 1", ("chunk-1", "chunk-0"), 1),
     }
     assert around.relation_summaries == [
         RelationSummary("a", "b", 2.0, ("a", "keyword 1"), chunk_ids[:MOST_SOURCES])

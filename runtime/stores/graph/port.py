@@ -18,7 +18,6 @@ class Node:
     name: str
     type: str = UNKNOWN_TYPE
     source_ids: tuple[str, ...] = ()
-    file_paths: tuple[str, ...] = ()
     support: int = 0
     """Chunks that name it."""
 
@@ -127,6 +126,10 @@ class Graph(Protocol):
         At most `limit` per entity, of the first 2,000 that the store has: more of a hub is never
         read.
         """
+        ...
+
+    async def supports(self, partition: Partition, names: Collection[str]) -> dict[str, int]:
+        """Return by name the support of those entities that exist among `names`."""
         ...
 
     async def nodes(self, partition: Partition, names: Collection[str]) -> dict[str, Node]:

@@ -25,7 +25,7 @@ RELATION_COLUMNS = (
     *("source", "target", "revision", "weight", "keywords", "description", "source_ids"),
     *("file_paths", "support", "created_at"),
 )
-NODE_COLUMNS = ("name", "type", "source_ids", "file_paths", "support")
+NODE_COLUMNS = ("name", "type", "source_ids", "support")
 
 
 def entity_values(entity: Entity) -> tuple[Any, ...]:
@@ -121,13 +121,9 @@ def stored_excerpt(longest: int) -> int:
 
 def read_node(record: Record) -> Node:
     """Return the node in a record of NODE_COLUMNS."""
-    name, type, source_ids, file_paths, support, *_ = record
+    name, type, source_ids, support, *_ = record
     return Node(
-        read_text(name),
-        read_text(type),
-        _parted(source_ids)[:MOST_SOURCES],
-        _parted(file_paths)[:MOST_SOURCES],
-        support,
+        read_text(name), read_text(type), _parted(source_ids)[:MOST_SOURCES], support
     )
 
 

@@ -98,8 +98,7 @@ def size_of_relation(relation: Relation) -> int:
 
 def node_of(entity: Entity) -> Node:
     """Return the entity as a neighbourhood shows it."""
-    sources = entity.source_ids[:MOST_SOURCES]
-    return Node(entity.name, entity.type, sources, entity.file_paths[:MOST_SOURCES], entity.support)
+    return Node(entity.name, entity.type, entity.source_ids[:MOST_SOURCES], entity.support)
 
 
 def tie_of(relation: Relation) -> RelationSummary:

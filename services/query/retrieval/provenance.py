@@ -23,7 +23,7 @@ def restrict_neighbourhood(
         )
 
     nodes = {
-        name: replace(node, source_ids=chunks, file_paths=(), support=len(chunks))
+        name: replace(node, source_ids=chunks, support=len(chunks))
         for name, node in around.nodes.items()
         if (
             chunks := chunks_in_scope(

@@ -25,7 +25,8 @@ def entity_row(entity: Entity) -> dict[str, Any]:
         "description": entity.description,
         "source_ids": _joined(entity.source_ids),
         "file_paths": _joined(entity.file_paths),
-        "head": _joined((entity.source_ids[:MOST_SOURCES], entity.file_paths[:MOST_SOURCES])),
+        # Older programs read a second list, of files.
+        "head": _joined((entity.source_ids[:MOST_SOURCES], ())),
         "support": entity.support,
         "created_at": entity.created_at,
     }
@@ -104,8 +105,8 @@ def _parted(texts: str) -> tuple[str, ...]:
 
 def read_node(name: str, type: str, head: str, support: int) -> Node:
     """Return the node with these values, as a row of NODES has them."""
-    sources, paths = orjson.loads(head)
-    return Node(name, type, tuple(map(intern, sources)), tuple(map(intern, paths)), support)
+    sources, _ = orjson.loads(head)
+    return Node(name, type, tuple(map(intern, sources)), support)
 
 
 def read_end(name: str, row: dict[str, Any]) -> Node:

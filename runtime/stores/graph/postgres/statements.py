@@ -172,9 +172,9 @@ def _neighbours(entities: str, relations: str) -> str:
     fields = "source, target, weight, keywords, source_ids"
     return (
         "SELECT tie.source, tie.target, tie.weight, tie.keywords, tie.source_ids AS tied_in, "  # noqa: S608
-        "tie.name, tie.type, tie.entity_source_ids AS source_ids, tie.file_paths, tie.support "
+        "tie.name, tie.type, tie.entity_source_ids AS source_ids, tie.support "
         "FROM unnest($3::bytea[]) AS near (id), LATERAL ("
-        "SELECT r.*, e.name, e.type, e.source_ids AS entity_source_ids, e.file_paths, e.support "
+        "SELECT r.*, e.name, e.type, e.source_ids AS entity_source_ids, e.support "
         f"FROM ({_at(relations, fields, 'near.id')}) r JOIN {entities} e "
         f"ON e.workspace = $1 AND e.generation = $2 AND e.id = r.other_id AND NOT e.gone "
         "ORDER BY r.weight DESC, r.source, r.target LIMIT $4) tie"

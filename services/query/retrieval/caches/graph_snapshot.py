@@ -9,7 +9,7 @@ from typing import Any, TypeVar, cast
 
 from contracts.graph import Entity, Relation
 from runtime.stores.graph.port import MOST_SOURCES, Node, RelationSummary
-from runtime.stores.graph.write_batches import sorted_ties
+from runtime.stores.graph.write_batches import node_of, sorted_ties
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
@@ -177,6 +177,11 @@ class GraphSnapshot:
             return cast("dict[str, Node | None]", entities)
         return {name: self._node(entity) if entity else None for name, entity in entities.items()}
 
+    def supports(self, names: Iterable[str]) -> dict[str, int | None]:
+        """Return how many chunks name entities; None for what is known not to be."""
+        entities = _known(names, self._entities, self._changed_names)
+        return {name: entity and entity.support for name, entity in entities.items()}
+
     def degrees(self, names: Iterable[str]) -> dict[str, int | None]:
         """Return how many relations entities have; None for what is known not to be."""
         relations_at = self._known_relations_at(names)
@@ -259,10 +264,7 @@ def _known(keys: Iterable[K], values: Mapping[K, V], changed: Collection[K]) -> 
 
 
 def _node(entity: Entity | Node) -> Node:
-    if isinstance(entity, Node):
-        return entity
-    sources, paths = entity.source_ids[:MOST_SOURCES], entity.file_paths[:MOST_SOURCES]
-    return Node(entity.name, entity.type, sources, paths, entity.support)
+    return entity if isinstance(entity, Node) else node_of(entity)
 
 
 def _summary(relation: Relation | RelationSummary) -> RelationSummary:

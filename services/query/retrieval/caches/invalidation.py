@@ -389,6 +389,8 @@ def entry_size(
         sources = sum(len(relation.source_ids) for relation in entry.relations)
         summaries = RELATION_SUMMARY_SIZE * len(entry.relations)
         return ENTRY_OVERHEAD + summaries + SHARED_TEXT * sources
-    shared_texts = SHARED_TEXT * (len(entry.source_ids) + len(entry.file_paths))
-    description = 0 if isinstance(entry, Node) else getsizeof(entry.description)
-    return ENTRY_OVERHEAD + ROW_OVERHEAD + shared_texts + description
+    shared_texts = SHARED_TEXT * len(entry.source_ids)
+    if isinstance(entry, Node):
+        return ENTRY_OVERHEAD + ROW_OVERHEAD + shared_texts
+    shared_texts += SHARED_TEXT * len(entry.file_paths)
+    return ENTRY_OVERHEAD + ROW_OVERHEAD + shared_texts + getsizeof(entry.description)
