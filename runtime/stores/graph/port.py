@@ -128,10 +128,6 @@ class Graph(Protocol):
         """
         ...
 
-    async def supports(self, partition: Partition, names: Collection[str]) -> dict[str, int]:
-        """Return by name the support of those entities that exist among `names`."""
-        ...
-
     async def nodes(self, partition: Partition, names: Collection[str]) -> dict[str, Node]:
         """Return the entities that exist among `names`, without their texts."""
         ...

@@ -122,9 +122,7 @@ def stored_excerpt(longest: int) -> int:
 def read_node(record: Record) -> Node:
     """Return the node in a record of NODE_COLUMNS."""
     name, type, source_ids, support, *_ = record
-    return Node(
-        read_text(name), read_text(type), _parted(source_ids)[:MOST_SOURCES], support
-    )
+    return Node(read_text(name), read_text(type), _parted(source_ids)[:MOST_SOURCES], support)
 
 
 def read_tie(record: Record) -> RelationSummary:

@@ -177,11 +177,6 @@ class GraphSnapshot:
             return cast("dict[str, Node | None]", entities)
         return {name: self._node(entity) if entity else None for name, entity in entities.items()}
 
-    def supports(self, names: Iterable[str]) -> dict[str, int | None]:
-        """Return how many chunks name entities; None for what is known not to be."""
-        entities = _known(names, self._entities, self._changed_names)
-        return {name: entity and entity.support for name, entity in entities.items()}
-
     def degrees(self, names: Iterable[str]) -> dict[str, int | None]:
         """Return how many relations entities have; None for what is known not to be."""
         relations_at = self._known_relations_at(names)
