@@ -11,7 +11,7 @@ letter of each name is lost.
 
 import argparse
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,8 +65,14 @@ LAST = frozenset(("waschmaschine.md", "conseil.txt", "vecinos.md", "садово
 """Documents that were added with the words of near meaning; nothing was chosen by them either."""
 
 FRESH = frozenset(("camp.md", "kurs.txt", "four.md", "autobus.txt", "поликлиника.md", "快递站.txt"))
-"""Documents whose questions share hardly a word with them. They are in the workspace only when
-`--part fresh` asks for them, so that figures of the others stay comparable.
+"""Documents whose questions share hardly a word with them."""
+
+EVERYDAY = frozenset(("wertstoffhof.html", "jardins.rst", "polideportivo.csv", "прокат.txt"))
+"""Documents with some twenty-four questions each, as people ask who want to use something."""
+
+NAMED_PARTS = {"fresh": FRESH, "everyday": EVERYDAY}
+"""Documents that are in the workspace only when `--part` names them, so that figures of the others
+stay comparable.
 """
 
 
@@ -85,8 +91,9 @@ class KindCase:
             return "later"
         if self.file in LAST:
             return "last"
-        if self.file in FRESH:
-            return "fresh"
+        for part, files in NAMED_PARTS.items():
+            if self.file in files:
+                return part
         return "kept apart" if self.file in KEPT_APART else "for choosing"
 
 
@@ -113,10 +120,13 @@ def kind_cases(file: str = "questions.txt") -> list[KindCase]:
     ]
 
 
-async def kind_documents(*, with_fresh: bool = False) -> list[Document]:
-    """Return the documents as the command line reads them."""
+async def kind_documents(parts: Collection[str] = ()) -> list[Document]:
+    """Return the documents as the command line reads them, of `NAMED_PARTS` those of `parts`."""
+    absent_files = {
+        file for part, files in NAMED_PARTS.items() if part not in parts for file in files
+    }
     paths = sorted((KINDS / "texts").iterdir())
-    paths = [path for path in paths if with_fresh or path.name not in FRESH]
+    paths = [path for path in paths if path.name not in absent_files]
     return [Document(path.name, (await parse(path.read_bytes(), path.name)).text) for path in paths]
 
 
@@ -138,8 +148,8 @@ async def outcomes(
     english = CachedEmbedder(MiniLmEmbedder())
     multilingual = CachedEmbedder(MultilingualEmbedder())
     embedder = multilingual if is_multilingual else english
-    with_fresh = any(case.file in FRESH for case in cases)
-    stores = await filled(await kind_documents(with_fresh=with_fresh), embedder, chunking)
+    documents = await kind_documents({case.part for case in cases})
+    stores = await filled(documents, embedder, chunking)
     generator = ExtractiveAnswerGenerator(english, multilingual)
     deps = stores.deps(embed=embedder.embed, min_score=0.2, answer_generator=generator)
 
@@ -188,7 +198,9 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--modes", default="mix")
-    parser.add_argument("--part", default="", help="choosing, apart, later, last or fresh")
+    parser.add_argument(
+        "--part", default="", help="choosing, apart, later, last, fresh or everyday"
+    )
     parser.add_argument("--show", action="store_true")
     parser.add_argument("--chunking", default="token")
     parser.add_argument("--size", type=int, default=CHUNKING.size)
@@ -200,7 +212,7 @@ def main() -> None:
     chunking = Chunking.by(arguments.chunking, size=size, overlap=size // 12)
     file = "translated.txt" if arguments.translated else "questions.txt"
     cases = [case for case in kind_cases(file) if case.part.endswith(arguments.part)]
-    cases = [case for case in cases if arguments.part or case.file not in FRESH]
+    cases = [case for case in cases if arguments.part or case.part not in NAMED_PARTS]
     cases = with_slips(cases) if arguments.slips else cases
     results = asyncio.run(
         outcomes(
