@@ -47,6 +47,8 @@ class Lookahead:
         self._stream = stream
         self._readers: dict[str, Pull | None] = dict.fromkeys(filters)
         self._after = dict.fromkeys(filters, 0)
+        self._filters_at_end: set[str] = set()
+        """Those of whose messages the reader has given all that there are."""
 
     async def headers(
         self, after: int, max_messages: int = 500, wait: float = 0.5
@@ -89,15 +91,21 @@ class Lookahead:
         self, filter: str, after: int, max_messages: int, wait: float
     ) -> list[NatsMessage]:
         reader = self._readers[filter]
-        if reader is None or after > self._after[filter]:
+        is_behind = after > self._after[filter] and filter not in self._filters_at_end
+        if reader is None or is_behind:
             # What ordinary delivery has passed meanwhile need not be looked at (decision 42).
             self._after[filter] = max(after, self._after[filter])
             reader = await self._reopened(filter)
         try:
-            return [NatsMessage(message) for message in await reader.fetch(max_messages, wait)]
+            messages = await reader.fetch(max_messages, wait)
         except (NatsError, *SILENT) as error:
             self._readers[filter] = None  # the server has forgotten it, or was started again
             raise Unavailable(f"cannot look ahead: {error!r}") from error
+        if messages:
+            self._filters_at_end.discard(filter)
+        else:
+            self._filters_at_end.add(filter)
+        return [NatsMessage(message) for message in messages]
 
     async def _reopened(self, filter: str) -> Pull:
         if old_reader := self._readers[filter]:
