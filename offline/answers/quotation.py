@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from offline.answers.quotable_sentences import BULLET, Quotable
 from offline.answers.relevance import terms
+from offline.language.back_references import refers_back
 
 LONGEST = 1_200
 """Characters of a sentence that may be quoted; a longer one has no end that was recognised."""
@@ -27,9 +28,6 @@ _SHORTEST = 20
 _ASKED = re.compile("[?？]$")
 _NUMBERED = re.compile(r"\d+(?:\.\d+)*\.?\s")
 """The beginning of the heading of a section, which needs not be quoted."""
-_DEPENDENT = re.compile(
-    r"(?:[\"“]?(?:It|This|That|These|Those|They|He|She|Such|Both|Then|There|Otherwise|However|Therefore)\b)"
-)
 _ASKS_LIST = re.compile(
     r"^how (?:do|can|could|should|to|must|does)\b|^(?:what|which) (?:are|were)\b|\bsteps?\b", re.I
 )
@@ -180,6 +178,8 @@ def _with_context(question: str, candidate: Candidate, *, first: bool) -> set[in
     place = candidate.place
     part = candidate.part
     result = {place}
+    if _goes_on(parts, place):
+        result.add(place - 1)
     if part.item:
         if first:
             result.update(_rest_of_item(parts, place))
@@ -192,8 +192,6 @@ def _with_context(question: str, candidate: Candidate, *, first: bool) -> set[in
         if part.lead and members[0] and parts[members[0] - 1].text == part.lead:
             result.add(members[0] - 1)
         return result
-    if place and parts[place - 1].block == part.block and _DEPENDENT.match(part.text):
-        result.add(place - 1)
     following = place + 1
     if following == len(parts):
         return result
@@ -211,6 +209,14 @@ def _with_context(question: str, candidate: Candidate, *, first: bool) -> set[in
     ):
         result.add(following)
     return result
+
+
+def _goes_on(parts: Sequence[Quotable], place: int) -> bool:
+    """Return whether a part refers to the one before it, in its paragraph or item of a list."""
+    part = parts[place]
+    if not place or parts[place - 1].block != part.block:
+        return False
+    return not BULLET.match(part.text) and refers_back(part.text)
 
 
 def _rest_of_item(parts: Sequence[Quotable], place: int) -> Iterable[int]:

@@ -1,5 +1,7 @@
 """Which parts of passages are quoted together, and how."""
 
+import pytest
+
 from offline.answers.quotable_sentences import quotable
 from offline.answers.quotation import LONGEST_READ, candidates, quotation
 
@@ -45,6 +47,29 @@ def test_a_sentence_that_refers_back_comes_with_the_one_before() -> None:
     assert quoted("When does the lamp shine?", text, "shines") == (
         "The lamp was built by Ilse. It shines at night in winter. [1]"
     )
+
+
+@pytest.mark.parametrize(
+    ("before", "sentence"),
+    [
+        ("- Do not capitalize titles of persons.", "For example, the master got approval."),
+        ("Vorher zahlen Sie am Automaten.", "Dann öffnet sich die Schranke zum Hof."),
+        ("Le jardin ferme à la nuit tombée.", "Dans ce cas, la clé est chez le gardien."),
+        ("La pista se reserva por teléfono.", "Además, se paga con tarjeta en la entrada."),
+        ("Залог возвращается в тот же день.", "Например, за дрель вернут тысячу рублей."),
+        ("会员可以借五本书。", "例如，学生可以借三本小说。"),
+    ],
+)
+def test_what_goes_on_comes_with_what_it_goes_on_from(before: str, sentence: str) -> None:
+    text = f"{before} {sentence}"
+    answer = quoted("?", text, sentence[:12])
+    assert before in answer
+    assert answer.index(before) < answer.index(sentence)
+
+
+def test_an_item_does_not_come_with_the_item_before_it() -> None:
+    text = "These are served:\n\n- Bread with honey.\n- This week fish from the harbour."
+    assert "honey" not in quoted("Where does the fish come from?", text, "fish")
 
 
 def test_the_first_choice_brings_the_sentence_after_it_and_no_other_does() -> None:
