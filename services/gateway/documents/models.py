@@ -149,11 +149,11 @@ class PaginatedRequest(StrictModel):
         max_length=512,
         description="only documents whose name has this in it, whatever the case of letters",
     )
-    ids: list[EncodableText] = Field(
-        default=[], max_length=200, description="only the documents with one of these ids"
+    ids: list[EncodableText] | None = Field(
+        default=None, max_length=200, description="only the documents with one of these ids"
     )
-    file_paths: list[EncodableText] = Field(
-        default=[],
+    file_paths: list[EncodableText] | None = Field(
+        default=None,
         max_length=200,
         description="only documents whose name is one of these; `search` is ignored then",
     )

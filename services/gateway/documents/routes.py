@@ -351,8 +351,8 @@ async def paginated(
         Listing(
             statuses=[status.lower() for status in statuses],
             names=spellings(body.search) if body.search else (),
-            ids=_spelled(body.ids),
-            file_paths=_spelled(body.file_paths),
+            ids=_spelled(body.ids or ()),
+            file_paths=_spelled(body.file_paths or ()),
             order=body.sort_field,
             descending=body.sort_direction == "desc",
             skip=(body.page - 1) * body.page_size,
