@@ -65,12 +65,16 @@ class CountedStack:
 
 
 def stored_rows(folder: Path) -> int:
-    """All rows of the stack's SQLite file; none where the documents are elsewhere."""
+    """All rows of the stack's SQLite file; none where the documents are elsewhere. A body that
+    stands apart from its key is no row of its own.
+    """
     if not (path := folder / "documents" / "documents.db").exists():
         return 0
     with closing(sqlite3.connect(path)) as store:
         tables = [
-            name for (name,) in store.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
+            name
+            for (name,) in store.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
+            if not name.endswith("_bodies")
         ]
         return sum(store.execute(f'SELECT count(*) FROM "{name}"').fetchone()[0] for name in tables)
 
