@@ -272,9 +272,9 @@ async def test_of_several_calls_with_one_key_only_the_first_adds_anything(harnes
     again = await harness.add("one", id="d", track_id="a", key="k")
     assert again == first._replace(is_new=False)
     assert [event.text for event in harness.events] == ["one", "two"]
-    one = DocumentDraft.of(Submission(text="one", id="d"))
+    draft = DocumentDraft.of(Submission(text="one", id="d"))
     for workspace, key, expected in (("w", "k", again), ("w", "j", None), ("other", "k", None)):
-        assert await added_with_key(harness.log, one, workspace=workspace, key=key) == expected
+        assert await added_with_key(harness.log, draft, workspace=workspace, key=key) == expected
 
 
 async def test_a_document_is_added_again_in_the_version_that_is_meant_and_once(

@@ -112,12 +112,12 @@ def partitions(connection: sqlite3.Connection, name: str) -> set[Partition]:
         f"SELECT workspace, generation FROM {name} WHERE (workspace, generation) > (?, ?) "
         "ORDER BY 1, 2 LIMIT 1"
     )
-    found: set[Partition] = set()
+    existing_partitions: set[Partition] = set()
     parameters: Parameters = ("", SMALLEST)
     while record := connection.execute(sql, parameters).fetchone():
         parameters = record
-        found.add(Partition(*record))
-    return found
+        existing_partitions.add(Partition(*record))
+    return existing_partitions
 
 
 def _by_changed_fields(

@@ -11,11 +11,7 @@ from contracts.graph import Partition
 from runtime.batching import batched
 from runtime.stores.documents import schema
 from runtime.stores.documents.port import Change, Parser, Row, Table, Where
-from runtime.stores.documents.row_json import (
-    Body,
-    indexed_fields,
-    version_field,
-)
+from runtime.stores.documents.row_json import Body, indexed_fields, version_field
 from runtime.stores.documents.sqlite import run_rows
 from runtime.stores.documents.sqlite.conditions import (
     FEW,
