@@ -14,7 +14,6 @@ from typing import Any, Literal
 from contracts.graph import Entity, Hit, Relation, VectorKind
 from knowledge.nearest_passages import PassageSearch, nearest_passages
 from runtime.models.port import Vector
-from runtime.stores.graph.port import RelationSummary
 from services.query.context.layout import (
     count_context_tokens,
     count_entity,
@@ -26,15 +25,12 @@ from services.query.partitions import Partitions
 from services.query.question import Keywords, ProgressStep, Question
 from services.query.retrieval.chunk_selection import chunks_of, round_robin, select_chunks
 from services.query.retrieval.dependencies import RetrievalDependencies
-from services.query.retrieval.ranking import interleave, rank_relations
+from services.query.retrieval.ranking import interleave
 from services.query.retrieval.results import SearchResult
 from services.query.retrieval.scoping import DocumentIds, restrict_to_documents
 from services.query.retrieval.token_budget import read_within_budget
 
 QueryText = Literal["query", "low", "high"]
-
-MAX_RELATIONS = 2000
-"""Limit of relations read per entity: as many as the store gives."""
 
 FEWEST_RELATION_TOKENS = 4
 """Tokens that the line of a relation has at least, and much fewer than any has: as many relations
@@ -170,29 +166,15 @@ async def _graph_keys(
     """
     names = [hit.names[0] for hit in entities]
     pairs = [(hit.names[0], hit.names[1]) for hit in relations]
-    summaries, degrees = await _relations_of(names, partitions, deps)
     relation_limit = max(1, question.max_relation_tokens // FEWEST_RELATION_TOKENS)
-    at_entities = rank_relations(summaries, degrees, relation_limit)
+    at_entities = await deps.graph_reader.ranked_relations(
+        partitions.graph, names, limit=relation_limit, besides=pairs
+    )
     return GraphKeys(
         interleave(names, [name for ends in pairs for name in ends], key=lambda name: name),
-        interleave(at_entities, pairs, key=lambda ends: ends),
-        len({summary.key for summary in summaries}.union(pairs)),
+        interleave(at_entities.pairs, pairs, key=lambda ends: ends),
+        at_entities.count,
     )
-
-
-async def _relations_of(
-    names: Sequence[str], partitions: Partitions, deps: RetrievalDependencies
-) -> tuple[Sequence[RelationSummary], Mapping[str, int]]:
-    """Return the relations at these entities, and how many relations each of their ends has."""
-    if not names:
-        return [], {}
-    by_name = await deps.graph_reader.relation_summaries(
-        partitions.graph, names, limit=MAX_RELATIONS
-    )
-    summaries = [summary for group in by_name.values() for summary in group]
-    ends = dict.fromkeys(name for summary in summaries for name in summary.key)
-    degrees = await deps.graph_reader.degrees(partitions.graph, ends) if ends else {}
-    return summaries, degrees
 
 
 async def _read_within_budgets(

@@ -15,12 +15,13 @@ from contracts.graph import (
 from contracts.graph_edits import GraphOperation
 from knowledge.contributions import Contribution
 from runtime.models.port import Vector
-from runtime.stores.graph.port import Neighbourhood, Node, RelationSummary
+from runtime.stores.graph.port import Neighbourhood, Node
 from services.query.partitions import Partitions
 from services.query.passage import Passage
 from services.query.question import Keywords
 from services.query.retrieval.name_index import NameIndex
 from services.query.retrieval.passage_index.passage_words import PassageWords
+from services.query.retrieval.ranking import Pair, RankedRelations
 from services.query.visibility.contributions import Contributions
 
 
@@ -74,14 +75,20 @@ class GraphReader(Protocol):
         """See `Graph.relations`."""
         ...
 
-    async def relation_summaries(
-        self, partition: Partition, names: Collection[str], *, limit: int
-    ) -> dict[str, list[RelationSummary]]:
-        """See `Graph.relation_summaries`."""
-        ...
+    async def ranked_relations(
+        self,
+        partition: Partition,
+        names: Collection[str],
+        *,
+        limit: int,
+        besides: Collection[Pair] = (),
+    ) -> RankedRelations:
+        """Return the first `limit` relations at these entities, as `rank_relations` ranks them, and
+        how many there are in all with those of `besides`.
 
-    async def degrees(self, partition: Partition, names: Collection[str]) -> dict[str, int]:
-        """See `Graph.degrees`."""
+        Of an entity with more than 2,000 all are ranked where the graph is in memory, else the
+        first 2,000 that the store has.
+        """
         ...
 
     async def nodes(self, partition: Partition, names: Collection[str]) -> dict[str, Node]:
@@ -91,7 +98,7 @@ class GraphReader(Protocol):
     async def neighbourhood(
         self, partition: Partition, names: Collection[str], *, limit: int
     ) -> Neighbourhood:
-        """See `Graph.neighbourhood`."""
+        """See `Graph.neighbourhood`. Its relations may lack their keywords."""
         ...
 
 

@@ -3,7 +3,8 @@
 The rules are LightRAG's: round robin between lists, and ranking by degree and weight.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TypeVar
 
@@ -13,6 +14,16 @@ from runtime.stores.graph.port import RelationSummary
 
 T = TypeVar("T")
 Pair = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class RankedRelations:
+    """The relations at some entities."""
+
+    pairs: Sequence[Pair]
+    """The first of them."""
+    count: int
+    """The number of all, with those that were given besides."""
 
 
 def interleave(*lists: Iterable[T], key: Callable[[T], Hashable]) -> list[T]:

@@ -1,21 +1,22 @@
-"""Entities, relations and summaries of relations that questions asked for before.
+"""Entities, relations and neighbours that questions asked for before, and the numbers of the graph.
 
 The merger's GraphMerged names all that it changed.
 """
 
-from collections.abc import Awaitable, Callable, Collection, Hashable, Iterator, Mapping
-from typing import Any, TypeVar
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
 
 from contracts.events import GraphMerged
 from contracts.graph import Entity, Partition, Relation
 from runtime.metrics.instruments import count_lookups
 from runtime.stores.graph.port import Graph, Neighbourhood, Node, RelationSummary
-from services.query.retrieval.caches.graph_snapshot import ENTITY, RELATION, TIES, Star
-from services.query.retrieval.caches.invalidation import Kind, ProjectionCache
+from services.query.retrieval.caches.graph_arrays import ENTITY, RELATION, Star
+from services.query.retrieval.caches.invalidation import ProjectionCache
 from services.query.retrieval.caches.whole_graph import WholeGraph
+from services.query.retrieval.ranking import Pair, RankedRelations, rank_relations
 
-K = TypeVar("K", bound=Hashable)
-V = TypeVar("V")
+MAX_RELATIONS = 2000
+"""Relations of an entity that are read of the store to be ranked: as many as it gives."""
 
 
 class CachedGraph:
@@ -31,51 +32,56 @@ class CachedGraph:
 
     async def entities(self, partition: Partition, names: Collection[str]) -> dict[str, Entity]:
         """See `Graph.entities`."""
-        snapshot = self._whole.snapshot(partition)
-        return await self._get(
-            partition,
-            (ENTITY,),
-            names,
-            snapshot.entities(names) if snapshot else {},
-            lambda absent_names: self._graph.entities(partition, absent_names),
+        arrays = await self._whole.current(partition)
+        if arrays is not None:
+            names = arrays.existing(names)
+        return await self._cache.get_or_read(
+            partition, (ENTITY,), names, lambda absent: self._graph.entities(partition, absent)
         )
 
     async def relations(
-        self, partition: Partition, pairs: Collection[tuple[str, str]]
-    ) -> dict[tuple[str, str], Relation]:
+        self, partition: Partition, pairs: Collection[Pair]
+    ) -> dict[Pair, Relation]:
         """See `Graph.relations`."""
-        snapshot = self._whole.snapshot(partition)
-        return await self._get(
-            partition,
-            (RELATION,),
-            pairs,
-            snapshot.relations(pairs) if snapshot else {},
-            lambda absent_names: self._graph.relations(partition, absent_names),
+        return await self._cache.get_or_read(
+            partition, (RELATION,), pairs, lambda absent: self._graph.relations(partition, absent)
         )
 
-    async def relation_summaries(
-        self, partition: Partition, names: Collection[str], *, limit: int
-    ) -> dict[str, list[RelationSummary]]:
-        """See `Graph.relation_summaries`."""
-        self._limits.add(limit)
+    async def ranked_relations(
+        self,
+        partition: Partition,
+        names: Collection[str],
+        *,
+        limit: int,
+        besides: Collection[Pair] = (),
+    ) -> RankedRelations:
+        """See `GraphReader.ranked_relations`."""
+        if not names:
+            return RankedRelations((), len({*besides}))
+        arrays = await self._whole.current(partition)
+        if arrays is not None:
+            count_lookups("projections", hits=len(names))
+            return arrays.ranked(names, limit=limit, besides=besides)
+        by_name = await self._summaries(partition, names)
+        summaries = [summary for group in by_name.values() for summary in group]
+        keys = {summary.key for summary in summaries}
+        degrees = await self._degrees(partition, {name for key in keys for name in key})
+        return RankedRelations(rank_relations(summaries, degrees, limit), len(keys.union(besides)))
 
+    async def _summaries(
+        self, partition: Partition, names: Collection[str]
+    ) -> dict[str, list[RelationSummary]]:
         async def read(absent_names: Collection[str]) -> dict[str, list[RelationSummary]]:
             self._whole.count_misses(partition, entities=len(absent_names))
-            return await self._graph.relation_summaries(partition, absent_names, limit=limit)
+            return await self._graph.relation_summaries(
+                partition, absent_names, limit=MAX_RELATIONS
+            )
 
-        snapshot = self._whole.snapshot(partition)
-        kept_values = snapshot.summaries(names, limit) if snapshot else {}
-        return await self._get(partition, ("summaries", limit), names, kept_values, read)
+        return await self._cache.get_or_read(partition, ("summaries",), names, read)
 
-    async def degrees(self, partition: Partition, names: Collection[str]) -> dict[str, int]:
-        """See `Graph.degrees`."""
-        snapshot = self._whole.snapshot(partition)
-        return await self._get(
-            partition,
-            ("degree",),
-            names,
-            snapshot.degrees(names) if snapshot else {},
-            lambda absent_names: self._graph.degrees(partition, absent_names),
+    async def _degrees(self, partition: Partition, names: Collection[str]) -> dict[str, int]:
+        return await self._cache.get_or_read(
+            partition, ("degree",), names, lambda absent: self._graph.degrees(partition, absent)
         )
 
     async def nodes(self, partition: Partition, names: Collection[str]) -> dict[str, Node]:
@@ -85,25 +91,19 @@ class CachedGraph:
     async def neighbourhood(
         self, partition: Partition, names: Collection[str], *, limit: int
     ) -> Neighbourhood:
-        """See `Graph.neighbourhood`.
+        """See `GraphReader.neighbourhood`.
 
         What is cached of an entity are its own relations, apart from the nodes at their ends: a
         change of a relation is in the GraphMerged that names both of its ends, and a change of a
         node concerns no relation.
         """
-        self._limits.add(limit)
         read_nodes: dict[str, Node] = {}
-
-        async def read_stars(absent_names: Collection[str]) -> dict[str, Star]:
-            self._whole.count_misses(partition, entities=len(absent_names))
-            around = await self._graph.neighbourhood(partition, absent_names, limit=limit)
-            read_nodes.update(around.nodes)
-            return _stars(around, limit)
-
         before = self._cache.invalidations(partition)
-        snapshot = self._whole.snapshot(partition)
-        kept_values = snapshot.stars(names, limit) if snapshot else {}
-        stars = await self._get(partition, ("star", limit), names, kept_values, read_stars)
+        arrays = await self._whole.current(partition)
+        if arrays is not None:
+            stars = arrays.stars(names, limit)
+        else:
+            stars = await self._stars(partition, names, limit, read_nodes)
         if self._cache.invalidations(partition) != before:
             read_nodes.clear()  # they may be older than the change that was seen meanwhile
         node_names = dict.fromkeys(stars)
@@ -114,10 +114,34 @@ class CachedGraph:
         degrees = {name: star.degree for name, star in stars.items() if name in nodes}
         return Neighbourhood(nodes, _relations_between(nodes, stars.values()), degrees)
 
+    async def _stars(
+        self,
+        partition: Partition,
+        names: Collection[str],
+        limit: int,
+        read_nodes: dict[str, Node],
+    ) -> dict[str, Star]:
+        """Return the relations at each of these entities as they are cached or stored, and put into
+        `read_nodes` the nodes that were read with them.
+        """
+        self._limits.add(limit)
+
+        async def read(absent_names: Collection[str]) -> dict[str, Star]:
+            self._whole.count_misses(partition, entities=len(absent_names))
+            around = await self._graph.neighbourhood(partition, absent_names, limit=limit)
+            read_nodes.update(around.nodes)
+            return _stars(around, limit)
+
+        return await self._cache.get_or_read(partition, ("star", limit), names, read)
+
     async def _nodes(
         self, partition: Partition, names: Collection[str], read_nodes: Mapping[str, Node]
     ) -> dict[str, Node]:
         """Return nodes, of which some were read already."""
+        arrays = await self._whole.current(partition)
+        if arrays is not None:
+            count_lookups("projections", hits=len(names))
+            return arrays.nodes(names)
 
         async def read(absent_names: Collection[str]) -> dict[str, Node]:
             unread_names = [name for name in absent_names if name not in read_nodes]
@@ -126,30 +150,7 @@ class CachedGraph:
             self._whole.count_misses(partition, nodes=len(unread_names))
             return {**read_nodes, **await self._graph.nodes(partition, unread_names)}
 
-        snapshot = self._whole.snapshot(partition)
-        kept_values = snapshot.nodes(names) if snapshot else {}
-        return await self._get(partition, ("node",), names, kept_values, read)
-
-    async def _get(
-        self,
-        partition: Partition,
-        kind: Kind,
-        names: Collection[K],
-        kept_values: Mapping[K, V | None],
-        read: Callable[[Collection[K]], Awaitable[Mapping[K, V]]],
-    ) -> dict[K, V]:
-        """Return what the snapshot has, without None, and the rest as it is cached or read, in the
-        order of `names`.
-        """
-        if not kept_values:
-            return await self._cache.get_or_read(partition, kind, names, read)
-        count_lookups("projections", hits=len(kept_values))
-        values = {name: value for name, value in kept_values.items() if value is not None}
-        if len(kept_values) == len(names):
-            return values
-        absent_names = [name for name in names if name not in kept_values]
-        values |= await self._cache.get_or_read(partition, kind, absent_names, read)
-        return {name: values[name] for name in names if name in values}
+        return await self._cache.get_or_read(partition, ("node",), names, read)
 
     async def renew(self, partition: Partition) -> None:
         """Read what has changed of a graph that is cached whole, and all of one that may be. Raises
@@ -167,16 +168,14 @@ class CachedGraph:
             yield "node", entity.name
             # An entity that is new has a degree from now on, and one that is gone has none.
             yield "degree", entity.name
-            yield TIES, entity.name
             for limit in self._limits:
                 yield "star", limit, entity.name
         for relation in event.relations:
             yield RELATION, (relation.source, relation.target)
             for name in (relation.source, relation.target):
                 yield "degree", name
-                yield TIES, name
+                yield "summaries", name
                 for limit in self._limits:
-                    yield "summaries", limit, name
                     yield "star", limit, name
 
 

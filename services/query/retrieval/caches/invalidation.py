@@ -27,12 +27,7 @@ from runtime.bus.port import Log, Message
 from runtime.errors import Poison, Retryable
 from runtime.metrics.instruments import count_lookups
 from runtime.stores.graph.port import Node, RelationSummary
-from services.query.retrieval.caches.graph_snapshot import (
-    ENTITY,
-    SHARED_TEXT,
-    GraphSnapshot,
-    Star,
-)
+from services.query.retrieval.caches.graph_arrays import ENTITY, GraphArrays, Star
 from services.query.retrieval.caches.vector_matrix import VectorMatrix
 
 logger = structlog.get_logger(__name__)
@@ -44,13 +39,13 @@ Kind = tuple[Hashable, ...]
 ChangedKeys = Callable[[Any], Iterable[tuple[Hashable, ...]]]
 """Returns the entries that an event changes: kind and key, as one tuple each."""
 
-SNAPSHOT: Kind = ("snapshot",)
-"""The kind of an entry that is a whole graph, under the key None."""
+ARRAYS: Kind = ("arrays",)
+"""The kind of an entry that is a `GraphArrays`, under the key None."""
 
 NAMES: Kind = ("changed names",)
 """The kind of an entry that is a `ChangedNames`, under the key None."""
 
-FOLLOWING = (SNAPSHOT, NAMES)
+FOLLOWING = (ARRAYS, NAMES)
 """The kinds of entries that are told what changes, and stay."""
 
 MAX_EVENTS = 50
@@ -68,6 +63,10 @@ ENTRY_OVERHEAD = 450
 ROW_OVERHEAD = 300
 """Bytes that an entity or relation takes beside that and its description, about."""
 RELATION_SUMMARY_SIZE = 250
+SHARED_TEXT = 16
+"""Bytes that naming a chunk or a file takes, about: its text is shared with all others that name
+it.
+"""
 
 _numbers = count()
 
@@ -346,7 +345,7 @@ class ProjectionCache:
         event: Event = decode(message.data, message.subject, message.headers).data
         for state in states:
             state.invalidations = next(_numbers)
-            following: list[GraphSnapshot | ChangedNames] = [
+            following: list[GraphArrays | ChangedNames] = [
                 entry
                 for kind in FOLLOWING
                 if (entry := self._entries.get((state.epoch, *kind, None))) is not None
@@ -369,7 +368,7 @@ def entry_size(
     | Node
     | Star
     | VectorMatrix
-    | GraphSnapshot
+    | GraphArrays
     | ChangedNames
     | list[RelationSummary]
     | NDArray[np.float32]
@@ -379,7 +378,7 @@ def entry_size(
     """Return the bytes that an entry takes, about."""
     if entry is None or isinstance(entry, int | ChangedNames):
         return ENTRY_OVERHEAD
-    if isinstance(entry, VectorMatrix | GraphSnapshot):
+    if isinstance(entry, VectorMatrix | GraphArrays):
         return ENTRY_OVERHEAD + entry.size
     if isinstance(entry, np.ndarray):
         return ENTRY_OVERHEAD + entry.nbytes

@@ -15,8 +15,8 @@ from runtime.errors import Unavailable
 from runtime.stores.graph.port import Graph
 from services.query.partitions import Partitions
 from services.query.retrieval.caches.invalidation import (
+    ARRAYS,
     NAMES,
-    SNAPSHOT,
     ChangedNames,
     ProjectionCache,
 )
@@ -264,11 +264,11 @@ class NameIndexes:
 
     async def _names(self, partition: Partition) -> list[tuple[str, str]]:
         """Return all names with their entities' types, of too many only some. Where the whole graph
-        is cached no store is asked.
+        is in memory no store is asked.
         """
-        snapshot = self._cache.cached(partition, SNAPSHOT, None) if self._cache else None
-        if snapshot and (types := snapshot.types()) is not None:
-            return list(types.items())
+        arrays = self._cache.cached(partition, ARRAYS, None) if self._cache else None
+        if arrays and not arrays.changes():
+            return list(arrays.types().items())
         names: list[tuple[str, str]] = []
         last_name = ""
         while page := await self._graph.scan_names(partition, last_name, PAGE_SIZE):

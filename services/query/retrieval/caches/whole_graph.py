@@ -1,5 +1,5 @@
-"""Caches all of a graph that fits, once questions have read a part of it one by one: no further
-question reads it.
+"""Caches the numbers of a graph that fits, once questions have read a part of it one by one: of
+what they read further, only texts are read of the store.
 
 What a question of `mix` asks for differs from question to question, so that each reads a little of
 the graph anew, in four requests one after another, until all of it was read. Reading it page by
@@ -16,8 +16,8 @@ from cachetools import LRUCache
 from contracts.graph import Partition
 from runtime.errors import Unavailable
 from runtime.stores.graph.port import Graph
-from services.query.retrieval.caches.graph_snapshot import GraphSnapshot
-from services.query.retrieval.caches.invalidation import SNAPSHOT, ProjectionCache
+from services.query.retrieval.caches.graph_arrays import GraphArrays
+from services.query.retrieval.caches.invalidation import ARRAYS, ProjectionCache
 
 logger = structlog.get_logger(__name__)
 
@@ -35,6 +35,10 @@ MAX_CHANGED_SHARE = 0.25
 """The share of a graph up to which what has changed of it is read by name: a row costs several
 times as much so.
 """
+MAX_CHANGES_OF_QUESTION = 1000
+"""Rows that have changed up to which a question reads them: those of some twenty documents. Of
+more it reads what it needs of the store, until they are read while no question waits.
+"""
 MAX_PARTITIONS = 1000
 
 
@@ -47,6 +51,8 @@ class _Misses:
     count: float = 0.0
     due: float = field(default_factory=lambda: MIN_MISSES)
     attempt: asyncio.Task[None] | None = None
+    changes_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Held while changes are read, for all questions that wait for them."""
 
 
 class WholeGraph:
@@ -62,15 +68,24 @@ class WholeGraph:
         self._cache = cache
         self._misses: LRUCache[Partition, _Misses] = LRUCache(MAX_PARTITIONS)
 
-    def snapshot(self, partition: Partition) -> GraphSnapshot | None:
-        """Return the graph if it is cached, as current as the last refresh."""
-        return self._cache.cached(partition, SNAPSHOT, None)
+    async def current(self, partition: Partition) -> GraphArrays | None:
+        """Return the graph as it was at the last refresh, having read what has changed; None where
+        it is not cached, much has changed, or something does meanwhile. Raises `Unavailable`.
+        """
+        arrays = self._cached(partition)
+        if arrays is not None and 0 < len(arrays.changes()) <= MAX_CHANGES_OF_QUESTION:
+            await self._read_changes(partition, arrays)
+            arrays = self._cached(partition)
+        return None if arrays is None or arrays.changes() else arrays
+
+    def _cached(self, partition: Partition) -> GraphArrays | None:
+        return self._cache.cached(partition, ARRAYS, None)
 
     def count_misses(self, partition: Partition, *, entities: int = 0, nodes: int = 0) -> None:
         """Count entities whose relations had to be read, and others that had to be read alone;
         begin an attempt when it is due. Of a graph that is cached no attempt would spare the rest.
         """
-        if self.snapshot(partition) is not None:
+        if self._cached(partition) is not None:
             return
         misses = self._misses.setdefault(partition, _Misses())
         misses.count += entities + nodes / ROWS_PER_ENTITY
@@ -85,10 +100,10 @@ class WholeGraph:
         """
         if not self._cache.is_current(partition):
             return
-        snapshot = self.snapshot(partition)
-        if snapshot is not None and _is_mostly_current(snapshot):
+        arrays = self._cached(partition)
+        if arrays is not None and _is_mostly_current(arrays):
             async with self._cache.projection_lock:
-                await self._read_changes(partition, snapshot)
+                await self._read_changes(partition, arrays)
             return
         misses = self._misses.setdefault(partition, _Misses())
         if misses.attempt is None and misses.due < math.inf:
@@ -96,30 +111,27 @@ class WholeGraph:
         if misses.attempt is not None:
             await asyncio.wait([misses.attempt])
 
-    async def _read_changes(self, partition: Partition, snapshot: GraphSnapshot) -> None:
-        """Have the snapshot know again what was forgotten, unless that changes meanwhile."""
-        changes = snapshot.changes()
-        if not changes.names and not changes.pairs:
-            return
-        since = self._cache.invalidations(partition)
-        entities = await self._graph.entities(partition, changes.names)
-        relations = await self._graph.relations(partition, changes.pairs)
-        if self._cache.invalidations(partition) != since or self.snapshot(partition) != snapshot:
-            return
-        snapshot.renew(entities, relations)
-        fitting = self._fitting(snapshot)
-        if fitting is None:
-            self._misses.setdefault(partition, _Misses()).due = math.inf
-            self._cache.drop(partition, SNAPSHOT)
-        else:
-            self._cache.store_unless_changed(partition, since, SNAPSHOT, {None: fitting})
+    async def _read_changes(self, partition: Partition, arrays: GraphArrays) -> None:
+        """Have the arrays know again what was forgotten, unless that changes meanwhile."""
+        async with self._misses.setdefault(partition, _Misses()).changes_lock:
+            changes = arrays.changes()
+            if not changes:
+                return
+            since = self._cache.invalidations(partition)
+            entities = await self._graph.entities(partition, changes.names)
+            relations = await self._graph.relations(partition, changes.pairs)
+            is_same = self._cached(partition) is arrays
+            if self._cache.invalidations(partition) != since or not is_same:
+                return
+            arrays.renew(entities, relations)
+            if self._fits(arrays):
+                self._cache.store_unless_changed(partition, since, ARRAYS, {None: arrays})
+            else:
+                self._misses.setdefault(partition, _Misses()).due = math.inf
+                self._cache.drop(partition, ARRAYS)
 
-    def _fitting(self, snapshot: GraphSnapshot) -> GraphSnapshot | None:
-        """Return the snapshot if it fits, else without texts; None if that does not fit either."""
-        max_bytes = self._cache.max_bytes * CACHE_SHARE
-        if snapshot.size > max_bytes and snapshot.has_texts:
-            snapshot = snapshot.without_texts()
-        return snapshot if snapshot.size <= max_bytes else None
+    def _fits(self, arrays: GraphArrays) -> bool:
+        return arrays.size <= self._cache.max_bytes * CACHE_SHARE
 
     async def close(self) -> None:
         """Cancel running attempts."""
@@ -145,20 +157,18 @@ class WholeGraph:
         many.
         """
         since = self._cache.invalidations(partition)
-        snapshot = GraphSnapshot()
+        arrays = GraphArrays()
         async for page in self._graph.everything(partition, PAGE_SIZE):
-            snapshot.add(page)
-            fitting = self._fitting(snapshot)
-            if fitting is None:
+            arrays.add(page)
+            if not self._fits(arrays):
                 return math.inf
-            snapshot = fitting
             if self._cache.invalidations(partition) != since:
-                return len(snapshot)
-        self._cache.store_unless_changed(partition, since, SNAPSHOT, {None: snapshot})
-        return len(snapshot)
+                return len(arrays)
+        arrays.sort()
+        self._cache.store_unless_changed(partition, since, ARRAYS, {None: arrays})
+        return len(arrays)
 
 
-def _is_mostly_current(snapshot: GraphSnapshot) -> bool:
+def _is_mostly_current(arrays: GraphArrays) -> bool:
     """Return whether reading what has changed by name costs less than reading all."""
-    changes = snapshot.changes()
-    return len(changes.names) + len(changes.pairs) <= MAX_CHANGED_SHARE * len(snapshot)
+    return len(arrays.changes()) <= MAX_CHANGED_SHARE * len(arrays)

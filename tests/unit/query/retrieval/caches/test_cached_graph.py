@@ -13,9 +13,10 @@ from contracts.values import EntityRevision, RelationRevision
 from runtime.bus.memory import MemoryLog
 from runtime.errors import Unavailable
 from runtime.stores.graph.memory import MemoryGraph
-from runtime.stores.graph.port import Neighbourhood, RelationSummary
+from runtime.stores.graph.port import Neighbourhood
 from services.query.retrieval.caches.cached_graph import CachedGraph
 from services.query.retrieval.caches.invalidation import MAX_EVENTS, ProjectionCache
+from services.query.retrieval.ranking import RankedRelations
 from tests.support.events import sealed
 
 SPACE = Partition("w", 1)
@@ -107,17 +108,15 @@ async def test_what_the_log_says_has_changed_is_read_again_and_nothing_else(
 async def test_relations_and_their_summaries_follow_the_log(harness: Harness) -> None:
     await harness.put("a", "b", pairs=(("a", "b"),))
     await harness.cache.refresh(SPACE)
-    assert await harness.reader.relation_summaries(SPACE, ["a", "c"], limit=9) == {
-        "a": [RelationSummary("a", "b", 1.0)]
-    }
+    assert await harness.reader.ranked_relations(SPACE, ["a", "c"], limit=9) == RankedRelations(
+        [("a", "b")], 1
+    )
     assert set(await harness.reader.relations(SPACE, [("a", "b"), ("a", "c")])) == {("a", "b")}
     await harness.put(pairs=(("a", "c"),))
     await harness.cache.refresh(SPACE)
-    summaries = [RelationSummary("a", "b", 1.0), RelationSummary("a", "c", 1.0)]
-    assert await harness.reader.relation_summaries(SPACE, ["a", "c"], limit=9) == {
-        "a": summaries,
-        "c": summaries[1:],
-    }
+    assert await harness.reader.ranked_relations(
+        SPACE, ["a", "c"], limit=9, besides=[("a", "c"), ("b", "c")]
+    ) == RankedRelations([("a", "b"), ("a", "c")], 3)
     assert set(await harness.reader.relations(SPACE, [("a", "b"), ("a", "c")])) == {
         ("a", "b"),
         ("a", "c"),

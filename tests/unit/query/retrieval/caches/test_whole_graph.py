@@ -1,5 +1,5 @@
-"""A small graph is read whole once questions have read a part of it; then none reads it, and each
-sees what is so.
+"""The numbers of a graph are read once questions have read a part of it; then questions read texts
+alone, and each sees what is so.
 """
 
 import asyncio
@@ -19,8 +19,8 @@ from runtime.bus.port import Message
 from runtime.stores.graph.memory import MemoryGraph
 from services.query.retrieval.caches import invalidation, whole_graph
 from services.query.retrieval.caches.cached_graph import CachedGraph
-from services.query.retrieval.caches.graph_snapshot import GraphSnapshot
-from services.query.retrieval.caches.invalidation import ProjectionCache
+from services.query.retrieval.caches.invalidation import ARRAYS, ProjectionCache
+from services.query.retrieval.ranking import RankedRelations, rank_relations
 from tests.support.events import sealed
 
 SPACE = Partition("w", 1)
@@ -28,6 +28,8 @@ NAMES = [f"n{number:02}" for number in range(40)]
 PAIRS = [*pairwise(NAMES)] + [("n00", neighbour) for neighbour in NAMES[2:9]]
 LIMIT = 5
 """Relations of an entity that are read: the hub n00 has more."""
+TEXTS = {"entities", "relations"}
+"""Reads that are left where the numbers of the graph are in memory."""
 
 
 class CountingGraph(MemoryGraph):
@@ -37,18 +39,29 @@ class CountingGraph(MemoryGraph):
         super().__init__()
         self.calls = Counter[str]()
         self.meanwhile: Callable[[], Awaitable[None]] | None = None
+        self.keys: list[Any] = []
+        """Names and pairs whose texts were read."""
 
     def __getattribute__(self, name: str) -> Any:
         if name in {
             "entities",
             "relations",
             "relation_summaries",
+            "neighbourhood",
             "degrees",
             "scan_relations",
             "nodes",
         }:
             self.calls[name] += 1
         return super().__getattribute__(name)
+
+    async def entities(self, partition: Partition, names: Any) -> dict[str, Entity]:
+        self.keys += names
+        return await super().entities(partition, names)
+
+    async def relations(self, partition: Partition, pairs: Any) -> dict[Any, Relation]:
+        self.keys += pairs
+        return await super().relations(partition, pairs)
 
     async def scan_entities(
         self, partition: Partition, after: str = "", limit: int = 1000
@@ -104,14 +117,24 @@ class Harness:
         assert answers == await self._read(self.graph, names)
 
     async def _read(self, graph: Any, names: tuple[str, ...]) -> tuple[Any, ...]:
-        ties = await graph.relation_summaries(SPACE, names, limit=LIMIT)
-        pairs = [tie.key for summaries in ties.values() for tie in summaries]
+        ranked = await self._ranked(graph, names)
         return (
-            {name: summaries for name, summaries in ties.items() if summaries},
-            await graph.degrees(SPACE, names),
+            ranked,
+            await graph.nodes(SPACE, names),
+            await graph.neighbourhood(SPACE, names, limit=LIMIT),
             await graph.entities(SPACE, names),
-            await graph.relations(SPACE, pairs),
+            await graph.relations(SPACE, ranked.pairs),
         )
+
+    async def _ranked(self, graph: Any, names: tuple[str, ...]) -> RankedRelations:
+        """Return what the reader says, or rank what the store has."""
+        if isinstance(graph, CachedGraph):
+            return await graph.ranked_relations(SPACE, names, limit=LIMIT, besides=PAIRS[:3])
+        by_name = await graph.relation_summaries(SPACE, names, limit=len(PAIRS))
+        ties = [tie for summaries in by_name.values() for tie in summaries]
+        degrees = await graph.degrees(SPACE, NAMES)
+        count = len({tie.key for tie in ties}.union(PAIRS[:3]))
+        return RankedRelations(rank_relations(ties, degrees, LIMIT), count)
 
     async def settle(self) -> None:
         """Wait for what reads the graph beside the questions."""
@@ -146,32 +169,34 @@ async def test_no_question_reads_a_graph_that_was_read_whole(harness: Harness) -
     await whole(harness)
     scans = harness.graph.calls["scan_entities"]
     assert scans
-    for name in NAMES[1:]:
+    for name in NAMES:
+        await harness.ask(name)
+        assert TEXTS.issuperset(harness.reads)
         await harness.ask(name)
         assert harness.reads == []
-    assert await harness.reader.relations(SPACE, [("n01", "n30")]) == {}
-    assert await harness.reader.nodes(SPACE, ["missing"]) == {}
-    assert "nodes" not in harness.graph.calls
+    await harness.cache.refresh(SPACE)
+    calls_before = harness.graph.calls.copy()
+    assert await harness.reader.entities(SPACE, ["missing"]) == {}
+    assert [*await harness.reader.nodes(SPACE, ["missing", "n01"])] == ["n01"]
+    assert harness.graph.calls == calls_before
     assert harness.graph.calls["scan_entities"] == scans
-
-
-async def test_of_a_hub_the_store_chooses_the_relations(harness: Harness) -> None:
-    harness.graph.calls.clear()
-    await harness.ask(*NAMES[12:24])
-    await harness.settle()
-    await harness.ask("n00")
-    assert harness.reads == ["relation_summaries"]
 
 
 async def test_what_changes_afterwards_is_read_again_and_nothing_else(harness: Harness) -> None:
     await whole(harness)
-    await harness.put("n20", "new", pairs=[("n20", "new")])
     await harness.ask("n30")
-    assert harness.reads == []
-    await harness.ask("n20", "new")
-    assert harness.reads == ["degrees", "entities", "relation_summaries", "relations"]
+    for change in (["n20", "new"], ["n20", "n05"]):
+        pair = (min(change), max(change))
+        await harness.put(*change, pairs=[pair])
+        await harness.cache.refresh(SPACE)
+        harness.graph.keys.clear()
+        await harness.reader.nodes(SPACE, ["n30"])
+        assert {*harness.graph.keys} == {*change, pair}
+        await harness.ask(*change)
+        assert TEXTS.issuperset(harness.reads)
     await harness.put("n21", pairs=[("n20", "n21"), ("n21", "n22")], is_gone=True)
     await harness.ask("n20", "n21", "n22")
+    assert TEXTS.issuperset(harness.reads)
 
 
 async def test_a_change_that_is_seen_while_the_graph_is_read_ends_the_reading(
@@ -185,12 +210,12 @@ async def test_a_change_that_is_seen_while_the_graph_is_read_ends_the_reading(
     await whole(harness)
     assert harness.graph.calls["scan_entities"] == 1
     await harness.ask("n30")
-    assert harness.reads != []
+    assert "neighbourhood" in harness.reads
     # It begins again when as much was read one by one as it cost.
     await harness.ask(*NAMES[12:24])
     await harness.settle()
     await harness.ask("n38")
-    assert harness.reads == []
+    assert TEXTS.issuperset(harness.reads)
     await harness.ask(*NAMES)
 
 
@@ -225,15 +250,11 @@ async def test_a_reading_is_cancelled_with_the_service(harness: Harness) -> None
     assert harness.graph.calls["scan_relations"] == 0
 
 
-@pytest.mark.parametrize(
-    ("max_bytes", "reads"),
-    [(2**20, {"relation_summaries"}), (60_000, {"relation_summaries", "entities", "relations"})],
-    ids=["with texts", "without texts"],
-)
+@pytest.mark.parametrize("is_renewed", [True, False], ids=["unasked", "by the questions"])
 async def test_a_graph_is_read_before_the_first_question_and_moves_with_the_log(
-    max_bytes: int, reads: set[str]
+    is_renewed: bool,
 ) -> None:
-    harness = Harness(max_bytes)
+    harness = Harness()
     await harness.put(*NAMES, pairs=PAIRS)
     await harness.cache.refresh(SPACE)
     await harness.reader.renew(SPACE)
@@ -243,14 +264,12 @@ async def test_a_graph_is_read_before_the_first_question_and_moves_with_the_log(
         pair = (min(names), max(names))
         is_gone = chance.random() < 0.4
         await harness.put(*names[: chance.randint(0, 2)], pairs=[pair], is_gone=is_gone)
-        await harness.cache.refresh(SPACE)
-        await harness.reader.renew(SPACE)
+        if is_renewed:
+            await harness.cache.refresh(SPACE)
+            await harness.reader.renew(SPACE)
         asked = [*names, *chance.sample(NAMES, k=4)]
-        before = await harness.graph.neighbourhood(SPACE, asked, limit=LIMIT)
         await harness.ask(*asked)
-        # Of more relations than its limit the store itself says which it gives.
-        assert set(harness.reads) <= reads
-        assert await harness.reader.neighbourhood(SPACE, asked, limit=LIMIT) == before
+        assert TEXTS.issuperset(harness.reads)
     assert harness.graph.calls["scan_relations"] == pages_of_relations(harness)
 
 
@@ -265,7 +284,6 @@ async def test_many_events_are_read_only_while_no_question_waits(
 ) -> None:
     await harness.cache.refresh(SPACE)
     await harness.reader.renew(SPACE)
-    whole = harness.reader._whole  # pyright: ignore[reportPrivateUsage]
     for _ in range(invalidation.MAX_EVENTS + 5):
         await harness.put("n01")
     questions = list[asyncio.Task[None]]()
@@ -284,26 +302,42 @@ async def test_many_events_are_read_only_while_no_question_waits(
     monkeypatch.setattr(harness.log, "history", history_with_question)
     await harness.cache.refresh(SPACE, max_events=invalidation.MAX_EVENTS_UNASKED)
     await asyncio.gather(*questions)
-    assert (whole.snapshot(SPACE) is None) == waits
+    assert (harness.cache.cached(SPACE, ARRAYS, None) is None) == waits
     await harness.ask(*NAMES[:3])
 
 
 async def test_a_graph_that_grows_too_large_is_cached_no_more() -> None:
     harness = Harness(max_bytes=70_000)
-    whole = harness.reader._whole  # pyright: ignore[reportPrivateUsage]
 
-    async def put(prefix: str, count: int) -> GraphSnapshot | None:
+    async def put(prefix: str, count: int) -> bool:
         for first in range(0, count, 5):  # less than a quarter of what is there
             await harness.put(*(f"{prefix}{first + number}" for number in range(5)))
             await harness.cache.refresh(SPACE)
             await harness.reader.renew(SPACE)
-        return whole.snapshot(SPACE)
+        return harness.cache.cached(SPACE, ARRAYS, None) is not None
 
     await harness.put(*NAMES[:25])
-    await harness.cache.refresh(SPACE)
+    assert [await put("m", 40), await put("k", 80), await put("l", 5)] == [True, False, False]
+
+
+async def test_of_many_changes_a_question_reads_what_it_needs(
+    monkeypatch: pytest.MonkeyPatch, harness: Harness
+) -> None:
+    monkeypatch.setattr(whole_graph, "MAX_CHANGES_OF_QUESTION", 3)
+    await whole(harness)
+    await harness.put(*NAMES[:4])
+    await harness.ask("n30")
+    assert "neighbourhood" in harness.reads
     await harness.reader.renew(SPACE)
-    with_texts = whole.snapshot(SPACE)
-    assert with_texts and with_texts.has_texts
-    without_texts = await put("m", 40)
-    assert without_texts and not without_texts.has_texts
-    assert (await put("k", 80), await put("l", 5)) == (None, None)
+    await harness.ask("n30", "n31")
+    assert TEXTS.issuperset(harness.reads)
+
+
+async def test_relations_that_come_and_go_leave_nothing_behind(harness: Harness) -> None:
+    await whole(harness)
+    for number in range(60):
+        pair = ("n01", NAMES[20 + number % 15])
+        await harness.put(pairs=[pair], is_gone=bool(number % 3))
+        await harness.put("n01", is_gone=bool(number % 2))
+        await harness.ask("n00", *pair)
+        assert TEXTS.issuperset(harness.reads)
