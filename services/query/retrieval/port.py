@@ -1,8 +1,10 @@
 """Ports of retrieval, beside the graph and vector stores."""
 
-from collections.abc import AsyncGenerator, Collection, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
+
+import numpy as np
 
 from contracts.graph import (
     ChunkContribution,
@@ -19,6 +21,7 @@ from runtime.stores.graph.port import Neighbourhood, Node
 from services.query.partitions import Partitions
 from services.query.passage import Passage
 from services.query.question import Keywords
+from services.query.retrieval.arrays import Integers
 from services.query.retrieval.name_index import NameIndex
 from services.query.retrieval.passage_index.passage_words import PassageWords
 from services.query.retrieval.ranking import Pair, RankedRelations
@@ -62,6 +65,28 @@ class VectorReader(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class EntitySupports:
+    """How many chunks name each of some entities, and the first of these. A walk asks for thousands
+    of entities, and looks at the chunks of few.
+    """
+
+    counts: Integers
+    """(entities,); 0 for one that does not exist"""
+    chunks_of: Callable[[int], Sequence[str]]
+    """Returns the first chunks of an entity by its place; none of one that does not exist."""
+
+    @classmethod
+    def of_nodes(cls, names: Sequence[str], nodes: Mapping[str, Node]) -> "EntitySupports":
+        """Return those of these names as the nodes have them."""
+        in_order = [nodes.get(name, _NO_NODE) for name in names]
+        counts = np.array([node.support for node in in_order], np.int64)
+        return cls(counts, lambda place: in_order[place].source_ids)
+
+
+_NO_NODE = Node("")
+
+
 class GraphReader(Protocol):
     """What questions read of the graph store, possibly from a cache."""
 
@@ -93,6 +118,10 @@ class GraphReader(Protocol):
 
     async def nodes(self, partition: Partition, names: Collection[str]) -> dict[str, Node]:
         """See `Graph.nodes`."""
+        ...
+
+    async def supports(self, partition: Partition, names: Sequence[str]) -> EntitySupports:
+        """Return how many chunks name each of these entities, as `nodes` has them."""
         ...
 
     async def neighbourhood(

@@ -1,7 +1,6 @@
 """Neighbourhoods restricted to some documents, without a trace of the others."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 
 from contracts.ids import chunk_place
 from runtime.stores.graph.port import Neighbourhood
@@ -23,7 +22,7 @@ def restrict_neighbourhood(
         )
 
     nodes = {
-        name: replace(node, source_ids=chunks, support=len(chunks))
+        name: node._replace(source_ids=chunks, support=len(chunks))
         for name, node in around.nodes.items()
         if (
             chunks := chunks_in_scope(
@@ -32,7 +31,7 @@ def restrict_neighbourhood(
         )
     }
     summaries = [
-        replace(summary, source_ids=chunks, keywords=(), weight=float(len(chunks)))
+        summary._replace(source_ids=chunks, keywords=(), weight=float(len(chunks)))
         for summary in around.relation_summaries
         if summary.source in nodes
         and summary.target in nodes

@@ -3,7 +3,7 @@
 The merger's GraphMerged names all that it changed.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from contracts.events import GraphMerged
@@ -13,6 +13,7 @@ from runtime.stores.graph.port import Graph, Neighbourhood, Node, RelationSummar
 from services.query.retrieval.caches.graph_arrays import ENTITY, RELATION, Star
 from services.query.retrieval.caches.invalidation import ProjectionCache
 from services.query.retrieval.caches.whole_graph import WholeGraph
+from services.query.retrieval.port import EntitySupports
 from services.query.retrieval.ranking import Pair, RankedRelations, rank_relations
 
 MAX_RELATIONS = 2000
@@ -87,6 +88,14 @@ class CachedGraph:
     async def nodes(self, partition: Partition, names: Collection[str]) -> dict[str, Node]:
         """See `Graph.nodes`."""
         return await self._nodes(partition, names, {})
+
+    async def supports(self, partition: Partition, names: Sequence[str]) -> EntitySupports:
+        """See `GraphReader.supports`."""
+        arrays = await self._whole.current(partition)
+        if arrays is not None:
+            count_lookups("projections", hits=len(names))
+            return arrays.supports(names)
+        return EntitySupports.of_nodes(names, await self._nodes(partition, names, {}))
 
     async def neighbourhood(
         self, partition: Partition, names: Collection[str], *, limit: int

@@ -5,6 +5,7 @@ ranked by. Questions need no store for it.
 from array import array
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from contracts.graph import UNKNOWN_TYPE, Entity, Relation
 from runtime.stores.graph.port import MOST_SOURCES, Node, RelationSummary
 from services.query.retrieval.arrays import Integers
 from services.query.retrieval.passage_index.grouped import Grouped, group_starts
+from services.query.retrieval.port import EntitySupports
 from services.query.retrieval.ranking import Pair, RankedRelations
 
 ENTITY = "entity"
@@ -151,17 +153,27 @@ class GraphArrays:
 
     def nodes(self, names: Iterable[str]) -> dict[str, Node]:
         """Return the entities that exist among these names."""
-        nodes: dict[str, Node] = {}
-        for name in names:
-            number = self._numbers.get(name, -1)
-            if number >= 0 and self._exists[number]:
-                nodes[name] = Node(
-                    self._names[number],
-                    self._types[number],
-                    self._chunks[number],
-                    self._supports[number],
-                )
-        return nodes
+        number_of = self._numbers.get
+        exists = self._exists
+        numbers = [
+            number for name in names if (number := number_of(name)) is not None and exists[number]
+        ]
+        columns = (self._names, self._types, self._chunks, self._supports)
+        rows = zip(*(map(column.__getitem__, numbers) for column in columns), strict=True)
+        return {node.name: node for node in map(Node._make, rows)}
+
+    def supports(self, names: Sequence[str]) -> EntitySupports:
+        """See `GraphReader.supports`."""
+        numbers = np.fromiter(map(self._numbers.get, names, repeat(-1)), np.int64, len(names))
+        counts = np.zeros(len(names), np.int64)
+        known = np.flatnonzero(numbers >= 0)
+        counts[known] = np.frombuffer(self._supports, np.int64)[numbers[known]]
+
+        def chunks_of(place: int) -> Sequence[str]:
+            number = int(numbers[place])
+            return self._chunks[number] if number >= 0 else ()
+
+        return EntitySupports(counts, chunks_of)
 
     def stars(self, names: Iterable[str], limit: int) -> dict[str, Star]:
         """Return the heaviest relations to other entities of those that exist among these names,

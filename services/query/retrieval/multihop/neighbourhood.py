@@ -5,13 +5,14 @@ It is bounded, whatever the size of the workspace, and takes three reads: the wo
 passages, the entities that these name, and the words of the others.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from operator import attrgetter
+
+import numpy as np
 
 from contracts.graph import Hit
-from runtime.stores.graph.port import Neighbourhood, Node
+from runtime.stores.graph.port import Neighbourhood
 from services.query.partitions import Partitions
 from services.query.retrieval.concurrency import in_turn
 from services.query.retrieval.dependencies import RetrievalDependencies
@@ -20,6 +21,7 @@ from services.query.retrieval.multihop.query_terms import question_vocabulary
 from services.query.retrieval.passage_index.builder import IndexBuilder
 from services.query.retrieval.passage_index.index import PassageIndex
 from services.query.retrieval.passage_index.passage_words import PassageWords
+from services.query.retrieval.port import EntitySupports
 from services.query.retrieval.provenance import restrict_neighbourhood
 from services.query.retrieval.scoping import DocumentIds
 
@@ -69,21 +71,33 @@ async def read_neighbourhood(
     index = IndexBuilder(names.index, vocabulary)
     await in_turn(index.add, first_words)
     entities = index.entities
-    read_nodes = await deps.graph_reader.nodes(partitions.graph, entities)
-    if documents is not None:
-        direct_neighbourhood = Neighbourhood(read_nodes, [], {})
-        read_nodes = restrict_neighbourhood(direct_neighbourhood, documents, {}).nodes
-    in_order = [read_nodes[name] for name in entities if name in read_nodes]
-    other_ids = _other_passages(in_order, first_words, _places(first_words))
+    entity_supports = await _supports(entities, partitions, deps, documents)
+    other_ids = _other_passages(entity_supports, first_words, _places(first_words))
     words_left = MAX_WORDS - _word_count(first_words)
     new_words = _bounded(await read_words(partitions.status, other_ids), words_left)
     if not names.has_all:
         await names.read(words.id for words in new_words)
         index = IndexBuilder(names.index, vocabulary)
         new_words = [*first_words, *new_words]
-    nodes = {**seeds.around.nodes, **read_nodes}
-    supports = {name: node.support for name, node in nodes.items()}
+    supports = {name: node.support for name, node in seeds.around.nodes.items()}
+    supports |= zip(entities, entity_supports.counts.tolist(), strict=True)
     return await in_turn(lambda: index.add(new_words).build(supports))
+
+
+async def _supports(
+    entities: Sequence[str],
+    partitions: Partitions,
+    deps: RetrievalDependencies,
+    documents: DocumentIds,
+) -> EntitySupports:
+    """Return how many chunks name each of the entities, of these documents alone if there are
+    any.
+    """
+    if documents is None:
+        return await deps.graph_reader.supports(partitions.graph, entities)
+    nodes = await deps.graph_reader.nodes(partitions.graph, entities)
+    visible = restrict_neighbourhood(Neighbourhood(nodes, [], {}), documents, {})
+    return EntitySupports.of_nodes(entities, visible.nodes)
 
 
 def _word_count(passages: Sequence[PassageWords]) -> int:
@@ -105,15 +119,15 @@ def _places(first_words: Sequence[PassageWords]) -> int:
 
 
 def _other_passages(
-    nodes: Iterable[Node], first_words: Sequence[PassageWords], count: int
+    supports: EntitySupports, first_words: Sequence[PassageWords], count: int
 ) -> list[str]:
     """Return the ids of `count` passages of entities that are not among the first: those of rare
     entities before those of frequent ones, which lead everywhere.
     """
     seen = {words.id for words in first_words}
     ids: list[str] = []
-    for node in sorted(nodes, key=attrgetter("support")):
-        for id in node.source_ids[:MAX_OF_ENTITY]:
+    for place in np.argsort(supports.counts, kind="stable").tolist():
+        for id in supports.chunks_of(place)[:MAX_OF_ENTITY]:
             if id not in seen:
                 seen.add(id)
                 ids.append(id)

@@ -18,7 +18,6 @@ from services.query.retrieval.passage_index.grouped import (
     joined_arrays,
 )
 from services.query.retrieval.passage_index.index import PassageIndex, Words
-from services.query.retrieval.passage_index.joined_words import NO_STEM
 from services.query.retrieval.passage_index.mentions import mentions_of
 from services.query.retrieval.passage_index.openings import Openings
 from services.query.retrieval.passage_index.passage_words import PassageWords
@@ -27,6 +26,7 @@ from services.query.retrieval.passage_index.readings import (
     PassageReading,
     read_passages,
 )
+from services.query.retrieval.passage_index.vocabulary import NO_STEM
 
 MAX_ACROSS = 10
 """Passages of an entity up to which there are edges across."""

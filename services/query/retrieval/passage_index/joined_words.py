@@ -2,38 +2,42 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain
-from sys import intern
-from typing import NamedTuple
 
 import numpy as np
 from cachetools import LRUCache
 
-from offline.language.stems import stem
 from services.query.retrieval.arrays import Booleans, Integers
-from services.query.retrieval.name_keys import Keys, KeyTable, word_keys
+from services.query.retrieval.name_keys import Keys
 from services.query.retrieval.passage_index.passage_words import (
     CAPITAL,
     PARAGRAPH,
-    SAY_LITTLE,
     SENTENCE,
     PassageWords,
     traits_array,
 )
+from services.query.retrieval.passage_index.vocabulary import Vocabulary, WordNumbers
 
-MAX_REMEMBERED = 600_000
-"""Words of passages that are remembered as they were split; one takes about 30 bytes."""
-NO_STEM = ""
-"""Stands for the stem of a word that says too little to be looked for."""
+MAX_REMEMBERED = 3_000_000
+"""Words of passages that are remembered by their numbers, which take 4 bytes each."""
+MAX_DISTINCT = 400_000
+"""Distinct words that are remembered; one takes about 0.2 KB."""
 
-_SAY_LITTLE = KeyTable.of_counts(word_keys(sorted(SAY_LITTLE)))
+vocabulary = Vocabulary()
+"""Of all passages that this process reads for walks. Many questions read the same ones, in one
+thread.
+"""
+_numbered: LRUCache[str, WordNumbers] = LRUCache(
+    MAX_REMEMBERED, getsizeof=lambda numbers: 1 + len(numbers)
+)
+"""The words of passages by their lines."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JoinedWords:
     """The words of passages; sentences, paragraphs and passages are counted from 0 over all."""
 
-    forms: Sequence[str]
+    numbers: WordNumbers
+    """(words,): in `vocabulary`"""
     keys: Keys
     """(words,): of their forms"""
     traits: Integers
@@ -53,7 +57,11 @@ class JoinedWords:
     passage_count: int
 
     def __len__(self) -> int:
-        return len(self.forms)
+        return len(self.numbers)
+
+    def forms(self, begin: int, end: int) -> list[str]:
+        """Return the words at these positions."""
+        return [vocabulary.forms[number] for number in self.numbers[begin:end].tolist()]
 
     def passages(self, positions: Integers) -> Integers:
         """Return the passages of the words at these positions."""
@@ -65,19 +73,29 @@ class JoinedWords:
         return int(self.paragraph_of_sentence[-1]) + 1 if len(self.paragraph_of_sentence) else 0
 
 
+def forget_words() -> None:
+    """Begin a new vocabulary where it has become too large: no numbers of the former one may be
+    used any more.
+    """
+    if len(vocabulary) > MAX_DISTINCT:
+        vocabulary.empty()
+        _numbered.clear()
+
+
 def joined_words(passages: Sequence[PassageWords]) -> JoinedWords:
     """Return the words of these passages."""
-    split = [split_words(passage.lines) for passage in passages]
-    keys = np.concatenate([np.empty(0, np.uint64), *(words.keys for words in split)])
+    numbers = np.concatenate(
+        [np.empty(0, np.int32), *(numbered_words(passage.lines) for passage in passages)]
+    )
     traits = traits_array("".join(passage.traits for passage in passages))
     lengths = np.array([passage.word_count for passage in passages], np.int64)
     passage_of_word = np.repeat(np.arange(len(passages)), lengths)
     begins_sentence = traits & SENTENCE > 0
     paragraphs = np.cumsum(traits & PARAGRAPH > 0) - 1
-    is_content: Booleans = _SAY_LITTLE.values_of(keys) == 0
+    is_content = vocabulary.are_content(numbers)
     return JoinedWords(
-        forms=list(chain.from_iterable(words.forms for words in split)),
-        keys=keys,
+        numbers=numbers,
+        keys=vocabulary.keys_of(numbers),
         traits=traits,
         ends=np.cumsum(lengths)[passage_of_word],
         sentences=np.cumsum(begins_sentence) - 1,
@@ -89,28 +107,11 @@ def joined_words(passages: Sequence[PassageWords]) -> JoinedWords:
     )
 
 
-class SplitWords(NamedTuple):
-    """The words of a passage: parallel, an item per word."""
-
-    forms: Sequence[str]
-    keys: Keys
-    stem_keys: Keys
-    """Of their stems"""
-
-
-_split: LRUCache[str, SplitWords] = LRUCache(
-    MAX_REMEMBERED, getsizeof=lambda words: 1 + len(words.forms)
-)
-"""The words of passages by their lines. Many questions read the same passages, in one thread."""
-
-
-def split_words(lines: str) -> SplitWords:
-    """Return the words of these lines."""
-    words = _split.get(lines)
-    if words is None:
-        forms = [intern(form) for form in lines.split("\n")] if lines else []
-        stems = [NO_STEM if form in SAY_LITTLE else stem(form) for form in forms]
-        words = SplitWords(forms, word_keys(forms), word_keys(stems))
-        if len(forms) < MAX_REMEMBERED:
-            _split[lines] = words
-    return words
+def numbered_words(lines: str) -> WordNumbers:
+    """Return (words,): the numbers of these words in `vocabulary`, which are a line each."""
+    numbers = _numbered.get(lines)
+    if numbers is None:
+        numbers = vocabulary.numbers_of(lines)
+        if len(numbers) < MAX_REMEMBERED:
+            _numbered[lines] = numbers
+    return numbers

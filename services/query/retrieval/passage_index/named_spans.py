@@ -111,7 +111,7 @@ def _meaning(
         if len(meanings) >= MAX_MEANINGS:
             meanings.clear()
         traits = words.traits[position:end].tolist()
-        meaning = meanings[key] = _meaning_of(words.forms[position:end], traits, names)
+        meaning = meanings[key] = _meaning_of(words.forms(position, end), traits, names)
     return meaning
 
 

@@ -15,8 +15,10 @@ from services.query.retrieval.passage_index.grouped import concatenated, joined_
 from services.query.retrieval.passage_index.joined_words import (
     MAX_REMEMBERED,
     JoinedWords,
+    forget_words,
     joined_words,
-    split_words,
+    numbered_words,
+    vocabulary,
 )
 from services.query.retrieval.passage_index.named_spans import NamedSpans, named_spans
 from services.query.retrieval.passage_index.passage_words import PassageWords
@@ -107,7 +109,7 @@ _Key = tuple[int, int, str, str, tuple[str, ...]]
 _readings: LRUCache[_Key, PassageReading] = LRUCache(
     MAX_REMEMBERED, getsizeof=lambda reading: 1 + len(reading.stem_keys)
 )
-"""One takes about 10 bytes a word. All walks are in one thread."""
+"""One takes about 12 bytes a word. All walks are in one thread."""
 
 
 def read_passages(passages: Sequence[PassageWords], names: NameIndex) -> list[PassageReading]:
@@ -128,6 +130,7 @@ def read_passages(passages: Sequence[PassageWords], names: NameIndex) -> list[Pa
 
 def _read(passages: Sequence[PassageWords], names: NameIndex) -> list[PassageReading]:
     """Read all of them at once, by operations on arrays."""
+    forget_words()
     by_name = names.numbers_by_name
     titles = concatenated(
         [[entity for title in passage.titles for entity in by_name(title)] for passage in passages]
@@ -146,17 +149,18 @@ def _read(passages: Sequence[PassageWords], names: NameIndex) -> list[PassageRea
     for number, passage in enumerate(passages):
         of_words = slice(int(ends[number]) - passage.word_count, int(ends[number]))
         first = int(sentence_starts[number])
+        count = int(sentence_starts[number + 1]) - first
         readings.append(
             PassageReading(
-                stem_keys=split_words(passage.lines).stem_keys,
-                sentences=_small(words.sentences[of_words] - first),
-                sentence_count=int(sentence_starts[number + 1]) - first,
+                stem_keys=vocabulary.stem_keys_of(numbered_words(passage.lines)),
+                sentences=_small(words.sentences[of_words] - first, count),
+                sentence_count=count,
                 is_in_name=in_names[of_words].copy(),
                 titled_entities=_small(titles.of(number)),
                 named_entities=_small(names_met[number]),
                 about=AboutEntities(
                     entities=_small(about.entities[pairs[number]]),
-                    sentences=_small(about.sentences[pairs[number]] - first),
+                    sentences=_small(about.sentences[pairs[number]] - first, count),
                     weights=about.weights[pairs[number]].astype(np.int8),
                     whole_entities=_small(about.whole_entities[whole_places[number]]),
                     whole_passages=np.zeros(len(whole_places[number]), np.int32),
@@ -166,9 +170,11 @@ def _read(passages: Sequence[PassageWords], names: NameIndex) -> list[PassageRea
     return readings
 
 
-def _small(values: Integers) -> Integers:
-    """Return a copy in half the bytes, without the array that it may be a part of."""
-    return values.astype(np.int32)
+def _small(values: Integers, count: int = 1 << 16) -> Integers:
+    """Return a copy of values below `count` in few bytes, without the array that it may be a part
+    of.
+    """
+    return values.astype(np.int16 if count < 1 << 15 else np.int32)
 
 
 def _by_passage(passages: Integers, count: int) -> list[Integers]:

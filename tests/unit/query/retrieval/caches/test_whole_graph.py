@@ -20,6 +20,7 @@ from runtime.stores.graph.memory import MemoryGraph
 from services.query.retrieval.caches import invalidation, whole_graph
 from services.query.retrieval.caches.cached_graph import CachedGraph
 from services.query.retrieval.caches.invalidation import ARRAYS, ProjectionCache
+from services.query.retrieval.port import EntitySupports
 from services.query.retrieval.ranking import RankedRelations, rank_relations
 from tests.support.events import sealed
 
@@ -89,7 +90,14 @@ class Harness:
     ) -> None:
         self.revision += 1
         entities = [
-            Entity(name, self.revision, description=f"{name} {self.revision}", is_gone=is_gone)
+            Entity(
+                name,
+                self.revision,
+                description=f"{name} {self.revision}",
+                source_ids=tuple(f"c{number}" for number in range(self.revision % 4)),
+                support=self.revision,
+                is_gone=is_gone,
+            )
             for name in names
         ]
         relations = [
@@ -120,6 +128,7 @@ class Harness:
         ranked = await self._ranked(graph, names)
         return (
             ranked,
+            await self._supports(graph, names),
             await graph.nodes(SPACE, names),
             await graph.neighbourhood(SPACE, names, limit=LIMIT),
             await graph.entities(SPACE, names),
@@ -135,6 +144,15 @@ class Harness:
         degrees = await graph.degrees(SPACE, NAMES)
         count = len({tie.key for tie in ties}.union(PAIRS[:3]))
         return RankedRelations(rank_relations(ties, degrees, LIMIT), count)
+
+    async def _supports(self, graph: Any, names: tuple[str, ...]) -> list[tuple[int, list[str]]]:
+        """Return what the reader says, or what the nodes of the store do."""
+        if isinstance(graph, CachedGraph):
+            supports = await graph.supports(SPACE, names)
+        else:
+            supports = EntitySupports.of_nodes(names, await graph.nodes(SPACE, names))
+        chunks = [list(supports.chunks_of(place)) for place in range(len(names))]
+        return list(zip(supports.counts.tolist(), chunks, strict=True))
 
     async def settle(self) -> None:
         """Wait for what reads the graph beside the questions."""
