@@ -12,6 +12,7 @@ import numpy as np
 
 from contracts.graph import UNKNOWN_TYPE, Entity, Relation
 from runtime.stores.graph.port import MOST_SOURCES, Node, RelationSummary
+from runtime.stores.graph.write_batches import node_of
 from services.query.retrieval.arrays import Integers
 from services.query.retrieval.passage_index.grouped import Grouped, group_starts
 from services.query.retrieval.port import EntitySupports
@@ -88,7 +89,7 @@ class GraphArrays:
         """Add entities or relations, each once. `sort` must follow."""
         for row in rows:
             if isinstance(row, Entity):
-                self._put_entity(row)
+                self._put_entity(node_of(row))
             else:
                 self._put_relation(row)
 
@@ -116,14 +117,11 @@ class GraphArrays:
         """Return what was forgotten."""
         return Changes(frozenset(self._changed_names), frozenset(self._changed_pairs))
 
-    def renew(self, entities: Mapping[str, Entity], relations: Mapping[Pair, Relation]) -> None:
+    def renew(self, nodes: Mapping[str, Node], relations: Mapping[Pair, Relation]) -> None:
         """Know all again that was forgotten: these are those of it that exist."""
         for name in self._changed_names:
-            entity = entities.get(name)
-            if entity is not None:
-                self._put_entity(entity)
-            elif name in self._numbers:
-                self._put_entity(Entity(name, 0, is_gone=True))
+            if name in nodes or name in self._numbers:
+                self._put_entity(nodes.get(name, Node(name)), exists=name in nodes)
         for pair in self._changed_pairs:
             number = self._relation_at(pair)
             relation = relations.get(pair)
@@ -272,12 +270,12 @@ class GraphArrays:
         places = np.flatnonzero((sources == source) & (targets == target))
         return int(at_end[places[0]]) if len(places) else None
 
-    def _put_entity(self, entity: Entity) -> None:
-        number = self._number(entity.name)
-        self._exists[number] = not entity.is_gone
-        self._types[number] = entity.type
-        self._chunks[number] = self._shared(entity.source_ids)
-        self._supports[number] = entity.support
+    def _put_entity(self, node: Node, *, exists: bool = True) -> None:
+        number = self._number(node.name)
+        self._exists[number] = exists
+        self._types[number] = node.type
+        self._chunks[number] = self._shared(node.source_ids)
+        self._supports[number] = node.support
 
     def _put_relation(self, relation: Relation) -> int:
         """Add a relation, and return its number; the lists of its ends lack it."""

@@ -118,12 +118,12 @@ class WholeGraph:
             if not changes:
                 return
             since = self._cache.invalidations(partition)
-            entities = await self._graph.entities(partition, changes.names)
+            nodes = await self._graph.nodes(partition, changes.names)
             relations = await self._graph.relations(partition, changes.pairs)
             is_same = self._cached(partition) is arrays
             if self._cache.invalidations(partition) != since or not is_same:
                 return
-            arrays.renew(entities, relations)
+            arrays.renew(nodes, relations)
             if self._fits(arrays):
                 self._cache.store_unless_changed(partition, since, ARRAYS, {None: arrays})
             else:
