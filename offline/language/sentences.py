@@ -10,9 +10,12 @@ that ends with a colon. Time is linear in the text.
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
-from offline.language.stop_words import GRAMMAR_WORDS
-from offline.language.word_lists import ABBREVIATIONS, CALENDAR
+from offline.language.abbreviations import abbreviates
+from offline.language.fences import fence
+from offline.language.fields import is_field
+from offline.language.scripts import HAN_AND_KANA
 
 LONGEST = 2_000
 """Characters of one sentence; what has no end by then is cut, at a blank where there is one."""
@@ -24,15 +27,17 @@ Burmese and others.
 
 _END = re.compile(rf"[.!?…]+[\"'”’)\]»]*|[{FULL_STOPS}]+[”’」』》）)»]*")
 _BLANKS = re.compile(r"\s*")
-_OPENING = re.compile(r"[\s(\[{\"'“‘«]+")
-_FENCE = re.compile(r"(```+|~~~+)(.*)")
+_DASHES = re.compile(r"^[—–]\s*")
 _BULLET = re.compile(r"(?:[-*+•·–]|\d{1,3}[.)]|[a-zA-Z][.)])\s")
-_ALONE = re.compile(r"#{1,6}\s|\||[=\-*_]{3,}$")
+_HEADING = re.compile(r"#{1,6}\s")
+_ALONE = re.compile(r"\||[=\-*_]{3,}$")
 _UNDERLINE = re.compile(r"([=\-~^*\"+])\1{2,}$")
 _CODE = re.compile(r"(?:>>>|\.\.\.|\$) |[^\s:]+ *::=")
 _SYMBOLS = re.compile(r"[=(){}\[\]<>_;]")
-_TITLE = re.compile(r"[^\W\d_].{0,58}[^\s.!?:;,。！？；：]$")
-_DOTTED = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]$")
+_TITLE = re.compile(r"[^\W\d_][^。，]{0,58}[^\s.!?:;,。，！？；：]$")
+_HAN = re.compile(f"[{HAN_AND_KANA}]")
+_LONGEST_IN_HAN = 24
+"""Characters of a heading in a script without blanks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +80,17 @@ class _Literal:
             if indent >= self.inside:
                 return True
             self.inside = -1
-        if 0 <= self.above < indent and after_blank and (self.sure or _SYMBOLS.search(content)):
+        if 0 <= self.above < indent and after_blank and self._begins(content):
             self.inside = indent
             return True
         self.above, self.sure = (
             (indent, content.endswith("::")) if content.endswith(":") else (-1, False)
         )
         return False
+
+    def _begins(self, content: str) -> bool:
+        """Return whether a line below an announcement looks like code, which no item does."""
+        return self.sure or (_SYMBOLS.search(content) is not None and not _BULLET.match(content))
 
 
 def sentences(text: str) -> list[Sentence]:
@@ -105,35 +114,38 @@ def _blocks(text: str) -> Iterator[_Block]:
     """Yield paragraphs, bullets, headings, table rows and lines of code."""
     inside = _begins_in_code(text)
     literal = _Literal()
-    blank = True
+    blank, in_fields, above = True, False, ""
     start = offset = 0
     lines = text.splitlines(keepends=True)
     for number, line in enumerate(lines):
         end = offset + len(line)
         content = line.strip()
-        fence = _FENCE.match(content)
-        code = bool(fence or inside or _CODE.match(content))
+        fencing = fence(content, above)
+        code = bool(fencing or inside or _CODE.match(content))
         code = code or (bool(content) and literal.takes(line, content, after_blank=blank))
-        heading = blank and not code and _is_heading(content, lines[number + 1 : number + 3])
+        heading = not code and _is_heading(content, lines[number + 1 : number + 3], blank=blank)
         stands_alone = code or heading or bool(_ALONE.match(content))
-        if stands_alone or not content or _BULLET.match(content):
+        is_value = not stands_alone and (blank or in_fields) and is_field(content)
+        if stands_alone or not content or is_value or _BULLET.match(content):
             yield _Block(start, offset)
             start = offset
         if stands_alone:
             yield _Block(offset, end, code, heading)
             start = end
-        if fence:
-            inside = bool(fence[2].strip()) or not inside
+        if fencing:
+            inside = bool(fencing[2].strip()) or not inside
         offset = end
-        blank = not content
+        blank, in_fields, above = not content, is_value, content
     yield _Block(start, offset)
 
 
-def _is_heading(line: str, following: Sequence[str]) -> bool:
-    """Return whether a line behind a blank one is underlined, or short and without punctuation
-    before a blank one.
+def _is_heading(line: str, following: Sequence[str], *, blank: bool) -> bool:
+    """Return whether a line is marked as a heading, or stands behind a blank one and is underlined,
+    or short and without punctuation before a blank one.
     """
-    if not following or not line or _BULLET.match(line):
+    if _HEADING.match(line):
+        return True
+    if not blank or not following or not line or _BULLET.match(line):
         return False
     if _UNDERLINE.match(following[0].strip()):
         return len(line) < 120
@@ -142,6 +154,8 @@ def _is_heading(line: str, following: Sequence[str]) -> bool:
         and not following[0].strip()
         and len(line.split()) <= 8
         and _TITLE.match(line) is not None
+        and (len(line) <= _LONGEST_IN_HAN or not _HAN.search(line))
+        and not is_field(line)
     )
 
 
@@ -149,12 +163,13 @@ def _begins_in_code(text: str) -> bool:
     """Return whether a passage was cut out of a code block: an odd number of fences, the first
     without a name.
     """
-    fences = [match for line in text.splitlines() if (match := _FENCE.match(line.strip()))]
+    lines = ["", *text.splitlines()]
+    fences = [match for above, line in pairwise(lines) if (match := fence(line, above))]
     return len(fences) % 2 == 1 and not fences[0][2].strip() and len(fences) > 1
 
 
 def _cuts(text: str, block: _Block) -> Iterator[tuple[int, int]]:
-    if block.code:
+    if block.code or block.heading:
         yield block.start, block.end
         return
     start = block.start
@@ -174,24 +189,9 @@ def _ends(text: str, end_mark: re.Match[str], start: int, block: _Block) -> bool
         return False
     blanks = _BLANKS.match(text, end_mark.end(), block.end)
     following = text[blanks.end() : blanks.end() + 24] if blanks else ""
-    if following[:1].islower():
+    if _DASHES.sub("", following)[:1].islower():  # also of who says what was said
         return False
-    return end_mark[0] != "." or not _abbreviates(text, end_mark.start(), start, following)
-
-
-def _abbreviates(text: str, dot: int, start: int, following: str) -> bool:
-    """Return whether the dot belongs to the word before it."""
-    tail = text[max(start, dot - 24) : dot]
-    word = _OPENING.split(tail)[-1]
-    if len(word) == 1 and word.isupper():
-        return True
-    if word.isdigit() and not text[start : dot - len(word)].strip():
-        return True
-    if word.isdigit() and len(word) < 3 and following.split(" ", 1)[0].lower() in CALENDAR:
-        return True
-    if _DOTTED.match(word):
-        return following.split(" ", 1)[0].lower() not in GRAMMAR_WORDS
-    return word.lower() in ABBREVIATIONS
+    return end_mark[0] != "." or not abbreviates(text, end_mark.start(), start, following)
 
 
 def _bounded(text: str, spans: Iterator[tuple[int, int]]) -> Iterator[tuple[int, int]]:

@@ -1,0 +1,66 @@
+"""Whether a dot ends a sentence or belongs to the word before it: abbreviations, initials,
+ordinal numbers.
+"""
+
+import re
+
+from offline.language.stop_words import GRAMMAR_WORDS
+from offline.language.word_lists import ABBREVIATIONS, CALENDAR
+
+_LONGEST = 24
+"""Characters before a dot that are read."""
+_OPENING = re.compile(r"[\s(\[{\"'“‘«„]+")
+_DOTTED = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]$")
+_PLURAL = re.compile(r"([^\W\d_])\1")
+"""Half of an abbreviation of a plural in Spanish: `EE. UU.`, `RR. HH.`."""
+_INITIAL = re.compile(r"[^\W\d_]{1,2}\.")
+_ALWAYS = frozenset(
+    """
+    aprox apdo atte avda ctra dña dra ej excmo fa fam frhr ggf hl ilmo inkl bspw evtl exkl mio mrd núm pza sog teléf tsd urb
+    zzgl акад бул доп им напр наб обл пер пл пр проф св см ул
+    """.split()  # noqa: SIM905
+)
+"""Words after which a dot ends no sentence, beside those that names have."""
+_NUMBERED = frozenset(
+    """
+    abb abs abt anl anm art aufl bl cap ext kap lit máx mín pág párr rn std tab tel tit tél ziff zi p
+    гл д дом кв корп оф п пп рис ст стр табл тел ч
+    """.split()  # noqa: SIM905
+)
+"""Words after which a dot ends no sentence where a number follows."""
+_COUNT = re.compile(r"[\d(§№]|[IVXLC]+\b|[A-Z]\.")
+"""What follows an abbreviation that stands before a number: `art. L. 113`, `Abs. 2`."""
+_ORDINAL = frozenset(
+    "der die das dem den des am im zum zur vom beim und oder bis ab jede jeder jedes jedem jeden seit".split()  # noqa: SIM905
+)
+"""German words after which a number with a dot is an ordinal number: `im 2. Stock`."""
+
+
+def abbreviates(text: str, dot: int, start: int, following: str) -> bool:
+    """Return whether the dot at `text[dot]` in a sentence that begins at `start` belongs to the
+    word before it; `following` is the beginning of what comes after the dot and its blanks.
+    """
+    words = _OPENING.split(text[max(start, dot - _LONGEST) : dot])
+    word = words[-1]
+    before = words[-2] if len(words) > 1 else ""
+    next_word = following.split(maxsplit=1)[0] if following.strip() else ""
+    if word.isdigit():
+        is_first = not text[start : dot - len(word)].strip()
+        return is_first or (len(word) < 3 and _is_ordinal(before, next_word))
+    if len(word) == 1 and (word.isupper() or _INITIAL.match(following)):
+        return True
+    if _DOTTED.match(word) or (_PLURAL.fullmatch(word) and word.isupper()):
+        return next_word.lower() not in GRAMMAR_WORDS
+    name = word.lower()
+    if name == "г":
+        return not before.isdigit()  # a town and not a year
+    if name in ABBREVIATIONS or name in _ALWAYS:
+        return True
+    is_numbered = name in _NUMBERED or name.endswith("str")
+    return is_numbered and _COUNT.match(following) is not None
+
+
+def _is_ordinal(before: str, next_word: str) -> bool:
+    """Return whether a number between these words is the number of a day or in a series."""
+    is_date = next_word.strip(".,;:!?)").lower() in CALENDAR
+    return is_date or (before.lower() in _ORDINAL and next_word[:1].isalpha())
