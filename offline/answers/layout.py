@@ -12,6 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from offline.answers.page_breaks import without_page_breaks
+from offline.language.fences import fence
+from offline.language.fields import is_field
 
 _LONGEST_KEY = 76
 _LONGEST_HEADING = 40
@@ -24,7 +26,6 @@ _MOST_TERMS = 4
 _NARROWEST = 60
 """Columns that lines may have at least before they count as full."""
 
-_FENCE = re.compile(r"\s*(?:```|~~~)")
 _BULLET = re.compile(r"(?:[-*+•·–]|\d{1,3}[.)]|[a-zA-Z][.)]|[ivx]{1,4}[.)])\s")
 _NUMBERED = re.compile(r"\d{1,3}\.\s+\S")
 _PROSE_END = re.compile(r"[.,;!?…。！？；，{(\\|\u2010\u00ad-]$")
@@ -82,7 +83,7 @@ class _Reader:
         number = 0
         while number < len(self.lines):
             line = self.lines[number]
-            if _FENCE.match(line):
+            if fence(line, self.lines[number - 1] if number else ""):
                 self.fenced = not self.fenced
             if self.fenced or not line.strip():
                 self.collected.append(line)
@@ -171,7 +172,8 @@ class _Reader:
         words: list[str] = []
         for line in self.lines[number:]:
             text = line.strip()
-            if not text or (words and _ANSWER.match(text)):
+            is_asked = bool(words) and words[-1].endswith(("?", "？"))
+            if not text or is_asked or (words and _ANSWER.match(text)):
                 break
             words.append(text if words else _QUESTION.sub("", text, count=1))
         self.question = " ".join(words)
@@ -230,6 +232,7 @@ class _Reader:
             and (_BULLET.match(text) is None or _NUMBERED.match(text) is not None)
             and not text.endswith((":", "："))
             and _is_name(text)
+            and not is_field(text)
         )
 
     def _is_key(self, number: int, text: str, indent: int) -> bool:

@@ -34,7 +34,9 @@ def without_page_breaks(text: str) -> str:
     body_lines: list[str] = []
     for number, line in enumerate(lines):
         if _is_furniture(line) or (
-            counts_by_shape[_shape(line)] > 1 and _stands_apart(lines, number)
+            counts_by_shape[_shape(line)] > 1
+            and not line.lstrip().startswith("|")
+            and _stands_apart(lines, number)
         ):
             continue
         if _NUMBER_ALONE.fullmatch(line.strip()) and _stands_apart(lines, number):

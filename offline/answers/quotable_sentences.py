@@ -13,6 +13,8 @@ from functools import cached_property
 
 from offline.answers.analysis_cache import cached_by_characters
 from offline.answers.layout import Section, sections
+from offline.language.fences import has_fence
+from offline.language.fields import is_field
 from offline.language.sentences import Sentence, sentences
 
 _RULE = re.compile(r"\|(?:\s*:?-+:?\s*\|)+")
@@ -23,6 +25,13 @@ _BLANK_LINE = re.compile(r"\n[ \t]*\n")
 _WORD = re.compile(r"\w")
 _LETTER = re.compile(r"[^\W\d_]")
 _QUESTION = re.compile(r"[?？][\"”'’»)\]*_]*$")
+_NARRATED = re.compile(
+    r".*\w.*[,，:：]\s*(?:[“„«「『‘][^”“»」』’]*[?？][”“»」』’]?|\"[^\"]*[?？]\"?)$"
+)
+"""What tells that a question is a part of what is told: `She asked, “Why?”`."""
+_LINK = re.compile(r"\[([^\[\]\n]*)\]\([^()\n]*\)")
+_ANCHOR = re.compile(r"\s*\{[#.:][^{}]*\}$")
+"""What names or styles a heading in extended Markdown: `{#prices}`."""
 _PROSE_WORD = re.compile(r"[(\"“']?[^\W\d_]+(?:['’-][^\W\d_]+)*[.,;:!?)\"”']*")
 _BEGINNING = re.compile(r"[\W_]*(?:[^\W\d_a-z]|[A-Z])")
 _ENDED = re.compile(r"[.!?…:;,。！？：；，][\"”’»)\]]*$")
@@ -153,12 +162,12 @@ class _Reader:
 
     def read(self, text: str, *, is_prose: bool = False) -> None:
         """Read sentences; `is_prose` says of indented lines that they were found to be prose."""
-        has_fence = "```" in text or "~~~" in text
+        is_fenced = has_fence(text)
         end = 0
         code: list[str] = []
         for sentence in sentences(text):
             if sentence.code:
-                code += [] if has_fence else [sentence.text]
+                code += [] if is_fenced else [sentence.text]
                 continue
             self._end_code(code, is_prose=is_prose)
             self._take(
@@ -208,7 +217,7 @@ class _Reader:
 
     def _begin_section(self, heading: str) -> None:
         hash_count = len(heading) - len(heading.lstrip("#"))
-        heading = " ".join(heading.strip(_HEADING_MARKS).split())
+        heading = " ".join(_plain_heading(heading).split())
         if title := _ROWS.sub("", heading):
             self._enter(hash_count, title)
         self.heading, self.lead, self.item = heading, "", False
@@ -235,7 +244,7 @@ class _Reader:
             self.item = bullet
         elif apart and not bullet:
             self.block += 1
-        if _QUESTION.search(text):
+        if _QUESTION.search(text) and not _NARRATED.match(text):
             self.question, self.question_block = text, self.block
             return
         question = self.question if self.block - self.question_block <= 1 else self.section.question
@@ -287,8 +296,15 @@ def _is_title(text: str) -> bool:
         1 < len(words) <= _LONGEST_TITLE
         and (text[-1].isalnum() or text[-1] in _HEADING_MARKS)
         and not BULLET.match(text)
+        and not is_field(text)
         and all(word[0].isupper() or word[0].isdigit() for word in words)
     )
+
+
+def _plain_heading(heading: str) -> str:
+    """Return a heading without the marks around it, addresses and names for links to it."""
+    text = _LINK.sub(r"\1", _ANCHOR.sub("", heading.strip(_HEADING_MARKS)))
+    return text.strip(_HEADING_MARKS)
 
 
 def _cells(line: str) -> list[str]:

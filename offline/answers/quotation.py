@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from offline.answers.quotable_sentences import BULLET, Quotable
 from offline.answers.relevance import terms
 from offline.language.back_references import refers_back
+from offline.language.fields import is_field
 
 LONGEST = 1_200
 """Characters of a sentence that may be quoted; a longer one has no end that was recognised."""
@@ -25,6 +26,8 @@ question.
 """
 
 _SHORTEST = 20
+_LONGEST_REPLY = 12
+"""Characters of a sentence that says little but yes or no, before the one that explains it."""
 _ASKED = re.compile("[?？]$")
 _NUMBERED = re.compile(r"\d+(?:\.\d+)*\.?\s")
 """The beginning of the heading of a section, which needs not be quoted."""
@@ -130,7 +133,12 @@ def _is_cut(candidate: Candidate, all_candidates: Sequence[Candidate]) -> bool:
 
 
 def _may_be_quoted(part: Quotable) -> bool:
-    is_long_enough = part.item or len(part.text) >= _SHORTEST or not part.text.isascii()
+    is_long_enough = (
+        part.item
+        or len(part.text) >= _SHORTEST
+        or not part.text.isascii()
+        or is_field(part.text)
+    )
     return (is_long_enough or bool(part.key)) and len(part.text) <= LONGEST
 
 
@@ -212,11 +220,18 @@ def _with_context(question: str, candidate: Candidate, *, first: bool) -> set[in
 
 
 def _goes_on(parts: Sequence[Quotable], place: int) -> bool:
-    """Return whether a part refers to the one before it, in its paragraph or item of a list."""
+    """Return whether a part refers to the one before it, or explains its yes or no, in its
+    paragraph or item of a list.
+    """
     part = parts[place]
-    if not place or parts[place - 1].block != part.block:
+    if not place or parts[place - 1].block != part.block or BULLET.match(part.text):
         return False
-    return not BULLET.match(part.text) and refers_back(part.text)
+    return refers_back(part.text) or _is_reply(parts[place - 1].text)
+
+
+def _is_reply(text: str) -> bool:
+    """Return whether a sentence is as short as a yes or no."""
+    return len(text) <= _LONGEST_REPLY and text.endswith((".", "!", "。", "！"))
 
 
 def _rest_of_item(parts: Sequence[Quotable], place: int) -> Iterable[int]:

@@ -16,14 +16,14 @@ _PLURAL = re.compile(r"([^\W\d_])\1")
 _INITIAL = re.compile(r"[^\W\d_]{1,2}\.")
 _ALWAYS = frozenset(
     """
-    aprox apdo atte avda ctra dña dra ej excmo fa fam frhr ggf hl ilmo inkl bspw evtl exkl mio mrd núm pza sog teléf tsd urb
+    aprox apdo atte avda bgbl ctra dña dra ej excmo fa fam frhr ggf hl ilmo inkl bspw evtl exkl mio mrd núm pza sog teléf tsd urb
     zzgl акад бул доп им напр наб обл пер пл пр проф св см ул
     """.split()  # noqa: SIM905
 )
 """Words after which a dot ends no sentence, beside those that names have."""
 _NUMBERED = frozenset(
     """
-    abb abs abt anl anm art aufl bl cap ext kap lit máx mín pág párr rn std tab tel tit tél ziff zi p
+    abb abs abt anl anm art aufl bl cap ext kap lit máx mín pág párr rn std tab tel tit tél v ziff p
     гл д дом кв корп оф п пп рис ст стр табл тел ч
     """.split()  # noqa: SIM905
 )

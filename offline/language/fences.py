@@ -4,7 +4,9 @@ import re
 from itertools import pairwise
 
 _FENCE = re.compile(r"(```+|~~~+)(.*)")
-_UNDERLINE = re.compile(r"~{5,}")
+_UNDERLINE = re.compile(r"~{3,}")
+_LONG = 5
+"""Tildes from which a row underlines a title that begins with a small letter."""
 
 
 def fence(line: str, above: str) -> re.Match[str] | None:
@@ -12,8 +14,9 @@ def fence(line: str, above: str) -> re.Match[str] | None:
     the code. `above` is the line above it: a row of tildes below a title of no more characters
     underlines it, as in reStructuredText.
     """
-    content = line.strip()
-    if _UNDERLINE.fullmatch(content) and 0 < len(above.strip()) <= len(content):
+    content, title = line.strip(), above.strip()
+    is_row = _UNDERLINE.fullmatch(content) is not None and 0 < len(title) <= len(content)
+    if is_row and (title[0].isupper() or len(content) >= _LONG):
         return None
     return _FENCE.match(content)
 

@@ -29,6 +29,17 @@ _ALTERNATIVE = re.compile(r"\balt\s*=\s*(?:\"([^\"]*)\"|'([^']*)')", re.IGNORECA
 _ADDRESS = re.compile(r"\bsrc\s*=\s*(?:\"([^\"]*)\"|'([^']*)')", re.IGNORECASE)
 _DATA = re.compile(r"\s*data:image/[\w.+-]{1,40}(?:;[^,;]{0,60}){0,3};base64,", re.IGNORECASE)
 _TEMPLATE = re.compile(r"<template\b.*?</template\s*>", re.IGNORECASE | re.DOTALL)
+_ANCHOR = re.compile(
+    r"<a\b(?>[^>\"']|\"[^\"]*\"|'[^']*')*+>\s*+(?:¶|&para;|&#182;|#|🔗)\s*+</a\s*>", re.IGNORECASE
+)
+"""A link of a heading to itself, which readers see beside its words."""
+_STYLE_END = re.compile("</style", re.IGNORECASE)
+_SCRIPT_END = re.compile("</script", re.IGNORECASE)
+_OPEN_RULES = re.compile(
+    r"<style\b[^>]*>(?:[^{}<>]*+\{(?:[^{}<]*+\{[^{}<]*+\})*+[^{}<]*+\})*+", re.IGNORECASE
+)
+"""The rules of a style whose end is missing, which the converter would take for text."""
+_OPEN_SCRIPT = re.compile(r"<script\b[^>]*>[^<]*+(?:<(?![a-z!/])[^<]*+)*+", re.IGNORECASE)
 _COUNTED = {
     MEDIA: re.compile(r"<(?:video|audio)\b", re.IGNORECASE),
     EMBEDDED: re.compile(r"<(?:iframe|object|embed)\b", re.IGNORECASE),
@@ -73,6 +84,7 @@ def page_text(source: str, omissions: Omissions, pictures: Pictures | None = Non
 
     for kind, pattern in _COUNTED.items():
         omissions.add(kind, sum(1 for _ in pattern.finditer(source)))
+    source = _without_open_code(_ANCHOR.sub("", source))
     source, templates = _TEMPLATE.subn("", source)
     omissions.add(HIDDEN, templates)
     source = mark_definitions(_PICTURE.sub(described, source))
@@ -84,6 +96,16 @@ def page_text(source: str, omissions: Omissions, pictures: Pictures | None = Non
     except ConversionError as error:
         raise InvalidInput(f"not readable as HTML: {error}: save it anew in a browser") from None
     return definitions_as_markdown(markdown).strip()
+
+
+def _without_open_code(source: str) -> str:
+    """Return a page without the styles and scripts behind its last end of one, as a page that is
+    cut or broken has them.
+    """
+    for end_tag, pattern in ((_STYLE_END, _OPEN_RULES), (_SCRIPT_END, _OPEN_SCRIPT)):
+        end = max((match.end() for match in end_tag.finditer(source)), default=0)
+        source = source[:end] + pattern.sub("", source[end:])
+    return source
 
 
 def data_of_address(address: str) -> bytes:
