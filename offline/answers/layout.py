@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from offline.answers.page_breaks import without_page_breaks
-from offline.language.fences import fence
+from offline.language.fences import announces_code, fence
 from offline.language.fields import is_field
 
 _LONGEST_KEY = 76
@@ -239,7 +239,7 @@ class _Reader:
         """Return whether a line heads the lines below it."""
         following, apart = self._following(number)
         below = _indent(following)
-        if len(text) > _LONGEST_KEY or not following:
+        if len(text) > _LONGEST_KEY or not following or announces_code(text):
             return False
         is_full = indent + len(text) + 1 + len(following.split()[0]) > self.width
         if below <= indent or is_full or not self._begins_block(number):

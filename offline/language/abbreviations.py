@@ -11,8 +11,8 @@ _LONGEST = 24
 """Characters before a dot that are read."""
 _OPENING = re.compile(r"[\s(\[{\"'“‘«„]+")
 _DOTTED = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]$")
-_PLURAL = re.compile(r"([^\W\d_])\1")
-"""Half of an abbreviation of a plural in Spanish: `EE. UU.`, `RR. HH.`."""
+_PLURAL = re.compile(r"([A-Z])\1\. ?([A-Z])\2\b")
+"""An abbreviation of a plural in Spanish: `EE. UU.`, `RR. HH.`."""
 _INITIAL = re.compile(r"[^\W\d_]{1,2}\.")
 _ALWAYS = frozenset(
     """
@@ -49,7 +49,9 @@ def abbreviates(text: str, dot: int, start: int, following: str) -> bool:
         return is_first or (len(word) < 3 and _is_ordinal(before, next_word))
     if len(word) == 1 and (word.isupper() or _INITIAL.match(following)):
         return True
-    if _DOTTED.match(word) or (_PLURAL.fullmatch(word) and word.isupper()):
+    if _PLURAL.match(f"{word}. {following}"):
+        return True
+    if _DOTTED.match(word):
         return next_word.lower() not in GRAMMAR_WORDS
     name = word.lower()
     if name == "г":

@@ -1,4 +1,4 @@
-"""Lines that begin or end a block of code in Markdown."""
+"""Lines that begin or end a block of code in Markdown and reStructuredText."""
 
 import re
 from itertools import pairwise
@@ -7,6 +7,20 @@ _FENCE = re.compile(r"(```+|~~~+)(.*)")
 _UNDERLINE = re.compile(r"~{3,}")
 _LONG = 5
 """Tildes from which a row underlines a title that begins with a small letter."""
+
+_DIRECTIVE = re.compile(r"\.\. (?:code|code-block|graphviz|math|parsed-literal|sourcecode)::")
+
+
+def announces_code(line: str) -> bool:
+    """Return whether lines that are indented below a line are code in reStructuredText."""
+    content = line.strip()
+    is_marked = content.endswith("::") and not content.startswith("..")
+    return is_marked or is_code_directive(content)
+
+
+def is_code_directive(line: str) -> bool:
+    """Return whether a line is a directive of reStructuredText with code below it."""
+    return _DIRECTIVE.match(line.strip()) is not None
 
 
 def fence(line: str, above: str) -> re.Match[str] | None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from offline.language.abbreviations import abbreviates
-from offline.language.fences import fence
+from offline.language.fences import announces_code, fence, is_code_directive
 from offline.language.fields import is_field
 from offline.language.scripts import HAN_AND_KANA
 
@@ -25,7 +25,7 @@ FULL_STOPS = "。！？｡।॥؟۔።။។։"
 Burmese and others.
 """
 
-_END = re.compile(rf"[.!?…]+[\"'”’)\]»]*|[{FULL_STOPS}]+[”’」』》）)»]*")
+_END = re.compile(rf"[.!?…]+[\"'”“’)\]»]*|[{FULL_STOPS}]+[”’」』》）)»]*")
 _BLANKS = re.compile(r"\s*")
 _DASHES = re.compile(r"^[—–]\s*")
 _BULLET = re.compile(r"(?:[-*+•·–]|\d{1,3}[.)]|[a-zA-Z][.)])\s")
@@ -69,6 +69,8 @@ class _Literal:
 
     above: int = -1
     sure: bool = False
+    directive: bool = False
+    """Whether a directive for code announces it, whose options stand right below."""
     inside: int = -1
 
     def takes(self, line: str, content: str, *, after_blank: bool) -> bool:
@@ -80,16 +82,18 @@ class _Literal:
             if indent >= self.inside:
                 return True
             self.inside = -1
-        if 0 <= self.above < indent and after_blank and self._begins(content):
+        if 0 <= self.above < indent and self._begins(content, after_blank=after_blank):
             self.inside = indent
             return True
-        self.above, self.sure = (
-            (indent, content.endswith("::")) if content.endswith(":") else (-1, False)
-        )
-        return False
+        self.sure = announces_code(content)
+        self.directive = is_code_directive(content)
+        self.above = indent if self.sure or content.endswith(":") else -1
+        return self.directive
 
-    def _begins(self, content: str) -> bool:
+    def _begins(self, content: str, *, after_blank: bool) -> bool:
         """Return whether a line below an announcement looks like code, which no item does."""
+        if self.directive or not after_blank:
+            return self.directive
         return self.sure or (_SYMBOLS.search(content) is not None and not _BULLET.match(content))
 
 

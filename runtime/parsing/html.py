@@ -36,7 +36,7 @@ _ANCHOR = re.compile(
 _STYLE_END = re.compile("</style", re.IGNORECASE)
 _SCRIPT_END = re.compile("</script", re.IGNORECASE)
 _OPEN_RULES = re.compile(
-    r"<style\b[^>]*>(?:[^{}<>]*+\{(?:[^{}<]*+\{[^{}<]*+\})*+[^{}<]*+\})*+", re.IGNORECASE
+    r"<style\b[^>]*>(?:[^{}<]*+\{(?:[^{}<]*+\{[^{}<]*+\})*+[^{}<]*+\})*+", re.IGNORECASE
 )
 """The rules of a style whose end is missing, which the converter would take for text."""
 _OPEN_SCRIPT = re.compile(r"<script\b[^>]*>[^<]*+(?:<(?![a-z!/])[^<]*+)*+", re.IGNORECASE)

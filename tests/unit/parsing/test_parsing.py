@@ -25,6 +25,19 @@ GERMAN = (
 )
 
 
+@pytest.mark.parametrize(
+    "code",
+    [
+        "<style>p > a { color: red; }\n@media print { p { margin: 0; } }\n",
+        "<style>p {}</style><style type='text/css'>\nbody { margin: 0; }\n",
+        "<script>if (a < 2) { b = 1; }\n",
+    ],
+)
+async def test_styles_and_scripts_without_an_end_are_no_text_of_html(code: str) -> None:
+    page = f"<html><head>{code}<p>Bees sleep.</p><h2>Why?<a href='#y'>¶</a></h2></html>"
+    assert (await parse(page.encode(), "a.html")).text.split() == "Bees sleep. ## Why?".split()
+
+
 async def test_html_keeps_headings_and_tables_and_drops_scripts_and_pictures() -> None:
     page = (
         "<html><head><title>t</title><style>x{}</style><script>alert(1)</script></head><body><h1>Caf&eacute;</h1>"

@@ -87,6 +87,17 @@ def test_a_question_that_is_marked_heads_all_its_answer() -> None:
     assert (second.question, second.text) == ("Und im Winter?", "Nein.")
 
 
+def test_an_answer_may_stand_right_below_its_question() -> None:
+    assert sections("Q: Is it open on Sundays?\nYes, until noon.") == [
+        Section("Yes, until noon.", (), "Is it open on Sundays?")
+    ]
+
+
+def test_a_field_heads_nothing() -> None:
+    text = "Place: Old Barn\nThe meeting began late because of the snow."
+    assert keys(text) == [((), " ".join(text.split()))]
+
+
 def test_sentences_bullets_and_full_lines_are_no_keys() -> None:
     wrapped = (
         "The first line of this paragraph is less indented than the others, as in a\n"

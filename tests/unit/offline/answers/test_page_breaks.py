@@ -24,6 +24,11 @@ def test_lines_at_page_breaks_are_left_out(line: str) -> None:
     assert without_page_breaks(text).split() == text.replace(line, "").split()
 
 
+def test_rows_of_a_table_that_differ_in_their_numbers_stay() -> None:
+    text = "| Year | Boats |\n| ---- | ----- |\n| 2019 | 31    |\n| 2020 | 29    |\n\nThat is all."
+    assert without_page_breaks(text) == text
+
+
 def test_a_header_that_is_repeated_but_for_its_number_is_left_out() -> None:
     page = "Sailing for Beginners              Chapter 3, {}\n\nText of a page.\n\n"
     text = page.format(11) + page.format(12)

@@ -81,6 +81,28 @@ def test_a_question_is_not_quoted_but_explains_what_follows() -> None:
     assert other.lead == ""
 
 
+def test_a_question_that_somebody_asks_in_a_story_is_quoted() -> None:
+    assert texts("The miller asked her, “Who let the goat in?” Nobody knew.") == [
+        "The miller asked her, “Who let the goat in?”",
+        "Nobody knew.",
+    ]
+    assert texts("Er rief: „Wer ist da?“ Dann schwieg er.")[0] == "Er rief: „Wer ist da?“"
+
+
+def test_a_heading_keeps_its_number_its_second_sentence_and_no_address() -> None:
+    parts = quotable("## 2.1. It is torn. [What now?](#id3 \"Link\") {#torn}\n\nBring it back.")
+    assert [(part.text, part.heading) for part in parts] == [
+        ("Bring it back.", "2.1. It is torn. What now?")
+    ]
+
+
+def test_fields_in_capitals_are_quoted() -> None:
+    assert texts("# Minutes\n\nOrt: Alte Scheune\n\nLeitung: Ruth Thorn\n") == [
+        "Ort: Alte Scheune",
+        "Leitung: Ruth Thorn",
+    ]
+
+
 def test_titles_in_capitals_are_headings() -> None:
     (part,) = quotable(
         "GNU GENERAL PUBLIC LICENSE\nVersion 3, 29 June\n\nEveryone is permitted to copy."

@@ -39,6 +39,14 @@ def test_a_question_about_one_item_gets_that_item() -> None:
     )
 
 
+def test_a_yes_or_no_comes_with_its_reason_and_a_short_field_alone() -> None:
+    text = "## May I smoke there?\n\nNo. The curtains of the hall burn easily.\n\nWeight: 6 kg"
+    assert quoted("May I smoke in the hall?", text, "curtains") == (
+        "No. The curtains of the hall burn easily. [1]"
+    )
+    assert quoted("How heavy is it?", text, "6 kg") == "Weight: 6 kg [1]"
+
+
 def test_a_sentence_that_refers_back_comes_with_the_one_before() -> None:
     text = (
         "The Grey Gull is a ship of the north.\n\nThe lamp was built by Ilse. It shines at night "

@@ -174,3 +174,63 @@ def test_code_without_fences_is_told_by_prompts_rules_and_indents(
     text: str, code: list[str]
 ) -> None:
     assert [sentence.text for sentence in sentences(text) if sentence.code] == code
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Nach § 9 Abs. 2 oder Abs. 3 zahlt niemand.",
+        "Wir öffnen am 3. Dezember im 2. Stock.",
+        "Es gibt z. B. Brot und i. d. R. Milch.",
+        "Viaja a los EE. UU. con su perro.",
+        "Voir l'art. L. 12 du Code.",
+        "Он живёт в г. Тверь на ул. Садовой, д. 5.",
+        "— Куда? — спросил он.",
+        "## 9.2. Must it be so?",
+        "# It is torn. What now?",
+    ],
+)
+def test_abbreviations_of_many_languages_and_numbers_of_headings_end_nothing(text: str) -> None:
+    assert texts(f"{text}\nEnde.")[0].splitlines()[0] == text
+
+
+def test_a_year_and_an_abbreviation_without_a_number_may_end_a_sentence() -> None:
+    assert texts("Это было в 1990 г. Потом он уехал.") == ["Это было в 1990 г.", "Потом он уехал."]
+    assert texts("Close the tab. Then it rings.") == ["Close the tab.", "Then it rings."]
+
+
+def test_a_line_with_the_value_of_a_field_is_a_sentence_and_no_heading() -> None:
+    text = "Date: 3 March\nPlace: the old barn\n\n时间：三月三日\n\nPart 2: The sea\n\nIt is wide."
+    assert [(sentence.text, sentence.heading) for sentence in sentences(text)] == [
+        ("Date: 3 March", False),
+        ("Place: the old barn", False),
+        ("时间：三月三日", False),
+        ("Part 2: The sea", True),
+        ("It is wide.", False),
+    ]
+
+
+def test_a_chinese_sentence_without_a_full_stop_is_no_heading() -> None:
+    sentence = "孩子们每天早上八点以前必须把湿衣服挂在门口，然后才可以进来"
+    assert not sentences(f"开头。\n\n{sentence}\n\n结尾。")[1].heading
+
+
+def test_an_underlined_title_begins_no_code() -> None:
+    text = "GUI\n~~~\n\nPress the key.\n\nsails.ini\n~~~~~~~~~\n\nSet it there."
+    assert [s.text for s in sentences(text) if not s.code and s.text.endswith(".")] == [
+        "Press the key.",
+        "Set it there.",
+    ]
+
+
+def test_a_directive_for_code_holds_code_and_a_list_below_a_list_does_not() -> None:
+    text = (
+        "Run this.\n\n.. code-block:: sh\n   :linenos:\n\n   sail --up\n\nIt sails.\n\n"
+        "- Signs:\n\n    * fever (38 degrees)\n"
+    )
+    assert [s.text for s in sentences(text) if not s.code] == [
+        "Run this.",
+        "It sails.",
+        "- Signs:",
+        "* fever (38 degrees)",
+    ]
