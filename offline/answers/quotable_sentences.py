@@ -26,7 +26,7 @@ _WORD = re.compile(r"\w")
 _LETTER = re.compile(r"[^\W\d_]")
 _QUESTION = re.compile(r"[?？][\"”'’»)\]*_]*$")
 _NARRATED = re.compile(
-    r".*\w.*[,，:：]\s*(?:[“„«「『‘][^”“»」』’]*[?？][”“»」』’]?|\"[^\"]*[?？]\"?)$"
+    r"(?<=[\w)])[,，:：]\s*(?:[“„«「『‘][^”“»」』’]*[?？][”“»」』’]?|\"[^\"]*[?？]\"?)$"
 )
 """What tells that a question is a part of what is told: `She asked, “Why?”`."""
 _LINK = re.compile(r"\[([^\[\]\n]*)\]\([^()\n]*\)")
@@ -244,7 +244,7 @@ class _Reader:
             self.item = bullet
         elif apart and not bullet:
             self.block += 1
-        if _QUESTION.search(text) and not _NARRATED.match(text):
+        if _QUESTION.search(text) and not _NARRATED.search(text):
             self.question, self.question_block = text, self.block
             return
         question = self.question if self.block - self.question_block <= 1 else self.section.question

@@ -134,10 +134,7 @@ def _is_cut(candidate: Candidate, all_candidates: Sequence[Candidate]) -> bool:
 
 def _may_be_quoted(part: Quotable) -> bool:
     is_long_enough = (
-        part.item
-        or len(part.text) >= _SHORTEST
-        or not part.text.isascii()
-        or is_field(part.text)
+        part.item or len(part.text) >= _SHORTEST or not part.text.isascii() or is_field(part.text)
     )
     return (is_long_enough or bool(part.key)) and len(part.text) <= LONGEST
 

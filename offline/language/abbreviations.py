@@ -16,8 +16,8 @@ _PLURAL = re.compile(r"([A-Z])\1\. ?([A-Z])\2\b")
 _INITIAL = re.compile(r"[^\W\d_]{1,2}\.")
 _ALWAYS = frozenset(
     """
-    aprox apdo atte avda bgbl ctra dña dra ej excmo fa fam frhr ggf hl ilmo inkl bspw evtl exkl mio mrd núm pza sog teléf tsd urb
-    zzgl акад бул доп им напр наб обл пер пл пр проф св см ул
+    apdo aprox atte avda bgbl bspw ctra dra dña ej evtl excmo exkl fa fam frhr ggf hl ilmo inkl
+    mio mrd núm pza sog teléf tsd urb zzgl акад бул доп им наб напр обл пер пл пр проф св см ул
     """.split()  # noqa: SIM905
 )
 """Words after which a dot ends no sentence, beside those that names have."""
@@ -31,7 +31,9 @@ _NUMBERED = frozenset(
 _COUNT = re.compile(r"[\d(§№]|[IVXLC]+\b|[A-Z]\.")
 """What follows an abbreviation that stands before a number: `art. L. 113`, `Abs. 2`."""
 _ORDINAL = frozenset(
-    "der die das dem den des am im zum zur vom beim und oder bis ab jede jeder jedes jedem jeden seit".split()  # noqa: SIM905
+    """
+    ab am beim bis das dem den der des die im jede jedem jeden jeder jedes oder seit und vom zum zur
+    """.split()  # noqa: SIM905
 )
 """German words after which a number with a dot is an ordinal number: `im 2. Stock`."""
 

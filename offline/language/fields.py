@@ -12,9 +12,9 @@ _HAN_NUMBER = re.compile(
 )
 _PARTS = frozenset(
     """
-    act annex appendix chapter day lecture lesson module part phase scene section step unit abschnitt anhang kapitel phase
-    schritt tag teil annexe chapitre étape partie anexo capítulo parte paso sección глава день приложение раздел часть
-    шаг этап
+    abschnitt act anexo anhang annex annexe appendix capítulo chapitre chapter day kapitel
+    lecture lesson module part parte partie paso phase scene schritt sección section step tag
+    teil unit étape глава день приложение раздел часть шаг этап
     """.split()  # noqa: SIM905
 )
 """What a label begins with that counts the parts of a text: `Chapter One: The Sea`."""

@@ -29,17 +29,15 @@ _ALTERNATIVE = re.compile(r"\balt\s*=\s*(?:\"([^\"]*)\"|'([^']*)')", re.IGNORECA
 _ADDRESS = re.compile(r"\bsrc\s*=\s*(?:\"([^\"]*)\"|'([^']*)')", re.IGNORECASE)
 _DATA = re.compile(r"\s*data:image/[\w.+-]{1,40}(?:;[^,;]{0,60}){0,3};base64,", re.IGNORECASE)
 _TEMPLATE = re.compile(r"<template\b.*?</template\s*>", re.IGNORECASE | re.DOTALL)
-_ANCHOR = re.compile(
-    r"<a\b(?>[^>\"']|\"[^\"]*\"|'[^']*')*+>\s*+(?:¶|&para;|&#182;|#|🔗)\s*+</a\s*>", re.IGNORECASE
-)
+_ANCHOR = re.compile(r"<a\b[^<>]*+>\s*+(?:¶|&para;|&#182;|#|🔗)\s*+</a\s*+>", re.IGNORECASE)
 """A link of a heading to itself, which readers see beside its words."""
 _STYLE_END = re.compile("</style", re.IGNORECASE)
 _SCRIPT_END = re.compile("</script", re.IGNORECASE)
 _OPEN_RULES = re.compile(
-    r"<style\b[^>]*>(?:[^{}<]*+\{(?:[^{}<]*+\{[^{}<]*+\})*+[^{}<]*+\})*+", re.IGNORECASE
+    r"<style\b[^<>]*+>(?:[^{}<]*+\{(?:[^{}<]*+\{[^{}<]*+\})*+[^{}<]*+\})*+", re.IGNORECASE
 )
 """The rules of a style whose end is missing, which the converter would take for text."""
-_OPEN_SCRIPT = re.compile(r"<script\b[^>]*>[^<]*+(?:<(?![a-z!/])[^<]*+)*+", re.IGNORECASE)
+_OPEN_SCRIPT = re.compile(r"<script\b[^<>]*+>[^<]*+(?:<(?![a-z!/])[^<]*+)*+", re.IGNORECASE)
 _COUNTED = {
     MEDIA: re.compile(r"<(?:video|audio)\b", re.IGNORECASE),
     EMBEDDED: re.compile(r"<(?:iframe|object|embed)\b", re.IGNORECASE),

@@ -90,7 +90,7 @@ def test_a_question_that_somebody_asks_in_a_story_is_quoted() -> None:
 
 
 def test_a_heading_keeps_its_number_its_second_sentence_and_no_address() -> None:
-    parts = quotable("## 2.1. It is torn. [What now?](#id3 \"Link\") {#torn}\n\nBring it back.")
+    parts = quotable('## 2.1. It is torn. [What now?](#id3 "Link") {#torn}\n\nBring it back.')
     assert [(part.text, part.heading) for part in parts] == [
         ("Bring it back.", "2.1. It is torn. What now?")
     ]
