@@ -1,9 +1,9 @@
 """Quotable parts of a passage: its sentences, the items of its lists, and its table rows with the
 names of the columns.
 
-Left out are headings, questions, code, rules, and rows whose header is not in the passage, because
-the meaning of their cells is unknown. Paragraphs that are only indented look like code and are read
-as prose.
+Left out are headings, questions that nobody in the text asks, code, rules, and rows whose header is
+not in the passage, because the meaning of their cells is unknown. Paragraphs that are only indented
+look like code and are read as prose.
 """
 
 import re

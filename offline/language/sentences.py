@@ -2,9 +2,10 @@
 
 Full stops end a sentence only where a blank follows, the next word does not begin in lower case and
 the word before is no abbreviation; the marks of Chinese, Japanese, Hindi, Arabic, Urdu and other
-scripts of their own always do. Bullets, headings, table rows and blank lines end one too. Every
-line of code stands alone: between fences, behind a prompt of an interpreter, indented below a line
-that ends with a colon. Time is linear in the text.
+scripts of their own always do. Bullets, table rows, lines with the value of a field and blank lines
+end one too; a heading is one, whatever it says. Every line of code stands alone: between fences,
+behind a prompt of an interpreter, indented below a line that ends with a colon. Time is linear in
+the text.
 """
 
 import re

@@ -29,6 +29,13 @@ def test_rows_of_a_table_that_differ_in_their_numbers_stay() -> None:
     assert without_page_breaks(text) == text
 
 
+def test_tables_with_the_same_wide_header_keep_it() -> None:
+    header = "\n\n| Boat        | Hour |\n| ----------- | ---- |\n"
+    text = f"In 2019:{header}| Grey Gull   | 7    |\n\nIn 2020:{header}| Grey Gull   | 9    |\n"
+    rows = [part.text for part in quotable(text) if part.is_row]
+    assert rows == ["Boat: Grey Gull; Hour: 7", "Boat: Grey Gull; Hour: 9"]
+
+
 def test_a_header_that_is_repeated_but_for_its_number_is_left_out() -> None:
     page = "Sailing for Beginners              Chapter 3, {}\n\nText of a page.\n\n"
     text = page.format(11) + page.format(12)
