@@ -12,8 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from offline.answers.page_breaks import without_page_breaks
-from offline.language.fences import announces_code, fence
-from offline.language.fields import is_field
+from offline.language.lines import announces_code, fence, is_field
 
 _LONGEST_KEY = 76
 _LONGEST_HEADING = 40

@@ -13,8 +13,7 @@ from functools import cached_property
 
 from offline.answers.analysis_cache import cached_by_characters
 from offline.answers.layout import Section, sections
-from offline.language.fences import has_fence
-from offline.language.fields import is_field
+from offline.language.lines import has_fence, is_field
 from offline.language.sentences import Sentence, sentences
 
 _RULE = re.compile(r"\|(?:\s*:?-+:?\s*\|)+")

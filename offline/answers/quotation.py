@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from offline.answers.quotable_sentences import BULLET, Quotable
 from offline.answers.relevance import terms
 from offline.language.back_references import refers_back
-from offline.language.fields import is_field
+from offline.language.lines import is_field
 
 LONGEST = 1_200
 """Characters of a sentence that may be quoted; a longer one has no end that was recognised."""

@@ -14,9 +14,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from offline.language.abbreviations import abbreviates
-from offline.language.fences import announces_code, fence, is_code_directive
-from offline.language.fields import is_field
-from offline.language.scripts import HAN_AND_KANA
+from offline.language.lines import announces_code, fence, is_code_directive, is_field
 
 LONGEST = 2_000
 """Characters of one sentence; what has no end by then is cut, at a blank where there is one."""
@@ -36,7 +34,7 @@ _UNDERLINE = re.compile(r"([=\-~^*\"+])\1{2,}$")
 _CODE = re.compile(r"(?:>>>|\.\.\.|\$) |[^\s:]+ *::=")
 _SYMBOLS = re.compile(r"[=(){}\[\]<>_;]")
 _TITLE = re.compile(r"[^\W\d_][^。，]{0,58}[^\s.!?:;,。，！？；：]$")
-_HAN = re.compile(f"[{HAN_AND_KANA}]")
+_HAN = re.compile("[\u3005-\u30ff\u3400-\u9fff]")
 _LONGEST_IN_HAN = 24
 """Characters of a heading in a script without blanks."""
 

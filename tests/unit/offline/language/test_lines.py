@@ -2,7 +2,7 @@
 
 import pytest
 
-from offline.language.fields import is_field
+from offline.language.lines import is_field
 
 
 @pytest.mark.parametrize(
