@@ -7,7 +7,11 @@ K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
 
 FIRST_READ = 128
-"""Number of keys in the first read, which most budgets end within; each further read doubles it."""
+"""Number of keys in the first read, which most budgets end within. A further read has as many as
+the rest of the budget holds, if they cost what those before did, and a tenth more.
+"""
+FEWEST_READ = 16
+"""Number of keys in a further read at least."""
 
 
 async def read_within_budget(
@@ -36,8 +40,10 @@ async def read_within_budget(
                 return items, tokens_spent
             tokens_spent += item_cost
             items.append(values[key])
-        start = start + count
+        start += count
         count = 2 * count
+        if tokens_spent:
+            count = max(FEWEST_READ, (budget - tokens_spent) * start * 11 // (10 * tokens_spent))
     return items, tokens_spent
 
 

@@ -110,6 +110,22 @@ async def test_lines_count_as_they_stand_in_the_context_the_last_one_without_its
     assert await read_within_budget(keys, read, 1, with_break, len) == ([], 0)
 
 
+async def test_of_a_budget_that_one_read_does_not_fill_the_next_reads_about_what_it_holds() -> None:
+    reads: list[int] = []
+
+    async def read(keys: Sequence[int]) -> dict[int, str]:
+        reads.append(len(keys))
+        return {key: "x" * 10 for key in keys if key % 2}
+
+    async def items(budget: int) -> int:
+        reads.clear()
+        return len((await read_within_budget(range(2000), read, budget, len, len))[0])
+
+    assert (await items(600), reads) == (60, [128])
+    assert (await items(1000), reads) == (100, [128, 79])
+    assert (await items(100_000), reads) == (1000, [128, 1872])
+
+
 @pytest.mark.parametrize(
     ("lists", "limit", "chunks"),
     [
