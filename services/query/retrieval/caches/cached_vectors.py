@@ -9,6 +9,7 @@ vector store compares, which costs less than giving vectors away.
 import asyncio
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,8 @@ MAX_COMPARED = 100_000
 
 KIND = ("vector",)
 
+CHUNKS_WITH_IDS = 50_000
+"""Chunks whose ids in the vector store are remembered, which are hashes; about 10 MB."""
 
 WIDENING = 4
 """How many times more hits are looked at where too few are of the documents of a search."""
@@ -71,11 +74,7 @@ class CachedVectors:
         self, partition: Partition, chunks: Collection[str], question_vector: Vector
     ) -> dict[str, float]:
         """See `VectorReader.similarities`."""
-        chunk_by_id: dict[str, str] = {}
-        for chunk in sorted(chunks):
-            place = chunk_place(chunk)
-            if place is not None:
-                chunk_by_id[chunk_vector_id(*place)] = chunk
+        chunk_by_id = {id: chunk for chunk in sorted(chunks) if (id := _vector_id(chunk))}
         matrix = self._whole.cached(partition, "chunks")
         if matrix is not None:
             scores = matrix.similarities(chunk_by_id, self._direction(question_vector))
@@ -174,6 +173,13 @@ def _nearest(
         if documents is None or is_last or len(near) >= top_k:
             return near[:top_k]
         count *= WIDENING
+
+
+@lru_cache(maxsize=CHUNKS_WITH_IDS)
+def _vector_id(chunk: str) -> str:
+    """Return the id of a chunk's vector; nothing for a text that is no chunk's id."""
+    place = chunk_place(chunk)
+    return chunk_vector_id(*place) if place else ""
 
 
 def _document_of(hit: Hit) -> str:
