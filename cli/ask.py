@@ -87,10 +87,10 @@ def ask(
 ) -> None:
     """Ask about the documents. The answer names its sources."""
     with errors(as_json):
-        from operations.target import select_target  # noqa: PLC0415
+        from operations.query_service import query_address  # noqa: PLC0415
 
         tell_retries()
-        api = select_target(data).api
+        api = query_address(data)
         options: QueryOptions = {"mode": mode, "effort": effort, "as_of": as_of or None}
         if valid_at:
             options["valid_at"] = with_zone(valid_at)
@@ -105,7 +105,7 @@ async def ask_query_service(
     base: str, workspace: str, question: str, **options: "Unpack[QueryOptions]"
 ) -> "Answer":
     """Return the answer of the query service."""
-    from operations.target import query_client  # noqa: PLC0415
+    from operations.query_service import query_client  # noqa: PLC0415
 
     async with query_client(base, workspace) as client:
         return await client.query(question, **options)

@@ -60,7 +60,7 @@ def audit_line(
 
 def _append(data: Data, line: str) -> None:
     # Which stack is meant is loaded with the rest of what a command needs.
-    from operations.target import named_by_environment  # noqa: PLC0415
+    from operations.query_service import named_by_environment  # noqa: PLC0415
 
     if named_by_environment(data):
         sys.stderr.write(line)

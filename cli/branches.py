@@ -189,7 +189,7 @@ async def _followed(
     from operations.adding import is_in_status  # noqa: PLC0415
     from operations.branches.creating import copy_documents  # noqa: PLC0415
     from operations.progress import wait_for_documents  # noqa: PLC0415
-    from operations.target import query_client  # noqa: PLC0415
+    from operations.query_service import query_client  # noqa: PLC0415
     from runtime.bus.nats.blobs import NatsBlobs  # noqa: PLC0415
     from runtime.bus.nats.log import NatsLog  # noqa: PLC0415
 
@@ -293,7 +293,7 @@ async def _drop(
 
 async def _status(target: "Target", branch: "Branch") -> dict[str, Any]:
     from cli.costs import read_costs  # noqa: PLC0415
-    from operations.target import query_client  # noqa: PLC0415
+    from operations.query_service import query_client  # noqa: PLC0415
 
     async with query_client(target.api, branch.workspace) as client:
         counts = await client.status_counts()

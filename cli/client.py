@@ -18,10 +18,10 @@ def call_query_service(
 ) -> T:
     """Return what the call gives. Raises errors of `lightstream_rag.errors`, and NoStack."""
     # `--help` answers at once: the client is loaded by the command that needs it.
-    from operations.target import query_client, select_target  # noqa: PLC0415
+    from operations.query_service import query_address, query_client  # noqa: PLC0415
 
     async def run() -> T:
-        async with query_client(select_target(data).api, workspace) as client:
+        async with query_client(query_address(data), workspace) as client:
             return await act(client)
 
     tell_retries()

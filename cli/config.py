@@ -96,7 +96,7 @@ def _set_by_stack(data: Data) -> "tuple[Mapping[str, str], str]":
     source.
     """
     from embedded.addresses import service_addresses  # noqa: PLC0415
-    from operations.target import named_by_environment  # noqa: PLC0415
+    from operations.query_service import named_by_environment  # noqa: PLC0415
 
     if named_by_environment(data):
         return {}, ""

@@ -2,12 +2,13 @@
 paid.
 """
 
-import asyncio
+import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from cli.client import call_query_service
 from cli.common import (
     DATA,
     WORKSPACE,
@@ -20,11 +21,11 @@ from cli.common import (
     errors,
     note,
     print_json,
-    quiet_logs,
 )
 from cli.terminal import counted, line
 
 if TYPE_CHECKING:
+    from lightstream_rag.flows import Flow
     from operations.adding import AddOptions
     from operations.documents import DocumentSelection
     from operations.estimate import CostEstimate, EstimateSettings
@@ -196,7 +197,10 @@ async def estimate_added(
 
 async def read_costs(target: "Target", workspace: str) -> dict[str, Any]:
     """Return what was paid for the workspace, by stage."""
-    return await _ask("GET", "/operations/cost", target, workspace, params={"by": "stage"})
+    from operations.query_service import query_client  # noqa: PLC0415
+
+    async with query_client(target.api, workspace) as client:
+        return await client.run(_request("GET", "/operations/cost", params={"by": "stage"}))
 
 
 async def estimate_settings(target: "Target", workspace: str) -> "EstimateSettings":
@@ -249,22 +253,13 @@ def show_estimate(cost_estimate: "CostEstimate", what_was_done: str, as_json: bo
         note(line(f"  refused {document.name}: {document.reason}"))
 
 
-def _call(method: str, path: str, data: Any, workspace: str, **arguments: Any) -> dict[str, Any]:
-    quiet_logs()
-    from operations.target import select_target  # noqa: PLC0415
+def _call(method: str, path: str, data: Data, workspace: str, **arguments: Any) -> dict[str, Any]:
+    return call_query_service(
+        data, workspace, lambda client: client.run(_request(method, path, **arguments))
+    )
 
-    return asyncio.run(_ask(method, path, select_target(data), workspace, **arguments))
 
-
-async def _ask(
-    method: str, path: str, stack: "Target", workspace: str, **arguments: Any
-) -> dict[str, Any]:
-    import json  # noqa: PLC0415
-
+def _request(method: str, path: str, **arguments: Any) -> "Flow[dict[str, Any]]":
     from lightstream_rag.flows import Call, request  # noqa: PLC0415
-    from operations.target import query_client  # noqa: PLC0415
 
-    async with query_client(stack.api, workspace) as client:
-        return await client.run(
-            request(Call(method, path, json.loads, idempotent=True, **arguments))
-        )
+    return request(Call(method, path, json.loads, idempotent=True, **arguments))

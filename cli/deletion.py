@@ -99,7 +99,7 @@ def delete(
 async def _delete(stack: "Target", request: Deletion) -> DeleteOutcome:
     from contracts.spelling import name_spelling  # noqa: PLC0415
     from operations.command_bus import SOURCE, connect_bus  # noqa: PLC0415
-    from operations.target import query_client  # noqa: PLC0415
+    from operations.query_service import query_client  # noqa: PLC0415
     from publishing.current_version import current_content_hash  # noqa: PLC0415
     from publishing.documents import delete_document  # noqa: PLC0415
     from runtime.bus.nats.log import NatsLog  # noqa: PLC0415

@@ -48,7 +48,8 @@ def doctor(
 async def _examine(data: Data, workspace: str, is_hidden: bool, *, models: bool) -> list["Finding"]:
     # `--help` answers without loading the drivers.
     from operations.doctor.examine import examine, examine_deployment  # noqa: PLC0415
-    from operations.target import named_by_environment, target_of_environment  # noqa: PLC0415
+    from operations.query_service import named_by_environment  # noqa: PLC0415
+    from operations.target import target_of_environment  # noqa: PLC0415
 
     elsewhere = named_by_environment(data)
     stream = (

@@ -204,7 +204,7 @@ async def add_and_follow(
     from cli.bars import progress_bars  # noqa: PLC0415
     from operations import adding, progress  # noqa: PLC0415
     from operations.command_bus import connect_bus  # noqa: PLC0415
-    from operations.target import query_client  # noqa: PLC0415
+    from operations.query_service import query_client  # noqa: PLC0415
 
     track = f"insert_{uuid.uuid4()}"
     total = len(documents.sources)
@@ -274,19 +274,17 @@ def status(
     document.
     """
     with errors(as_json):
-        from operations.target import select_target  # noqa: PLC0415
+        from operations.query_service import query_address  # noqa: PLC0415
 
         tell_retries()
-        stack = select_target(data)
+        base = query_address(data)
         asyncio.run(
-            _one(stack.api, document, as_json, workspace)
-            if document
-            else _all(stack, as_json, workspace)
+            _one(base, document, as_json, workspace) if document else _all(base, as_json, workspace)
         )
 
 
 async def _one(base: str, id_or_path: str, as_json: bool, workspace: str) -> None:
-    from operations.target import query_client  # noqa: PLC0415
+    from operations.query_service import query_client  # noqa: PLC0415
 
     async with query_client(base, workspace) as client:
         matches = await client.documents_named([id_or_path])
@@ -303,10 +301,10 @@ async def _one(base: str, id_or_path: str, as_json: bool, workspace: str) -> Non
         echo(f"{'warning':<16} {line(warning)}")
 
 
-async def _all(stack: "Target", as_json: bool, workspace: str) -> None:
-    from operations.target import query_client  # noqa: PLC0415
+async def _all(base: str, as_json: bool, workspace: str) -> None:
+    from operations.query_service import query_client  # noqa: PLC0415
 
-    async with query_client(stack.api, workspace) as client:
+    async with query_client(base, workspace) as client:
         numbers = await client.status_counts()
         other_statuses = [
             name for name, number in numbers.items() if number and name not in ("all", "processed")

@@ -97,7 +97,8 @@ async def _retry(
     has.
     """
     from operations.command_bus import SOURCE, connect_bus  # noqa: PLC0415
-    from operations.target import query_client, select_target  # noqa: PLC0415
+    from operations.query_service import query_client  # noqa: PLC0415
+    from operations.target import select_target  # noqa: PLC0415
     from publishing.retries import named_ids, plan_retries, request_retries  # noqa: PLC0415
     from runtime.bus.nats.log import NatsLog  # noqa: PLC0415
 

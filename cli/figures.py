@@ -212,7 +212,7 @@ async def _followed(
 ) -> "list[Document]":
     from cli.bars import progress_bars  # noqa: PLC0415
     from operations import adding, progress  # noqa: PLC0415
-    from operations.target import query_client  # noqa: PLC0415
+    from operations.query_service import query_client  # noqa: PLC0415
 
     sequence = max(request.sequence for request in requests.values())
     counts = {id: request.chunk_count for id, request in requests.items()}

@@ -132,7 +132,7 @@ async def _publish(
     from operations import adding, progress  # noqa: PLC0415
     from operations.command_bus import connect_bus  # noqa: PLC0415
     from operations.importing.publish import publish_import  # noqa: PLC0415
-    from operations.target import query_client  # noqa: PLC0415
+    from operations.query_service import query_client  # noqa: PLC0415
 
     workspace = options.workspace
     total = len(plan.documents)

@@ -63,12 +63,12 @@ def mcp(
             )
         from mcp_server.query_service import KEY, WORKSPACE  # noqa: PLC0415
         from mcp_server.server import HttpOptions, serve_http, serve_stdio  # noqa: PLC0415
+        from operations.query_service import query_address  # noqa: PLC0415
         from operations.settings import read_settings  # noqa: PLC0415
-        from operations.target import select_target  # noqa: PLC0415
 
         settings = read_settings()
         api_url: Callable[[], str] = (
-            (lambda: checked_url(url)) if url else (lambda: select_target(data).api)
+            (lambda: checked_url(url)) if url else (lambda: query_address(data))
         )
         if url:
             checked_url(url)

@@ -282,7 +282,7 @@ def _leftovers(data: Data, *, remove: bool) -> dict[str, Any]:
     removed if so wanted.
     """
     from operations.leftovers import leftovers, remove_leftovers  # noqa: PLC0415
-    from operations.target import named_by_environment  # noqa: PLC0415
+    from operations.query_service import named_by_environment  # noqa: PLC0415
 
     if named_by_environment(data):
         return {}
@@ -368,7 +368,7 @@ def _empty_stores(data: Data, projection: str, as_json: bool) -> Generator[list[
     rebuilds it.
     """
     from operations.empty_stores import empty_stores  # noqa: PLC0415
-    from operations.target import named_by_environment  # noqa: PLC0415
+    from operations.query_service import named_by_environment  # noqa: PLC0415
 
     if named_by_environment(data):
         raise InvalidInput(

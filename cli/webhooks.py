@@ -1,12 +1,12 @@
 """`webhooks`: where the events of a workspace are sent over HTTP."""
 
-import asyncio
 import json
 from typing import Annotated, Any
 
 import typer
 
 from cli import terminal
+from cli.client import call_query_service
 from cli.common import (
     DATA,
     WORKSPACE,
@@ -19,7 +19,6 @@ from cli.common import (
     errors,
     note,
     print_json,
-    quiet_logs,
 )
 
 # `--help` answers at once: the client is loaded by the command that needs it.
@@ -256,11 +255,6 @@ def _ask(
 ) -> Any:
     """Return the answer of the query service of the stack."""
     from lightstream_rag.flows import Call, request  # noqa: PLC0415
-    from operations.target import query_client, select_target  # noqa: PLC0415
 
-    async def run() -> Any:
-        async with query_client(select_target(data).api, workspace) as client:
-            return await client.run(request(Call(method, path, json.loads, body, params=params)))
-
-    quiet_logs()
-    return asyncio.run(run())
+    call = Call(method, path, json.loads, body, params=params)
+    return call_query_service(data, workspace, lambda client: client.run(request(call)))

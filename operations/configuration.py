@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from embedded import service_settings
 from operations import lightrag_options
 from operations.moving import lightrag_stores
+from operations.query_service import QueryServiceSettings
 from operations.settings import CommandSettings
 from runtime.environment_settings import EnvironmentSettings, unusable
 from runtime.errors import ConfigurationError
@@ -17,6 +18,7 @@ from runtime.variables import FILE, is_secret, variables
 
 SETTINGS: dict[str, type[EnvironmentSettings]] = {
     **service_settings.SERVICE_SETTINGS,
+    "commands over HTTP": QueryServiceSettings,
     "the command line": CommandSettings,
 }
 

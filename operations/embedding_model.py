@@ -12,7 +12,8 @@ from contracts import subjects
 from contracts.events import VectorsIndexed
 from contracts.graph import EmbeddingModel
 from lightstream_rag.errors import LightstreamError
-from operations.target import Target, query_client
+from operations.query_service import query_client
+from operations.target import Target
 from runtime.bus.codec import decode
 from runtime.bus.nats.connection import translated
 from runtime.bus.nats.log_streams import log_streams

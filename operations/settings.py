@@ -1,27 +1,16 @@
 """Settings of the command line."""
 
-from pydantic import AliasChoices, Field, SecretStr, field_validator
+from pydantic import Field, SecretStr
 
+from operations.query_service import QueryServiceSettings
 from runtime.settings import Settings
-from runtime.variables import http_address
 
 
-class CommandSettings(Settings):
+class CommandSettings(QueryServiceSettings, Settings):
     """Addresses of the bus, the stores and the query service of a deployment, and its embedding
     model.
     """
 
-    lightstream_api_url: str = Field(
-        default="http://127.0.0.1:9621", description="the query service"
-    )
-    lightstream_api_key: SecretStr = Field(
-        default=SecretStr(""),
-        validation_alias=AliasChoices("LIGHTSTREAM_API_KEY", "LIGHTRAG_API_KEY"),
-        description="what commands send to the query service",
-    )
-    lightstream_api_token: SecretStr = Field(
-        default=SecretStr(""), description="a login's token, sent beside or instead of a key"
-    )
     lightstream_workspace: str = Field(
         default="default", description="the tenant, where --workspace names none"
     )
@@ -45,8 +34,6 @@ class CommandSettings(Settings):
         default="",
         description="further names and addresses under which its clients reach it, with commas",
     )
-
-    _has_address = field_validator("lightstream_api_url")(http_address)
 
 
 def read_settings() -> CommandSettings:

@@ -16,13 +16,11 @@ from typing import TypeVar
 from embedded.addresses import service_addresses
 from embedded.data_folder import DataFolder, StackState
 from embedded.environment import settings_from, stack_environment
-from lightstream_rag.client import AsyncLightstream
+from operations.query_service import named_by_environment
 from operations.settings import read_settings
 from runtime.bus.nats.addresses import parse_bus_address
 from runtime.settings import Settings
-from runtime.variables import FILE
 
-DEPLOYMENT_VARIABLES = ("NATS_URL", f"NATS_URL{FILE}")
 S = TypeVar("S", bound=Settings)
 
 
@@ -61,11 +59,6 @@ class Target:
             yield
 
 
-def named_by_environment(data: Path | None) -> bool:
-    """Return True if a command with this option `--data` is about a deployment."""
-    return data is None and any(os.environ.get(name) for name in DEPLOYMENT_VARIABLES)
-
-
 def select_target(data: Path | None) -> Target:
     """The stack that is meant. Raises `NoStack` for a folder without one, ConfigurationError for
     settings of no use.
@@ -85,17 +78,6 @@ def target_of_stack(folder: DataFolder, state: StackState) -> Target:
     return Target(
         f"the stack in {folder.path}", settings_from(Settings, environ), state.api, folder, environ
     )
-
-
-def query_client(base: str, workspace: str) -> AsyncLightstream:
-    """The query service, asked with the credentials of the environment.
-
-    Raises ConfigurationError for variables that cannot be used.
-    """
-    settings = read_settings()
-    key = settings.lightstream_api_key.get_secret_value()
-    token = settings.lightstream_api_token.get_secret_value()
-    return AsyncLightstream(base, api_key=key, token=token, workspace=workspace)
 
 
 def target_of_environment() -> Target:

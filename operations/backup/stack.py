@@ -23,12 +23,8 @@ from operations.backup.taking import Backup
 from operations.backup.verifying import VerifiedBackup
 from operations.digest import digest
 from operations.projections import RebuildRequest, open_as_is, open_prepared
-from operations.target import (
-    Target,
-    named_by_environment,
-    select_target,
-    target_of_environment,
-)
+from operations.query_service import named_by_environment
+from operations.target import Target, select_target, target_of_environment
 from runtime.bus.nats.connection import connected
 from runtime.bus.nats.key_values import NatsLiveGenerations
 from runtime.bus.nats.log import NatsLog

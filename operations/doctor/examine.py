@@ -13,7 +13,8 @@ from embedded.stores import STORES
 from operations import stores
 from operations.doctor.bus import examine_bus
 from operations.doctor.machine import examine_machine, models_in_use
-from operations.target import Target, query_client, target_of_stack
+from operations.query_service import query_client
+from operations.target import Target, target_of_stack
 from runtime.bus_examination import PARKED_NOTE, REDELIVERY_NOTE, SET_CLOCK
 from runtime.errors import ConfigurationError, ServiceError
 from runtime.findings import Finding

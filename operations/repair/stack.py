@@ -12,9 +12,10 @@ from embedded.environment import settings_from
 from operations.backup.stack import bus_of_folder, make_projections
 from operations.backup.verifying import VerifiedBackup, verify
 from operations.command_bus import connect_bus
+from operations.query_service import named_by_environment
 from operations.repair.log import plan_repair, replace_log, write_repaired
 from operations.repair.sources import ArchiveSource, BackupSource
-from operations.target import named_by_environment, select_target, target_of_environment
+from operations.target import select_target, target_of_environment
 from runtime.errors import InvalidInput
 from runtime.settings import Settings
 from runtime.stores.open import open_documents

@@ -4,6 +4,7 @@ does today.
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -62,11 +63,15 @@ def imported(statements: str) -> set[str]:
     return set(run.stderr.split("\n"))
 
 
-def test_help_imports_what_prints_it() -> None:
-    help_of = (
-        "from cli import main\nsys.argv[1:] = ['--help']\ntry: main()\nexcept SystemExit: pass"
+def imported_by_command(*arguments: str) -> set[str]:
+    """The modules that `lightstream` has loaded when it ends."""
+    return imported(
+        f"from cli import main\nsys.argv[1:] = {arguments!r}\ntry: main()\nexcept SystemExit: pass"
     )
-    modules = imported(help_of)
+
+
+def test_help_imports_what_prints_it() -> None:
+    modules = imported_by_command("--help")
     assert "cli.ask" in modules
     assert modules & (NOT_IN_COMMANDS | {"markdown_it", "pygments", "attr"}) == set()
     assert len(modules) <= 336
@@ -78,17 +83,25 @@ def test_the_supervisor_imports_no_driver() -> None:
     assert len(modules) <= 690
 
 
-def test_a_command_that_asks_the_query_service_loads_no_bus() -> None:
-    modules = imported("import operations.target")
-    bus_or_command_line = {
+@pytest.mark.parametrize("command", ["status", "cost", "webhooks list", "ask x"])
+def test_a_command_that_asks_the_query_service_loads_no_bus_and_no_settings_of_a_stack(
+    command: str, tmp_path: Path
+) -> None:
+    modules = imported_by_command(*command.split(), "--data", str(tmp_path))
+    assert "operations.query_service" in modules
+    bus_or_settings = {
         "nats",
+        "structlog",
+        "opentelemetry",
         "contracts.envelope",
         "contracts.events",
         "embedded.stack",
-        "rich",
+        "operations.target",
+        "runtime.settings",
+        "runtime.telemetry",
     }
-    assert modules & (DRIVERS | bus_or_command_line) == set()
-    assert len(modules) <= 439
+    assert modules & (DRIVERS | bus_or_settings) == set()
+    assert len(modules) <= 505
 
 
 def test_a_command_that_starts_or_stops_a_stack_in_the_background_imports_nothing_of_one() -> None:

@@ -10,7 +10,7 @@ import pytest
 from nats.js import JetStreamContext
 
 from embedded.processes import free_port, listening
-from operations.target import query_client as asking
+from operations.query_service import query_client as asking
 from runtime.errors import ConfigurationError, Unavailable
 from tests.support.access import KEY
 from tests.support.nats_server import BusServer, until

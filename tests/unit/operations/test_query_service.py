@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from operations.target import query_client
+from operations.query_service import query_address, query_client
 from runtime.errors import ConfigurationError, InvalidInput
 from tests.support.access import READER, SEVERAL, WRITER, behind
 from tests.support.querying import library_of_two
@@ -53,7 +53,16 @@ async def test_a_key_for_something_else_is_told_from_wrong_input(
 
 
 def test_variables_of_no_use_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NATS_URL", "nats://bus:4222")
+    monkeypatch.setenv("LIGHTSTREAM_API_URL", "ftp://secret@query")
+    for use in (lambda: query_client("http://query", "w"), lambda: query_address(None)):
+        with pytest.raises(ConfigurationError, match="LIGHTSTREAM_API_URL: must be") as error:
+            use()
+        assert "secret" not in str(error.value)
+
+
+def test_variables_of_models_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LLM_TIMEOUT", "a while")
-    with pytest.raises(ConfigurationError, match="LLM_TIMEOUT") as error:
-        query_client("http://query", "w")
-    assert "a while" not in str(error.value)
+    monkeypatch.setenv("NATS_URL", "nats://bus:4222")
+    assert query_address(None) == "http://127.0.0.1:9621"
+    assert repr(query_client("http://query", "w")) == "AsyncLightstream(workspace='w')"

@@ -9,8 +9,8 @@ from pydantic import SecretStr
 
 from embedded.environment import settings_from
 from operations import configuration
+from operations.query_service import named_by_environment
 from operations.settings import CommandSettings
-from operations.target import named_by_environment
 from runtime.errors import ConfigurationError
 from runtime.models.connections import embedding_connection
 from runtime.models.roles import language_model
