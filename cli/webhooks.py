@@ -1,6 +1,7 @@
 """`webhooks`: where the events of a workspace are sent over HTTP."""
 
 import json
+import re
 from typing import Annotated, Any
 
 import typer
@@ -25,7 +26,17 @@ from cli.common import (
 
 app = typer.Typer(help="Webhooks: addresses that are told what happens.", no_args_is_help=True)
 
-Id = Annotated[str, typer.Argument(metavar="ID", help="As `webhooks list` has it.")]
+
+def webhook_id(text: str) -> str:
+    """The id of a webhook. Raises BadParameter for what cannot be one."""
+    if not re.fullmatch("[0-9a-f]{16}", text):
+        raise typer.BadParameter(f"{text!r} is no id of a webhook: `webhooks list` has them")
+    return text
+
+
+Id = Annotated[
+    str, typer.Argument(metavar="ID", help="As `webhooks list` has it.", callback=webhook_id)
+]
 PATH = "/operations/webhooks"
 
 
@@ -119,7 +130,7 @@ def remove(
         elif removed_id:
             echo(f"{'removed' if yes else 'would remove'} {removed_id}")
         else:
-            note("there is no webhook of that id")
+            note(f"there is no webhook {id!r}: `webhooks list` has those of workspace {workspace}")
         raise typer.Exit(0 if removed_id else 2)
 
 
@@ -153,8 +164,8 @@ def replay(
             echo(f"would send to {id} from behind sequence {after}; it is behind {now['cursor']}")
             note("nothing is sent again without --yes")
         else:
-            note("there is no webhook of that id")
-        raise typer.Exit(0 if now else 1)
+            note(f"there is no webhook {id!r}: `webhooks list` has those of workspace {workspace}")
+        raise typer.Exit(0 if now else 2)
 
 
 @app.command()

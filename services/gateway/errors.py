@@ -16,6 +16,7 @@ from runtime.errors import (
     InvalidInput,
     ModelChanged,
     ModelRefused,
+    NotFound,
     NotServing,
     Poison,
     RateLimited,
@@ -86,8 +87,10 @@ def _field_error(fault: Mapping[str, Any]) -> str:
     return f"{field}: {fault['msg']}" if field else str(fault["msg"])
 
 
-NO_DOCUMENT = "there is no document of that id: GET /documents lists them"
-"""Of a document that is not there, or that who asks may not see."""
+def no_document(id: str) -> NotFound:
+    """Return the error of a document that is not there, or that who asks may not see."""
+    return NotFound(f"there is no document {id!r}; GET /documents lists them")
+
 
 MODEL_REFUSALS = {
     "content": (422, "refuses to answer this: ask in other words"),

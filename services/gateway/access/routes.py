@@ -9,7 +9,6 @@ from fastapi import APIRouter, Query, Request
 from publishing.access import AccessState, access_state, access_statements, change_access
 from publishing.current_version import existing_id
 from runtime.bus.points import FORM, NOW
-from runtime.errors import NotFound
 from services.gateway.access.explaining import explain
 from services.gateway.access.models import (
     AccessChange,
@@ -20,7 +19,7 @@ from services.gateway.access.models import (
 from services.gateway.auth.audit import note_details
 from services.gateway.auth.permissions import split_list, viewer_of
 from services.gateway.caller_places import CallerPlaces
-from services.gateway.errors import NO_DOCUMENT
+from services.gateway.errors import no_document
 from services.gateway.past.dependencies import PastDependencies, PastDeps
 from services.gateway.past.points import sequence_of
 from services.gateway.reference.responses import error_responses
@@ -42,7 +41,7 @@ async def document_access(
 ) -> DocumentAccess:
     """Return who may see a document."""
     id, state = await _state(deps, workspace, doc_id)
-    return DocumentAccess.of(id, _existing(state))
+    return DocumentAccess.of(id, _existing(id, state))
 
 
 @router.put("", operation_id="change_document_access")
@@ -62,7 +61,7 @@ async def change_document_access(
         reason=body.reason,
     )
     if change is None:
-        raise NotFound(NO_DOCUMENT)
+        raise no_document(doc_id)
     return AccessChanged(document_id=change.document_id, is_new=change.is_new)
 
 
@@ -113,8 +112,8 @@ async def _state(
     return id, state._replace(texts=texts)
 
 
-def _existing(state: AccessState) -> AccessState:
-    """Return the state. Raises NotFound where the document is not there."""
+def _existing(id: str, state: AccessState) -> AccessState:
+    """Return the state of that document. Raises NotFound where the document is not there."""
     if not state.is_there:
-        raise NotFound(NO_DOCUMENT)
+        raise no_document(id)
     return state

@@ -18,7 +18,7 @@ from runtime.errors import NotFound, ServiceError
 from services.gateway.auth.viewers import CurrentViewer
 from services.gateway.documents.dependencies import DocumentDependencies, DocumentDeps
 from services.gateway.documents.validity_routes import DocumentId
-from services.gateway.errors import NO_DOCUMENT
+from services.gateway.errors import no_document
 from services.gateway.past.reader import WorkspacePast
 from services.gateway.reference.responses import error_responses
 from services.gateway.workspaces import Workspace
@@ -77,7 +77,7 @@ async def document_original(
     character of the text stands, where the file has pages.
     """
     if not await _is_there(deps, workspace, document_id, viewer):
-        raise NotFound(NO_DOCUMENT)
+        raise no_document(document_id)
     _, event, _ = await current_version(deps.log, workspace, document_id)
     if event is None or event.original is None:
         raise NotFound(
@@ -174,7 +174,7 @@ async def _seen_now(
     deps: DocumentDependencies, workspace: str, id: str, viewer: Viewer | None
 ) -> DocumentAdded | None:
     if not await _is_there(deps, workspace, id, viewer):
-        raise NotFound(NO_DOCUMENT)
+        raise no_document(id)
     return (await current_version(deps.log, workspace, id)).event
 
 
@@ -187,7 +187,7 @@ async def _seen_then(
     if viewer is not None:
         history = await deps.visibility.history(workspace, viewer)
         if id not in (await history.at(sequence)).ids:
-            raise NotFound(NO_DOCUMENT)
+            raise no_document(id)
     last_event: DocumentAdded | None = None
     async with aclosing(deps.log.history(workspace, id, "DocumentAdded")) as messages:
         async for message in messages:

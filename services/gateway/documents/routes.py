@@ -14,7 +14,6 @@ from contracts.text import one_line
 from publishing.documents import Added
 from publishing.draft import DocumentDraft
 from publishing.upload_records import UploadRecord
-from runtime.errors import NotFound
 from runtime.parsing.kinds import readable_kinds
 from services.gateway.auth.audit import note_details
 from services.gateway.auth.viewers import CurrentViewer, shows_no_documents
@@ -47,7 +46,7 @@ from services.gateway.documents.removing import delete, delete_all, retry_failed
 from services.gateway.documents.scanning import AlreadyRunning
 from services.gateway.documents.upload_form import UPLOAD_FORM, IdempotencyKey, upload_options
 from services.gateway.documents.uploading import UploadOptions
-from services.gateway.errors import NO_DOCUMENT
+from services.gateway.errors import no_document
 from services.gateway.reference.links import (
     DOCUMENT_LIST,
     DOCUMENTS_ADDED,
@@ -334,7 +333,7 @@ async def by_id(
     states = await documents.get(await deps.partition(workspace), spellings(doc_id))
     state = next((states[id][0] for id in spellings(doc_id) if id in states), None)
     if state is None or state.status not in STATUSES:
-        raise NotFound(NO_DOCUMENT)
+        raise no_document(doc_id)
     return Document.of(state)
 
 

@@ -5,12 +5,12 @@ from fastapi import APIRouter, Request
 from contracts.events import TagsChanged
 from publishing.draft import validated
 from publishing.statements import publish_statement
-from runtime.errors import NotFound
 from services.gateway.auth.audit import note_details
 from services.gateway.caller_places import CallerPlaces
 from services.gateway.documents.dependencies import DocumentDeps
 from services.gateway.documents.models import DocumentTagged, DocumentTags
 from services.gateway.documents.validity_routes import DocumentId
+from services.gateway.errors import no_document
 from services.gateway.reference.responses import error_responses
 from services.gateway.workspaces import Workspace
 from services.query.event_source import SOURCE
@@ -36,6 +36,6 @@ async def tag_document(
         deps.log, workspace=workspace, statement=statement, source=SOURCE
     )
     if sequence is None:
-        raise NotFound(f"there is no document {document_id!r}; GET /documents lists them")
+        raise no_document(document_id)
     answer = DocumentTagged(document_id=document_id, tags=body.tags, sequence=sequence)
     return places.shown_in(answer)

@@ -11,7 +11,6 @@ from publishing.draft import validated
 from publishing.statements import publish_statement
 from publishing.supersession import decide_supersession
 from runtime.bus.actor import current_actor
-from runtime.errors import NotFound
 from services.gateway.auth.audit import note_details
 from services.gateway.caller_places import caller_places
 from services.gateway.documents.dependencies import DocumentDependencies, DocumentDeps
@@ -25,6 +24,7 @@ from services.gateway.documents.validity_models import (
     ValidityStated,
     ValidityStatement,
 )
+from services.gateway.errors import no_document
 from services.gateway.reference.responses import error_responses
 from services.gateway.workspaces import Workspace
 from services.query.event_source import SOURCE
@@ -144,7 +144,7 @@ async def decide_document_supersession(
         source=SOURCE,
     )
     if sequence is None:
-        raise _not_found(document_id)
+        raise no_document(document_id)
     unknown_ids = await _unknown_ids([body.supersedes], deps, workspace)
     statement = ValidityStated(document_id=document_id, sequence=sequence, unknown=unknown_ids)
     return (await caller_places(request, workspace)).shown_in(statement)
@@ -169,7 +169,7 @@ async def _stated(
         deps.log, workspace=workspace, statement=statement, source=SOURCE
     )
     if sequence is None:
-        raise _not_found(document_id)
+        raise no_document(document_id)
     superseded_ids = validity.supersedes if validity else ()
     unknown_ids = await _unknown_ids(superseded_ids, deps, workspace)
     return ValidityStated(document_id=document_id, sequence=sequence, unknown=unknown_ids)
@@ -184,9 +184,5 @@ async def _unknown_ids(ids: Sequence[str], deps: DocumentDependencies, workspace
 async def _document(document_id: str, deps: DocumentDependencies, workspace: str) -> DocumentStatus:
     states = await deps.documents.get(await deps.partition(workspace), [document_id])
     if document_id not in states or states[document_id][0].status in LEAVING:
-        raise _not_found(document_id)
+        raise no_document(document_id)
     return states[document_id][0]
-
-
-def _not_found(document_id: str) -> NotFound:
-    return NotFound(f"there is no document {document_id!r}; GET /documents lists them")

@@ -13,7 +13,7 @@ from runtime.errors import NotFound
 from services.gateway.auth.middleware import too_many_requests
 from services.gateway.auth.viewers import CurrentViewer
 from services.gateway.caller_places import CallerPlaces, end_of_log
-from services.gateway.errors import NO_DOCUMENT
+from services.gateway.errors import no_document
 from services.gateway.feeds.dependencies import FeedDeps
 from services.gateway.feeds.models import (
     After,
@@ -235,7 +235,7 @@ async def document_chunks(
     documents = await documents_seen_by(viewer, deps.documents, deps.visibility, workspace)
     status = (await documents.get(partitions.status, [document_id])).get(document_id)
     if status is None or status[0].status not in STATUSES:
-        raise NotFound(NO_DOCUMENT)
+        raise no_document(document_id)
     count = status[0].chunk_count
     orders = range(after + 1, min(after + 1 + limit, count))
     passages = await document_passages(

@@ -16,8 +16,6 @@ from runtime.errors import NotFound
 from services.gateway.webhooks.stored_values import replace_value
 from services.query.errors import Conflict
 
-NO_WEBHOOK = "there is no webhook of that id: GET /operations/webhooks lists them"
-
 MAX_ENDPOINTS = 20
 """Endpoints of one workspace."""
 
@@ -104,7 +102,7 @@ class Endpoints:
         """Return one. Raises NotFound, also for one of another workspace."""
         endpoint = await self._endpoint(f"config.{id}")
         if endpoint is None or workspace not in (None, endpoint.workspace):
-            raise NotFound(NO_WEBHOOK)
+            raise no_webhook(id)
         return endpoint
 
     async def add(self, endpoint: Endpoint, cursor: int) -> Endpoint:
@@ -126,7 +124,7 @@ class Endpoints:
         while True:
             value, revision = await self.values.read(f"config.{id}")
             if not value:
-                raise NotFound(NO_WEBHOOK)
+                raise no_webhook(id)
             before = _endpoint(value)
             new_endpoint = replace(
                 before, secret=secret, former_secret=before.secret, former_until=former_until
@@ -139,7 +137,7 @@ class Endpoints:
         while True:
             value, revision = await self.values.read(f"config.{id}")
             if not value:
-                raise NotFound(NO_WEBHOOK)
+                raise no_webhook(id)
             new_endpoint = replace(_endpoint(value), created_by=principal)
             if await self.values.write(f"config.{id}", _encoded(_fields(new_endpoint)), revision):
                 return new_endpoint
@@ -168,7 +166,7 @@ class Endpoints:
             new_state = replace(stored_state.state.enabled(), **fields)
             if await self.write_state(id, new_state, stored_state.revision):
                 return new_state
-        raise NotFound(NO_WEBHOOK)
+        raise no_webhook(id)
 
     async def _endpoint(self, key: str) -> Endpoint | None:
         value, _ = await self.values.read(key)
@@ -197,3 +195,8 @@ def _endpoint(value: bytes) -> Endpoint:
 
 def _encoded(fields: dict[str, Any]) -> bytes:
     return json.dumps(fields).encode()
+
+
+def no_webhook(id: str) -> NotFound:
+    """Return the error of a webhook that is not there, or that is another workspace's."""
+    return NotFound(f"there is no webhook {id!r}: GET /operations/webhooks lists them")

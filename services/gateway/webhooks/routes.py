@@ -12,7 +12,6 @@ from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 from contracts.events import EVENTS
 from contracts.subjects import of_workspace
 from contracts.text import encodable
-from runtime.errors import NotFound
 from services.gateway.auth.audit import note_details
 from services.gateway.caller_places import CallerPlaces, end_of_log
 from services.gateway.egress import resolved
@@ -22,10 +21,10 @@ from services.gateway.reference.responses import error_responses
 from services.gateway.strict_model import StrictModel
 from services.gateway.webhooks.dependencies import WebhookDeps
 from services.gateway.webhooks.endpoints import (
-    NO_WEBHOOK,
     NOTICES,
     Endpoint,
     EndpointState,
+    no_webhook,
 )
 from services.gateway.webhooks.signing import new_secret
 from services.gateway.workspaces import Workspace
@@ -257,7 +256,7 @@ async def rotate_webhook(
     )
     stored_state = await deps.endpoints.state(webhook_id)
     if stored_state is None:
-        raise NotFound(NO_WEBHOOK)
+        raise no_webhook(webhook_id)
     shown_webhook = await Webhook.of(deps, endpoint, stored_state.state, places)
     return CreatedWebhook(**shown_webhook.model_dump(), secret=endpoint.secret)
 

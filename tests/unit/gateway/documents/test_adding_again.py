@@ -12,7 +12,6 @@ from contracts.chunking import Chunking
 from contracts.envelope import Envelope
 from contracts.events import DocumentAdded, Event
 from runtime.errors import Unavailable
-from services.gateway.errors import NO_DOCUMENT
 from tests.support.events import added, delivered, document, failed
 from tests.support.querying import QueryHarness, events, library_of_two, projected, texts
 from tests.unit.gateway.test_api import client
@@ -324,7 +323,7 @@ async def test_an_answer_says_where_each_document_stands_and_its_state_is_found_
     absent = await api.get("/documents/by_id", params={"doc_id": answer["documents"][0]["id"]})
     assert (absent.status_code, absent.json()) == (
         404,
-        {"detail": NO_DOCUMENT},
+        {"detail": f"there is no document '{document['id']}'; GET /documents lists them"},
     )
     await projected(harness)
     state = (
