@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from offline.embeddings import onnx_messages as onnx
 from offline.embeddings.minilm import multiplies_signed_bytes
-from offline.embeddings.minilm_graph import quantized_graph, weights_and_zeros
+from offline.embeddings.minilm_graph import quantized_graph
+from offline.embeddings.transformer_graph import weights_and_zeros
 
 FloatArray = NDArray[np.float32]
 
