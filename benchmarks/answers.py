@@ -38,6 +38,7 @@ from offline.answers.extractive_answer import NOT_SAID
 from runtime.models.minilm import MiniLmEmbedder
 from runtime.models.multilingual import MultilingualEmbedder
 from runtime.models.open import open_chat
+from runtime.models.reader import ThreadedReader
 from runtime.settings import Settings
 from services.query.adapters.models import ModelAnswerGenerator, ModelFollowUps
 from services.query.adapters.offline import ExtractiveAnswerGenerator
@@ -69,7 +70,9 @@ async def outcomes(modes: Sequence[str], arguments: argparse.Namespace) -> list[
     embedder = CachedEmbedder(MiniLmEmbedder())
     stores = await filled(await documents(), embedder, CHUNKING)
     chat = _chat(arguments)
-    quoting = ExtractiveAnswerGenerator(embedder, CachedEmbedder(MultilingualEmbedder()))
+    quoting = ExtractiveAnswerGenerator(
+        embedder, CachedEmbedder(MultilingualEmbedder()), ThreadedReader()
+    )
     generator = ModelAnswerGenerator(chat) if chat else quoting
     follow_ups = ModelFollowUps(chat) if chat else None
     tool_choices = ModelToolChoices(chat) if chat else None

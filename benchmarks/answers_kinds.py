@@ -22,6 +22,7 @@ from contracts.chunking import Chunking
 from offline.answers.extractive_answer import NEAREST, NOT_SAID
 from runtime.models.minilm import MiniLmEmbedder
 from runtime.models.multilingual import MultilingualEmbedder
+from runtime.models.reader import ThreadedReader
 from runtime.parsing.files import parse
 from services.query.adapters.offline import ExtractiveAnswerGenerator
 from services.query.answering.ask import NO_CONTEXT, ask
@@ -150,7 +151,7 @@ async def outcomes(
     embedder = multilingual if is_multilingual else english
     documents = await kind_documents({case.part for case in cases})
     stores = await filled(documents, embedder, chunking)
-    generator = ExtractiveAnswerGenerator(english, multilingual)
+    generator = ExtractiveAnswerGenerator(english, multilingual, ThreadedReader())
     deps = stores.deps(embed=embedder.embed, min_score=0.2, answer_generator=generator)
 
     async def outcome(case: KindCase, mode: Any) -> Outcome:

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from offline.language.languages import CHINESE, ENGLISH, GERMAN, JAPANESE
+from offline.reading.excerpt import Excerpt
 
 MULTILINGUAL = frozenset(
     """
@@ -17,6 +18,17 @@ MULTILINGUAL = frozenset(
     """.split()  # noqa: SIM905
 )
 """Languages, but for English, that the multilingual encoder knows and questions are told to be in.
+"""
+
+TAUGHT = frozenset((ENGLISH, GERMAN, "french", "spanish", "russian", CHINESE))
+"""Languages that the reader was taught in."""
+
+READER = 0.4
+"""What a judgement of the reader counts for, in least scores of an answer."""
+
+LEAST_READ = 1.2
+"""Least score of an answer that was read, in least scores of one that was not. Both are chosen with
+documents that the reader did not learn from.
 """
 
 UNRELATED = {
@@ -41,6 +53,14 @@ class Embeds(Protocol):
 
     async def embed(self, texts: Sequence[str]) -> list[Sequence[float]]:
         """One vector per text, in order."""
+        ...
+
+
+class Reads(Protocol):
+    """A model that reads a question and a sentence together."""
+
+    async def judgements(self, question: str, excerpts: Sequence[Excerpt]) -> list[float]:
+        """For each excerpt the logarithm of the odds that it answers the question."""
         ...
 
 
@@ -76,18 +96,28 @@ BY_MULTILINGUAL = Scoring(0.8, 1.0, 1, 0.65, candidates=48, finalists=12)
 
 
 @dataclass(frozen=True)
-class Embedders:
-    """What embeds questions and sentences."""
+class Models:
+    """What embeds questions and sentences, and what reads them together."""
 
     main: Embeds
     multilingual: Embeds | None = None
     """For the languages of `MULTILINGUAL`; `main` has them too where it is None."""
+    reader: Reads | None = None
 
     def scoring(self, language: str) -> Scoring:
         """Return how sentences are scored for a question in a language."""
         if language == ENGLISH:
             return IN_ENGLISH
         return BY_MULTILINGUAL if self._knows(language) else BY_WORDS
+
+    def least_score(self, language: str) -> float:
+        """Return the score below which no sentence answers a question in a language."""
+        least_score = self.scoring(language).least_score
+        return LEAST_READ * least_score if self.reading(language) else least_score
+
+    def reading(self, language: str) -> Reads | None:
+        """Return what reads a question in a language, if anything does."""
+        return self.reader if language in TAUGHT else None
 
     def comparison(self, question: str, language: str) -> "Comparison":
         """Return what compares a question in a language with sentences."""

@@ -9,12 +9,12 @@ its identifiers, nor a sentence without its numbers.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
 
 from offline.answers.asked_nouns import noun_agreement
-from offline.answers.comparison import Embedders, Embeds, Scoring
+from offline.answers.comparison import READER, Embeds, Models, Reads, Scoring
 from offline.answers.definitions import definition_bonus
 from offline.answers.passage_ends import completed, without_cut_sentence
 from offline.answers.question_kinds import agreement
@@ -118,20 +118,22 @@ async def extractive_answer(
     passages: Sequence[SourcePassage],
     embedder: Embeds,
     multilingual: Embeds | None = None,
+    reader: Reads | None = None,
 ) -> str:
     """Return the best sentences with their references, or that the documents do not say, with the
     sentences that are nearest; passages are given best first.
 
-    `multilingual`: what embeds in the languages that `embedder` may not know.
+    `multilingual`: what embeds in the languages that `embedder` may not know. `reader`: what reads
+    the question and a sentence together.
     """
-    embedders = Embedders(embedder, multilingual)
+    models = Models(embedder, multilingual, reader)
     language = language_among(question, [passage.text for passage in passages])
     texts = [f"{passage.text} {passage.headings} {passage.title}" for passage in passages]
     question = respelled(question, texts, language)
-    if hops := await _of_both_hops(question, passages, embedders, language):
+    if hops := await _of_both_hops(question, passages, models, language):
         return f"{quotation(question, hops)}\n\n{NO_MODEL}"
-    ranking = await scored_candidates(question, passages, embedders, language)
-    least_score = embedders.scoring(language).least_score
+    ranking = await scored_candidates(question, passages, models, language)
+    least_score = models.least_score(language)
     if best := _best(question, ranking, least_score):
         return f"{quotation(question, best)}\n\n{NO_MODEL}"
     nearest = [candidate for score, candidate in ranking if score >= LEAST_NEAR * least_score]
@@ -158,16 +160,16 @@ def _best(
 
 
 async def _of_both_hops(
-    question: str, passages: Sequence[SourcePassage], embedders: Embedders, language: str
+    question: str, passages: Sequence[SourcePassage], models: Models, language: str
 ) -> list[Candidate]:
     """Return the sentence that answers a question of two hops and the one that leads to it; none of
     another question, and none where either is lacking.
     """
-    least_score = embedders.scoring(language).least_score
+    least_score = models.least_score(language)
     hops = two_hops(question, language)
     if hops is None:
         return []
-    ranking = await scored_candidates(hops.first, passages, embedders, language)
+    ranking = await scored_candidates(hops.first, passages, models, language)
     least_lead = max(least_score, RELATIVE_SCORE * ranking[0][0]) if ranking else 0.0
     leads = [lead for score, lead in ranking if score >= least_lead][:LEADS]
     if any(hops.own_terms(language) <= terms(lead.part.plain, language) for lead in leads):
@@ -179,7 +181,7 @@ async def _of_both_hops(
     }
     answers: list[tuple[float, Candidate, Candidate]] = []
     for name, lead in list(leads_by_name.items())[-MOST_BRIDGES:]:
-        ranking = await scored_candidates(hops.second(name), passages, embedders, language)
+        ranking = await scored_candidates(hops.second(name), passages, models, language)
         answers += [
             (score, answer, lead)
             for score, answer in ranking[:1]
@@ -195,7 +197,7 @@ async def _of_both_hops(
 
 
 async def scored_candidates(
-    question: str, passages: Sequence[SourcePassage], embedders: Embedders, language: str = ""
+    question: str, passages: Sequence[SourcePassage], models: Models, language: str = ""
 ) -> list[tuple[float, Candidate]]:
     """Return the best sentences with their scores, best first, those of other passages before
     those to which these are preferred with about the same score.
@@ -204,7 +206,7 @@ async def scored_candidates(
     best then also alone and after what they go on from.
     """
     language = language or language_of(question)
-    scoring = embedders.scoring(language)
+    scoring = models.scoring(language)
     passages = [passage for passage in passages if _speaks_of(question, passage, language)]
     sentences = _sentences(question, passages)
     scores = _scores(question, passages, sentences, scoring, language)
@@ -212,23 +214,40 @@ async def scored_candidates(
     order = order[: scoring.candidates]
     if not order:
         return []
-    comparison = embedders.comparison(question, language)
-    first_similarities = await comparison.similarities([[sentences[i].below] for i in order])
-    rough = {
-        i: scores[i] + scoring.score(0.0, meaning)
-        for i, meaning in zip(order, first_similarities, strict=True)
-    }
+    scores = {i: scores[i] for i in order}
+    scores = await _compared(question, sentences, scores, models, language)
+    if reader := models.reading(language):
+        excerpts = [sentences[i].excerpt for i in scores]
+        judgements = await reader.judgements(question, excerpts)
+        weight = READER * scoring.least_score
+        for i, judgement in zip(scores, judgements, strict=True):
+            scores[i] += weight * judgement
     malus = [LEVEL * passage.level for passage in passages]
-    finalists = sorted(order, key=lambda i: -rough[i])[: scoring.finalists]
-    final_similarities = await comparison.similarities([sentences[i].readings for i in finalists])
-    ranking = sorted(
-        (
-            (scores[i] + scoring.score(0.0, meaning), i)
-            for i, meaning in zip(finalists, final_similarities, strict=True)
-        ),
-        key=lambda pair: (malus[sentences[pair[1]].passage] - pair[0], pair[1]),
-    )
-    return [(score, sentences[i]) for score, i in ranking]
+    ranking = sorted(scores, key=lambda i: (malus[sentences[i].passage] - scores[i], i))
+    return [(scores[i], sentences[i]) for i in ranking]
+
+
+async def _compared(
+    question: str,
+    sentences: Sequence[Candidate],
+    scores: Mapping[int, float],
+    models: Models,
+    language: str,
+) -> dict[int, float]:
+    """Return the scores with the similarity of meaning, of those sentences that are nearest."""
+    scoring = models.scoring(language)
+    comparison = models.comparison(question, language)
+    similarities = await comparison.similarities([[sentences[i].below] for i in scores])
+    rough = {
+        i: score + scoring.score(0.0, meaning)
+        for (i, score), meaning in zip(scores.items(), similarities, strict=True)
+    }
+    finalists = sorted(rough, key=lambda i: -rough[i])[: scoring.finalists]
+    similarities = await comparison.similarities([sentences[i].readings for i in finalists])
+    return {
+        i: scores[i] + scoring.score(0.0, meaning)
+        for i, meaning in zip(finalists, similarities, strict=True)
+    }
 
 
 def _scores(

@@ -10,6 +10,7 @@ from offline.answers.quotable_sentences import BULLET, Quotable
 from offline.answers.relevance import terms
 from offline.language.back_references import refers_back
 from offline.language.lines import is_field
+from offline.reading.excerpt import Excerpt
 
 LONGEST = 1_200
 """Characters of a sentence that may be quoted; a longer one has no end that was recognised."""
@@ -81,6 +82,15 @@ class Candidate:
         """The text below what heads it."""
         part = self.part
         return f"{part.heading}. {part.plain}" if part.heading else part.plain
+
+    @property
+    def excerpt(self) -> Excerpt:
+        """What the reader reads: the part, the two headings and the key above it, what it goes on
+        from.
+        """
+        part = self.part
+        above = [*(part.path[-2:] or (part.heading,)), part.outer_keys, part.key]
+        return Excerpt(part.plain, " > ".join(filter(None, above)), part.lead or self.before)
 
     @property
     def readings(self) -> list[str]:

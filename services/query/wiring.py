@@ -235,6 +235,8 @@ def open_chats(
 def _answer_generator(chat: Chat | None, embedder: Embedder) -> AnswerGenerator:
     if chat:
         return ModelAnswerGenerator(chat)
+    from runtime.models.reader import ThreadedReader  # noqa: PLC0415 - no model needs it
+
     multilingual = MultilingualEmbedder()
     # What finds passages in other languages compares English sentences less well.
     if embedder.model == multilingual.model:
@@ -243,7 +245,9 @@ def _answer_generator(chat: Chat | None, embedder: Embedder) -> AnswerGenerator:
         embedder = MiniLmEmbedder()
     # Many questions are answered from the same sentences, and embedding them takes most of the
     # time.
-    return ExtractiveAnswerGenerator(CachedWordEmbedder(embedder), CachedWordEmbedder(multilingual))
+    return ExtractiveAnswerGenerator(
+        CachedWordEmbedder(embedder), CachedWordEmbedder(multilingual), ThreadedReader()
+    )
 
 
 @asynccontextmanager

@@ -5,7 +5,7 @@ questions.
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from offline.answers.comparison import Embeds
+from offline.answers.comparison import Embeds, Reads
 from offline.answers.extractive_answer import SourcePassage, extractive_answer
 from offline.answers.keywords import keywords
 from runtime.models.port import Completion
@@ -36,10 +36,15 @@ class ExtractiveAnswerGenerator:
 
     uses_model = False
 
-    def __init__(self, embedder: Embeds, multilingual: Embeds | None = None) -> None:
-        """`multilingual`: embeds questions and sentences in the languages that it knows."""
+    def __init__(
+        self, embedder: Embeds, multilingual: Embeds | None = None, reader: Reads | None = None
+    ) -> None:
+        """`multilingual`: embeds questions and sentences in the languages that it knows. `reader`:
+        reads both together.
+        """
         self._embedder = embedder
         self._multilingual = multilingual
+        self._reader = reader
 
     def stream(self, prompt: Prompt) -> None:
         """Return None: quotations are not streamed."""
@@ -52,9 +57,10 @@ class ExtractiveAnswerGenerator:
     ) -> Completion:
         """Return the best sentences with their references."""
         sources = source_passages(passages, levels)
-        return Completion(
-            await extractive_answer(prompt.query, sources, self._embedder, self._multilingual)
+        answer = await extractive_answer(
+            prompt.query, sources, self._embedder, self._multilingual, self._reader
         )
+        return Completion(answer)
 
 
 FULL = 0.9

@@ -1,8 +1,11 @@
 """Which embedder compares, and that one which knows the language finds other words for the same."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import pytest
 
-from offline.answers.comparison import BY_MULTILINGUAL, BY_WORDS, IN_ENGLISH, Embedders
+from offline.answers.comparison import BY_MULTILINGUAL, BY_WORDS, IN_ENGLISH, Models
 from offline.answers.extractive_answer import (
     NEAREST,
     NOT_SAID,
@@ -11,6 +14,7 @@ from offline.answers.extractive_answer import (
     scored_candidates,
 )
 from offline.embeddings.lexical import LexicalEmbedder
+from offline.reading.excerpt import Excerpt
 from runtime.models.multilingual import MultilingualEmbedder
 
 BOATS = SourcePassage(
@@ -18,16 +22,16 @@ BOATS = SourcePassage(
     "Bootsverleih am Weiher\n\nWer kentert, ruft den Bademeister. Schwimmwesten sind Pflicht. "
     "Paddel liegen im Schuppen neben dem Steg. Die Waschmaschine steht im Keller.",
 )
-BOTH = Embedders(LexicalEmbedder(64), MultilingualEmbedder())
+BOTH = Models(LexicalEmbedder(64), MultilingualEmbedder())
 
 
 def test_english_and_languages_that_the_encoder_lacks_are_left_to_the_main_embedder() -> None:
     main, encoder = LexicalEmbedder(64), LexicalEmbedder(32)
-    both = Embedders(main, encoder)
+    both = Models(main, encoder)
     assert both.scoring("english") is IN_ENGLISH
     assert both.scoring("finnish") is BY_WORDS
     assert both.scoring("german") is BY_MULTILINGUAL
-    assert Embedders(main).scoring("german") is BY_WORDS
+    assert Models(main).scoring("german") is BY_WORDS
 
 
 @pytest.mark.parametrize(
@@ -52,6 +56,41 @@ async def test_sentences_in_another_language_come_after_those_in_that_of_the_que
         "Darf der Hund ins Haus?", [italian, german], BOTH, "german"
     )
     assert first.part.text == "Der Hund darf nicht in das Haus."
+
+
+class OneSentence:
+    """Reads; judges that one sentence answers, and no other."""
+
+    def __init__(self, sentence: str) -> None:
+        self._sentence = sentence
+        self.read: list[Excerpt] = []
+
+    async def judgements(self, question: str, excerpts: Sequence[Excerpt]) -> list[float]:
+        self.read += excerpts
+        return [9.0 if excerpt.sentence == self._sentence else -9.0 for excerpt in excerpts]
+
+
+async def test_what_the_reader_judges_corrects_the_order() -> None:
+    reader = OneSentence("Die Waschmaschine steht im Keller.")
+    (best_score, best), (second_score, _), *_ = await scored_candidates(
+        "Wo sind die Ruder?", [BOATS], replace(BOTH, reader=reader), "german"
+    )
+    assert best.part.text == "Die Waschmaschine steht im Keller."
+    assert best_score > BY_MULTILINGUAL.least_score > second_score
+    assert (
+        Excerpt(
+            "Schwimmwesten sind Pflicht.",
+            "Bootsverleih am Weiher",
+            "Wer kentert, ruft den Bademeister.",
+        )
+        in reader.read
+    )
+
+
+async def test_questions_in_languages_that_the_reader_was_not_taught_in_are_not_read() -> None:
+    reader = OneSentence("")
+    await scored_candidates("Dove sono i remi?", [BOATS], replace(BOTH, reader=reader), "italian")
+    assert reader.read == []
 
 
 async def test_an_answer_needs_the_score_of_its_embedder() -> None:

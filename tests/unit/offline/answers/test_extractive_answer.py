@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from offline.answers.comparison import IN_ENGLISH, Embedders
+from offline.answers.comparison import IN_ENGLISH, Models
 from offline.answers.extractive_answer import (
     NOT_SAID,
     SourcePassage,
@@ -19,7 +19,7 @@ def passage(text: str, *, headings: Sequence[str] = ()) -> SourcePassage:
 
 
 async def may_answer(question: str, *passages: SourcePassage) -> list[str]:
-    scored = await scored_candidates(question, passages, Embedders(LexicalEmbedder(64)))
+    scored = await scored_candidates(question, passages, Models(LexicalEmbedder(64)))
     return [candidate.part.text for _, candidate in scored]
 
 
@@ -73,7 +73,7 @@ class Angles:
 
 async def test_meaning_is_the_mean_of_the_two_most_similar_readings() -> None:
     text = passage("## Rules\n\nMay I bring a parrot?\n\nOnly guide ones may come in.\n")
-    ((score, candidate),) = await scored_candidates("Dogs?", [text], Embedders(Angles()))
+    ((score, candidate),) = await scored_candidates("Dogs?", [text], Models(Angles()))
     assert candidate.part.text == "Only guide ones may come in."
     # After its question and the question alone 0.9, below the heading 0.5, alone 0.1; and the first
     # passage 0.1.

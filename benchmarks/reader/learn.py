@@ -1,0 +1,151 @@
+"""Teach the reader, and write the files of `offline/reading`.
+
+python -m benchmarks.reader.learn --minutes 70 --out FOLDER [--own FOLDER ...] [--public FILE ...]
+
+The first seventh of the questions about documents is kept out; how often the right sentence is
+first for these is printed at the end. `--own`: more folders like `benchmarks/reader/data`, whose
+documents may not be ours to give away. `--public`: files in the format of SQuAD 2.0.
+"""
+
+import argparse
+import asyncio
+import random
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch.nn import functional
+
+from benchmarks.reader.base import base, kept_pieces
+from benchmarks.reader.export import cutter, piece_model, write
+from benchmarks.reader.groups import Asked, Group, own, public
+from benchmarks.reader.network import TAUGHT, Network
+from offline.reading.pieces import Pieces
+
+DATA = Path(__file__).with_name("data")
+GROUPS = 8
+"""Questions of a step."""
+TOGETHER = 16
+"""Pairs that are computed together, of about one length."""
+RATE = 1.2e-4
+HEAD_RATE = 5 * RATE
+"""Rates of learning, falling to 0 with the minutes."""
+WARM_STEPS = 60
+OWN = 0.8
+"""Share of questions about documents; the others are of public sets."""
+PAIRWISE = 0.5
+"""What each pair counts for by itself, beside its place among those of its question."""
+EVERY = 50
+KEPT_OUT = 7
+"""One question in so many is kept out, the first ones, so whole documents."""
+
+
+def loss(judgements: Any, answers: Sequence[bool]) -> Any:
+    """Return how far judgements are from the answers: the answers, or none at all, should have the
+    greatest share, where none has the judgement 0; and each should be on its side of 0.
+    """
+    with_none = torch.cat([judgements, torch.zeros(1)])
+    right = [place for place, answer in enumerate(answers) if answer] or [len(answers)]
+    shares = torch.logsumexp(with_none, 0) - torch.logsumexp(with_none[right], 0)
+    sides = functional.binary_cross_entropy_with_logits(
+        judgements, torch.tensor(answers, dtype=torch.float)
+    )
+    return shares + PAIRWISE * sides
+
+
+def judged(network: Network, pairs: Sequence[Sequence[int]]) -> Any:
+    """Return the judgements of pairs, computed among those of about their length."""
+    order = sorted(range(len(pairs)), key=lambda place: len(pairs[place]))
+    parts = [order[start : start + TOGETHER] for start in range(0, len(order), TOGETHER)]
+    judgements = torch.cat([network([pairs[place] for place in part]) for part in parts])
+    return judgements[torch.argsort(torch.tensor(order))]
+
+
+def step(network: Network, optimizer: Any, groups: Sequence[Group], pieces: Pieces) -> float:
+    """Learn from some groups; return the mean loss."""
+    pairs = [pieces.pair(group.question, excerpt) for group in groups for excerpt in group.excerpts]
+    judgements = judged(network, pairs)
+    total = torch.zeros(())
+    start = 0
+    for group in groups:
+        end = start + len(group.excerpts)
+        total = total + loss(judgements[start:end], group.answers)
+        start = end
+    mean = total / len(groups)
+    optimizer.zero_grad()
+    mean.backward()
+    torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+    optimizer.step()
+    return float(mean)
+
+
+@torch.no_grad()
+def first_right(network: Network, asked: Sequence[Asked], pieces: Pieces) -> float:
+    """Return the share of answerable questions whose first excerpt of twelve answers."""
+    network.eval()
+    chance = random.Random(5)
+    groups = [question.group(chance) for question in asked]
+    groups = [group for group in groups if any(group.answers)]
+    right = 0
+    for group in groups:
+        pairs = [pieces.pair(group.question, excerpt) for excerpt in group.excerpts]
+        right += group.answers[int(judged(network, pairs).argmax())]
+    network.train()
+    return right / max(1, len(groups))
+
+
+def learn(network: Network, own_set: list[Asked], public_set: list[Asked], minutes: float) -> None:
+    """Learn for so many minutes, and print how it goes."""
+    chance = random.Random(1)
+    pieces = Pieces()
+    kept_out = own_set[: len(own_set) // KEPT_OUT]
+    learned = own_set[len(kept_out) :]
+    head = [*network.hidden.parameters(), *network.out.parameters()]
+    taught = [parameter for layer in network.layers[-TAUGHT:] for parameter in layer.parameters()]
+    rates = [{"params": taught, "lr": RATE}, {"params": head, "lr": HEAD_RATE}]
+    optimizer = torch.optim.AdamW(rates, weight_decay=0.01)
+    begin = [group["lr"] for group in optimizer.param_groups]
+    start, steps, losses = time.monotonic(), 0, []
+    network.train()
+    while (passed := (time.monotonic() - start) / 60) < minutes:
+        factor = min(1.0, (steps + 1) / WARM_STEPS) * max(0.02, 1 - passed / minutes)
+        for group, rate in zip(optimizer.param_groups, begin, strict=True):
+            group["lr"] = rate * factor
+        sets = [
+            learned if chance.random() < OWN or not public_set else public_set
+            for _ in range(GROUPS)
+        ]
+        groups = [chance.choice(questions).group(chance) for questions in sets]
+        losses.append(step(network, optimizer, groups, pieces))
+        steps += 1
+        if not steps % EVERY:
+            print(
+                f"{passed:.1f} min, {steps} steps, loss {np.mean(losses[-EVERY:]):.3f}", flush=True
+            )
+    print(f"first right of what was kept out: {first_right(network, kept_out, pieces):.3f}")
+
+
+def main() -> None:
+    """Teach it and write its files."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--minutes", type=float, default=70.0)
+    parser.add_argument("--own", type=Path, nargs="*", default=[])
+    parser.add_argument("--public", type=Path, nargs="*", default=[])
+    parser.add_argument("--out", type=Path, required=True)
+    options = parser.parse_args()
+    torch.manual_seed(1)
+    own_set = [asked for folder in [DATA, *options.own] for asked in asyncio.run(own(folder))]
+    public_set = [asked for file in options.public for asked in public(file)]
+    kept = kept_pieces(cutter(piece_model(base(), range(len(base().pieces)))))
+    network = Network(base(), kept)
+    learn(network, own_set, public_set, options.minutes)
+    write(options.out, base(), kept, network)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,94 @@
+"""The reader as a network that learns: the lower layers of the base, and a head."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import nn
+from torch.nn import functional
+
+from benchmarks.reader.base import Base
+
+LAYERS = 8
+TAUGHT = 5
+"""Upper layers that learn; those below and the tables of words stay as they are."""
+HEAD = 128
+POSITIONS = 256
+DROPPED = 0.1
+PADDING = 1
+_NAMES = ("q", "k", "v", "ao", "fi", "fo")
+_NORMS = ("aln", "oln")
+
+
+class Layer(nn.Module):
+    """A layer of BERT, with the names that the base has for its weights."""
+
+    def __init__(self, base: Base, number: int, *, taught: bool) -> None:
+        super().__init__()
+        self.heads = base.heads
+        self.dropped = DROPPED if taught else 0.0
+        for name in _NAMES:
+            inputs = base.inner if name == "fo" else base.width
+            outputs = base.inner if name == "fi" else base.width
+            linear = nn.Linear(inputs, outputs)
+            linear.weight.data = torch.from_numpy(base.matrix(f"l{number}.{name}.w", inputs))
+            linear.bias.data = torch.from_numpy(base.floats(f"l{number}.{name}.b"))
+            setattr(self, name, linear)
+        for name in _NORMS:
+            setattr(self, name, norm(base, f"l{number}.{name}"))
+        self.requires_grad_(taught)
+
+    def forward(self, hidden: Any, mask: Any) -> Any:
+        """Return the next state, shape (texts, pieces, width)."""
+        texts, pieces, width = hidden.shape
+        query, key, value = (
+            linear(hidden).view(texts, pieces, self.heads, -1).transpose(1, 2)
+            for linear in (self.q, self.k, self.v)
+        )
+        attended = functional.scaled_dot_product_attention(query, key, value, attn_mask=mask)
+        out = self.ao(attended.transpose(1, 2).reshape(texts, pieces, width))
+        middle = self.aln(hidden + self._dropped(out))
+        return self.oln(middle + self._dropped(self.fo(functional.gelu(self.fi(middle)))))
+
+    def _dropped(self, values: Any) -> Any:
+        return functional.dropout(values, self.dropped, self.training)
+
+
+def norm(base: Base, name: str) -> nn.LayerNorm:
+    """Return a layer normalisation of the base."""
+    result = nn.LayerNorm(base.width, base.epsilon)
+    result.weight.data = torch.from_numpy(base.floats(f"{name}.w"))
+    result.bias.data = torch.from_numpy(base.floats(f"{name}.b"))
+    return result
+
+
+class Network(nn.Module):
+    """Judges pairs: the logarithm of the odds that the sentence of a pair answers its question."""
+
+    def __init__(self, base: Base, kept: Sequence[int]) -> None:
+        super().__init__()
+        words = torch.from_numpy(base.matrix("emb.word", base.width)[list(kept)])
+        positions = torch.from_numpy(base.floats("emb.pos")).view(-1, base.width)[:POSITIONS]
+        kind = torch.from_numpy(base.floats("emb.type"))[: base.width]
+        self.words = nn.Embedding.from_pretrained(words)
+        self.register_buffer("positions", positions + kind)
+        self.norm = norm(base, "emb.ln").requires_grad_(requires_grad=False)
+        self.layers = nn.ModuleList(
+            Layer(base, number, taught=number >= LAYERS - TAUGHT) for number in range(LAYERS)
+        )
+        self.hidden = nn.Linear(2 * base.width, HEAD)
+        self.out = nn.Linear(HEAD, 1)
+
+    def forward(self, pairs: Sequence[Sequence[int]]) -> Any:
+        """Return a judgement for each pair, given as its pieces."""
+        pieces = torch.full((len(pairs), max(map(len, pairs))), PADDING)
+        for row, pair in enumerate(pairs):
+            pieces[row, : len(pair)] = torch.tensor(pair)
+        present = pieces != PADDING
+        state = self.norm(self.words(pieces) + self.positions[: pieces.shape[1]])
+        for layer in self.layers:
+            state = layer(state, present[:, None, None, :])
+        weights = present.float()[:, :, None]
+        mean = (state * weights).sum(1) / weights.sum(1)
+        pooled = torch.cat([mean, state[:, 0]], 1)
+        return self.out(functional.gelu(self.hidden(pooled)))[:, 0]

@@ -1,0 +1,1 @@
+"""A small model that reads a question and a sentence together."""

@@ -1,0 +1,82 @@
+"""The weights of the reader.
+
+`reader.npz` has, for the six languages it was taught in, the words of multilingual-e5-small in 4
+bits, and its lower layers, taught further, in 8 bits
+(`docs/decisions/0209-a-reader-judges-sentences.md`).
+"""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from offline.embeddings.transformer_graph import Array, Layer, Matrix, Norm
+from offline.errors import DamagedFile
+
+WEIGHTS = Path(__file__).with_name("reader.npz")
+WEIGHTS_SHA256 = "f04a46f8de80484275291e06e079a02d755e332881b816e504ee3b45fd14ddeb"
+BLOCK = 32
+"""Numbers of a word's vector that share a scale."""
+
+
+@dataclass(frozen=True)
+class Weights:
+    """What `reader.npz` has, by name."""
+
+    arrays: dict[str, Any]
+
+    @property
+    def layers(self) -> int:
+        """Return how many layers the encoder has."""
+        return int(self.arrays["layers"])
+
+    def layer(self, number: int) -> Layer:
+        """Return a layer of the encoder."""
+        return Layer(
+            self._matrix(f"{number}.query_key_value"),
+            self._matrix(f"{number}.out"),
+            self.norm(f"{number}.middle"),
+            self._matrix(f"{number}.wide"),
+            self._matrix(f"{number}.narrow"),
+            self.norm(f"{number}.layer"),
+        )
+
+    def norm(self, name: str) -> Norm:
+        """Return a layer normalisation."""
+        return Norm(self.arrays[f"{name}.norm.weight"], self.arrays[f"{name}.norm.bias"])
+
+    def embedded(self, ids: Sequence[int]) -> Array:
+        """Return the sum of word, position and type for each piece, shape (pieces, width)."""
+        nibbles = self.arrays["words"][list(ids)]
+        numbers = np.concatenate(
+            [np.bitwise_and(nibbles, 15), np.right_shift(nibbles, 4)], axis=2
+        ).astype(np.float32)
+        scales = self.arrays["word_scales"][list(ids)].astype(np.float32)
+        words = ((numbers - 8) * scales[:, :, None]).reshape(len(ids), -1)
+        return words + self._positions[: len(ids)]
+
+    @cached_property
+    def _positions(self) -> Array:
+        return self.arrays["positions"].astype(np.float32)
+
+    def _matrix(self, name: str) -> Matrix:
+        return Matrix(self.arrays[name], self.arrays[f"{name}.scales"], self.arrays[f"{name}.bias"])
+
+
+def weights() -> Weights:
+    """Read the weights. Raises `DamagedFile` when their file is not the known one."""
+    with np.load(BytesIO(checked(WEIGHTS, WEIGHTS_SHA256))) as arrays:
+        return Weights({name: arrays[name] for name in arrays.files})
+
+
+def checked(path: Path, sha256: str) -> bytes:
+    """Return the content of a file. Raises `DamagedFile` when it is not the known one."""
+    content = path.read_bytes()
+    if hashlib.sha256(content).hexdigest() != sha256:
+        raise DamagedFile(f"{path.name} has another SHA-256: install Lightstream again")
+    return content
