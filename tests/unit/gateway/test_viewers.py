@@ -205,7 +205,7 @@ async def test_a_hidden_document_is_not_there(app: FastAPI) -> None:
         hidden_answer = await bo.get("/documents/by_id", params={"doc_id": "secret-plan"})
         unknown_answer = await bo.get("/documents/by_id", params={"doc_id": "unknown"})
         assert hidden_answer.status_code == unknown_answer.status_code == 404
-        assert hidden_answer.json() == unknown_answer.json()
+        assert hidden_answer.text.replace("secret-plan", "unknown") == unknown_answer.text
         track = await bo.get("/documents/track_status/secret-plan")
         assert track.json()["documents"] == []
         assert (await ann.get("/documents/by_id", params={"doc_id": "secret-plan"})).is_success
