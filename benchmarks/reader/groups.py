@@ -5,7 +5,6 @@ not.
 import json
 import random
 import re
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,7 +38,7 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Asked:
+class LabelledQuestion:
     """A question about a document with the numbers of the excerpts that answer it."""
 
     question: str
@@ -52,34 +51,34 @@ class Asked:
         """
         answers = chance.sample(sorted(self.answers), min(ANSWERS, len(self.answers)))
         others = [number for number in self.excerpts if number not in self.answers]
-        nearest = sorted(others, key=lambda number: -self._shared(number))
-        beside = [place for number in answers for place in (number - 1, number + 1)]
-        beside = [number for number in beside if number in others]
-        chosen = chance.sample(nearest[:NEAREST], min(2, len(others)))
-        chosen += chance.sample(beside, min(1, len(beside)))
-        chosen += chance.sample(others, min(EXCERPTS, len(others)))
-        chosen = list(dict.fromkeys(chosen))[: EXCERPTS - len(answers)]
+        nearest = sorted(others, key=lambda number: -self._shared_stems(number))
+        places = [place for number in answers for place in (number - 1, number + 1)]
+        neighbours = [place for place in places if place in others]
+        wrong = chance.sample(nearest[:NEAREST], min(2, len(others)))
+        wrong += chance.sample(neighbours, min(1, len(neighbours)))
+        wrong += chance.sample(others, min(EXCERPTS, len(others)))
+        wrong = list(dict.fromkeys(wrong))[: EXCERPTS - len(answers)]
         if chance.random() < WITHOUT_ANSWER:
             answers = []
-        numbers = [*answers, *chosen]
+        numbers = [*answers, *wrong]
         return Group(
             self.question,
             [self.excerpts[number] for number in numbers],
             [number in answers for number in numbers],
         )
 
-    def _shared(self, number: int) -> float:
+    def _shared_stems(self, number: int) -> int:
         excerpt = self.excerpts[number]
         text = f"{excerpt.headings} {excerpt.before} {excerpt.sentence}"
-        return sum(1 for stem in stems(self.question) if stem in stems(text))
+        return len(stems(self.question) & stems(text))
 
 
-def stems(text: str) -> Counter[str]:
+def stems(text: str) -> set[str]:
     """Return the beginnings of words, the numbers, and the ideographs of a text."""
-    return Counter(word[:_STEM] for word in _WORD.findall(text.lower()))
+    return {word[:_STEM] for word in _WORD.findall(text.lower())}
 
 
-async def own(folder: Path) -> list[Asked]:
+async def own_questions(folder: Path) -> list[LabelledQuestion]:
     """Return the questions about the documents of a folder: `questions.tsv` has a question a line,
     the name of a file in `documents`, the question, and the sentences that answer it, if any.
     """
@@ -91,7 +90,7 @@ async def own(folder: Path) -> list[Asked]:
     lines = (folder / "questions.tsv").read_text("utf-8").splitlines()
     rows = [line.split("\t") for line in lines]
     return [
-        Asked(question, excerpts[file], _numbers(excerpts[file], sentences))
+        LabelledQuestion(question, excerpts[file], _numbers(excerpts[file], sentences))
         for file, question, *sentences in rows
     ]
 
@@ -105,7 +104,7 @@ def _numbers(excerpts: Mapping[int, Excerpt], sentences: Sequence[str]) -> list[
     ]
 
 
-def public(file: Path) -> Iterator[Asked]:
+def public_questions(file: Path) -> Iterator[LabelledQuestion]:
     """Return the questions of a file in the format of SQuAD 2.0 (Rajpurkar et al., 2018), with the
     sentences of their article.
     """
@@ -120,12 +119,12 @@ def public(file: Path) -> Iterator[Asked]:
             for place, text in enumerate(texts):
                 before = texts[place - 1] if place else ""
                 excerpts[first + place] = Excerpt(text, str(article.get("title", "")), before)
-            for asked in paragraph["qas"]:
+            for item in paragraph["qas"]:
                 answers = {
                     first + max(i for i, start in enumerate(starts) if start <= place)
-                    for place in (answer["answer_start"] for answer in asked["answers"])
+                    for place in (answer["answer_start"] for answer in item["answers"])
                 }
-                yield Asked(asked["question"], excerpts, answers)
+                yield LabelledQuestion(item["question"], excerpts, answers)
 
 
 def _sentences(text: str, starts: Sequence[int]) -> list[str]:

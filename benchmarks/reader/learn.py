@@ -12,6 +12,7 @@ import asyncio
 import random
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from torch.nn import functional
 
 from benchmarks.reader.base import base, kept_pieces
 from benchmarks.reader.export import cutter, piece_model, write
-from benchmarks.reader.groups import Asked, Group, own, public
+from benchmarks.reader.groups import Group, LabelledQuestion, own_questions, public_questions
 from benchmarks.reader.network import TAUGHT, Network
 from offline.reading.pieces import Pieces
 
@@ -34,6 +35,8 @@ RATE = 1.2e-4
 HEAD_RATE = 5 * RATE
 """Rates of learning, falling to 0 with the minutes."""
 WARM_STEPS = 60
+LEAST_RATE = 0.02
+"""Share of the rates that is left at the end."""
 OWN = 0.8
 """Share of questions about documents; the others are of public sets."""
 PAIRWISE = 0.5
@@ -41,6 +44,8 @@ PAIRWISE = 0.5
 EVERY = 50
 KEPT_OUT = 7
 """One question in so many is kept out, the first ones, so whole documents."""
+
+Questions = list[LabelledQuestion]
 
 
 def loss(judgements: Any, answers: Sequence[bool]) -> Any:
@@ -56,7 +61,7 @@ def loss(judgements: Any, answers: Sequence[bool]) -> Any:
     return shares + PAIRWISE * sides
 
 
-def judged(network: Network, pairs: Sequence[Sequence[int]]) -> Any:
+def judgements_of(network: Network, pairs: Sequence[Sequence[int]]) -> Any:
     """Return the judgements of pairs, computed among those of about their length."""
     order = sorted(range(len(pairs)), key=lambda place: len(pairs[place]))
     parts = [order[start : start + TOGETHER] for start in range(0, len(order), TOGETHER)]
@@ -67,7 +72,7 @@ def judged(network: Network, pairs: Sequence[Sequence[int]]) -> Any:
 def step(network: Network, optimizer: Any, groups: Sequence[Group], pieces: Pieces) -> float:
     """Learn from some groups; return the mean loss."""
     pairs = [pieces.pair(group.question, excerpt) for group in groups for excerpt in group.excerpts]
-    judgements = judged(network, pairs)
+    judgements = judgements_of(network, pairs)
     total = torch.zeros(())
     start = 0
     for group in groups:
@@ -83,49 +88,74 @@ def step(network: Network, optimizer: Any, groups: Sequence[Group], pieces: Piec
 
 
 @torch.no_grad()
-def first_right(network: Network, asked: Sequence[Asked], pieces: Pieces) -> float:
+def first_right(network: Network, questions: Sequence[LabelledQuestion], pieces: Pieces) -> float:
     """Return the share of answerable questions whose first excerpt of twelve answers."""
     network.eval()
     chance = random.Random(5)
-    groups = [question.group(chance) for question in asked]
+    groups = [question.group(chance) for question in questions]
     groups = [group for group in groups if any(group.answers)]
     right = 0
     for group in groups:
         pairs = [pieces.pair(group.question, excerpt) for excerpt in group.excerpts]
-        right += group.answers[int(judged(network, pairs).argmax())]
+        right += group.answers[int(judgements_of(network, pairs).argmax())]
     network.train()
     return right / max(1, len(groups))
 
 
-def learn(network: Network, own_set: list[Asked], public_set: list[Asked], minutes: float) -> None:
+@dataclass
+class Schedule:
+    """Rates that rise for some steps and then fall to nearly nothing with the minutes."""
+
+    optimizer: Any
+    minutes: float
+    steps: int = 0
+    start: float = field(default_factory=time.monotonic)
+
+    def __post_init__(self) -> None:
+        self._rates = [group["lr"] for group in self.optimizer.param_groups]
+
+    @property
+    def minute(self) -> float:
+        """Return how many minutes have passed."""
+        return (time.monotonic() - self.start) / 60
+
+    def advance(self) -> None:
+        """Set the rates of the next step."""
+        rest = max(LEAST_RATE, 1 - self.minute / self.minutes)
+        self.steps += 1
+        factor = min(1.0, self.steps / WARM_STEPS) * rest
+        for group, rate in zip(self.optimizer.param_groups, self._rates, strict=True):
+            group["lr"] = rate * factor
+
+
+def optimizer_of(network: Network) -> Any:
+    """Return what changes the layers that learn, and the head faster."""
+    layers = [parameter for layer in network.layers[-TAUGHT:] for parameter in layer.parameters()]
+    head = [*network.hidden.parameters(), *network.out.parameters()]
+    rates = [{"params": layers, "lr": RATE}, {"params": head, "lr": HEAD_RATE}]
+    return torch.optim.AdamW(rates, weight_decay=0.01)
+
+
+def learn(network: Network, own: Questions, public: Questions, minutes: float) -> None:
     """Learn for so many minutes, and print how it goes."""
     chance = random.Random(1)
     pieces = Pieces()
-    kept_out = own_set[: len(own_set) // KEPT_OUT]
-    learned = own_set[len(kept_out) :]
-    head = [*network.hidden.parameters(), *network.out.parameters()]
-    taught = [parameter for layer in network.layers[-TAUGHT:] for parameter in layer.parameters()]
-    rates = [{"params": taught, "lr": RATE}, {"params": head, "lr": HEAD_RATE}]
-    optimizer = torch.optim.AdamW(rates, weight_decay=0.01)
-    begin = [group["lr"] for group in optimizer.param_groups]
-    start, steps, losses = time.monotonic(), 0, []
+    questions_kept_out = own[: len(own) // KEPT_OUT]
+    own = own[len(questions_kept_out) :]
+    optimizer = optimizer_of(network)
+    schedule = Schedule(optimizer, minutes)
+    losses: list[float] = []
     network.train()
-    while (passed := (time.monotonic() - start) / 60) < minutes:
-        factor = min(1.0, (steps + 1) / WARM_STEPS) * max(0.02, 1 - passed / minutes)
-        for group, rate in zip(optimizer.param_groups, begin, strict=True):
-            group["lr"] = rate * factor
-        sets = [
-            learned if chance.random() < OWN or not public_set else public_set
-            for _ in range(GROUPS)
-        ]
+    while schedule.minute < minutes:
+        schedule.advance()
+        sets = [own if chance.random() < OWN or not public else public for _ in range(GROUPS)]
         groups = [chance.choice(questions).group(chance) for questions in sets]
         losses.append(step(network, optimizer, groups, pieces))
-        steps += 1
-        if not steps % EVERY:
-            print(
-                f"{passed:.1f} min, {steps} steps, loss {np.mean(losses[-EVERY:]):.3f}", flush=True
-            )
-    print(f"first right of what was kept out: {first_right(network, kept_out, pieces):.3f}")
+        if not schedule.steps % EVERY:
+            mean = np.mean(losses[-EVERY:])
+            print(f"{schedule.minute:.1f} min, {schedule.steps} steps, loss {mean:.3f}", flush=True)
+    share = first_right(network, questions_kept_out, pieces)
+    print(f"first right of what was kept out: {share:.3f}")
 
 
 def main() -> None:
@@ -133,18 +163,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--minutes", type=float, default=70.0)
-    parser.add_argument("--own", type=Path, nargs="*", default=[])
-    parser.add_argument("--public", type=Path, nargs="*", default=[])
-    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--minutes", type=float, default=70.0, help="how long it learns")
+    parser.add_argument("--own", type=Path, nargs="*", default=[], metavar="FOLDER")
+    parser.add_argument("--public", type=Path, nargs="*", default=[], metavar="FILE")
+    parser.add_argument("--out", type=Path, required=True, metavar="FOLDER")
     options = parser.parse_args()
     torch.manual_seed(1)
-    own_set = [asked for folder in [DATA, *options.own] for asked in asyncio.run(own(folder))]
-    public_set = [asked for file in options.public for asked in public(file)]
-    kept = kept_pieces(cutter(piece_model(base(), range(len(base().pieces)))))
-    network = Network(base(), kept)
-    learn(network, own_set, public_set, options.minutes)
-    write(options.out, base(), kept, network)
+    folders = [DATA, *options.own]
+    own = [question for folder in folders for question in asyncio.run(own_questions(folder))]
+    public = [question for file in options.public for question in public_questions(file)]
+    piece_numbers = kept_pieces(cutter(piece_model(base(), range(len(base().pieces)))))
+    network = Network(base(), piece_numbers)
+    learn(network, own, public, options.minutes)
+    write(options.out, base(), piece_numbers, network)
 
 
 if __name__ == "__main__":

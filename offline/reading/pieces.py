@@ -7,7 +7,7 @@ from typing import Any, cast
 import sentencepiece
 
 from offline.reading.excerpt import Excerpt
-from offline.reading.weights import checked
+from offline.reading.weights import verified_content
 
 MODEL = Path(__file__).with_name("pieces.model")
 MODEL_SHA256 = "0948645df7985426705463c4f319d19e545a779cc1e720143a819040f83c1e75"
@@ -31,7 +31,7 @@ class Pieces:
     """
 
     def __init__(self) -> None:
-        content = checked(MODEL, MODEL_SHA256)
+        content = verified_content(MODEL, MODEL_SHA256)
         processor = cast("Any", sentencepiece).SentencePieceProcessor
         self._processor: Any = processor(model_proto=content)
 

@@ -20,8 +20,6 @@ from offline.errors import DamagedFile
 
 WEIGHTS = Path(__file__).with_name("reader.npz")
 WEIGHTS_SHA256 = "f04a46f8de80484275291e06e079a02d755e332881b816e504ee3b45fd14ddeb"
-BLOCK = 32
-"""Numbers of a word's vector that share a scale."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +48,7 @@ class Weights:
         """Return a layer normalisation."""
         return Norm(self.arrays[f"{name}.norm.weight"], self.arrays[f"{name}.norm.bias"])
 
-    def embedded(self, ids: Sequence[int]) -> Array:
+    def embeddings(self, ids: Sequence[int]) -> Array:
         """Return the sum of word, position and type for each piece, shape (pieces, width)."""
         nibbles = self.arrays["words"][list(ids)]
         numbers = np.concatenate(
@@ -70,11 +68,11 @@ class Weights:
 
 def weights() -> Weights:
     """Read the weights. Raises `DamagedFile` when their file is not the known one."""
-    with np.load(BytesIO(checked(WEIGHTS, WEIGHTS_SHA256))) as arrays:
+    with np.load(BytesIO(verified_content(WEIGHTS, WEIGHTS_SHA256))) as arrays:
         return Weights({name: arrays[name] for name in arrays.files})
 
 
-def checked(path: Path, sha256: str) -> bytes:
+def verified_content(path: Path, sha256: str) -> bytes:
     """Return the content of a file. Raises `DamagedFile` when it is not the known one."""
     content = path.read_bytes()
     if hashlib.sha256(content).hexdigest() != sha256:

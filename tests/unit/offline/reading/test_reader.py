@@ -70,7 +70,7 @@ def test_a_judgement_does_not_depend_on_its_company() -> None:
         Excerpt(""),
     ]
     together = Reader().judgements("When does the pool open?", excerpts)
-    alone = [Reader().judgements("When does the pool open?", [it])[0] for it in excerpts]
+    alone = [Reader().judgements("When does the pool open?", [excerpt])[0] for excerpt in excerpts]
     assert together == alone
     assert np.isfinite(together).all()
     assert Reader().judgements("When?", []) == []
@@ -81,12 +81,12 @@ def test_a_judgement_does_not_depend_on_its_company() -> None:
     reason="without VNNI signed bytes overflow: they are not used here",
 )
 def test_weights_of_both_formats_give_the_same_state() -> None:
-    known = weights.weights()
-    embedded = known.embedded([0, 17, 900, 2])[None]
+    known_weights = weights.weights()
+    embeddings = known_weights.embeddings([0, 17, 900, 2])[None]
     signed_state, unsigned_state = (
         onnxruntime.InferenceSession(
-            encoder_graph(known, signed=kind), providers=["CPUExecutionProvider"]
-        ).run(None, {"embedded": embedded})[0]
+            encoder_graph(known_weights, signed=kind), providers=["CPUExecutionProvider"]
+        ).run(None, {"embeddings": embeddings})[0]
         for kind in (True, False)
     )
     assert np.array_equal(signed_state, unsigned_state)
