@@ -21,14 +21,14 @@ def command(name: str = "") -> Any:
     """Return the command or group of that name as what reads its arguments; all of them where none
     has it, which takes a third of a short command's CPU.
     """
-    chosen = copy(app)
-    chosen.registered_commands = [
+    part = copy(app)
+    part.registered_commands = [
         command
         for command in app.registered_commands
         if command.callback and command.callback.__name__ == name
     ]
-    chosen.registered_groups = [group for group in app.registered_groups if group.name == name]
-    return get_command(chosen if chosen.registered_commands or chosen.registered_groups else app)
+    part.registered_groups = [group for group in app.registered_groups if group.name == name]
+    return get_command(part if part.registered_commands or part.registered_groups else app)
 
 
 def main() -> None:

@@ -94,19 +94,19 @@ def base() -> Base:
     return Base(width, heads, inner, epsilon, pieces, scores, tensors)
 
 
-def kept_pieces(encoded: Any) -> list[int]:
-    """Return the pieces that the reader keeps, ascending: those of frequent words, as `encoded`
-    cuts them, and single characters.
+def kept_pieces(cut: Any) -> list[int]:
+    """Return the pieces that the reader keeps, ascending: those of frequent words, as `cut`
+    gives them, and single characters.
     """
-    used: set[str] = set()
+    pieces_of_words: set[str] = set()
     for language in LANGUAGES:
         for word in top_n_list(language, WORDS):
             forms = {word} if language == "zh" else {word, word.capitalize()}
-            used.update(piece for form in forms for piece in encoded(form))
+            pieces_of_words.update(piece for form in forms for piece in cut(form))
     return [
         number
         for number, piece in enumerate(base().pieces)
-        if number < MARKS or piece in used or _is_kept(piece.replace("▁", ""))
+        if number < MARKS or piece in pieces_of_words or _is_kept(piece.replace("▁", ""))
     ]
 
 

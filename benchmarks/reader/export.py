@@ -9,17 +9,17 @@ import numpy as np
 import sentencepiece
 from sentencepiece import sentencepiece_model_pb2 as messages
 
-from benchmarks.reader.base import MARKS, Base
+from benchmarks.reader.base import BLOCK, BLOCK_BYTES, MARKS, Base
 from benchmarks.reader.network import Network
 
 UNKNOWN = 3
 
 
-def piece_model(base: Base, kept: Sequence[int]) -> bytes:
+def piece_model(base: Base, piece_numbers: Sequence[int]) -> bytes:
     """Return a SentencePiece model of the kept pieces."""
     model = messages.ModelProto()
     kinds = messages.ModelProto.SentencePiece
-    for number, piece in enumerate(kept):
+    for number, piece in enumerate(piece_numbers):
         kind = kinds.CONTROL if number < MARKS else kinds.NORMAL
         model.pieces.add(
             piece=base.pieces[piece],
@@ -30,7 +30,7 @@ def piece_model(base: Base, kept: Sequence[int]) -> bytes:
     trainer.model_type = messages.TrainerSpec.UNIGRAM
     trainer.bos_id, trainer.pad_id, trainer.eos_id, trainer.unk_id = range(MARKS)
     trainer.bos_piece, trainer.pad_piece, trainer.eos_piece = base.pieces[:UNKNOWN]
-    trainer.vocab_size = len(kept)
+    trainer.vocab_size = len(piece_numbers)
     model.normalizer_spec.name = "identity"
     return model.SerializeToString()
 
@@ -41,9 +41,9 @@ def cutter(model: bytes) -> Any:
     return lambda text: processor.encode(text, out_type=str)
 
 
-def weights_file(base: Base, kept: Sequence[int], network: Network) -> bytes:
+def weights_file(base: Base, piece_numbers: Sequence[int], network: Network) -> bytes:
     """Return the content of `reader.npz`."""
-    blocks = base.blocks("emb.word").reshape(len(base.pieces) + 35, -1, 18)[list(kept)]
+    blocks = base.blocks("emb.word").reshape(-1, base.width // BLOCK, BLOCK_BYTES)[piece_numbers]
     arrays: dict[str, Any] = {
         "layers": np.int64(len(network.layers)),
         "words": np.ascontiguousarray(blocks[:, :, 2:]),
@@ -66,10 +66,10 @@ def weights_file(base: Base, kept: Sequence[int], network: Network) -> bytes:
     return content.getvalue()
 
 
-def write(folder: Path, base: Base, kept: Sequence[int], network: Network) -> None:
+def write(folder: Path, base: Base, piece_numbers: Sequence[int], network: Network) -> None:
     """Write both files."""
-    (folder / "reader.npz").write_bytes(weights_file(base, kept, network))
-    (folder / "pieces.model").write_bytes(piece_model(base, kept))
+    (folder / "reader.npz").write_bytes(weights_file(base, piece_numbers, network))
+    (folder / "pieces.model").write_bytes(piece_model(base, piece_numbers))
 
 
 def _matrix(name: str, *linears: Any) -> dict[str, Any]:

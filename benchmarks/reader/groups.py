@@ -4,7 +4,6 @@ not.
 
 import json
 import random
-import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,9 @@ from typing import Any
 
 from offline.answers.quotable_sentences import quotable
 from offline.answers.quotation import candidates
+from offline.answers.relevance import terms
+from offline.language.languages import language_of
+from offline.language.sentences import sentences
 from offline.reading.excerpt import Excerpt
 from runtime.parsing.files import parse
 
@@ -23,9 +25,6 @@ WITHOUT_ANSWER = 0.1
 """Share of groups whose answers are taken out, so that nothing answers."""
 NEAREST = 5
 """Excerpts with most words of the question, out of which two are taken."""
-_WORD = re.compile(r"[^\W\d_一-鿿]{3,}|\d+|[一-鿿]")
-_STEM = 5
-_END = re.compile(r"(?<=[.!?;])\s+(?=[A-ZÄÖÜА-ЯÉÈÀ¿¡\"“(\d])|(?<=[。！？；])")
 
 
 @dataclass(frozen=True)
@@ -51,7 +50,7 @@ class LabelledQuestion:
         """
         answers = chance.sample(sorted(self.answers), min(ANSWERS, len(self.answers)))
         others = [number for number in self.excerpts if number not in self.answers]
-        nearest = sorted(others, key=lambda number: -self._shared_stems(number))
+        nearest = sorted(others, key=lambda number: -self._shared_terms(number))
         places = [place for number in answers for place in (number - 1, number + 1)]
         neighbours = [place for place in places if place in others]
         wrong = chance.sample(nearest[:NEAREST], min(2, len(others)))
@@ -67,15 +66,11 @@ class LabelledQuestion:
             [number in answers for number in numbers],
         )
 
-    def _shared_stems(self, number: int) -> int:
+    def _shared_terms(self, number: int) -> int:
         excerpt = self.excerpts[number]
         text = f"{excerpt.headings} {excerpt.before} {excerpt.sentence}"
-        return len(stems(self.question) & stems(text))
-
-
-def stems(text: str) -> set[str]:
-    """Return the beginnings of words, the numbers, and the ideographs of a text."""
-    return {word[:_STEM] for word in _WORD.findall(text.lower())}
+        language = language_of(self.question)
+        return len(terms(self.question, language) & terms(text, language))
 
 
 async def own_questions(folder: Path) -> list[LabelledQuestion]:
@@ -90,17 +85,17 @@ async def own_questions(folder: Path) -> list[LabelledQuestion]:
     lines = (folder / "questions.tsv").read_text("utf-8").splitlines()
     rows = [line.split("\t") for line in lines]
     return [
-        LabelledQuestion(question, excerpts[file], _numbers(excerpts[file], sentences))
-        for file, question, *sentences in rows
+        LabelledQuestion(question, excerpts[file], _numbers(excerpts[file], texts))
+        for file, question, *texts in rows
     ]
 
 
-def _numbers(excerpts: Mapping[int, Excerpt], sentences: Sequence[str]) -> list[int]:
+def _numbers(excerpts: Mapping[int, Excerpt], texts: Sequence[str]) -> list[int]:
     """Return the numbers of the excerpts with these sentences, or with parts of them."""
     return [
         number
         for number, excerpt in excerpts.items()
-        if any(excerpt.sentence.replace("\n", " ") in sentence for sentence in sentences)
+        if any(excerpt.sentence.replace("\n", " ") in text for text in texts)
     ]
 
 
@@ -112,20 +107,16 @@ def public_questions(file: Path) -> Iterator[LabelledQuestion]:
     for article in articles:
         excerpts: dict[int, Excerpt] = {}
         for paragraph in article["paragraphs"]:
-            ends = [match.end() for match in _END.finditer(paragraph["context"])]
-            starts = [0, *ends]
             first = len(excerpts)
-            texts = _sentences(paragraph["context"], starts)
-            for place, text in enumerate(texts):
-                before = texts[place - 1] if place else ""
-                excerpts[first + place] = Excerpt(text, str(article.get("title", "")), before)
+            parts = list(sentences(paragraph["context"]))
+            for place, part in enumerate(parts):
+                before = parts[place - 1].text if place else ""
+                excerpts[first + place] = Excerpt(part.text, str(article.get("title", "")), before)
             for item in paragraph["qas"]:
                 answers = {
-                    first + max(i for i, start in enumerate(starts) if start <= place)
-                    for place in (answer["answer_start"] for answer in item["answers"])
+                    first + place
+                    for answer in item["answers"]
+                    for place, part in enumerate(parts)
+                    if part.start <= answer["answer_start"] < part.end
                 }
                 yield LabelledQuestion(item["question"], excerpts, answers)
-
-
-def _sentences(text: str, starts: Sequence[int]) -> list[str]:
-    return [text[a:b].strip() for a, b in zip(starts, [*starts[1:], len(text)], strict=True)]

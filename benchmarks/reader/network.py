@@ -45,8 +45,8 @@ class Layer(nn.Module):
             linear(hidden).view(texts, pieces, self.heads, -1).transpose(1, 2)
             for linear in (self.q, self.k, self.v)
         )
-        attended = functional.scaled_dot_product_attention(query, key, value, attn_mask=mask)
-        out = self.ao(attended.transpose(1, 2).reshape(texts, pieces, width))
+        attention = functional.scaled_dot_product_attention(query, key, value, attn_mask=mask)
+        out = self.ao(attention.transpose(1, 2).reshape(texts, pieces, width))
         middle = self.aln(hidden + self._dropped(out))
         return self.oln(middle + self._dropped(self.fo(functional.gelu(self.fi(middle)))))
 
@@ -65,9 +65,9 @@ def norm(base: Base, name: str) -> nn.LayerNorm:
 class Network(nn.Module):
     """Judges pairs: the logarithm of the odds that the sentence of a pair answers its question."""
 
-    def __init__(self, base: Base, kept: Sequence[int]) -> None:
+    def __init__(self, base: Base, piece_numbers: Sequence[int]) -> None:
         super().__init__()
-        words = torch.from_numpy(base.matrix("emb.word", base.width)[list(kept)])
+        words = torch.from_numpy(base.matrix("emb.word", base.width)[list(piece_numbers)])
         positions = torch.from_numpy(base.floats("emb.pos")).view(-1, base.width)[:POSITIONS]
         kind = torch.from_numpy(base.floats("emb.type"))[: base.width]
         self.words = nn.Embedding.from_pretrained(words)
@@ -90,5 +90,5 @@ class Network(nn.Module):
             state = layer(state, present[:, None, None, :])
         weights = present.float()[:, :, None]
         mean = (state * weights).sum(1) / weights.sum(1)
-        pooled = torch.cat([mean, state[:, 0]], 1)
-        return self.out(functional.gelu(self.hidden(pooled)))[:, 0]
+        pooled_state = torch.cat([mean, state[:, 0]], 1)
+        return self.out(functional.gelu(self.hidden(pooled_state)))[:, 0]

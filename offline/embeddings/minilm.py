@@ -3,24 +3,20 @@
 """
 
 import hashlib
-import os
 import platform
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
 from offline.embeddings.minilm_graph import quantized_graph
+from offline.embeddings.onnx_sessions import session
 from offline.embeddings.wordpiece import WordPiece
 from offline.errors import DamagedFile
-
-# It would tell its maker of every model that is loaded, on a thread of its own.
-os.environ["ORT_DISABLE_TELEMETRY"] = "1"
-import onnxruntime
 
 MODEL_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 MODEL = "all-MiniLM-L6-v2-int8-dynamic@"
@@ -75,7 +71,7 @@ class MiniLm:
 
 @cache
 def load_session(floats: bool) -> Any:
-    """Load the model once, checked, on one core per run: texts run side by side instead.
+    """Load the model once, checked.
 
     Raises `DamagedFile` when its file is not the known one.
     """
@@ -86,10 +82,7 @@ def load_session(floats: bool) -> Any:
         )
     if not floats:
         content = quantized_graph(content, signed=multiplies_signed_bytes())
-    options = cast(Any, onnxruntime.SessionOptions())
-    options.intra_op_num_threads = 1
-    options.inter_op_num_threads = 1
-    return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+    return session(content)
 
 
 def multiplies_signed_bytes(cpuinfo: Path = Path("/proc/cpuinfo")) -> bool:

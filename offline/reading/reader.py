@@ -1,20 +1,20 @@
 """Judges whether a sentence answers a question, by reading both together: English, German, French,
 Spanish, Russian and Chinese, question and sentence in one language or in two.
 
-A cross-encoder (Nogueira and Cho, 2019, "Passage Re-ranking with BERT") in 8-bit integers; 6
-to 13 ms of one core a sentence.
+A cross-encoder (Nogueira and Cho, 2019, "Passage Re-ranking with BERT") in 8-bit integers; 13 ms
+of one core a sentence.
 """
 
 import math
 from collections.abc import Sequence
 from functools import cache, cached_property
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
-import onnxruntime
 
 from offline.embeddings import onnx_messages as onnx
 from offline.embeddings.minilm import multiplies_signed_bytes
+from offline.embeddings.onnx_sessions import session
 from offline.embeddings.transformer_graph import Array, TransformerGraph
 from offline.reading.excerpt import Excerpt
 from offline.reading.pieces import Pieces
@@ -24,7 +24,7 @@ HEADS = 12
 
 
 class Reader:
-    """The reader; several threads may call it. Loading takes 0.2 seconds of one core and 62 MB.
+    """The reader; several threads may call it. Loading takes 0.2 seconds of one core and 61 MB.
 
     Raises `DamagedFile` when one of its files is not the known one.
     """
@@ -43,20 +43,15 @@ class _Model:
     def __init__(self, model_weights: Weights) -> None:
         self._weights = model_weights
         self._pieces = Pieces()
-        options = cast("Any", onnxruntime.SessionOptions())
-        options.intra_op_num_threads = 1
-        options.inter_op_num_threads = 1
         graph = encoder_graph(model_weights, signed=multiplies_signed_bytes())
-        self._session: Any = onnxruntime.InferenceSession(
-            graph, options, providers=["CPUExecutionProvider"]
-        )
+        self._session = session(graph)
 
     def judgement(self, question: str, excerpt: Excerpt) -> float:
         """Return the logarithm of the odds that the excerpt answers the question."""
         embeddings = self._weights.embeddings(self._pieces.pair(question, excerpt))
         hidden_state: Any = self._session.run(None, {"embeddings": embeddings[None]})[0][0]
-        pooled = np.concatenate([hidden_state.mean(axis=0), hidden_state[0]])
-        inner = pooled @ self._head["hidden.weight"].T + self._head["hidden.bias"]
+        pooled_state = np.concatenate([hidden_state.mean(axis=0), hidden_state[0]])
+        inner = pooled_state @ self._head["hidden.weight"].T + self._head["hidden.bias"]
         active = np.array([0.5 * x * (1 + math.erf(x / math.sqrt(2))) for x in inner.tolist()])
         return float(active @ self._head["out.weight"][0] + self._head["out.bias"][0])
 

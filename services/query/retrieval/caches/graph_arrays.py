@@ -164,8 +164,8 @@ class GraphArrays:
         """See `GraphReader.supports`."""
         numbers = np.fromiter(map(self._numbers.get, names, repeat(-1)), np.int64, len(names))
         counts = np.zeros(len(names), np.int64)
-        known = np.flatnonzero(numbers >= 0)
-        counts[known] = np.frombuffer(self._supports, np.int64)[numbers[known]]
+        places = np.flatnonzero(numbers >= 0)
+        counts[places] = np.frombuffer(self._supports, np.int64)[numbers[places]]
 
         def chunks_of(place: int) -> Sequence[str]:
             number = int(numbers[place])

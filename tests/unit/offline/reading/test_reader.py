@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import numpy as np
-import onnxruntime
 import pytest
 
 from offline.embeddings.minilm import multiplies_signed_bytes
+from offline.embeddings.onnx_sessions import session
 from offline.errors import DamagedFile
 from offline.reading import reader, weights
 from offline.reading.excerpt import Excerpt
@@ -49,8 +49,8 @@ ANSWERED = [
 
 @pytest.mark.parametrize(("question", "answer", "other"), ANSWERED)
 def test_the_sentence_that_answers_is_preferred(question: str, answer: str, other: str) -> None:
-    judged = Reader().judgements(question, [Excerpt(answer), Excerpt(other)])
-    assert judged[0] > judged[1]
+    judgements = Reader().judgements(question, [Excerpt(answer), Excerpt(other)])
+    assert judgements[0] > judgements[1]
 
 
 def test_headings_count() -> None:
@@ -84,9 +84,7 @@ def test_weights_of_both_formats_give_the_same_state() -> None:
     known_weights = weights.weights()
     embeddings = known_weights.embeddings([0, 17, 900, 2])[None]
     signed_state, unsigned_state = (
-        onnxruntime.InferenceSession(
-            encoder_graph(known_weights, signed=kind), providers=["CPUExecutionProvider"]
-        ).run(None, {"embeddings": embeddings})[0]
+        session(encoder_graph(known_weights, signed=kind)).run(None, {"embeddings": embeddings})[0]
         for kind in (True, False)
     )
     assert np.array_equal(signed_state, unsigned_state)
