@@ -1,19 +1,13 @@
 """onnxruntime is imported in one place, which switches its reports to its maker off before."""
 
-from tests.architecture.sources import REPOSITORY, imported, modules, parsed, shown
+from tests.architecture.sources import REPOSITORY, imported, of_the_project, parsed, shown
 
 HOME = "offline/embeddings/onnx_sessions.py"
 
 
 def test_onnxruntime_is_imported_in_one_place() -> None:
-    paths = modules(
-        *(path.name for path in REPOSITORY.iterdir() if path.is_dir() and path.name[0] != ".")
-    )
-    homes = {
-        shown(path)
-        for path in paths
-        if "node_modules" not in path.parts and "onnxruntime" in imported(parsed(path))
-    }
+    paths = [path for path in of_the_project() if path.suffix == ".py"]
+    homes = {shown(path) for path in paths if "onnxruntime" in imported(parsed(path))}
     assert homes == {HOME}
 
 
