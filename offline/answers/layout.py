@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from offline.answers.drawn_tables import with_markdown_tables
 from offline.answers.page_breaks import without_page_breaks
 from offline.language.lines import announces_code, fence, is_field
 
@@ -61,8 +62,10 @@ class Section:
 
 def sections(text: str) -> list[Section]:
     """Return the text in sections, in order. Time is linear in the text."""
-    lines = without_page_breaks(text).expandtabs().splitlines()
-    width = max([_NARROWEST, *(len(line.rstrip()) for line in lines if len(line) <= 100)])
+    text = without_page_breaks(with_markdown_tables(text))
+    lines = text.expandtabs().splitlines()
+    prose = (line.rstrip() for line in lines if len(line) <= 100 and line.lstrip()[:1] != "|")
+    width = max([_NARROWEST, *map(len, prose)])
     return list(_Reader(lines, width).sections())
 
 
