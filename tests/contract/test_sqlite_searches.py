@@ -21,9 +21,10 @@ from runtime.stores.vectors.comparison import (
 )
 from runtime.stores.vectors.memory import MemoryVectors
 from runtime.stores.vectors.port import Vectors
+from runtime.stores.vectors.sqlite.schema import FORMAT
 from runtime.stores.vectors.sqlite.store import SqliteVectors
-from runtime.stores.vectors.sqlite.tables import FORMAT
 from runtime.stores.vectors.sqlite.vector_cache import VectorCache
+from tests.support.older_vectors import make_older
 
 HERE = Partition("w", 1)
 DIMENSION = 80
@@ -169,26 +170,22 @@ async def test_a_file_with_sketches_goes_on_without_them(tmp_path: Path) -> None
         await vectors.put(HERE, "chunks", rows)
     await old.close()
     with closing(sqlite3.connect(path)) as connection, connection:
-        (name,) = (name for (name,) in connection.execute("SELECT name FROM collections"))
+        name = make_older(connection, 3)
         connection.execute(
             f"CREATE TABLE {name}_sketches (workspace TEXT NOT NULL, number INTEGER NOT NULL, "
             "sketches BLOB NOT NULL, PRIMARY KEY (workspace, number))"
         )
         connection.execute(f"INSERT INTO {name}_sketches VALUES ('w', 0, x'00')")
-        connection.execute("PRAGMA user_version = 3")
-
-    def tables() -> list[str]:
-        with closing(sqlite3.connect(path)) as connection:
-            records = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
-            return sorted(name for (name,) in records)
 
     file = store(path)
     await assert_same_hits(file, memory, numbers[::100])
-    assert tables() == ["collections", name, f"{name}_blocks", f"{name}_sketches"]
     for vectors in (file, memory):
         await vectors.delete(HERE, "chunks", [row.id for row in rows[:50]])
     await assert_same_hits(file, memory, numbers[::100])
-    assert tables() == ["collections", name, f"{name}_blocks"]
+    tables = [f"{name}{part}" for part in ("", "_blocks", "_keys", "_runs")]
+    with closing(sqlite3.connect(path)) as connection:
+        records = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+        assert sorted(name for (name,) in records) == ["collections", *tables, "workspaces"]
     await file.close()
     with closing(sqlite3.connect(path)) as connection:
         assert connection.execute("PRAGMA user_version").fetchone() == (FORMAT,)

@@ -15,11 +15,14 @@ import pytest
 
 from contracts.graph import Partition, VectorRow
 from runtime.errors import ConfigurationError, Unavailable
+from runtime.stores.sqlite.commits import transaction
 from runtime.stores.vectors.memory import MemoryVectors
 from runtime.stores.vectors.port import Vectors
+from runtime.stores.vectors.sqlite import older_formats
 from runtime.stores.vectors.sqlite.blocks import BLOCK_ROWS
+from runtime.stores.vectors.sqlite.schema import FORMAT
 from runtime.stores.vectors.sqlite.store import SqliteVectors
-from runtime.stores.vectors.sqlite.tables import FORMAT
+from tests.support.older_vectors import make_older
 
 DIMENSION = 16
 HERE = Partition("w", 1)
@@ -163,9 +166,10 @@ async def test_a_file_of_the_first_format_goes_on(tmp_path: Path) -> None:
             connection.execute(
                 f"UPDATE {table}_blocks SET vectors = ? WHERE number = ?", (content, number)
             )
-        connection.execute("PRAGMA user_version = 0")
+        make_older(connection, 0)
     old, memory = store(path), MemoryVectors("m", DIMENSION)
     await memory.put(HERE, "chunks", rows)
+    await old.prepare(2)
     more = [replace(row, id=f"more-{row.id}") for row in rows[:20]]
     for _ in range(2):
         for row in rows[::10]:
@@ -182,6 +186,53 @@ async def test_a_file_of_the_first_format_goes_on(tmp_path: Path) -> None:
     await old.close()
     with closing(sqlite3.connect(path)) as connection:
         assert connection.execute("PRAGMA user_version").fetchone() == (FORMAT,)
+
+
+async def test_a_file_of_format_4_is_moved_by_its_first_reader_whoever_is_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows of two workspaces and kinds, some thousandths of them moved when the first one ends."""
+    path = tmp_path / "v.sqlite"
+    rows = rows_of(np.random.default_rng(5).normal(size=(60, DIMENSION)).astype(np.float32))
+    other = Partition("of others", 1)
+    first, memory = store(path), MemoryVectors("m", DIMENSION)
+    for vectors in (first, memory):
+        await vectors.put(HERE, "chunks", rows)
+        await vectors.put(other, "chunks", rows[:20])
+        await vectors.put(HERE, "entities", rows[10:30])
+        await vectors.delete(HERE, "chunks", [rows[7].id])
+    await first.close()
+    with closing(sqlite3.connect(path)) as connection, connection:
+        make_older(connection, 4)
+        names = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
+    checked = store(path)
+    assert await checked.missing(1)
+    assert await checked.generations() == {1}
+    await checked.close()
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("PRAGMA user_version").fetchone() == (4,)
+        assert {name for (name,) in connection.execute("SELECT name FROM sqlite_master")} == names
+    monkeypatch.setattr(older_formats, "MOVED_TOGETHER", 7)
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        for step in (older_formats.begin, *[older_formats.move_some] * 5):
+            transaction(connection, [step])
+        with pytest.raises(sqlite3.OperationalError, match="workspace"):
+            older = "SELECT id FROM ls_g1_chunks_62c66a7a5d_16_f2 WHERE workspace = 'w'"
+            connection.execute(older)
+    readers = [store(path) for _ in range(3)]
+    for partition, kind in ((HERE, "chunks"), (other, "chunks"), (HERE, "entities")):
+        expected = await memory.scan(partition, kind)
+        for scanned in await asyncio.gather(*(it.scan(partition, kind) for it in readers)):
+            assert scanned == expected
+        for row in rows[::9]:
+            hits = [await it.search(partition, kind, row.vector, top_k=5) for it in readers]
+            assert hits == [await memory.search(partition, kind, row.vector, top_k=5)] * 3
+    for reader in readers:
+        await reader.close()
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("PRAGMA user_version").fetchone() == (FORMAT,)
+        tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+        assert not [name for (name,) in tables if name.endswith("older")]
 
 
 async def test_a_file_of_a_newer_format_is_refused_with_the_way_out(tmp_path: Path) -> None:

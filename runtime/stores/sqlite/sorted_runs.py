@@ -102,6 +102,19 @@ def remove(
     return [number for *_, number in places]
 
 
+def renumber(
+    connection: sqlite3.Connection, index: SortedRuns, space: int, numbers: Mapping[str, int]
+) -> None:
+    """Give those keys that are there these numbers."""
+    connection.executemany(
+        f"UPDATE {index.keys} SET number = ? WHERE run = ? AND space = ? AND key = ?",
+        [
+            (numbers[key], run, space, key)
+            for run, key, _ in _places(connection, index, space, numbers)
+        ],
+    )
+
+
 def remove_some(
     connection: sqlite3.Connection, index: SortedRuns, space: int, limit: int
 ) -> list[int]:
@@ -230,12 +243,10 @@ def _move(connection: sqlite3.Connection, index: SortedRuns, target: int, keys: 
     if ends:
         where += " AND (space, key) < (?, ?)"
         parameters += min(ends)
-    connection.execute(
-        f"INSERT INTO {index.keys} SELECT ?, space, key, number "
-        f"FROM {index.keys} WHERE {where} ORDER BY space, key",
-        (target, *parameters),
-    )
-    connection.execute(f"DELETE FROM {index.keys} WHERE {where}", parameters)
+    sql = f"DELETE FROM {index.keys} WHERE {where} RETURNING space, key, number"
+    # Taken away first: their pages, which are overwritten all the same, are those of the target.
+    moved_keys = sorted(connection.execute(sql, parameters).fetchall())
+    connection.executemany(f"INSERT INTO {index.keys} VALUES ({target}, ?, ?, ?)", moved_keys)
     if not ends:
         connection.execute(f"DELETE FROM {index.runs} WHERE target = ?", (target,))
 

@@ -77,6 +77,9 @@ def test_reading_gives_what_was_added_and_not_removed(
             keys = random.sample(sorted(numbers), min(len(numbers), random.randrange(9)))
             row_numbers = sorted_runs.remove(connection, INDEX, space, [*keys, "none"])
             assert sorted(row_numbers) == sorted(numbers.pop(key) for key in keys)
+            changes = {key: -number for key, number in sorted(numbers.items())[:5]}
+            sorted_runs.renumber(connection, INDEX, space, {**changes, "none": 1})
+            numbers |= changes
         else:
             while row_numbers := sorted_runs.remove_some(connection, INDEX, space, 5):
                 assert len(row_numbers) <= 5

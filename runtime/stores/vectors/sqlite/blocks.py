@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from runtime.stores.sqlite.lists import json_list
 from runtime.stores.vectors.comparison import Numbers, VectorRows
 from runtime.stores.vectors.sqlite.entries import entry_bytes, from_bytes, is_half, to_bytes
-from runtime.stores.vectors.sqlite.tables import VectorTable
+from runtime.stores.vectors.sqlite.schema import VectorTable
 
 BLOCK_ROWS = 8
 """A block that is new is written as noughts first, so that with larger ones small writes take more.

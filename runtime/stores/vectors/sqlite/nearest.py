@@ -10,16 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contracts.graph import Hit
-from contracts.ids import chunk_vector_prefix
-from runtime.stores.sqlite.lists import json_list
+from contracts.ids import chunk_vector_prefix, document_prefix
 from runtime.stores.vectors import fields as stored
 from runtime.stores.vectors.comparison import Numbers, Question
 from runtime.stores.vectors.sqlite import blocks, slotted_rows
-from runtime.stores.vectors.sqlite.tables import VectorTable
+from runtime.stores.vectors.sqlite.schema import VectorTable
 from runtime.stores.vectors.sqlite.vector_cache import VectorCache
 
 # The only names in SQL text are those of `VectorTable`; every value is a parameter.
-# ruff: noqa: S608
+
+
+RUNS = 16
+"""Runs in which an id is looked for, about."""
 
 
 class Search(NamedTuple):
@@ -102,12 +104,11 @@ def _slots_of(
     documents: Collection[str],
 ) -> NDArray[np.int64]:
     """Return the slots of the chunks of these documents, in their order."""
-    prefixes = sorted({chunk_vector_prefix(document) for document in documents})
-    sql = (
-        "SELECT slot FROM (SELECT value AS prefix FROM json_each(?)) "
-        f"CROSS JOIN {table.name} ON workspace = ? AND id > prefix "
-        # Between `…-` and `….`, the next character.
-        "AND id < substr(prefix, 1, length(prefix) - 1) || '.'"
+    prefixes = {chunk_vector_prefix(document) for document in documents}
+    # Each is looked for in each run of ids, so to read all ids is cheaper than to find many.
+    is_many = len(prefixes) > slotted_rows.count(connection, table, workspace) // RUNS
+    slot_of_id = slotted_rows.slots_by_id(
+        connection, table, workspace, [""] if is_many else prefixes
     )
-    records = connection.execute(sql, (json_list(prefixes), workspace)).fetchall()
-    return np.unique(np.fromiter((slot for (slot,) in records), np.int64))
+    slots = (slot for id, slot in slot_of_id.items() if document_prefix(id) in prefixes)
+    return np.unique(np.fromiter(slots, np.int64))

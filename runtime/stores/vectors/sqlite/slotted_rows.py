@@ -1,21 +1,25 @@
 """The rows of a collection, each with its slot: where its vector stands among the blocks.
 
-The slots of a workspace are the numbers from 0 to its count of rows. A new row takes the next one;
-where one is deleted the last rows move to the slots that are free.
+The slots of a workspace are the numbers from 0 to its count of rows. A new row takes the next one,
+so that rows stand in the order in which they came; where one is deleted the last rows move to the
+slots that are free. An index of ids in sorted runs (`runtime/stores/sqlite/sorted_runs.py`) tells
+the slot of each: in a tree in their order, which is by chance, each would have a page for itself.
 """
 
+import itertools
 import sqlite3
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import orjson
 
 from contracts.graph import VectorRow
+from runtime.stores.sqlite import sorted_runs
 from runtime.stores.sqlite.lists import among, json_list
 from runtime.stores.vectors import fields as stored
 from runtime.stores.vectors.sqlite import blocks
-from runtime.stores.vectors.sqlite.tables import VectorTable
+from runtime.stores.vectors.sqlite.schema import VectorTable, space_of
 
 COLUMNS = (
     "id",
@@ -27,7 +31,7 @@ COLUMNS = (
     "version",
     "position",
 )
-"""The columns of a row, beside its workspace and its slot."""
+"""The columns of a row, beside the number of its workspace and its slot."""
 
 Record = tuple[Any, ...]
 
@@ -44,20 +48,18 @@ def put(
     new_rows: Sequence[VectorRow],
 ) -> None:
     """Store normalized rows, each id once."""
-    slot_of_id: dict[str, int] = dict(
-        select(connection, table, workspace, [row.id for row in new_rows], "id, slot")
-    )
-    next_slot = count(connection, table, workspace)
-    for row in new_rows:
-        if row.id not in slot_of_id:
-            slot_of_id[row.id] = next_slot
-            next_slot += 1
-    names = ", ".join(("workspace", "slot", *COLUMNS))
+    space = space_of(connection, workspace, make=True)
+    slot_of_id = sorted_runs.find(connection, table.ids, space, [row.id for row in new_rows])
+    new_ids = [row.id for row in new_rows if row.id not in slot_of_id]
+    new_slots = dict(zip(new_ids, itertools.count(_count(connection, table, space))))
+    sorted_runs.add(connection, table.ids, space, new_slots)
+    slot_of_id |= new_slots
+    names = ", ".join(("space", "slot", *COLUMNS))
     changes = ", ".join(f"{column} = excluded.{column}" for column in COLUMNS[1:])
     connection.executemany(
         f"INSERT INTO {table.name} ({names}) VALUES ({', '.join('?' * (len(COLUMNS) + 2))}) "
-        f"ON CONFLICT (workspace, id) DO UPDATE SET {changes}",
-        [(workspace, slot_of_id[row.id], *_values(row)) for row in new_rows],
+        f"ON CONFLICT (space, slot) DO UPDATE SET {changes}",
+        [(space, slot_of_id[row.id], *_values(row)) for row in new_rows],
     )
     slots = [slot_of_id[row.id] for row in new_rows]
     vectors = np.array([row.vector for row in new_rows], np.float32)
@@ -72,50 +74,55 @@ def delete(
     before: int | None,
 ) -> None:
     """Delete rows, and let the last ones take their slots."""
-    count_before = count(connection, table, workspace)
+    space = space_of(connection, workspace)
+    slots_of_ids = sorted_runs.find(connection, table.ids, space, ids).values()
     sql = (
-        f"DELETE FROM {table.name} WHERE workspace = ? "
-        f"AND {among('id')} AND version < coalesce(?, version + 1) "
-        "RETURNING slot"
+        f"DELETE FROM {table.name} WHERE space = ? AND {among('slot')} "
+        "AND version < coalesce(?, version + 1) RETURNING slot, id"
     )
-    records = connection.execute(sql, (workspace, json_list(list(ids)), before)).fetchall()
+    count_before = _count(connection, table, space)
+    records = connection.execute(sql, (space, json_list(list(slots_of_ids)), before)).fetchall()
     if not records:
         return
+    sorted_runs.remove(connection, table.ids, space, [id for _, id in records])
     count_after = count_before - len(records)
-    free_slots = sorted(slot for (slot,) in records if slot < count_after)
+    free_slots = sorted(slot for slot, _ in records if slot < count_after)
     last_rows = connection.execute(
-        f"SELECT slot FROM {table.name} WHERE workspace = ? AND slot >= ? ORDER BY slot",
-        (workspace, count_after),
-    )
-    slots = [slot for (slot,) in last_rows]
+        f"SELECT slot, id FROM {table.name} WHERE space = ? AND slot >= ? ORDER BY slot",
+        (space, count_after),
+    ).fetchall()
+    slots = [slot for slot, _ in last_rows]
     # Read before the first is written: nothing changes under the cursor.
     for slots_here, entries in list(blocks.read_some(connection, table, workspace, slots)):
         targets = [free_slots[slots.index(slot)] for slot in slots_here.tolist()]
         blocks.write(connection, table, workspace, targets, entries.vectors())
     connection.executemany(
-        f"UPDATE {table.name} SET slot = ? WHERE workspace = ? AND slot = ?",
-        [(free_slot, workspace, slot) for free_slot, slot in zip(free_slots, slots, strict=True)],
+        f"UPDATE {table.name} SET slot = ? WHERE space = ? AND slot = ?",
+        [(free_slot, space, slot) for free_slot, slot in zip(free_slots, slots, strict=True)],
+    )
+    moved_ids = [id for _, id in last_rows]
+    sorted_runs.renumber(
+        connection, table.ids, space, dict(zip(moved_ids, free_slots, strict=True))
     )
     blocks.cut(connection, table, workspace, count_after)
 
 
 def count(connection: sqlite3.Connection, table: VectorTable, workspace: str) -> int:
     """Return the number of rows, which is the next slot."""
-    sql = f"SELECT max(slot) FROM {table.name} WHERE workspace = ?"
-    (last_slot,) = connection.execute(sql, (workspace,)).fetchone()
-    return 0 if last_slot is None else last_slot + 1
+    return _count(connection, table, space_of(connection, workspace))
 
 
 def select(
     connection: sqlite3.Connection,
     table: VectorTable,
     workspace: str,
-    ids: Iterable[str],
+    ids: Collection[str],
     columns: str = _SLOT_AND_COLUMNS,
 ) -> list[Record]:
     """Return these columns of the rows that exist among `ids`."""
-    sql = f"SELECT {columns} FROM {table.name} WHERE workspace = ? AND {among('id')}"
-    return connection.execute(sql, (workspace, json_list(list(ids)))).fetchall()
+    space = space_of(connection, workspace)
+    slots = sorted_runs.find(connection, table.ids, space, ids).values()
+    return _at(connection, table, space, slots, columns)
 
 
 def page(
@@ -127,19 +134,29 @@ def page(
     columns: str = _SLOT_AND_COLUMNS,
 ) -> list[Record]:
     """Return these columns of up to `limit` rows with greater ids, by id."""
-    sql = f"SELECT {columns} FROM {table.name} WHERE workspace = ? AND id > ? ORDER BY id LIMIT ?"
-    return connection.execute(sql, (workspace, after, max(0, limit))).fetchall()
+    space = space_of(connection, workspace)
+    keys = sorted_runs.page(connection, table.ids, space, after, max(0, limit))
+    slots = [slot for _, slot in keys]
+    records = {
+        slot: record for slot, *record in _at(connection, table, space, slots, f"slot, {columns}")
+    }
+    return [tuple(records[slot]) for slot in slots]
+
+
+def slots_by_id(
+    connection: sqlite3.Connection, table: VectorTable, workspace: str, prefixes: Collection[str]
+) -> dict[str, int]:
+    """Return the slots of the rows whose ids begin with one of `prefixes` and are longer."""
+    space = space_of(connection, workspace)
+    return sorted_runs.under(connection, table.ids, space, prefixes)
 
 
 def at_slots(
     connection: sqlite3.Connection, table: VectorTable, workspace: str, slots: Collection[int]
 ) -> list[tuple[int, str, tuple[str, ...]]]:
     """Return slot, id and names of the rows with these slots."""
-    sql = (
-        f"SELECT slot, id, names FROM {table.name} INDEXED BY {table.slots} "
-        f"WHERE workspace = ? AND {among('slot')}"
-    )
-    records = connection.execute(sql, (workspace, json_list(list(slots))))
+    space = space_of(connection, workspace)
+    records = _at(connection, table, space, slots, "slot, id, names")
     return [(slot, id, tuple(orjson.loads(names))) for slot, id, names in records]
 
 
@@ -147,6 +164,27 @@ def from_record(record: Record, vector: tuple[float, ...] = ()) -> VectorRow:
     """Return the row in a record of all columns."""
     fields: Mapping[str, Any] = dict(zip(COLUMNS, record[1:], strict=True))
     return stored.from_fields({**fields, "vector": vector})
+
+
+def _count(connection: sqlite3.Connection, table: VectorTable, space: int) -> int:
+    sql = f"SELECT max(slot) FROM {table.name} WHERE space = ?"
+    (last_slot,) = connection.execute(sql, (space,)).fetchone()
+    return 0 if last_slot is None else last_slot + 1
+
+
+def _at(
+    connection: sqlite3.Connection,
+    table: VectorTable,
+    space: int,
+    slots: Collection[int],
+    columns: str,
+) -> list[Record]:
+    """Return these columns of the rows with these slots."""
+    sql = (
+        f"SELECT {columns} FROM {table.name} INDEXED BY {table.slots} "
+        f"WHERE space = ? AND {among('slot')}"
+    )
+    return connection.execute(sql, (space, json_list(list(slots)))).fetchall()
 
 
 def _values(row: VectorRow) -> Record:

@@ -15,7 +15,8 @@ from runtime.stores.sqlite.file import SqliteFile
 from runtime.stores.vectors import fields as stored
 from runtime.stores.vectors.port import RowVersion, VectorPage
 from runtime.stores.vectors.sqlite import blocks, nearest, slotted_rows
-from runtime.stores.vectors.sqlite.tables import Tables, VectorTable, checkpoint_of, put_checkpoint
+from runtime.stores.vectors.sqlite.schema import VectorTable, checkpoint_of, put_checkpoint
+from runtime.stores.vectors.sqlite.tables import Tables
 from runtime.stores.vectors.sqlite.vector_cache import VectorCache
 
 WAL_BYTES = 16 * 1024 * 1024

@@ -1,44 +1,26 @@
-"""The tables of one model's collections in a SQLite file: found in its catalog once, made where
-they are to be written.
-
-A collection is two tables: one of rows, one of blocks with their vectors (`blocks.py`). The catalog
-names the model of each collection, and holds its checkpoint.
+"""The collections of one model in a SQLite file: found in its catalog once, made where they are to
+be written, brought to this format where they are used.
 """
 
 import sqlite3
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
 from contracts.graph import VectorKind
 from runtime.errors import ConfigurationError, Unavailable
-from runtime.stores.port import Checkpoint
 from runtime.stores.sqlite.file import SqliteFile
 from runtime.stores.vectors.collection_names import of_generation
 from runtime.stores.vectors.model_collections import ModelCollections
+from runtime.stores.vectors.sqlite import older_formats, schema
+from runtime.stores.vectors.sqlite.schema import CATALOG, FORMAT, VectorTable
 
 T = TypeVar("T")
 
-CATALOG = "collections"
-_MAKE_CATALOG = (
-    f"CREATE TABLE IF NOT EXISTS {CATALOG} "
-    "(name TEXT PRIMARY KEY, model TEXT NOT NULL, sequence INTEGER, log TEXT)"
-)
 _EXISTS = "SELECT 1 FROM sqlite_master WHERE name = ?"
 _NAMES = (
     "SELECT name, user_version FROM sqlite_master CROSS JOIN pragma_user_version "
     "WHERE type = 'table'"
-)
-
-FORMAT = 4
-"""The version of what is written, in the header of the file (`user_version`): 0 where all blocks
-have single precision; 3 where large workspaces had a third table, which the next write drops. Files
-of lower ones are read, and written in this one.
-"""
-
-_DROPPED_TABLES = (
-    "SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE '%\\_sketches' ESCAPE '\\'"
 )
 
 # Names of tables are made by `collection_names`; every value is a parameter.
@@ -47,24 +29,6 @@ _DROPPED_TABLES = (
 
 class NotPrepared(Unavailable):
     """The collection is not there: looking for it again may help."""
-
-
-@dataclass(frozen=True)
-class VectorTable:
-    """One collection: the name of its table of rows, and the numbers of a vector."""
-
-    name: str
-    dimension: int
-
-    @property
-    def blocks(self) -> str:
-        """Return the name of the table with the vectors."""
-        return f"{self.name}_blocks"
-
-    @property
-    def slots(self) -> str:
-        """Return the name of the index that finds rows by their slots."""
-        return f"{self.name}_slots"
 
 
 Call = Callable[[sqlite3.Connection, VectorTable], T]
@@ -109,7 +73,7 @@ class Tables:
             if table is None:
                 return None
             try:
-                return await self._file.transact(_in_this_format(_with_table(table, call)))
+                return await self._file.transact(_with_table(table, call))
             except NotPrepared:
                 self._forget(table, generation)
         if create:
@@ -144,10 +108,11 @@ class Tables:
 
     async def drop(self, generation: int) -> None:
         """Remove the generation's collections, of all models, each in one transaction."""
+        await self._bring_to_this_format()
         for name in of_generation(await self.names(), generation):
             table = VectorTable(name, 0)
             self._open.discard(name)
-            await self._file.transact(_in_this_format(partial(_drop, table=table)))
+            await self._file.transact(partial(schema.drop, table=table))
 
     async def _find(
         self, generation: int, kind: VectorKind, *, create: bool = False, write: bool = False
@@ -159,10 +124,20 @@ class Tables:
             name = self.of_model.name(generation, kind)
             if name not in names and not create:
                 return None
-            if name not in names:
+            if name in names:
+                await self._bring_to_this_format()
+            else:
                 await self._make([name])
             self._open.add(name)
         return VectorTable(name, self.of_model.dimension)
+
+    async def _bring_to_this_format(self) -> None:
+        """Move what is of an older format, or wait until others have done so."""
+        (record,) = await self._file.read("PRAGMA user_version")
+        if record[0] < FORMAT and await self.names():
+            await self._file.transact(older_formats.begin)
+        while await self._file.query(older_formats.is_left):
+            await self._file.transact(older_formats.move_some)
 
     def _forget(self, table: VectorTable, generation: int) -> None:
         self._open.discard(table.name)
@@ -173,30 +148,12 @@ class Tables:
         tables = [VectorTable(name, self.of_model.dimension) for name in names]
 
         def work(connection: sqlite3.Connection) -> None:
-            connection.execute(_MAKE_CATALOG)
             for table in tables:
-                _make(connection, table, model)
+                schema.make(connection, table, model)
 
         if tables:
+            await self._bring_to_this_format()
             await self._file.transact(work)
-
-
-def checkpoint_of(connection: sqlite3.Connection, table: VectorTable) -> Checkpoint | None:
-    """Return the checkpoint of a collection, None before the first."""
-    sql = f"SELECT sequence, log FROM {CATALOG} WHERE name = ? AND sequence IS NOT NULL"
-    record = connection.execute(sql, (table.name,)).fetchone()
-    return Checkpoint(*record) if record else None
-
-
-def put_checkpoint(
-    connection: sqlite3.Connection, table: VectorTable, checkpoint: Checkpoint
-) -> None:
-    """Store the checkpoint of a collection, unless one stands there with a greater sequence."""
-    connection.execute(
-        f"UPDATE {CATALOG} SET sequence = ?, log = ? "
-        "WHERE name = ? AND coalesce(sequence < ?, true)",
-        (checkpoint.sequence, checkpoint.log, table.name, checkpoint.sequence),
-    )
 
 
 def _with_table(table: VectorTable, call: Call[T]) -> Callable[[sqlite3.Connection], T]:
@@ -208,45 +165,3 @@ def _with_table(table: VectorTable, call: Call[T]) -> Callable[[sqlite3.Connecti
         return call(connection, table)
 
     return work
-
-
-def _in_this_format(call: Callable[[sqlite3.Connection], T]) -> Callable[[sqlite3.Connection], T]:
-    """Return a call that first brings the file to this format, in its transaction: an older program
-    cannot read it then.
-    """
-
-    def work(connection: sqlite3.Connection) -> T:
-        (format,) = connection.execute("PRAGMA user_version").fetchone()
-        if format < FORMAT:
-            for (name,) in connection.execute(_DROPPED_TABLES).fetchall():
-                connection.execute(f"DROP TABLE {name}")
-            connection.execute(f"PRAGMA user_version = {FORMAT}")
-        return call(connection)
-
-    return work
-
-
-def _make(connection: sqlite3.Connection, table: VectorTable, model: str) -> None:
-    """Make the two tables of a collection, unless they are there."""
-    connection.execute(
-        f"CREATE TABLE IF NOT EXISTS {table.name} (workspace TEXT NOT NULL, id TEXT NOT NULL, "
-        "slot INTEGER NOT NULL, text TEXT NOT NULL, text_hash TEXT NOT NULL, names TEXT NOT NULL, "
-        "document_id TEXT NOT NULL, file_path TEXT NOT NULL, version INTEGER NOT NULL, "
-        "position INTEGER NOT NULL, PRIMARY KEY (workspace, id))"
-    )
-    connection.execute(
-        f"CREATE UNIQUE INDEX IF NOT EXISTS {table.slots} ON {table.name} (workspace, slot)"
-    )
-    connection.execute(
-        f"CREATE TABLE IF NOT EXISTS {table.blocks} (workspace TEXT NOT NULL, "
-        "number INTEGER NOT NULL, vectors BLOB NOT NULL, PRIMARY KEY (workspace, number))"
-    )
-    connection.execute(
-        f"INSERT OR IGNORE INTO {CATALOG} (name, model) VALUES (?, ?)", (table.name, model)
-    )
-
-
-def _drop(connection: sqlite3.Connection, table: VectorTable) -> None:
-    connection.execute(f"DROP TABLE IF EXISTS {table.blocks}")
-    connection.execute(f"DROP TABLE IF EXISTS {table.name}")
-    connection.execute(f"DELETE FROM {CATALOG} WHERE name = ?", (table.name,))

@@ -11,7 +11,7 @@ from collections import OrderedDict
 
 from runtime.stores.vectors.comparison import VectorRows
 from runtime.stores.vectors.sqlite import blocks
-from runtime.stores.vectors.sqlite.tables import VectorTable
+from runtime.stores.vectors.sqlite.schema import VectorTable
 
 CACHE_BYTES = 256 * 1024 * 1024
 """Bytes of all vectors together that are cached at most: 340,000 rows of 384 numbers."""
