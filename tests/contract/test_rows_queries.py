@@ -8,7 +8,7 @@ import pytest_asyncio
 
 from contracts.graph import Partition
 from runtime.errors import InvalidInput
-from runtime.stores.documents.port import INDEXES, Containing, Rows, Table
+from runtime.stores.documents.port import INDEXES, Containing, NoneOf, Rows, Table
 from tests.support.rows import everything, keys, new_table
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -58,6 +58,10 @@ async def five(rows: Rows, documents: Table) -> Table:
         ({"status": Containing(("d.n",))}, ""),
         ({"status": Containing(("%",))}, ""),
         ({"track_id": Containing(("",))}, ""),
+        ({"status": NoneOf(("failed", "new"))}, "abd"),
+        ({"status": NoneOf(("failed", "unknown")), "version": 20}, "bd"),
+        ({"status": NoneOf(())}, "abcde"),
+        ({"track_id": NoneOf(("t",))}, "abcde"),
     ],
 )
 async def test_rows_are_found_by_their_indexed_fields(
@@ -132,6 +136,28 @@ async def test_rows_are_counted_by_value(rows: Rows, five: Table) -> None:
     assert await rows.count(five, "status", {"status": "done"}) == {"done": 3}
 
 
+async def test_values_of_a_field_are_read_without_the_rows(rows: Rows, five: Table) -> None:
+    await rows.put(five, {"f": {"status": "new"}})
+    times = {"a": 30, "b": 20, "c": 10, "d": 20, "e": 5, "f": None}
+    assert await rows.values(five, "version", {}) == times
+    assert await rows.values(five, "version", {"status": ["done"]}) == {"a": 30, "b": 20, "d": 20}
+    few_keys = ["d", "none", "f", "d"]
+    assert await rows.values(five, "version", {}, few_keys) == {"d": 20, "f": None}
+    assert await rows.values(five, "id", {"status": "done"}, few_keys) == {"d": "id-d"}
+    assert await rows.values(five, "id", {}, []) == {}
+    assert await rows.values(new_table("documents"), "id", {}) == {}
+
+
+async def test_values_of_thousands_of_keys_are_read_at_once(rows: Rows, documents: Table) -> None:
+    await rows.put(
+        documents, {f"k{n}": {"version": n, "file_path": "a\x00文"} for n in range(2500)}
+    )
+    odd_keys = [f"k{n}" for n in range(1, 2600, 2)]
+    values = await rows.values(documents, "version", {}, odd_keys)
+    assert values == {f"k{n}": n for n in range(1, 2500, 2)}
+    assert set((await rows.values(documents, "file_path", {})).values()) == {"a\x00文"}
+
+
 async def test_negative_numbers_sort_as_numbers(rows: Rows, documents: Table) -> None:
     times = [-(2**63), -10, -9, 0, 9, 10, 2**53, 2**53 + 1, 2**63 - 1]
     await rows.put(
@@ -152,6 +178,7 @@ async def test_other_fields_and_other_tables_are_refused(
         rows.find(five, {field: "x"}),
         rows.find(five, {}, order=field),
         rows.count(five, field, {}),
+        rows.values(five, field, {}),
         rows.count(five, "status", {field: "x"}),
         rows.scan(replace(five, name=field)),
         rows.put(replace(five, name=field), {"a": {}}),

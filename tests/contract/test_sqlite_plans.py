@@ -10,7 +10,7 @@ import pytest
 import pytest_asyncio
 
 from contracts.graph import Partition
-from runtime.stores.documents.port import Table
+from runtime.stores.documents.port import NoneOf, Table
 from runtime.stores.documents.sqlite import store
 from runtime.stores.documents.sqlite.store import SqliteRows
 
@@ -47,16 +47,27 @@ async def rows(path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Sql
     await rows.close()
 
 
-async def plan(rows: SqliteRows, path: Path, **query: Any) -> tuple[int, set[str]]:
-    """Return how many rows a query found, and which indexes it took for them."""
+async def traced(rows: SqliteRows) -> list[str]:
+    """Return a list that gets every statement from now on."""
     statements: list[str] = []
     for connection in await rows._file._connections():  # pyright: ignore[reportPrivateUsage]
         await connection.run(lambda each: each.set_trace_callback(statements.append))
+    return statements
+
+
+async def plan(rows: SqliteRows, path: Path, **query: Any) -> tuple[int, set[str]]:
+    """Return how many rows a query found, and which indexes it took for them."""
+    statements = await traced(rows)
     count = len(await rows.find(TABLE, **query))
     (statement,) = (line for line in statements if line.startswith("SELECT key, body"))
-    with closing(sqlite3.connect(path)) as connection:
-        lines = [line for *_, line in connection.execute(f"EXPLAIN QUERY PLAN {statement}")]
+    lines = explained(path, statement)
     return count, {line.split("USING INDEX ")[1] for line in lines if "USING INDEX" in line}
+
+
+def explained(path: Path, statement: str) -> list[str]:
+    """Return the lines of the plan of a statement."""
+    with closing(sqlite3.connect(path)) as connection:
+        return [line for *_, line in connection.execute(f"EXPLAIN QUERY PLAN {statement}")]
 
 
 HERE = "(workspace=? AND generation=?"
@@ -85,3 +96,20 @@ async def test_few_rows_are_looked_up(
 async def test_the_first_of_many_rows_are_read_in_their_order(rows: SqliteRows, path: Path) -> None:
     query: dict[str, Any] = {"where": {"status": BOTH}, "order": "updated_at", "limit": 4}
     assert await plan(rows, path, **query) == (4, {f"documents_updated_at {HERE})"})
+
+
+async def test_rows_before_a_page_are_passed_over_without_a_look_at_them(
+    rows: SqliteRows, path: Path
+) -> None:
+    query = {"where": {"status": NoneOf(("failed",))}, "order": "updated_at", "skip": 30}
+    count, indexes = await plan(rows, path, **query, limit=4)
+    assert (count, indexes) == (4, {f"documents_updated_at {HERE})"})
+
+
+async def test_values_are_read_from_an_index_or_by_keys(rows: SqliteRows, path: Path) -> None:
+    statements = await traced(rows)
+    await rows.values(TABLE, "status", {})
+    await rows.values(TABLE, "updated_at", {}, ["01"])
+    whole, by_key = (explained(path, line) for line in statements if line.startswith("SELECT key"))
+    assert whole == [f"SEARCH documents USING COVERING INDEX documents_status {HERE})"]
+    assert by_key[-1].endswith(f"INDEX sqlite_autoindex_documents_1 {HERE} AND key=?)")

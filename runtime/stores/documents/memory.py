@@ -9,7 +9,17 @@ from typing import TypeVar
 
 from contracts.graph import Partition
 from runtime.stores.documents import schema
-from runtime.stores.documents.port import Change, Condition, Containing, Parser, Row, Table, Where
+from runtime.stores.documents.port import (
+    Change,
+    Condition,
+    Containing,
+    NoneOf,
+    Parser,
+    Row,
+    Table,
+    Value,
+    Where,
+)
 from runtime.stores.documents.row_json import (
     Body,
     checked_key,
@@ -113,6 +123,17 @@ class MemoryRows:
             matching.reverse()
         return matching[skip : skip + limit if limit else None]
 
+    async def values(
+        self, table: Table, field: str, where: Where, keys: Collection[str] | None = None
+    ) -> dict[str, Value]:
+        """Look at all rows."""
+        indexed_fields(table.name, field, *where)
+        return {
+            key: row.get(field)
+            for key, row in self._rows(table)
+            if _matches(row, where) and (keys is None or key in keys)
+        }
+
     async def count(self, table: Table, by: str, where: Where) -> dict[str, int]:
         """Count by value; rows without the field are left out."""
         indexed_fields(table.name, by, *where)
@@ -189,4 +210,6 @@ def _matches(row: Row, where: Where) -> bool:
 def _is(value: object, want: Condition) -> bool:
     if isinstance(want, Containing):
         return isinstance(value, str) and any(text.lower() in value.lower() for text in want.texts)
+    if isinstance(want, NoneOf):
+        return value not in want.values
     return value in (want if isinstance(want, list) else [want])

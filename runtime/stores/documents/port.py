@@ -34,13 +34,25 @@ class Containing:
     texts: tuple[str, ...]
 
 
-Condition = str | int | list[str] | Containing
-"""The value that a field must equal, a list of which it must be one, or a text that must be in
-it.
+@dataclass(frozen=True)
+class NoneOf:
+    """A condition: the field has none of these values, or none at all. For few rows that are left
+    out: those of the values are looked up, not all others.
+    """
+
+    values: tuple[str, ...]
+
+
+Condition = str | int | list[str] | Containing | NoneOf
+"""The value that a field must equal, a list of which it must be one, a text that must be in it, or
+values that it must not have.
 """
 
 Where = Mapping[str, Condition]
 """Conditions by the names of their fields."""
+
+Value = str | int | None
+"""The value of an indexed field, None where a row lacks it."""
 
 MOST_NOTES = 32
 """Notes of a counter that are kept: of a key with few changes all, of one with many the last."""
@@ -192,6 +204,16 @@ class Rows(Protocol):
         key.
 
         `limit` 0 means all of them.
+        """
+        ...
+
+    async def values(
+        self, table: Table, field: str, where: Where, keys: Collection[str] | None = None
+    ) -> dict[str, Value]:
+        """Return by key the values of an indexed field, without the rows: of those that match
+        `where`, and of no others than `keys` if given, in no particular order.
+
+        For as many rows as there are: without conditions a store reads an index and no row.
         """
         ...
 

@@ -2,6 +2,7 @@
 are ignored.
 """
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal, Self
 
@@ -312,7 +313,7 @@ class StatusCounts(BaseModel):
     status_counts: dict[str, int]
 
 
-def all_counts(counts: dict[str, int]) -> dict[str, int]:
+def all_counts(counts: Mapping[str, int]) -> dict[str, int]:
     """Return the count of every status, zero included, and the sum as `all`."""
     return {**{status: counts.get(status, 0) for status in STATUSES}, "all": sum(counts.values())}
 

@@ -369,7 +369,7 @@ async def paginated(
             has_next=body.page < pages,
             has_prev=body.page > 1,
         ),
-        status_counts=all_counts(await documents.counts(partition)),
+        status_counts=all_counts(page.counts),
     )
 
 

@@ -13,9 +13,10 @@ from contracts.subjects import token
 from contracts.text import one_line
 from contracts.values import FigureRef, Validity
 from runtime.batching import batched
-from runtime.stores.documents.port import Condition, Containing, Row, Rows, Table, Where
+from runtime.stores.documents.port import Row, Rows, Table
 from runtime.stores.documents.row_parser import RowParser
 from services.query.adapters import supersessions
+from services.query.adapters.document_lists import read_counts, read_page, read_page_of
 from services.query.passage import Passage
 from services.query.retrieval.passage_index.joined_words import MAX_REMEMBERED
 from services.query.retrieval.passage_index.passage_words import (
@@ -104,14 +105,17 @@ class RowDocuments:
         rows = {token(status.id): _row(status, revision=1) for status in statuses}
         await self._rows.put(_documents(partition), rows)
 
-    async def page(self, partition: Partition, listing: Listing) -> Page:
+    async def page(
+        self, partition: Partition, listing: Listing, among: frozenset[str] | None = None
+    ) -> Page:
         """See `Documents.page`."""
         table = _documents(partition)
-        where = _where(listing)
-        paging = {name: getattr(listing, name) for name in ("order", "descending", "skip", "limit")}
-        rows = await self._rows.find(table, where, **paging)
-        total = sum((await self._rows.count(table, "status", where)).values())
-        return Page([_status(row) for _, row in rows], total)
+        page = (
+            await read_page(self._rows, table, listing)
+            if among is None
+            else await read_page_of(self._rows, table, listing, among)
+        )
+        return Page([_status(row) for row in page.rows], page.total, page.counts)
 
     async def by_track_id(self, partition: Partition, track_id: str) -> list[DocumentStatus]:
         """See `Documents.by_track_id`."""
@@ -168,21 +172,17 @@ class RowDocuments:
         )
         return min((_status(row).added for _, row in rows), default=None)
 
-    async def counts(self, partition: Partition) -> dict[str, int]:
+    async def ids_with_status(self, partition: Partition, statuses: Collection[str]) -> set[str]:
+        """See `Documents.ids_with_status`."""
+        where = {"status": sorted(statuses)}
+        values = await self._rows.values(_documents(partition), "id", where)
+        return {str(id) for id in values.values()}
+
+    async def counts(
+        self, partition: Partition, among: frozenset[str] | None = None
+    ) -> dict[str, int]:
         """See `Documents.counts`."""
-        return await self._rows.count(_documents(partition), "status", {"status": list(STATUSES)})
-
-
-def _where(listing: Listing) -> Where:
-    """Return the conditions of a listing."""
-    where: dict[str, Condition] = {"status": list(listing.statuses or STATUSES)}
-    if listing.ids:
-        where["id"] = list(listing.ids)
-    if listing.file_paths:
-        where["file_path"] = list(listing.file_paths)
-    elif listing.names:
-        where["file_path"] = Containing(listing.names)
-    return where
+        return await read_counts(self._rows, _documents(partition), among)
 
 
 def _document_access(row: Row) -> DocumentAccess:

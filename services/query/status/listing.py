@@ -3,14 +3,15 @@
 from collections.abc import Collection
 
 from contracts.graph import Partition
+from runtime.batching import batched
 from services.query.status.document_status import DocumentStatus
-from services.query.status.port import Documents, Listing
+from services.query.status.port import Documents
 
 FAILED_STATUSES = ("failed", "partial")
 """Statuses of documents of which at least a part failed."""
 
-PAGE_SIZE = 1000
-"""Documents that are listed per read."""
+READ_AT_ONCE = 1000
+"""Documents that are read at once."""
 
 
 async def list_documents(
@@ -18,20 +19,16 @@ async def list_documents(
 ) -> dict[str, DocumentStatus]:
     """Return all documents with any of these statuses, by id.
 
-    Paging through a list that changes may skip a document, so the list is read again until it
-    brings nothing new.
+    A list that changes while it is read may lack a document, so it is read again until it brings
+    nothing new.
     """
     status_of: dict[str, DocumentStatus] = {}
-    while True:
-        previous_count = len(status_of)
-        skip = 0
-        has_more = True
-        while has_more:
-            page = await documents.page(
-                partition, Listing(statuses=list(statuses), skip=skip, limit=PAGE_SIZE)
-            )
-            status_of |= {status.id: status for status in page.documents}
-            skip = skip + PAGE_SIZE
-            has_more = len(page.documents) == PAGE_SIZE
-        if len(status_of) == previous_count:
-            return status_of
+    ids_read = set[str]()
+    while new_ids := await documents.ids_with_status(partition, statuses) - ids_read:
+        for batch in batched(sorted(new_ids), READ_AT_ONCE):
+            states = await documents.get(partition, batch)
+            status_of |= {
+                id: state for id, (state, _) in states.items() if state.status in statuses
+            }
+        ids_read |= new_ids
+    return status_of

@@ -12,10 +12,13 @@ from services.query.status.scope import Scope
 
 @dataclass(frozen=True)
 class Page:
-    """One page of a list of documents."""
+    """One page of a list of documents. `total`: those that are listed, on all pages; `counts`: all
+    documents by status, whatever is listed.
+    """
 
     documents: Sequence[DocumentStatus]
     total: int
+    counts: Mapping[str, int]
 
 
 @dataclass(frozen=True)
@@ -71,9 +74,11 @@ class Documents(Protocol):
         """
         ...
 
-    async def page(self, partition: Partition, listing: Listing) -> Page:
-        """Return the documents that the listing asks for, and how many they are without its
-        `limit`.
+    async def page(
+        self, partition: Partition, listing: Listing, among: frozenset[str] | None = None
+    ) -> Page:
+        """Return the documents that the listing asks for, as if there were none but those with the
+        ids `among` if given. Totals and counts are counted anew, over an index.
         """
         ...
 
@@ -111,8 +116,16 @@ class Documents(Protocol):
         """
         ...
 
-    async def counts(self, partition: Partition) -> dict[str, int]:
-        """Return the number of documents with each status, without deleted ones."""
+    async def ids_with_status(self, partition: Partition, statuses: Collection[str]) -> set[str]:
+        """Return the ids of all documents with any of these statuses."""
+        ...
+
+    async def counts(
+        self, partition: Partition, among: frozenset[str] | None = None
+    ) -> dict[str, int]:
+        """Return the number of documents with each status, of those with the ids `among` if given,
+        without deleted ones.
+        """
         ...
 
 

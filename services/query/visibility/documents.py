@@ -1,8 +1,7 @@
 """The documents that a viewer sees, as if there were no others."""
 
-from collections import Counter
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection
+from dataclasses import dataclass
 from typing import Protocol
 
 from contracts.graph import Partition
@@ -21,7 +20,9 @@ class ReadDocuments(Protocol):
         """See `Documents.get`."""
         ...
 
-    async def page(self, partition: Partition, listing: Listing) -> Page:
+    async def page(
+        self, partition: Partition, listing: Listing, among: frozenset[str] | None = None
+    ) -> Page:
         """See `Documents.page`."""
         ...
 
@@ -29,14 +30,16 @@ class ReadDocuments(Protocol):
         """See `Documents.by_track_id`."""
         ...
 
-    async def counts(self, partition: Partition) -> dict[str, int]:
+    async def counts(
+        self, partition: Partition, among: frozenset[str] | None = None
+    ) -> dict[str, int]:
         """See `Documents.counts`."""
         ...
 
 
 @dataclass(frozen=True)
 class RestrictedDocuments:
-    """`ReadDocuments` of these ids alone. A page and the counts read the states of all."""
+    """`ReadDocuments` of these ids alone."""
 
     documents: ReadDocuments
     ids: frozenset[str]
@@ -47,25 +50,25 @@ class RestrictedDocuments:
         """See `Documents.get`."""
         return await self.documents.get(partition, [id for id in ids if id in self.ids])
 
-    async def page(self, partition: Partition, listing: Listing) -> Page:
+    async def page(
+        self, partition: Partition, listing: Listing, among: frozenset[str] | None = None
+    ) -> Page:
         """See `Documents.page`."""
-        statuses = await self._listed(partition, replace(listing, skip=0, limit=0))
-        end = listing.skip + listing.limit if listing.limit else None
-        return Page(statuses[listing.skip : end], len(statuses))
+        return await self.documents.page(partition, listing, self._visible(among))
 
     async def by_track_id(self, partition: Partition, track_id: str) -> list[DocumentStatus]:
         """See `Documents.by_track_id`."""
         statuses = await self.documents.by_track_id(partition, track_id)
         return [status for status in statuses if status.id in self.ids]
 
-    async def counts(self, partition: Partition) -> dict[str, int]:
+    async def counts(
+        self, partition: Partition, among: frozenset[str] | None = None
+    ) -> dict[str, int]:
         """See `Documents.counts`."""
-        statuses = await self._listed(partition, Listing())
-        return dict(Counter(status.status for status in statuses))
+        return await self.documents.counts(partition, self._visible(among))
 
-    async def _listed(self, partition: Partition, listing: Listing) -> Sequence[DocumentStatus]:
-        page = await self.documents.page(partition, listing)
-        return [status for status in page.documents if status.id in self.ids]
+    def _visible(self, ids: frozenset[str] | None) -> frozenset[str]:
+        return self.ids if ids is None else self.ids & ids
 
 
 async def documents_seen_by(

@@ -8,7 +8,15 @@ from pymongo import ASCENDING
 
 from runtime.errors import InvalidInput
 from runtime.stores.documents.mongo.writes import Document
-from runtime.stores.documents.port import Condition, Containing, Row, Table, Where
+from runtime.stores.documents.port import (
+    Condition,
+    Containing,
+    NoneOf,
+    Row,
+    Table,
+    Value,
+    Where,
+)
 from runtime.stores.documents.row_json import (
     decode,
     encode,
@@ -58,6 +66,8 @@ def condition_of(table: Table, where: Where) -> Document:
 def _condition(want: Condition) -> Any:
     if isinstance(want, Containing):
         return re.compile("|".join(map(re.escape, want.texts)), re.IGNORECASE)
+    if isinstance(want, NoneOf):
+        return {"$nin": list(want.values)}
     return {"$in": want} if isinstance(want, list) else want
 
 
@@ -72,6 +82,12 @@ def document_of(table: Table, key: str, row: Row) -> Document:
         "fields": fields,
         "body": encode(key, row),
     }
+
+
+def values_of(table: Table, field: str, documents: Sequence[Document]) -> dict[str, Value]:
+    """Return by key the values of a field of stored documents."""
+    skip = len(partition_text(table)) + 1
+    return {document["_id"][skip:]: document.get("fields", {}).get(field) for document in documents}
 
 
 def rows_of(table: Table, documents: Sequence[Document]) -> list[tuple[str, Row]]:

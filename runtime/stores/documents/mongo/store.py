@@ -28,6 +28,7 @@ from runtime.stores.documents.mongo.documents import (
     partition_text,
     range_of,
     rows_of,
+    values_of,
 )
 from runtime.stores.documents.mongo.writes import (
     ROUNDS,
@@ -45,6 +46,7 @@ from runtime.stores.documents.port import (
     Parser,
     Row,
     Table,
+    Value,
     Where,
 )
 from runtime.stores.documents.row_json import checked_key, indexed_fields, version_field
@@ -127,11 +129,8 @@ class MongoRows:
         """Return the rows that exist among `keys`, a thousand a command."""
         rows: dict[str, Row] = {}
         for batch in batched(keys, BATCH):
-            async with answered(self._limit):
-                cursor = self._of(table).find(
-                    {"_id": {"$in": ids_of(table, batch)}}, batch_size=BATCH
-                )
-                rows.update(rows_of(table, await cursor.to_list(None)))
+            documents = await self._matching(table, {"_id": {"$in": ids_of(table, batch)}})
+            rows.update(rows_of(table, documents))
         return rows
 
     async def get_parsed(
@@ -146,13 +145,8 @@ class MongoRows:
         existing_keys: set[str] = set()
         for batch in batched(keys, BATCH):
             ids = dict(zip(ids_of(table, batch), batch, strict=True))
-            async with answered(self._limit):
-                cursor = self._of(table).find(
-                    {"_id": {"$in": [*ids]}}, {"_id": 1}, batch_size=BATCH
-                )
-                existing_keys.update(
-                    ids[document["_id"]] for document in await cursor.to_list(None)
-                )
+            documents = await self._matching(table, {"_id": {"$in": [*ids]}}, {"_id": 1})
+            existing_keys.update(ids[document["_id"]] for document in documents)
         return existing_keys
 
     async def put(self, table: Table, rows: Mapping[str, Row]) -> None:
@@ -181,12 +175,7 @@ class MongoRows:
                 "_id": {"$in": ids},
                 f"fields.{field}": {"$gt": min(guards[row_id] for row_id in ids)},
             }
-            async with answered(self._limit):
-                documents = (
-                    await self._of(table)
-                    .find(greater, {f"fields.{field}": 1}, batch_size=BATCH)
-                    .to_list(None)
-                )
+            documents = await self._matching(table, greater, {f"fields.{field}": 1})
             return [
                 document["_id"]
                 for document in documents
@@ -259,9 +248,7 @@ class MongoRows:
         self, table: Table, keys: Sequence[str]
     ) -> tuple[dict[str, str], dict[str, Row]]:
         """Return the stamps and the rows of the documents that exist, by key."""
-        async with answered(self._limit):
-            cursor = self._of(table).find({"_id": {"$in": ids_of(table, keys)}}, batch_size=BATCH)
-            documents = await cursor.to_list(None)
+        documents = await self._matching(table, {"_id": {"$in": ids_of(table, keys)}})
         rows = rows_of(table, documents)
         stamps = {
             key: document["stamp"]
@@ -289,6 +276,21 @@ class MongoRows:
                 condition_of(table, where), sort=sorting, skip=skip, limit=limit
             )
             return rows_of(table, await cursor.to_list(None))
+
+    async def values(
+        self, table: Table, field: str, where: Where, keys: Collection[str] | None = None
+    ) -> dict[str, Value]:
+        """Read the index of the field, or documents by their keys, a thousand a command."""
+        indexed_fields(table.name, field, *where)
+        condition = condition_of(table, where)
+        fields = {f"fields.{field}": 1}
+        if keys is None:
+            return values_of(table, field, await self._matching(table, condition, fields))
+        values: dict[str, Value] = {}
+        for batch in batched(keys, BATCH):
+            of_keys = {**condition, "_id": {"$in": ids_of(table, batch)}}
+            values |= values_of(table, field, await self._matching(table, of_keys, fields))
+        return values
 
     async def count(self, table: Table, by: str, where: Where) -> dict[str, int]:
         """Count by value; rows without the field are left out."""
@@ -337,11 +339,7 @@ class MongoRows:
             ranges = [
                 {"_id": {"$gt": prefix, "$lt": f"{prefix}\x7f"}} for prefix in ids_of(table, batch)
             ]
-            async with answered(self._limit):
-                rows += rows_of(
-                    table,
-                    await self._of(table).find({"$or": ranges}, batch_size=BATCH).to_list(None),
-                )
+            rows += rows_of(table, await self._matching(table, {"$or": ranges}))
         return rows
 
     async def partitions(self, name: str) -> set[Partition]:
@@ -383,6 +381,14 @@ class MongoRows:
     async def close(self) -> None:
         """Close all connections."""
         self._client.close()
+
+    async def _matching(
+        self, table: Table, condition: Document, fields: Mapping[str, int] | None = None
+    ) -> list[Document]:
+        """Return all documents under a condition, or only these fields of them."""
+        async with answered(self._limit):
+            cursor = self._of(table).find(condition, fields, batch_size=BATCH)
+            return await cursor.to_list(None)
 
     def _of(self, table: Table) -> AsyncIOMotorCollection[Document]:
         """Return the collection of a table."""

@@ -10,7 +10,16 @@ from typing import Any
 
 import orjson
 
-from runtime.stores.documents.port import INDEXES, Condition, Containing, Row, Table, Where
+from runtime.stores.documents.port import (
+    INDEXES,
+    Condition,
+    Containing,
+    NoneOf,
+    Row,
+    Table,
+    Value,
+    Where,
+)
 from runtime.stores.documents.row_json import (
     decode,
     encode,
@@ -148,6 +157,11 @@ def delete_some(schema: str, table: Table) -> str:
     return f"{delete(schema, table)} AND ctid = ANY(ARRAY({few_rows}))"
 
 
+def value_of(value: Value) -> Value:
+    """Return the value of an indexed field as the row has it."""
+    return read_text(value) if isinstance(value, str) else value
+
+
 def shown_value(value: str | int) -> str:
     """Return the value of an indexed field as a count shows it."""
     return read_text(value) if isinstance(value, str) else str(value)
@@ -201,6 +215,9 @@ def _condition(
             f"EXISTS (SELECT 1 FROM unnest(${len(parameters)}::text[]) AS part "  # noqa: S608
             f"WHERE position(part IN {lowered}) > 0)"
         )
+    if isinstance(want, NoneOf):
+        parameters.append([stored_text(text) for text in want.values])
+        return f"({column} = ANY(${len(parameters)}::text[])) IS NOT TRUE"
     type_ = INDEXES[name][field]
     fitting = [value for value in _listed(want) if type(value) is type_]
     if type_ is int:

@@ -11,7 +11,7 @@ from contracts.graph import Partition
 from runtime.batching import batched, batched_by_bytes
 from runtime.errors import Unavailable
 from runtime.stores.documents import schema
-from runtime.stores.documents.port import Change, Parser, Row, Table, Where
+from runtime.stores.documents.port import Change, Parser, Row, Table, Value, Where
 from runtime.stores.documents.postgres import statements as sql
 from runtime.stores.documents.row_json import (
     checked_key,
@@ -200,6 +200,23 @@ class PostgresRows:
         )
         return _pairs(await self._database.fetch(query, *parameters))
 
+    async def values(
+        self, table: Table, field: str, where: Where, keys: Collection[str] | None = None
+    ) -> dict[str, Value]:
+        """Read two columns, of a thousand keys a statement where these are given."""
+        indexed_fields(table.name, field)
+        parameters: list[Any] = [*_here(table)]
+        conditions = sql.where_clause(table, where, await self._letters(), parameters)
+        columns = f"key, {sql.column_of(field)} AS value"
+        query = f"{sql.select(self._schema, table, columns)}{conditions}"
+        if keys is None:
+            return _values(await self._database.fetch(query, *parameters))
+        query = f"{query} AND key = ANY(${len(parameters) + 1}::text[])"
+        values: dict[str, Value] = {}
+        for batch in batched(_storable(keys), BATCH):
+            values |= _values(await self._database.fetch(query, *parameters, batch))
+        return values
+
     async def count(self, table: Table, by: str, where: Where) -> dict[str, int]:
         """Count by value; rows without the field are left out."""
         indexed_fields(table.name, by)
@@ -290,6 +307,10 @@ def _storable(keys: Iterable[str]) -> list[str]:
 
 def _pairs(records: Sequence[Mapping[str, Any]]) -> list[tuple[str, Row]]:
     return [(record["key"], sql.row_of(record)) for record in records]
+
+
+def _values(records: Sequence[Mapping[str, Any]]) -> dict[str, Value]:
+    return {record["key"]: sql.value_of(record["value"]) for record in records}
 
 
 def _batches(table: Table, rows: Mapping[str, Row]) -> Iterable[list[tuple[Any, ...]]]:

@@ -5,7 +5,7 @@ in the wanted order to one that finds the few rows of a condition, and reads all
 before a column hides the column's index.
 """
 
-from runtime.stores.documents.port import Condition, Containing, Table, Where
+from runtime.stores.documents.port import Containing, NoneOf, Table, Where
 from runtime.stores.documents.sqlite.statements import HERE, column_of, partition_parameters
 from runtime.stores.sqlite.file import LOWERED, Parameters
 from runtime.stores.sqlite.lists import among, json_list
@@ -19,7 +19,9 @@ FEW = 2000
 
 def looked_up(where: Where) -> frozenset[str]:
     """Return the fields by whose indexes the rows are found."""
-    names = frozenset(name for name, want in where.items() if not isinstance(want, Containing))
+    names = frozenset(
+        name for name, want in where.items() if not isinstance(want, Containing | NoneOf)
+    )
     return names - FEW_VALUES or names
 
 
@@ -27,12 +29,14 @@ def where_clause(table: Table, where: Where) -> tuple[str, Parameters]:
     """Return the condition of a query and its parameters."""
     names = looked_up(where)
     conditions = [
-        _condition(column_of(name) if name in names else f"+{column_of(name)}", want)
+        _not_among(table, column_of(name), want)
+        if isinstance(want, NoneOf)
+        else _condition(column_of(name) if name in names else f"+{column_of(name)}", want)
         for name, want in where.items()
     ]
     return " AND ".join((HERE, *(sql for sql, _ in conditions))), (
         *partition_parameters(table),
-        *(value for _, value in conditions),
+        *(value for _, values in conditions for value in values),
     )
 
 
@@ -52,9 +56,19 @@ def order_clause(order: str, where: Where, *, descending: bool, sorts: bool) -> 
     return f"{'+key' if has_list else 'key'} {way}"
 
 
-def _condition(column: str, want: Condition) -> tuple[str, str | int]:
+def _not_among(table: Table, column: str, want: NoneOf) -> tuple[str, Parameters]:
+    """Return the condition that a row is none of those that the index of a column finds: the others
+    can then be read in any order without a look at their column.
+    """
+    keys = f"SELECT key FROM {table.name} WHERE {HERE} AND {among(column)}"  # noqa: S608
+    return f"key NOT IN ({keys})", (*partition_parameters(table), json_list(want.values))
+
+
+def _condition(column: str, want: str | int | list[str] | Containing) -> tuple[str, Parameters]:
     if isinstance(want, Containing):
         texts = json_list([text.lower() for text in want.texts])
         contains = f"instr({LOWERED}({column}), value) > 0"
-        return f"EXISTS (SELECT 1 FROM json_each(?) WHERE {contains})", texts  # noqa: S608
-    return (among(column), json_list(want)) if isinstance(want, list) else (f"{column} = ?", want)
+        return f"EXISTS (SELECT 1 FROM json_each(?) WHERE {contains})", (texts,)  # noqa: S608
+    if isinstance(want, list):
+        return among(column), (json_list(want),)
+    return f"{column} = ?", (want,)

@@ -10,7 +10,7 @@ from typing import TypeVar
 from contracts.graph import Partition
 from runtime.batching import batched
 from runtime.stores.documents import schema
-from runtime.stores.documents.port import Change, Parser, Row, Table, Where
+from runtime.stores.documents.port import Change, Parser, Row, Table, Value, Where
 from runtime.stores.documents.row_json import Body, indexed_fields, version_field
 from runtime.stores.documents.sqlite import run_rows
 from runtime.stores.documents.sqlite.conditions import (
@@ -20,7 +20,7 @@ from runtime.stores.documents.sqlite.conditions import (
     order_clause,
     where_clause,
 )
-from runtime.stores.documents.sqlite.statements import decoded, record_of
+from runtime.stores.documents.sqlite.statements import column_of, decoded, record_of
 from runtime.stores.documents.sqlite.tables import (
     make_schema,
     move_older_rows,
@@ -28,6 +28,7 @@ from runtime.stores.documents.sqlite.tables import (
     schema_statements,
 )
 from runtime.stores.sqlite.file import Parameters, SqliteFile
+from runtime.stores.sqlite.lists import json_list
 
 BATCH = 2000
 """Rows in one transaction: its cost is spread over many rows, yet other processes wait only
@@ -198,6 +199,26 @@ class SqliteRows:
     async def _are_few(self, table: Table, condition: str, parameters: Parameters) -> bool:
         sql = f"SELECT 1 FROM {table.name} WHERE {condition} LIMIT 1 OFFSET {FEW}"  # noqa: S608
         return not await self._file.read(sql, parameters)
+
+    async def values(
+        self, table: Table, field: str, where: Where, keys: Collection[str] | None = None
+    ) -> dict[str, Value]:
+        """Read the index of the field, or rows by their keys, some thousands a query."""
+        indexed_fields(table.name, field, *where)
+        condition, parameters = where_clause(table, where)
+        select = f"SELECT key, {column_of(field)} FROM"
+        if keys is None:
+            sql = f"{select} {table.name} WHERE {condition}"
+            return dict(await self._file.read(sql, parameters))
+        # CROSS JOIN: SQLite would rather read all of an index that has both columns.
+        wanted_keys = "(SELECT value AS wanted_key FROM json_each(?))"
+        sql = (
+            f"{select} {wanted_keys} CROSS JOIN {table.name} WHERE {condition} AND key = wanted_key"
+        )
+        values: dict[str, Value] = {}
+        for batch in batched(keys, BATCH):
+            values.update(await self._file.read(sql, (json_list(list(batch)), *parameters)))
+        return values
 
     async def count(self, table: Table, by: str, where: Where) -> dict[str, int]:
         """Count by value; rows without the field are left out."""
