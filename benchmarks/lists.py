@@ -53,7 +53,7 @@ def states(count: int) -> Iterable[DocumentStatus]:
     for place in range(count):
         is_new, is_failed = place % 500 == 7, place % 1000 == 8
         bits = 0 if is_new or is_failed else 63
-        changed = place * 7919 % count
+        change_place = place * 7919 % count
         yield DocumentStatus(
             id=f"doc-{place * 104729 % 2**31:032x}",
             file_path=f"shelf {place % 40}/report {place:06d}.md",
@@ -61,7 +61,7 @@ def states(count: int) -> Iterable[DocumentStatus]:
             summary="The harbour office moved to the northern pier in the spring. " * 4,
             length=6000,
             created_at=f"2026-01-01T{place // 3600 % 24:02d}:00:00.{place:06d}+00:00",
-            updated_at=f"2026-02-01T00:00:00.{changed:06d}+00:00",
+            updated_at=f"2026-02-01T00:00:00.{change_place:06d}+00:00",
             version=place + 1,
             added=1_700_000_000_000_000 + place,
             chunk_count=6,
@@ -73,18 +73,18 @@ def states(count: int) -> Iterable[DocumentStatus]:
 
 def pages(documents: ReadDocuments, count: int) -> dict[str, Work]:
     """Return the readings that are measured, by their names."""
-    newest = Listing(order="updated_at", descending=True, limit=PAGE_SIZE)
+    newest_first = Listing(order="updated_at", descending=True, limit=PAGE_SIZE)
     middle = count // 2 // PAGE_SIZE * PAGE_SIZE
-    last = (count - 1) // PAGE_SIZE * PAGE_SIZE
+    last_skip = (count - 1) // PAGE_SIZE * PAGE_SIZE
     listings = {
-        "first page": newest,
-        "page in the middle": replace(newest, skip=middle),
-        "last page": replace(newest, skip=last),
-        "first by name": replace(newest, order="file_path"),
-        "middle by name": replace(newest, order="file_path", skip=middle),
-        "failed ones": replace(newest, statuses=["failed", "partial"]),
-        "processed, middle": replace(newest, statuses=["processed"], skip=middle),
-        "name has a text": replace(newest, names=("report 0001",)),
+        "first page": newest_first,
+        "page in the middle": replace(newest_first, skip=middle),
+        "last page": replace(newest_first, skip=last_skip),
+        "first by name": replace(newest_first, order="file_path"),
+        "middle by name": replace(newest_first, order="file_path", skip=middle),
+        "failed ones": replace(newest_first, statuses=["failed", "partial"]),
+        "processed, middle": replace(newest_first, statuses=["processed"], skip=middle),
+        "name has a text": replace(newest_first, names=("report 0001",)),
     }
     work: dict[str, Work] = {
         name: lambda listing=listing: documents.page(PARTITION, listing)
@@ -126,7 +126,7 @@ async def measured(work: Work, repeats: int, counter: Counter) -> tuple[str, str
     return number(1000 * min(times), 1), number(counter.instructions / 1000), number(counter.rows)
 
 
-async def measure(count: int, repeats: int, wanted: frozenset[str]) -> None:
+async def measure(count: int, repeats: int, wanted_pages: frozenset[str]) -> None:
     """Print a table for a workspace of so many documents, of the wanted readings; all without."""
     with tempfile.TemporaryDirectory() as folder:
         rows = SqliteRows(Path(folder) / "documents.db")
@@ -147,9 +147,9 @@ async def measure(count: int, repeats: int, wanted: frozenset[str]) -> None:
             },
         }
         for side, reader in sides.items():
-            seen = len(reader.ids) if isinstance(reader, RestrictedDocuments) else count
-            for name, work in pages(reader, seen).items():
-                if wanted and name not in wanted:
+            visible_count = len(reader.ids) if isinstance(reader, RestrictedDocuments) else count
+            for name, work in pages(reader, visible_count).items():
+                if wanted_pages and name not in wanted_pages:
                     continue
                 lines.append((side, name, *await measured(work, repeats, counter)))
         head = ("who sees", f"{count:,} documents", "CPU, ms", "instructions, k", "rows")
@@ -165,8 +165,8 @@ async def main() -> None:
     parser.add_argument("--pages", default="", help="names of readings; all without")
     arguments = parser.parse_args()
     for count in map(int, arguments.documents.split(",")):
-        wanted = frozenset(filter(None, arguments.pages.split(",")))
-        await measure(count, arguments.repeats, wanted)
+        wanted_pages = frozenset(filter(None, arguments.pages.split(",")))
+        await measure(count, arguments.repeats, wanted_pages)
 
 
 if __name__ == "__main__":

@@ -51,14 +51,18 @@ async def test_lists_of_some_documents_are_as_if_there_were_no_others(
         )
         for n in range(20)
     ]
-    alone = Partition(f"w-{uuid4().hex}", 1)
+    reference_partition = Partition(f"w-{uuid4().hex}", 1)
     visible_states = all_states[::3]
     await filled(documents, partition, *all_states)
-    await filled(documents, alone, *visible_states)
+    await filled(documents, reference_partition, *visible_states)
     among = frozenset(state.id for state in visible_states) | {"none"}
-    restricted = RestrictedDocuments(documents, among)
-    assert await restricted.counts(partition) == await documents.counts(alone) != {}
-    assert await restricted.counts(partition, frozenset()) == {}
+    restricted_documents = RestrictedDocuments(documents, among)
+    assert (
+        await restricted_documents.counts(partition)
+        == await documents.counts(reference_partition)
+        != {}
+    )
+    assert await restricted_documents.counts(partition, frozenset()) == {}
     for view in VIEWS:
         for order in ("updated_at", "file_path"):
             for descending in (False, True):
@@ -66,8 +70,8 @@ async def test_lists_of_some_documents_are_as_if_there_were_no_others(
                     listing = Listing(
                         **view, order=order, descending=descending, skip=skip, limit=3
                     )
-                    page = await restricted.page(partition, listing)
-                    assert page == await documents.page(alone, listing), listing
+                    page = await restricted_documents.page(partition, listing)
+                    assert page == await documents.page(reference_partition, listing), listing
 
 
 async def test_pages_from_either_end_make_the_whole_list(
@@ -84,13 +88,13 @@ async def test_pages_from_either_end_make_the_whole_list(
     for view in ({}, {"names": ("unknown",)}, {"statuses": ["pending"]}):
         for descending in (False, True):
             options = {**view, "order": "updated_at", "descending": descending}
-            whole = await ids(documents, partition, **options)
+            all_ids = await ids(documents, partition, **options)
             pages = [
                 await ids(documents, partition, **options, skip=skip, limit=4)
                 for skip in range(0, 28, 4)
             ]
-            assert len(whole) == 18
-            assert pages == [whole[skip : skip + 4] for skip in range(0, 28, 4)]
+            assert len(all_ids) == 18
+            assert pages == [all_ids[skip : skip + 4] for skip in range(0, 28, 4)]
 
 
 async def test_documents_are_listed_by_status_whatever_their_number(

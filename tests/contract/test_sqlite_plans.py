@@ -51,7 +51,7 @@ async def traced(rows: SqliteRows) -> list[str]:
     """Return a list that gets every statement from now on."""
     statements: list[str] = []
     for connection in await rows._file._connections():  # pyright: ignore[reportPrivateUsage]
-        await connection.run(lambda each: each.set_trace_callback(statements.append))
+        await connection.run(lambda sqlite: sqlite.set_trace_callback(statements.append))
     return statements
 
 
@@ -110,6 +110,8 @@ async def test_values_are_read_from_an_index_or_by_keys(rows: SqliteRows, path: 
     statements = await traced(rows)
     await rows.values(TABLE, "status", {})
     await rows.values(TABLE, "updated_at", {}, ["01"])
-    whole, by_key = (explained(path, line) for line in statements if line.startswith("SELECT key"))
-    assert whole == [f"SEARCH documents USING COVERING INDEX documents_status {HERE})"]
-    assert by_key[-1].endswith(f"INDEX sqlite_autoindex_documents_1 {HERE} AND key=?)")
+    plan_of_all, plan_of_keys = (
+        explained(path, line) for line in statements if line.startswith("SELECT key")
+    )
+    assert plan_of_all == [f"SEARCH documents USING COVERING INDEX documents_status {HERE})"]
+    assert plan_of_keys[-1].endswith(f"INDEX sqlite_autoindex_documents_1 {HERE} AND key=?)")

@@ -41,10 +41,10 @@ async def read_page(rows: Rows, table: Table, listing: Listing) -> RowPage:
     """Return a page of all documents. It counts all of them by their status."""
     counts = await rows.count(table, "status", {})
     statuses = frozenset(listing.statuses or STATUSES)
-    named = _named(listing)
+    name_conditions = _named(listing)
     total = sum(counts.get(status, 0) for status in statuses)
-    where = {**_of_statuses(statuses, counts), **named}
-    if named:
+    where = {**_of_statuses(statuses, counts), **name_conditions}
+    if name_conditions:
         total = sum((await rows.count(table, "status", where)).values())
     page = await _page_rows(rows, table, where, listing, total)
     return RowPage(_with_status(page, statuses), total, _shown(counts))
@@ -97,12 +97,12 @@ def _of_statuses(statuses: Collection[str], counts: Mapping[str, int]) -> dict[s
     """Return the condition that leaves out the fewer: none, or those of some statuses; so that a
     store can pass over the pages before without a look at their rows.
     """
-    others = {status: count for status, count in counts.items() if status not in statuses}
-    if not others:
+    excluded_counts = {status: count for status, count in counts.items() if status not in statuses}
+    if not excluded_counts:
         return {}
     wanted_count = sum(counts.get(status, 0) for status in statuses)
-    if sum(others.values()) < wanted_count:
-        return {"status": NoneOf(tuple(sorted(others)))}
+    if sum(excluded_counts.values()) < wanted_count:
+        return {"status": NoneOf(tuple(sorted(excluded_counts)))}
     return {"status": sorted(statuses)}
 
 
@@ -110,14 +110,14 @@ async def _page_rows(
     rows: Rows, table: Table, where: Mapping[str, Condition], listing: Listing, total: int
 ) -> list[Row]:
     """Return the rows of a page, read from the nearer end of the list."""
-    rest = total - listing.skip
-    if not listing.limit or listing.skip <= rest:
+    remaining_count = total - listing.skip
+    if not listing.limit or listing.skip <= remaining_count:
         paging = {"skip": listing.skip, "limit": listing.limit}
         pairs = await rows.find(
             table, where, order=listing.order, descending=listing.descending, **paging
         )
         return [row for _, row in pairs]
-    limit = min(listing.limit, rest)
+    limit = min(listing.limit, remaining_count)
     if limit <= 0:
         return []
     pairs = await rows.find(
@@ -125,7 +125,7 @@ async def _page_rows(
         where,
         order=listing.order,
         descending=not listing.descending,
-        skip=rest - limit,
+        skip=remaining_count - limit,
         limit=limit,
     )
     return [row for _, row in reversed(pairs)]
