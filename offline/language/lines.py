@@ -1,5 +1,6 @@
-"""Lines that are more than text: those that begin or end code in Markdown and reStructuredText, and
-those that give the value of a field: `Date: 3 March`, `时间：三月三日`.
+"""Lines that are more than text: those that begin or end code in Markdown and reStructuredText,
+those that give the value of a field (`Date: 3 March`, `时间：三月三日`), and those that tell since
+or until when something holds (`Valid from 1 May`).
 """
 
 import re
@@ -74,3 +75,25 @@ def is_field(line: str) -> bool:
         and _NUMBER.fullmatch(label_words[-1]) is None
         and _HAN_NUMBER.fullmatch(match[1]) is None
     )
+
+
+_MONTH = (
+    r"(?:jan|feb|f[ée]v|m[aä]r|apr|avr|abr|ma[iyo]|jun|juin|jul|juil|aug|ao[uû]|ago|se[pt]|o[ck]t|nov"
+    r"|de[cz]|d[ée]c|ene|dic|янв|фев|мар|апр|ма[яй]|июн|июл|авг|сен|окт|ноя|дек)[^\W\d_]*\.?"
+)
+_DATE = (
+    rf"(?:\d{{1,2}}(?:st|nd|rd|th|er|º)?\.?\s(?:de\s)?{_MONTH}|{_MONTH}\s\d{{1,2}}(?:st|nd|rd|th)?)"
+    r"(?:,?\s(?:de\s|del\s)?\d{4}(?:\sг\.?|\sгода)?)?|\d{1,2}[./]\s?\d{1,2}[./]\s?(?:\d{4}|\d\d)?"
+    r"|\d{4}-\d\d-\d\d"
+)
+_TERM = re.compile(
+    r".*\b(?:from|since|until|till|by|before|ab|ab dem|seit|seit dem|bis|bis zum|zum|depuis le"
+    r"|dès le|jusqu['’]au|à partir du|à compter du|desde el|hasta el|a partir del|с|со|до|по)\s"
+    rf"(?:{_DATE})|.*(?:自|从|截至|截止).*[月日]起?(?:施行|实施|生效|执行|有效|止)?",
+    re.IGNORECASE,
+)
+
+
+def is_term(line: str) -> bool:
+    """Return whether a line tells at its end since or until which day something holds."""
+    return _TERM.fullmatch(line) is not None

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from offline.language.abbreviations import abbreviates
-from offline.language.lines import announces_code, fence, is_code_directive, is_field
+from offline.language.lines import announces_code, fence, is_code_directive, is_field, is_term
 
 LONGEST = 2_000
 """Characters of one sentence; what has no end by then is cut, at a blank where there is one."""
@@ -24,7 +24,10 @@ FULL_STOPS = "。！？｡।॥؟۔።။។։"
 Burmese and others.
 """
 
-_END = re.compile(rf"[.!?…]+[\"'”“’)\]»]*|[{FULL_STOPS}]+[”’」』》）)»]*")
+_NOTE = r"(?:\[\^[^\s\[\]]{1,20}\]|\[\d{1,3}\]_?|[¹²³⁴-⁹]+)"
+"""The mark of a footnote."""
+_END = re.compile(rf"[.!?…]+[\"'”“’)\]»]*{_NOTE}*|[{FULL_STOPS}]+[”’」』》）)»]*{_NOTE}*")
+_NOTES = re.compile(rf"\s?{_NOTE}+$")
 _BLANKS = re.compile(r"\s*")
 _DASHES = re.compile(r"^[—–]\s*")
 _BULLET = re.compile(r"(?:[-*+•·–]|\d{1,3}[.)]|[a-zA-Z][.)])\s")
@@ -156,9 +159,11 @@ def _is_heading(line: str, following: Sequence[str], *, blank: bool) -> bool:
         len(following) > 1
         and not following[0].strip()
         and len(line.split()) <= 8
-        and _TITLE.match(line) is not None
+        and not (line[0].islower() and " " in line)
+        and _TITLE.match(_NOTES.sub("", line)) is not None
         and (len(line) <= _LONGEST_IN_HAN or not _HAN.search(line))
         and not is_field(line)
+        and not is_term(line)
     )
 
 

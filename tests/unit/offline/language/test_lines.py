@@ -1,8 +1,8 @@
-"""Lines that give the value of a field."""
+"""Lines that give the value of a field, or tell since or until when something holds."""
 
 import pytest
 
-from offline.language.lines import is_field
+from offline.language.lines import is_field, is_term
 
 
 @pytest.mark.parametrize(
@@ -37,3 +37,36 @@ def test_a_label_with_a_value_is_a_field(line: str) -> None:
 )
 def test_announcements_numbered_headings_and_sentences_are_none(line: str) -> None:
     assert not is_field(line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Valid from 1 May",
+        "Prices hold until December 31st, 2025",
+        "Gültig ab 1. Mai",
+        "Gültig bis zum 31.12.2025",
+        "En vigueur depuis le 1er mai 2024",
+        "Válido desde el 3 de marzo de 2024",
+        "Действует с 1 мая 2024 г.",
+        "自五月一日起施行",
+        "有效期至：截至2025年12月31日",
+        "Open since 2024-05-01",
+    ],
+)
+def test_a_line_may_tell_since_or_until_when_something_holds(line: str) -> None:
+    assert is_term(line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Minutes of the meeting of 12 March",
+        "1 May",
+        "From May",
+        "Prices from 4 euros",
+        "从前的故事",
+    ],
+)
+def test_names_of_days_and_other_beginnings_are_no_terms(line: str) -> None:
+    assert not is_term(line)

@@ -67,6 +67,15 @@ def test_wrapped_lines_are_one_sentence_and_blank_lines_end_one() -> None:
     assert texts("one line\nand its rest\n\nanother") == ["one line\nand its rest", "another"]
 
 
+def test_the_mark_of_a_footnote_ends_its_sentence() -> None:
+    assert texts("It costs 4 euros.[^1] Children pay half.[12] The rest is free.²") == [
+        "It costs 4 euros.[^1]",
+        "Children pay half.[12]",
+        "The rest is free.²",
+    ]
+    assert texts("票价四元。[1]儿童半价。[^kids]") == ["票价四元。[1]", "儿童半价。[^kids]"]
+
+
 def test_chinese_sentences_need_no_blank() -> None:
     assert texts("北京是首都。上海很大！“好吗？”好。") == [
         "北京是首都。",
@@ -151,6 +160,9 @@ def test_sentences_of_many_languages_end_where_their_readers_end_them(text: str)
         ("It ends.\n\nThis is a sentence.\n\nMore.", []),
         ("one line only", []),
         ("- Ada Lovelace\n\n- Zoe\n", []),
+        ("Preise\n\nGültig ab 1. Mai\n\nVier Euro.", ["Preise"]),
+        ("Exit values\n\npermission denied\n\nmast\n\nA pole.", ["Exit values", "mast"]),
+        ("Цены\n\nДети платят половину.¹\n\nИ всё.", ["Цены"]),
     ],
 )
 def test_headings_are_marked_underlined_or_short_lines_that_stand_alone(
