@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from offline.answers.drawn_tables import with_markdown_tables
 from offline.answers.page_breaks import without_page_breaks
-from offline.language.lines import announces_code, fence, is_field, is_term
+from offline.language.lines import BULLET, announces_code, fence, is_field, is_term
 
 _LONGEST_KEY = 76
 _LONGEST_HEADING = 40
@@ -26,7 +26,6 @@ _MOST_TERMS = 4
 _NARROWEST = 60
 """Columns that lines may have at least before they count as full."""
 
-_BULLET = re.compile(r"(?:[-*+•·–]|\d{1,3}[.)]|[a-zA-Z][.)]|[ivx]{1,4}[.)])\s")
 _NUMBERED = re.compile(r"\d{1,3}\.\s+\S")
 _PROSE_END = re.compile(r"[.,;!?…。！？；，{(\\|\u2010\u00ad-]$")
 _PARTS_OF_SPEECH = (
@@ -43,8 +42,8 @@ _DEFINITION = re.compile(r":\s+(?=\S)")
 _QUESTION = re.compile(r"(?:Q|Question|Frage|F|В|Вопрос|Pregunta|P|问|問|问题)\d*\s*[:：]\s*(?=\S)")
 _ANSWER = re.compile(r"(?:A|Answer|Antwort|О|Ответ|Respuesta|R|Réponse|答|回答)\d*\s*[:：]\s*")
 _LINK = re.compile(r"\[([^\[\]\n]*)\]\([^()\s]*\)")
-_SENTENCE = re.compile(r"[^\W\d_a-zß-ÿа-яё].{20,}[.!?…。！？](?:\s|$)")
-"""A line that begins as a sentence and has the end of one."""
+_SENTENCE = re.compile(r"\(1\)\s\w|[^\W\d_a-zß-ÿа-яё].{20,}[.!?…。！？](?:\s|$)")
+"""A line that begins as a sentence and has the end of one, or the first paragraph of a section."""
 _CUT_WORD = re.compile("(?<=\\w)[\u2010\u00ad]\n[ \t]*")
 _LETTER = re.compile(r"[^\W\d_]")
 
@@ -201,7 +200,7 @@ class _Reader:
         """Return the match of a key with its text in one line, the next lines below that text."""
         head = _HANGING.match(text)
         following, apart = self._following(number)
-        if head is None or not following or not _is_name(head[1]) or _BULLET.match(text):
+        if head is None or not following or not _is_name(head[1]) or BULLET.match(text):
             return None
         is_below = not apart and _indent(following) == indent + head.end()
         beside = _HANGING.match(following.strip())
@@ -231,7 +230,7 @@ class _Reader:
             and len(below) > len(text)
             and _indent(self.lines[number + 1]) == indent
             and _SENTENCE.match(below) is not None
-            and (_BULLET.match(text) is None or _NUMBERED.match(text) is not None)
+            and (BULLET.match(text) is None or _NUMBERED.match(text) is not None)
             and not text.endswith((":", "："))
             and _is_name(text)
             and not is_field(text)
@@ -247,7 +246,7 @@ class _Reader:
         is_full = indent + len(text) + 1 + len(following.split()[0]) > self.width
         if below <= indent or is_full or not self._begins_block(number):
             return False
-        if _BULLET.match(text) and not (apart and _NUMBERED.match(text)):
+        if BULLET.match(text) and not (apart and _NUMBERED.match(text)):
             return False
         return _is_name(text) and not (apart and text.endswith((":", "：")))
 

@@ -13,12 +13,11 @@ from functools import cached_property
 
 from offline.answers.analysis_cache import cached_by_characters
 from offline.answers.layout import Section, sections
-from offline.language.lines import has_fence, is_field
+from offline.language.lines import begins_item, has_fence, is_field
 from offline.language.sentences import Sentence, sentences
 
 _RULE = re.compile(r"\|(?:\s*:?-+:?\s*\|)+")
 _BAR = re.compile(r"(?<!\\)\|")
-BULLET = re.compile(r"(?:[-*+•·–]|\d{1,3}[.)]|[a-zA-Z][.)]|[ivx]{1,4}[.)])\s")
 _ADDRESS = re.compile(r"\]\([^()\s]*\)")
 _BLANK_LINE = re.compile(r"\n[ \t]*\n")
 _WORD = re.compile(r"\w")
@@ -138,6 +137,8 @@ class _Reader:
     question_block: int = -2
     block: int = 0
     item: bool = False
+    list_indent: int = 0
+    """Of the first item of the list that is read, in characters."""
     header: Sequence[str] = ()
     row: int = -1
     section: Section = field(default_factory=lambda: Section(""))
@@ -200,7 +201,8 @@ class _Reader:
             self._begin_section(sentence.text)
         elif _WORD.search(sentence.text):
             self.header = ()
-            self._take_sentence(" ".join(sentence.text.split()), apart=apart)
+            indent = len(line) - len(line.lstrip())
+            self._take_sentence(" ".join(sentence.text.split()), apart=apart, indent=indent)
 
     def _is_first_line(self, text: str, line: str, lines_below: str) -> bool:
         """Return whether a few words without the end of a sentence stand alone at the top."""
@@ -230,14 +232,20 @@ class _Reader:
         self.path.append((depth, heading))
         self.caption = ""
 
-    def _take_sentence(self, text: str, *, apart: bool) -> None:
+    def _take_sentence(self, text: str, *, apart: bool, indent: int = 0) -> None:
+        """Take a sentence; `apart` says that its paragraph stands behind a blank line. One that
+        stands deeper than the list above it belongs to that list.
+        """
         if not _LETTER.search(text) and len(text) <= _LONGEST_LABEL:
             self.label = text
             return
         if self.label:
             text = f"{self.label} {text}"
             self.label = ""
-        bullet = BULLET.match(text) is not None
+        bullet = begins_item(text)
+        apart = apart and not (self.item and indent > self.list_indent)
+        if bullet and not self.item:
+            self.list_indent = indent
         if bullet != self.item and (bullet or apart):
             self.block += 1
             self.item = bullet
@@ -253,7 +261,7 @@ class _Reader:
             self.caption = ""
         self._add(text, self.lead if self.item else question)
         if not self.item:
-            self.lead = text if text.endswith(":") else ""
+            self.lead = text if text.endswith((":", "：")) else ""
 
     def _take_row(self, start: int, line: str, lines_below: str) -> None:
         if start == self.row:  # a row may hold several sentences
@@ -294,7 +302,7 @@ def _is_title(text: str) -> bool:
     return (
         1 < len(words) <= _LONGEST_TITLE
         and (text[-1].isalnum() or text[-1] in _HEADING_MARKS)
-        and not BULLET.match(text)
+        and not begins_item(text)
         and not is_field(text)
         and all(word[0].isupper() or word[0].isdigit() for word in words)
     )

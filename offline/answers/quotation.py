@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from offline.answers.quotable_sentences import BULLET, Quotable
+from offline.answers.quotable_sentences import Quotable
 from offline.answers.relevance import terms
 from offline.language.back_references import refers_back
-from offline.language.lines import is_field
+from offline.language.lines import begins_item, is_field
 from offline.reading.excerpt import Excerpt
 
 LONGEST = 1_200
@@ -231,7 +231,7 @@ def _goes_on(parts: Sequence[Quotable], place: int) -> bool:
     paragraph or item of a list.
     """
     part = parts[place]
-    if not place or parts[place - 1].block != part.block or BULLET.match(part.text):
+    if not place or parts[place - 1].block != part.block or begins_item(part.text):
         return False
     return refers_back(part.text) or _is_reply(parts[place - 1].text)
 
@@ -247,7 +247,7 @@ def _rest_of_item(parts: Sequence[Quotable], place: int) -> Iterable[int]:
     if following == len(parts):
         return ()
     part = parts[following]
-    is_same = part.item and part.block == parts[place].block and not BULLET.match(part.text)
+    is_same = part.item and part.block == parts[place].block and not begins_item(part.text)
     return (following,) if is_same and len(part.text) <= LONGEST_FOLLOWING else ()
 
 

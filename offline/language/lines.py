@@ -6,12 +6,25 @@ or until when something holds (`Valid from 1 May`).
 import re
 from itertools import pairwise
 
+BULLET = re.compile(
+    r"(?:[-*+•·–‣▪◦●○■□]|\d{1,3}[.)]|[a-zA-Z][.)]|[ivx]{1,4}[.)]"
+    r"|\[[ xX]\]|[☐☑☒✓✔✗✘])\s"
+)
+"""The beginning of an item of a list: a bullet, a number, a letter, a box to tick."""
+HAN_NUMBER = re.compile(r"[(（][一二三四五六七八九十]{1,3}[)）]|（\d{1,2}）|[①-⑳]|\d{1,2}、")
+"""The number of an item in Chinese, or of a heading."""
+
 _FENCE = re.compile(r"(```+|~~~+)(.*)")
 _UNDERLINE = re.compile(r"~{3,}")
 _LONG = 5
 """Tildes from which a row underlines a title that begins with a small letter."""
 
 _DIRECTIVE = re.compile(r"\.\. (?:code|code-block|graphviz|math|parsed-literal|sourcecode)::")
+
+
+def begins_item(line: str) -> bool:
+    """Return whether a line begins an item of a list."""
+    return BULLET.match(line) is not None or HAN_NUMBER.match(line) is not None
 
 
 def announces_code(line: str) -> bool:

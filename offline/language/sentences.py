@@ -14,7 +14,15 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from offline.language.abbreviations import abbreviates
-from offline.language.lines import announces_code, fence, is_code_directive, is_field, is_term
+from offline.language.lines import (
+    BULLET,
+    announces_code,
+    begins_item,
+    fence,
+    is_code_directive,
+    is_field,
+    is_term,
+)
 
 LONGEST = 2_000
 """Characters of one sentence; what has no end by then is cut, at a blank where there is one."""
@@ -30,7 +38,6 @@ _END = re.compile(rf"[.!?…]+[\"'”“’)\]»]*{_NOTE}*|[{FULL_STOPS}]+[”�
 _NOTES = re.compile(rf"\s?{_NOTE}+$")
 _BLANKS = re.compile(r"\s*")
 _DASHES = re.compile(r"^[—–]\s*")
-_BULLET = re.compile(r"(?:[-*+•·–]|\d{1,3}[.)]|[a-zA-Z][.)])\s")
 _HEADING = re.compile(r"#{1,6}\s")
 _ALONE = re.compile(r"\||[=\-*_]{3,}$")
 _UNDERLINE = re.compile(r"([=\-~^*\"+])\1{2,}$")
@@ -96,7 +103,7 @@ class _Literal:
         """Return whether a line below an announcement looks like code, which no item does."""
         if self.directive or not after_blank:
             return self.directive
-        return self.sure or (_SYMBOLS.search(content) is not None and not _BULLET.match(content))
+        return self.sure or (_SYMBOLS.search(content) is not None and not BULLET.match(content))
 
 
 def sentences(text: str) -> list[Sentence]:
@@ -132,7 +139,7 @@ def _blocks(text: str) -> Iterator[_Block]:
         heading = not code and _is_heading(content, lines[number + 1 : number + 3], blank=blank)
         stands_alone = code or heading or bool(_ALONE.match(content))
         is_value = not stands_alone and (blank or in_fields) and is_field(content)
-        if stands_alone or not content or is_value or _BULLET.match(content):
+        if stands_alone or not content or is_value or begins_item(content):
             yield _Block(start, offset)
             start = offset
         if stands_alone:
@@ -151,7 +158,7 @@ def _is_heading(line: str, following: Sequence[str], *, blank: bool) -> bool:
     """
     if _HEADING.match(line):
         return True
-    if not blank or not following or not line or _BULLET.match(line):
+    if not blank or not following or not line or BULLET.match(line):
         return False
     if _UNDERLINE.match(following[0].strip()):
         return len(line) < 120

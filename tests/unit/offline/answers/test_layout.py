@@ -48,6 +48,11 @@ def test_a_short_line_right_above_its_sentences_heads_them() -> None:
     assert keys("The mate said\nshe would never sing on deck.\n")[0][0] == ()
 
 
+def test_a_section_of_numbered_paragraphs_is_headed_by_the_line_above_them() -> None:
+    text = "§ 4 Ermäßigungen\n(1) 50 Prozent erhalten Kinder.\n(2) Gruppen erhalten 10 Prozent.\n"
+    assert keys(text)[0][0] == ("§ 4 Ermäßigungen",)
+
+
 def test_an_entry_of_a_dictionary_heads_its_paragraphs() -> None:
     text = "SAIL, n. A cloth.\n\nIt catches wind.\n\nMAST, n. A pole.\n"
     assert keys(text) == [

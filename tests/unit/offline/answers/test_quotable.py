@@ -69,6 +69,31 @@ def test_a_part_knows_its_headings_its_paragraph_and_what_announces_its_list() -
     assert (last.item, last.lead) == (False, "")
 
 
+def test_boxes_roman_and_chinese_numbers_begin_items() -> None:
+    for items in (
+        ["- [ ] Strom abmelden", "- [x] Post umleiten"],
+        ["☐ Close all windows.", "☑ Turn off the gas", "[ ] Take the keys"],
+        ["i. the right to copy a work;", "ii. moral rights;", "iii. rights of a person;"],
+        ["（一）关好窗户；", "（二）关闭煤气；", "（三）带上钥匙。"],
+        ["① 关好窗户", "② 关闭煤气"],
+    ):
+        lead, *parts = quotable("出发前：\n\n" + "\n".join(items))
+        assert [part.text for part in parts] == items
+        assert {(part.item, part.lead, part.block) for part in parts} == {(True, lead.text, 1)}
+
+
+def test_an_indented_paragraph_goes_on_with_its_item() -> None:
+    for first, second in (
+        ("1. Откройте крышку.\n\n   Она горячая.\n", "2. Налейте воды."),
+        ("  - Откройте крышку.\n\n    Она горячая.", "  - Налейте воды."),
+    ):
+        text = f"# Ход\n\nСделайте так:\n\n{first}\n{second}\n\nГотово."
+        lead, *items, last = quotable(text)
+        assert [(part.item, part.lead) for part in items] == [(True, lead.text)] * 3
+        assert len({part.block for part in items}) == 1
+        assert (last.item, last.lead) == (False, "")
+
+
 def test_headings_above_a_passage_count_until_it_has_its_own() -> None:
     before, after = quotable("It is old.\n\n# Crew\n\nThey sing.", ("Ships", "Grey Gull"))
     assert (before.heading, before.title) == ("Grey Gull", "Ships Grey Gull")
