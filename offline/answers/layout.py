@@ -39,8 +39,14 @@ _HANGING = re.compile(r"(\S(?:.{0,28}?\S)??)(\s{2,})(?=\S)")
 """A key with two blanks or more before the text in its line."""
 _DEFINITION = re.compile(r":\s+(?=\S)")
 """What begins a definition of Markdown, below its term."""
-_QUESTION = re.compile(r"(?:Q|Question|Frage|F|В|Вопрос|Pregunta|P|问|問|问题)\d*\s*[:：]\s*(?=\S)")
-_ANSWER = re.compile(r"(?:A|Answer|Antwort|О|Ответ|Respuesta|R|Réponse|答|回答)\d*\s*[:：]\s*")
+_QUESTION = re.compile(
+    r"(?:\*\*|__)?(?:Q|Question|Frage|F|В|Вопрос|Pregunta|P|问|問|问题|問題)\d*\s*"
+    r"(?:[:：]|\.(?=.*\?))(?:\*\*|__)?\s*(?=\S)"
+)
+_ANSWER = re.compile(
+    r"(?:\*\*|__)?(?:A|Answer|Antwort|О|Ответ|Respuesta|R|Réponse|答|回答)\d*\s*[:：.]"
+    r"(?:\*\*|__)?\s*"
+)
 _LINK = re.compile(r"\[([^\[\]\n]*)\]\([^()\s]*\)")
 _SENTENCE = re.compile(r"\(1\)\s\w|[^\W\d_a-zß-ÿа-яё].{20,}[.!?…。！？](?:\s|$)")
 """A line that begins as a sentence and has the end of one, or the first paragraph of a section."""
@@ -173,11 +179,11 @@ class _Reader:
         words: list[str] = []
         for line in self.lines[number:]:
             text = line.strip()
-            is_asked = bool(words) and words[-1].endswith(("?", "？"))
+            is_asked = bool(words) and words[-1].rstrip("*_").endswith(("?", "？"))
             if not text or is_asked or (words and _ANSWER.match(text)):
                 break
             words.append(text if words else _QUESTION.sub("", text, count=1))
-        self.question = " ".join(words)
+        self.question = " ".join(words).strip("*_")
         self._leave(_indent(self.lines[number]))
         return len(words)
 

@@ -8,7 +8,7 @@ look like code and are read as prose.
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from offline.answers.analysis_cache import cached_by_characters
@@ -134,7 +134,11 @@ class _Reader:
     lead: str = ""
     """The last sentence that ends with a colon and may announce a list."""
     question: str = ""
-    question_block: int = -2
+    answer_block: int = -1
+    """The last block that answers the question: its own, or the next if nothing follows it there.
+    """
+    is_asked_in_item: bool = False
+    """Whether the item that is read asks the question."""
     block: int = 0
     item: bool = False
     list_indent: int = 0
@@ -156,6 +160,7 @@ class _Reader:
             self.lead = ""
             self.item = False
             self.header = ()
+            self.answer_block = -1 if section.keys else self.answer_block
         self.section = section
         self.row = -1
         self.read(section.text)
@@ -222,6 +227,7 @@ class _Reader:
         if title := _ROWS.sub("", heading):
             self._enter(hash_count, title)
         self.heading, self.lead, self.item = heading, "", False
+        self.section = replace(self.section, question="")
         self.title = self.title or self.heading
         self.block += 1
 
@@ -244,22 +250,25 @@ class _Reader:
             self.label = ""
         bullet = begins_item(text)
         apart = apart and not (self.item and indent > self.list_indent)
-        if bullet and not self.item:
-            self.list_indent = indent
+        if bullet:
+            self.list_indent = self.list_indent if self.item else indent
+            self.is_asked_in_item = False
         if bullet != self.item and (bullet or apart):
             self.block += 1
             self.item = bullet
         elif apart and not bullet:
             self.block += 1
         if _QUESTION.search(text) and not _NARRATED.search(text):
-            self.question, self.question_block = text, self.block
+            self.question, self.answer_block = text, self.block + 1
+            self.is_asked_in_item = self.item
             return
-        question = self.question if self.block - self.question_block <= 1 else self.section.question
+        question = self.question if self.block <= self.answer_block else self.section.question
+        self.answer_block = min(self.answer_block, self.block)
         if _CAPTION.match(text) and len(text.split()) <= _LONGEST_CAPTION:
             self.caption = self.caption if _ROWS.search(text) else text
         else:
             self.caption = ""
-        self._add(text, self.lead if self.item else question)
+        self._add(text, self.lead if self.item and not self.is_asked_in_item else question)
         if not self.item:
             self.lead = text if text.endswith((":", "：")) else ""
 

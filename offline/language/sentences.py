@@ -34,7 +34,12 @@ Burmese and others.
 
 _NOTE = r"(?:\[\^[^\s\[\]]{1,20}\]|\[\d{1,3}\]_?|[¹²³⁴-⁹]+)"
 """The mark of a footnote."""
-_END = re.compile(rf"[.!?…]+[\"'”“’)\]»]*{_NOTE}*|[{FULL_STOPS}]+[”’」』》）)»]*{_NOTE}*")
+_BOLD = r"(?:\*\*|__)(?=\s|$)"
+_END = re.compile(
+    rf"[.!?…]+[\"'”“’)\]»]*{_NOTE}*(?:(?<=\?){_BOLD})?"
+    rf"|[{FULL_STOPS}]+[”’」』》）)»]*{_NOTE}*(?:{_BOLD})?"
+)
+"""The end of a sentence; of one in bold type, in languages with blanks, that asks something."""
 _NOTES = re.compile(rf"\s?{_NOTE}+$")
 _BLANKS = re.compile(r"\s*")
 _DASHES = re.compile(r"^[—–]\s*")

@@ -92,6 +92,16 @@ def test_a_question_that_is_marked_heads_all_its_answer() -> None:
     assert (second.question, second.text) == ("Und im Winter?", "Nein.")
 
 
+def test_marks_of_questions_and_answers_may_be_bold_or_end_in_a_dot() -> None:
+    text = "**Q: Where is it?**\nA: Downstairs.\n\n**问：**几点开门？\n\n**答：**九点。\n\n"
+    text += "Q. Is it warm?\nA. Yes.\n"
+    assert [(section.question, section.text.strip()) for section in sections(text)] == [
+        ("Where is it?", "Downstairs."),
+        ("几点开门？", "九点。"),
+        ("Is it warm?", "Yes."),
+    ]
+
+
 def test_an_answer_may_stand_right_below_its_question() -> None:
     assert sections("Q: Is it open on Sundays?\nYes, until noon.") == [
         Section("Yes, until noon.", (), "Is it open on Sundays?")

@@ -106,6 +106,27 @@ def test_a_question_is_not_quoted_but_explains_what_follows() -> None:
     assert other.lead == ""
 
 
+def test_a_question_in_bold_type_explains_its_paragraph_or_the_next() -> None:
+    text = (
+        "**¿Cuánto cuesta?** Dos euros. Los niños no pagan.\n\nCierra a las cinco.\n\n"
+        "**要多少钱？**\n\n每天两元。学生免费。\n\n1. **Wo ist sie?** Im Keller.\n2. Sie ist warm."
+    )
+    assert [(part.text, part.lead) for part in quotable(text)] == [
+        ("Dos euros.", "**¿Cuánto cuesta?**"),
+        ("Los niños no pagan.", "**¿Cuánto cuesta?**"),
+        ("Cierra a las cinco.", ""),
+        ("每天两元。", "**要多少钱？**"),
+        ("学生免费。", "**要多少钱？**"),
+        ("Im Keller.", "1. **Wo ist sie?**"),
+        ("2. Sie ist warm.", ""),
+    ]
+
+
+def test_a_heading_ends_what_a_question_explains() -> None:
+    first, second = quotable("Q: Is it open?\nA: Until noon.\n\n# Address\n\nIt is on the lake.")
+    assert (first.lead, second.lead) == ("Is it open?", "")
+
+
 def test_a_question_that_somebody_asks_in_a_story_is_quoted() -> None:
     assert texts("The miller asked her, “Who let the goat in?” Nobody knew.") == [
         "The miller asked her, “Who let the goat in?”",
