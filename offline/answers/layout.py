@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from offline.answers.drawn_tables import with_markdown_tables
 from offline.answers.page_breaks import without_page_breaks
-from offline.language.lines import BULLET, announces_code, fence, is_field, is_term
+from offline.language.lines import BULLET, announces_code, fence, is_field, is_validity
 
 _LONGEST_KEY = 76
 _LONGEST_HEADING = 40
@@ -240,7 +240,7 @@ class _Reader:
             and not text.endswith((":", "："))
             and _is_name(text)
             and not is_field(text)
-            and not is_term(text)
+            and not is_validity(text)
         )
 
     def _is_key(self, number: int, text: str, indent: int) -> bool:

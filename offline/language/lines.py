@@ -11,7 +11,7 @@ BULLET = re.compile(
     r"|\[[ xX]\]|[☐☑☒✓✔✗✘])\s"
 )
 """The beginning of an item of a list: a bullet, a number, a letter, a box to tick."""
-HAN_NUMBER = re.compile(r"[(（][一二三四五六七八九十]{1,3}[)）]|（\d{1,2}）|[①-⑳]|\d{1,2}、")
+_HAN_ITEM = re.compile(r"[(（][一二三四五六七八九十]{1,3}[)）]|（\d{1,2}）|[①-⑳]|\d{1,2}、")
 """The number of an item in Chinese, or of a heading."""
 
 _FENCE = re.compile(r"(```+|~~~+)(.*)")
@@ -24,7 +24,7 @@ _DIRECTIVE = re.compile(r"\.\. (?:code|code-block|graphviz|math|parsed-literal|s
 
 def begins_item(line: str) -> bool:
     """Return whether a line begins an item of a list."""
-    return BULLET.match(line) is not None or HAN_NUMBER.match(line) is not None
+    return BULLET.match(line) is not None or _HAN_ITEM.match(line) is not None
 
 
 def announces_code(line: str) -> bool:
@@ -99,7 +99,7 @@ _DATE = (
     r"(?:,?\s(?:de\s|del\s)?\d{4}(?:\sг\.?|\sгода)?)?|\d{1,2}[./]\s?\d{1,2}[./]\s?(?:\d{4}|\d\d)?"
     r"|\d{4}-\d\d-\d\d"
 )
-_TERM = re.compile(
+_VALIDITY = re.compile(
     r".*\b(?:from|since|until|till|by|before|ab|ab dem|seit|seit dem|bis|bis zum|zum|depuis le"
     r"|dès le|jusqu['’]au|à partir du|à compter du|desde el|hasta el|a partir del|с|со|до|по)\s"
     rf"(?:{_DATE})|.*(?:自|从|截至|截止).*[月日]起?(?:施行|实施|生效|执行|有效|止)?",
@@ -107,6 +107,6 @@ _TERM = re.compile(
 )
 
 
-def is_term(line: str) -> bool:
+def is_validity(line: str) -> bool:
     """Return whether a line tells at its end since or until which day something holds."""
-    return _TERM.fullmatch(line) is not None
+    return _VALIDITY.fullmatch(line) is not None

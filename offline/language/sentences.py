@@ -21,7 +21,7 @@ from offline.language.lines import (
     fence,
     is_code_directive,
     is_field,
-    is_term,
+    is_validity,
 )
 
 LONGEST = 2_000
@@ -175,7 +175,7 @@ def _is_heading(line: str, following: Sequence[str], *, blank: bool) -> bool:
         and _TITLE.match(_NOTES.sub("", line)) is not None
         and (len(line) <= _LONGEST_IN_HAN or not _HAN.search(line))
         and not is_field(line)
-        and not is_term(line)
+        and not is_validity(line)
     )
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from offline.language.lines import is_field, is_term
+from offline.language.lines import is_field, is_validity
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_announcements_numbered_headings_and_sentences_are_none(line: str) -> No
     ],
 )
 def test_a_line_may_tell_since_or_until_when_something_holds(line: str) -> None:
-    assert is_term(line)
+    assert is_validity(line)
 
 
 @pytest.mark.parametrize(
@@ -68,5 +68,5 @@ def test_a_line_may_tell_since_or_until_when_something_holds(line: str) -> None:
         "从前的故事",
     ],
 )
-def test_names_of_days_and_other_beginnings_are_no_terms(line: str) -> None:
-    assert not is_term(line)
+def test_names_of_days_and_other_beginnings_tell_no_validity(line: str) -> None:
+    assert not is_validity(line)
