@@ -150,6 +150,6 @@ def test_no_letter_is_lost(text: str) -> None:
 )
 def test_time_is_linear(line: str) -> None:
     text = f"{line}\n" * 20_000
-    started = time.process_time()
+    begin = time.process_time()
     with_markdown_tables(text)
-    assert time.process_time() - started < 5
+    assert time.process_time() - begin < 5

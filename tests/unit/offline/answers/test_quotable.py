@@ -83,15 +83,15 @@ def test_boxes_roman_and_chinese_numbers_begin_items() -> None:
 
 
 def test_an_indented_paragraph_goes_on_with_its_item() -> None:
-    for first, second in (
+    for item, next_item in (
         ("1. Откройте крышку.\n\n   Она горячая.\n", "2. Налейте воды."),
         ("  - Откройте крышку.\n\n    Она горячая.", "  - Налейте воды."),
     ):
-        text = f"# Ход\n\nСделайте так:\n\n{first}\n{second}\n\nГотово."
-        lead, *items, last = quotable(text)
+        text = f"# Ход\n\nСделайте так:\n\n{item}\n{next_item}\n\nГотово."
+        lead, *items, ending = quotable(text)
         assert [(part.item, part.lead) for part in items] == [(True, lead.text)] * 3
         assert len({part.block for part in items}) == 1
-        assert (last.item, last.lead) == (False, "")
+        assert (ending.item, ending.lead) == (False, "")
 
 
 def test_headings_above_a_passage_count_until_it_has_its_own() -> None:
@@ -123,8 +123,8 @@ def test_a_question_in_bold_type_explains_its_paragraph_or_the_next() -> None:
 
 
 def test_a_heading_ends_what_a_question_explains() -> None:
-    first, second = quotable("Q: Is it open?\nA: Until noon.\n\n# Address\n\nIt is on the lake.")
-    assert (first.lead, second.lead) == ("Is it open?", "")
+    answer, sentence = quotable("Q: Is it open?\nA: Until noon.\n\n# Address\n\nIt is on the lake.")
+    assert (answer.lead, sentence.lead) == ("Is it open?", "")
 
 
 def test_a_question_that_somebody_asks_in_a_story_is_quoted() -> None:
