@@ -127,8 +127,7 @@ class WholeGraph:
             if self._fits(arrays):
                 self._cache.store_unless_changed(partition, since, ARRAYS, {None: arrays})
             else:
-                self._misses.setdefault(partition, _Misses()).due = math.inf
-                self._cache.drop(partition, ARRAYS)
+                self._cache.drop(partition, ARRAYS)  # an attempt leaves out what is gone
 
     def _fits(self, arrays: GraphArrays) -> bool:
         return arrays.size <= self._cache.max_bytes * CACHE_SHARE

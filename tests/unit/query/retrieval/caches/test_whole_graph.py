@@ -340,6 +340,20 @@ async def test_a_graph_that_grows_too_large_is_cached_no_more() -> None:
     assert [await put("m", 40), await put("k", 80), await put("l", 5)] == [True, False, False]
 
 
+async def test_what_comes_and_goes_leaves_a_graph_cached() -> None:
+    harness = Harness(max_bytes=70_000)
+    await harness.put(*NAMES)
+    for batch in range(60):
+        names = [f"m{batch}-{number}" for number in range(5)]
+        for is_gone in (False, True):
+            await harness.put(*names, is_gone=is_gone)
+            await harness.cache.refresh(SPACE)
+            await harness.reader.renew(SPACE)
+    await harness.cache.refresh(SPACE)
+    await harness.reader.renew(SPACE)
+    assert harness.cache.cached(SPACE, ARRAYS, None) is not None
+
+
 async def test_of_many_changes_a_question_reads_what_it_needs(
     monkeypatch: pytest.MonkeyPatch, harness: Harness
 ) -> None:
