@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import sentencepiece
+import torch
 from sentencepiece import sentencepiece_model_pb2 as messages
 
 from benchmarks.reader.base import BLOCK, BLOCK_BYTES, MARKS, Base
@@ -66,6 +67,20 @@ def weights_file(base: Base, piece_numbers: Sequence[int], network: Network) -> 
     return content.getvalue()
 
 
+def read(network: Network, file: Path) -> None:
+    """Give a network the weights of a file as `reader.npz`, so that it goes on learning."""
+    with np.load(file) as arrays:
+        for number, layer in enumerate(network.layers):
+            _read_matrix(arrays, f"{number}.query_key_value", layer.q, layer.k, layer.v)
+            _read_matrix(arrays, f"{number}.out", layer.ao)
+            _read_matrix(arrays, f"{number}.wide", layer.fi)
+            _read_matrix(arrays, f"{number}.narrow", layer.fo)
+            _put(layer.aln, arrays, f"{number}.middle.norm")
+            _put(layer.oln, arrays, f"{number}.layer.norm")
+        _put(network.hidden, arrays, "head.hidden")
+        _put(network.out, arrays, "head.out")
+
+
 def write(folder: Path, base: Base, piece_numbers: Sequence[int], network: Network) -> None:
     """Write both files."""
     (folder / "reader.npz").write_bytes(weights_file(base, piece_numbers, network))
@@ -81,6 +96,21 @@ def _matrix(name: str, *linears: Any) -> dict[str, Any]:
         f"{name}.scales": scales.astype(np.float32),
         f"{name}.bias": np.concatenate([linear.bias.detach().numpy() for linear in linears]),
     }
+
+
+def _read_matrix(arrays: Any, name: str, *linears: Any) -> None:
+    """Give layers the weights that `_matrix` has written."""
+    weights = arrays[name] * arrays[f"{name}.scales"]
+    outputs = np.cumsum([linear.out_features for linear in linears])[:-1]
+    biases = np.split(arrays[f"{name}.bias"], outputs)
+    for linear, weight, bias in zip(linears, np.split(weights, outputs, 1), biases, strict=True):
+        linear.weight.data = torch.from_numpy(np.ascontiguousarray(weight.T))
+        linear.bias.data = torch.from_numpy(bias.copy())
+
+
+def _put(layer: Any, arrays: Any, name: str) -> None:
+    layer.weight.data = torch.from_numpy(arrays[f"{name}.weight"])
+    layer.bias.data = torch.from_numpy(arrays[f"{name}.bias"])
 
 
 def _norm(name: str, norm: Any) -> dict[str, Any]:

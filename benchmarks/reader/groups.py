@@ -6,6 +6,7 @@ import json
 import random
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +24,10 @@ ANSWERS = 2
 """Most of them that answer."""
 WITHOUT_ANSWER = 0.1
 """Share of groups whose answers are taken out, so that nothing answers."""
-NEAREST = 5
-"""Excerpts with most words of the question, out of which two are taken."""
+NEAREST = 10
+"""Excerpts with most words of the question, out of which some are taken."""
+NEAR = 3
+"""How many are."""
 
 
 @dataclass(frozen=True)
@@ -43,17 +46,17 @@ class LabelledQuestion:
     question: str
     excerpts: Mapping[int, Excerpt]
     answers: Collection[int]
+    file: str = ""
 
     def group(self, chance: random.Random) -> Group:
-        """Return it with some excerpts that do not answer: two that share most words with it, one
+        """Return it with some excerpts that do not answer: three that share most words with it, one
         beside an answer, and others by chance.
         """
         answers = chance.sample(sorted(self.answers), min(ANSWERS, len(self.answers)))
         others = [number for number in self.excerpts if number not in self.answers]
-        nearest = sorted(others, key=lambda number: -self._shared_terms(number))
         places = [place for number in answers for place in (number - 1, number + 1)]
         neighbours = [place for place in places if place in others]
-        wrong = chance.sample(nearest[:NEAREST], min(2, len(others)))
+        wrong = chance.sample(self._nearest, min(NEAR, len(self._nearest)))
         wrong += chance.sample(neighbours, min(1, len(neighbours)))
         wrong += chance.sample(others, min(EXCERPTS, len(others)))
         wrong = list(dict.fromkeys(wrong))[: EXCERPTS - len(answers)]
@@ -65,6 +68,11 @@ class LabelledQuestion:
             [self.excerpts[number] for number in numbers],
             [number in answers for number in numbers],
         )
+
+    @cached_property
+    def _nearest(self) -> Sequence[int]:
+        others = [number for number in self.excerpts if number not in self.answers]
+        return sorted(others, key=lambda number: -self._shared_terms(number))[:NEAREST]
 
     def _shared_terms(self, number: int) -> int:
         excerpt = self.excerpts[number]
@@ -85,7 +93,7 @@ async def own_questions(folder: Path) -> list[LabelledQuestion]:
     lines = (folder / "questions.tsv").read_text("utf-8").splitlines()
     rows = [line.split("\t") for line in lines]
     return [
-        LabelledQuestion(question, excerpts[file], _numbers(excerpts[file], texts))
+        LabelledQuestion(question, excerpts[file], _numbers(excerpts[file], texts), file)
         for file, question, *texts in rows
     ]
 
