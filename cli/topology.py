@@ -38,6 +38,15 @@ DuplicateWindow = Annotated[
     ),
 ]
 
+ShareSubjects = Annotated[
+    bool,
+    typer.Option(
+        "--share-subjects",
+        help="Have documents share subjects for what services make of them, as those of a new log "
+        "do: once no older program runs, for those refuse the bus then.",
+    ),
+]
+
 Format = Literal["json", "cli", "nack"]
 
 
@@ -55,13 +64,16 @@ def apply(
         ),
     ] = None,
     duplicate_window: DuplicateWindow = None,
+    share_subjects: ShareSubjects = False,
 ) -> None:
     """Create what is missing and change what differs."""
 
     async def apply_to(bus: "JetStreamContext") -> list[str]:
         from runtime.bus import topology  # noqa: PLC0415
 
-        return await topology.apply(bus, replicas, partitions, duplicate_window)
+        return await topology.apply(
+            bus, replicas, partitions, duplicate_window, share_subjects=share_subjects
+        )
 
     with errors(as_json), audit_line("topology apply", data, reason):
         changes = asyncio.run(_run(nats or _of_stack(data), apply_to))
@@ -95,6 +107,7 @@ def export(
         int, typer.Option(min=1, max=5, help="Copies of each stream in a cluster.")
     ] = 1,
     duplicate_window: DuplicateWindow = None,
+    share_subjects: ShareSubjects = False,
 ) -> None:
     """Print the declaration for other tools: `json` requests, a script for `nats` (`cli`),
     resources of `nack`.
@@ -104,7 +117,8 @@ def export(
     from contracts.topology import DAY  # noqa: PLC0415
     from runtime.bus.topology_export import exported  # noqa: PLC0415
 
-    echo(exported(form, replicas, duplicate_window or DAY).rstrip("\n"))
+    text = exported(form, replicas, duplicate_window or DAY, share_subjects=share_subjects)
+    echo(text.rstrip("\n"))
 
 
 def _of_stack(data: Data) -> str:

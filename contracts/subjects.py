@@ -1,8 +1,7 @@
 """Subjects: `kb.v1.<workspace>.<document>.<EventType>`, so one document's history can be read, and
 erased.
 
-Who builds or takes apart a subject of the log does it here, so that the layout has one home
-(`docs/scaling.md` has the one that is to come).
+Who builds or takes apart a subject of the log does it here, so that the layout has one home.
 
 A token is `[a-z0-9_-]`, at most 64 long; any other name stands there as `x-` and half its SHA-256.
 The envelope carries the name itself, and the event processor refuses an event whose workspace
@@ -10,6 +9,7 @@ differs from its subject's.
 """
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 
 from contracts.ids import sha256
@@ -61,13 +61,35 @@ GAP = f"{PREFIX}.x-gap.x-gap.Gap"
 MAPPING_TRIAL = f"{PREFIX}.x-mapping.x-mapping.Mapping"
 """Subject that is published, where no stream listens yet, to see whether the server maps it."""
 
+SHARED = ("EntitiesExtracted", "GraphMerged", "VectorsIndexed")
+"""Types of what services make of a document. In the log documents share subjects for them, of which
+each has a hash of the document's token in place of that: nobody asks for the newest of these about
+one, and the server's memory would grow with every document and type. The subject of such an event
+is what it always was, for whoever publishes or reads it by `Log`.
+"""
+
+DOCUMENT_HEADER = "Kb-Document"
+"""Header of an event at a shared subject: the token of its document, which is a part of its address
+there, and not of the event.
+"""
+
 _TOKEN = re.compile(r"(?!x-)[a-z0-9_-]{1,64}")
+_HASHED_TOKEN = re.compile(r"x-[0-9a-f]{32}")
+_BUCKET_DIGITS = 3
+"""Hexadecimal digits of the hash in a shared subject: a workspace has 4,096 of them for a type, and
+no name has a token like that.
+"""
 
 
 @lru_cache(maxsize=16_384)  # asked several times for each event of a document
 def token(name: str) -> str:
     """Return the subject token of a workspace or a document: the name, or its hash."""
     return name if _TOKEN.fullmatch(name) else "x-" + sha256(name)[:32]
+
+
+def is_token(text: str) -> bool:
+    """Return whether a text is the token of a name."""
+    return bool(_TOKEN.fullmatch(text) or _HASHED_TOKEN.fullmatch(text))
 
 
 def subject(workspace: str, about: str, event_type: str) -> str:
@@ -202,6 +224,60 @@ def document_token(subject: str) -> str:
     """
     tokens = subject.split(".", 4)
     return tokens[3] if len(tokens) > 4 else ""
+
+
+@lru_cache(maxsize=16_384)
+def _bucket(document: str) -> str:
+    """Return what stands in a shared subject for the document with this token."""
+    return f"x-{sha256(document)[:_BUCKET_DIGITS]}"
+
+
+def shared(subject: str) -> str:
+    """Return the shared subject at which the log may hold an event of this one, or the subject
+    itself where there is none.
+
+    Of a filter: that of the shared subjects of its document.
+    """
+    tokens = subject.split(".")
+    if len(tokens) != 5 or tokens[2] == QUESTIONS or not is_token(tokens[3]):
+        return subject
+    if tokens[4] not in (*SHARED, "*"):
+        return subject
+    return ".".join((*tokens[:3], _bucket(tokens[3]), tokens[4]))
+
+
+def of_shared(stored: str, document: str) -> str:
+    """Return the subject of the event that stands at a shared subject with this document in its
+    header. Any other subject is returned as it is, and so is one that the document does not share.
+    """
+    head, _, event_type = stored.rpartition(".")
+    if event_type not in SHARED or not is_token(document):
+        return stored
+    workspace_part, _, bucket = head.rpartition(".")
+    return f"{workspace_part}.{document}.{event_type}" if bucket == _bucket(document) else stored
+
+
+def with_shared(filters: Sequence[str]) -> list[str]:
+    """Return filters through which everything comes that passes these, wherever the log holds it;
+    what else comes through is of documents that share a subject with one of these.
+    """
+    return [*dict.fromkeys(held for filter in filters for held in (filter, shared(filter)))]
+
+
+def passes(subject: str, filters: Sequence[str]) -> bool:
+    """Return whether a subject passes any of the filters, in which `*` stands for one token; no
+    filters let everything pass.
+    """
+    tokens = subject.split(".")
+
+    def one(filter: str) -> bool:
+        filter_tokens = filter.split(".")
+        return len(tokens) == len(filter_tokens) and all(
+            filter_token in ("*", token)
+            for filter_token, token in zip(filter_tokens, tokens, strict=True)
+        )
+
+    return not filters or any(map(one, filters))
 
 
 def blob(key: str, part: int | str) -> str:

@@ -18,6 +18,11 @@ DAY = 24 * 3600.0
 VERSION = 1
 """Raised with every change of this declaration: programs of an older one refuse the bus."""
 
+SHARED_VERSION = 2
+"""The version of a log whose documents share subjects: older programs, which take each subject for
+one document's, refuse it. A log that was made before has `VERSION` until it is told to.
+"""
+
 PARTITIONED = 100
 """Added to the version where the log has partitions: programs that know of one stream refuse the
 bus.
@@ -30,6 +35,11 @@ with one. A day is the longest, and what a new log has.
 
 VERSION_KEY = "lightstream.topology"
 """Where the version stands in the metadata of the log."""
+
+SHARED_KEY = "lightstream.shared-subjects"
+"""Where it stands in the metadata of the log that its documents share subjects: the place in the
+whole log before which none of them does, in one word.
+"""
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from contracts.topology import CHECKPOINTS_BUCKET, TURNS_BUCKET, declared_consum
 from runtime import telemetry
 from runtime.broker import connect, jetstream_of, open_broker, stop_broker
 from runtime.bus import topology
+from runtime.bus.log_metadata import refuse_newer
 from runtime.bus.nats.blobs import NatsBlobs
 from runtime.bus.nats.connection import SILENT
 from runtime.bus.nats.key_values import NatsLiveGenerations, NatsSharedValues
@@ -254,7 +255,7 @@ async def _refuse_another_topology(
     jetstream: JetStreamContext, subscriptions: Sequence[Subscription]
 ) -> None:
     """Raises ConfigurationError where the bus is not as declared, with what to run."""
-    await topology.refuse_newer(jetstream)
+    await refuse_newer(jetstream)
     if problems := await topology.check(
         jetstream, tuple(declared_consumer(s.durable) for s in subscriptions)
     ):

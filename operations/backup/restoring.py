@@ -42,11 +42,13 @@ class Restore:
     backup: VerifiedBackup
     report: Report
     replicas: int = 1
+    shares_subjects: bool = True
+    """Whether documents of the restored log share subjects, as those of a new one do."""
 
     @property
     def streams(self) -> LogStreams:
         """Return the streams of the log that is restored."""
-        return LogStreams(self.backup.last.partitions)
+        return LogStreams(self.backup.last.partitions, self.shares_subjects)
 
     async def run(self) -> int:
         """Restore the bus, prove that it holds the backup event by event, and return how many
@@ -60,7 +62,8 @@ class Restore:
         with translated():
             await partitions_to_apply(self.jetstream, partitions)
         await self.refuse_services()
-        for config in topology.log_configs(self.replicas, partitions):
+        shared_from = self.streams.start().text if self.shares_subjects else ""
+        for config in topology.log_configs(self.replicas, partitions, shared_from=shared_from):
             await self._restore_stream(config)
         for stream in self.streams.names:
             await self._prove(stream)
@@ -94,7 +97,7 @@ class Restore:
         await self._skip_restored(stream, remaining_records)
         position = self.backup.last.position
         last_sequence = position.sequences[partition_in(stream)]
-        writer = SequencedWriter(self.jetstream, stream, end, is_mapped=self.streams.count > 1)
+        writer = SequencedWriter(self.jetstream, stream, end, self.streams)
         async with aclosing(writer.write(remaining_records, last_sequence)) as steps:
             async for sequence in steps:
                 self.report(position.up_to(sequence).progress_to(position))

@@ -12,7 +12,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from nats.js import JetStreamContext
-from nats.js.errors import NotFoundError
 
 from contracts import subjects
 from contracts.events import ErasureRequested
@@ -181,8 +180,7 @@ async def _let_go(bus: JetStreamContext, erasure: Erasure, report: Report) -> li
     end = asyncio.get_running_loop().time() + PATIENCE
     while True:
         newest_sequences = [
-            await _newest(bus, erasure_plan.history.workspace, erasure_plan.history.id)
-            for erasure_plan in plans
+            await NatsLog(bus).last_about(plan.history.workspace, plan.history.id) for plan in plans
         ]
         if newest_sequences == last_newest:
             break
@@ -206,18 +204,6 @@ async def _delete(bus: JetStreamContext, plans: Sequence[ErasurePlan]) -> None:
             await delete_document(
                 NatsLog(bus), workspace=history.workspace, id=history.id, source=SOURCE
             )
-
-
-async def _newest(bus: JetStreamContext, workspace: str, id: str) -> int:
-    """Return the sequence of the newest event of the document, 0 without any."""
-    stream = (await log_streams(bus)).of_workspace(workspace)
-    try:
-        with translated():
-            return (
-                await bus.get_last_msg(stream, subjects.of_document(workspace, id), direct=False)
-            ).seq or 0
-    except NotFoundError:
-        return 0
 
 
 async def are_handled(bus: JetStreamContext, sequences: Sequence[int]) -> bool:

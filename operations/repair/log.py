@@ -200,9 +200,10 @@ async def replace_log(
     copy = verify([folder], report)
     if copy.problems:
         raise InvalidInput(f"the copy in {folder} is not sound: {copy.problems[0]}")
-    restore = Restore(jetstream, copy, report, replicas)
+    streams = await log_streams(jetstream)
+    restore = Restore(jetstream, copy, report, replicas, streams.shares_subjects)
     await restore.refuse_services()
-    for stream in (await log_streams(jetstream)).names:
+    for stream in streams.names:
         with translated():
             await jetstream.delete_stream(stream)
     events = await restore.run()

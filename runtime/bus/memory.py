@@ -119,7 +119,7 @@ class MemoryLog:
 
     async def following(self, after: int, subject: str) -> Message | None:
         matching = (
-            message for message in self.messages[after:] if matches(message.subject, [subject])
+            message for message in self.messages[after:] if names.passes(message.subject, [subject])
         )
         return next(map(MemoryMessage, matching), None)
 
@@ -135,7 +135,11 @@ class MemoryLog:
     async def last(self, workspace: str) -> int:
         filters = (names.of_workspace(workspace),)
         return max(
-            (message.sequence for message in self.messages if matches(message.subject, filters)),
+            (
+                message.sequence
+                for message in self.messages
+                if names.passes(message.subject, filters)
+            ),
             default=0,
         )
 
@@ -150,7 +154,7 @@ class MemoryLog:
     ) -> AsyncGenerator[Message]:
         subject = names.of_type_in(workspace, event_type, about)
         for message in self.messages[after:]:
-            if matches(message.subject, [subject]):
+            if names.passes(message.subject, [subject]):
                 yield MemoryMessage(message)
 
     async def sizes(
@@ -158,19 +162,19 @@ class MemoryLog:
     ) -> AsyncGenerator[tuple[int, int]]:
         subject = names.of_type_in(workspace, event_type)
         for message in self.messages[after:]:
-            if matches(message.subject, [subject]):
+            if names.passes(message.subject, [subject]):
                 yield message.sequence, len(message.data)
 
     async def subjects(self, workspace: str, after: int) -> AsyncGenerator[str]:
         for message in self.messages[after:]:
-            if matches(message.subject, [names.of_workspace(workspace)]):
+            if names.passes(message.subject, [names.of_workspace(workspace)]):
                 yield message.subject
 
     async def read(
         self, after: int = 0, subjects: Sequence[str] = (), *, page: int = 500
     ) -> AsyncGenerator[list[Message]]:
         matching: list[Message] = [
-            MemoryMessage(m) for m in self.messages[after:] if matches(m.subject, subjects)
+            MemoryMessage(m) for m in self.messages[after:] if names.passes(m.subject, subjects)
         ]
         for messages in batched(matching, page):
             yield messages
@@ -187,21 +191,6 @@ class MemoryLog:
             earlier = [m for m in messages if until is None or until.holds(m.sequence)]
             if earlier:
                 yield earlier
-
-
-def matches(subject: str, filters: Sequence[str]) -> bool:
-    """Return whether a subject passes any of the filters; no filters let everything pass. `*`
-    stands for one token.
-    """
-
-    def one(pattern: str) -> bool:
-        tokens = subject.split(".")
-        pattern_tokens = pattern.split(".")
-        return len(tokens) == len(pattern_tokens) and all(
-            w in {"*", t} for t, w in zip(tokens, pattern_tokens, strict=True)
-        )
-
-    return not filters or any(one(pattern) for pattern in filters)
 
 
 @dataclass
@@ -229,7 +218,7 @@ class MemoryConsumer:
         while len(again) + len(fresh_messages) < count and self.seen_count < len(self.log.messages):
             stored_message = self.log.messages[self.seen_count]
             self.seen_count += 1
-            if matches(stored_message.subject, self.durable.filters):
+            if names.passes(stored_message.subject, self.durable.filters):
                 message = MemoryMessage(stored_message, self)
                 self.waiting[stored_message.sequence] = message
                 fresh_messages.append(message)

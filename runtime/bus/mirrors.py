@@ -14,6 +14,7 @@ from contracts.topology import (
     CHECKPOINTS_BUCKET,
     MIRRORED_BUCKETS,
     MIRRORED_STREAMS,
+    SHARED_KEY,
     declared_stream,
 )
 from runtime.bus import topology
@@ -22,7 +23,7 @@ from runtime.bus.nats.key_values import NatsSharedValues
 from runtime.bus.nats.log_integrity import allow_holes
 from runtime.bus.nats.log_streams import streams_in
 from runtime.bus.nats.region import WritingRegion, read_writing_region, writing_region
-from runtime.bus.topology import bucket_config, mirror_config, stream_config
+from runtime.bus.topology import bucket_config, log_configs, mirror_config, stream_config
 from runtime.errors import InvalidInput, Unavailable
 from runtime.workarounds.nats_py import connection_of
 
@@ -35,9 +36,14 @@ def of_region(jetstream: JetStreamContext, region: WritingRegion) -> JetStreamCo
     return connection_of(jetstream).jetstream(prefix=region.api_prefix, timeout=REACH_SECONDS)
 
 
-def mirrored_configs(replicas: int = 1) -> Iterator[StreamConfig]:
-    """Yield the declarations of what a following region mirrors."""
-    yield from (stream_config(declared_stream(name), replicas) for name in MIRRORED_STREAMS)
+def mirrored_configs(replicas: int = 1, shared_from: str = "") -> Iterator[StreamConfig]:
+    """Yield the declarations of what a following region mirrors. `shared_from`: the place from
+    which documents of the log share subjects, empty where they do not.
+    """
+    yield from log_configs(replicas, shared_from=shared_from)
+    yield from (
+        stream_config(declared_stream(name), replicas) for name in MIRRORED_STREAMS if name != LOG
+    )
     yield from (
         bucket_config(bucket, replicas) for bucket in BUCKETS if bucket.name in MIRRORED_BUCKETS
     )
@@ -54,10 +60,11 @@ async def make_mirrors(
     present_region = await _followed(jetstream)
     if present_region and present_region.name != region.name:
         raise InvalidInput(f"this bus follows the region {present_region.name} already")
-    if present_region is None:
-        await _require_reachable(jetstream, region)
+    shared_from = await _shared_from(
+        jetstream if present_region else await _reached(jetstream, region)
+    )
     changes: list[str] = []
-    for config in mirrored_configs(replicas):
+    for config in mirrored_configs(replicas, shared_from):
         name = config.name or ""
         try:
             await jetstream.stream_info(name)
@@ -83,10 +90,18 @@ async def _followed(jetstream: JetStreamContext) -> WritingRegion | None:
     )
 
 
-async def _require_reachable(jetstream: JetStreamContext, region: WritingRegion) -> None:
+async def _shared_from(jetstream: JetStreamContext) -> str:
+    """Return the place from which documents of a log share subjects, empty where they do not."""
+    with translated():
+        return ((await jetstream.stream_info(LOG)).config.metadata or {}).get(SHARED_KEY, "")
+
+
+async def _reached(jetstream: JetStreamContext, region: WritingRegion) -> JetStreamContext:
+    """Return the JetStream of a region that has a log that can be followed."""
+    other = of_region(jetstream, region)
     try:
         with translated():
-            info = await of_region(jetstream, region).stream_info(LOG)
+            info = await other.stream_info(LOG)
     except NotFoundError:
         raise InvalidInput(f"the region {region.name} has no log yet: start it first") from None
     except Unavailable:
@@ -95,6 +110,7 @@ async def _require_reachable(jetstream: JetStreamContext, region: WritingRegion)
             "see whether its name is the JetStream domain there, and the log of this bus"
         ) from None
     streams_in(info.config).sole(f"following the region {region.name}")
+    return other
 
 
 async def promote_mirrors(jetstream: JetStreamContext) -> list[str]:
@@ -106,7 +122,8 @@ async def promote_mirrors(jetstream: JetStreamContext) -> list[str]:
         await allow_holes(jetstream, values, LOG)
     copies = (await jetstream.stream_info(LOG)).config.num_replicas or 1
     promoted_names: list[str] = []
-    for config in sorted(mirrored_configs(copies), key=lambda config: config.name == LOG):
+    configs = mirrored_configs(copies, await _shared_from(jetstream))
+    for config in sorted(configs, key=lambda config: config.name == LOG):
         name = config.name or ""
         if (await jetstream.stream_info(name)).config.mirror:
             await jetstream.update_stream(config)

@@ -2,7 +2,7 @@
 differ.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import fields
 from itertools import chain
 from typing import Any
@@ -24,7 +24,6 @@ from nats.js.errors import NotFoundError
 
 from contracts import subjects
 from contracts.partitions import (
-    COUNT_KEY,
     LOG,
     first_sequence,
     is_log,
@@ -37,18 +36,17 @@ from contracts.topology import (
     DAY,
     INTAKE,
     INTAKE_READER,
-    PARTITIONED,
+    SHARED_KEY,
     SHORTEST_DUPLICATE_WINDOW,
     STREAMS,
-    VERSION,
-    VERSION_KEY,
     WRITER_API_KEY,
     Bucket,
     Consumer,
     Stream,
     declared_stream,
 )
-from runtime.bus.nats.log_streams import log_streams
+from runtime.bus.log_metadata import log_metadata, our_metadata, refuse_newer, sharing_place
+from runtime.bus.nats.log_streams import forget_streams, log_streams
 from runtime.bus.partitioning import partitions_to_apply
 from runtime.errors import ConfigurationError
 
@@ -92,23 +90,23 @@ def stream_config(stream: Stream, replicas: int = 1) -> StreamConfig:
         max_msgs=-1,
         no_ack=False,
         sealed=False,
-        metadata={VERSION_KEY: str(VERSION)} if stream.name == LOG else None,
+        metadata=log_metadata() if stream.name == LOG else None,
         persist_mode="",  # pyright: ignore[reportArgumentType] - the server names the mode only where it is "async"
     )
 
 
 def log_configs(
-    replicas: int = 1, partitions: int = 1, duplicate_window: float = DAY
+    replicas: int = 1, partitions: int = 1, duplicate_window: float = DAY, shared_from: str = ""
 ) -> Iterator[StreamConfig]:
-    """Yield the configurations of the log's streams, by partition. `duplicate_window` in
-    seconds.
+    """Yield the configurations of the log's streams, by partition. `duplicate_window` in seconds;
+    `shared_from`: the place from which its documents share subjects, empty where they do not.
     """
     config = stream_config(declared_stream(LOG), replicas)
-    config = config.evolve(duplicate_window=duplicate_window)
+    metadata = log_metadata(partitions, shared_from)
+    config = config.evolve(duplicate_window=duplicate_window, metadata=metadata)
     if partitions == 1:
         yield config
         return
-    metadata = {VERSION_KEY: str(PARTITIONED + VERSION), COUNT_KEY: str(partitions)}
     for partition in range(partitions):
         mapped, stored = stored_mapping(partition)
         yield config.evolve(
@@ -146,14 +144,14 @@ def bucket_config(bucket: Bucket, replicas: int = 1) -> StreamConfig:
 
 
 def declared_configs(
-    replicas: int = 1, partitions: int = 1, duplicate_window: float = DAY
+    replicas: int = 1, partitions: int = 1, duplicate_window: float = DAY, shared_from: str = ""
 ) -> Iterator[StreamConfig]:
     """Yield every stream that the server has to have: those of events, and those that buckets
-    are. `duplicate_window`: seconds for which the log knows ids.
+    are. Parameters as of `log_configs`.
     """
     for stream in STREAMS:
         if is_log(stream.name):
-            yield from log_configs(replicas, partitions, duplicate_window)
+            yield from log_configs(replicas, partitions, duplicate_window, shared_from)
         else:
             yield stream_config(stream, replicas)
     yield from (bucket_config(bucket, replicas) for bucket in BUCKETS)
@@ -208,7 +206,8 @@ def _differences(
     ]
     # The server has metadata of its own beside ours.
     values = [
-        (field, wants, _ours(has) if field == "metadata" else has) for field, wants, has in values
+        (field, wants, our_metadata(has) if field == "metadata" else has)
+        for field, wants, has in values
     ]
     return [
         f"{name}: {field} is {_shown(has)}, declared {_shown(wants)}"
@@ -217,46 +216,28 @@ def _differences(
     ]
 
 
-def _ours(metadata: Mapping[str, str] | None) -> dict[str, str]:
-    own_keys = (VERSION_KEY, COUNT_KEY, WRITER_API_KEY)
-    return {key: value for key, value in (metadata or {}).items() if key in own_keys}
-
-
-async def refuse_newer(jetstream: JetStreamContext) -> None:
-    """Raises ConfigurationError where a newer program has set up the bus. Changes nothing."""
-    try:
-        metadata = (await jetstream.stream_info(LOG)).config.metadata
-    except NotFoundError:
-        return
-    version = _ours(metadata).get(VERSION_KEY, "")
-    own_version = VERSION + (PARTITIONED if COUNT_KEY in _ours(metadata) else 0)
-    if version.isdecimal() and int(version) > own_version:
-        raise ConfigurationError(
-            f"the streams and consumers of the bus have version {version}, "
-            f"this program knows {own_version}: run the newer program, or a bus of its own"
-        )
-
-
 def _applicable(
     name: str,
     present_config: StreamConfig,
     replicas: int | None,
     partitions: int,
     duplicate_window: float | None = None,
+    shared_from: str = "",
 ) -> StreamConfig:
     """Return the declared configuration as it can be had of a stream that is there.
 
     A denial of deletions, which an older version made, is never taken back by the server, and all
     but an erasure goes on as before. Without `replicas` a stream keeps as many copies as it has,
     and without `duplicate_window` the log knows ids for as long as it does: only who runs the
-    cluster knows.
+    cluster knows. Where documents share subjects, they go on to.
     """
     copies = replicas or present_config.num_replicas or 1
     window = duplicate_window or _kept_window(present_config)
-    declared = declared_configs(copies, partitions, window)
+    shared_from = our_metadata(present_config.metadata).get(SHARED_KEY, shared_from)
+    declared = declared_configs(copies, partitions, window, shared_from)
     wanted_config = next(config for config in declared if config.name == name)
     if present_config.mirror:
-        writer_api = _ours(present_config.metadata).get(WRITER_API_KEY, "")
+        writer_api = our_metadata(present_config.metadata).get(WRITER_API_KEY, "")
         wanted_config = mirror_config(wanted_config, present_config.mirror, writer_api)
     return wanted_config.evolve(deny_delete=wanted_config.deny_delete or present_config.deny_delete)
 
@@ -276,13 +257,17 @@ async def apply(
     replicas: int | None = None,
     partitions: int | None = None,
     duplicate_window: float | None = None,
+    *,
+    share_subjects: bool = False,
 ) -> list[str]:
     """Create what is missing, change what differs, and return a line for each thing done.
 
     `replicas`: copies of each stream in a cluster. Without it a stream keeps those it has, and a
     new one gets as many as the log. `partitions`: streams of a new log, one without it.
     `duplicate_window`: seconds for which the log knows ids, from `SHORTEST_DUPLICATE_WINDOW` to a
-    day; without it a log keeps its own, and a new one gets a day. Raises the server's APIError
+    day; without it a log keeps its own, and a new one gets a day. `share_subjects`: the documents
+    of a log that is there share subjects from here on, as those of a new one do; only for who
+    knows that no older program runs. Raises the server's APIError
     where a difference cannot be changed in place (retention, storage), and
     ConfigurationError, before anything is changed, where a newer program has set up the bus, where
     its log has another number of partitions, or where the server does not map to them.
@@ -291,7 +276,8 @@ async def apply(
     changes: list[str] = []
     count = await partitions_to_apply(jetstream, partitions)
     copies = await _copies_of_the_log(jetstream) if replicas is None else replicas
-    for config in declared_configs(copies, count, duplicate_window or DAY):
+    shared_from = await sharing_place(jetstream, count, share_subjects=share_subjects)
+    for config in declared_configs(copies, count, duplicate_window or DAY, shared_from):
         name = config.name or ""
         try:
             present_config = (await jetstream.stream_info(name)).config
@@ -299,13 +285,16 @@ async def apply(
             await jetstream.add_stream(config)
             changes.append(f"created {_called(name)}")
             continue
-        wanted_config = _applicable(name, present_config, replicas, count, duplicate_window)
+        wanted_config = _applicable(
+            name, present_config, replicas, count, duplicate_window, shared_from
+        )
         if differences := _differences(name, wanted_config, present_config):
             await jetstream.update_stream(wanted_config)
             changes += [f"changed {difference}" for difference in differences]
     for durable in CONSUMERS:
         for of_stream in durable.in_partitions(count):
             changes += await _apply_durable(jetstream, of_stream)
+    forget_streams(jetstream)
     return changes
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from enum import Enum
 from typing import Any, Literal
 
+from contracts.partitions import LogPosition
 from contracts.topology import CONSUMERS, DAY
 from runtime.bus.topology import declared_configs, durable_config
 
@@ -61,11 +62,17 @@ _DURATIONS = {"maxAge", "duplicateWindow", "ackWait"}
 """What NACK is told as Go writes durations, and the server in nanoseconds."""
 
 
-def exported(form: Format, replicas: int = 1, duplicate_window: float = DAY) -> str:
+def exported(
+    form: Format,
+    replicas: int = 1,
+    duplicate_window: float = DAY,
+    *,
+    share_subjects: bool = False,
+) -> str:
     """Return streams, durables and buckets in that form, with so many copies of each stream and a
-    log that knows ids for so many seconds.
+    log that knows ids for so many seconds, and whose documents share subjects or do not.
     """
-    declarations = requests(replicas, duplicate_window)
+    declarations = requests(replicas, duplicate_window, share_subjects=share_subjects)
     if form == "json":
         return json.dumps(declarations, indent=2) + "\n"
     if form == "cli":
@@ -76,11 +83,14 @@ def exported(form: Format, replicas: int = 1, duplicate_window: float = DAY) -> 
     )
 
 
-def requests(replicas: int = 1, duplicate_window: float = DAY) -> dict[str, list[dict[str, Any]]]:
+def requests(
+    replicas: int = 1, duplicate_window: float = DAY, *, share_subjects: bool = False
+) -> dict[str, list[dict[str, Any]]]:
     """Return the bodies of `STREAM.CREATE.<name>` and `CONSUMER.CREATE.<stream>.<name>`. A bucket
     is a stream.
     """
-    configs = declared_configs(replicas, duplicate_window=duplicate_window)
+    shared_from = LogPosition.start().text if share_subjects else ""
+    configs = declared_configs(replicas, duplicate_window=duplicate_window, shared_from=shared_from)
     streams = [_plain(config.as_dict()) for config in configs]
     consumers = [
         {"stream_name": durable.stream, "config": _plain(durable_config(durable).as_dict())}

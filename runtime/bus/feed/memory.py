@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from contracts import subjects
 from contracts.partitions import LogPosition
-from runtime.bus.memory import MemoryLog, MemoryMessage, matches
+from runtime.bus.memory import MemoryLog, MemoryMessage
 from runtime.bus.port import Message
 
 POLL_SECONDS = 0.01
@@ -48,5 +48,5 @@ class MemoryEventFeed:
         return [
             MemoryMessage(stored_message)
             for stored_message in self.log.messages[after:]
-            if matches(stored_message.subject, [subject])
+            if subjects.passes(stored_message.subject, [subject])
         ]

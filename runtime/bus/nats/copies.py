@@ -16,6 +16,7 @@ from contracts.partitions import partition_in, subject_in
 from contracts.topology import MiB
 from runtime.bus.nats import reading
 from runtime.bus.nats.connection import REQUEST_TIMEOUT, SILENT, translated
+from runtime.bus.nats.log_streams import ONE_STREAM, LogStreams
 from runtime.bus.records import RECORDED_AT, Record, record_of
 from runtime.errors import ServiceError, Unavailable
 from runtime.workarounds.nats_py import api_subject, connection_of
@@ -128,7 +129,7 @@ async def create_empty(jetstream: JetStreamContext, config: StreamConfig, first:
 @dataclass
 class SequencedWriter:
     """Appends records to a stream, each at its own sequence. `end` is the last sequence that the
-    stream has; `is_mapped`: it is one of several partitions, which takes events by other subjects.
+    stream has; `streams`: those of the log of which it is one.
 
     Every write names the sequence before its own, so none can take another's place; what was
     written when a write fails is whole up to some sequence, and the next writer goes on from there.
@@ -137,7 +138,7 @@ class SequencedWriter:
     jetstream: JetStreamContext
     stream: str
     end: int
-    is_mapped: bool = False
+    streams: LogStreams = ONE_STREAM
     _under_way: list[tuple[int, "asyncio.Future[PubAck]"]] = field(
         default_factory=list[tuple[int, "asyncio.Future[PubAck]"]]
     )
@@ -153,11 +154,15 @@ class SequencedWriter:
         """
         for record in records:
             await self._skip_to(record.sequence)
+            subject, address_headers = record.subject, dict[str, str]()
+            if subjects.DOCUMENT_HEADER not in record.headers:  # a publisher's own would be lost
+                subject, address_headers = self.streams.held_at(subject)
             headers = {
                 **record.headers,
+                **address_headers,
                 RECORDED_AT: record.time.isoformat(timespec="microseconds"),
             }
-            await self._append(record.subject, record.data, headers)
+            await self._append(subject, record.data, headers)
             if not self.end % PAGE:
                 yield self.end
         await self._skip_to(last_sequence + 1)
@@ -183,7 +188,9 @@ class SequencedWriter:
             "Nats-Expected-Last-Sequence": str(self.end),
             "Nats-Expected-Stream": self.stream,
         }
-        taken_by = subject_in(partition_in(self.stream), subject) if self.is_mapped else subject
+        taken_by = subject
+        if self.streams.count > 1:
+            taken_by = subject_in(partition_in(self.stream), subject)
         future = await self.jetstream.publish_async(
             taken_by, data, headers={**headers, **expectations}
         )

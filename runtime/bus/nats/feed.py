@@ -20,6 +20,7 @@ from runtime.bus.nats.log_streams import log_streams
 from runtime.bus.nats.messages import NatsMessage
 from runtime.bus.nats.pulling import Pull, open_pull
 from runtime.bus.nats.reading import read_pages, reader_config
+from runtime.bus.nats.shared_subjects import end_of, sequences_at_shared, with_shared
 from runtime.bus.port import Message
 from runtime.concurrency.merging import merged
 from runtime.errors import Unavailable
@@ -51,11 +52,20 @@ class NatsEventFeed:
         with _reading():
             stream = await self._stream(subject)
         info = await self._opened_in(stream, subject, after, inactive_seconds=1.0)
-        return info.num_pending or 0
+        count = info.num_pending or 0
+        if subjects.shared(subject) != subject:
+            with _reading():
+                async with aclosing(
+                    sequences_at_shared(self.jetstream, stream, subject, after)
+                ) as places:
+                    count += len([sequence async for sequence in places])
+        return count
 
     async def page(self, subject: str, after: int, limit: int) -> tuple[list[Message], int]:
         if limit <= 0:
             return [], await self.count(subject, after)
+        if subjects.shared(subject) != subject:
+            return await self._page_with_shared(subject, after, limit)
         messages = list[Message]()
         pending_count = 0
         with _reading():
@@ -72,12 +82,77 @@ class NatsEventFeed:
                         break
         return messages[:limit], pending_count + len(messages[limit:])
 
+    async def _page_with_shared(
+        self, subject: str, after: int, limit: int
+    ) -> tuple[list[Message], int]:
+        """Return what `page` does, of a filter of one document."""
+        count = await self.count(subject, after)
+        messages = list[Message]()
+        at_once = min(limit, MOST_AT_ONCE)
+        with _reading():
+            stream = await self._stream(subject)
+            own = self._events(stream, subject, after, at_once)
+            async with aclosing(
+                with_shared(own, self.jetstream, stream, subject, after, at_once)
+            ) as events:
+                async for message in events:
+                    messages.append(message)
+                    if len(messages) == limit:
+                        return messages, max(0, count - limit)
+        return messages, 0
+
+    async def _events(
+        self, stream: str, subject: str, after: int, page_size: int
+    ) -> AsyncGenerator[NatsMessage]:
+        config_behind = partial(reader_config, inactive_seconds=FORGOTTEN, subject=subject)
+        async with aclosing(
+            read_pages(self.jetstream, stream, config_behind, after, page_size, patience=FETCH)
+        ) as pages:
+            async for page in pages:
+                for message in page:
+                    yield message
+
     async def follow(self, subject: str, after: int, wait: float) -> AsyncGenerator[list[Message]]:
         with _reading():
             stream = await self._stream(subject)
-        async with aclosing(self._follow_in(stream, subject, after, wait)) as pages:
+        is_shared = subjects.shared(subject) != subject
+        follow = self._follow_with_shared if is_shared else self._follow_in
+        async with aclosing(follow(stream, subject, after, wait)) as pages:
             async for messages in pages:
                 yield messages
+
+    async def _follow_with_shared(
+        self, stream: str, subject: str, after: int, wait: float
+    ) -> AsyncGenerator[list[Message]]:
+        """Yield what `follow` does, of a filter of one document.
+
+        Of two readers neither knows what the other has yet to deliver. So they only say when to
+        look, and what is behind the place is read then, in the order of the log.
+        """
+        with _reading():
+            end = await end_of(self.jetstream, stream)
+        filters = subjects.with_shared([subject])
+        clock = asyncio.get_running_loop().time
+        silent_until = clock() + wait
+        is_due = True
+        readers = [self._follow_in(stream, filter, end, wait) for filter in filters]
+        async with aclosing(merged(readers)) as signals:
+            while True:
+                while is_due:
+                    messages, _ = await self.page(subject, after, MOST_AT_ONCE)
+                    is_due = len(messages) == MOST_AT_ONCE
+                    if messages:
+                        after = messages[-1].sequence
+                        yield messages
+                        silent_until = clock() + wait
+                signal = await anext(signals)
+                is_due = any(
+                    message.sequence > after and subjects.passes(message.subject, [subject])
+                    for message in signal
+                )
+                if not is_due and clock() >= silent_until:
+                    yield []
+                    silent_until = clock() + wait
 
     async def follow_all(
         self, position: LogPosition, wait: float

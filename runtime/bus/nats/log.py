@@ -90,15 +90,16 @@ class NatsLog(NatsLogReader):
 
         async def append(streams: LogStreams) -> int:
             stream = streams.of_workspace(envelope.workspace)
+            held_at, headers = streams.held_at(subject)
             return await self._append(
-                _Outgoing(stream, streams.published_to(subject), data, id),
+                _Outgoing(stream, streams.published_to(held_at), data, id, headers),
                 lambda stored_message: is_repetition(envelope, stored_message),
             )
 
         # Who may only publish cannot ask for the streams, and need not: the server knows them. But
-        # it cannot map what is about questions.
-        is_apart = envelope.data.type_name() in subjects.APART
-        streams = await log_streams(self.jetstream) if is_apart else known_streams(self.jetstream)
+        # it cannot map what is about questions, nor what documents share a subject for.
+        asks = envelope.data.type_name() in (*subjects.APART, *subjects.SHARED)
+        streams = await log_streams(self.jetstream) if asks else known_streams(self.jetstream)
         try:
             return await append(streams)
         except _OtherPartition:

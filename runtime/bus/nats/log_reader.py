@@ -1,7 +1,7 @@
 """The log on NATS JetStream, as it is read: a workspace from one stream, all of them from each."""
 
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from functools import partial
 
@@ -17,6 +17,7 @@ from runtime.bus.nats.asking import first_answer
 from runtime.bus.nats.connection import translated
 from runtime.bus.nats.log_streams import log_streams
 from runtime.bus.nats.messages import NatsMessage, StoredMessage, stated_size
+from runtime.bus.nats.shared_subjects import end_of, sequences_at_shared, with_shared
 from runtime.bus.port import Message
 
 MOST_LISTED = 100_000
@@ -32,6 +33,8 @@ class NatsLogReader:
     async def newest(
         self, workspace: str, about: str, event_type: str, *, exact: bool = True
     ) -> Message | None:
+        if event_type in subjects.SHARED:
+            return await self._last_of_history(workspace, about, event_type)
         subject = subjects.subject(workspace, about, event_type)
         stream = (await log_streams(self.jetstream)).of_workspace(workspace)
         try:
@@ -44,6 +47,13 @@ class NatsLogReader:
             return None
         return StoredMessage(message)
 
+    async def _last_of_history(self, workspace: str, about: str, event_type: str) -> Message | None:
+        last: Message | None = None
+        async with aclosing(self.history(workspace, about, event_type)) as messages:
+            async for message in messages:
+                last = message
+        return last
+
     async def following(self, after: int, subject: str) -> Message | None:
         for stream in await self._streams_behind(after, [subject]):
             if message := await self._following_in(stream, after, subject):
@@ -51,6 +61,18 @@ class NatsLogReader:
         return None
 
     async def _following_in(self, stream: str, after: int, subject: str) -> Message | None:
+        first = await self._first_at(stream, after, subject)
+        shared_subject = subjects.shared(subject)
+        if shared_subject == subject:
+            return first
+        places = sequences_at_shared(self.jetstream, stream, subject, after)
+        async with aclosing(places):
+            place = await anext(places, None)
+        if place is None or (first and first.sequence < place):
+            return first
+        return await self._first_at(stream, place - 1, shared_subject)
+
+    async def _first_at(self, stream: str, after: int, subject: str) -> Message | None:
         try:
             with translated():
                 message = await first_answer(
@@ -85,8 +107,7 @@ class NatsLogReader:
 
     async def end_of(self, workspace: str) -> int:
         stream = (await log_streams(self.jetstream)).of_workspace(workspace)
-        with translated():
-            return (await first_answer(lambda: self.jetstream.stream_info(stream))).state.last_seq
+        return await end_of(self.jetstream, stream)
 
     async def last(self, workspace: str) -> int:
         subject = subjects.of_workspace(workspace)
@@ -100,6 +121,20 @@ class NatsLogReader:
         except NotFoundError:
             return 0
         return message.seq or 0
+
+    async def last_about(self, workspace: str, about: str) -> int:
+        """Return the sequence of the newest event of a document, 0 for none. Raises
+        `Unavailable`.
+        """
+        subject = subjects.of_document(workspace, about)
+        stream = (await log_streams(self.jetstream)).of_workspace(workspace)
+        last = 0
+        with suppress(NotFoundError), translated():
+            last = (await self.jetstream.get_last_msg(stream, subject, direct=False)).seq or 0
+        # What stands in front of that cannot be the newest.
+        places = sequences_at_shared(self.jetstream, stream, subject, last)
+        async with aclosing(places):
+            return max([last, *[sequence async for sequence in places]])
 
     async def handled(self, *durables: str, workspace: str | None = None) -> int:
         streams = await log_streams(self.jetstream)
@@ -193,24 +228,34 @@ class NatsLogReader:
                         break
 
     async def _read_in(
-        self, stream: str, after: int, subjects: Sequence[str], page: int
+        self, stream: str, after: int, filters: Sequence[str], page: int
     ) -> AsyncGenerator[list[Message]]:
+        held_at = subjects.with_shared(filters)
+
         def behind(sequence: int) -> ConsumerConfig:
-            return reading.reader_config(sequence, inactive_seconds=60.0, subjects=subjects)
+            return reading.reader_config(sequence, inactive_seconds=60.0, subjects=held_at)
 
         with translated():
             async with aclosing(
                 reading.read_pages(self.jetstream, stream, behind, after, page)
             ) as pages:
                 async for messages in pages:
-                    yield [*messages]
+                    passed = list[Message](messages)
+                    if len(held_at) > len(filters):
+                        passed = [m for m in passed if subjects.passes(m.subject, filters)]
+                    if passed:
+                        yield passed
 
     async def history(
         self, workspace: str, about: str | None, event_type: str, after: int = 0
     ) -> AsyncGenerator[Message]:
         # One filter, which a service's permissions can narrow.
         subject = subjects.of_type_in(workspace, event_type, about)
-        async with aclosing(self._matching(workspace, subject, after)) as messages:
+        found = self._matching(workspace, subject, after)
+        if subjects.shared(subject) != subject:
+            stream = (await log_streams(self.jetstream)).of_workspace(workspace)
+            found = with_shared(found, self.jetstream, stream, subject, after)
+        async with aclosing(found) as messages:
             async for message in messages:
                 yield message
 

@@ -23,6 +23,7 @@ from contracts.partitions import (
     partition_of,
     stream_name,
 )
+from contracts.topology import SHARED_KEY
 from runtime.bus.nats.asking import first_answer
 from runtime.bus.nats.connection import translated
 from runtime.errors import ConfigurationError
@@ -31,9 +32,12 @@ from runtime.workarounds.nats_py import connection_of
 
 @dataclass(frozen=True)
 class LogStreams:
-    """The streams of a log of `count` partitions."""
+    """The streams of a log of `count` partitions. `shares_subjects`: its documents share subjects
+    for what services make of them.
+    """
 
     count: int = 1
+    shares_subjects: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -70,6 +74,15 @@ class LogStreams:
         is_mapped_here = self.count > 1 and subjects.is_apart(subject)
         return mapped_subject(subject, self.count) if is_mapped_here else subject
 
+    def held_at(self, subject: str) -> tuple[str, dict[str, str]]:
+        """Return the subject at which the log is to hold an event, and the headers that belong to
+        its address there.
+        """
+        shared = subjects.shared(subject) if self.shares_subjects else subject
+        if shared == subject:
+            return subject, {}
+        return shared, {subjects.DOCUMENT_HEADER: subjects.document_token(subject)}
+
     def sole(self, purpose: str) -> str:
         """Return the only stream. Raises ConfigurationError where there are more: `purpose` is what
         cannot be done then, as the subject of a sentence.
@@ -89,12 +102,15 @@ class LogStreams:
 ONE_STREAM = LogStreams()
 
 _STREAMS_BY_CLIENT: WeakKeyDictionary[Client, LogStreams] = WeakKeyDictionary()
-"""Of each connection, the streams of its log: their number never changes."""
+"""Of each connection, the streams of its log: their number never changes. A log that comes to share
+subjects has those of before as well, from who was connected by then.
+"""
 
 
 def streams_in(config: StreamConfig) -> LogStreams:
     """Return the streams of the log whose first one has this configuration."""
-    return LogStreams(int((config.metadata or {}).get(COUNT_KEY, "1")))
+    metadata = config.metadata or {}
+    return LogStreams(int(metadata.get(COUNT_KEY, "1")), SHARED_KEY in metadata)
 
 
 def known_streams(jetstream: JetStreamContext) -> LogStreams:
@@ -115,6 +131,11 @@ async def log_streams(jetstream: JetStreamContext) -> LogStreams:
             return ONE_STREAM
         _STREAMS_BY_CLIENT[client] = streams_in(info.config)
     return _STREAMS_BY_CLIENT[client]
+
+
+def forget_streams(jetstream: JetStreamContext) -> None:
+    """Have the server asked for the streams of the log again."""
+    _STREAMS_BY_CLIENT.pop(connection_of(jetstream), None)
 
 
 async def has_log(jetstream: JetStreamContext) -> bool:

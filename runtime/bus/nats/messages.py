@@ -12,6 +12,7 @@ from typing import NamedTuple, cast
 from nats.aio.msg import Msg
 from nats.js.api import RawStreamMsg
 
+from contracts.subjects import DOCUMENT_HEADER, of_shared
 from runtime.bus.records import RECORDED_AT
 
 MSG_SIZE = "Nats-Msg-Size"
@@ -67,6 +68,27 @@ def _first_taken(headers: Mapping[str, str], stored_at: datetime) -> datetime:
     return stored_at
 
 
+class Address(NamedTuple):
+    """The subject of an event, and its headers without what the log has added to those."""
+
+    subject: str
+    headers: Mapping[str, str]
+
+
+def address_of(stored_subject: str, stored_headers: Mapping[str, str]) -> Address:
+    """Return the address of an event as it was published, wherever the log holds it.
+
+    Of one at a shared subject that names no document in its header, or one that does not share it,
+    that is what stands there: no document has it, and the decoder refuses it.
+    """
+    document = stored_headers.get(DOCUMENT_HEADER, "")
+    subject = of_shared(stored_subject, document) if document else stored_subject
+    if subject == stored_subject:
+        return Address(stored_subject, stored_headers)
+    headers = {name: value for name, value in stored_headers.items() if name != DOCUMENT_HEADER}
+    return Address(subject, headers)
+
+
 @dataclass(frozen=True)
 class NatsMessage:
     """One delivery by a pull consumer."""
@@ -77,13 +99,17 @@ class NatsMessage:
     def data(self) -> bytes:
         return self.raw.data
 
+    @cached_property
+    def _address(self) -> Address:
+        return address_of(self.raw.subject, self.raw.headers or {})
+
     @property
     def subject(self) -> str:
-        return self.raw.subject
+        return self._address.subject
 
     @property
     def headers(self) -> Mapping[str, str]:
-        return self.raw.headers or {}
+        return self._address.headers
 
     @cached_property
     def _place(self) -> Place:
@@ -129,15 +155,21 @@ class StoredMessage:
     def data(self) -> bytes:
         return self.raw.data or b""
 
+    @cached_property
+    def _address(self) -> Address:
+        # The client gives an object in place of a value that is not ASCII.
+        headers = cast("Mapping[str, object]", self.raw.headers or {})
+        return address_of(
+            self.raw.subject or "", {name: str(value) for name, value in headers.items()}
+        )
+
     @property
     def subject(self) -> str:
-        return self.raw.subject or ""
+        return self._address.subject
 
     @property
     def headers(self) -> Mapping[str, str]:
-        # The client gives an object in place of a value that is not ASCII.
-        headers = cast("Mapping[str, object]", self.raw.headers or {})
-        return {name: str(value) for name, value in headers.items()}
+        return self._address.headers
 
     @property
     def sequence(self) -> int:
