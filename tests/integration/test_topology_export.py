@@ -61,7 +61,7 @@ async def test_requests_make_what_apply_makes(client: Client) -> None:
     configurations_applied = await configurations(client)
     await remove_all(client)
 
-    declarations = json.loads(exported("json"))
+    declarations = json.loads(exported("json", share_subjects=True))
     for config in declarations["streams"]:
         await ask(client, f"STREAM.CREATE.{config['name']}", config)
     for consumer in declarations["consumers"]:
@@ -77,7 +77,7 @@ async def test_requests_make_what_apply_makes(client: Client) -> None:
 async def test_the_server_takes_every_field_as_it_is_exported(client: Client) -> None:
     await topology.apply(client.jetstream(timeout=5))
     result = await configurations(client)
-    declarations = json.loads(exported("json"))
+    declarations = json.loads(exported("json", share_subjects=True))
     for config in (
         *declarations["streams"],
         *(consumer["config"] for consumer in declarations["consumers"]),

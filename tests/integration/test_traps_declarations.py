@@ -27,6 +27,7 @@ from contracts.topology import (
     BUCKETS,
     CONSUMERS,
     DAY,
+    SHARED_VERSION,
     STREAMS,
     VERSION,
     VERSION_KEY,
@@ -326,7 +327,7 @@ async def test_a_bus_that_a_newer_program_set_up_is_refused_and_left_as_it_is(
     server: BusServer, jetstream: JetStreamContext, tmp_path: Path
 ) -> None:
     newer_config = topology.stream_config(declared_stream(LOG)).evolve(
-        metadata={VERSION_KEY: str(VERSION + 1)}, description="another"
+        metadata={VERSION_KEY: str(SHARED_VERSION + 1)}, description="another"
     )
     await jetstream.update_stream(newer_config)
     with pytest.raises(
