@@ -6,6 +6,9 @@ document, with tiny events.
 Six events a document of 64 bytes are published into one stream, or into sixteen behind a subject
 mapping, without message ids, so that memory is that of subjects and messages; once with ids under a
 duplicate window of a day, and once of ten seconds, to tell what the ids take.
+
+Two layouts have the product's own subjects, all documents in one workspace: those of a log of which
+documents have each a subject for every type of event, and those of one of which they share some.
 """
 
 import argparse
@@ -23,6 +26,7 @@ from nats.js import JetStreamContext
 from nats.js.api import DiscardPolicy, PubAck, StorageType, StoreCompression, StreamConfig
 
 from benchmarks.measuring.tables import number, table
+from contracts import subjects
 from embedded.processes import Process, free_port
 from embedded.servers.nats import nats_server, url
 
@@ -41,7 +45,7 @@ SAMPLES = 200
 @dataclass(frozen=True)
 class Layout:
     """How events are put into streams. `subject` makes that of a document and a type; `window`: the
-    duplicate window in seconds, 0 without ids.
+    duplicate window in seconds, 0 without ids; `names_document`: in a header.
     """
 
     name: str
@@ -49,6 +53,19 @@ class Layout:
     document_filter: Callable[[int], str]
     partitions: int = 1
     window: float = 0.0
+    names_document: bool = False
+
+    def headers(self, document: int, kind: str) -> dict[str, str]:
+        """Return the headers of an event."""
+        headers = {"Nats-Msg-Id": f"{document:032x}-{kind}"} if self.window else {}
+        if self.names_document and kind not in ("Added", "Chunks"):
+            headers[subjects.DOCUMENT_HEADER] = f"d{document}"
+        return headers
+
+    def document_filters(self, document: int) -> list[str]:
+        """Return the filters through which all events of a document come."""
+        own_filter = self.document_filter(document)
+        return subjects.with_shared([own_filter]) if self.names_document else [own_filter]
 
 
 def _workspace(document: int) -> str:
@@ -62,6 +79,33 @@ def _hashed(document: int) -> int:
 def six(document: int, kind: str) -> str:
     """Return the subject as it is today."""
     return f"kb.v1.{_workspace(document)}.d{document}.{kind}"
+
+
+PRODUCT_TYPES = dict(
+    zip(
+        TYPES,
+        (
+            "DocumentAdded",
+            "ChunksCreated",
+            "EntitiesExtracted",
+            "GraphMerged",
+            "VectorsIndexed",
+            "VectorsIndexed",
+        ),
+        strict=True,
+    )
+)
+"""The types as the product names them: two share one."""
+
+
+def own_subject(document: int, kind: str) -> str:
+    """Return the product's subject of an event."""
+    return subjects.subject("w", f"d{document}", PRODUCT_TYPES[kind])
+
+
+def own_filter(document: int) -> str:
+    """Return the product's filter of a document."""
+    return subjects.of_document("w", f"d{document}")
 
 
 LAYOUTS = (
@@ -79,6 +123,13 @@ LAYOUTS = (
     Layout("six, in 16 partitions", six, lambda d: f"kb.v1.{_workspace(d)}.d{d}.*", partitions=16),
     Layout("six, ids of a day", six, lambda d: f"kb.v1.{_workspace(d)}.d{d}.*", window=DAY),
     Layout("six, ids of 10 s", six, lambda d: f"kb.v1.{_workspace(d)}.d{d}.*", window=10.0),
+    Layout("the product's, none shared", own_subject, own_filter),
+    Layout(
+        "the product's",
+        lambda d, kind: subjects.shared(own_subject(d, kind)),
+        own_filter,
+        names_document=True,
+    ),
 )
 
 
@@ -135,21 +186,18 @@ async def fill(jetstream: JetStreamContext, layout: Layout, documents: int) -> N
     pending: list[asyncio.Future[PubAck]] = []
     for document in range(documents):
         for kind in TYPES:
-            headers = {"Nats-Msg-Id": f"{document:032x}-{kind}"} if layout.window else None
             pending.append(
                 await jetstream.publish_async(
-                    layout.subject(document, kind), BODY, headers=headers, wait_stall=60
+                    layout.subject(document, kind),
+                    BODY,
+                    headers=layout.headers(document, kind) or None,
+                    wait_stall=60,
                 )
             )
         if len(pending) >= IN_FLIGHT:
             await asyncio.gather(*pending)
             pending.clear()
     await asyncio.gather(*pending)
-
-
-def partition_filter(layout: Layout, document: int) -> tuple[str, str]:
-    """Return the stream of a document and the filter of its events there."""
-    return "LOG", layout.document_filter(document)
 
 
 async def measure_reading(
@@ -160,11 +208,11 @@ async def measure_reading(
         return 0.0
     start = time.perf_counter()
     for document in chosen[:20]:
-        stream, subject = partition_filter(layout, document)
-        reader = await jetstream.pull_subscribe(subject, stream=stream)
-        info = await reader.consumer_info()
-        await reader.fetch(min(500, max(1, info.num_pending or 1)), timeout=5)
-        await jetstream.delete_consumer(stream, info.name)
+        for subject in layout.document_filters(document):
+            reader = await jetstream.pull_subscribe(subject, stream="LOG")
+            info = await reader.consumer_info()
+            await reader.fetch(min(500, max(1, info.num_pending or 1)), timeout=5)
+            await jetstream.delete_consumer("LOG", info.name)
     return (time.perf_counter() - start) / 20 * 1000
 
 

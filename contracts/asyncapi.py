@@ -36,7 +36,10 @@ The tenant, as the envelope's `workspace` names it (pattern `{WORKSPACE_PATTERN}
 
 DOCUMENT = """\
 What the event is about, in the same form: the id of a document; `_graph` for a change of the graph that no document \
-made; `_sum-` and a hash for the description of one entity or relation."""  # noqa: E501
+made; `_sum-` and a hash for the description of one entity or relation. Where the log's metadata have \
+`lightstream.shared-subjects`, events of the types EntitiesExtracted, GraphMerged and VectorsIndexed stand in the log \
+with `x-` and three digits of the token's SHA-256 in its place, and with the token in the header `Kb-Document`; filters \
+of a type or of a workspace let them through as ever."""  # noqa: E501
 
 
 def document() -> Json:

@@ -26,7 +26,7 @@ from runtime.bus import topology
 from runtime.bus.nats.blobs import NatsBlobs
 from runtime.bus.nats.connection import translated
 from runtime.bus.nats.copies import SequencedWriter, create_empty, read_records
-from runtime.bus.nats.log_streams import LogStreams
+from runtime.bus.nats.log_streams import LogStreams, forget_streams, log_streams
 from runtime.bus.partitioning import partitions_to_apply
 from runtime.bus.records import Record, leaf
 from runtime.errors import InvalidInput
@@ -97,7 +97,10 @@ class Restore:
         await self._skip_restored(stream, remaining_records)
         position = self.backup.last.position
         last_sequence = position.sequences[partition_in(stream)]
-        writer = SequencedWriter(self.jetstream, stream, end, self.streams)
+        # One that an older program began to restore goes on as that one made it.
+        forget_streams(self.jetstream)
+        streams = await log_streams(self.jetstream)
+        writer = SequencedWriter(self.jetstream, stream, end, streams)
         async with aclosing(writer.write(remaining_records, last_sequence)) as steps:
             async for sequence in steps:
                 self.report(position.up_to(sequence).progress_to(position))

@@ -5,6 +5,7 @@ two, and how the second becomes the one that is written to.
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -12,10 +13,11 @@ from typing import Any, cast
 import pytest
 from nats.js import JetStreamContext
 
+from contracts import subjects
 from contracts.events import DocumentAdded
 from contracts.graph import PROJECTIONS, Generations
 from contracts.partitions import LOG
-from contracts.topology import CONSUMERS
+from contracts.topology import CONSUMERS, SHARED_KEY
 from embedded.processes import free_port
 from embedded.servers.nats import BusLink, BusOptions, nats_server
 from offline.embeddings.lexical import LexicalEmbedder
@@ -29,7 +31,7 @@ from operations.region.promotion import plan_promotion, promote
 from operations.region.status import read_status
 from runtime.bus import topology
 from runtime.bus.encoded_text import EncodedText
-from runtime.bus.mirrors import make_mirrors
+from runtime.bus.mirrors import make_mirrors, promote_mirrors
 from runtime.bus.nats.blobs import NatsBlobs
 from runtime.bus.nats.key_values import NatsLiveGenerations
 from runtime.bus.nats.log import NatsLog
@@ -44,6 +46,7 @@ from services.merger.settings import MergerSettings
 from tests.support.counting_relays import Relay, relaying, uncounted
 from tests.support.events import added, chunked, document, entity, extracted, sealed
 from tests.support.nats_server import RunningNats, connected, until
+from tests.support.shared_subjects import make_older_log
 from tests.support.stored_bytes import files_with
 
 CANARY = "quillfeather"
@@ -237,3 +240,38 @@ async def test_only_an_empty_bus_can_follow(tmp_path: Path) -> None:
         await topology.apply(both.second)
         with pytest.raises(InvalidInput, match="a log of its own"):
             await make_mirrors(both.second, FIRST)
+
+
+async def test_regions_of_an_older_log_come_to_share_subjects_one_after_the_other(
+    tmp_path: Path,
+) -> None:
+    async with regions(tmp_path) as both:
+        await make_older_log(both.first)
+        log = NatsLog(both.first)
+        await write(log, "a", "Before.")
+        async with relaying(both.relay):
+            await made(both)
+            await until(partial(holds, both.second, 3), "the mirror has what there is")
+            for jetstream in (both.second, both.first):
+                assert await topology.apply(jetstream, share_subjects=True)
+                assert await topology.check(jetstream) == []
+            await write(log, "b", "After.")
+            await until(partial(holds, both.second, 6), "the mirror has the rest")
+        places = [await place_of_sharing(jetstream) for jetstream in (both.first, both.second)]
+        assert places == ["3", "3"]
+        assert (await both.second.get_msg(LOG, 6)).subject == subjects.shared(
+            subjects.subject("w", "b", "EntitiesExtracted")
+        )
+        of_b = NatsLog(both.second).history("w", "b", "*")
+        assert [message.sequence async for message in of_b] == [4, 5, 6]
+        await promote_mirrors(both.second)
+        assert await topology.apply(both.second) == []
+        assert await place_of_sharing(both.second) == "3"
+
+
+async def holds(jetstream: JetStreamContext, last: int) -> bool:
+    return (await jetstream.stream_info(LOG)).state.last_seq == last
+
+
+async def place_of_sharing(jetstream: JetStreamContext) -> str:
+    return ((await jetstream.stream_info(LOG)).config.metadata or {}).get(SHARED_KEY, "")
