@@ -18,6 +18,7 @@ NAMES_THE_FIRST = {
     "operations/bus_accounts.py": "permissions in the first, of which the others' are made",
     "operations/bus_grants.py": "permissions in the first, of which the others' are made",
     "operations/bus_partitions.py": "makes permissions of all partitions",
+    "runtime/bus/log_metadata.py": "asks its configuration",
     "runtime/bus/memory.py": "one list in memory",
     "runtime/bus/mirrors.py": "asks its configuration, and refuses several",
     "runtime/bus/nats/log_integrity.py": "notes of it have keys without a number",
