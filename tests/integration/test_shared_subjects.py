@@ -41,7 +41,7 @@ TYPES = ["DocumentAdded", "EntitiesExtracted", "GraphMerged", "VectorsIndexed", 
 
 
 @pytest_asyncio.fixture
-async def grown(jetstream: JetStreamContext) -> JetStreamContext:
+async def grown_log(jetstream: JetStreamContext) -> JetStreamContext:
     """A log of which documents came to share subjects: `A` and `B` have four events of each of
     both forms, and one of the document itself before each; A's first stand at 1 to 5, then at 11 to
     15, and the others are B's.
@@ -121,16 +121,18 @@ async def test_an_older_log_keeps_its_subjects_until_an_operator_says_otherwise(
 
 
 async def test_an_event_is_the_same_at_whichever_subject_it_is_held(
-    grown: JetStreamContext,
+    grown_log: JetStreamContext,
 ) -> None:
-    held = await held_at(grown)
-    shared = [number for number, subject in enumerate(held, 1) if ".x-" in subject]
-    assert shared == [12, 13, 14, 15, 17, 18, 19, 20]
-    messages = await read(grown)
-    expected = [A] * 5 + [B] * 5 + [A] * 5 + [B] * 5
+    held_subjects = await held_at(grown_log)
+    shared_sequences = [
+        number for number, subject in enumerate(held_subjects, 1) if ".x-" in subject
+    ]
+    assert shared_sequences == [12, 13, 14, 15, 17, 18, 19, 20]
+    messages = await read(grown_log)
+    names = [A] * 5 + [B] * 5 + [A] * 5 + [B] * 5
     assert [message.subject for message in messages] == [
         subjects.subject("w", name, type_name)
-        for name, type_name in zip(expected, TYPES * 4, strict=True)
+        for name, type_name in zip(names, TYPES * 4, strict=True)
     ]
     for message in messages:
         assert decode(message.data, message.subject, message.headers)
@@ -138,22 +140,22 @@ async def test_an_event_is_the_same_at_whichever_subject_it_is_held(
 
 
 async def test_an_event_that_is_repeated_after_the_change_is_no_second_one(
-    grown: JetStreamContext,
+    grown_log: JetStreamContext,
 ) -> None:
-    log = NatsLog(grown)
+    log = NatsLog(grown_log)
     assert [await log.publish(envelope) for envelope in events_of(A)] == [1, 2, 3, 4, 5]
     assert [await log.publish(envelope) for envelope in events_of(A, "2")] == [11, 12, 13, 14, 15]
     assert await log.last_sequence() == 20
 
 
 async def test_the_events_of_a_document_are_its_own_in_the_order_of_the_log(
-    grown: JetStreamContext,
+    grown_log: JetStreamContext,
 ) -> None:
-    log = NatsLog(grown)
-    assert sequences(await read(grown, OF_A)) == OF_A_SEQUENCES
-    assert sequences(await read(grown, OF_A, after=13)) == [14, 15]
+    log = NatsLog(grown_log)
+    assert sequences(await read(grown_log, OF_A)) == OF_A_SEQUENCES
+    assert sequences(await read(grown_log, OF_A, after=13)) == [14, 15]
     of_merge = subjects.of_type_in("w", "GraphMerged", A)
-    assert sequences(await read(grown, of_merge)) == [3, 13]
+    assert sequences(await read(grown_log, of_merge)) == [3, 13]
     histories = {
         (about, name, after): [m.sequence async for m in log.history("w", about, name, after)]
         for about, name, after in [
@@ -175,8 +177,8 @@ async def test_the_events_of_a_document_are_its_own_in_the_order_of_the_log(
         [3, 8, 13, 18],
         [],
     ]
-    found = [await log.following(after, OF_A) for after in (0, 5, 11, 12, 15)]
-    assert [message and message.sequence for message in found] == [1, 11, 12, 13, None]
+    next_messages = [await log.following(after, OF_A) for after in (0, 5, 11, 12, 15)]
+    assert [message and message.sequence for message in next_messages] == [1, 11, 12, 13, None]
     assert [await log.last_about("w", name) for name in (A, B, "nobody")] == [15, 20, 0]
     newest = [await log.newest("w", name, "GraphMerged") for name in (A, B, "nobody")]
     assert [message and message.sequence for message in newest] == [13, 18, None]
@@ -184,8 +186,8 @@ async def test_the_events_of_a_document_are_its_own_in_the_order_of_the_log(
     assert {subject.split(".")[3] for subject in behind} == {B}
 
 
-async def test_pages_and_counts_of_a_document_are_its_own(grown: JetStreamContext) -> None:
-    feed = NatsEventFeed(grown)
+async def test_pages_and_counts_of_a_document_are_its_own(grown_log: JetStreamContext) -> None:
+    feed = NatsEventFeed(grown_log)
     assert [await feed.count(OF_A, after) for after in (0, 3, 12, 15)] == [10, 7, 3, 0]
     pages = [await feed.page(OF_A, after, limit) for after, limit in ((0, 3), (4, 4), (13, 9))]
     assert [(sequences(messages), remaining) for messages, remaining in pages] == [
@@ -197,20 +199,20 @@ async def test_pages_and_counts_of_a_document_are_its_own(grown: JetStreamContex
 
 
 async def test_a_follower_of_a_document_misses_nothing_and_is_told_of_silence(
-    grown: JetStreamContext,
+    grown_log: JetStreamContext,
 ) -> None:
-    log = NatsLog(grown)
-    got = list[int]()
-    followed = NatsEventFeed(grown).follow(OF_A, 3, 0.3)
-    async with aclosing(followed) as pages, asyncio.timeout(PATIENCE):
-        while len(got) < 7:
-            got += sequences(await anext(pages))
+    log = NatsLog(grown_log)
+    followed_sequences = list[int]()
+    event_pages = NatsEventFeed(grown_log).follow(OF_A, 3, 0.3)
+    async with aclosing(event_pages) as pages, asyncio.timeout(PATIENCE):
+        while len(followed_sequences) < 7:
+            followed_sequences += sequences(await anext(pages))
         assert await anext(pages) == []
         for envelope in (*events_of(B, "3"), *events_of(A, "3"), *events_of(B, "4")):
             await log.publish(envelope)
-        while len(got) < 12:
-            got += sequences(await anext(pages))
-    assert got == [4, 5, 11, 12, 13, 14, 15, 26, 27, 28, 29, 30]
+        while len(followed_sequences) < 12:
+            followed_sequences += sequences(await anext(pages))
+    assert followed_sequences == [4, 5, 11, 12, 13, 14, 15, 26, 27, 28, 29, 30]
 
 
 async def test_an_event_at_the_subject_of_another_document_is_refused(
@@ -221,54 +223,58 @@ async def test_an_event_at_the_subject_of_another_document_is_refused(
     for document in ("", B, "elsewhere", "x-000", "a b", A):
         headers = {subjects.DOCUMENT_HEADER: document} if document else None
         await jetstream.publish(shared, data, headers=headers)
-    *forged, own = await read(jetstream)
-    for message in forged:
+    *forged_messages, own_message = await read(jetstream)
+    for message in forged_messages:
         with pytest.raises(Poison, match="differs from the subject's"):
             decode(message.data, message.subject, message.headers)
-    assert decode(own.data, own.subject, own.headers).data.aggregate_id == A
+    assert decode(own_message.data, own_message.subject, own_message.headers).data.aggregate_id == A
     # As ever, it stands in the history of the document that its address names.
     assert sequences(await read(jetstream, OF_A)) == [6]
     assert sequences(await read(jetstream, subjects.of_document("w", B))) == [2]
 
 
-async def test_an_erasure_takes_what_a_document_has_in_both_forms(grown: JetStreamContext) -> None:
-    log = NatsLog(grown)
-    before = {record.sequence: line_of(record) for record in await records(grown)}
-    plan = await plan_erasure(grown, "w", A)
+async def test_an_erasure_takes_what_a_document_has_in_both_forms(
+    grown_log: JetStreamContext,
+) -> None:
+    log = NatsLog(grown_log)
+    lines_before = {record.sequence: line_of(record) for record in await records(grown_log)}
+    plan = await plan_erasure(grown_log, "w", A)
     assert sorted(plan.history.leaves) == OF_A_SEQUENCES
     assert plan.history.counts["VectorsIndexed"] == 4
-    await publish_tombstones(grown, plan, "asked for")
-    await remove(grown, plan)
-    left = (await plan_erasure(grown, "w", A)).history
-    assert left.unfinished and not left.leaves
-    assert {m.subject.split(".")[4] for m in await read(grown, OF_A)} == {"DocumentErased"}
+    await publish_tombstones(grown_log, plan, "asked for")
+    await remove(grown_log, plan)
+    history = (await plan_erasure(grown_log, "w", A)).history
+    assert history.unfinished and not history.leaves
+    assert {m.subject.split(".")[4] for m in await read(grown_log, OF_A)} == {"DocumentErased"}
     assert sequences([m async for m in log.history("w", B, "*")]) == [*range(6, 11), *range(16, 21)]
-    after = {record.sequence: line_of(record) for record in await records(grown)}
-    assert {number: after[number] for number in before if number not in OF_A_SEQUENCES} == {
-        number: line for number, line in before.items() if number not in OF_A_SEQUENCES
-    }
+    lines_after = {record.sequence: line_of(record) for record in await records(grown_log)}
+    assert {
+        number: lines_after[number] for number in lines_before if number not in OF_A_SEQUENCES
+    } == {number: line for number, line in lines_before.items() if number not in OF_A_SEQUENCES}
 
 
 @pytest.mark.parametrize("shares_subjects", [True, False])
 async def test_a_backup_of_both_forms_is_restored_to_either_event_by_event(
-    grown: JetStreamContext, tmp_path: Path, shares_subjects: bool
+    grown_log: JetStreamContext, tmp_path: Path, shares_subjects: bool
 ) -> None:
     # A header of that name which a publisher made is a part of the event.
-    foreign = {subjects.DOCUMENT_HEADER: "mine"}
+    foreign_headers = {subjects.DOCUMENT_HEADER: "mine"}
     subject = subjects.subject("w", "c", "GraphMerged")
-    await grown.publish(subject, encode(sealed(merged(version_of("c"), 0))), headers=foreign)
-    before = await records(grown)
-    await Backup(grown, tmp_path / "copy", lambda _: None).run()
+    await grown_log.publish(
+        subject, encode(sealed(merged(version_of("c"), 0))), headers=foreign_headers
+    )
+    first_records = await records(grown_log)
+    await Backup(grown_log, tmp_path / "copy", lambda _: None).run()
     copy = verify([tmp_path / "copy"], lambda _: None)
     async with running_nats(tmp_path / "other") as server, connected(server) as client:
-        other = client.jetstream(timeout=5)
-        restore = Restore(other, copy, lambda _: None, shares_subjects=shares_subjects)
+        restored_bus = client.jetstream(timeout=5)
+        restore = Restore(restored_bus, copy, lambda _: None, shares_subjects=shares_subjects)
         assert await restore.run() == 21
-        assert [*map(line_of, await records(other))] == [*map(line_of, before)]
-        held = await held_at(other)
-        assert sum(".x-" in subject for subject in held) == (16 if shares_subjects else 0)
-        assert await topology.check(other) == []
-        assert sequences(await read(other, OF_A)) == OF_A_SEQUENCES
+        assert [*map(line_of, await records(restored_bus))] == [*map(line_of, first_records)]
+        held_subjects = await held_at(restored_bus)
+        assert sum(".x-" in subject for subject in held_subjects) == (16 if shares_subjects else 0)
+        assert await topology.check(restored_bus) == []
+        assert sequences(await read(restored_bus, OF_A)) == OF_A_SEQUENCES
 
 
 @pytest_asyncio.fixture
@@ -295,14 +301,14 @@ async def test_partitions_hold_shared_subjects_and_older_ones(
             await log.publish(envelope)
     for workspace in WORKSPACES:
         stream = stream_name(partition_of(workspace, COUNT))
-        held = await held_at(partitioned, stream)
-        assert [number for number, name in enumerate(held, 1) if ".x-" in name] == [
+        held_subjects = await held_at(partitioned, stream)
+        assert [number for number, name in enumerate(held_subjects, 1) if ".x-" in name] == [
             *range(7, 11),
             *range(12, 16),
         ]
         plan = await plan_erasure(partitioned, workspace, A)
-        own = [message.sequence async for message in log.history(workspace, A, "*")]
-        assert (sorted(plan.history.leaves), len(own)) == (own, 10)
+        own_sequences = [message.sequence async for message in log.history(workspace, A, "*")]
+        assert (sorted(plan.history.leaves), len(own_sequences)) == (own_sequences, 10)
         await publish_tombstones(partitioned, plan, "")
         await remove(partitioned, plan)
         assert not (await plan_erasure(partitioned, workspace, A)).history.leaves

@@ -18,7 +18,6 @@ from nats.js.errors import NotFoundError
 from contracts.partitions import LOG, number_at
 from runtime.bus.nats.asking import first_answer
 from runtime.bus.nats.connection import translated
-from runtime.bus.nats.messages import StoredMessage
 from runtime.bus.port import SharedValues
 from runtime.errors import Unavailable
 from runtime.stores.port import LogMark
@@ -88,8 +87,9 @@ async def hash_at(jetstream: JetStreamContext, stream: str, sequence: int) -> st
             )
     except NotFoundError:
         return ""
-    event = StoredMessage(message)
-    return hashlib.sha256(event.subject.encode() + b"\n" + event.data).hexdigest()
+    return hashlib.sha256(
+        (message.subject or "").encode() + b"\n" + (message.data or b"")
+    ).hexdigest()
 
 
 def difference(state: LogState, log_mark: LogMark, erased_count: int = 0) -> str:
