@@ -218,11 +218,11 @@ async def test_a_follower_of_a_document_misses_nothing_and_is_told_of_silence(
 async def test_an_event_at_the_subject_of_another_document_is_refused(
     jetstream: JetStreamContext,
 ) -> None:
-    shared = subjects.shared(subjects.subject("w", A, "GraphMerged"))
+    shared_subject = subjects.shared(subjects.subject("w", A, "GraphMerged"))
     data = encode(sealed(merged(version_of(A), 0)))
     for document in ("", B, "elsewhere", "x-000", "a b", A):
         headers = {subjects.DOCUMENT_HEADER: document} if document else None
-        await jetstream.publish(shared, data, headers=headers)
+        await jetstream.publish(shared_subject, data, headers=headers)
     *forged_messages, own_message = await read(jetstream)
     for message in forged_messages:
         with pytest.raises(Poison, match="differs from the subject's"):

@@ -12,12 +12,12 @@ from tests.support.events import added, document, extracted, indexed, merged, se
 
 def neighbour_of(name: str) -> str:
     """The name of another document that shares subjects with this one."""
-    shared = subjects.shared(subjects.subject("w", name, "GraphMerged"))
+    shared_subject = subjects.shared(subjects.subject("w", name, "GraphMerged"))
     candidates = (f"{name}-{number}" for number in range(1_000_000))
     return next(
         candidate
         for candidate in candidates
-        if subjects.shared(subjects.subject("w", candidate, "GraphMerged")) == shared
+        if subjects.shared(subjects.subject("w", candidate, "GraphMerged")) == shared_subject
     )
 
 
