@@ -17,13 +17,15 @@ from tests.architecture.sources import FLOORS, of_the_project
 
 ROOT = Path(__file__).resolve().parents[3]
 FOLDERS = (*FLOORS, "benchmarks", "docs", "tests", "deploy")
+SAMPLES = re.compile(r"answers_data/(\w+/)?texts/|benchmarks/reader/data/")
+"""Documents that questions are asked about: what they say is not said of the project."""
 PAGES = sorted(
     page
     for page in [
         *ROOT.glob("*.md"),
         *(page for folder in FOLDERS for page in (ROOT / folder).rglob("*.md")),
     ]
-    if not re.search(r"answers_data/(\w+/)?texts/", page.as_posix())
+    if not SAMPLES.search(page.as_posix())
 )
 DECISIONS = [page for page in PAGES if page.parent.name == "decisions" and page.name != "README.md"]
 REFERENCE = re.compile(
@@ -126,7 +128,7 @@ def test_every_decision_that_is_named_exists() -> None:
     sources = [
         path
         for path in of_the_project()
-        if path.suffix in SOURCES and "answers_data" not in path.parts
+        if path.suffix in SOURCES and not SAMPLES.search(path.as_posix())
     ]
     decisions_by_path = {path: named_decisions(path.read_text("utf-8")) for path in sources}
     assert {
