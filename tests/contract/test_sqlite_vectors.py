@@ -266,10 +266,11 @@ async def test_what_a_killed_process_acknowledged_is_there_and_found(tmp_path: P
     turns = max([turns, *(int(line) + 1 for line in (await process.stdout.read()).split())])
     await process.wait()
     for turn in range(turns):
-        (hit,) = await reader.search(
-            HERE, "chunks", (turn + 1.0, 2.0, *[0.5] * 14), top_k=1, min_score=0.999999
+        # Of a fast process the last vectors are so near one another that scores are equal.
+        hits = await reader.search(
+            HERE, "chunks", (turn + 1.0, 2.0, *[0.5] * 14), top_k=turns, min_score=0.999999
         )
-        assert hit.id == f"r{turn}-2"
+        assert f"r{turn}-2" in {hit.id for hit in hits}
     # The turn that was cut off may have been put, and not deleted.
     assert await reader.count(HERE, "chunks") - 2 * turns in (0, 2, 3)
     await reader.put(HERE, "chunks", [VectorRow("last", "text", "hash", vector=(1.0,) * 16)])
