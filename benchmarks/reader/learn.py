@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch.nn import functional
+from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from benchmarks.reader.base import base, kept_pieces
 from benchmarks.reader.export import cutter, piece_model, read, write
@@ -152,36 +153,13 @@ def optimizer_of(network: Network) -> Any:
     return torch.optim.AdamW(rates, weight_decay=0.01)
 
 
-class MeanWeights:
-    """The mean of what a network has learned, of which the last steps count most."""
-
-    def __init__(self, network: Network) -> None:
-        self._weights = [weight for weight in network.parameters() if weight.requires_grad]
-        self._means: list[Any] = []
-
-    @torch.no_grad()
-    def add(self) -> None:
-        """Let the weights of this step count."""
-        if not self._means:
-            self._means = [weight.clone() for weight in self._weights]
-        for mean, weight in zip(self._means, self._weights, strict=True):
-            mean.lerp_(weight, MEAN_SHARE)
-
-    @torch.no_grad()
-    def take(self) -> None:
-        """Give the network the mean, if there is one."""
-        if self._means:
-            for mean, weight in zip(self._means, self._weights, strict=True):
-                weight.copy_(mean)
-
-
 def learn(network: Network, own: Questions, public: Questions, minutes: float) -> None:
     """Learn for so many minutes, and print how it goes."""
     chance = random.Random(1)
     pieces = Pieces()
     optimizer = optimizer_of(network)
     schedule = Schedule(optimizer, minutes)
-    means = MeanWeights(network)
+    mean_network = AveragedModel(network, multi_avg_fn=get_ema_multi_avg_fn(1 - MEAN_SHARE))
     losses: list[float] = []
     network.train()
     while schedule.minute < minutes:
@@ -190,11 +168,12 @@ def learn(network: Network, own: Questions, public: Questions, minutes: float) -
         groups = [chance.choice(questions).group(chance) for questions in sets]
         losses.append(step(network, optimizer, groups, pieces))
         if schedule.minute > MEAN_FROM * minutes:
-            means.add()
+            mean_network.update_parameters(network)
         if not schedule.steps % EVERY:
             mean = np.mean(losses[-EVERY:])
             print(f"{schedule.minute:.1f} min, {schedule.steps} steps, loss {mean:.3f}", flush=True)
-    means.take()
+    if mean_network.n_averaged:
+        network.load_state_dict(mean_network.module.state_dict())
 
 
 def is_kept_out(question: LabelledQuestion) -> bool:

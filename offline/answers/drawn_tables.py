@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 _BORDER = re.compile(r"\+(?:[-=:]+\+)+")
 _DRAWN = re.compile(r"\+[-=:]{2,}\+?|[-=:]{2,}\+")
 _WORD = re.compile(r"\w")
-_BAR = re.compile(r"(?<!\\)\|")
+BAR = re.compile(r"(?<!\\)\|")
+"""What stands between cells, unless it is escaped."""
 _OPEN_RULE = re.compile(r"\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)+\|?")
 """The line below a header of Markdown, whether or not bars stand around it."""
 _PIECES = re.compile(r"=+(?: +=+)+|-{2,}(?: +[-=:]{2,})+")
@@ -89,15 +90,13 @@ def _opened(border: re.Match[str]) -> str:
 
 def _grid_cells(line: str, top: str) -> _Row:
     """Return the cells of a line of a grid; one that spans several columns is in the first."""
-    cells = _BAR.split(line.removeprefix("|").removesuffix("|"))
+    cells = BAR.split(line.removeprefix("|").removesuffix("|"))
     edges = [place for place, character in enumerate(top) if character == "+"]
     if len(cells) == len(edges) - 1:
         return [cell.strip() for cell in cells]
     spread = _spread(line)
     return [
-        _cell(re.split(r"(?<!\\)\|", spread[edge + 1 :])[0])
-        if spread[edge : edge + 1] == "|"
-        else ""
+        _cell(BAR.split(spread[edge + 1 :])[0]) if spread[edge : edge + 1] == "|" else ""
         for edge in edges[:-1]
     ]
 
@@ -168,7 +167,7 @@ def _open(lines: Sequence[str], start: int) -> _Table | None:
 
 
 def _open_cells(line: str) -> list[str]:
-    return _BAR.split(line.strip().removeprefix("|").removesuffix("|"))
+    return BAR.split(line.strip().removeprefix("|").removesuffix("|"))
 
 
 def _aligned(lines: Sequence[str], start: int) -> _Table | None:

@@ -12,12 +12,12 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from offline.answers.analysis_cache import cached_by_characters
+from offline.answers.drawn_tables import BAR
 from offline.answers.layout import Section, sections
 from offline.language.lines import begins_item, has_fence, is_field
 from offline.language.sentences import Sentence, sentences
 
 _RULE = re.compile(r"\|(?:\s*:?-+:?\s*\|)+")
-_BAR = re.compile(r"(?<!\\)\|")
 _ADDRESS = re.compile(r"\]\([^()\s]*\)")
 _BLANK_LINE = re.compile(r"\n[ \t]*\n")
 _WORD = re.compile(r"\w")
@@ -325,7 +325,7 @@ def _plain_heading(heading: str) -> str:
 
 def _cells(line: str) -> list[str]:
     inner = line.strip().removeprefix("|").removesuffix("|")
-    return [cell.strip().replace("\\|", "|") for cell in _BAR.split(inner)]
+    return [cell.strip().replace("\\|", "|") for cell in BAR.split(inner)]
 
 
 def _named(header: Sequence[str], cells: list[str]) -> Iterator[tuple[str, str]]:

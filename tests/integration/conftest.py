@@ -15,6 +15,7 @@ from runtime.bus import topology
 from tests.support import commands, hosted, services
 from tests.support.nats_accounts import nats_account
 from tests.support.nats_server import BusServer, connected, running_nats
+from tests.support.partitioned_bus import partitioned_bus
 from tests.support.shared_servers import SharedServers
 
 
@@ -46,3 +47,10 @@ async def jetstream(server: BusServer) -> AsyncIterator[JetStreamContext]:
         context = client.jetstream(timeout=5)
         await topology.apply(context)
         yield context
+
+
+@pytest_asyncio.fixture
+async def partitioned(tmp_path: Path) -> AsyncIterator[JetStreamContext]:
+    """The JetStream of a server with the product's topology of several partitions."""
+    async with partitioned_bus(tmp_path) as server, connected(server) as client:
+        yield client.jetstream(timeout=5)

@@ -1,12 +1,9 @@
 """What watches all partitions of a log: the feed of all workspaces, and how far each one is."""
 
 import asyncio
-from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from pathlib import Path
 
 import pytest
-import pytest_asyncio
 from nats.js import JetStreamContext
 
 from contracts.partitions import LogPosition, partition_at
@@ -18,14 +15,7 @@ from runtime.metrics.bus_readings import read_deployment
 from runtime.projections.partition_progress import read_partitions
 from tests.support.events import added, sealed
 from tests.support.metrics import counted
-from tests.support.nats_server import connected
-from tests.support.partitioned_bus import COUNT, WORKSPACES, partitioned_bus
-
-
-@pytest_asyncio.fixture
-async def partitioned(tmp_path: Path) -> AsyncGenerator[JetStreamContext]:
-    async with partitioned_bus(tmp_path) as server, connected(server) as client:
-        yield client.jetstream(timeout=5)
+from tests.support.partitioned_bus import COUNT, WORKSPACES
 
 
 async def test_a_feed_of_all_workspaces_follows_each_partition_and_goes_on_where_it_was(

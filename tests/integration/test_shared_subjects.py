@@ -3,7 +3,7 @@ was, also where it has events of both forms.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import Sequence
 from contextlib import aclosing
 from pathlib import Path
 
@@ -30,7 +30,7 @@ from runtime.errors import Poison
 from tests.support.events import added, merged, sealed
 from tests.support.events import document as version_of
 from tests.support.nats_server import connected, running_nats
-from tests.support.partitioned_bus import COUNT, WORKSPACES, partitioned_bus
+from tests.support.partitioned_bus import COUNT, WORKSPACES
 from tests.support.shared_subjects import events_of, make_older_log, neighbour_of
 from tests.support.waiting import PATIENCE
 
@@ -277,25 +277,17 @@ async def test_a_backup_of_both_forms_is_restored_to_either_event_by_event(
         assert sequences(await read(restored_bus, OF_A)) == OF_A_SEQUENCES
 
 
-@pytest_asyncio.fixture
-async def partitioned_log(tmp_path: Path) -> AsyncGenerator[JetStreamContext]:
-    async with partitioned_bus(tmp_path) as server, connected(server) as client:
-        yield client.jetstream(timeout=5)
-
-
 async def test_partitions_hold_shared_subjects_and_older_ones(
-    partitioned_log: JetStreamContext,
+    partitioned: JetStreamContext,
 ) -> None:
-    await make_older_log(partitioned_log, COUNT)
-    log = NatsLog(partitioned_log)
+    await make_older_log(partitioned, COUNT)
+    log = NatsLog(partitioned)
     for workspace in WORKSPACES:
         for envelope in events_of(A, workspace=workspace):
             await log.publish(envelope)
-    assert await topology.apply(partitioned_log, share_subjects=True)
-    metadata = (await partitioned_log.stream_info(LOG)).config.metadata or {}
-    ends = [
-        (await partitioned_log.stream_info(stream_name(n))).state.last_seq for n in range(COUNT)
-    ]
+    assert await topology.apply(partitioned, share_subjects=True)
+    metadata = (await partitioned.stream_info(LOG)).config.metadata or {}
+    ends = [(await partitioned.stream_info(stream_name(n))).state.last_seq for n in range(COUNT)]
     assert metadata[SHARED_KEY] == "-".join(map(str, ends))
     assert (metadata[COUNT_KEY], int(metadata[VERSION_KEY])) == (str(COUNT), 101 + VERSION)
     for workspace in WORKSPACES:
@@ -303,20 +295,20 @@ async def test_partitions_hold_shared_subjects_and_older_ones(
             await log.publish(envelope)
     for workspace in WORKSPACES:
         stream = stream_name(partition_of(workspace, COUNT))
-        held_subjects = await held_at(partitioned_log, stream)
+        held_subjects = await held_at(partitioned, stream)
         assert [number for number, name in enumerate(held_subjects, 1) if ".x-" in name] == [
             *range(7, 11),
             *range(12, 16),
         ]
-        plan = await plan_erasure(partitioned_log, workspace, A)
+        plan = await plan_erasure(partitioned, workspace, A)
         own_sequences = [message.sequence async for message in log.history(workspace, A, "*")]
         assert (sorted(plan.history.leaves), len(own_sequences)) == (own_sequences, 10)
-        await publish_tombstones(partitioned_log, plan, "")
-        await remove(partitioned_log, plan)
-        assert not (await plan_erasure(partitioned_log, workspace, A)).history.leaves
+        await publish_tombstones(partitioned, plan, "")
+        await remove(partitioned, plan)
+        assert not (await plan_erasure(partitioned, workspace, A)).history.leaves
         of_b = [message async for message in log.history(workspace, B, "*")]
         assert len(of_b) == 5
-    assert await topology.check(partitioned_log) == []
+    assert await topology.check(partitioned) == []
 
 
 async def test_a_document_whose_name_is_a_hash_shares_subjects_too(

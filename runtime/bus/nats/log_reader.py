@@ -48,11 +48,11 @@ class NatsLogReader:
         return StoredMessage(message)
 
     async def _last_of_history(self, workspace: str, about: str, event_type: str) -> Message | None:
-        last: Message | None = None
+        newest: Message | None = None
         async with aclosing(self.history(workspace, about, event_type)) as messages:
             async for message in messages:
-                last = message
-        return last
+                newest = message
+        return newest
 
     async def following(self, after: int, subject: str) -> Message | None:
         for stream in await self._streams_behind(after, [subject]):
@@ -128,13 +128,13 @@ class NatsLogReader:
         """
         subject = subjects.of_document(workspace, about)
         stream = (await log_streams(self.jetstream)).of_workspace(workspace)
-        last = 0
+        newest_own = 0
         with suppress(NotFoundError), translated():
-            last = (await self.jetstream.get_last_msg(stream, subject, direct=False)).seq or 0
+            newest_own = (await self.jetstream.get_last_msg(stream, subject, direct=False)).seq or 0
         # What stands in front of that cannot be the newest.
-        places = sequences_at_shared(self.jetstream, stream, subject, last)
+        places = sequences_at_shared(self.jetstream, stream, subject, newest_own)
         async with aclosing(places):
-            return max([last, *[sequence async for sequence in places]])
+            return max([newest_own, *[sequence async for sequence in places]])
 
     async def handled(self, *durables: str, workspace: str | None = None) -> int:
         streams = await log_streams(self.jetstream)
@@ -251,11 +251,11 @@ class NatsLogReader:
     ) -> AsyncGenerator[Message]:
         # One filter, which a service's permissions can narrow.
         subject = subjects.of_type_in(workspace, event_type, about)
-        found = self._matching(workspace, subject, after)
+        events = self._matching(workspace, subject, after)
         if subjects.shared(subject) != subject:
             stream = (await log_streams(self.jetstream)).of_workspace(workspace)
-            found = with_shared(found, self.jetstream, stream, subject, after)
-        async with aclosing(found) as messages:
+            events = with_shared(events, self.jetstream, stream, subject, after)
+        async with aclosing(events) as messages:
             async for message in messages:
                 yield message
 

@@ -13,7 +13,8 @@ from runtime.stores.vectors.sqlite.schema import CATALOG, FORMAT, VectorTable, m
 MOVED_TOGETHER = 2000
 """Rows that are moved in one transaction: other processes wait for its end."""
 
-_OLDER = "_older"
+_OLDER = "older"
+"""What the name of a table ends with whose rows are to be moved."""
 _TABLES = (
     "SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE '%\\_' || ? ESCAPE '\\'"
 )
@@ -33,7 +34,7 @@ def begin(connection: sqlite3.Connection) -> None:
     for name, model in connection.execute(f"SELECT name, model FROM {CATALOG}").fetchall():
         table = VectorTable(name, 0)
         connection.execute(f"DROP INDEX {table.slots}")
-        connection.execute(f"ALTER TABLE {name} RENAME TO {name}{_OLDER}")
+        connection.execute(f"ALTER TABLE {name} RENAME TO {name}_{_OLDER}")
         make(connection, table, model)
 
 
@@ -52,7 +53,7 @@ def move_some(connection: sqlite3.Connection) -> None:
     if not rows:
         connection.execute(f"DROP TABLE {older}")
         return
-    table = VectorTable(older.removesuffix(_OLDER), 0)
+    table = VectorTable(older.removesuffix(f"_{_OLDER}"), 0)
     for workspace, group in groupby(rows, key=lambda row: row[0]):
         values = [row[2:] for row in group]
         space = space_of(connection, workspace, make=True)
@@ -68,5 +69,5 @@ def move_some(connection: sqlite3.Connection) -> None:
 
 def _next_table(connection: sqlite3.Connection) -> str | None:
     """Return the name of a table of an older format, None where all is moved."""
-    record = connection.execute(_TABLES, (_OLDER.removeprefix("_"),)).fetchone()
+    record = connection.execute(_TABLES, (_OLDER,)).fetchone()
     return record[0] if record else None
