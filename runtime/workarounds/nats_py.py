@@ -1,4 +1,5 @@
-"""nats-py 2.16.0: headers that end its reading, and what a JetStream context does not say.
+"""nats-py 2.16.0: headers that end its reading, handshakes that end its connecting, and what a
+JetStream context does not say.
 
 Headers: the server stores what it is sent. The client ends its reading of the connection at a block
 of less than nine bytes, and takes a header `Status` for an answer of the server: one such message
@@ -12,17 +13,26 @@ which a request for messages needs. Upstream: none found.
 May go when `test_a_jetstream_context_says_neither_its_connection_nor_its_prefix` fails
 (`tests/unit/runtime/test_workarounds.py`).
 
+Handshake: when one fails, asyncio tells the connection below the encryption nothing of its end, and
+the client waits for that: it neither tries again, nor can it be closed, for ever. Upstream: issues
+382 and 718 of nats-io/nats.py, both open.
+May go when `test_the_client_alone_does_not_try_again_after_a_handshake` fails
+(`tests/unit/runtime/test_bus_handshakes.py`).
+
 Address: `connected_url` is None while the client reconnects, and ids of messages are bound to the
 password that may stand there alone: they must stay what they are. Upstream: none found.
 May go when `test_a_client_that_reconnects_says_no_address` fails
 (`tests/unit/runtime/test_workarounds.py`).
 """
 
+import ssl
 from functools import partial
 from typing import Any
 from urllib.parse import ParseResult
 
+from nats.aio import client as client_module
 from nats.aio.client import Client
+from nats.aio.transport import TcpTransport
 from nats.js import JetStreamContext
 from nats.js.api import Header
 
@@ -66,3 +76,26 @@ async def _read_headers(read: Any, block: bytes | None) -> dict[str, str] | None
     if headers:
         headers.pop(Header.STATUS, None)
     return headers
+
+
+class EncryptingTransport(TcpTransport):
+    """A connection that is over when its handshake fails, or is given up."""
+
+    async def connect_tls(
+        self,
+        uri: str | ParseResult,
+        ssl_context: ssl.SSLContext,
+        buffer_size: int,
+        connect_timeout: int,
+    ) -> None:
+        """Encrypt the connection, or end it with what the handshake raises."""
+        try:
+            await super().connect_tls(uri, ssl_context, buffer_size, connect_timeout)
+        except BaseException:
+            if self._bare_io_writer:
+                self._bare_io_writer.transport.abort()
+            self._io_reader = self._io_writer = None
+            raise
+
+
+client_module.TcpTransport = EncryptingTransport  # pyright: ignore[reportPrivateImportUsage]
