@@ -2,11 +2,13 @@
 
 import asyncio
 from contextlib import aclosing
+from dataclasses import dataclass
 
 import pytest
 
 from contracts import subjects
 from runtime.bus.feed.memory import MemoryEventFeed
+from runtime.bus.feed.newest import newest_first
 from runtime.bus.feed.port import EventFeed
 from runtime.bus.memory import MemoryLog
 from runtime.bus.nats.feed import NatsEventFeed
@@ -30,6 +32,25 @@ async def filled(bus: Bus, *abouts: str) -> None:
     first = await bus.log.last_sequence() + 1
     for number, about in enumerate(abouts, first):
         assert await bus.log.publish(numbered(number, about)) == number
+
+
+@dataclass
+class CountingFeed:
+    """A feed that counts the events that it returns in pages."""
+
+    feed: EventFeed
+    event_count: int = 0
+
+    async def last_sequence(self, subject: str) -> int:
+        return await self.feed.last_sequence(subject)
+
+    async def count(self, subject: str, after: int = 0) -> int:
+        return await self.feed.count(subject, after)
+
+    async def page(self, subject: str, after: int, limit: int) -> tuple[list[Message], int]:
+        messages, remaining = await self.feed.page(subject, after, limit)
+        self.event_count += len(messages)
+        return messages, remaining
 
 
 def sequences(messages: list[Message]) -> list[int]:
@@ -63,6 +84,20 @@ async def test_more_than_one_fetch_makes_one_page(bus: Bus) -> None:
     await filled(bus, *["a"] * 230)
     messages, remaining = await feed_of(bus).page(OF_A, 5, 220)
     assert (sequences(messages), remaining) == (list(range(6, 226)), 5)
+
+
+async def test_events_are_read_from_the_newest_on_and_no_more_than_are_taken(bus: Bus) -> None:
+    feed = CountingFeed(feed_of(bus))
+    await filled(bus, *["a"] * 40, *"ab" * 60, *["b"] * 300)
+    of_a = [*range(1, 41), *range(41, 161, 2)]
+    for before in (None, 141, 40, 1, 0, 10_000):
+        async with aclosing(newest_first(feed, OF_A, before, page=7)) as events:
+            got = [message.sequence async for message in events]
+        assert got == [place for place in reversed(of_a) if before is None or place < before]
+    feed.event_count = 0
+    async with aclosing(newest_first(feed, OF_A, page=7)) as events:
+        assert [(await anext(events)).sequence for _ in range(10)] == of_a[:-11:-1]
+    assert feed.event_count <= 2 * 14
 
 
 async def test_a_follower_gets_what_is_there_and_then_what_comes_without_a_gap(bus: Bus) -> None:

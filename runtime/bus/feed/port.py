@@ -9,8 +9,8 @@ from contracts.partitions import LogPosition
 from runtime.bus.port import Message
 
 
-class EventFeed(Protocol):
-    """Reads events by one filter of subjects, in which `*` stands for a token.
+class EventPages(Protocol):
+    """Reads pages of events by one filter of subjects, in which `*` stands for a token.
 
     Nothing it returns is a delivery: there is nothing to acknowledge. A service may read so
     whatever it may consume. Its contract is tested by `tests/contract/test_event_feed.py`. Every
@@ -32,6 +32,10 @@ class EventFeed(Protocol):
         behind these.
         """
         ...
+
+
+class EventFeed(EventPages, Protocol):
+    """`EventPages` that can also wait for what comes."""
 
     def follow(self, subject: str, after: int, wait: float) -> AsyncGenerator[list[Message]]:
         """Yield the events behind `after` that pass the filter, in order and without a gap, for

@@ -1,11 +1,11 @@
 """Reads pages of a workspace's events, forwards and backwards, summarized."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from contracts import subjects
-from contracts.partitions import first_sequence, partition_at
 from runtime.bus.event_summary import EventSummary, summarize
+from runtime.bus.feed.newest import bounds, place_before
 from runtime.bus.feed.port import EventFeed
 from runtime.bus.port import Message
 from services.gateway.feeds.visible_events import VisibleEvents
@@ -15,7 +15,7 @@ PAGE = 100
 """Events read at once; only their summaries are kept."""
 
 MAX_VISIBLE = 10_000
-"""Events of a document that are read for somebody from whom some documents are hidden."""
+"""Events of a document that are read at once for somebody from whom some documents are hidden."""
 
 
 @dataclass(frozen=True)
@@ -103,39 +103,13 @@ async def events_before(
     async def count(after: int) -> int:
         return sum([await feed.count(subject, after) for subject in event_filter.subjects])
 
-    last_sequence = await feed.last_sequence(event_filter.subjects[0])
-    # Whoever asks may name any number, also one of a partition that has none of these events.
-    begin = first_sequence(partition_at(last_sequence)) - 1
-    end = last_sequence if before is None else max(begin, min(before - 1, last_sequence))
+    begin, end = await bounds(feed, event_filter.subjects[0], before)
     newer_count = await count(end)
-    after = await _place(count, begin, end, newer_count, limit)
+    after = await place_before(count, begin, end, newer_count, limit)
     page = await events_after(feed, event_filter, after, await count(after) - newer_count)
     # Between the counts more may have come.
     events = [event for event in page.events if event.sequence <= end][-limit:]
     return EventPage(events, await count(0) - newer_count - len(events))
-
-
-async def _place(
-    count: Callable[[int], Awaitable[int]], begin: int, end: int, newer_count: int, limit: int
-) -> int:
-    """Return a sequence behind which there are `newer_count` events and at least `limit` others;
-    `begin`, that before the first, when there are fewer.
-
-    There are at most twice `limit`, unless they lie side by side.
-    """
-    step = limit
-    place = max(begin, end - limit)
-    while place > begin and await count(place) < newer_count + limit:
-        step *= 4
-        place = max(begin, end - step)
-    # Where events lie closer than the steps, the place is narrowed down.
-    too_late = end
-    while too_late - place > 1 and await count(place) > newer_count + 2 * limit:
-        middle = (place + too_late) // 2
-        place, too_late = (
-            (middle, too_late) if await count(middle) >= newer_count + limit else (place, middle)
-        )
-    return place
 
 
 async def _summaries(
@@ -156,17 +130,26 @@ async def _summaries(
 async def visible_page(
     feed: EventFeed, event_filter: EventFilter, visible: VisibleEvents, limits: PageLimits
 ) -> EventPage:
-    """Return a page of the events of a document that are seen, as if there were no others; of more
-    than `MAX_VISIBLE` the first.
+    """Return a page of the events of a document that are seen, as if there were no others. What
+    remains is counted among the next `MAX_VISIBLE` events, or as many more as show that there is
+    one.
     """
-    page = await events_after(feed, event_filter, 0, MAX_VISIBLE)
-    events = await visible.among(page.events)
-    start, end = limits.after or 0, limits.before
-    beyond = [event for event in events if event.sequence > start]
-    if end is None:
-        return EventPage(beyond[: limits.limit], len(beyond[limits.limit :]))
-    earlier = [event for event in beyond if event.sequence < end]
-    return EventPage(earlier[-limits.limit :], len(earlier[: -limits.limit]))
+    is_backwards = limits.before is not None
+    place = limits.before if is_backwards else limits.after or 0
+    events = list[EventSummary]()
+    has_more = True
+    while has_more and len(events) <= limits.limit:
+        if is_backwards:
+            page = await events_before(feed, event_filter, place, MAX_VISIBLE)
+            events = [*await visible.among(page.events), *events]
+        else:
+            page = await events_after(feed, event_filter, place or 0, MAX_VISIBLE)
+            events += await visible.among(page.events)
+        has_more = bool(page.events and page.remaining)
+        place = page.events[0 if is_backwards else -1].sequence if page.events else place
+    if is_backwards:
+        return EventPage(events[-limits.limit :], len(events[: -limits.limit]))
+    return EventPage(events[: limits.limit], len(events[limits.limit :]))
 
 
 async def event_at(feed: EventFeed, event_filter: EventFilter, sequence: int) -> Message | None:

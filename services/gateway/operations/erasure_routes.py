@@ -3,10 +3,12 @@
 from datetime import datetime
 from typing import Annotated
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 
+from runtime.bus.points import MAX_SEQUENCE
 from services.gateway.auth.audit import note_details
+from services.gateway.caller_places import CallerPlaces
 from services.gateway.operations.dependencies import WorkspaceDeps
 from services.gateway.operations.erasures import list_erasures, request_erasures
 from services.gateway.strict_model import StrictModel
@@ -44,10 +46,13 @@ class ErasedDocument(BaseModel):
 
 
 class Erasures(BaseModel):
-    """What is still to be erased, and what was, oldest first; at most 1,000 of each."""
+    """What is still to be erased, and what was, the newest first."""
 
     requested: list[str]
     erased: list[ErasedDocument]
+    before: int | None = Field(
+        description="give it as `before` to read what came earlier; null where there is no more"
+    )
 
 
 @router.post("/erasures", status_code=202)
@@ -63,13 +68,25 @@ async def ask_for_erasures(
 
 
 @router.get("/erasures")
-async def erasures(deps: WorkspaceDeps, workspace: Workspace) -> Erasures:
-    """Return the documents that are still to be erased, and the receipts of those that were."""
-    requested_ids, erased_documents = await list_erasures(deps.log, workspace)
+async def erasures(
+    deps: WorkspaceDeps,
+    workspace: Workspace,
+    places: CallerPlaces,
+    before: Annotated[
+        int | None, Query(ge=0, le=MAX_SEQUENCE, description="what is in front of this place")
+    ] = None,
+    limit: Annotated[int, Query(ge=1, le=1000, description="of each of both lists")] = 1000,
+) -> Erasures:
+    """Return the newest documents that are still to be erased, and the receipts of those that were;
+    or those in front of `before`.
+    """
+    sequence = None if before is None else places.sequence(before)
+    page = await list_erasures(deps.feed, workspace, sequence, limit)
     return Erasures(
-        requested=requested_ids,
+        requested=page.requested_ids,
         erased=[
             ErasedDocument.model_validate(document, from_attributes=True)
-            for document in erased_documents
+            for document in page.erased_documents
         ],
+        before=None if page.before is None else places.shown(page.before),
     )

@@ -5,9 +5,11 @@ A request takes a document out of questions at once, for it is a deletion too. T
 done by an operator, with `lightstream erase --requested`.
 """
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 from contracts import subjects
 from contracts.envelope import Envelope, wrap
@@ -15,13 +17,12 @@ from contracts.events import DocumentErased, ErasureRequested, Event
 from contracts.ids import event_id
 from publishing.documents import delete_document
 from runtime.bus.codec import decode
+from runtime.bus.feed.newest import newest_first
+from runtime.bus.feed.port import EventFeed
 from runtime.bus.lineage import command_lineage
 from runtime.bus.port import Log
 from runtime.errors import ServiceError
 from services.query.event_source import SOURCE
-
-MAX_LISTED = 1000
-"""Events of a kind that are read, the oldest ones."""
 
 
 @dataclass
@@ -41,6 +42,24 @@ class Erased:
     receipt: str
     reason: str
     actor: str | None
+
+
+@dataclass(frozen=True)
+class ErasurePage:
+    """Ids of documents that are to be erased, and documents that were, the newest first.
+
+    `before`: the sequence in front of which there is more, None where there is none.
+    """
+
+    requested_ids: list[str]
+    erased_documents: list[Erased]
+    before: int | None
+
+
+class _Entry(NamedTuple):
+    sequence: int
+    at: datetime
+    envelope: Envelope[Event]
 
 
 async def request_erasures(
@@ -70,35 +89,54 @@ async def request_erasures(
     return outcome
 
 
-async def list_erasures(log: Log, workspace: str) -> tuple[list[str], list[Erased]]:
-    """Return the ids of documents that are to be erased, and the erasures that were done, oldest
-    first.
+async def list_erasures(
+    feed: EventFeed, workspace: str, before: int | None, limit: int
+) -> ErasurePage:
+    """Return a page of what is to be erased and of what was, the newest first: of each at most
+    `limit`, in front of the sequence `before` in the log; None: the newest. Raises `Unavailable`.
 
     A request goes with the document's other events, so those that stand in the log are still to be
     done.
     """
+    requests = await _newest(feed, workspace, ErasureRequested, before, limit)
+    completions = await _newest(feed, workspace, DocumentErased, before, limit)
+    # Both lists end where the shorter stretch of the log does, so that one place goes on with both.
+    ends = [listed[limit - 1].sequence for listed in (requests, completions) if len(listed) > limit]
+    end = max(ends, default=0)
     requested_ids = [
-        envelope.data.aggregate_id
-        async for _, envelope in _events(log, workspace, ErasureRequested)
+        entry.envelope.data.aggregate_id for entry in requests if entry.sequence >= end
     ]
     erased_documents = [
-        Erased(event.document_id, envelope.time or at, event.receipt, event.reason, envelope.actor)
-        async for at, envelope in _events(log, workspace, DocumentErased)
-        if isinstance(event := envelope.data, DocumentErased) and event.receipt
+        Erased(
+            event.document_id,
+            entry.envelope.time or entry.at,
+            event.receipt or "",
+            event.reason,
+            entry.envelope.actor,
+        )
+        for entry in completions
+        if entry.sequence >= end and isinstance(event := entry.envelope.data, DocumentErased)
     ]
-    return list(dict.fromkeys(requested_ids)), erased_documents
+    return ErasurePage(list(dict.fromkeys(requested_ids)), erased_documents, end or None)
 
 
-async def _events(
-    log: Log, workspace: str, kind: type[Event]
-) -> AsyncGenerator[tuple[datetime, Envelope[Event]]]:
+async def _newest(
+    feed: EventFeed, workspace: str, kind: type[Event], before: int | None, limit: int
+) -> list[_Entry]:
+    """Return one entry more than `limit`, where there is one, the newest first."""
     subject = subjects.of_type_in(workspace, kind.type_name())
-    position = 0
-    for _ in range(MAX_LISTED):
-        if (message := await log.following(position, subject)) is None:
-            return
-        position = message.sequence
-        try:
-            yield message.published_at, decode(message.data, message.subject, message.headers)
-        except ServiceError:
-            continue
+    entries: list[_Entry] = []
+    async with aclosing(newest_first(feed, subject, before)) as messages:
+        async for message in messages:
+            try:
+                envelope = decode(message.data, message.subject, message.headers)
+            except ServiceError:
+                continue
+            event = envelope.data
+            # An erasure that only began has no receipt.
+            if isinstance(event, DocumentErased) and not event.receipt:
+                continue
+            entries.append(_Entry(message.sequence, message.published_at, envelope))
+            if len(entries) > limit:
+                break
+    return entries

@@ -227,6 +227,7 @@ OPERATION_EXAMPLES: dict[str, Any] = {
                 "actor": "user:ada",
             }
         ],
+        "before": None,
     },
     "GET /operations/sources": [
         {

@@ -12,14 +12,15 @@ from typing import Any, get_args
 import pytest
 
 from contracts import subjects
-from contracts.events import EVENTS, Event, FeedbackGiven
+from contracts.access import Access
+from contracts.events import EVENTS, AccessChanged, Event, FeedbackGiven
 from contracts.partitions import LogPosition
 from contracts.values import TokenUsage
 from runtime.bus.feed.memory import MemoryEventFeed
 from runtime.costs.prices import Prices
 from runtime.errors import Unavailable
 from services.gateway.feeds.models import EventType
-from services.gateway.feeds.reading import EventFilter
+from services.gateway.feeds.reading import EventFilter, PageLimits, visible_page
 from services.gateway.feeds.sent_events import (
     block_of_all,
     event_block,
@@ -27,9 +28,11 @@ from services.gateway.feeds.sent_events import (
     stream_of_all,
 )
 from services.gateway.feeds.streams import EventStreams
+from services.gateway.feeds.visible_events import VisibleEvents, visible_types
 from services.gateway.settings import GatewaySettings
+from services.query.visibility.viewer import Viewer
 from tests.support.access import READER, SEVERAL, WRITER, behind, client, keyed
-from tests.support.events import added, chunked, document, extracted, sealed
+from tests.support.events import added, chunked, delivered, document, extracted, sealed
 from tests.support.querying import QueryHarness
 from tests.support.waiting import PATIENCE
 
@@ -139,6 +142,33 @@ async def test_reading_backwards_finds_every_event_once(
             assert page["remaining"] == len(mine) - len(result)
             before = page["before"]
     assert result == mine
+
+
+async def test_pages_of_who_does_not_see_all_go_on_behind_what_is_read_at_once(
+    harness: QueryHarness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("services.gateway.feeds.reading.MAX_VISIBLE", 5)
+    events: list[Event] = [added("a", str(n)) for n in range(23)]
+    events[4] = AccessChanged(document_id="a", access=Access(deny=("user:bo",)))
+    events[14] = AccessChanged(document_id="a", access=Access())
+    for sequence, event in zip(await logged(harness, *events), events, strict=True):
+        await harness.project(delivered(event, sequence, workspace="w", id=f"e{sequence - 1}"))
+    visible = VisibleEvents(harness.visibility, "w", Viewer(("user:bo",)))
+    of_a = EventFilter("w", "a", visible_types(()), visible=visible)
+
+    async def pages(*, is_backwards: bool) -> list[list[int]]:
+        place: int | None = None if not is_backwards else 99
+        read: list[list[int]] = []
+        remaining = 1
+        while remaining:
+            limits = PageLimits(*((None, place) if is_backwards else (place, None)), 3)
+            page = await visible_page(MemoryEventFeed(harness.log), of_a, visible, limits)
+            read.append([event.sequence for event in page.events])
+            remaining, place = page.remaining, read[-1][0 if is_backwards else -1]
+        return read
+
+    assert await pages(is_backwards=False) == [[1, 2, 3], [16, 17, 18], [19, 20, 21], [22, 23]]
+    assert await pages(is_backwards=True) == [[21, 22, 23], [18, 19, 20], [3, 16, 17], [1, 2]]
 
 
 async def test_several_types_are_read_in_the_order_of_the_log(harness: QueryHarness) -> None:

@@ -1,0 +1,73 @@
+"""Reads the events of a filter from the newest on: the log itself reads forwards alone."""
+
+from collections.abc import AsyncGenerator, Awaitable, Callable
+
+from contracts.partitions import first_sequence, partition_at
+from runtime.bus.feed.port import EventPages
+from runtime.bus.port import Message
+
+PAGE = 50
+"""Events that are looked for at once: an event has up to 256 KiB, and up to twice as many are
+read.
+"""
+
+CountBehind = Callable[[int], Awaitable[int]]
+"""Returns how many of the events come behind a sequence."""
+
+
+async def newest_first(
+    feed: EventPages, subject: str, before: int | None = None, *, page: int = PAGE
+) -> AsyncGenerator[Message]:
+    """Yield the events of a filter whose sequence is less than `before`, the newest first; None:
+    all of them. What nobody takes is not read, but for the rest of a page. Raises `Unavailable`.
+    """
+
+    async def count(after: int) -> int:
+        return await feed.count(subject, after)
+
+    begin, end = await bounds(feed, subject, before)
+    newer_count = await count(end)
+    while end > begin:
+        place = await place_before(count, begin, end, newer_count, page)
+        messages, _ = await feed.page(subject, place, await count(place) - newer_count)
+        # Between the counts more may have come.
+        earlier = [message for message in messages if message.sequence <= end]
+        for message in reversed(earlier):
+            yield message
+        newer_count += len(earlier)
+        end = place
+
+
+async def bounds(feed: EventPages, subject: str, before: int | None) -> tuple[int, int]:
+    """Return the sequences behind which, and up to which, the events of a filter in front of
+    `before` stand; None: all of them.
+    """
+    last_sequence = await feed.last_sequence(subject)
+    # Whoever asks may name any number, also one of a partition that has none of these events.
+    begin = first_sequence(partition_at(last_sequence)) - 1
+    return begin, last_sequence if before is None else max(begin, min(before - 1, last_sequence))
+
+
+async def place_before(
+    count: CountBehind, begin: int, end: int, newer_count: int, limit: int
+) -> int:
+    """Return a sequence behind which there are `newer_count` events and at least `limit` others;
+    `begin`, that before the first, when there are fewer.
+
+    There are at most twice `limit`, unless they lie side by side.
+    """
+    if await count(begin) <= newer_count + 2 * limit:
+        return begin
+    step = limit
+    place = max(begin, end - limit)
+    while place > begin and await count(place) < newer_count + limit:
+        step *= 4
+        place = max(begin, end - step)
+    # Where events lie closer than the steps, the place is narrowed down.
+    too_late = end
+    while too_late - place > 1 and await count(place) > newer_count + 2 * limit:
+        middle = (place + too_late) // 2
+        place, too_late = (
+            (middle, too_late) if await count(middle) >= newer_count + limit else (place, middle)
+        )
+    return place
