@@ -22,6 +22,7 @@ from cli.common import (
     note,
     print_json,
 )
+from runtime.errors import InvalidInput
 
 if TYPE_CHECKING:
     from lightstream_rag.client import AsyncLightstream
@@ -235,20 +236,30 @@ def _show_decided(
 ) -> None:
     """Print what is decided now about the name, which `action` would change."""
     with errors(as_json):
-        decided_aliases = call_query_service(data, workspace, lambda client: client.aliases())
-        state = next(
-            (
-                alias.state
-                for alias in decided_aliases
-                if (alias.name, alias.entity) == (name, entity)
-            ),
-            None,
+        state = call_query_service(
+            data, workspace, lambda client: _decided_state(client, action, name, entity)
         )
         if as_json:
             print_json({f"would_{action}": {"name": name, "entity": entity, "decided": state}})
             return
         echo(f"would {action} {name} = {entity}, {state or 'not decided'} now")
         note("nothing is decided without --yes")
+
+
+async def _decided_state(
+    client: "AsyncLightstream", action: str, name: str, entity: str
+) -> str | None:
+    """Return what is decided about the name. Raises InvalidInput where the action would be
+    refused.
+    """
+    for alias in await client.aliases():
+        if (alias.name, alias.entity) == (name, entity):
+            return alias.state
+    if action == "undo":
+        raise InvalidInput(f"nobody has decided whether {name!r} means {entity!r}")
+    if not await client.entity_exists(entity):
+        raise InvalidInput(f"there is no entity of the name {entity!r}")
+    return None
 
 
 def without_chains(proposals: "Sequence[AliasProposal]") -> "list[AliasProposal]":

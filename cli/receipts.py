@@ -79,7 +79,7 @@ def list_(
     with errors(as_json):
 
         async def listed(client: "AsyncLightstream") -> "Sequence[ReceiptSummary]":
-            return await client.receipts(
+            receipts = await client.receipts(
                 since=since,
                 asker=asker,
                 document=await document_id(client, document) if document else "",
@@ -87,6 +87,9 @@ def list_(
                 passage=passage,
                 limit=limit,
             )
+            if not receipts:
+                await _check_names(client, document, entity, passage)
+            return receipts
 
         receipts = call_query_service(data, workspace, listed)
         if as_json:
@@ -104,8 +107,22 @@ def list_(
                     f"{counted(receipt.documents, 'document')}{change_note}  {words}"
                 )
             )
-        if not receipts:
+        if not receipts and (asker or document or entity or passage or since):
+            note("no receipts of such answers")
+        elif not receipts:
             note("no receipts; the setting RECEIPTS says whether answers are recorded")
+
+
+async def _check_names(
+    client: "AsyncLightstream", document: str, entity: str, passage: str
+) -> None:
+    """Raise InvalidInput for what is not there: no answer can rest on it."""
+    if document and not await client.documents_named([document]):
+        raise InvalidInput(f"there is no document {document!r}")
+    if entity and not await client.entity_exists(entity):
+        raise InvalidInput(f"there is no entity {entity!r}")
+    if passage:
+        await client.passages_around(passage, before=0, after=0)
 
 
 @app.command()

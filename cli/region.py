@@ -9,6 +9,7 @@ import typer
 
 from cli.audit_lines import audit_line
 from cli.common import DATA, Data, Json, Reason, Yes, echo, errors, note, print_json, quiet_logs
+from runtime.errors import InvalidInput
 
 if TYPE_CHECKING:
     from nats.js import JetStreamContext
@@ -187,11 +188,12 @@ def forget(
     from operations.region.status import forget  # noqa: PLC0415
 
     with errors(as_json), audit_line("region forget", data, reason, region=region):
-        is_forgotten = _on_bus(data, lambda bus: forget(bus, region))
+        if not _on_bus(data, lambda bus: forget(bus, region)):
+            raise InvalidInput(f"no region {region!r} follows this one: see `region status`")
         if as_json:
-            print_json({"region": region, "forgotten": is_forgotten})
-            return
-        echo(f"{region} is forgotten" if is_forgotten else f"nobody is known as {region}")
+            print_json({"region": region, "forgotten": True})
+        else:
+            echo(f"{region} is forgotten")
 
 
 def _on_bus(data: Data, use: Callable[["JetStreamContext"], Awaitable[T]]) -> T:

@@ -26,7 +26,7 @@ from publishing.documents import reprocess_document
 from runtime.bus.codec import decode
 from runtime.bus.lineage import command_lineage
 from runtime.bus.port import Blobs, Log, Message
-from runtime.errors import NewerVersion, Poison
+from runtime.errors import NewerVersion, NotFound, Poison
 from runtime.models.open import open_tokenizer
 from services.chunker.settings import ChunkerSettings
 from services.chunker.wiring import cut, figures_by_others, list_later
@@ -89,12 +89,11 @@ async def find_waiting(
     log: Log, workspace: str, names: Collection[str], settings: ChunkerSettings
 ) -> list[WaitingFigures]:
     """Return the documents of a workspace that have figures nobody describes, in the order of the
-    log; with `names`, ids or file names, only those. Raises Unavailable.
+    log; with `names`, ids or file names, only those. Raises NotFound for a name that no document
+    has, and Unavailable.
     """
     waiting: list[WaitingFigures] = []
-    for id, version in (await _with_figures(log, workspace)).items():
-        if not version.is_among(names):
-            continue
+    for id, version in (await _with_figures(log, workspace, names)).items():
         parts = await _events(log, workspace, id, ChunksCreated, version.sequence)
         listings = await _events(log, workspace, id, FiguresListed, version.sequence)
         listing = list_later(version.event.figures, parts, listings, settings.figure_limits)
@@ -107,13 +106,11 @@ async def find_outdated(
     log: Log, workspace: str, names: Collection[str], settings: ChunkerSettings
 ) -> list[OutdatedFigures]:
     """Return the documents of a workspace with figures that another model, prompt or language has
-    described, in the order of the log; with `names`, ids or file names, only those. Raises
-    Unavailable.
+    described, in the order of the log; with `names`, ids or file names, only those. Raises NotFound
+    for a name that no document has, and Unavailable.
     """
     outdated_figures: list[OutdatedFigures] = []
-    for id, version in (await _with_figures(log, workspace)).items():
-        if not version.is_among(names):
-            continue
+    for id, version in (await _with_figures(log, workspace, names)).items():
         descriptions = await _events(log, workspace, id, FigureDescribed, version.sequence)
         if figures := figures_by_others(version.event.figures, descriptions, settings):
             outdated_figures.append(
@@ -173,7 +170,8 @@ async def _list_figures(log: Log, workspace: str, waiting: WaitingFigures) -> in
     return await log.publish(envelope)
 
 
-async def _with_figures(log: Log, workspace: str) -> dict[str, _Version]:
+async def _with_figures(log: Log, workspace: str, names: Collection[str]) -> dict[str, _Version]:
+    unknown_names = dict.fromkeys(names)
     versions: dict[str, _Version] = {}
     kinds = (DocumentAdded, DocumentDeleted)
     filters = [subjects.of_type_in(workspace, kind.type_name()) for kind in kinds]
@@ -183,9 +181,14 @@ async def _with_figures(log: Log, workspace: str) -> dict[str, _Version]:
             if event is None:
                 continue
             versions.pop(event.aggregate_id, None)
-            if isinstance(event, DocumentAdded) and event.figures:
-                versions[event.document_id] = _Version(message.sequence, event)
-    return versions
+            if isinstance(event, DocumentAdded):
+                unknown_names.pop(event.document_id, None)
+                unknown_names.pop(event.file_path, None)
+                if event.figures:
+                    versions[event.document_id] = _Version(message.sequence, event)
+    for name in unknown_names:
+        raise NotFound(f"no document {name!r} in workspace {workspace}")
+    return {id: version for id, version in versions.items() if version.is_among(names)}
 
 
 async def _events(log: Log, workspace: str, id: str, kind: type[E], version: int) -> list[E]:

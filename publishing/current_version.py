@@ -42,6 +42,13 @@ async def current_version(log: Log, workspace: str, id: str) -> CurrentVersion:
     return CurrentVersion(sequence, envelope.data, envelope.time or addition.published_at)
 
 
+async def is_known(log: Log, workspace: str, id: str) -> bool:
+    """Return whether the log says of the document of this id that it was added, deleted or erased.
+    Raises Unavailable.
+    """
+    return bool((await current_version(log, workspace, id)).sequence)
+
+
 async def existing_id(log: Log, *, workspace: str, id: str, file_path: str = UNKNOWN_SOURCE) -> str:
     """Return the id under which the log has the document: this one, or one from before names had
     one spelling.

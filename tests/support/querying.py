@@ -75,6 +75,7 @@ from tests.support.events import (
 )
 from tests.support.merging import merge_dependencies
 from tests.support.operations import memory_operations
+from tests.support.waiting import PATIENCE
 
 LIVE = Generations()
 
@@ -100,7 +101,9 @@ class QueryHarness:
         self.documents, self.passages = RowDocuments(self.rows), RowPassages(self.rows)
         self.ledger = RowLedger(self.rows)
         self.visibility = FollowedVisibility(self.log, self.pointers, self.documents)
-        self.names = NameIndexes(self.graph, self.documents, RowAliases(self.rows))
+        self.names = NameIndexes(
+            self.graph, self.documents, RowAliases(self.rows), max_wait=PATIENCE
+        )
 
     async def project(self, *deliveries: Delivery[Any]) -> None:
         """Let the status projection see these events."""

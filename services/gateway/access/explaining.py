@@ -10,7 +10,7 @@ def explain(texts: AccessOfTexts, principals: Iterable[str]) -> tuple[bool, str]
     """Return whether who is all of these principals, and `everyone`, sees the document, and why."""
     names = {*principals, EVERYONE}
     if not texts.is_there:
-        return False, "there is no such document"
+        return False, "the document is deleted, or was not there yet"
     is_admitted, reason = _verdict(texts.access, names)
     for access in ordered(texts.older_lists) if is_admitted else ():
         is_admitted, reason_of_older = _verdict(access, names)

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 
 from publishing.access import AccessState, access_state, access_statements, change_access
-from publishing.current_version import existing_id
+from publishing.current_version import existing_id, is_known
 from runtime.bus.points import FORM, NOW
 from services.gateway.access.explaining import explain
 from services.gateway.access.models import (
@@ -81,13 +81,17 @@ async def explain_document_access(
     ] = "",
     at: Annotated[str, Query(max_length=64, description=f"when: {FORM}")] = NOW,
 ) -> Explanation:
-    """Return whether somebody may see a document, or could at a time, and why."""
+    """Return whether somebody may see a document, or could at a time, and why; also of one that is
+    deleted.
+    """
     try:
         viewer = viewer_of(split_list(principals))
     except ValueError as error:
         raise BadRequest(str(error)) from None
     sequence = None if at == NOW else await sequence_of(deps.past, workspace, at, places)
     id, state = await _state(deps, workspace, doc_id, sequence)
+    if not state.is_there and not await is_known(deps.log, workspace, id):
+        raise no_document(doc_id)
     is_visible, reason = explain(state.texts, viewer.principals)
     return Explanation(
         **vars(DocumentAccess.of(id, state)),

@@ -139,7 +139,7 @@ class Scans:
         scan, _ = self._known.get(track_id, (None, None))
         if scan is None or scan.workspace != workspace:
             raise NotFound(
-                "no scan of that id is known to this process; track_status has the documents "
+                f"no scan {track_id!r} is known to this process; track_status has the documents "
                 "it added"
             )
         return scan

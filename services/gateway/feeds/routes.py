@@ -60,8 +60,6 @@ STREAM: Responses = {
     }
 }
 
-NO_EVENT = "there is no event of a document of that id: GET /events lists those there are"
-
 CLOSED_BODIES = (
     "these credentials see only a part of the documents, and whole events are for those who see "
     "all: leave `include` out"
@@ -190,7 +188,7 @@ async def get_event(
     except BadRequest:
         message = None
     if message is None:
-        raise NotFound("there is no event of that sequence: GET /events lists them")
+        raise NotFound(f"there is no event of sequence {sequence}: GET /events lists them")
     summary = EventSummary.of(summarize(message), deps.prices, places)
     shown_event = places.shown_in_fields(whole_event(message))
     return WholeEvent(sequence=sequence, summary=summary, event=shown_event)
@@ -206,7 +204,7 @@ async def document_events(
     if event_filter.visible:
         page = await visible_page(deps.feed, event_filter, event_filter.visible, paging)
         if not page.events and not await event_filter.visible.sees(event_filter.document or ""):
-            raise NotFound(NO_EVENT)
+            raise _no_event_of(event_filter)
         return EventList.of(page, deps.prices, places)
     if paging.before is not None:
         page = await events_before(deps.feed, event_filter, paging.before, paging.limit)
@@ -215,8 +213,15 @@ async def document_events(
     if not page.events and not await deps.feed.count(
         EventFilter(event_filter.workspace, event_filter.document).subject
     ):
-        raise NotFound(NO_EVENT)
+        raise _no_event_of(event_filter)
     return EventList.of(page, deps.prices, places)
+
+
+def _no_event_of(event_filter: EventFilter) -> NotFound:
+    return NotFound(
+        f"there is no event of a document {event_filter.document!r}: GET /events lists those there "
+        "are"
+    )
 
 
 @router.get("/documents/{document_id:path}/chunks", responses=error_responses(404))

@@ -118,13 +118,13 @@ async def run_golden_questions(
     """Ask golden questions, of now or of the past: a line of JSON for each, and one for the run,
     which is recorded.
     """
+    asked_workspace = workspace
+    if body.branch:
+        asked_workspace = (await read_branch(deps.log, workspace, body.branch)).workspace
     questions = _chosen(await read_questions(deps.log, workspace), body.ids)
     note_details(request, questions=len(questions), as_of=body.as_of or "", reason=body.reason)
     # Golden questions are asked as people ask them: in the same place, by the same rules.
     probe = QueryRequest(query="golden questions", as_of=body.as_of)
-    asked_workspace = workspace
-    if body.branch:
-        asked_workspace = (await read_branch(deps.log, workspace, body.branch)).workspace
     place = await place_of(probe, answering, asked_workspace, response, request)
     position = int(response.headers[POSITION_HEADER])
     order = GoldenOrder(workspace, questions, place, position, body.reason, body.branch)
@@ -136,9 +136,9 @@ async def run_golden_questions(
 
 def _chosen(questions: list[GoldenQuestion], ids: list[str]) -> list[GoldenQuestion]:
     """Return these questions, all without ids. Raises NotFound where there is none of them."""
-    if not questions:
-        raise NotFound("the workspace has no golden questions: set some first")
     if not ids:
+        if not questions:
+            raise NotFound("the workspace has no golden questions: set some first")
         return questions
     chosen_questions = [question for question in questions if question.id in ids]
     if missing_ids := sorted({*ids} - {question.id for question in chosen_questions}):

@@ -83,12 +83,12 @@ async def decide(
     accepted_before = any(
         (alias := before.get((name, target))) and alias.state == "accepted" for name in names
     )
-    if decision in ("accept", "propose"):
-        await editor.entity(target)
-    elif decision == "undo" and (
-        undecided_names := [name for name in names if (name, target) not in before]
-    ):
+    undecided_names = [name for name in names if (name, target) not in before]
+    if decision == "undo" and undecided_names:
         raise NotFound(f"nobody has decided whether {undecided_names[0]!r} means {target!r}")
+    # What was decided or proposed once may be rejected also where its entity is gone.
+    if decision in ("accept", "propose") or undecided_names:
+        await editor.entity(target)
     revision = await editor.revision(partition, target)
     sequence = await editor.publish(OPERATIONS[decision], names, target=target, **details)
     changes_graph = decision == "accept" or (decision != "propose" and accepted_before)

@@ -7,8 +7,6 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
-from contracts.ids import pair
-from runtime.errors import NotFound
 from services.gateway.auth.viewers import CurrentViewer
 from services.gateway.graph.contradictions import MAX_SOURCES, Contradiction, contradictions
 from services.gateway.graph.dependencies import GraphDeps
@@ -17,7 +15,7 @@ from services.gateway.graph.reading import GraphNow
 from services.gateway.graph.sources import Source, sources_of
 from services.gateway.promoted_branches import ReadWorkspace
 from services.gateway.reference.responses import error_responses
-from services.query.lookup.entity_names import existing_name
+from services.query.lookup.entity_names import existing_names
 from services.query.partitions import Partitions
 from services.query.status.standings import ValidityRegister, validity_register
 
@@ -90,11 +88,7 @@ async def list_contradictions(
     """Return what documents that are in force today say differently of an entity or a relation."""
     partitions = Partitions.of(workspace, await deps.pointers.live("status", "graph"))
     given_names = (name,) if other is None else (name, other)
-    names = tuple(
-        [await existing_name(now.graph, now.partition, given_name) for given_name in given_names]
-    )
-    if len(names) > 1 and not await now.graph.relations(now.partition, [pair(*names)]):
-        raise NotFound(f"there is no relation between {name!r} and {other!r}")
+    names = await existing_names(now.graph, now.partition, given_names)
     sources = await sources_of(
         await deps.contributions_of(viewer, workspace),
         deps.passages,

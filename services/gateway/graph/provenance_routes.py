@@ -9,8 +9,11 @@ from pydantic import BaseModel, Field
 from services.gateway.auth.viewers import CurrentViewer
 from services.gateway.graph.dependencies import GraphDeps
 from services.gateway.graph.models import Name
+from services.gateway.graph.reading import GraphNow
 from services.gateway.graph.sources import Source, sources_of
 from services.gateway.promoted_branches import ReadWorkspace
+from services.gateway.reference.responses import error_responses
+from services.query.lookup.entity_names import existing_names
 from services.query.partitions import Partitions
 from services.query.status.port import Passages
 from services.query.visibility.contributions import PagedContributions
@@ -80,9 +83,10 @@ async def seen_sources(
     return SeenSources(contributions, deps.passages, partitions)
 
 
-@router.get("/graph/provenance", operation_id="provenance")
+@router.get("/graph/provenance", operation_id="provenance", responses=error_responses(404))
 async def list_sources(
     seen: Annotated[SeenSources, Depends(seen_sources)],
+    now: GraphNow,
     name: Annotated[Name, Query(examples=["Ada Marlow"])],
     other: Annotated[
         Name | None, Query(description="the other end, for a relation", examples=["Port Elm"])
@@ -97,6 +101,8 @@ async def list_sources(
     sources = await sources_of(
         seen.contributions, seen.passages, seen.partitions, names, after=after, limit=limit
     )
+    if not sources and not after:
+        await existing_names(now.graph, now.partition, names)
     last_cursor = sources[-1].provenance.cursor if len(sources) == limit else None
     return ProvenanceResponse(
         sources=[ChunkSource.of(source) for source in sources], after=last_cursor

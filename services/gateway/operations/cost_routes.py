@@ -7,11 +7,14 @@ from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
 
 from contracts.events import BudgetPeriod, BudgetSet
+from publishing.current_version import existing_id, is_known
 from runtime.costs.budget import BudgetUse, budget_use, read_budget, set_budget
 from runtime.costs.report import CostSum, Grouping, cost_report
 from services.gateway.auth.audit import note_details
+from services.gateway.errors import no_document
 from services.gateway.operations.dependencies import CostDependencies, CostDeps
 from services.gateway.operations.scope import NotedReason
+from services.gateway.reference.responses import error_responses
 from services.gateway.strict_model import StrictModel
 from services.gateway.workspaces import Workspace
 from services.query.event_source import SOURCE
@@ -89,7 +92,7 @@ class BudgetRequest(StrictModel):
     reason: str = Field(default="", max_length=1000)
 
 
-@router.get("/cost")
+@router.get("/cost", responses=error_responses(404))
 async def cost(
     deps: CostDeps,
     workspace: Workspace,
@@ -101,8 +104,11 @@ async def cost(
     """Return what the workspace has paid to models for documents and questions, from the events in
     the log.
     """
-    entries = deps.ledger.entries(await deps.partition(workspace), document)
+    id = document and await existing_id(deps.log, workspace=workspace, id=document)
+    entries = deps.ledger.entries(await deps.partition(workspace), id)
     report = await cost_report(entries, deps.prices, by)
+    if id and report.total == CostSum() and not await is_known(deps.log, workspace, id):
+        raise no_document(document)
     return CostReport(
         workspace=workspace,
         currency=deps.prices.currency,

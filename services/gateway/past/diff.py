@@ -10,6 +10,7 @@ from contracts.graph import Entity, Relation
 from contracts.ids import ids_of_name
 from contracts.spelling import name_spelling, spellings
 from knowledge.contributions import Key
+from runtime.errors import NotFound
 from services.query.past.events import DocumentRecord
 from services.query.past.state import PastState
 
@@ -51,7 +52,7 @@ def diff(before: PastState, after: PastState, *, document: str | None = None, li
     """Return what differs between two states, at most `limit` things of each kind.
 
     Of a document (its id, or the name it was added under): itself, and what it speaks of in one of
-    the two.
+    the two. Raises NotFound for a document that is there in neither.
     """
     ids = None if document is None else _ids(document, before, after)
     keys = None if ids is None else _keys(ids, before) | _keys(ids, after)
@@ -59,6 +60,8 @@ def diff(before: PastState, after: PastState, *, document: str | None = None, li
     entities = _differences(before.entities, after.entities, _entity_fields, lambda name: (name,))
     relations = _differences(before.relations, after.relations, _relation_fields, lambda key: key)
     if ids is not None and keys is not None:
+        if not (keys or ids & (before.documents.keys() | after.documents.keys())):
+            raise NotFound(f"there is no document {document!r} at either place of the log")
         documents = [difference for difference in documents if difference.key[0] in ids]
         entities = [difference for difference in entities if difference.key in keys]
         relations = [difference for difference in relations if difference.key in keys]

@@ -8,6 +8,7 @@ from pydantic import BaseModel
 from runtime.bus.points import FORM, NOW
 from services.gateway.past.diff import Change, Diff, Difference, diff
 from services.gateway.past.reader import VisiblePast
+from services.gateway.reference.responses import error_responses
 
 router = APIRouter()
 
@@ -100,7 +101,7 @@ def _fields(difference: Difference) -> dict[str, FieldChange]:
     }
 
 
-@router.get("/diff", operation_id="diff")
+@router.get("/diff", operation_id="diff", responses=error_responses(404))
 async def compare(
     past: VisiblePast,
     from_: Annotated[Point, Query(alias="from", examples=["1"])],

@@ -1,8 +1,10 @@
 """Names of entities, found by a part of them or as they are given."""
 
+from collections.abc import Sequence
 from heapq import nsmallest
 
 from contracts.graph import Partition
+from contracts.ids import pair
 from contracts.spelling import one_spelling
 from runtime.errors import NotFound
 from services.query.visibility.graph import BrowsedGraph
@@ -70,3 +72,15 @@ async def existing_name(graph: BrowsedGraph, partition: Partition, name: str) ->
         else "/graph/label/search finds names by a part of them"
     )
     raise NotFound(f"there is no entity {name!r}; names are compared letter by letter, and {hint}")
+
+
+async def existing_names(
+    graph: BrowsedGraph, partition: Partition, given_names: Sequence[str]
+) -> tuple[str, ...]:
+    """Return the name of an entity, or those at the ends of a relation, as the graph has them.
+    Raises NotFound where it is not there, and `Unavailable`.
+    """
+    names = tuple([await existing_name(graph, partition, name) for name in given_names])
+    if len(names) > 1 and not await graph.relations(partition, [pair(*names)]):
+        raise NotFound(f"there is no relation between {names[0]!r} and {names[1]!r}")
+    return names

@@ -5,6 +5,8 @@ described: found, listed, and folded into the status of their documents.
 from collections.abc import Sequence
 from itertools import permutations
 
+import pytest
+
 from contracts.events import (
     ChunksCreated,
     DocumentAdded,
@@ -26,6 +28,7 @@ from operations.figures import (
 from runtime.bus.batches import document_bounds
 from runtime.bus.codec import decode
 from runtime.bus.memory import MemoryBlobs, MemoryLog
+from runtime.errors import NotFound
 from services.chunker.domain.figures import description_key
 from services.chunker.domain.prompt import prompt_version
 from services.chunker.settings import ChunkerSettings
@@ -89,7 +92,9 @@ async def test_figures_that_nobody_describes_are_listed_behind_the_chunks_that_a
     assert (listing.parts, listing.chunk_count, listing.text_count) == (3, 4, 2)
     assert (listing.document.version, listing.figures[0].headings) == (version, ("Tides",))
     assert await listed(log, "d.docx") == await listed(log, "d") == [listing]
-    assert await listed(log, "other") == []
+    assert await listed(log, "plain") == []
+    with pytest.raises(NotFound, match="'other'"):
+        await listed(log, "d", "other")
 
 
 async def test_a_request_is_made_once_and_a_wider_limit_lists_the_rest() -> None:

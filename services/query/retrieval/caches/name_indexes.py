@@ -102,12 +102,14 @@ class NameIndexes:
         cache: ProjectionCache | None = None,
         *,
         clock: Callable[[], float] = time.monotonic,
+        max_wait: float = MAX_WAIT,
     ) -> None:
         self._graph = graph
         self._documents = documents
         self._aliases = aliases
         self._cache = cache
         self._clock = clock
+        self._max_wait = max_wait
         self._entries: OrderedDict[tuple[Partition, Partition], _CachedIndex] = OrderedDict()
 
     async def of(self, partitions: Partitions) -> NameIndex:
@@ -117,7 +119,7 @@ class NameIndexes:
         entry = self._entry(partitions)
         await self._start(entry, partitions)
         if entry.build is not None:
-            await asyncio.wait([entry.build], timeout=MAX_WAIT)
+            await asyncio.wait([entry.build], timeout=self._max_wait)
         if entry.build is None and entry.built_version is None:
             raise Unavailable("the names of the workspace cannot be read")
         self._evict()

@@ -13,6 +13,7 @@ from services.query.retrieval.linking import link_entities
 from tests.support.events import entity, relation
 from tests.support.graph_editing import merger
 from tests.support.querying import QueryHarness
+from tests.support.waiting import PATIENCE
 from tests.unit.gateway.test_api import client
 
 WHO = "WHO"
@@ -119,7 +120,9 @@ async def test_a_question_finds_the_entity_by_names_that_no_entity_has_any_more(
             "allow_rename": True,
         }
         assert (await api.post("/graph/entity/edit", json=renaming)).status_code == 200
-    names = type(harness.names)(harness.graph, harness.documents, harness.deps().aliases)
+    names = type(harness.names)(
+        harness.graph, harness.documents, harness.deps().aliases, max_wait=PATIENCE
+    )
     index = await names.of(PARTITIONS)
     links = link_entities("Does the UN health agency fight Polio?", index)
     result = [(link.text, link.names) for link in links]

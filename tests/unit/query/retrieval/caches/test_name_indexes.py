@@ -22,6 +22,7 @@ from services.query.retrieval.multihop.walk import walk
 from services.query.retrieval.name_index import NameIndex
 from tests.support.events import entity, sealed
 from tests.support.querying import QueryHarness
+from tests.support.waiting import PATIENCE
 
 PARTITIONS = Partitions.of("w", Generations())
 
@@ -56,17 +57,16 @@ class Clock:
         return self.now
 
 
-async def harness_and_indexes() -> tuple[QueryHarness, CountingGraph, NameIndexes, Clock]:
+async def harness_and_indexes(
+    max_wait: float = PATIENCE,
+) -> tuple[QueryHarness, CountingGraph, NameIndexes, Clock]:
     graph = CountingGraph()
     clock = Clock()
     harness = QueryHarness(graph=graph)
     await harness.index("one", "Ada Marsh sails.", says=(([entity("Ada Marsh", "person")], []),))
-    return (
-        harness,
-        graph,
-        NameIndexes(graph, harness.documents, RowAliases(harness.rows), clock=clock),
-        clock,
-    )
+    aliases = RowAliases(harness.rows)
+    names = NameIndexes(graph, harness.documents, aliases, clock=clock, max_wait=max_wait)
+    return harness, graph, names, clock
 
 
 async def test_names_are_read_once_while_nothing_changes() -> None:
@@ -108,12 +108,9 @@ async def test_edits_that_no_document_shows_are_seen_after_a_while() -> None:
     assert (await names.of(PARTITIONS)).by_name("renamed") == ("Renamed",)
 
 
-async def test_a_long_build_is_followed_by_a_rest_and_nobody_waits_for_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    harness, graph, names, clock = await harness_and_indexes()
-    await names.of(PARTITIONS)
-    monkeypatch.setattr(name_indexes, "MAX_WAIT", 0.01)
+async def test_a_long_build_is_followed_by_a_rest_and_nobody_waits_for_it() -> None:
+    harness, graph, names, clock = await harness_and_indexes(max_wait=0.01)
+    await names.renew(PARTITIONS)
     await harness.index(
         "two", "Otto Brandt rows.", says=(([entity("Otto Brandt", "person")], []),), version=5000
     )
@@ -202,7 +199,12 @@ class Followed:
         aliases = RowAliases(self.harness.rows)
         self.clock = Clock()
         self.names = NameIndexes(
-            self.harness.graph, self.harness.documents, aliases, self.cache, clock=self.clock
+            self.harness.graph,
+            self.harness.documents,
+            aliases,
+            self.cache,
+            clock=self.clock,
+            max_wait=PATIENCE,
         )
         self.revision = 0
 

@@ -21,6 +21,7 @@ from services.query.retrieval.retrieve import retrieve
 from tests.support.events import delivered, entity
 from tests.support.merging import merge_dependencies
 from tests.support.querying import QueryHarness
+from tests.support.waiting import PATIENCE
 
 PARTITIONS = Partitions.of("w", Generations())
 CORPUS = (
@@ -115,7 +116,9 @@ async def test_an_entity_is_linked_by_a_name_that_an_edit_gave_it(all_in_memory:
         Generations(),
         dependencies=merge_dependencies(workspace.rows, workspace.graph),
     )
-    workspace.names = NameIndexes(workspace.graph, workspace.documents, RowAliases(workspace.rows))
+    workspace.names = NameIndexes(
+        workspace.graph, workspace.documents, RowAliases(workspace.rows), max_wait=PATIENCE
+    )
     names = workspace.names if all_in_memory else NoNames()
     result = await retrieve(
         Question(question, "walk", chunk_top_k=4),
