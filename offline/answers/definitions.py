@@ -5,7 +5,10 @@ begins with the term.
 import re
 from functools import lru_cache
 
+from offline.answers.quotable_sentences import Quotable
 from offline.answers.quotation import Candidate
+from offline.answers.relevance import terms, versions, wanted_terms
+from offline.language.headings import provision_number
 from offline.language.languages import CHINESE
 
 DEFINES = 0.45
@@ -14,7 +17,9 @@ with the term and says what it is.
 """
 
 BELOW = 0.25
-"""Bonus for the other parts of that entry."""
+"""Bonus for the other parts of that entry, and for those of the section of a version or a provision
+that a question names.
+"""
 
 _DEFINITION = re.compile(
     r"(?:how (?:does|do|did) .{2,40}? (?:define|describe|explain)|what(?:'s| is| are| was)?|"
@@ -46,6 +51,15 @@ _ARGUMENT = re.compile(r"[=\[<({\s:].*$")
 _ARTICLE = re.compile(r"^(?:the|an?|der|die|das|le|la|les|el|los|las) ", re.I)
 _LONGEST_NAME = 4
 """Words of a name after the first of a key."""
+_SECTION_WORDS = """
+    article section clause paragraph version release change changed changes new say says
+    state contain artikel abschnitt ziffer absatz ändern geändert änderte änderungen neu neues
+    steht regelt
+    artículo cambió cambia nuevo dice article change nouveau nouveautés dit prévoit
+    статья статье пункт пункте версии изменилось нового новое сказано говорится
+    条 变化 改变 新 规定 说
+"""
+"""Words of questions for what a section says."""
 _LINK = (
     r"\s*(?:[—–:]|-\s|\(|，|：|是|指|"
     r"(?:is|are|means|was|ist|sind|bedeutet|это|est|es|son|è|sono|désigne)\b)"
@@ -61,7 +75,28 @@ def definition_bonus(question: str, candidate: Candidate, language: str) -> floa
         return DEFINES if is_first and term else BELOW
     if term and _begins_with(candidate.part.plain, term):
         return DEFINES
-    return 0.0
+    if not _is_in_named_section(question, candidate.part):
+        return 0.0
+    return DEFINES if _asks_for_section(question, language) else BELOW
+
+
+@lru_cache(maxsize=1 << 8)
+def _asks_for_section(question: str, language: str) -> bool:
+    """Return whether a question asks for nothing but what a section says: `What is new in 2.1?`"""
+    words = wanted_terms(question, language) - terms(_SECTION_WORDS, language)
+    return not any(word.isalpha() for word in words)
+
+
+def _is_in_named_section(question: str, part: Quotable) -> bool:
+    """Return whether a part stands below the heading of the version or the provision that a
+    question names.
+    """
+    if part.is_heading:
+        return False
+    numbers = {number.casefold() for number in map(provision_number, part.path) if number}
+    return bool(versions(question) & versions(" ".join(part.path))) or any(
+        re.search(rf"(?<!\w){re.escape(number)}(?!\w)", question.casefold()) for number in numbers
+    )
 
 
 @lru_cache(maxsize=1 << 8)

@@ -14,7 +14,8 @@ from functools import cached_property
 from offline.answers.analysis_cache import cached_by_characters
 from offline.answers.drawn_tables import BAR
 from offline.answers.layout import Section, sections
-from offline.language.lines import begins_item, has_fence, is_field
+from offline.language.headings import is_bold, is_provision_number
+from offline.language.lines import begins_item, has_fence, is_dated, is_dateline, is_field
 from offline.language.sentences import Sentence, sentences
 
 _RULE = re.compile(r"\|(?:\s*:?-+:?\s*\|)+")
@@ -35,7 +36,9 @@ _BEGINNING = re.compile(r"[\W_]*(?:[^\W\d_a-z]|[A-Z])")
 _ENDED = re.compile(r"[.!?…:;,。！？：；，][\"”’»)\]]*$")
 _HEADING_MARKS = " \t#=-~*_"
 _UNMARKED = 7
-"""Depth of a heading without marks: below those of Markdown."""
+"""Depth of a heading without marks: below those of Markdown, above those in bold type and the
+place and day of a letter.
+"""
 _ROWS = re.compile(r"(?:^|, ?)rows \d+ to \d+:?$", re.IGNORECASE)
 """What a block of a long table says of its rows."""
 _CAPTION = re.compile(
@@ -80,6 +83,8 @@ class Quotable:
     """Of a row the line above the table that names it."""
     path: tuple[str, ...] = ()
     """The headings above it, the outermost first."""
+    is_heading: bool = False
+    """Whether it is a heading, which is quoted for the day that it tells."""
 
     @property
     def is_row(self) -> bool:
@@ -152,6 +157,8 @@ class _Reader:
     """The headings above, each with its depth from 1."""
     caption: str = ""
     """The last line that may name the table below it."""
+    is_below_heading: bool = False
+    """Whether nothing was read since the last heading."""
 
     def read_section(self, section: Section) -> None:
         """Read what stands below the same keys."""
@@ -221,20 +228,34 @@ class _Reader:
             and len(text.split()) <= _LONGEST_FIRST_LINE
         )
 
-    def _begin_section(self, heading: str) -> None:
-        hash_count = len(heading) - len(heading.lstrip("#"))
-        heading = " ".join(_plain_heading(heading).split())
+    def _begin_section(self, text: str) -> None:
+        depth = _depth(text)
+        heading = " ".join(_plain_heading(text).split())
+        if is_provision_number(self.heading) and self.is_below_heading and depth == _UNMARKED:
+            heading = f"{self.path.pop()[1]} {heading}"
+        self.lead, self.item = "", False
+        self.block += 1
         if title := _ROWS.sub("", heading):
-            self._enter(hash_count, title)
-        self.heading, self.lead, self.item = heading, "", False
+            self._enter(depth, title)
+        self.heading = heading
         self.section = replace(self.section, question="")
         self.title = self.title or self.heading
         self.block += 1
+        self.is_below_heading = True
+        if is_bold(text) and _QUESTION.search(text):
+            self.question, self.answer_block = text, self.block + 1
+            self.is_asked_in_item = False
 
-    def _enter(self, hash_count: int, heading: str) -> None:
-        """Read the heading of a section, which ends those of as many marks or more."""
-        depth = hash_count or (_UNMARKED if self.path else 1)
+    def _enter(self, depth: int, heading: str) -> None:
+        """Read the heading of a section, which ends those as deep or deeper. The first one without
+        marks is the title of all, and one with a day of a year tells when something was.
+        """
+        depth = depth if self.path or depth != _UNMARKED else 1
         self.path = [above for above in self.path if above[0] < depth]
+        if is_dated(heading):
+            self.heading = self.path[-1][1] if self.path else ""
+            self._add(heading, is_heading=True)
+            self.block += 1
         self.path.append((depth, heading))
         self.caption = ""
 
@@ -284,7 +305,15 @@ class _Reader:
             text = "; ".join(f"{name}: {cell}" if name else cell for name, cell in cells)
             self._add(text, cells=cells)
 
-    def _add(self, text: str, lead: str = "", cells: tuple[tuple[str, str], ...] = ()) -> None:
+    def _add(
+        self,
+        text: str,
+        lead: str = "",
+        cells: tuple[tuple[str, str], ...] = (),
+        *,
+        is_heading: bool = False,
+    ) -> None:
+        self.is_below_heading = False
         *outer, key = self.section.keys or ("",)
         self.parts.append(
             Quotable(
@@ -299,6 +328,7 @@ class _Reader:
                 cells,
                 self.caption if cells else "",
                 tuple(heading for _, heading in self.path),
+                is_heading,
             )
         )
 
@@ -315,6 +345,13 @@ def _is_title(text: str) -> bool:
         and not is_field(text)
         and all(word[0].isupper() or word[0].isdigit() for word in words)
     )
+
+
+def _depth(heading: str) -> int:
+    """Return how deep a heading stands, from 1."""
+    hash_count = len(heading) - len(heading.lstrip("#"))
+    is_of_part = is_bold(heading) or is_dateline(heading)
+    return hash_count or (_UNMARKED + 1 if is_of_part else _UNMARKED)
 
 
 def _plain_heading(heading: str) -> str:

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from offline.answers.quotable_sentences import Quotable
-from offline.answers.relevance import terms
+from offline.answers.relevance import terms, versions
 from offline.language.back_references import refers_back
+from offline.language.headings import provision_number
 from offline.language.lines import begins_item, is_field
 from offline.reading.excerpt import Excerpt
 
@@ -68,14 +69,19 @@ class Candidate:
         before it.
         """
         part = self.part
-        return f"{part.title} {part.outer_keys} {part.heading} {part.lead} {self.before}"
+        above = " ".join(part.path[1:-1])
+        return f"{part.title} {part.outer_keys} {above} {part.heading} {part.lead} {self.before}"
 
     @property
     def keys(self) -> str:
-        """What it is looked up by: the key that heads it and the question that it answers."""
+        """What it is looked up by: the key that heads it, the question that it answers, and the
+        provision and the version whose section it is in.
+        """
         part = self.part
         question = next((text for text in (part.lead, part.heading) if _ASKED.search(text)), "")
-        return f"{part.key} {question}"
+        provisions = map(provision_number, part.path)
+        section_versions = versions(" ".join(part.path))
+        return " ".join((part.key, question, *provisions, *sorted(section_versions)))
 
     @property
     def below(self) -> str:
@@ -144,7 +150,11 @@ def _is_cut(candidate: Candidate, all_candidates: Sequence[Candidate]) -> bool:
 
 def _may_be_quoted(part: Quotable) -> bool:
     is_long_enough = (
-        part.item or len(part.text) >= _SHORTEST or not part.text.isascii() or is_field(part.text)
+        part.item
+        or len(part.text) >= _SHORTEST
+        or not part.text.isascii()
+        or is_field(part.text)
+        or part.is_heading
     )
     return (is_long_enough or bool(part.key)) and len(part.text) <= LONGEST
 
@@ -284,5 +294,7 @@ def _between(before: Quotable | None, part: Quotable) -> str:
     heading = f"{part.key}: " if has_key else ""
     if before is None:
         return heading
-    stands_apart = part.item or before.item or part.is_row or before.is_row or part.key != key
+    stands_apart = part.key != key or any(
+        neighbour.item or neighbour.is_row or neighbour.is_heading for neighbour in (part, before)
+    )
     return ("\n" if stands_apart else " ") + heading

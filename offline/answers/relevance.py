@@ -29,7 +29,7 @@ FEW = 200
 """So many sentences are assumed at least: fewer tell too little of how rare a word is."""
 
 _ALONE = re.compile(r"(?<![\w(.,])\d+(?![\w)]|[.,]\d)(?!\.\s)")
-_VERSION = re.compile(r"(?<![\w.])\d+(?:\.\d+){2,}(?![\w.]*\w)")
+_VERSION = re.compile(r"(?<![\w.])(?:v(?=\d))?(\d+(?:\.\d+){2,})(?![\w.]*\w)", re.I)
 RELATED = 0.6
 NEAR = 0.6
 """Shares of a wanted term that another form of it has, and another word of about its meaning."""

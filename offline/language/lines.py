@@ -1,6 +1,6 @@
 """Lines that are more than text: those that begin or end code in Markdown and reStructuredText,
-those that give the value of a field (`Date: 3 March`, `时间：三月三日`), and those that tell since
-or until when something holds (`Valid from 1 May`).
+those that give the value of a field (`Date: 3 March`, `时间：三月三日`), those that tell since or
+until when something holds (`Valid from 1 May`), and those that end with a day of a year.
 """
 
 import re
@@ -110,3 +110,27 @@ _VALIDITY = re.compile(
 def is_validity(line: str) -> bool:
     """Return whether a line tells at its end since or until which day something holds."""
     return _VALIDITY.fullmatch(line) is not None
+
+
+_DAY_OF_YEAR = (
+    rf"(?:\d{{1,2}}(?:st|nd|rd|th|er|º)?\.?\s(?:de\s)?{_MONTH}|{_MONTH}\s\d{{1,2}}(?:st|nd|rd|th)?)"
+    r",?\s(?:de\s|del\s)?\d{4}|\d{1,2}[./]\s?\d{1,2}[./]\s?\d{4}|\d{4}-\d\d-\d\d"
+    r"|\d{4}年\d{1,2}月\d{1,2}日"
+)
+_DATED = re.compile(rf".*(?<!\w)(?:{_DAY_OF_YEAR})[)\]]?(?:\sг\.?|\sгода)?", re.IGNORECASE)
+_DATELINE = re.compile(
+    rf"[^\W\d_][^,.:;\d]{{1,40}},\s(?:(?:den|le|the|el|il|a)\s)?(?:{_DAY_OF_YEAR})(?:\sг\.?)?",
+    re.IGNORECASE,
+)
+
+
+def is_dated(line: str) -> bool:
+    """Return whether a line ends with a day of a year, as those do that head a version, a meeting
+    or a letter.
+    """
+    return _DATED.fullmatch(line) is not None
+
+
+def is_dateline(line: str) -> bool:
+    """Return whether a line says where and on which day a letter was written."""
+    return _DATELINE.fullmatch(line) is not None

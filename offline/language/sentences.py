@@ -9,11 +9,12 @@ the text.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
 from offline.language.abbreviations import abbreviates
+from offline.language.headings import NOTE, is_heading, is_provision_number
 from offline.language.lines import (
     BULLET,
     announces_code,
@@ -21,7 +22,6 @@ from offline.language.lines import (
     fence,
     is_code_directive,
     is_field,
-    is_validity,
 )
 
 LONGEST = 2_000
@@ -32,26 +32,17 @@ FULL_STOPS = "。！？｡।॥؟۔።။។։"
 Burmese and others.
 """
 
-_NOTE = r"(?:\[\^[^\s\[\]]{1,20}\]|\[\d{1,3}\]_?|[¹²³⁴-⁹]+)"
-"""The mark of a footnote."""
 _BOLD = r"(?:\*\*|__)(?=\s|$)"
 _END = re.compile(
-    rf"[.!?…]+[\"'”“’)\]»]*{_NOTE}*(?:(?<=\?){_BOLD})?"
-    rf"|[{FULL_STOPS}]+[”’」』》）)»]*{_NOTE}*(?:{_BOLD})?"
+    rf"[.!?…]+[\"'”“’)\]»]*{NOTE}*(?:(?<=\?){_BOLD})?"
+    rf"|[{FULL_STOPS}]+[”’」』》）)»]*{NOTE}*(?:{_BOLD})?"
 )
 """The end of a sentence; of one in bold type, in languages with blanks, that asks something."""
-_NOTES = re.compile(rf"\s?{_NOTE}+$")
 _BLANKS = re.compile(r"\s*")
 _DASHES = re.compile(r"^[—–]\s*")
-_HEADING = re.compile(r"#{1,6}\s")
 _ALONE = re.compile(r"\||[=\-*_]{3,}$")
-_UNDERLINE = re.compile(r"([=\-~^*\"+])\1{2,}$")
 _CODE = re.compile(r"(?:>>>|\.\.\.|\$) |[^\s:]+ *::=")
 _SYMBOLS = re.compile(r"[=(){}\[\]<>_;]")
-_TITLE = re.compile(r"[^\W\d_][^。，]{0,58}[^\s.!?:;,。，！？；：]$")
-_HAN = re.compile("[\u3005-\u30ff\u3400-\u9fff]")
-_LONGEST_IN_HAN = 24
-"""Characters of a heading in a script without blanks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +123,7 @@ def _blocks(text: str) -> Iterator[_Block]:
     """Yield paragraphs, bullets, headings, table rows and lines of code."""
     inside = _begins_in_code(text)
     literal = _Literal()
-    blank, in_fields, above = True, False, ""
+    blank, in_fields, above, text_above = True, False, "", ""
     start = offset = 0
     lines = text.splitlines(keepends=True)
     for number, line in enumerate(lines):
@@ -141,7 +132,9 @@ def _blocks(text: str) -> Iterator[_Block]:
         fencing = fence(content, above)
         code = bool(fencing or inside or _CODE.match(content))
         code = code or (bool(content) and literal.takes(line, content, after_blank=blank))
-        heading = not code and _is_heading(content, lines[number + 1 : number + 3], blank=blank)
+        heading = not code and is_heading(
+            content, lines[number + 1 : number + 3], blank=blank, above=text_above
+        )
         stands_alone = code or heading or bool(_ALONE.match(content))
         is_value = not stands_alone and (blank or in_fields) and is_field(content)
         if stands_alone or not content or is_value or begins_item(content):
@@ -153,30 +146,10 @@ def _blocks(text: str) -> Iterator[_Block]:
         if fencing:
             inside = bool(fencing[2].strip()) or not inside
         offset = end
-        blank, in_fields, above = not content, is_value, content
+        blank = not content or (heading and is_provision_number(content))
+        in_fields, above = is_value, content
+        text_above = content or text_above
     yield _Block(start, offset)
-
-
-def _is_heading(line: str, following: Sequence[str], *, blank: bool) -> bool:
-    """Return whether a line is marked as a heading, or stands behind a blank one and is underlined,
-    or short and without punctuation before a blank one.
-    """
-    if _HEADING.match(line):
-        return True
-    if not blank or not following or not line or BULLET.match(line):
-        return False
-    if _UNDERLINE.match(following[0].strip()):
-        return len(line) < 120
-    return (
-        len(following) > 1
-        and not following[0].strip()
-        and len(line.split()) <= 8
-        and not (line[0].islower() and " " in line)
-        and _TITLE.match(_NOTES.sub("", line)) is not None
-        and (len(line) <= _LONGEST_IN_HAN or not _HAN.search(line))
-        and not is_field(line)
-        and not is_validity(line)
-    )
 
 
 def _begins_in_code(text: str) -> bool:

@@ -59,3 +59,14 @@ def test_an_option_that_a_question_names_is_looked_up() -> None:
 def test_a_sentence_that_begins_with_the_term_defines_it() -> None:
     text = "Segel: ein Tuch, das den Wind fängt.\n\nEin Mast hält das Segel am Schiff."
     assert bonuses("Was ist ein Segel?", text, "german") == [DEFINES, 0.0]
+
+
+def test_the_section_of_a_version_or_a_provision_is_looked_up() -> None:
+    text = (
+        "# History\n\n## v2.1.0 (2024-03-05)\n\n### Removed\n\n- The old sails are gone.\n\n"
+        "## v2.0.4 (2024-01-07)\n\n- The sails have new colours.\n"
+    )
+    assert bonuses("What was removed in 2.1.0?", text) == [0.0, BELOW, 0.0, 0.0]
+    assert bonuses("What is new in 2.0.4?", text) == [0.0, 0.0, 0.0, DEFINES]
+    law = "Satzung des Hafens\n\n§ 3\n\nDie Boote sind weiß.\n\n§ 31\n\nDie Masten sind braun."
+    assert bonuses("Was steht in § 3?", law, "german") == [DEFINES, 0.0]

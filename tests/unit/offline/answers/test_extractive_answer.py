@@ -138,3 +138,21 @@ async def test_a_passage_without_the_version_of_the_question_answers_nothing() -
     notes = passage("Version 5.4.0 has threads. It was released in winter.")
     assert await may_answer("Who released version 5.4.1?", notes) == []
     assert await may_answer("Who released version 5.4.0?", notes) != []
+
+
+LOG = passage(
+    "# History\n\n## v2.1.0 (2024-03-05)\n\n- The sails are made of hemp.\n\n"
+    "## v2.0.4 (2024-01-07)\n\n- The sails are made of cotton.\n"
+)
+
+
+async def test_what_stands_below_another_version_does_not_answer() -> None:
+    question = "Of what are the sails made in 2.0.4?"
+    assert await may_answer(question, LOG) == ["- The sails are made of cotton."]
+
+
+async def test_a_heading_answers_only_where_its_day_is_asked_for() -> None:
+    assert await may_answer("When was 2.1.0 released?", LOG) == [
+        "v2.1.0 (2024-03-05)",
+        "- The sails are made of hemp.",
+    ]

@@ -192,3 +192,37 @@ def test_addresses_of_links_are_no_words() -> None:
 @given(st.text(alphabet="|- \n#ab.`\\?:1)", max_size=80))
 def test_no_text_is_too_odd(text: str) -> None:
     assert all(part.text.strip() for part in quotable(text))
+
+
+def test_provisions_head_all_their_paragraphs() -> None:
+    parts = quotable(
+        "Mooring rules\n\n§ 3\n\nBoats are tied at both ends.\n\nRopes are checked in spring.\n\n"
+        "§ 4\n\nGuests\n\nGuests moor at pier two."
+    )
+    assert [(part.text, part.path) for part in parts] == [
+        ("Boats are tied at both ends.", ("Mooring rules", "§ 3")),
+        ("Ropes are checked in spring.", ("Mooring rules", "§ 3")),
+        ("Guests moor at pier two.", ("Mooring rules", "§ 4 Guests")),
+    ]
+
+
+def test_a_heading_with_a_day_of_a_year_is_quoted_for_that_day() -> None:
+    day, item, *_, letter_day, letter = quotable(
+        "# Log\n\n## [2.0.1] - 2024-05-06\n\n### Fixed\n\n- Sails furl again.\n\n"
+        "Hull, 9 May 1871\n\nDear Ann, the sails furl again.\n"
+    )
+    assert (day.text, day.is_heading, day.heading) == ("[2.0.1] - 2024-05-06", True, "Log")
+    assert item.path == ("Log", "[2.0.1] - 2024-05-06", "Fixed")
+    assert (letter_day.text, letter.heading) == ("Hull, 9 May 1871", "Hull, 9 May 1871")
+    assert not any(part.is_heading for part in quotable("# Log of 2024\n\nIt is empty.\n"))
+
+
+def test_a_line_in_bold_type_heads_a_part_of_its_section() -> None:
+    parts = quotable(
+        "Camp\n====\n\nStay\n----\n\n**Dogs**\n\nOn a lead.\n\n**Cats?**\n\nYes.\n\nIn."
+    )
+    assert [part.path for part in parts] == [
+        ("Camp", "Stay", "Dogs"),
+        ("Camp", "Stay", "Cats?"),
+        ("Camp", "Stay", "Cats?"),
+    ]
