@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
@@ -14,6 +13,7 @@ from runtime.errors import InvalidInput
 if TYPE_CHECKING:
     from nats.js import JetStreamContext
 
+    from contracts.partitions import LogPosition
     from operations.region.promotion import Promotion
     from operations.region.status import RegionStatus
     from operations.target import Target
@@ -117,7 +117,7 @@ def status(data: Data = DATA, as_json: Json = False) -> None:
     with errors(as_json):
         region_status = _on_bus(data, read_status)
         if as_json:
-            print_json(asdict(region_status))
+            print_json(region_status.fields())
         else:
             _show_status(region_status)
 
@@ -128,7 +128,8 @@ def _show_status(status: "RegionStatus") -> None:
         echo(f"{status.name or 'this region'} follows {status.follows.name}")
         behind = f"{progress.events_behind} events behind" if progress.events_behind else "current"
         state = "the other region is not heard" if progress.is_cut_off else behind
-        echo(f"  stores   {progress.position} of {status.end} in the mirror, {state}")
+        counts = f"{progress.position.event_count} of {status.end.event_count}"
+        echo(f"  stores   {counts} in the mirror, {state}")
         if progress.is_silent:
             echo("  follower silent: see that `lightstream region follow` runs")
         if progress.is_erasing:
@@ -136,12 +137,17 @@ def _show_status(status: "RegionStatus") -> None:
         for mirror in status.mirrors:
             echo(f"  {mirror.stream:<16} lag {mirror.lag}, heard {mirror.silent_seconds} s ago")
     else:
-        echo(f"{status.name or 'this region'} writes the log, up to {status.end}")
+        echo(f"{status.name or 'this region'} writes the log, up to {_places(status.end)}")
     for follower in status.followers:
-        behind = max(0, status.end - follower.position)
+        behind = status.end.events_beyond(follower.position)
         silent = ", not heard for long" if follower.is_silent else ""
         erasing = ", still to erase" if follower.is_erasing else ""
         echo(f"  followed by {follower.region}: {behind} events behind{erasing}{silent}")
+
+
+def _places(position: "LogPosition") -> str:
+    """Return a place in the log as people read it: one sequence for each partition."""
+    return ", ".join(map(str, position.sequences))
 
 
 @app.command()
@@ -165,14 +171,14 @@ def promote(
 
         promotion = _on_bus(data, run)
         if as_json:
-            print_json({**asdict(promotion), "promoted": yes})
+            print_json({**promotion.fields(), "promoted": yes})
             return
         if promotion.answers:
             note(f"the region {promotion.region} still answers: its services must be stopped")
-        echo(f"the log goes on at {promotion.end + 1}")
+        echo(f"the log goes on behind {_places(promotion.end)}")
         if promotion.missing_events:
             echo(f"{promotion.missing_events} events of {promotion.region} are not here: lost")
-        echo(f"consumers go on behind {min(promotion.places.values())}")
+        echo(f"consumers go on behind {_places(promotion.first_place)}")
         way_on = "this region writes now: start its bus again, and all services"
         echo(way_on if yes else "give --yes to do it")
 

@@ -95,7 +95,10 @@ def up(
     partitions: Annotated[
         int | None,
         typer.Option(
-            min=1, max=256, help="Streams of a new stack's log, for many large workspaces; 1."
+            min=1,
+            max=256,
+            help="Streams of a new stack's log, for many large workspaces; 1, or with --follow as "
+            "many as there.",
         ),
     ] = None,
     data: Data = DATA,
@@ -115,7 +118,7 @@ def up(
         report = silent if as_json else note
         _offer_models(context, host)
         _place_stores(folder, stores, report)
-        _place_region(folder, region, follow)
+        _place_region(folder, region, follow, partitions)
         _place_partitions(folder, partitions)
         _begin_stores(folder, graph, vectors)
         if detach:
@@ -178,12 +181,14 @@ def _begin_stores(folder: DataFolder, graph: str | None, vectors: str | None) ->
             store.begin(folder, choice)
 
 
-def _place_region(folder: DataFolder, name: str, writer: str) -> None:
-    """Have the stack be the region of that name, and follow that of an address."""
+def _place_region(folder: DataFolder, name: str, writer: str, partitions: int | None) -> None:
+    """Have the stack be the region of that name, and follow that of an address, whose log has as
+    many partitions.
+    """
     if name or writer:
         from embedded.region import set_region  # noqa: PLC0415
 
-        set_region(folder, name, writer)
+        set_region(folder, name, writer, partitions)
 
 
 def _start_in_background(

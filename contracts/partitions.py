@@ -170,6 +170,10 @@ class LogPosition:
         """Return the place up to which everything is that both have."""
         return LogPosition(tuple(map(min, self.sequences, other.sequences)))
 
+    def events_beyond(self, other: "LogPosition") -> int:
+        """Return how many sequences up to here stand behind `other`, at most."""
+        return self.joined(other).event_count - other.event_count
+
     def up_to(self, sequence: int) -> "LogPosition":
         """Return the place that is no further than a sequence in the partition of that one."""
         sequences = list(self.sequences)

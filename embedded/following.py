@@ -33,7 +33,7 @@ async def prepare_bus(jetstream: JetStreamContext, state: StackState) -> list[st
     end = time.monotonic() + LINK_SECONDS
     while True:
         try:
-            return await make_mirrors(jetstream, region)
+            return await make_mirrors(jetstream, region, partitions=state.partitions)
         except Unavailable as error:
             if time.monotonic() > end:
                 raise ConfigurationError(str(error)) from None

@@ -1,6 +1,7 @@
 """How many partitions the log of a stack has."""
 
 from embedded.data_folder import DataFolder
+from embedded.region import RegionLink, refuse_other_count
 from runtime.errors import InvalidInput
 
 
@@ -14,8 +15,7 @@ def set_partitions(folder: DataFolder, count: int) -> None:
             f"the log of this stack was made with {state.partitions} partitions and keeps them: "
             f"choose a new data folder for {count}, and add the documents there again"
         )
-    if state.region and count > 1:
-        raise InvalidInput("a log of several partitions has no second region yet")
+    refuse_other_count(RegionLink.of(state), count)
     state.partitions = count
     folder.path.mkdir(parents=True, exist_ok=True, mode=0o700)
     folder.write(state)

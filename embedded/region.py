@@ -44,6 +44,11 @@ class RegionLink:
         return urlsplit(self.writer).path.strip("/")
 
     @property
+    def writer_partitions(self) -> int:
+        """Return how many partitions the log of the followed region has."""
+        return int(parse_qs(urlsplit(self.writer).query).get("partitions", ["1"])[0])
+
+    @property
     def writer_api(self) -> str:
         """Return the address of its HTTP API, empty where nobody said it."""
         return parse_qs(urlsplit(self.writer).query).get("api", [""])[0]
@@ -57,24 +62,34 @@ def region_address(state: StackState) -> str:
     if not link.name:
         raise InvalidInput("this stack has no region's name: start it with `up --region NAME`")
     place = f"{USER}:{link.secret}@127.0.0.1:{state.ports['regions']}"
-    return f"nats-leaf://{place}/{link.name}?api={state.api}"
+    count = f"&partitions={state.partitions}" if state.partitions > 1 else ""
+    return f"nats-leaf://{place}/{link.name}?api={state.api}{count}"
 
 
-def set_region(folder: DataFolder, name: str, writer: str) -> None:
+def refuse_other_count(link: RegionLink, partitions: int | None) -> None:
+    """Raises InvalidInput where somebody wants another number of partitions than the log of the
+    followed region has.
+    """
+    if link.writer and partitions not in (None, link.writer_partitions):
+        count = link.writer_partitions
+        raise InvalidInput(
+            f"the log of the region {link.writer_name} has {count} partitions, not {partitions}: a "
+            f"region that follows it has as many, so leave --partitions out or give {count}"
+        )
+
+
+def set_region(folder: DataFolder, name: str, writer: str, partitions: int | None = None) -> None:
     """Have the next start use this name and follow that region; an empty value keeps what is set.
+    `partitions`: how many the caller wants; a region that follows has those of the followed one.
 
-    Raises InvalidInput for a name or an address of no use, and for a stack that runs.
+    Raises InvalidInput for a name or an address of no use, for another number of partitions, and
+    for a stack that runs.
     """
     if name and not NAME_PATTERN.fullmatch(name):
         raise InvalidInput(f"--region {name!r}: small letters, digits and hyphens")
     if folder.is_running():
         raise InvalidInput(f"a stack runs already: `lightstream down{folder.command_option}` first")
     state = folder.read()
-    if state.partitions > 1:
-        raise InvalidInput(
-            f"this stack's log has {state.partitions} partitions, which no second region follows "
-            "yet: use a stack of one for regions"
-        )
     before = RegionLink.of(state)
     if writer and (folder.path / "bus").is_dir() and writer != before.writer:
         raise InvalidInput("only a new data folder can follow another region: choose another one")
@@ -85,6 +100,9 @@ def set_region(folder: DataFolder, name: str, writer: str) -> None:
         raise InvalidInput("--follow: give what `lightstream region address` prints there")
     if link.writer_name == link.name:
         raise InvalidInput(f"both regions would be {link.name}: give another one by --region")
+    refuse_other_count(link, partitions)
+    if link.writer and not (folder.path / "bus").is_dir():
+        state.partitions = link.writer_partitions
     state.region = asdict(link)
     folder.path.mkdir(parents=True, exist_ok=True, mode=0o700)
     folder.write(state)

@@ -109,7 +109,7 @@ async def _regions(bus: JetStreamContext) -> AsyncIterator[Finding]:
     """Yield what is to be said of a region that this one follows, and of those that follow it."""
     values = await NatsSharedValues.bind(bus, CHECKPOINTS_BUCKET)
     if region := await read_writing_region(bus):
-        progress, _ = await read_own_progress(values)
+        progress, _ = await read_own_progress(values, (await log_streams(bus)).count)
         yield Finding("note", f"this region follows {region.name}: nothing is written here")
         if progress.is_silent:
             yield Finding(

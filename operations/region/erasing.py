@@ -13,6 +13,7 @@ from nats.js.errors import NotFoundError
 
 from contracts import subjects
 from contracts.events import DocumentAdded, DocumentErased
+from contracts.partitions import LogPosition
 from contracts.topology import PARKED_STREAM
 from contracts.values import BlobRef
 from operations.erasure.plan import DocumentHistory, ErasurePlan
@@ -37,16 +38,16 @@ class Tombstone:
     sequences: frozenset[int]
 
 
-async def read_tombstones(jetstream: JetStreamContext, after: int) -> list[Tombstone]:
-    """Return the tombstones behind a sequence; those that end an erasure list nothing. Raises
+async def read_tombstones(jetstream: JetStreamContext, after: LogPosition) -> list[Tombstone]:
+    """Return the tombstones behind a place; those that end an erasure list nothing. Raises
     `Unavailable`.
     """
     tombstones: list[Tombstone] = []
     log = NatsLog(jetstream)
     subject = subjects.of_type(DocumentErased.type_name())
-    if not await log.following(after, subject):  # most often: one small request, and no reader
+    if not await log.first_behind(after, subject):  # most often: small requests, and no reader
         return []
-    async for page in log.read(after, [subject]):
+    async for page in log.read_behind(after, [subject]):
         for message in page:
             envelope = decode(message.data, message.subject, message.headers)
             if isinstance(envelope.data, DocumentErased):

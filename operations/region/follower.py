@@ -18,7 +18,7 @@ from nats.js.errors import APIError
 
 from contracts.graph import PROJECTIONS
 from contracts.partitions import LogPosition
-from contracts.topology import CHECKPOINTS_BUCKET, CONSUMERS, MIRRORED_STREAMS
+from contracts.topology import CHECKPOINTS_BUCKET, CONSUMERS
 from operations import projections
 from operations.backup.bus_state import consumer_floors
 from operations.checkpoints import Checkpoints
@@ -27,11 +27,11 @@ from operations.projections import RebuildRequest, open_prepared
 from operations.rebuild import Rebuild
 from operations.region.erasing import read_tombstones, remove_listed
 from operations.target import Target
-from runtime.bus.mirrors import of_region
+from runtime.bus.mirrors import mirrored_streams, of_region
 from runtime.bus.nats.connection import translated
 from runtime.bus.nats.key_values import NatsLiveGenerations, NatsSharedValues
 from runtime.bus.nats.log import NatsLog
-from runtime.bus.nats.log_streams import sole_stream
+from runtime.bus.nats.log_streams import LogStreams, log_streams
 from runtime.bus.nats.region import FOLLOWER_PREFIX, REGION_KEY, WritingRegion, read_writing_region
 from runtime.bus.port import SharedValues
 from runtime.errors import ConfigurationError, Retryable, Unavailable
@@ -42,8 +42,6 @@ from services.merger.settings import MergerSettings
 logger = structlog.get_logger(__name__)
 
 Report = Callable[[str], None]
-
-PURPOSE = "following another region"
 
 PAUSE = 0.5
 """Seconds between two looks at the end of the mirror."""
@@ -57,16 +55,18 @@ QUIET_SECONDS = 3.0
 
 @dataclass
 class Follower:
-    """The follower of one region. `position`: up to here its stores hold the log."""
+    """The follower of one region. `consumers_at`: where it moved those of each stream to."""
 
     target: Target
     region: WritingRegion
     jetstream: JetStreamContext
+    streams: LogStreams
     values: SharedValues
     report: Report
     progress: RegionProgress = field(default_factory=RegionProgress)
     revision: int = 0
     tombstone_at: float = 0.0
+    consumers_at: dict[str, int] = field(default_factory=dict[str, int])
 
     @classmethod
     async def open(
@@ -76,13 +76,14 @@ class Follower:
         in a region that is being promoted.
         """
         values = await NatsSharedValues.bind(jetstream, CHECKPOINTS_BUCKET)
-        progress, revision = await read_own_progress(values)
+        streams = await log_streams(jetstream)
+        progress, revision = await read_own_progress(values, streams.count)
         if progress.promoting:
             raise ConfigurationError("this region is being promoted: it follows no more")
         with translated():
             own_name = (await jetstream.account_info()).domain or ""
         progress = replace(progress, region=own_name)
-        return cls(target, region, jetstream, values, report, progress, revision)
+        return cls(target, region, jetstream, streams, values, report, progress, revision)
 
     async def run(self) -> None:
         """Follow until this region is promoted. Raises ConfigurationError for events of a newer
@@ -99,8 +100,9 @@ class Follower:
         """Follow with stores opened once, until other generations go live or the region is
         promoted.
         """
+        self.consumers_at.clear()
         await self._erase()
-        if self.progress.position:
+        if self.progress.position.event_count:
             await self.advance(self.progress.position)
         else:
             await self._fill()
@@ -116,8 +118,9 @@ class Follower:
         """Load what the mirror holds in bulk, into new generations."""
         log = NatsLog(self.jetstream)
         await self._caught_up()
-        if end := await log.last_sequence():
-            self.report(f"loading {end} events of the mirrored log")
+        end = await log.end()
+        if end.event_count:
+            self.report(f"loading {end.event_count} events of the mirrored log")
             result = await projections.rebuild(
                 self.target, RebuildRequest(PROJECTIONS), lambda step: logger.info("load", **step)
             )
@@ -126,14 +129,16 @@ class Follower:
             await self.advance(end)
 
     async def _caught_up(self) -> None:
-        """Return when the mirror has what the writing region has, or that one does not answer."""
-        stream = await sole_stream(self.jetstream, PURPOSE)
-        while True:
-            with translated():
-                mirror = (await self.jetstream.stream_info(stream)).mirror
-            if mirror is None or not mirror.lag or mirror.error:
-                return
-            await asyncio.sleep(PAUSE)
+        """Return when the mirrors of the log have what the writing region has, or that one does not
+        answer.
+        """
+        for stream in self.streams.names:
+            while True:
+                with translated():
+                    mirror = (await self.jetstream.stream_info(stream)).mirror
+                if mirror is None or not mirror.lag or mirror.error:
+                    break
+                await asyncio.sleep(PAUSE)
 
     @asynccontextmanager
     async def _opened(self) -> AsyncGenerator[Rebuild]:
@@ -157,21 +162,20 @@ class Follower:
                 )
 
     async def apply(self, work: Rebuild) -> bool:
-        """Bring the stores up to the end of the mirror, and return whether there was anything.
+        """Bring the stores up to the end of the mirrors, and return whether there was anything.
 
         Raises ConfigurationError for an event of a newer program, which the stores would lack.
         """
-        work.position = LogPosition((self.progress.position,))
+        work.position = self.progress.position
         await work.catch_up()
         self._refuse_newer(work.newer_events)
-        (position,) = work.position.sequences
-        if position <= self.progress.position:
+        if self.progress.position.includes(work.position):
             return False
         assert work.checkpoints is not None
         for projection in PROJECTIONS:
             generation = work.generations.of(projection)
-            await work.checkpoints.record(projection, generation, position)
-        await self.advance(position)
+            await work.checkpoints.record(projection, generation, work.position.event_count)
+        await self.advance(work.position)
         return True
 
     def _refuse_newer(self, newer_events: Sequence[object]) -> None:
@@ -184,15 +188,18 @@ class Follower:
     async def _is_following(self) -> bool:
         return await read_writing_region(self.jetstream) is not None
 
-    async def advance(self, position: int) -> None:
+    async def advance(self, position: LogPosition) -> None:
         """Note that the stores hold the log up to there, and move the consumers there."""
         # In this order: a promotion stops the write, and the consumers are its own from then on.
         self.progress = replace(self.progress, position=position)
         await self._write()
-        stream = await sole_stream(self.jetstream, PURPOSE)
-        for consumer in CONSUMERS:
-            with translated():
-                await self.jetstream.reset_consumer(stream, consumer.name, position + 1)
+        for stream, sequence in zip(self.streams.names, position.sequences, strict=True):
+            if self.consumers_at.get(stream) == sequence:
+                continue
+            for consumer in CONSUMERS:
+                with translated():
+                    await self.jetstream.reset_consumer(stream, consumer.name, sequence + 1)
+            self.consumers_at[stream] = sequence
 
     async def _erase(self) -> bool:
         """Do what erasures of the writing region ask for, and return whether stores were made anew
@@ -200,15 +207,16 @@ class Follower:
         """
         await self.remove_erased()
         is_quiet = time.monotonic() - self.tombstone_at >= QUIET_SECONDS
-        if not (self.progress.is_erasing and self.progress.position and is_quiet):
+        has_stores = self.progress.position.event_count > 0
+        if not (self.progress.is_erasing and has_stores and is_quiet):
             return False
         position = self.progress.removed_to
         tombstones = await read_tombstones(self.jetstream, self.progress.cleaned_to)
         documents = dict.fromkeys((stone.workspace, stone.document) for stone in tombstones)
-        end = await NatsLog(self.jetstream).last_sequence()
+        end = await NatsLog(self.jetstream).end()
         await make_stores_anew(self.target, list(documents), self.report)
         self.progress = replace(self.progress, cleaned_to=position)
-        await self.advance(max(end, self.progress.position))
+        await self.advance(end.joined(self.progress.position))
         return True
 
     async def remove_erased(self) -> None:
@@ -222,7 +230,8 @@ class Follower:
             await remove_listed(self.jetstream, listing)
             self.report(f"removed from the mirrors what {len(listing)} tombstones list")
             self.tombstone_at = time.monotonic()
-        self.progress = replace(self.progress, removed_to=tombstones[-1].sequence)
+        removed_to = self.progress.removed_to.behind(stone.sequence for stone in tombstones)
+        self.progress = replace(self.progress, removed_to=removed_to)
         if was_clean and not listing:
             self.progress = replace(self.progress, cleaned_to=self.progress.removed_to)
         await self._write()
@@ -243,16 +252,16 @@ class Follower:
         led to is mirrored: a promoted region goes on there.
         """
         writer = of_region(self.jetstream, self.region)
+        names = mirrored_streams(self.streams)
         try:
             floors = await consumer_floors(writer)
-            ends = {
-                name: (await writer.stream_info(name)).state.last_seq for name in MIRRORED_STREAMS
-            }
+            infos = await asyncio.gather(*map(writer.stream_info, names))
         except (Unavailable, NatsError, APIError):
             return
-        end_of_log = ends[await sole_stream(self.jetstream, PURPOSE)]
+        ends = [info.state.last_seq for info in infos]
+        end_of_log = self.streams.start().behind(ends[: self.streams.count])
         self.progress = replace(self.progress, writer_end=end_of_log, writer_heard=time.time())
-        for name, end in ends.items():
+        for name, end in zip(names, ends, strict=True):
             with translated():
                 if (await self.jetstream.stream_info(name)).state.last_seq < end:
                     return

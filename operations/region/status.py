@@ -1,9 +1,11 @@
 """How far a following region is, and which regions follow one."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from nats.js import JetStreamContext
 
+from contracts.partitions import LogPosition
 from contracts.topology import CHECKPOINTS_BUCKET
 from runtime.bus.mirrors import mirrored_configs
 from runtime.bus.nats.connection import translated
@@ -30,12 +32,21 @@ class RegionStatus:
     """One region. `follows` and `progress`: None in a region that writes."""
 
     name: str
-    end: int
+    end: LogPosition
     """The end of its log."""
     follows: WritingRegion | None
     progress: RegionProgress | None
     mirrors: list[MirrorState]
     followers: list[RegionProgress]
+
+    def fields(self) -> dict[str, Any]:
+        """Return it as plain values, places as they are stored."""
+        return {
+            **asdict(self),
+            "end": self.end.stored,
+            "progress": self.progress.fields() if self.progress else None,
+            "followers": [follower.fields() for follower in self.followers],
+        }
 
 
 async def read_status(jetstream: JetStreamContext) -> RegionStatus:
@@ -46,20 +57,21 @@ async def read_status(jetstream: JetStreamContext) -> RegionStatus:
     followed_region = await read_writing_region(jetstream)
     with translated():
         name = (await jetstream.account_info()).domain or ""
-    end = (await NatsLog(jetstream).end()).event_count
+    end = await NatsLog(jetstream).end()
+    partitions = len(end.sequences)
     return RegionStatus(
         name,
         end,
         followed_region,
-        (await read_own_progress(values))[0] if followed_region else None,
-        await _mirrors(jetstream) if followed_region else [],
+        (await read_own_progress(values, partitions))[0] if followed_region else None,
+        await _mirrors(jetstream, partitions) if followed_region else [],
         await read_followers(values),
     )
 
 
-async def _mirrors(jetstream: JetStreamContext) -> list[MirrorState]:
+async def _mirrors(jetstream: JetStreamContext, partitions: int) -> list[MirrorState]:
     states: list[MirrorState] = []
-    for config in mirrored_configs():
+    for config in mirrored_configs(partitions=partitions):
         with translated():
             source = (await jetstream.stream_info(config.name or "")).mirror
         if source:

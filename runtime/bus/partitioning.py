@@ -30,12 +30,14 @@ async def partitions_to_apply(jetstream: JetStreamContext, wanted: int | None) -
     if not 1 <= count <= MAX_PARTITIONS:
         raise ConfigurationError(f"a log has 1 to {MAX_PARTITIONS} partitions, not {wanted}")
     if count > 1:
-        await _require_mapping(jetstream, count)
+        await require_mapping(jetstream, count)
     return count
 
 
-async def _require_mapping(jetstream: JetStreamContext, count: int) -> None:
-    """Publish where no stream listens yet, and see what becomes of the subject."""
+async def require_mapping(jetstream: JetStreamContext, count: int) -> None:
+    """Publish where no stream listens yet, and see what becomes of the subject. Raises
+    ConfigurationError where the server does not map it to so many partitions.
+    """
     client = connection_of(jetstream)
     subject = subjects.MAPPING_TRIAL
     subscription = await client.subscribe(f"{MAPPED_PREFIX}.>")

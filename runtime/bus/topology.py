@@ -159,12 +159,20 @@ def declared_configs(
 
 def mirror_config(config: StreamConfig, source: StreamSource, writer_api: str = "") -> StreamConfig:
     """Return the configuration of a mirror of this stream, which takes nothing but what its source
-    has. `writer_api`: where people write, for the mirror of the log.
+    has, at the same subjects and sequences. `writer_api`: where people write, for the mirror of the
+    log.
 
     A mirror has no duplicate window: the server forgets it when it starts again (2.15.1).
     """
     metadata = {**(config.metadata or {}), WRITER_API_KEY: writer_api} if config.metadata else None
-    return config.evolve(subjects=None, mirror=source, metadata=metadata, duplicate_window=None)
+    return config.evolve(
+        subjects=None,
+        first_seq=None,
+        subject_transform=None,
+        mirror=source,
+        metadata=metadata,
+        duplicate_window=None,
+    )
 
 
 def durable_config(durable: Consumer) -> ConsumerConfig:

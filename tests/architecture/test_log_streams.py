@@ -20,7 +20,7 @@ NAMES_THE_FIRST = {
     "operations/bus_partitions.py": "makes permissions of all partitions",
     "runtime/bus/log_metadata.py": "asks its configuration",
     "runtime/bus/memory.py": "one list in memory",
-    "runtime/bus/mirrors.py": "asks its configuration, and refuses several",
+    "runtime/bus/mirrors.py": "asks its configuration, and makes it a stream again last",
     "runtime/bus/nats/log_integrity.py": "notes of it have keys without a number",
     "runtime/bus/nats/log_streams.py": "the home of all streams",
     "runtime/bus/nats/region.py": "asks its configuration",

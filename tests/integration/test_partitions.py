@@ -342,11 +342,25 @@ async def test_a_workspace_does_not_wait_for_long_work_of_another_partition_or_o
         assert sorted(await handled_names(log, workspace)) == ["one", "two"]
 
 
-async def test_what_reads_one_stream_only_is_refused(
+async def test_readers_of_a_following_region_see_each_partition_as_far_as_its_stores_are(
     partitioned: JetStreamContext,
 ) -> None:
-    with pytest.raises(ConfigurationError, match="a log of 3 partitions"):
-        await MirroredLog(partitioned).position()
+    log = NatsLog(partitioned)
+    readers_log = MirroredLog(partitioned)
+    sequences = [
+        await log.publish(sealed(added("d", "one"), workspace=name)) for name in WORKSPACES
+    ]
+    applied_sequence = sequences[-1]
+    assert await readers_log.following(0, subjects.ALL) is None
+    stream = stream_name(partition_at(applied_sequence))
+    await partitioned.reset_consumer(stream, "query-status", applied_sequence + 1)
+    message = await readers_log.following(0, subjects.ALL)
+    assert message is not None
+    assert message.sequence == applied_sequence
+    assert await readers_log.following(applied_sequence, subjects.ALL) is None
+    assert (await readers_log.handled_position()).holds(applied_sequence)
+    assert await readers_log.last(WORKSPACES[-1]) == applied_sequence
+    assert await readers_log.last(WORKSPACES[0]) < sequences[0]
 
 
 @pytest.mark.parametrize(

@@ -60,6 +60,16 @@ class NatsLogReader:
                 return message
         return None
 
+    async def first_behind(self, position: LogPosition, subject: str) -> Message | None:
+        """Return an event behind a place in the whole log whose subject fits, the first one of its
+        partition; None where there is none.
+        """
+        for stream in (await log_streams(self.jetstream)).of_subject(subject):
+            after = position.sequences[partition_in(stream)]
+            if message := await self._following_in(stream, after, subject):
+                return message
+        return None
+
     async def _following_in(self, stream: str, after: int, subject: str) -> Message | None:
         first = await self._first_at(stream, after, subject)
         shared_subject = subjects.shared(subject)
@@ -99,7 +109,8 @@ class NatsLogReader:
                 await first_answer(partial(self.jetstream.stream_info, name))
                 for name in streams.names
             ]
-        return LogPosition(tuple(info.state.last_seq for info in infos))
+        # A mirror that has not heard of its source yet stands before the beginning of a partition.
+        return streams.start().behind(info.state.last_seq for info in infos)
 
     async def last_sequence(self) -> int:
         (await log_streams(self.jetstream)).sole("what asks for the last event of all workspaces")

@@ -145,8 +145,3 @@ async def has_log(jetstream: JetStreamContext) -> bool:
     except NotFoundError:
         return False
     return True
-
-
-async def sole_stream(jetstream: JetStreamContext, purpose: str) -> str:
-    """Return the only stream of the log; see `LogStreams.sole`. Raises `Unavailable`."""
-    return (await log_streams(jetstream)).sole(purpose)
