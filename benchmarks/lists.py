@@ -1,6 +1,8 @@
-"""What a page of the list of documents costs, by the number of documents of the workspace.
+"""What a page of the list of documents costs, by the number of documents of the workspace, and what
+it costs to say what was spent, by the number of entries of its ledger.
 
     python -m benchmarks.lists [--documents 1000,10000,50000] [--repeats 5] [--pages "last page,…"]
+    python -m benchmarks.lists --documents "" --entries 50000
 
 Rows are written into a SQLite file as the status projection writes them, without services. Prints
 for each kind of page the milliseconds of CPU (the least of the repeats), the instructions of
@@ -20,6 +22,11 @@ from pathlib import Path
 from benchmarks.measuring.tables import number, table
 from contracts.graph import Partition
 from runtime.batching import batched
+from runtime.costs import ledger as ledger_module
+from runtime.costs.ledger import RowLedger
+from runtime.costs.port import CostEntry
+from runtime.costs.prices import Prices
+from runtime.costs.report import cost_report
 from runtime.stores.documents.sqlite.store import SqliteRows
 from services.query.adapters import documents as adapter
 from services.query.adapters.documents import RowDocuments
@@ -157,14 +164,63 @@ async def measure(count: int, repeats: int, wanted_pages: frozenset[str]) -> Non
         await rows.close()
 
 
+def cost_entries(count: int) -> Iterable[tuple[str, CostEntry]]:
+    """Entries of two months: of seven documents' events one is about a summary or a question."""
+    for place in range(count):
+        yield (
+            f"event-{place}",
+            CostEntry(
+                day=f"2026-{1 + place * 2 // count:02d}-{1 + place * 60 // count % 30:02d}",
+                document=f"doc-{place // 7}" if place % 7 else "",
+                stage=("merger", "extractor", "indexer")[place % 3],
+                model=("large", "small")[place % 2],
+                sequence=2 * place,
+                prompt=1000,
+                completion=100,
+                calls=1,
+            ),
+        )
+
+
+async def measure_ledger(count: int, repeats: int) -> None:
+    """Print a table for a ledger of so many entries."""
+    with tempfile.TemporaryDirectory() as folder:
+        rows = SqliteRows(Path(folder) / "documents.db")
+        await rows.prepare()
+        ledger = RowLedger(rows)
+        for batch in batched(cost_entries(count), 200):
+            await ledger.put(PARTITION, dict(batch))
+        counter = Counter()
+        await count_instructions(rows, counter)
+        entry_of = ledger_module._entry  # pyright: ignore[reportPrivateUsage]
+
+        def decoded(row: dict[str, object]) -> CostEntry:
+            counter.rows += 1
+            return entry_of(row)
+
+        ledger_module._entry = decoded  # pyright: ignore[reportPrivateUsage]
+        work: dict[str, Work] = {
+            "all, from entries": lambda: cost_report(ledger.entries(PARTITION), Prices()),
+            "all, from sums": lambda: cost_report(ledger.sums(PARTITION), Prices()),
+            "one document": lambda: cost_report(ledger.entries(PARTITION, "doc-7"), Prices()),
+        }
+        lines = [(name, *await measured(call, repeats, counter)) for name, call in work.items()]
+        head = (f"{count:,} entries", "CPU, ms", "instructions, k", "entries decoded")
+        print(table(head, lines), "\n", flush=True)
+        await rows.close()
+
+
 async def main() -> None:
     """Measure workspaces of each size."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--documents", default="1000,10000,50000")
+    parser.add_argument("--entries", default="", help="sizes of ledgers")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--pages", default="", help="names of readings; all without")
     arguments = parser.parse_args()
-    for count in map(int, arguments.documents.split(",")):
+    for count in map(int, filter(None, arguments.entries.split(","))):
+        await measure_ledger(count, arguments.repeats)
+    for count in map(int, filter(None, arguments.documents.split(","))):
         wanted_pages = frozenset(filter(None, arguments.pages.split(",")))
         await measure(count, arguments.repeats, wanted_pages)
 

@@ -11,7 +11,7 @@ from runtime.bus.port import LiveGenerations, Log
 from runtime.stores.documents.port import Rows, Table
 
 TABLES: dict[Projection, tuple[str, ...]] = {
-    "status": ("documents", "chunks", "supersessions", "costs"),
+    "status": ("documents", "chunks", "supersessions", "costs", "cost_sums"),
     "graph": ("chunk_contributions", "folded", "mentions", "edits", "summaries", "graph_extents"),
     "vectors": ("vector_extents",),
 }

@@ -14,7 +14,7 @@ async def past_calls(pointers: LiveGenerations, target: Target, workspace: str) 
     partition = Partition(workspace, (await pointers.live("status")).status)
     rows = open_documents(target.settings)
     try:
-        entries = RowLedger(rows).entries(partition)
+        entries = RowLedger(rows).sums(partition)
         groups = (await cost_report(entries, target.settings.prices, "stage")).groups
     finally:
         await rows.close()

@@ -83,7 +83,7 @@ class BudgetGuard:
         use = None
         if budget:
             partition = Partition(workspace, (await self.pointers.live("status")).status)
-            use = await budget_use(budget, self.ledger.entries(partition), self.prices, self.now())
+            use = await budget_use(budget, self.ledger.sums(partition), self.prices, self.now())
         ended_at = time.monotonic()
         return _Known(
             use, ended_at + max(self.look_again, self.reading_share * (ended_at - started_at))

@@ -39,6 +39,8 @@ class CostEntry:
     """Whether a cached result was used, and nothing paid."""
     in_batch: bool = False
     """Whether it was paid at the price of batches."""
+    count: int = 1
+    """How many entries it is the sum of."""
 
     @property
     def of_question(self) -> bool:
@@ -57,4 +59,10 @@ class Ledger(Protocol):
 
     def entries(self, partition: Partition, document: str = "") -> AsyncIterator[CostEntry]:
         """Yield all entries of the workspace, or those of one document."""
+        ...
+
+    def sums(self, partition: Partition) -> AsyncIterator[CostEntry]:
+        """Yield entries that add up to all of the workspace, by day, stage and model: few of them
+        where `entries` are many. They name documents only by chance.
+        """
         ...

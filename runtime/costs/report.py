@@ -1,7 +1,7 @@
 """Sums over the ledger, by day, document, stage or model."""
 
-from collections.abc import AsyncIterator
-from dataclasses import dataclass, fields
+from collections.abc import AsyncIterator, Iterable
+from dataclasses import dataclass, fields, replace
 from decimal import Decimal
 from typing import Literal, get_args
 
@@ -10,6 +10,9 @@ from runtime.costs.prices import Prices
 
 Grouping = Literal["day", "document", "stage", "model"]
 GROUPINGS: tuple[Grouping, ...] = get_args(Grouping)
+
+Kind = tuple[str, str, str, bool, bool, bool]
+"""What entries have in common that can be added up."""
 
 CENT_FRACTION = Decimal("0.000001")
 """The unit that money is rounded to when it is shown."""
@@ -46,7 +49,7 @@ class CostSum:
         tokens = (entry.prompt, entry.cached, entry.completion)
         money = prices.money(entry.model, *tokens, in_batch=entry.in_batch)
         if entry.saved:
-            self.saved_results += 1
+            self.saved_results += entry.count
             self.saved_tokens += entry.prompt + entry.completion
             self.saved_money = _sum(self.saved_money, money)
             return
@@ -83,6 +86,40 @@ async def cost_report(
         if by:
             groups.setdefault(getattr(entry, by), CostSum()).add(entry, prices)
     return CostReport(total, dict(sorted(groups.items())))
+
+
+def summed_entries(entries: Iterable[CostEntry]) -> list[CostEntry]:
+    """Return an entry for each day, stage, model and price that adds up to all of these, in order.
+
+    Of no document, and without a place in the log.
+    """
+    sums: dict[Kind, CostEntry] = {}
+    for entry in entries:
+        kind = _kind(entry)
+        before = sums.get(kind)
+        sums[kind] = (
+            replace(entry, document="", sequence=0) if before is None else _together(before, entry)
+        )
+    return [sums[kind] for kind in sorted(sums)]
+
+
+def _kind(entry: CostEntry) -> Kind:
+    # No entry costs less than nothing: one with more cached tokens than tokens is not added to
+    # others.
+    has_more_cached = entry.cached > entry.prompt
+    return entry.day, entry.stage, entry.model, entry.saved, entry.in_batch, has_more_cached
+
+
+def _together(total: CostEntry, entry: CostEntry) -> CostEntry:
+    return replace(
+        total,
+        prompt=total.prompt + entry.prompt,
+        cached=total.cached + entry.cached,
+        completion=total.completion + entry.completion,
+        calls=total.calls + entry.calls,
+        milliseconds=total.milliseconds + entry.milliseconds,
+        count=total.count + entry.count,
+    )
 
 
 def _sum(before: Decimal | None, addend: Decimal | None) -> Decimal | None:

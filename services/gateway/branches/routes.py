@@ -140,7 +140,7 @@ async def _cost_of_documents(costs: CostDependencies, workspace: str) -> CostTot
     partition = await costs.partition(workspace)
 
     async def entries() -> AsyncGenerator[CostEntry]:
-        async for entry in costs.ledger.entries(partition):
+        async for entry in costs.ledger.sums(partition):
             if not entry.of_question:
                 yield entry
 

@@ -105,7 +105,9 @@ async def cost(
     the log.
     """
     id = document and await existing_id(deps.log, workspace=workspace, id=document)
-    entries = deps.ledger.entries(await deps.partition(workspace), id)
+    partition = await deps.partition(workspace)
+    needs_documents = id or by == "document"
+    entries = deps.ledger.entries(partition, id) if needs_documents else deps.ledger.sums(partition)
     report = await cost_report(entries, deps.prices, by)
     if id and report.total == CostSum() and not await is_known(deps.log, workspace, id):
         raise no_document(document)
@@ -165,7 +167,7 @@ async def budget_state(deps: CostDependencies, workspace: str) -> BudgetState:
     budget = await read_budget(deps.log, workspace)
     if budget is None:
         return BudgetState(currency=prices.currency)
-    entries = deps.ledger.entries(await deps.partition(workspace))
+    entries = deps.ledger.sums(await deps.partition(workspace))
     return _state(await budget_use(budget, entries, prices, datetime.now(UTC)))
 
 

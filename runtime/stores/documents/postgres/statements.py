@@ -53,12 +53,25 @@ def schema_statements(schema: str) -> dict[str, str]:
             f"{columns}numbers jsonb NOT NULL, body text NOT NULL, blobs bytea, "
             "PRIMARY KEY (workspace, generation, key))"
         )
-        for field in fields:
+        for field, type_ in fields.items():
             statements[f"{name}_{field}"] = (
+                f"{_added_column(f'{schema}.{name}', field) if type_ is int else ''}"
                 f"CREATE INDEX {name}_{field} ON {schema}.{name} "
                 f"(workspace, generation, {_in_index(name, field)} NULLS FIRST, key)"
             )
     return statements
+
+
+def _added_column(table: str, field: str) -> str:
+    """Return the statements that give a table, which may be of before the field was indexed, its
+    column with the numbers of its rows.
+    """
+    column = column_of(field)
+    return (
+        f"ALTER TABLE {table} ADD COLUMN IF NOT EXISTS {column} bigint; "  # noqa: S608
+        f"UPDATE {table} SET {column} = (numbers ->> '{field}')::bigint "
+        f"WHERE {column} IS NULL AND numbers ->> '{field}' IS NOT NULL; "
+    )
 
 
 def column_of(field: str) -> str:
