@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from uuid import uuid4
 
+from contracts import subjects
 from contracts.envelope import Envelope, wrap
 from contracts.events import (
     Event,
@@ -17,6 +18,8 @@ from contracts.events import (
 from contracts.ids import sha256
 from contracts.names import fold
 from runtime.bus.codec import decode
+from runtime.bus.feed.newest import newest_first
+from runtime.bus.feed.port import EventPages
 from runtime.bus.lineage import command_lineage
 from runtime.bus.port import Log, Message
 from runtime.errors import InvalidInput, NewerVersion, Poison
@@ -118,28 +121,39 @@ async def remove_question(log: Log, workspace: str, id: str, reason: str, source
 
 async def read_runs(log: Log, workspace: str) -> list[GoldenRun]:
     """Return the runs of a workspace, oldest first. Raises `Unavailable`."""
-    return [
-        GoldenRun(
-            envelope.id,
-            envelope.data,
-            message.sequence,
-            envelope.time or message.published_at,
-            envelope.actor or "",
-        )
-        async for message, envelope in _events(log, workspace, GoldenRunEnded)
-        if isinstance(envelope.data, GoldenRunEnded)
-    ]
+    async with aclosing(log.history(workspace, None, GoldenRunEnded.type_name())) as messages:
+        return [run async for message in messages if (run := _run(message))]
 
 
-async def read_feedback(log: Log, workspace: str) -> list[Feedback]:
-    """Return what people think of answers, oldest first. Raises `Unavailable`."""
-    return [
-        Feedback(
-            envelope.id, envelope.data, envelope.time or message.published_at, envelope.actor or ""
-        )
-        async for message, envelope in _events(log, workspace, FeedbackGiven)
-        if isinstance(envelope.data, FeedbackGiven)
-    ]
+async def newest_runs(feed: EventPages, workspace: str) -> AsyncGenerator[GoldenRun]:
+    """Yield the runs of a workspace, the newest first, and read no others. Raises `Unavailable`."""
+    subject = subjects.of_type_in(workspace, GoldenRunEnded.type_name())
+    async with aclosing(newest_first(feed, subject)) as messages:
+        async for message in messages:
+            if run := _run(message):
+                yield run
+
+
+async def newest_feedback(feed: EventPages, workspace: str) -> AsyncGenerator[Feedback]:
+    """Yield what people think of answers, the newest first, and read no more. Raises
+    `Unavailable`.
+    """
+    subject = subjects.of_type_in(workspace, FeedbackGiven.type_name())
+    async with aclosing(newest_first(feed, subject)) as messages:
+        async for message in messages:
+            envelope = _decoded(message)
+            if envelope and isinstance(envelope.data, FeedbackGiven):
+                at = envelope.time or message.published_at
+                yield Feedback(envelope.id, envelope.data, at, envelope.actor or "")
+
+
+def _run(message: Message) -> GoldenRun | None:
+    """Return the run that a message is, None for any other."""
+    envelope = _decoded(message)
+    if envelope is None or not isinstance(envelope.data, GoldenRunEnded):
+        return None
+    at = envelope.time or message.published_at
+    return GoldenRun(envelope.id, envelope.data, message.sequence, at, envelope.actor or "")
 
 
 async def publish(log: Log, workspace: str, event: Event, source: str) -> str:
@@ -164,8 +178,13 @@ async def _events(
     """Yield the events of one type in the workspace, without those that cannot be read."""
     async with aclosing(log.history(workspace, None, kind.type_name())) as messages:
         async for message in messages:
-            try:
-                envelope = decode(message.data, message.subject, message.headers)
-            except (Poison, NewerVersion):
-                continue
-            yield message, envelope
+            if envelope := _decoded(message):
+                yield message, envelope
+
+
+def _decoded(message: Message) -> Envelope[Event] | None:
+    """Return the event of a message, None where it cannot be read."""
+    try:
+        return decode(message.data, message.subject, message.headers)
+    except (Poison, NewerVersion):
+        return None

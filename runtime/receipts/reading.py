@@ -1,16 +1,18 @@
 """Reads the receipts of a workspace from the log."""
 
 import re
-from collections import deque
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from contracts import subjects
 from contracts.envelope import Envelope
 from contracts.events import AnswerGiven, Event
 from contracts.ids import branch_workspace, entity_vector_id
 from runtime.bus.codec import decode
+from runtime.bus.feed.newest import newest_first
+from runtime.bus.feed.port import EventPages
 from runtime.bus.points import place_at
 from runtime.bus.port import Log, Message
 from runtime.bus.records import Record, leaf, record_of
@@ -99,7 +101,7 @@ class ReceiptFilter:
 
 
 async def newest_receipts(
-    log: Log,
+    feed: EventPages,
     workspace: str,
     receipt_filter: ReceiptFilter,
     after: int,
@@ -109,21 +111,21 @@ async def newest_receipts(
     """Return the last `limit` receipts behind a sequence that may be read, the newest first. Raises
     `Unavailable`.
 
-    Of a receipt that an erasure wrote anew the newest event counts.
+    Of a receipt that an erasure wrote anew the newest event counts. None is read that is older than
+    these.
     """
     receipts: dict[str, StoredReceipt] = {}
-    order: deque[str] = deque()
-    async for receipt in receipts_behind(log, workspace, after, receipt_filter.may_be_in):
-        if not (receipt_filter.admits(receipt) and may_read(receipt)):
-            continue
-        id = receipt.event.receipt
-        if id not in receipts:
-            order.append(id)
-        receipts[id] = receipt
-        if len(order) > limit:
-            del receipts[order.popleft()]
-    newest_first = sorted(receipts.values(), key=lambda receipt: receipt.event.receipt)
-    return newest_first[::-1]
+    may_be_wanted = receipt_filter.may_be_in
+    subject = subjects.of_type_in(workspace, AnswerGiven.type_name())
+    async with aclosing(newest_first(feed, subject)) as messages:
+        async for message in messages:
+            if message.sequence <= after or len(receipts) == limit:
+                break
+            receipt = stored_receipt(message) if may_be_wanted(message.data) else None
+            if receipt and receipt_filter.admits(receipt) and may_read(receipt):
+                receipts.setdefault(receipt.event.receipt, receipt)
+    newest_ones = sorted(receipts.values(), key=lambda receipt: receipt.event.receipt)
+    return newest_ones[::-1]
 
 
 async def receipts_between(

@@ -136,7 +136,7 @@ class Parts:
             promoted,
             self._questions(current, promoted),
             self._search(),
-            GoldenDependencies(self.log),
+            GoldenDependencies(self.log, self.feed),
             BranchDependencies(self.log, self.pointers, documents, self.projections.graph),
             PastDependencies(self.log, self.past, self.projections.visibility),
             self._receipts(),
@@ -159,6 +159,7 @@ class Parts:
     def _receipts(self) -> ReceiptDependencies:
         return ReceiptDependencies(
             log=self.log,
+            feed=self.feed,
             questions=self.questions,
             pointers=self.pointers,
             visibility=self.projections.visibility,

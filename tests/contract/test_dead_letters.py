@@ -75,3 +75,22 @@ async def test_a_message_that_several_consumers_gave_up_counts_once(bus: Bus) ->
     )
     summary = await count_dead_letters(letters)
     assert (summary.count, summary.reason) == (2, "last")
+
+
+async def test_a_list_that_was_read_before_has_what_came_and_went_since(bus: Bus) -> None:
+    letters = await letters_of(bus, ("chunker", 7, "first"), ("chunker", 8, "second"))
+    if not isinstance(letters, NatsDeadLetters):
+        return
+    assert [header.reason for header in await letters.headers()] == ["first", "second"]
+    await letters_of(bus, ("merger", 9, "third"))
+    first, *_ = headers = await letters.headers()
+    assert [header.reason for header in headers] == ["first", "second", "third"]
+    await letters.remove(first.number)
+    await letters_of(bus, ("merger", 10, "fourth"))
+    assert [header.reason for header in await letters.headers()] == ["second", "third", "fourth"]
+    assert await letters.headers() == await NatsDeadLetters(letters.jetstream).headers()
+    latest = NatsDeadLetters(letters.jetstream, max_letters=2)
+    for _ in range(2):
+        assert [header.reason for header in await latest.headers()] == ["third", "fourth"]
+    await letters_of(bus, ("merger", 11, "fifth"))
+    assert [header.reason for header in await latest.headers()] == ["fourth", "fifth"]

@@ -25,6 +25,7 @@ from operations.erasure.plan import plan_erasure
 from operations.erasure.removal import publish_tombstones, remove
 from operations.receipt_export import PeriodExport, ReceiptExport
 from runtime.bus import topology
+from runtime.bus.nats.feed import NatsEventFeed
 from runtime.bus.nats.key_values import NatsSharedValues
 from runtime.bus.nats.log import NatsLog
 from runtime.errors import InvalidInput
@@ -87,7 +88,7 @@ async def test_an_answer_that_quoted_it_is_written_anew_and_the_chain_stays(tmp_
         assert files_with(server.folder, CANARY.encode())
         ids = {
             receipt.event.evidence.documents[0]: receipt.event.receipt
-            for receipt in await newest_receipts(log, "w", ReceiptFilter(), 0, 10)
+            for receipt in await newest_receipts(NatsEventFeed(bus), "w", ReceiptFilter(), 0, 10)
         }
         exports = {name: ReceiptExport("w", id, with_texts=True) for name, id in ids.items()}
         files_before = {name: await export.from_log(bus, rows) for name, export in exports.items()}
@@ -107,7 +108,7 @@ async def test_an_answer_that_quoted_it_is_written_anew_and_the_chain_stays(tmp_
         assert CANARY.encode() not in b"".join(archived)
         findings = await audit_log(bus, bus, rows, lambda _: None)
         assert (findings.problems, findings.workspaces) == ([], 1)
-        receipts = await newest_receipts(log, "w", ReceiptFilter(), 0, 10)
+        receipts = await newest_receipts(NatsEventFeed(bus), "w", ReceiptFilter(), 0, 10)
         forms = {receipt.event.evidence.documents[0]: receipt.event.form for receipt in receipts}
         assert forms == {"secret": "erased", "other": "full"}
         assert {receipt.asker for receipt in receipts} == {"key:reader"}

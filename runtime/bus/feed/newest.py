@@ -7,9 +7,12 @@ from runtime.bus.feed.port import EventPages
 from runtime.bus.port import Message
 
 PAGE = 50
-"""Events that are looked for at once: an event has up to 256 KiB, and up to twice as many are
+"""Events that are looked for at first: an event has up to 256 KiB, and up to twice as many are
 read.
 """
+
+MOST_AT_ONCE = 250
+"""Events that are looked for by who has taken that many."""
 
 CountBehind = Callable[[int], Awaitable[int]]
 """Returns how many of the events come behind a sequence."""
@@ -27,14 +30,18 @@ async def newest_first(
 
     begin, end = await bounds(feed, subject, before)
     newer_count = await count(end)
+    step = 0
     while end > begin:
-        place = await place_before(count, begin, end, newer_count, page)
+        place = await place_before(count, begin, end, newer_count, page, step)
         messages, _ = await feed.page(subject, place, await count(place) - newer_count)
         # Between the counts more may have come.
         earlier = [message for message in messages if message.sequence <= end]
         for message in reversed(earlier):
             yield message
         newer_count += len(earlier)
+        page, wanted = min(2 * page, MOST_AT_ONCE), page
+        # What comes next lies about as close.
+        step = (end - place) * page // wanted
         end = place
 
 
@@ -49,17 +56,18 @@ async def bounds(feed: EventPages, subject: str, before: int | None) -> tuple[in
 
 
 async def place_before(
-    count: CountBehind, begin: int, end: int, newer_count: int, limit: int
+    count: CountBehind, begin: int, end: int, newer_count: int, limit: int, step: int = 0
 ) -> int:
     """Return a sequence behind which there are `newer_count` events and at least `limit` others;
     `begin`, that before the first, when there are fewer.
 
-    There are at most twice `limit`, unless they lie side by side.
+    There are at most twice `limit`, unless they lie side by side. `step`: in how many sequences
+    they may be; nobody has to know.
     """
     if await count(begin) <= newer_count + 2 * limit:
         return begin
-    step = limit
-    place = max(begin, end - limit)
+    step = max(step, limit)
+    place = max(begin, end - step)
     while place > begin and await count(place) < newer_count + limit:
         step *= 4
         place = max(begin, end - step)

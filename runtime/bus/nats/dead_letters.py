@@ -2,14 +2,14 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import cast
 from uuid import uuid4
 
 from nats.errors import TimeoutError as NatsTimeout
 from nats.js import JetStreamContext
-from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy
+from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy, StreamState
 from nats.js.errors import NotFoundError
 
 from runtime.bus.dead_letters import DeadLetter
@@ -28,17 +28,48 @@ FETCH = 5.0
 """Seconds a fetch of letters that are known to be there may take."""
 
 
+@dataclass
+class _ReadLetters:
+    """The headers that were read, and what the stream held then."""
+
+    first: int = 0
+    last: int = 0
+    count: int = 0
+    letters: list[DeadLetter] = field(default_factory=list[DeadLetter])
+
+    def has_grown_to(self, state: StreamState) -> bool:
+        """Return whether there are new letters since, if anything, and none went."""
+        added_count = state.last_seq - self.last
+        return self.first == state.first_seq and state.messages - self.count == added_count >= 0
+
+
 @dataclass(frozen=True)
 class NatsDeadLetters:
-    """`DeadLetters` on the stream KB_DEAD."""
+    """`DeadLetters` on the stream KB_DEAD. What was read stays in memory: a list reads what came
+    since, and all anew once a letter went.
+    """
 
     jetstream: JetStreamContext
     max_letters: int | None = MAX_LETTERS
     """Dead letters that are read, the latest ones; None for all."""
+    _read: _ReadLetters = field(default_factory=_ReadLetters)
 
     async def headers(self) -> list[DeadLetter]:
-        async with aclosing(_headers(self.jetstream, self.max_letters)) as letters:
-            return [letter async for letter in letters]
+        with translated():
+            state = (await self.jetstream.stream_info(STREAM)).state
+        read = self._read
+        letters = list(read.letters) if read.has_grown_to(state) else []
+        first = max(1, state.last_seq - self.max_letters + 1) if self.max_letters else 1
+        behind = max(first - 1, read.last if letters else 0)
+        if state.messages and behind < state.last_seq:
+            async with aclosing(_headers(self.jetstream, behind)) as new_letters:
+                letters += [
+                    letter async for letter in new_letters if letter.number <= state.last_seq
+                ]
+        letters = [letter for letter in letters if letter.number >= first]
+        read.first, read.last, read.count = state.first_seq, state.last_seq, state.messages
+        read.letters = letters
+        return list(letters)
 
     async def get(self, number: int) -> DeadLetter | None:
         try:
@@ -65,18 +96,13 @@ class NatsDeadLetters:
                 raise
 
 
-async def _headers(
-    jetstream: JetStreamContext, max_letters: int | None
-) -> AsyncGenerator[DeadLetter]:
-    """Yield the headers of each dead letter."""
+async def _headers(jetstream: JetStreamContext, behind: int) -> AsyncGenerator[DeadLetter]:
+    """Yield the headers of each dead letter behind a number."""
     with translated():
-        state = (await jetstream.stream_info(STREAM)).state
-        if not state.messages:
-            return
         config = ConsumerConfig(
             name=f"count-{uuid4().hex}",
             deliver_policy=DeliverPolicy.BY_START_SEQUENCE,
-            opt_start_seq=max(1, state.last_seq - max_letters + 1) if max_letters else 1,
+            opt_start_seq=behind + 1,
             ack_policy=AckPolicy.NONE,
             headers_only=True,
             # The query service may remove no consumer: this one ends by itself.

@@ -1,5 +1,6 @@
 """The routes about golden questions, their runs, and feedback."""
 
+from contextlib import aclosing
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request, Response
@@ -9,10 +10,10 @@ from runtime.branches import read_branch
 from runtime.errors import NotFound
 from runtime.golden.questions import (
     GoldenQuestion,
+    newest_feedback,
+    newest_runs,
     publish,
-    read_feedback,
     read_questions,
-    read_runs,
     remove_question,
     set_questions,
 )
@@ -31,7 +32,7 @@ from services.gateway.golden.models import (
     GoldenRunEntry,
     GoldenRunRequest,
 )
-from services.gateway.golden.runs import PATH, GoldenOrder, run_lines
+from services.gateway.golden.runs import PATH, GoldenOrder, run_lines, runs_of
 from services.gateway.questions.dependencies import QuestionDeps
 from services.gateway.questions.models import QueryRequest
 from services.gateway.questions.routes import POSITION_HEADER, QUERY_RESPONSES, place_of
@@ -60,11 +61,9 @@ RUN_EXAMPLE = {
 @router.get("/golden-questions")
 async def golden_questions(deps: GoldenDeps, workspace: Workspace) -> list[GoldenQuestionEntry]:
     """Return the golden questions, each with how it fared last."""
-    runs = await read_runs(deps.log, workspace)
-    return [
-        GoldenQuestionEntry.of(question, runs)
-        for question in await read_questions(deps.log, workspace)
-    ]
+    questions = await read_questions(deps.log, workspace)
+    runs = await runs_of(deps.feed, workspace, questions)
+    return [GoldenQuestionEntry.of(question, runs) for question in questions]
 
 
 @router.post("/golden-questions")
@@ -128,7 +127,7 @@ async def run_golden_questions(
     place = await place_of(probe, answering, asked_workspace, response, request)
     position = int(response.headers[POSITION_HEADER])
     order = GoldenOrder(workspace, questions, place, position, body.reason, body.branch)
-    lines = run_lines(order, answering.questions, deps.log)
+    lines = run_lines(order, answering.questions, deps)
     stream = NdjsonResponse(with_error_line(lines, PATH, error_line))
     stream.headers[POSITION_HEADER] = response.headers[POSITION_HEADER]
     return stream
@@ -155,8 +154,13 @@ async def golden_runs(
 ) -> list[GoldenRunEntry]:
     """Return the newest runs of golden questions, the newest first."""
     questions = await read_questions(deps.log, workspace)
-    runs = (await read_runs(deps.log, workspace))[-limit:]
-    return [GoldenRunEntry.of(run, questions) for run in reversed(runs)]
+    entries: list[GoldenRunEntry] = []
+    async with aclosing(newest_runs(deps.feed, workspace)) as runs:
+        async for run in runs:
+            entries.append(GoldenRunEntry.of(run, questions))
+            if len(entries) == limit:
+                break
+    return entries
 
 
 @router.post("/feedback")
@@ -179,9 +183,12 @@ async def feedback(
     """Return what was said of answers, the newest first: who may only read gets its own alone."""
     principal: Principal = request.state.principal
     sees_all = principal.permissions.allows("write")
-    entries = [
-        FeedbackEntry.of(entry)
-        for entry in await read_feedback(deps.log, workspace)
-        if rating in (None, entry.event.rating) and (sees_all or entry.actor == principal.name)
-    ]
-    return entries[::-1][:limit]
+    entries: list[FeedbackEntry] = []
+    async with aclosing(newest_feedback(deps.feed, workspace)) as said:
+        async for entry in said:
+            is_shown = sees_all or entry.actor == principal.name
+            if is_shown and rating in (None, entry.event.rating):
+                entries.append(FeedbackEntry.of(entry))
+            if len(entries) == limit:
+                break
+    return entries

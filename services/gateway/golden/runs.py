@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from contracts.events import GoldenQuestionSet, GoldenRunEnded
-from runtime.bus.port import Log
+from runtime.bus.feed.port import EventFeed
+from runtime.errors import Unavailable
 from runtime.golden.judging import GivenAnswer
-from runtime.golden.questions import GoldenQuestion, GoldenRun, publish, read_runs
+from runtime.golden.questions import GoldenQuestion, GoldenRun, newest_runs, publish
 from runtime.golden.running import GoldenOutcome, ask_all
 from services.gateway.errors import describe_error
+from services.gateway.golden.dependencies import GoldenDependencies
 from services.gateway.golden.models import GoldenResultEntry, GoldenRunEntry
 from services.query.event_source import SOURCE
 from services.query.questions.judged_answer import given_answer
@@ -32,7 +34,32 @@ class GoldenOrder:
     branch: str = ""
 
 
-async def run_lines(order: GoldenOrder, answering: Questions, log: Log) -> AsyncGenerator[str]:
+async def runs_of(
+    feed: EventFeed, workspace: str, questions: Sequence[GoldenQuestion]
+) -> list[GoldenRun]:
+    """Return the runs, oldest first, that tell how these questions fared last; none that are older
+    than all of these.
+    """
+    waiting_ids = {question.id for question in questions}
+    first_sequence = min((question.sequence for question in questions), default=0)
+    runs: list[GoldenRun] = []
+    if not questions:
+        return runs
+    async with aclosing(newest_runs(feed, workspace)) as newest:
+        async for run in newest:
+            if run.sequence < first_sequence:
+                break
+            runs.append(run)
+            if run.event.is_of_live:
+                waiting_ids -= {result.id for result in run.event.results}
+            if not waiting_ids:
+                break
+    return runs[::-1]
+
+
+async def run_lines(
+    order: GoldenOrder, answering: Questions, deps: GoldenDependencies
+) -> AsyncGenerator[str]:
     """Yield a line of JSON for each question, in their order, and one for the run, which is in the
     log then.
 
@@ -49,11 +76,13 @@ async def run_lines(order: GoldenOrder, answering: Questions, log: Log) -> Async
         async for outcome in outcome_stream:
             outcomes.append(outcome)
             yield _line(result=_result(outcome), question=outcome.question.event.question, of=total)
-    run = await _recorded(order, outcomes, log)
+    run = await _recorded(order, outcomes, deps)
     yield _line(run=GoldenRunEntry.of(run, order.questions).model_dump(mode="json"))
 
 
-async def _recorded(order: GoldenOrder, outcomes: Sequence[GoldenOutcome], log: Log) -> GoldenRun:
+async def _recorded(
+    order: GoldenOrder, outcomes: Sequence[GoldenOutcome], deps: GoldenDependencies
+) -> GoldenRun:
     event = GoldenRunEnded(
         results=tuple(outcome.result for outcome in outcomes),
         position=order.position,
@@ -62,8 +91,12 @@ async def _recorded(order: GoldenOrder, outcomes: Sequence[GoldenOutcome], log: 
         by_model=any(outcome.answer and outcome.answer.by_model for outcome in outcomes),
         reason=order.reason,
     )
-    id = await publish(log, order.workspace, event, SOURCE)
-    return next(run for run in await read_runs(log, order.workspace) if run.id == id)
+    id = await publish(deps.log, order.workspace, event, SOURCE)
+    async with aclosing(newest_runs(deps.feed, order.workspace)) as runs:
+        async for run in runs:
+            if run.id == id:
+                return run
+    raise Unavailable(f"the run {id} is recorded, but cannot be read yet")
 
 
 def _describe(error: Exception) -> str:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated
 
+from runtime.bus.feed.port import EventFeed
 from runtime.bus.port import LiveGenerations, Log
 from services.gateway.dependencies import depends_on
 from services.query.questions.port import Questions
@@ -12,11 +13,12 @@ from services.query.visibility.port import Visibility
 
 @dataclass(frozen=True)
 class ReceiptDependencies:
-    """The log that has the receipts, what asks their questions once more, which documents a reader
-    sees, and what they say now.
+    """The log that has the receipts, where the newest are read, what asks their questions once
+    more, which documents a reader sees, and what they say now.
     """
 
     log: Log
+    feed: EventFeed
     questions: Questions
     pointers: LiveGenerations
     visibility: Visibility

@@ -53,7 +53,7 @@ async def receipts(
         return Receipts(receipts=[])
     after = await _place(deps.log, conditions.since, places)
     stored_receipts = await newest_receipts(
-        deps.log,
+        deps.feed,
         reader.workspace,
         conditions.filter(reader.asker or conditions.asker),
         after,

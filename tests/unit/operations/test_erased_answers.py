@@ -13,6 +13,7 @@ from contracts.ids import sha256
 from operations.erasure.answers import answered_words
 from runtime.bus.chain import erased_by
 from runtime.bus.codec import decode, encode
+from runtime.bus.feed.memory import MemoryEventFeed
 from runtime.bus.records import Record
 from runtime.receipts.reading import ReceiptFilter, find_receipt, newest_receipts
 from services.query.question import Turn
@@ -56,7 +57,9 @@ async def test_its_words_go_and_the_receipt_stays(forms: str) -> None:
     event = receipt.event
     assert (event.form, event.erased_documents) == ("erased", ("curie",))
     assert event.question.sha256 == sha256("Who discovered radium?")
-    resting = await newest_receipts(harness.log, "w", ReceiptFilter(document="curie"), 0, 9)
+    resting = await newest_receipts(
+        MemoryEventFeed(harness.log), "w", ReceiptFilter(document="curie"), 0, 9
+    )
     assert [receipt.event.receipt for receipt in resting] == [id]
     assert await rewritten(harness) == []
 

@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 from cli.main import app
 from cli.receipt_files import verify_files
 from contracts.ids import sha256
+from runtime.bus.feed.memory import MemoryEventFeed
 from runtime.errors import InvalidInput
 from runtime.receipts.exported import ChainExcerpt, ChainPart, ExportedReceipt, canonical, exported
 from runtime.receipts.period import exported_period, read_export
@@ -35,7 +36,7 @@ async def _receipt(form: str) -> StoredReceipt:
     viewer = Viewer.of(["user:ann", "group:legal"])
     await local_questions(harness, receipts).ask(question(QUESTION, viewer=viewer))
     await receipts.publish()
-    (receipt,) = await newest_receipts(harness.log, "w", ReceiptFilter(), 0, 1)
+    (receipt,) = await newest_receipts(MemoryEventFeed(harness.log), "w", ReceiptFilter(), 0, 1)
     return receipt
 
 
