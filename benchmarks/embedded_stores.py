@@ -2,17 +2,20 @@
 and with its vectors in Milvus Lite?
 
     YARDSTICK_DATA=FOLDER python -m benchmarks.embedded_stores [--documents 300] [--block 300]
-        [--stores embedded embedded-arcadedb] [--modes mix] [--steps 30,40] [--set NAME=VALUE]
+        [--short] [--stores embedded embedded-arcadedb] [--modes mix] [--steps 30,40]
+        [--set NAME=VALUE]
 
 A new stack for each side, with the mock model of the yardstick at 0 ms and defaults, one after the
 other. Documents are added in blocks; after each its questions are asked one at a time, context
 only, each new: the first 30, which are the first since the documents came, and the next 40. Prints
 Markdown: of each start in a new folder, how long it took from the command to the page and its CPU;
 a row for each block with CPU and bytes given to `write()` a document, memory with shared pages
-counted once for each sharer, and CPU and latency of a question; then all of it by process.
+counted once for each sharer, and CPU and latency of a question; then all of it by process. Standard
+error has the same of each block as it ends.
 """
 
 import argparse
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -29,6 +32,7 @@ from benchmarks.measuring.sides import STORES, Side
 from benchmarks.measuring.tables import number, table
 from benchmarks.queries import modes, numbers
 from benchmarks.yardstick.documents import Question, documents, questions
+from benchmarks.yardstick.short_documents import short_documents
 
 SIDES = ("embedded", "embedded-arcadedb")
 START = ("stack", "load", "s from the command to the page", "CPU until then, s", "MB empty")
@@ -82,7 +86,7 @@ class Block:
 def main() -> None:
     """Run the sides and print their tables."""
     options = arguments().parse_args()
-    blocks = {name: list(side_blocks(name, options)) for name in options.stores}
+    blocks = {name: list(told(name, options)) for name in options.stores}
     for step in range(len(next(iter(blocks.values())))):
         sides = {name: of_side[step] for name, of_side in blocks.items()}
         print(f"\n{next(iter(sides.values())).documents} documents, by process\n")
@@ -97,6 +101,7 @@ def arguments() -> argparse.ArgumentParser:
     )
     parser.add_argument("--documents", type=int, default=300)
     parser.add_argument("--block", type=int, default=300)
+    parser.add_argument("--short", action="store_true", help="short documents with hubs, no data")
     parser.add_argument("--stores", nargs="+", choices=STORES, default=list(SIDES))
     parser.add_argument("--modes", type=modes, default="mix")
     parser.add_argument("--steps", type=numbers, default="30,40")
@@ -104,9 +109,17 @@ def arguments() -> argparse.ArgumentParser:
     return parser
 
 
+def told(name: str, options: argparse.Namespace) -> Iterator[Block]:
+    """Yield the blocks of one side, and say each as it ends, for a long run may be stopped."""
+    for block in side_blocks(name, options):
+        rows = totals({name: [block]}, options.modes), processes({name: block})
+        print(*rows, sep="\n\n", file=sys.stderr, flush=True)
+        yield block
+
+
 def side_blocks(name: str, options: argparse.Namespace) -> Iterator[Block]:
     """Run one side, and yield its blocks."""
-    texts = documents(options.documents)
+    texts = (short_documents if options.short else documents)(options.documents)
     turns = -(-len(texts) // options.block) * len(options.modes)
     fresh = iter(questions(texts, turns * sum(options.steps)))
     before, began = load(), time.monotonic()

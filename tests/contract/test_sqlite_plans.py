@@ -10,7 +10,7 @@ import pytest
 import pytest_asyncio
 
 from contracts.graph import Partition
-from runtime.stores.documents.port import NoneOf, Table
+from runtime.stores.documents.port import INDEXES, NoneOf, Table
 from runtime.stores.documents.sqlite import store
 from runtime.stores.documents.sqlite.store import SqliteRows
 
@@ -104,6 +104,17 @@ async def test_rows_before_a_page_are_passed_over_without_a_look_at_them(
     query = {"where": {"status": NoneOf(("failed",))}, "order": "updated_at", "skip": 30}
     count, indexes = await plan(rows, path, **query, limit=4)
     assert (count, indexes) == (4, {f"documents_updated_at {HERE})"})
+
+
+@pytest.mark.parametrize("name", sorted(name for name, fields in INDEXES.items() if fields))
+async def test_what_is_written_again_is_looked_up_by_key(
+    rows: SqliteRows, path: Path, name: str
+) -> None:
+    table = Table(name, TABLE.partition)
+    statements = await traced(rows)
+    await rows.put(table, {"01": {"text": "as it is now"}})
+    (statement,) = (line for line in statements if line.startswith("SELECT key"))
+    assert any(line.endswith(f"{HERE} AND key=?)") for line in explained(path, statement))
 
 
 async def test_values_are_read_from_an_index_or_by_keys(rows: SqliteRows, path: Path) -> None:
