@@ -63,4 +63,4 @@ async def sharing_place(
     if not share_subjects:
         return ""
     states = [(await jetstream.stream_info(stream_name(n))).state for n in range(partitions)]
-    return LogPosition(tuple(state.last_seq for state in states)).text
+    return LogPosition.start(partitions).behind(state.last_seq for state in states).text

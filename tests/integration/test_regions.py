@@ -6,7 +6,6 @@ partitions.
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -345,35 +344,35 @@ async def test_only_an_empty_bus_can_follow(tmp_path: Path) -> None:
             await make_mirrors(pair.second, FIRST)
 
 
+@of_one_stream_and_of_partitions
 async def test_regions_of_an_older_log_come_to_share_subjects_one_after_the_other(
-    tmp_path: Path,
+    tmp_path: Path, partitions: int
 ) -> None:
-    async with regions(tmp_path) as pair:
-        await make_older_log(pair.first)
+    async with regions(tmp_path, partitions) as pair:
+        await make_older_log(pair.first, partitions)
         log = NatsLog(pair.first)
         await write(log, "a", "Before.")
         async with relaying(pair.relay):
             await made(pair)
-            await until(partial(holds, pair.second, 3), "the mirror has what there is")
+            await mirrored(pair)
+            place = (await log.end()).text
             for jetstream in (pair.second, pair.first):
                 assert await topology.apply(jetstream, share_subjects=True)
                 assert await topology.check(jetstream) == []
             await write(log, "b", "After.")
-            await until(partial(holds, pair.second, 6), "the mirror has the rest")
+            await mirrored(pair)
         places = [await place_of_sharing(jetstream) for jetstream in (pair.first, pair.second)]
-        assert places == ["3", "3"]
-        assert (await pair.second.get_msg(LOG, 6)).subject == subjects.shared(
+        assert places == [place, place]
+        end = await log.last("w")
+        stream = LogStreams(partitions).holding(end)
+        assert (await pair.second.get_msg(stream, end)).subject == subjects.shared(
             subjects.subject("w", "b", "EntitiesExtracted")
         )
         of_b = NatsLog(pair.second).history("w", "b", "*")
-        assert [message.sequence async for message in of_b] == [4, 5, 6]
+        assert [message.sequence async for message in of_b] == [end - 2, end - 1, end]
         await promote_mirrors(pair.second)
         assert await topology.apply(pair.second) == []
-        assert await place_of_sharing(pair.second) == "3"
-
-
-async def holds(jetstream: JetStreamContext, last: int) -> bool:
-    return (await jetstream.stream_info(LOG)).state.last_seq == last
+        assert await place_of_sharing(pair.second) == place
 
 
 async def place_of_sharing(jetstream: JetStreamContext) -> str:
