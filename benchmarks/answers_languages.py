@@ -1,10 +1,12 @@
 """Questions in one language about documents in another: how often is an answer without a model
 right?
 
-python -m benchmarks.answers_languages [--part choosing] [--original] [--show]
+python -m benchmarks.answers_languages [--part choosing] [--apart] [--original] [--show]
 
 The questions are those of `benchmarks/reader/data`, translated; `--original` asks them as they were
-written, in the language of their document, of the same index.
+written, in the language of their document, of the same index. The parts that end in `-written` have
+questions that were written in another language than their document. With `--apart` the documents of
+each language stand in a workspace of their own.
 """
 
 import argparse
@@ -29,6 +31,7 @@ from services.query.partitions import Partitions
 from services.query.passage import Passage
 from services.query.question import Question
 
+PARTS = ("choosing", "telling", "choosing-written", "telling-written")
 READER_DATA = Path(__file__).with_name("reader") / "data"
 
 
@@ -68,7 +71,7 @@ class TranslatedOutcome:
 
 
 def translated_cases(part: str) -> list[TranslatedCase]:
-    """Return the questions of a part, `choosing` or `telling`, in the order of their file."""
+    """Return the questions of a part, in the order of their file; see `PARTS`."""
     labelled_rows = _rows(READER_DATA / "questions.tsv")
     answers = {(file, asked): list(filter(None, rest)) for file, asked, *rest in labelled_rows}
     return [
@@ -149,12 +152,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--part", choices=("choosing", "telling"), default="choosing")
+    parser.add_argument("--part", choices=PARTS, default="choosing")
+    parser.add_argument("--apart", action="store_true")
     parser.add_argument("--original", action="store_true")
     parser.add_argument("--show", action="store_true")
     arguments = parser.parse_args()
     cases = translated_cases(arguments.part)
-    results = asyncio.run(translated_outcomes(cases, is_original=arguments.original))
+    languages = sorted({case.file[:2] for case in cases}) if arguments.apart else [""]
+    groups = [[case for case in cases if case.file.startswith(prefix)] for prefix in languages]
+    results = [
+        row
+        for group in groups
+        for row in asyncio.run(translated_outcomes(group, is_original=arguments.original))
+    ]
     for row in results:
         is_wrong = not row.is_right if row.case.answers else row.is_answered
         if arguments.show and is_wrong:

@@ -104,6 +104,11 @@ class Models:
     """For the languages of `MULTILINGUAL`; `main` has them too where it is None."""
     reader: Reads | None = None
 
+    @property
+    def can_cross(self) -> bool:
+        """Whether a question and sentences in another language can be compared and read."""
+        return self.multilingual is not None and self.reader is not None
+
     def scoring(self, language: str) -> Scoring:
         """Return how sentences are scored for a question in a language."""
         if language == ENGLISH:

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
 
+from offline.answers import crossing
 from offline.answers.asked_nouns import noun_agreement
 from offline.answers.comparison import READER, Embeds, Models, Reads, Scoring
 from offline.answers.definitions import definition_bonus
@@ -128,17 +129,55 @@ async def extractive_answer(
     """
     models = Models(embedder, multilingual, reader)
     language = language_among(question, [passage.text for passage in passages])
-    texts = [f"{passage.text} {passage.headings} {passage.title}" for passage in passages]
-    question = respelled(question, texts, language)
+    if models.can_cross and _are_in_another_language(passages, language):
+        crossed = await _crossed(question, passages, models, language)
+        best = [candidate for score, candidate in crossed if score >= crossing.LEAST_SCORE]
+        nearest = [candidate for score, candidate in crossed if score >= crossing.LEAST_NEAR]
+        return _answer(question, best[:QUOTATIONS], nearest)
+    question = respelled(question, [_surroundings(passage) for passage in passages], language)
     if hops := await _of_both_hops(question, passages, models, language):
-        return f"{quotation(question, hops)}\n\n{NO_MODEL}"
+        return _answer(question, hops)
     ranking = await scored_candidates(question, passages, models, language)
     least_score = models.least_score(language)
-    if best := _best(question, ranking, least_score):
-        return f"{quotation(question, best)}\n\n{NO_MODEL}"
+    best = _best(question, ranking, least_score)
     nearest = [candidate for score, candidate in ranking if score >= LEAST_NEAR * least_score]
+    return _answer(question, best, nearest)
+
+
+def _answer(question: str, best: Sequence[Candidate], nearest: Sequence[Candidate] = ()) -> str:
+    """Return the best candidates quoted; without any that the documents do not say, with those that
+    are nearest.
+    """
+    if best:
+        return f"{quotation(question, best)}\n\n{NO_MODEL}"
     hint = f"{NEAREST}\n\n{quotation(question, nearest[:QUOTATIONS])}\n\n" if nearest else ""
     return f"{NOT_SAID}\n\n{hint}{NO_MODEL_READ}"
+
+
+def _are_in_another_language(passages: Sequence[SourcePassage], language: str) -> bool:
+    """Return whether all passages are in another language than the question, and the reader knows
+    both.
+    """
+    return bool(passages) and all(
+        crossing.is_in_another_language(passage.text, language) for passage in passages
+    )
+
+
+async def _crossed(
+    question: str, passages: Sequence[SourcePassage], models: Models, language: str
+) -> list[tuple[float, Candidate]]:
+    """Return the best sentences of the first passages, which are in another language, with their
+    scores.
+    """
+    first = passages[: crossing.PASSAGES]
+    sentences = [
+        sentence
+        for sentence in _sentences(question, first)
+        if _has_codes(question, first[sentence.passage])
+    ]
+    crossed = await crossing.crossed_candidates(question, sentences, models, language)
+    malus = crossing.LEAST_SCORE * LEVEL
+    return sorted(crossed, key=lambda pair: malus * first[pair[1].passage].level - pair[0])
 
 
 def _meets(question: str, asked_terms: frozenset[str], answer: Candidate, language: str) -> bool:
@@ -208,7 +247,7 @@ async def scored_candidates(
     language = language or language_of(question)
     scoring = models.scoring(language)
     passages = [passage for passage in passages if _speaks_of(question, passage, language)]
-    sentences = _sentences(question, passages, language)
+    sentences = _sentences(question, passages)
     scores = _scores(question, passages, sentences, scoring, language)
     order = sorted(scores, key=lambda i: (-scores[i], sentences[i].passage, i))
     order = order[: scoring.candidates]
@@ -292,32 +331,15 @@ def _fitness(question: str, sentence: Candidate, language: str) -> float:
     return kind + noun + defines + BEST_PASSAGE / (1 + sentence.passage)
 
 
-def _sentences(question: str, passages: Sequence[SourcePassage], language: str) -> list[Candidate]:
-    """Return the sentences that have the numbers of the question, and do not stand below the
-    headings of other versions; headings only where the day that they tell is asked for.
-    """
+def _sentences(question: str, passages: Sequence[SourcePassage]) -> list[Candidate]:
+    """Return the sentences that have the numbers of the question."""
     sources = ((passage.reference, _parts(passage)) for passage in passages)
     question_numbers = numbers(question)
-    question_versions = versions(question)
     return [
         candidate
         for candidate in candidates(sources)
         if question_numbers <= numbers(f"{candidate.part.plain} {candidate.context}")
-        and not _is_of_other_version(candidate.part, question_versions)
-        and not (
-            candidate.part.is_heading and agreement(question, candidate.part.text, language) <= 0
-        )
     ]
-
-
-def _is_of_other_version(part: Quotable, question_versions: frozenset[str]) -> bool:
-    """Return whether a part stands below the heading of a version, or is that heading, and the
-    question is about another version.
-    """
-    above = versions(" ".join((*part.path, part.text if part.is_heading else "")))
-    if not question_versions or not above:
-        return False
-    return not question_versions <= above | versions(part.plain)
 
 
 def _parts(passage: SourcePassage) -> Sequence[Quotable]:
@@ -330,16 +352,28 @@ def _parts(passage: SourcePassage) -> Sequence[Quotable]:
 
 
 def _speaks_of(question: str, passage: SourcePassage, language: str) -> bool:
-    """Return whether the passage, its headings or its title has any of the names in the question
-    and any of its identifiers, and the passage its versions; True for a question without names.
+    """Return whether the passage, its headings or its title has any of the names in the question,
+    and what `_has_codes` asks for; True for a question without names.
     """
-    text = f"{passage.text} {passage.headings} {passage.title}"
+    question_names = names(question, language)
+    return _has_codes(question, passage) and (
+        not question_names or not question_names.isdisjoint(terms(_surroundings(passage), language))
+    )
+
+
+def _has_codes(question: str, passage: SourcePassage) -> bool:
+    """Return whether the passage has the versions in the question, and any of its identifiers, be
+    it in its headings or its title.
+    """
     if not versions(question) <= versions(f"{passage.text} {passage.headings}"):
         return False
     question_identifiers = identifiers(question)
-    if question_identifiers and not any(
+    text = _surroundings(passage)
+    return not question_identifiers or any(
         identifier.search(text) for identifier in question_identifiers
-    ):
-        return False
-    question_names = names(question, language)
-    return not question_names or not question_names.isdisjoint(terms(text, language))
+    )
+
+
+def _surroundings(passage: SourcePassage) -> str:
+    """Return the passage with its headings and its title."""
+    return f"{passage.text} {passage.headings} {passage.title}"
