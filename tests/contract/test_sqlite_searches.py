@@ -1,5 +1,5 @@
-"""Searches of the file of the vectors: the same hits from the file and from memory, whatever was
-written, replaced and deleted by whom, and whatever a processor rounds.
+"""Searches of the file of the vectors: the same hits from the file and from compressed vectors in
+memory, whatever was written, replaced and deleted by whom, and whatever a processor rounds.
 """
 
 import random
@@ -19,11 +19,13 @@ from runtime.stores.vectors.comparison import (
     Question,
     VectorRows,
 )
+from runtime.stores.vectors.compressed import CompressedRows
 from runtime.stores.vectors.memory import MemoryVectors
 from runtime.stores.vectors.port import Vectors
+from runtime.stores.vectors.sqlite import changes, vector_cache
 from runtime.stores.vectors.sqlite.schema import FORMAT
 from runtime.stores.vectors.sqlite.store import SqliteVectors
-from runtime.stores.vectors.sqlite.vector_cache import VectorCache
+from runtime.stores.vectors.sqlite.vector_cache import SEARCHES_BEFORE, VectorCache
 from tests.support.older_vectors import make_older
 
 HERE = Partition("w", 1)
@@ -34,7 +36,7 @@ MOST_DOCUMENTS = [f"d{number}" for number in range(10, 360)]
 
 def store(path: Path, max_bytes: int = 10**8) -> SqliteVectors:
     vectors = SqliteVectors(path, model="m", dimension=DIMENSION)
-    vectors.cache = VectorCache(max_bytes)
+    vectors.cache = VectorCache(max_bytes, min_rows=1)
     return vectors
 
 
@@ -62,7 +64,7 @@ def rows_of(numbers: NDArray[np.float32], version: int = 1) -> list[VectorRow]:
 
 
 async def assert_same_hits(file: Vectors, memory: Vectors, questions: NDArray[np.float32]) -> None:
-    """Ask each question thrice: the file is read, then an array is made, then that is used."""
+    """Ask each question of the file, and once its vectors are compressed in memory, of these."""
     ids = [chunk_vector_id(f"d{number}", 1) for number in range(0, 400, 9)]
 
     async def answers(vectors: Vectors, question: list[float]) -> object:
@@ -76,7 +78,7 @@ async def assert_same_hits(file: Vectors, memory: Vectors, questions: NDArray[np
 
     for question in questions.tolist():
         expected = await answers(memory, question)
-        for _ in range(3):
+        for _ in range(2):
             assert await answers(file, question) == expected
 
 
@@ -107,30 +109,92 @@ async def test_searches_see_what_was_written_by_any_process(tmp_path: Path, max_
     await writer.close()
 
 
-async def test_only_what_is_searched_again_without_a_write_between_stays_in_memory(
-    tmp_path: Path,
+async def test_what_is_searched_again_stays_in_memory_while_there_is_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(vector_cache, "UNUSED_AFTER", 5)
     path = tmp_path / "v.sqlite"
     numbers = clustered(300)
     rows = rows_of(numbers)
-    vectors = store(path, max_bytes=2 * 304 * (2 * DIMENSION + 8))
+    size = CompressedRows.bytes_of(CompressedRows.with_room(300), DIMENSION)
+    vectors = store(path, max_bytes=2 * size)
     question = numbers[0].tolist()
     workspaces = [Partition(name, 1) for name in ("a", "b", "c")]
     for partition in workspaces:
         await vectors.put(partition, "chunks", rows)
-    for partition in workspaces:
-        await vectors.search(partition, "chunks", question, top_k=3)
-        assert vectors.cache.workspaces == []
-    for names, partition in zip((["a"], ["a", "b"], ["b", "c"]), workspaces, strict=True):
-        await vectors.search(partition, "chunks", question, top_k=3)
-        assert vectors.cache.workspaces == names
-    await vectors.search(workspaces[1], "chunks", question, top_k=3)
-    await vectors.search(workspaces[0], "chunks", question, top_k=3)
-    assert vectors.cache.workspaces == ["b", "a"]
-    await vectors.put(workspaces[0], "chunks", rows[:1])
-    await vectors.search(workspaces[0], "chunks", question, top_k=3)
+        for _ in range(SEARCHES_BEFORE):
+            await vectors.search(partition, "chunks", question, top_k=3)
     assert vectors.cache.workspaces == []
+    for _ in range(3):  # one after the other, as questions search kinds
+        for partition in workspaces:
+            await vectors.search(partition, "chunks", question, top_k=3)
+        assert vectors.cache.workspaces == ["a", "b"]
+    for _ in range(4):
+        await vectors.search(workspaces[2], "chunks", question, top_k=3)
+    assert vectors.cache.workspaces == ["b", "c"]
+    await vectors.put(workspaces[2], "chunks", rows[:1])
+    await vectors.search(workspaces[2], "chunks", question, top_k=3)
+    assert vectors.cache.workspaces == ["b", "c"]
+    await vectors.delete(workspaces[2], "chunks", [row.id for row in rows[1:]])
+    hits = await vectors.search(workspaces[2], "chunks", question, top_k=3)
+    assert [hit.id for hit in hits] == [rows[0].id]
     await vectors.close()
+
+
+@pytest.mark.parametrize("write_count", [2, 4096], ids=["writes are forgotten", "all are there"])
+async def test_vectors_in_memory_follow_what_others_write_and_drop(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, write_count: int
+) -> None:
+    monkeypatch.setattr(changes, "LATEST", write_count)
+    monkeypatch.setattr(changes, "REMOVED_TOGETHER", 1)
+    path = tmp_path / "v.sqlite"
+    reader, writer, memory = store(path), store(path), MemoryVectors("m", DIMENSION)
+    numbers = clustered(900)
+    rows = rows_of(numbers)
+    other_workspace = Partition("of others", 1)
+    for vectors in (writer, memory):
+        await vectors.put(HERE, "chunks", rows[:300])
+    await assert_same_hits(reader, memory, numbers[:1])
+    for start in range(300, 900, 60):
+        for vectors in (writer, memory):
+            for part in (rows[start : start + 30], rows[start + 30 : start + 60]):
+                await vectors.put(HERE, "chunks", part)
+                await vectors.put(other_workspace, "chunks", rows[:5])
+            new_versions = rows_of(numbers[::-1][:9], version=start)
+            await vectors.put(HERE, "chunks", new_versions)
+            await vectors.delete(HERE, "chunks", [row.id for row in rows[start - 5 : start + 3]])
+        question = numbers[start].tolist()
+        hits = await memory.search(HERE, "chunks", question, top_k=9)
+        assert await reader.search(HERE, "chunks", question, top_k=9) == hits
+        assert reader.cache.workspaces == ["w"]
+    for vectors in (writer, memory):
+        await vectors.drop(1)
+        await vectors.put(HERE, "chunks", rows[100:400])
+    await assert_same_hits(reader, memory, numbers[:1])
+    await reader.close()
+    await writer.close()
+
+
+async def test_a_file_of_format_5_goes_on_and_records_what_is_written(tmp_path: Path) -> None:
+    path = tmp_path / "v.sqlite"
+    numbers = clustered(200)
+    rows = rows_of(numbers)
+    first_store, memory = store(path), MemoryVectors("m", DIMENSION)
+    for vectors in (first_store, memory):
+        await vectors.put(HERE, "chunks", rows[:150])
+    await first_store.close()
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("DROP TABLE changes")
+        connection.execute("PRAGMA user_version = 5")
+    reader, writer = store(path), store(path)
+    await assert_same_hits(reader, memory, numbers[:1])
+    for vectors in (writer, memory):
+        await vectors.put(HERE, "chunks", rows[150:])
+    await assert_same_hits(reader, memory, numbers[150:151])
+    await reader.close()
+    await writer.close()
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("PRAGMA user_version").fetchone() == (FORMAT,)
 
 
 async def test_hits_do_not_depend_on_what_a_processor_rounds(
@@ -185,7 +249,11 @@ async def test_a_file_with_sketches_goes_on_without_them(tmp_path: Path) -> None
     tables = [f"{name}{part}" for part in ("", "_blocks", "_keys", "_runs")]
     with closing(sqlite3.connect(path)) as connection:
         records = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
-        assert sorted(name for (name,) in records) == ["collections", *tables, "workspaces"]
+        assert sorted(name for (name,) in records) == [
+            *("changes", "collections"),
+            *tables,
+            "workspaces",
+        ]
     await file.close()
     with closing(sqlite3.connect(path)) as connection:
         assert connection.execute("PRAGMA user_version").fetchone() == (FORMAT,)

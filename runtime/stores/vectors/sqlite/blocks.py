@@ -76,27 +76,6 @@ def read_all(
             rows_left -= len(entries)
 
 
-def read_array(
-    connection: sqlite3.Connection, table: VectorTable, workspace: str, count: int, max_bytes: int
-) -> VectorRows | None:
-    """Return the entries of slots 0 to `count` in one array; None where they are no rows, too many,
-    or in two precisions.
-    """
-    sql = f"SELECT DISTINCT length(vectors) FROM {table.blocks} WHERE workspace = ?"
-    sizes = [size for (size,) in connection.execute(sql, (workspace,))]
-    block_count = -(-count // BLOCK_ROWS)
-    if len(sizes) != 1 or sizes[0] * block_count > max_bytes:
-        return None
-    # numpy asks the kernel for large pages: a `bytearray` costs twice what the reading does.
-    memory = np.empty(sizes[0] * block_count, np.uint8).data
-    start = 0
-    for (content,) in connection.execute(_contents(table), (workspace,)):
-        memory[start : start + len(content)] = content
-        start += len(content)
-    half = _has_half(table, sizes[0])
-    return from_bytes(memory, table.dimension, half=half).at(slice(count))
-
-
 def read_some(
     connection: sqlite3.Connection,
     table: VectorTable,

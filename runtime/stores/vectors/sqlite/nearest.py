@@ -1,5 +1,5 @@
-"""How the nearest rows are found: every vector of the workspace is compared in single precision,
-and the best of them are ordered by their exact similarity.
+"""How the nearest rows are found: first all that may be among them, by the vectors in the file or
+by what of these is in memory, and then the nearest of those by their exact similarity.
 """
 
 import sqlite3
@@ -41,39 +41,37 @@ def nearest(
     cache: VectorCache,
 ) -> list[Hit]:
     """Return the nearest rows, best first, equal ones by id."""
-    if search.documents is None:
-        count = slotted_rows.count(connection, table, workspace)
-        rows = cache.for_search(connection, table, workspace, count)
-        parts = [rows] if rows else blocks.read_all(connection, table, workspace, count)
-        slots = np.arange(count)
-    else:
+    slots = None
+    if search.documents is not None:
         slots = _slots_of(connection, table, workspace, search.documents)
-        rows = cache.current(connection, table, workspace)
-        parts = (
-            [rows.at(slots)]
-            if rows
-            else (part for _, part in blocks.read_some(connection, table, workspace, slots))
-        )
-    question = Question(search.vector)
-    scores = np.concatenate([np.empty(0, np.float32), *(part.scores(question) for part in parts)])
-    leaders = slots[question.leaders(scores, search.top_k, search.min_score)]
-    vectors = vectors_at(connection, table, workspace, leaders, cache)
+    rows = cache.for_search(connection, table, workspace)
+    leaders = (
+        rows.candidates(search.vector, search.top_k, search.min_score, slots)
+        if rows
+        else _leaders_in_file(connection, table, workspace, search, slots)
+    )
+    vectors = blocks.vectors_at(connection, table, workspace, leaders.tolist())
     similarities = np.array(stored.similarities(vectors, search.vector))
     return _hits(connection, table, workspace, leaders, similarities, search)
 
 
-def vectors_at(
+def _leaders_in_file(
     connection: sqlite3.Connection,
     table: VectorTable,
     workspace: str,
-    slots: NDArray[np.int64],
-    cache: VectorCache,
-) -> Numbers:
-    """Return the vectors of these slots, each given once, in their order."""
-    rows = cache.current(connection, table, workspace)
-    if rows is None:
-        return blocks.vectors_at(connection, table, workspace, slots.tolist())
-    return rows.at(slots).vectors()
+    search: Search,
+    slots: NDArray[np.int64] | None,
+) -> NDArray[np.int64]:
+    """Return the slots whose vectors in the file may be among the nearest: of these, or of all."""
+    if slots is None:
+        count = slotted_rows.count(connection, table, workspace)
+        parts = blocks.read_all(connection, table, workspace, count)
+        slots = np.arange(count)
+    else:
+        parts = (part for _, part in blocks.read_some(connection, table, workspace, slots))
+    question = Question(search.vector)
+    scores = np.concatenate([np.empty(0, np.float32), *(part.scores(question) for part in parts)])
+    return slots[question.leaders(scores, search.top_k, search.min_score)]
 
 
 def _hits(

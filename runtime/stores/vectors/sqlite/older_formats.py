@@ -13,6 +13,9 @@ from runtime.stores.vectors.sqlite.schema import CATALOG, FORMAT, VectorTable, m
 MOVED_TOGETHER = 2000
 """Rows that are moved in one transaction: other processes wait for its end."""
 
+UNSORTED_FORMAT = 4
+"""The last format with rows that are to be moved."""
+
 _OLDER = "older"
 """What the name of a table ends with whose rows are to be moved."""
 _TABLES = (
@@ -33,8 +36,9 @@ def begin(connection: sqlite3.Connection) -> None:
         connection.execute(f"DROP TABLE {name}")
     for name, model in connection.execute(f"SELECT name, model FROM {CATALOG}").fetchall():
         table = VectorTable(name, 0)
-        connection.execute(f"DROP INDEX {table.slots}")
-        connection.execute(f"ALTER TABLE {name} RENAME TO {name}_{_OLDER}")
+        if format <= UNSORTED_FORMAT:
+            connection.execute(f"DROP INDEX {table.slots}")
+            connection.execute(f"ALTER TABLE {name} RENAME TO {name}_{_OLDER}")
         make(connection, table, model)
 
 

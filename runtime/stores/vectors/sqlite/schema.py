@@ -2,7 +2,7 @@
 with their vectors (`blocks.py`).
 
 The catalog names the model of each collection, and holds its checkpoint. Workspaces have small
-numbers.
+numbers. A table for all collections tells which slots were written last (`changes.py`).
 """
 
 import sqlite3
@@ -11,20 +11,25 @@ from dataclasses import dataclass
 from runtime.stores.port import Checkpoint
 from runtime.stores.sqlite.sorted_runs import SortedRuns
 
-FORMAT = 5
+FORMAT = 6
 """The version of what is written, in the header of the file (`user_version`): 0 where all blocks
 have single precision; 3 where large workspaces had a third table; up to 4 where rows stood in a
-tree in the order of their ids. What is of a lower one is brought to this one (`older_formats.py`).
+tree in the order of their ids; up to 5 where writes were not recorded (`changes.py`). What is of a
+lower one is brought to this one (`older_formats.py`).
 """
 
 CATALOG = "collections"
 WORKSPACES = "workspaces"
+CHANGES = "changes"
 
 _SHARED_TABLES = (
     f"CREATE TABLE IF NOT EXISTS {CATALOG} "
     "(name TEXT PRIMARY KEY, model TEXT NOT NULL, sequence INTEGER, log TEXT)",
     f"CREATE TABLE IF NOT EXISTS {WORKSPACES} "
     "(number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)",
+    # Numbers rise for ever, since the latest are never removed.
+    f"CREATE TABLE IF NOT EXISTS {CHANGES} (number INTEGER PRIMARY KEY, "
+    "name TEXT NOT NULL, space INTEGER NOT NULL, slots BLOB NOT NULL)",
 )
 
 # Names of tables are made by `collection_names`; every value is a parameter.

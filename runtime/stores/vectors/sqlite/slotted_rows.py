@@ -18,7 +18,7 @@ from contracts.graph import VectorRow
 from runtime.stores.sqlite import sorted_runs
 from runtime.stores.sqlite.lists import among, json_list
 from runtime.stores.vectors import fields as stored
-from runtime.stores.vectors.sqlite import blocks
+from runtime.stores.vectors.sqlite import blocks, changes
 from runtime.stores.vectors.sqlite.schema import VectorTable, space_of
 
 COLUMNS = (
@@ -55,15 +55,16 @@ def put(
     sorted_runs.add(connection, table.ids, space, new_slots)
     slot_of_id |= new_slots
     names = ", ".join(("space", "slot", *COLUMNS))
-    changes = ", ".join(f"{column} = excluded.{column}" for column in COLUMNS[1:])
+    updates = ", ".join(f"{column} = excluded.{column}" for column in COLUMNS[1:])
     connection.executemany(
         f"INSERT INTO {table.name} ({names}) VALUES ({', '.join('?' * (len(COLUMNS) + 2))}) "
-        f"ON CONFLICT (space, slot) DO UPDATE SET {changes}",
+        f"ON CONFLICT (space, slot) DO UPDATE SET {updates}",
         [(space, slot_of_id[row.id], *_values(row)) for row in new_rows],
     )
     slots = [slot_of_id[row.id] for row in new_rows]
     vectors = np.array([row.vector for row in new_rows], np.float32)
     blocks.write(connection, table, workspace, slots, vectors)
+    changes.record(connection, table, space, slots)
 
 
 def delete(
@@ -105,6 +106,7 @@ def delete(
         connection, table.ids, space, dict(zip(moved_ids, free_slots, strict=True))
     )
     blocks.cut(connection, table, workspace, count_after)
+    changes.record(connection, table, space, free_slots)
 
 
 def count(connection: sqlite3.Connection, table: VectorTable, workspace: str) -> int:

@@ -30,7 +30,7 @@ AT_ONCE = 1000
 
 class SqliteVectors:
     """`Vectors` in the file `path`, made with its folder when missing. A search compares with all
-    rows of its workspace, which stay in memory until anything is written (`vector_cache.py`).
+    rows of its workspace, whose vectors stay in memory, compressed (`vector_cache.py`).
 
     `timeout`: seconds that a write waits for the other processes, and as long for the other tasks
     of this one, before it raises `Unavailable`.
@@ -146,10 +146,8 @@ class SqliteVectors:
                 records = slotted_rows.select(
                     connection, table, partition.workspace, batch, "id, slot"
                 )
-                slots = np.array([slot for _, slot in records], np.int64)
-                vectors = nearest.vectors_at(
-                    connection, table, partition.workspace, slots, self.cache
-                )
+                slots = [slot for _, slot in records]
+                vectors = blocks.vectors_at(connection, table, partition.workspace, slots)
                 similarities = stored.similarities(vectors, direction)
                 return dict(zip((id for id, _ in records), similarities, strict=True))
 

@@ -1,70 +1,146 @@
-"""The vectors of workspaces that are searched again and again, each in one array, so that a search
-reads nothing else.
+"""The vectors of workspaces that are searched again and again, compressed and in memory, so that a
+search reads no other rows than those that may be among its nearest.
 
-Nothing is kept up to date: once anything has been written to the file, all leave. An array is made
-by the second search without a write between: to make it costs more than a search of the file, so
-that while documents come, the file is searched.
+They follow what is written (`changes.py`). To make them costs as much as eleven searches of the
+file, so it is done once there were some.
 """
 
 import sqlite3
-from collections import OrderedDict
+from collections import Counter, OrderedDict
+from dataclasses import dataclass
 
-from runtime.stores.vectors.comparison import VectorRows
-from runtime.stores.vectors.sqlite import blocks
-from runtime.stores.vectors.sqlite.schema import VectorTable
+import numpy as np
+
+from runtime.stores.vectors.compressed import CompressedRows
+from runtime.stores.vectors.sqlite import blocks, changes, slotted_rows
+from runtime.stores.vectors.sqlite.schema import VectorTable, space_of
 
 CACHE_BYTES = 256 * 1024 * 1024
-"""Bytes of all vectors together that are cached at most: 340,000 rows of 384 numbers."""
+"""Bytes of all vectors together that are cached at most: 600,000 rows of 384 numbers."""
+
+MIN_ROWS = 4096
+"""Fewer rows are searched in the file for as little."""
+
+SEARCHES_BEFORE = 4
+"""Searches of a workspace in the file before its vectors are cached."""
+
+UNUSED_AFTER = 100
+"""Searches of others after which what a workspace has in memory may leave for another one."""
+
+SAMPLE = 4096
+"""Vectors that choose the axes of all."""
+
+GROWTH = 2
+"""How many times as many rows as those that chose the axes there may be: then others are chosen."""
+
+_Key = tuple[str, str]
+"""The names of a collection and a workspace."""
+
+
+@dataclass
+class _Entry:
+    """Cached vectors, as they were after the write `number`, in the state `version` of the file,
+    and the number of the last search of them.
+    """
+
+    rows: CompressedRows
+    number: int
+    version: int
+    first_count: int
+    searched: int = 0
 
 
 class VectorCache:
-    """Vectors by collection and workspace, for one connection that only reads. The least recently
-    used leave first.
+    """Vectors by collection and workspace, for one connection that only reads. Where there is no
+    room, those leave that were not searched for long; if there are none, the file is searched.
     """
 
-    def __init__(self, max_bytes: int = CACHE_BYTES) -> None:
+    def __init__(self, max_bytes: int = CACHE_BYTES, min_rows: int = MIN_ROWS) -> None:
         self._max_bytes = max_bytes
-        self._state: tuple[sqlite3.Connection, int] | None = None
-        self._rows: OrderedDict[tuple[str, str], VectorRows] = OrderedDict()
-        self._searched_once: set[tuple[str, str]] = set()
+        self._min_rows = min_rows
+        self._connection: sqlite3.Connection | None = None
+        self._entries: OrderedDict[_Key, _Entry] = OrderedDict()
+        self._searches: Counter[_Key] = Counter()
+        self._searched = 0
 
     @property
     def workspaces(self) -> list[str]:
         """Return the workspaces whose vectors are cached, the least recently used first."""
-        return [workspace for _, workspace in self._rows]
-
-    def current(
-        self, connection: sqlite3.Connection, table: VectorTable, workspace: str
-    ) -> VectorRows | None:
-        """Return the vectors of a workspace by slot, as the transaction of this connection sees
-        them; None where they are not cached.
-        """
-        # Another number after each commit of another connection, of any process.
-        (version,) = connection.execute("PRAGMA data_version").fetchone()
-        if self._state != (connection, version):
-            self._state = (connection, version)
-            self._rows.clear()
-            self._searched_once.clear()
-        key = (table.name, workspace)
-        if key in self._rows:
-            self._rows.move_to_end(key)
-        return self._rows.get(key)
+        return [workspace for _, workspace in self._entries]
 
     def for_search(
-        self, connection: sqlite3.Connection, table: VectorTable, workspace: str, count: int
-    ) -> VectorRows | None:
-        """Return the vectors of a workspace with `count` rows, for a search of all; None for the
-        first one since a write, and where they are too many, or have two precisions.
+        self, connection: sqlite3.Connection, table: VectorTable, workspace: str
+    ) -> CompressedRows | None:
+        """Return the vectors of a workspace by slot, as the transaction of this connection sees
+        them; None for its first searches, and where there is no room.
         """
-        if (rows := self.current(connection, table, workspace)) is not None:
-            return rows
+        self._searched += 1
+        if self._connection is not connection:  # of another file, maybe
+            self._entries.clear()
+            self._connection = connection
         key = (table.name, workspace)
-        if key not in self._searched_once:
-            self._searched_once.add(key)
+        # Another number after each commit of another connection, of any process.
+        (version,) = connection.execute("PRAGMA data_version").fetchone()
+        entry = self._entries.pop(key, None)
+        if entry and (entry.version == version or _follow(entry, connection, table, workspace)):
+            entry.version = version
+        elif self._searches[key] < SEARCHES_BEFORE:
+            self._searches[key] += 1
             return None
-        rows = blocks.read_array(connection, table, workspace, count, self._max_bytes)
-        if rows is not None:
-            self._rows[key] = rows
-            while sum(cached.nbytes for cached in self._rows.values()) > self._max_bytes:
-                self._rows.popitem(last=False)
-        return rows
+        else:
+            entry = self._made(connection, table, workspace, version)
+        if entry is None or not self._make_room(entry.rows.nbytes):
+            return None
+        entry.searched = self._searched
+        self._entries[key] = entry
+        return entry.rows
+
+    def _make_room(self, size: int) -> bool:
+        """Return whether there is room for so many bytes, once what was not searched for long has
+        left.
+        """
+        unused = [
+            key
+            for key, entry in self._entries.items()
+            if entry.searched < self._searched - UNUSED_AFTER
+        ]
+        while sum(entry.rows.nbytes for entry in self._entries.values()) + size > self._max_bytes:
+            if not unused:
+                return False
+            del self._entries[unused.pop(0)]
+        return True
+
+    def _made(
+        self, connection: sqlite3.Connection, table: VectorTable, workspace: str, version: int
+    ) -> _Entry | None:
+        """Return all vectors of a workspace, None where they are few or there is no room."""
+        count = slotted_rows.count(connection, table, workspace)
+        rows_with_room = CompressedRows.with_room(count)
+        size = CompressedRows.bytes_of(rows_with_room, table.dimension)
+        if count < self._min_rows or not self._make_room(size):
+            return None
+        sample = np.unique(np.linspace(0, count - 1, min(count, SAMPLE)).astype(np.int64))
+        rows = CompressedRows(blocks.vectors_at(connection, table, workspace, sample.tolist()))
+        rows.reserve(count)
+        for entries in blocks.read_all(connection, table, workspace, count):
+            rows.put(np.arange(len(rows), len(rows) + len(entries)), entries.vectors())
+        return _Entry(rows, changes.last_number(connection), version, count)
+
+
+def _follow(
+    entry: _Entry, connection: sqlite3.Connection, table: VectorTable, workspace: str
+) -> bool:
+    """Bring cached vectors to what the file has; return False where that is not to be had, or all
+    are better made anew.
+    """
+    space = space_of(connection, workspace)
+    written_slots = changes.slots_since(connection, table, space, entry.number)
+    count = slotted_rows.count(connection, table, workspace)
+    if written_slots is None or count > GROWTH * entry.first_count:
+        return False
+    entry.rows.cut(count)
+    existing_slots = written_slots[written_slots < count]
+    for slots, entries in blocks.read_some(connection, table, workspace, existing_slots):
+        entry.rows.put(slots, entries.vectors())
+    entry.number = changes.last_number(connection)
+    return len(entry.rows) == count
