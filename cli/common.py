@@ -165,9 +165,13 @@ def tell_retries() -> None:
 
 def quiet_logs() -> None:
     """Keep the runtime's structured logs off standard output, which is for results."""
-    # Only commands that use the bus need it, and it loads the telemetry.
-    from runtime import telemetry  # noqa: PLC0415
+    # Only commands that use the bus need it, and only some of these are traced.
+    from runtime import logs  # noqa: PLC0415
 
-    telemetry.configure("cli", "CRITICAL")
+    logs.configure("cli", "CRITICAL")
+    if "OTEL_TRACES_EXPORTER" in os.environ:
+        from runtime.telemetry import configure_traces  # noqa: PLC0415
+
+        configure_traces("cli")
     # What a store's driver has to say of a lost connection, the error says that ends the command.
     logging.getLogger("neo4j").setLevel(logging.CRITICAL)

@@ -6,31 +6,22 @@ other standard variables apply). Span names carry the stream or the model, never
 name documents, and have no end.
 """
 
-import io
-import logging
 import os
 import sys
 from collections.abc import Generator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
-from typing import Any, TextIO, cast
+from contextlib import AbstractContextManager, contextmanager
+from secrets import randbelow
+from typing import Any
 
 import structlog
 from opentelemetry import trace
 from opentelemetry.context import Context
-from opentelemetry.sdk.resources import Resource
-from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.export import (
-    BatchSpanProcessor,
-    ConsoleSpanExporter,
-    SimpleSpanProcessor,
-)
-from opentelemetry.sdk.trace.id_generator import RandomIdGenerator
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
-from stamina.instrumentation import set_on_retry_hooks
 
 from contracts.envelope import Envelope
 from contracts.events import Event
 from contracts.partitions import LOG
+from runtime import logs
 from runtime import semantic_conventions as names
 from runtime.variables import FILE, file_content
 
@@ -39,47 +30,18 @@ OTLP_HEADERS = "OTEL_EXPORTER_OTLP_HEADERS"
 _PROPAGATOR = TraceContextTextMapPropagator()
 
 
-class LogFile(io.TextIOBase):
-    """Standard error, for logs: where a line cannot be written, on a full disk, it is lost, and
-    nothing else is.
-
-    Else the task that meant to say what went wrong would end of saying it.
-    """
-
-    def write(self, text: str, /) -> int:
-        with suppress(OSError):
-            sys.stderr.write(text)
-        return len(text)
-
-    def flush(self) -> None:
-        with suppress(OSError):
-            sys.stderr.flush()
-
-
 def configure(service: str, level: str = "INFO") -> None:
     """Structured JSON logs on standard error, and traces where the standard variables ask for
     them.
     """
-    structlog.configure(
-        processors=[
-            structlog.contextvars.merge_contextvars,
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            structlog.processors.format_exc_info,
-            structlog.processors.JSONRenderer(),
-        ],
-        wrapper_class=structlog.make_filtering_bound_logger(
-            logging.getLevelNamesMapping()[level.upper()]
-        ),
-        logger_factory=structlog.WriteLoggerFactory(cast("TextIO", LogFile())),
-        cache_logger_on_first_use=True,
-    )
-    # Loops that try again log that themselves; the library would quote messages of servers, which
-    # name documents.
-    set_on_retry_hooks([])
-    structlog.contextvars.bind_contextvars(service=service)
+    logs.configure(service, level)
+    configure_traces(service)
+
+
+def configure_traces(service: str) -> None:
+    """Write traces where the standard variables ask for them."""
     exporter = os.environ.get("OTEL_TRACES_EXPORTER", "none").lower()
-    if isinstance(trace.get_tracer_provider(), TracerProvider):
+    if not isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
         return  # configured already
     if (
         exporter in {"console", "otlp"}
@@ -89,6 +51,15 @@ def configure(service: str, level: str = "INFO") -> None:
 
 
 def _export(service: str, exporter: str) -> None:
+    # Commands that publish import this module, and few of them are traced.
+    from opentelemetry.sdk.resources import Resource  # noqa: PLC0415
+    from opentelemetry.sdk.trace import TracerProvider  # noqa: PLC0415
+    from opentelemetry.sdk.trace.export import (  # noqa: PLC0415
+        BatchSpanProcessor,
+        ConsoleSpanExporter,
+        SimpleSpanProcessor,
+    )
+
     provider = TracerProvider(resource=Resource.create({"service.name": f"lightstream-{service}"}))
     if exporter == "console":
         provider.add_span_processor(SimpleSpanProcessor(ConsoleSpanExporter(out=sys.stderr)))
@@ -222,10 +193,13 @@ def server_span(span_name: str, traceparent: str | None) -> Generator[str]:
         if (parent := span.get_span_context()).is_valid:
             yield trace.format_trace_id(parent.trace_id)
             return
-    ids = RandomIdGenerator()
     sampled_flags = trace.TraceFlags(trace.TraceFlags.SAMPLED)
+    # Zero is no id.
     context = trace.SpanContext(
-        ids.generate_trace_id(), ids.generate_span_id(), is_remote=False, trace_flags=sampled_flags
+        trace_id=1 + randbelow(2**128 - 1),
+        span_id=1 + randbelow(2**64 - 1),
+        is_remote=False,
+        trace_flags=sampled_flags,
     )
     with trace.use_span(trace.NonRecordingSpan(context)):
         yield trace.format_trace_id(context.trace_id)

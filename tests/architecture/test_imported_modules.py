@@ -109,6 +109,25 @@ def test_a_command_that_asks_the_query_service_loads_no_bus_and_no_settings_of_a
     assert len(modules) <= 505
 
 
+@pytest.mark.parametrize(
+    ("command", "most"),
+    [("topology check --nats nats://127.0.0.1:1", 490), ("log", 645), ("delete x", 645)],
+)
+def test_a_command_that_only_quiets_logs_loads_no_telemetry(
+    command: str, most: int, tmp_path: Path
+) -> None:
+    data = [] if "--nats" in command else ["--data", str(tmp_path)]
+    modules = imported_by_command(*command.split(), *data)
+    assert "runtime.logs" in modules
+    assert modules & (DRIVERS | {"opentelemetry", "runtime.telemetry", "numpy"}) == set()
+    assert len(modules) <= most
+
+
+def test_a_command_that_publishes_loads_no_exporter_of_traces(tmp_path: Path) -> None:
+    modules = imported_by_command("add", str(tmp_path), "--data", str(tmp_path))
+    assert "runtime.telemetry" in modules and "opentelemetry.sdk" not in modules
+
+
 def test_a_command_that_starts_or_stops_a_stack_in_the_background_imports_nothing_of_one() -> None:
     modules = imported("import embedded.daemon")
     assert modules & (NOT_IN_COMMANDS | {"embedded.stack"}) == set()
