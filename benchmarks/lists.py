@@ -17,6 +17,7 @@ import tempfile
 import time
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 from benchmarks.measuring.tables import number, table
@@ -32,6 +33,7 @@ from services.query.adapters import documents as adapter
 from services.query.adapters.documents import RowDocuments
 from services.query.status.document_status import STEPS, DocumentStatus, Failure
 from services.query.status.port import Listing
+from services.query.status.scope import Scope
 from services.query.visibility.documents import ReadDocuments, RestrictedDocuments
 
 PARTITION = Partition("w", 1)
@@ -99,6 +101,15 @@ def pages(documents: ReadDocuments, count: int) -> dict[str, Work]:
     }
     work["counts alone"] = lambda: documents.counts(PARTITION)
     work["one upload"] = lambda: documents.by_track_id(PARTITION, "upload-7")
+    if isinstance(documents, RowDocuments):
+        of_path, tagged = Scope(file_path_prefix="shelf 7/"), Scope(tags=("red",))
+        recent = Scope(added_from=datetime(2026, 1, 1, 12, tzinfo=UTC))
+        work["in a path"] = lambda: documents.in_scope(PARTITION, of_path)
+        work["added since noon"] = lambda: documents.in_scope(PARTITION, recent)
+        work["in a path, with a tag"] = lambda: documents.in_scope(
+            PARTITION, replace(of_path, tags=tagged.tags)
+        )
+        work["with a tag"] = lambda: documents.in_scope(PARTITION, tagged)
     return work
 
 

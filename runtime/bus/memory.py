@@ -283,7 +283,7 @@ class MemoryParkedEvents:
         return revision
 
     async def changes(
-        self, durable: str, after: int, max_records: int = 1000
+        self, durable: str, after: int, max_records: int = 1000, workspace: str = "*"
     ) -> list[ParkedRecord]:
         if len(self.history) <= after:
             return []
@@ -291,7 +291,9 @@ class MemoryParkedEvents:
         records = [
             entry
             for entry in newest_entries.values()
-            if entry.revision > after and durable in {"*", entry.durable}
+            if entry.revision > after
+            and durable in {"*", entry.durable}
+            and workspace in {"*", entry.workspace}
         ]
         return sorted(records, key=lambda entry: entry.revision)[:max_records]
 

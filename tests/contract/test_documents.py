@@ -1,7 +1,7 @@
 """The laws of `Documents` and `Passages`, over a store in memory and over SQLite."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,7 +13,7 @@ import pytest_asyncio
 
 from contracts.graph import Partition
 from contracts.values import Validity
-from runtime.stores.documents.port import Rows
+from runtime.stores.documents.port import Row, Rows, Table
 from services.query.adapters.documents import RowDocuments, RowPassages
 from services.query.passage import Passage
 from services.query.status.document_status import STEPS, DocumentStatus, Failure
@@ -21,6 +21,27 @@ from services.query.status.port import Documents, Listing, Passages
 from services.query.status.scope import Scope
 from tests.support.rows import document_store
 from tests.support.shared_servers import SharedServers
+
+
+class CountingRows:
+    """Rows that count those that they return whole."""
+
+    def __init__(self, rows: Rows) -> None:
+        self._rows = rows
+        self.row_count = 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._rows, name)
+
+    async def get(self, table: Table, keys: Collection[str]) -> dict[str, Row]:
+        rows = await self._rows.get(table, keys)
+        self.row_count += len(rows)
+        return rows
+
+    async def scan(self, table: Table, after: str = "", limit: int = 1000) -> list[tuple[str, Row]]:
+        rows = await self._rows.scan(table, after, limit)
+        self.row_count += len(rows)
+        return rows
 
 
 @pytest_asyncio.fixture(params=["memory", "sqlite"])
@@ -235,6 +256,46 @@ async def test_a_scope_admits_some_of_the_documents_and_none_that_is_deleted(
         partition, Scope(document_ids=("a", "b"), file_path_prefix="y")
     ) == {"b"}
     assert await documents.in_scope(partition, Scope(file_path_prefix="none")) == set()
+
+
+async def test_a_scope_on_path_and_time_is_looked_up_without_the_documents(
+    rows: Rows, partition: Partition
+) -> None:
+    counting: Any = CountingRows(rows)
+    documents = RowDocuments(counting)
+    statuses = [
+        DocumentStatus(
+            f"d{n:03d}",
+            file_path=f"{'x' if n % 50 == 0 else 'y'}/{n}",
+            created_at=f"2026-03-{1 + n // 10:02d}T00:00:00+00:00",
+            metadata={"tags": "red" if n % 2 else "new"},
+        )
+        for n in range(200)
+    ]
+    await filled(documents, partition, *statuses)
+    counting.row_count = 0
+    of_path = Scope(file_path_prefix="x/")
+    assert await documents.in_scope(partition, of_path) == {"d000", "d050", "d100", "d150"}
+    of_time = Scope(added_from=datetime(2026, 3, 19, tzinfo=UTC))
+    assert len(await documents.in_scope(partition, of_time)) == 20
+    assert counting.row_count == 0
+    of_all = replace(of_path, tags=("new",), added_before=datetime(2026, 3, 7, tzinfo=UTC))
+    assert await documents.in_scope(partition, of_all) == {"d000", "d050"}
+    assert counting.row_count == 2
+    assert len(await documents.in_scope(partition, Scope(tags=("red",)))) == 100
+
+
+async def test_the_newest_change_is_known_whatever_there_is(
+    documents: Documents, partition: Partition
+) -> None:
+    assert await documents.newest_change(partition) == ("", 0)
+    await filled(
+        documents,
+        partition,
+        DocumentStatus("a", updated_at="2026-03-02", version=9),
+        DocumentStatus("b", updated_at="2026-03-04", version=5, deleted=8),
+    )
+    assert await documents.newest_change(partition) == ("2026-03-04", 9)
 
 
 async def test_the_oldest_document_that_is_worked_on_is_known(

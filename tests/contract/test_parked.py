@@ -5,6 +5,7 @@ import pytest
 from contracts import subjects
 from contracts.events import DocumentAdded
 from runtime.bus.codec import decode
+from runtime.bus.parking.counts import count_parked
 from runtime.bus.parking.port import ParkedEvent
 from tests.support.buses import Bus, numbered
 
@@ -101,3 +102,16 @@ async def test_the_events_themselves_come_from_the_log_in_its_order(bus: Bus) ->
     await result[0].ack()
     await result[0].heartbeat()
     assert await bus.parked.originals([]) == []
+
+
+async def test_what_others_have_parked_hides_nothing_of_a_workspace(
+    bus: Bus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("runtime.bus.parking.counts.MAX_RECORDS", 3)
+    for sequence in range(1, 6):
+        await bus.parked.put(record(sequence))
+    subject = subjects.subject("v", "d", "DocumentAdded")
+    late_record = record(9).model_copy(update={"subject": subject, "workspace": "v"})
+    assert await bus.parked.put(late_record)
+    (count,) = await count_parked(bus.parked, "v")
+    assert (count.workspace, count.events, count.first) == ("v", 1, 9)

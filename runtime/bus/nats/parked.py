@@ -68,7 +68,7 @@ class NatsParkedEvents:
         return ack.seq
 
     async def changes(
-        self, durable: str, after: int, max_records: int = 1000
+        self, durable: str, after: int, max_records: int = 1000, workspace: str = "*"
     ) -> list[ParkedRecord]:
         records: list[ParkedRecord] = []
         while len(records) < max_records:
@@ -77,7 +77,7 @@ class NatsParkedEvents:
                     message = await self.jetstream.get_msg(
                         PARKED_STREAM,
                         seq=after + 1,
-                        subject=subjects.parked(durable),
+                        subject=subjects.parked(durable, workspace),
                         next=True,
                         direct=False,
                     )

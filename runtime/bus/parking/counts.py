@@ -7,7 +7,7 @@ from contracts import subjects
 from runtime.bus.parking.port import ParkedEvent, ParkedEvents, Reason
 
 MAX_RECORDS = 5_000
-"""Records that are read."""
+"""Records that are read: of the workspace that is asked for, else of all together."""
 
 
 @dataclass(frozen=True)
@@ -51,9 +51,9 @@ async def count_parked(
     `Unavailable`.
     """
     parked_by_cause: dict[tuple[str, Reason], list[ParkedEvent]] = defaultdict(list)
-    token = None if workspace is None else subjects.token(workspace)
-    for entry in await parked_events.changes("*", 0, max_records=MAX_RECORDS):
-        if entry.event and token in (None, entry.workspace):
+    token = "*" if workspace is None else subjects.token(workspace)
+    for entry in await parked_events.changes("*", 0, MAX_RECORDS, token):
+        if entry.event:
             parked_by_cause[entry.event.workspace, entry.event.reason].append(entry.event)
     counts: list[ParkedCount] = []
     for (name, reason), events in sorted(parked_by_cause.items()):

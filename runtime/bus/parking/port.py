@@ -88,10 +88,10 @@ class ParkedEvents(Protocol):
         ...
 
     async def changes(
-        self, durable: str, after: int, max_records: int = 1000
+        self, durable: str, after: int, max_records: int = 1000, workspace: str = "*"
     ) -> list[ParkedRecord]:
         """Return the records written for this durable (`*`: any) after the revision `after`, oldest
-        first.
+        first; of the workspace with this token, `*`: of all.
         """
         ...
 

@@ -1,4 +1,5 @@
-"""Pages of the list of documents, of all or of those that somebody sees, out of the document store.
+"""Pages of the list of documents, of all or of those that somebody sees, and which are in a scope,
+out of the document store.
 
 A page reads the rows that it shows. What it counts, and where it begins, it reads of indexes: of
 all documents in the store, of those that somebody sees here.
@@ -18,8 +19,9 @@ from runtime.stores.documents.port import (
     Table,
     Value,
 )
-from services.query.status.document_status import STATUSES
+from services.query.status.document_status import LEAVING, STATUSES
 from services.query.status.port import Listing
+from services.query.status.scope import Scope
 
 MOST_KEYS = 5000
 """Keys by which a store looks values up. Of more documents it gives those of all, out of an index,
@@ -79,6 +81,38 @@ async def read_counts(
         return _shown(await rows.count(table, "status", {}))
     status_of = await _values(rows, table, "status", frozenset(map(token, ids)))
     return _shown(Counter(status_of.values()))
+
+
+async def read_keys_in_scope(rows: Rows, table: Table, scope: Scope) -> frozenset[str]:
+    """Return the keys of the documents that a scope may admit: those of its ids, else those that
+    meet its conditions on path and time, out of indexes, without documents that leave.
+    """
+    if scope.document_ids:
+        return frozenset(map(token, scope.document_ids))
+    statuses = await rows.values(table, "status", {})
+    keys = frozenset(key for key, status in statuses.items() if status not in LEAVING)
+    if scope.file_path_prefix:
+        paths = await _values(rows, table, "file_path", keys)
+        keys = frozenset(key for key, path in paths.items() if scope.admits_path(str(path)))
+    if scope.added_from or scope.added_before:
+        times = await _values(rows, table, "created_at", keys)
+        keys = frozenset(key for key, added_at in times.items() if scope.admits_time(str(added_at)))
+    return keys
+
+
+async def read_ids(rows: Rows, table: Table, keys: frozenset[str]) -> set[str]:
+    """Return the ids of the documents under these keys, out of an index."""
+    return {str(id) for id in (await _values(rows, table, "id", keys)).values()}
+
+
+async def read_newest_change(rows: Rows, table: Table) -> tuple[str, int]:
+    """Return when a document was changed or deleted last, and the version of the newest one."""
+    changed = await rows.find(table, {}, order="updated_at", descending=True, limit=1)
+    added = await rows.find(table, {}, order="version", descending=True, limit=1)
+    return (
+        str(changed[0][1]["updated_at"]) if changed else "",
+        int(added[0][1]["version"]) if added else 0,
+    )
 
 
 def _named(listing: Listing) -> dict[str, Condition]:

@@ -15,8 +15,7 @@ from contracts.values import FigureRef, Validity
 from runtime.batching import batched
 from runtime.stores.documents.port import Row, Rows, Table
 from runtime.stores.documents.row_parser import RowParser
-from services.query.adapters import supersessions
-from services.query.adapters.document_lists import read_counts, read_page, read_page_of
+from services.query.adapters import document_lists, supersessions
 from services.query.passage import Passage
 from services.query.retrieval.passage_index.joined_words import MAX_REMEMBERED
 from services.query.retrieval.passage_index.passage_words import (
@@ -111,9 +110,9 @@ class RowDocuments:
         """See `Documents.page`."""
         table = _documents(partition)
         page = (
-            await read_page(self._rows, table, listing)
+            await document_lists.read_page(self._rows, table, listing)
             if among is None
-            else await read_page_of(self._rows, table, listing, among)
+            else await document_lists.read_page_of(self._rows, table, listing, among)
         )
         return Page([_status(row) for row in page.rows], page.total, page.counts)
 
@@ -126,22 +125,20 @@ class RowDocuments:
 
     async def in_scope(self, partition: Partition, scope: Scope) -> set[str]:
         """See `Documents.in_scope`."""
-        if scope.document_ids:
-            statuses = [
-                status for status, _ in (await self.get(partition, scope.document_ids)).values()
-            ]
-            return {
-                status.id
-                for status in statuses
-                if status.status not in LEAVING and scope.admits(status)
-            }
+        table = _documents(partition)
+        keys = await document_lists.read_keys_in_scope(self._rows, table, scope)
+        if not (scope.document_ids or scope.is_of_contents):
+            return await document_lists.read_ids(self._rows, table, keys)
         admitted_ids: set[str] = set()
-        after = ""
-        while page := await self._rows.scan(_documents(partition), after, _PAGE):
-            states = [_status(row) for _, row in page if row["status"] not in LEAVING]
+        for batch in batched(sorted(keys), _PAGE):
+            rows = (await self._rows.get(table, batch)).values()
+            states = [_status(row) for row in rows if row["status"] not in LEAVING]
             admitted_ids |= {status.id for status in states if scope.admits(status)}
-            after = page[-1][0]
         return admitted_ids
+
+    async def newest_change(self, partition: Partition) -> tuple[str, int]:
+        """See `Documents.newest_change`."""
+        return await document_lists.read_newest_change(self._rows, _documents(partition))
 
     async def access_of_all(self, partition: Partition) -> dict[str, DocumentAccess]:
         """See `StoredAccess.access_of_all`. It reads all documents."""
@@ -182,7 +179,7 @@ class RowDocuments:
         self, partition: Partition, among: frozenset[str] | None = None
     ) -> dict[str, int]:
         """See `Documents.counts`."""
-        return await read_counts(self._rows, _documents(partition), among)
+        return await document_lists.read_counts(self._rows, _documents(partition), among)
 
 
 def _document_access(row: Row) -> DocumentAccess:

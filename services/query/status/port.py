@@ -42,9 +42,6 @@ class Listing:
     limit: int = 0
 
 
-NEWEST = Listing(order="updated_at", descending=True, limit=1)
-"""The document that changed last."""
-
 Change = Callable[[Mapping[str, DocumentStatus]], Sequence[DocumentStatus]]
 """Given the existing documents by id, returns the states to write, with these ids or others that
 were asked for.
@@ -87,8 +84,14 @@ class Documents(Protocol):
         ...
 
     async def in_scope(self, partition: Partition, scope: Scope) -> set[str]:
-        """Return the ids of the documents that a scope admits. It reads all documents unless the
-        scope has ids.
+        """Return the ids of the documents that a scope admits. Conditions on ids, path and time are
+        looked up in indexes, those on tags and metadata read each document that meets the others.
+        """
+        ...
+
+    async def newest_change(self, partition: Partition) -> tuple[str, int]:
+        """Return when a document was changed or deleted last, and the version of the newest one;
+        what costs the same however many there are.
         """
         ...
 

@@ -38,14 +38,24 @@ class Scope:
                 name in metadata and _is_same(metadata[name], value)
                 for name, value in self.metadata
             )
-            and one_spelling(document.file_path).startswith(one_spelling(self.file_path_prefix))
-            and self._in_time(document)
+            and self.admits_path(document.file_path)
+            and self.admits_time(document.created_at)
         )
 
-    def _in_time(self, document: DocumentStatus) -> bool:
+    @property
+    def is_of_contents(self) -> bool:
+        """Return whether it has conditions on more than id, path and time."""
+        return bool(self.tags or self.metadata)
+
+    def admits_path(self, file_path: str) -> bool:
+        """Return whether a document with this path meets the condition on paths."""
+        return one_spelling(file_path).startswith(one_spelling(self.file_path_prefix))
+
+    def admits_time(self, created_at: str) -> bool:
+        """Return whether a document that was added then meets the conditions on time."""
         if not (self.added_from or self.added_before):
             return True
-        added_at = datetime.fromisoformat(document.created_at)
+        added_at = datetime.fromisoformat(created_at)
         return not (self.added_from and added_at < self.added_from) and not (
             self.added_before and added_at >= self.added_before
         )

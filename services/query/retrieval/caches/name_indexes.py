@@ -23,12 +23,12 @@ from services.query.retrieval.caches.invalidation import (
 from services.query.retrieval.concurrency import in_turn
 from services.query.retrieval.name_index import NameIndex
 from services.query.retrieval.port import EntityAliases
-from services.query.status.port import NEWEST, Documents
+from services.query.status.port import Documents
 
 logger = structlog.get_logger(__name__)
 
 WorkspaceVersion = tuple[str, int, int]
-"""When the newest change of a document was, how many documents there are, and how often the graph
+"""When the newest change of a document was, the version of the newest one, and how often the graph
 was edited.
 """
 
@@ -90,8 +90,8 @@ class NameIndexes:
     """`EntityNames` over the graph store.
 
     With a `cache` it follows the log: of a workspace without edits only the names are read anew
-    that GraphMerged names. Otherwise a workspace has changed if its number of documents, the time
-    of its newest document change or its number of edits differs.
+    that GraphMerged names. Otherwise a workspace has changed if the time of its newest document
+    change, its newest version of a document or its number of edits differs.
     """
 
     def __init__(
@@ -184,12 +184,11 @@ class NameIndexes:
         now = self._clock()
         if now - entry.version_read_at < VERSION_SECONDS:
             return entry.version
-        page, edits = await asyncio.gather(
-            self._documents.page(partitions.status, NEWEST),
+        newest, edits = await asyncio.gather(
+            self._documents.newest_change(partitions.status),
             self._aliases.changes(partitions.graph),
         )
-        newest = page.documents[0].updated_at if page.documents else ""
-        entry.version = (newest, page.total, edits)
+        entry.version = (*newest, edits)
         entry.version_read_at = now
         return entry.version
 
