@@ -172,7 +172,7 @@ async def _crossed(
     first = passages[: crossing.PASSAGES]
     sentences = [
         sentence
-        for sentence in _sentences(question, first)
+        for sentence in _sentences(question, first, language)
         if _has_codes(question, first[sentence.passage])
     ]
     crossed = await crossing.crossed_candidates(question, sentences, models, language)
@@ -247,7 +247,7 @@ async def scored_candidates(
     language = language or language_of(question)
     scoring = models.scoring(language)
     passages = [passage for passage in passages if _speaks_of(question, passage, language)]
-    sentences = _sentences(question, passages)
+    sentences = _sentences(question, passages, language)
     scores = _scores(question, passages, sentences, scoring, language)
     order = sorted(scores, key=lambda i: (-scores[i], sentences[i].passage, i))
     order = order[: scoring.candidates]
@@ -331,15 +331,32 @@ def _fitness(question: str, sentence: Candidate, language: str) -> float:
     return kind + noun + defines + BEST_PASSAGE / (1 + sentence.passage)
 
 
-def _sentences(question: str, passages: Sequence[SourcePassage]) -> list[Candidate]:
-    """Return the sentences that have the numbers of the question."""
+def _sentences(question: str, passages: Sequence[SourcePassage], language: str) -> list[Candidate]:
+    """Return the sentences that have the numbers of the question, and do not stand below the
+    headings of other versions; headings only where the day that they tell is asked for.
+    """
     sources = ((passage.reference, _parts(passage)) for passage in passages)
     question_numbers = numbers(question)
+    question_versions = versions(question)
     return [
         candidate
         for candidate in candidates(sources)
         if question_numbers <= numbers(f"{candidate.part.plain} {candidate.context}")
+        and not _is_of_other_version(candidate.part, question_versions)
+        and not (
+            candidate.part.is_heading and agreement(question, candidate.part.text, language) <= 0
+        )
     ]
+
+
+def _is_of_other_version(part: Quotable, question_versions: frozenset[str]) -> bool:
+    """Return whether a part stands below the heading of a version, or is that heading, and the
+    question is about another version.
+    """
+    above = versions(" ".join((*part.path, part.text if part.is_heading else "")))
+    if not question_versions or not above:
+        return False
+    return not question_versions <= above | versions(part.plain)
 
 
 def _parts(passage: SourcePassage) -> Sequence[Quotable]:
