@@ -10,6 +10,8 @@ from offline.answers.quotation import Candidate
 from offline.answers.relevance import terms, versions, wanted_terms
 from offline.language.headings import provision_number
 from offline.language.languages import CHINESE
+from offline.language.lines import is_field
+from offline.language.meanings import meanings
 
 DEFINES = 0.45
 """Bonus for the first part of the entry that a question asks for, and for a sentence that begins
@@ -60,8 +62,16 @@ _SECTION_WORDS = """
     条 变化 改变 新 规定 说
 """
 """Words of questions for what a section says."""
+_DOCUMENT_WORDS = """
+    document text file page article guide manual note report handbook
+    Dokument Text Datei Seite Artikel Anleitung Handbuch Bericht
+    texte fichier guide manuel rapport documento texto archivo página artículo guía
+    документ текст файл страница статья 文件 文档 文章 页面 手册
+"""
+"""What a document may be called in a question about it."""
+_LABEL_END = re.compile("[:：]")
 _LINK = (
-    r"\s*(?:[—–:]|-\s|\(|，|：|是|指|"
+    r"\s*(?:[—–:=]|-\s|\(|，|：|是|指|"
     r"(?:is|are|means|was|ist|sind|bedeutet|это|est|es|son|è|sono|désigne)\b)"
 )
 
@@ -75,9 +85,25 @@ def definition_bonus(question: str, candidate: Candidate, language: str) -> floa
         return DEFINES if is_first and term else BELOW
     if term and _begins_with(candidate.part.plain, term):
         return DEFINES
+    if _is_asked_field(question, candidate.part.plain, language):
+        return DEFINES
     if not _is_in_named_section(question, candidate.part):
         return 0.0
     return DEFINES if _asks_for_section(question, language) else BELOW
+
+
+def _is_asked_field(question: str, text: str, language: str) -> bool:
+    """Return whether a text gives the value of the field that a question asks for and that alone:
+    `Author: Ann Mast` for "who wrote this".
+    """
+    if not is_field(text):
+        return False
+    wanted = wanted_terms(question, language) - terms(_DOCUMENT_WORDS, language)
+    label = terms(_LABEL_END.split(text, maxsplit=1)[0], language)
+    near = frozenset[str]().union(*(meanings(term, language) for term in label))
+    return bool(wanted) and all(
+        term in label or not near.isdisjoint(meanings(term, language)) for term in wanted
+    )
 
 
 @lru_cache(maxsize=1 << 8)
@@ -85,6 +111,16 @@ def _asks_for_section(question: str, language: str) -> bool:
     """Return whether a question asks for nothing but what a section says: `What is new in 2.1?`"""
     words = wanted_terms(question, language) - terms(_SECTION_WORDS, language)
     return not any(word.isalpha() for word in words)
+
+
+def is_of_other_version(part: Quotable, question_versions: frozenset[str]) -> bool:
+    """Return whether a part stands below the heading of a version, or is that heading, and the
+    question is about another version.
+    """
+    above = versions(" ".join((*part.path, part.text if part.is_heading else "")))
+    if not question_versions or not above:
+        return False
+    return not question_versions <= above | versions(part.plain)
 
 
 def _is_in_named_section(question: str, part: Quotable) -> bool:

@@ -16,7 +16,8 @@ from operator import itemgetter
 from offline.answers import crossing
 from offline.answers.asked_nouns import noun_agreement
 from offline.answers.comparison import READER, Embeds, Models, Reads, Scoring
-from offline.answers.definitions import definition_bonus
+from offline.answers.cut_tables import with_header
+from offline.answers.definitions import definition_bonus, is_of_other_version
 from offline.answers.passage_ends import completed, without_cut_sentence
 from offline.answers.question_kinds import agreement
 from offline.answers.quotable_sentences import Quotable, quotable
@@ -102,6 +103,8 @@ class SourcePassage:
     headings: tuple[str, ...] = ()
     title: str = ""
     """The name of its document."""
+    preceding: str = ""
+    """What stands before it in its document, as far as that is known."""
     following: str = ""
     """What follows it in its document, as far as that is known."""
     ends_inside: bool = False
@@ -342,28 +345,21 @@ def _sentences(question: str, passages: Sequence[SourcePassage], language: str) 
         candidate
         for candidate in candidates(sources)
         if question_numbers <= numbers(f"{candidate.part.plain} {candidate.context}")
-        and not _is_of_other_version(candidate.part, question_versions)
+        and not is_of_other_version(candidate.part, question_versions)
         and not (
             candidate.part.is_heading and agreement(question, candidate.part.text, language) <= 0
         )
     ]
 
 
-def _is_of_other_version(part: Quotable, question_versions: frozenset[str]) -> bool:
-    """Return whether a part stands below the heading of a version, or is that heading, and the
-    question is about another version.
-    """
-    above = versions(" ".join((*part.path, part.text if part.is_heading else "")))
-    if not question_versions or not above:
-        return False
-    return not question_versions <= above | versions(part.plain)
-
-
 def _parts(passage: SourcePassage) -> Sequence[Quotable]:
     """Return the quotable parts of a passage, none of them cut by its ends."""
     text = completed(passage.text, passage.following)
+    is_whole = text == passage.text
+    if passage.begins_inside:
+        text = with_header(text, passage.preceding)
     parts = quotable(text, passage.headings, begins_inside=passage.begins_inside)
-    if passage.ends_inside and text == passage.text:
+    if passage.ends_inside and is_whole:
         return without_cut_sentence(parts)
     return parts
 

@@ -12,7 +12,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from offline.answers.drawn_tables import with_markdown_tables
+from offline.answers.markup import as_markdown
 from offline.answers.page_breaks import without_page_breaks
+from offline.answers.settings_files import is_settings_file, settings_as_markdown
 from offline.language.lines import BULLET, announces_code, fence, is_field, is_validity
 
 _LONGEST_KEY = 76
@@ -67,7 +69,10 @@ class Section:
 
 def sections(text: str) -> list[Section]:
     """Return the text in sections, in order. Time is linear in the text."""
-    text = without_page_breaks(with_markdown_tables(text))
+    if is_settings_file(text):
+        text = settings_as_markdown(text)
+    else:
+        text = without_page_breaks(as_markdown(with_markdown_tables(text)))
     lines = text.expandtabs().splitlines()
     prose = (line.rstrip() for line in lines if len(line) <= 100 and line.lstrip()[:1] != "|")
     width = max([_NARROWEST, *map(len, prose)])
@@ -208,10 +213,13 @@ class _Reader:
         following, apart = self._following(number)
         if head is None or not following or not _is_name(head[1]) or BULLET.match(text):
             return None
+        if is_field(text):
+            return None
+        is_option = text.startswith("-") and head[1][1:2] != " "
         is_below = not apart and _indent(following) == indent + head.end()
         beside = _HANGING.match(following.strip())
         is_list = beside is not None and _indent(following) == indent and len(head[2]) > 2
-        return head if is_below or is_list else None
+        return head if is_below or is_list or is_option else None
 
     def _is_term(self, number: int, text: str, indent: int) -> bool:
         """Return whether a definition of Markdown stands below a line, or below other terms."""

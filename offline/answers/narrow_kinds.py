@@ -49,7 +49,7 @@ _KINDS: Sequence[NarrowKind] = (
         r"[€$£₽¥]|\b(?:euros?|eur|cents?|céntimos?|dollars?|pounds?|francs?|franken|pesos?|"
         r"руб\w*|копе\w*|тысяч\w*)\b|[元角块]|"
         r"\b(?:free|gratis|kostenlos|umsonst|unentgeltlich|gratuit\w*|бесплатн\w*)|免费|"
-        r"\d[\d ]*,\d\d\b",
+        r"\d[\d ]*,\d\d\b|(?<![\d.:])\d{1,4}\.\d\d(?![\d.:]|\s?(?:uhr|[ap]\.?m))",
     ),
     _kind(  # duration
         r"\bhow long (?:does|do|did|may|can|will|must|is it)\b(?!.*\bbe\b)|\bwie lange\b|"

@@ -14,19 +14,16 @@ _PAGE = re.compile(
     re.I,
 )
 _NUMBER_ALONE = re.compile(r"[–-]?\s*\d{1,4}\s*[–-]?")
-_FRONT_MATTER = re.compile(r"\A---\n(?:[^\n]{0,400}\n){1,60}?---\n(?=\s*\n|#)")
-"""What Markdown says of itself before it begins."""
 _DIGITS = re.compile(r"\d+")
 _LONGEST = 120
 
 
 def without_page_breaks(text: str) -> str:
-    """Return the text without the lines that stand at page breaks and before its beginning.
+    """Return the text without the lines that stand at page breaks.
 
     These are: lines with the name of a manual page at a margin, with a page number, with a number
     alone between blank lines, and lines of several columns that are repeated but for their numbers.
     """
-    text = _FRONT_MATTER.sub("", text, count=1)
     if not _may_have(text):
         return text
     lines = text.replace("\f", "\n\n").split("\n")

@@ -14,8 +14,16 @@ from functools import cached_property
 from offline.answers.analysis_cache import cached_by_characters
 from offline.answers.drawn_tables import BAR
 from offline.answers.layout import Section, sections
+from offline.answers.settings_files import is_settings_file
 from offline.language.headings import is_bold, is_provision_number
-from offline.language.lines import begins_item, has_fence, is_dated, is_dateline, is_field
+from offline.language.lines import (
+    begins_item,
+    has_fence,
+    is_dated,
+    is_dateline,
+    is_field,
+    is_message,
+)
 from offline.language.sentences import Sentence, sentences
 
 _RULE = re.compile(r"\|(?:\s*:?-+:?\s*\|)+")
@@ -115,6 +123,8 @@ def quotable(
     the first of its document, and a beginning that is no beginning of a sentence is left out.
     Results are cached.
     """
+    if is_settings_file(text):
+        headings = ()  # of Markdown, which comments look like
     reader = _Reader(
         heading=headings[-1] if headings else "",
         title=" ".join(headings),
@@ -208,12 +218,13 @@ class _Reader:
         if sentence.heading:
             self._begin_section(sentence.text)
         elif line.startswith("|") or line.rstrip().endswith("|"):
-            self._take_row(start, line, lines_below)
+            self._take_row(start, line, lines_below, apart=apart)
         elif _is_title(sentence.text) or self._is_first_line(sentence.text, line, lines_below):
             self._begin_section(sentence.text)
         elif _WORD.search(sentence.text):
             self.header = ()
             indent = len(line) - len(line.lstrip())
+            apart = apart or is_message(" ".join(sentence.text.split()))
             self._take_sentence(" ".join(sentence.text.split()), apart=apart, indent=indent)
 
     def _is_first_line(self, text: str, line: str, lines_below: str) -> bool:
@@ -233,7 +244,8 @@ class _Reader:
         heading = " ".join(_plain_heading(text).split())
         if is_provision_number(self.heading) and self.is_below_heading and depth == _UNMARKED:
             heading = f"{self.path.pop()[1]} {heading}"
-        self.lead, self.item = "", False
+        self.lead = ""
+        self.item = False
         self.block += 1
         if title := _ROWS.sub("", heading):
             self._enter(depth, title)
@@ -243,7 +255,8 @@ class _Reader:
         self.block += 1
         self.is_below_heading = True
         if is_bold(text) and _QUESTION.search(text):
-            self.question, self.answer_block = text, self.block + 1
+            self.question = text
+            self.answer_block = self.block + 1
             self.is_asked_in_item = False
 
     def _enter(self, depth: int, heading: str) -> None:
@@ -293,16 +306,18 @@ class _Reader:
         if not self.item:
             self.lead = text if text.endswith((":", "：")) else ""
 
-    def _take_row(self, start: int, line: str, lines_below: str) -> None:
+    def _take_row(self, start: int, line: str, lines_below: str, *, apart: bool) -> None:
         if start == self.row:  # a row may hold several sentences
             return
+        self.header = () if apart else self.header
         self.row, self.item = start, False
         self.block += 1
         if _RULE.fullmatch(lines_below.partition("\n")[0].strip()):
             self.header = _cells(line)
         elif self.header and not _RULE.fullmatch(line.strip()):
             cells = tuple(_named(self.header, _cells(line)))
-            text = "; ".join(f"{name}: {cell}" if name else cell for name, cell in cells)
+            joint = "; " if any(self.header) or len(cells) != 2 else ": "
+            text = joint.join(f"{name}: {cell}" if name else cell for name, cell in cells)
             self._add(text, cells=cells)
 
     def _add(

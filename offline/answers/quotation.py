@@ -10,7 +10,7 @@ from offline.answers.quotable_sentences import Quotable
 from offline.answers.relevance import terms, versions
 from offline.language.back_references import refers_back
 from offline.language.headings import provision_number
-from offline.language.lines import begins_item, is_field
+from offline.language.lines import begins_item, is_field, is_message
 from offline.reading.excerpt import Excerpt
 
 LONGEST = 1_200
@@ -229,6 +229,7 @@ def _with_context(question: str, candidate: Candidate, *, first: bool) -> set[in
         )
     elif (
         first
+        and not is_field(part.text)
         and parts[following].block == part.block
         and len(parts[following].text) <= LONGEST_FOLLOWING
     ):
@@ -295,6 +296,11 @@ def _between(before: Quotable | None, part: Quotable) -> str:
     if before is None:
         return heading
     stands_apart = part.key != key or any(
-        neighbour.item or neighbour.is_row or neighbour.is_heading for neighbour in (part, before)
+        neighbour.item
+        or neighbour.is_row
+        or neighbour.is_heading
+        or is_field(neighbour.text)
+        or is_message(neighbour.text)
+        for neighbour in (part, before)
     )
     return ("\n" if stands_apart else " ") + heading

@@ -5,7 +5,7 @@ of a section, or a few words between blank lines.
 import re
 from collections.abc import Sequence
 
-from offline.language.lines import BULLET, is_field, is_validity
+from offline.language.lines import BULLET, is_field, is_message, is_validity
 
 NOTE = r"(?:\[\^[^\s\[\]]{1,20}\]|\[\d{1,3}\]_?|[¹²³⁴-⁹]+)"
 """The mark of a footnote."""
@@ -26,9 +26,10 @@ _HAN_PROVISION = re.compile(r"第[一二三四五六七八九十百零\d]+[条�
 _DIGIT = re.compile(r"\d")
 _HAN = re.compile("[\u3005-\u30ff\u3400-\u9fff]")
 _LONGEST = 120
+_LONGEST_TITLE = 60
 _MOST_WORDS = 8
 _MOST_CAPITALS = 14
-"""Words of a heading, and of one in capitals alone."""
+"""Characters of a heading that is not in capitals, its words, and those of one in capitals."""
 _LONGEST_IN_HAN = 24
 """Characters of a heading in a script without blanks."""
 
@@ -96,10 +97,12 @@ def _level(line: str) -> int:
 
 def _is_short_title(line: str) -> bool:
     return (
-        len(line.split()) <= (_MOST_CAPITALS if line.isupper() else _MOST_WORDS)
+        (line.isupper() or len(line) <= _LONGEST_TITLE)
+        and len(line.split()) <= (_MOST_CAPITALS if line.isupper() else _MOST_WORDS)
         and not (line[:1].islower() and " " in line)
         and _TITLE.match(_NOTES.sub("", line)) is not None
         and (len(line) <= _LONGEST_IN_HAN or not _HAN.search(line))
         and not is_field(line)
         and not is_validity(line)
+        and not is_message(line)
     )

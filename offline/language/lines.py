@@ -1,6 +1,7 @@
 """Lines that are more than text: those that begin or end code in Markdown and reStructuredText,
 those that give the value of a field (`Date: 3 March`, `时间：三月三日`), those that tell since or
-until when something holds (`Valid from 1 May`), and those that end with a day of a year.
+until when something holds (`Valid from 1 May`), those that end with a day of a year, and messages
+of a chat.
 """
 
 import re
@@ -58,7 +59,7 @@ def has_fence(text: str) -> bool:
     return any(fence(line, above) for above, line in pairwise(["", *text.splitlines()]))
 
 
-_LABEL = r"[^\W\d_][^:：.,;!?。，；！？|\n]{0,31}"
+_LABEL = r"[^\W\d_][^:：.,;!?。，；！？|\n]{0,31}\.?"
 _MOST_WORDS = 4
 _FIELD = re.compile(rf"(?:\*\*|__)?({_LABEL})(?::(?:\*\*|__)?\s|：)(?=.*\w)")
 _NUMBER = re.compile(r"(?:\d+[a-z]?|[ivxlcdm]+|[a-z]|[一二三四五六七八九十百]+)", re.IGNORECASE)
@@ -134,3 +135,16 @@ def is_dated(line: str) -> bool:
 def is_dateline(line: str) -> bool:
     """Return whether a line says where and on which day a letter was written."""
     return _DATELINE.fullmatch(line) is not None
+
+
+_MESSAGE = re.compile(
+    r"[\[(]?(?:(?:\d{4}-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4}),?[ T])?"
+    r"\d{1,2}:\d\d(?::\d\d)?(?:\s?[ap]\.?m\.?)?[\])]?\s*[-–—]?\s*"
+    r"(?:<[^<>\s]{1,30}>|[^\W\d_][^:：<>\n]{0,30}[:：])\s+\S.*",
+    re.IGNORECASE,
+)
+
+
+def is_message(line: str) -> bool:
+    """Return whether a line is a message of a chat: when, by whom, what."""
+    return _MESSAGE.fullmatch(line) is not None

@@ -3,13 +3,13 @@
 Full stops end a sentence only where a blank follows, the next word does not begin in lower case and
 the word before is no abbreviation; the marks of Chinese, Japanese, Hindi, Arabic, Urdu and other
 scripts of their own always do. Bullets, table rows, lines with the value of a field and blank lines
-end one too; a heading is one, whatever it says. Every line of code stands alone: between fences,
-behind a prompt of an interpreter, indented below a line that ends with a colon. Time is linear in
-the text.
+end one too; a heading and a message of a chat are one, whatever they say. Every line of code stands
+alone: between fences, behind a prompt of an interpreter, indented below a line that ends with a
+colon. Time is linear in the text.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -22,6 +22,7 @@ from offline.language.lines import (
     fence,
     is_code_directive,
     is_field,
+    is_message,
 )
 
 LONGEST = 2_000
@@ -42,6 +43,7 @@ _BLANKS = re.compile(r"\s*")
 _DASHES = re.compile(r"^[—–]\s*")
 _ALONE = re.compile(r"\||[=\-*_]{3,}$")
 _CODE = re.compile(r"(?:>>>|\.\.\.|\$) |[^\s:]+ *::=")
+_ALIGNED = re.compile(r": {2,}\S")
 _SYMBOLS = re.compile(r"[=(){}\[\]<>_;]")
 
 
@@ -64,6 +66,7 @@ class _Block:
     end: int
     code: bool = False
     heading: bool = False
+    message: bool = False
 
 
 @dataclass(slots=True)
@@ -123,8 +126,11 @@ def _blocks(text: str) -> Iterator[_Block]:
     """Yield paragraphs, bullets, headings, table rows and lines of code."""
     inside = _begins_in_code(text)
     literal = _Literal()
-    blank, in_fields, above, text_above = True, False, "", ""
+    blank = True
+    in_fields = False
+    above = text_above = ""
     start = offset = 0
+    in_message = False
     lines = text.splitlines(keepends=True)
     for number, line in enumerate(lines):
         end = offset + len(line)
@@ -136,10 +142,14 @@ def _blocks(text: str) -> Iterator[_Block]:
             content, lines[number + 1 : number + 3], blank=blank, above=text_above
         )
         stands_alone = code or heading or bool(_ALONE.match(content))
-        is_value = not stands_alone and (blank or in_fields) and is_field(content)
-        if stands_alone or not content or is_value or begins_item(content):
-            yield _Block(start, offset)
+        is_value = not stands_alone and is_field(content)
+        if is_value and not (blank or in_fields):  # prose may have one such line, hardly two
+            is_value = _begin_fields(lines[number : number + 2])
+        message = not stands_alone and is_message(content)
+        if stands_alone or not content or is_value or message or begins_item(content):
+            yield _Block(start, offset, message=in_message)
             start = offset
+            in_message = message
         if stands_alone:
             yield _Block(offset, end, code, heading)
             start = end
@@ -147,9 +157,21 @@ def _blocks(text: str) -> Iterator[_Block]:
             inside = bool(fencing[2].strip()) or not inside
         offset = end
         blank = not content or (heading and is_provision_number(content))
-        in_fields, above = is_value, content
+        in_fields = is_value
+        above = content
         text_above = content or text_above
-    yield _Block(start, offset)
+    yield _Block(start, offset, message=in_message)
+
+
+def _begin_fields(lines: Sequence[str]) -> bool:
+    """Return whether two lines give values of fields, whose labels do not begin in lower case,
+    unless blanks align the values.
+    """
+    return len(lines) > 1 and all(
+        is_field(line.strip())
+        and (not line.lstrip(" *_")[:1].islower() or _ALIGNED.search(line) is not None)
+        for line in lines
+    )
 
 
 def _begins_in_code(text: str) -> bool:
@@ -162,7 +184,7 @@ def _begins_in_code(text: str) -> bool:
 
 
 def _cuts(text: str, block: _Block) -> Iterator[tuple[int, int]]:
-    if block.code or block.heading:
+    if block.code or block.heading or block.message:
         yield block.start, block.end
         return
     start = block.start

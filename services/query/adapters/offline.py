@@ -75,7 +75,8 @@ FULL_TOKENS = 300
 def source_passages(
     passages: Sequence[tuple[str, Passage]], levels: Mapping[str, int] | None = None
 ) -> list[SourcePassage]:
-    """Return what may be quoted, each passage with what follows it where that was found too.
+    """Return what may be quoted, each passage with what stands before and after it where that
+    was found too.
 
     `levels`: by id, those to which others are preferred; see `RetrievalResult.levels`.
     """
@@ -83,18 +84,31 @@ def source_passages(
     longest = max((passage.tokens for _, passage in passages), default=0)
     result: list[SourcePassage] = []
     for reference, passage in passages:
+        preceding = by_place.get((passage.document_id, passage.order - 1))
         following = by_place.get((passage.document_id, passage.order + 1))
         is_full = passage.tokens >= max(FULL_TOKENS, FULL * longest)
         source = source_passage(reference, passage)
         result.append(
             replace(
                 source,
+                preceding=_beginning(preceding, passage) if preceding else "",
                 following=_continuation(passage, following) if following else "",
                 ends_inside=following is not None or is_full,
                 level=(levels or {}).get(passage.id, 0),
             )
         )
     return result
+
+
+def _beginning(preceding: Passage, passage: Passage) -> str:
+    """Return the part of the passage before that this one lacks; nothing where the places of both
+    are not known.
+    """
+    if preceding.start is None or preceding.end is None or passage.start is None:
+        return ""
+    if passage.start > preceding.end:
+        return ""
+    return preceding.content[: passage.start - preceding.start]
 
 
 def _continuation(passage: Passage, following: Passage) -> str:

@@ -70,3 +70,10 @@ def test_the_section_of_a_version_or_a_provision_is_looked_up() -> None:
     assert bonuses("What is new in 2.0.4?", text) == [0.0, 0.0, 0.0, DEFINES]
     law = "Satzung des Hafens\n\n§ 3\n\nDie Boote sind weiß.\n\n§ 31\n\nDie Masten sind braun."
     assert bonuses("Was steht in § 3?", law, "german") == [DEFINES, 0.0]
+
+
+def test_a_field_answers_what_its_label_says_alone() -> None:
+    text = "author: Bo Keel\ndate: 2023-04-05\n"
+    assert bonuses("Who wrote this document?", text) == [DEFINES, 0.0]
+    assert bonuses("What is the date?", text) == [0.0, DEFINES]
+    assert bonuses("Who wrote the songs of the sailors?", text) == [0.0, 0.0]

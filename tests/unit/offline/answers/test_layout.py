@@ -152,3 +152,8 @@ def test_terms_one_below_the_other_head_their_definition_together() -> None:
 
 def test_a_key_is_named_without_the_address_of_its_link() -> None:
     assert keys("[keel](ships.html#keel)\n: A long beam.") == [(("keel",), "A long beam.")]
+
+
+def test_an_option_heads_the_text_in_its_line() -> None:
+    text = "  -r        Turn the lamp back.\n\n  -q, --quiet  Ring no bell.\n\n  --help\n"
+    assert keys(text)[:2] == [(("-r",), "Turn the lamp back."), (("-q, --quiet",), "Ring no bell.")]

@@ -59,8 +59,3 @@ def test_text_and_headings_stay(text: str) -> None:
 def test_a_footer_is_never_quoted() -> None:
     text = "It is red.  It is\n\nsails 252           2026-01-02          SAILS(5)\n\nvery old."
     assert not any("252" in part.text for part in quotable(text))
-
-
-def test_what_markdown_says_of_itself_before_it_begins_is_left_out() -> None:
-    text = "---\ntitle: Sails\ntags: sail\n---\n\nSails are red.\n\n---\n\nMasts are brown.\n"
-    assert without_page_breaks(text) == "\nSails are red.\n\n---\n\nMasts are brown.\n"

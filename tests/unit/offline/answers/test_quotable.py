@@ -226,3 +226,19 @@ def test_a_line_in_bold_type_heads_a_part_of_its_section() -> None:
         ("Camp", "Stay", "Cats?"),
         ("Camp", "Stay", "Cats?"),
     ]
+
+
+def test_a_message_of_a_chat_is_quoted_whole_with_its_time_and_speaker() -> None:
+    text = (
+        "[21:03] Ann: Who has the key?\n[21:04] Bo: It is behind the door. Take the\nsmall one.\n"
+        "[21:05] Ann: Thanks. I lock up later.\n\n[21:09] Cy: it is raining\n\n[21:10] Bo: yes\n"
+    )
+    assert [(part.text, part.lead) for part in quotable(text)] == [
+        (
+            "[21:04] Bo: It is behind the door. Take the small one.",
+            "[21:03] Ann: Who has the key?",
+        ),
+        ("[21:05] Ann: Thanks. I lock up later.", ""),
+        ("[21:09] Cy: it is raining", ""),
+        ("[21:10] Bo: yes", ""),
+    ]

@@ -192,3 +192,11 @@ def test_a_row_of_a_table_stands_on_a_line_of_its_own() -> None:
     assert quoted("How heavy is the Elm Star?", text, "tons", "sails") == (
         "ship: Elm Star; tons: 12\nThe Elm Star sails to Grey Island. [1]"
     )
+
+
+def test_a_field_comes_alone_and_two_stand_on_lines_of_their_own() -> None:
+    text = "Received on: 3 May\nReceived by: Ann Mast\nPaid: yes\n"
+    assert quoted("When was it received?", text, "3 May") == "Received on: 3 May [1]"
+    assert quoted("Who received it?", text, "Ann", "3 May") == (
+        "Received on: 3 May\nReceived by: Ann Mast [1]"
+    )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from offline.language.lines import is_field, is_validity
+from offline.language.lines import is_field, is_message, is_validity
 
 
 @pytest.mark.parametrize(
@@ -70,3 +70,24 @@ def test_a_line_may_tell_since_or_until_when_something_holds(line: str) -> None:
 )
 def test_names_of_days_and_other_beginnings_tell_no_validity(line: str) -> None:
     assert not is_validity(line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "[21:03] Ann: Who has the key?",
+        "[2024-06-02 21:03:11] <bo> it hangs behind the door",
+        "9:04 PM - Cy Auk: Bring shoes.",
+        "02.06.24, 21:05 - Ольга: приду в семь",
+        "2024-06-02T21:06 Ann: Thanks. See you.",
+    ],
+)
+def test_a_line_may_be_a_message_of_a_chat(line: str) -> None:
+    assert is_message(line)
+
+
+@pytest.mark.parametrize(
+    "line", ["21:03 the ferry leaves", "Ann: at 21:03", "Open 9:00 - 17:00", "3:1 wins: none"]
+)
+def test_times_without_a_speaker_are_no_messages(line: str) -> None:
+    assert not is_message(line)

@@ -1,0 +1,70 @@
+"""What a document says of itself before it begins, written as a title and as lines with a label
+each: the front matter of Markdown in YAML or TOML.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+_FENCES = ("---", "+++")
+_MOST_LINES = 80
+_TITLE = frozenset(("title", "titel", "titre", "título", "titolo", "название", "标题"))
+_FIELD = re.compile(r"([\w.-]+(?: [\w.-]+){0,2})\s*[:=]\s*(.*)")
+_LIST_ITEM = re.compile(r"\s*-\s+(.*)")
+_NOT_TOLD = re.compile(r"(?:true|false|null|~|\d{1,3}|[|>][+-]?|\{.*\}|!\S+)?", re.IGNORECASE)
+"""Values that tell a reader nothing: switches, weights, what goes on below."""
+_COMMENT = re.compile(r"\s+#\s.*$")
+_INDENTED = re.compile(r"\s+\S")
+
+
+def front_matter(lines: Sequence[str]) -> tuple[list[str], int]:
+    """Return the lines of text that stand for the front matter of a document, and the number of the
+    first line behind it; nothing and 0 where it has none.
+    """
+    fence = lines[0].rstrip() if lines else ""
+    if fence not in _FENCES:
+        return [], 0
+    end = next((at for at, line in enumerate(lines[1:_MOST_LINES], 1) if line.rstrip() == fence), 0)
+    inner = lines[1:end]
+    if not end or not inner or _FIELD.match(inner[0]) is None:
+        return [], 0
+    fields = list(_fields(inner))
+    title = next((value for name, value in fields if name.lower() in _TITLE), "")
+    told = [
+        f"{name.replace('_', ' ')}: {value}"
+        for name, value in fields
+        if name.lower() not in _TITLE and not value.startswith("/")
+    ]
+    return ["", *([f"# {title}", ""] if title else []), *told, ""], end + 1
+
+
+def _fields(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield the names with their values, those of a list and of several lines joined."""
+    name = ""
+    values: list[str] = []
+    joint = " "
+    for line in (*lines, "end:"):
+        field = _FIELD.fullmatch(line.rstrip())
+        item = _LIST_ITEM.fullmatch(line.rstrip())
+        if field:
+            if value := joint.join(values):
+                yield name, value
+            name = field[1]
+            value = _value(field[2])
+            values = [] if _NOT_TOLD.fullmatch(value) else [value]
+            joint = " "
+        elif item:
+            values.append(_value(item[1]))
+            joint = ", "
+        elif _INDENTED.match(line):
+            values.append(line.strip())
+
+
+def _value(text: str) -> str:
+    """Return a value without quotes and brackets."""
+    text = text if text[:1] in "\"'" else _COMMENT.sub("", text)
+    text = text.strip()
+    if text[:1] == "[" and text[-1:] == "]":
+        return ", ".join(_value(item) for item in text[1:-1].split(",") if item.strip())
+    if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'":
+        return text[1:-1]
+    return text
