@@ -4,6 +4,7 @@ embedded stack says.
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
 
@@ -17,12 +18,10 @@ from pymilvus.exceptions import MilvusException
 
 from contracts.events import Stage
 from contracts.graph import Partition
-from embedded.environment import settings_from
 from embedded.processes import free_port
 from embedded.servers import arcadedb, milvus_lite
 from operations.moving.copied_tables import empty
 from operations.projections import open_as_is
-from runtime.settings import Settings
 from runtime.stores.documents.port import Table
 from runtime.stores.vectors.milvus.accounts import make_account
 from services.query.question import Mode
@@ -356,7 +355,8 @@ async def test_the_stack_moves_to_the_embedded_stores_and_back_to_the_servers(
 
     back = _file(tmp_path, servers)
     await production.stop_services()
-    async with open_as_is(settings_of(production).model_copy(update=_values(servers))) as opened:
+    destination = replace(production, env={**production.env, **servers})
+    async with open_as_is(settings_of(destination)) as opened:
         await empty(opened.stores)
         await opened.stores.rows.put(
             Table("answers", Partition("other", 0)), {"a": {"text": "of somebody else"}}
@@ -374,12 +374,6 @@ def _file(tmp_path: Path, variables: dict[str, str]) -> str:
     path = tmp_path / "stores.env"
     path.write_text("".join(f"{name}={value}\n" for name, value in variables.items()), "utf-8")
     return str(path)
-
-
-def _values(variables: dict[str, str]) -> dict[str, Any]:
-    """The settings' fields of these variables."""
-    found = settings_from(Settings, variables)
-    return {name: getattr(found, name) for name in found.model_fields_set}
 
 
 def _sums(digest: dict[str, Any]) -> dict[str, str]:
