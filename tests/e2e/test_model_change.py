@@ -15,7 +15,7 @@ from runtime.bus.nats.connection import connected
 from runtime.bus.nats.key_values import NatsLiveGenerations
 from runtime.projections.embedding import GenerationEmbedders
 from runtime.stores.open import open_vectors
-from runtime.stores.vectors.milvus import collections
+from runtime.stores.vectors import collection_names, model_collections
 from runtime.stores.vectors.port import Vectors
 from tests.support.corpus import documents
 from tests.support.stack import Stack, running, until
@@ -169,7 +169,8 @@ def make_outdated(stack: Stack) -> None:
         checkpoint = await vectors.checkpoint(generation)
         await vectors.drop(generation)
         with pytest.MonkeyPatch.context() as older:
-            older.setattr(collections, "VECTOR_FORMAT", 1)
+            for module in (model_collections, collection_names):
+                older.setattr(module, "VECTOR_FORMAT", 1)
             before = open_vectors(stack.settings, model=vectors.model, dimension=vectors.dimension)
             await before.prepare(generation)
             for kind, some in rows.items():
