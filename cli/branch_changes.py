@@ -156,7 +156,7 @@ async def _ask_golden(client: "AsyncLightstream", branch: "Branch") -> str:
 
 
 async def _compare(target: "Target", branch: "Branch") -> "tuple[Difference, Difference]":
-    from operations.projections import open_as_is  # noqa: PLC0415
+    from operations.open_stack import open_as_is  # noqa: PLC0415
     from runtime.branch_comparison import compare_graphs  # noqa: PLC0415
     from runtime.bus.nats.key_values import NatsLiveGenerations  # noqa: PLC0415
 

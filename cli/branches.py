@@ -283,7 +283,7 @@ async def _drop(
     target: "Target", branch: "Branch", reason: str, report: "Callable[[str], None]"
 ) -> dict[str, int]:
     from operations.branches.dropping import drop  # noqa: PLC0415
-    from operations.projections import open_prepared  # noqa: PLC0415
+    from operations.open_stack import open_prepared  # noqa: PLC0415
 
     with target.rebuild_lock():
         async with open_prepared(target.settings) as stack:

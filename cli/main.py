@@ -18,6 +18,7 @@ from cli import (
     demo,
     doctor,
     documents,
+    embedding,
     erasure,
     failures,
     figures,
@@ -130,6 +131,7 @@ PANELS: dict[str, list[Command | Group]] = {
     "Costs": [costs.cost, ("budget", costs.app)],
     "Rebuilds and backups": [
         rebuild.rebuild,
+        ("embedding", embedding.app),
         ("projections", projections.app),
         projections.digest,
         backup.backup,

@@ -80,4 +80,4 @@ def golden_gate(
         question = f"Answers became worse in {len(worse)} workspaces. Go live all the same?"
         return await asyncio.to_thread(typer.confirm, question, err=True)
 
-    return GoldenGate(open_golden_asking(stack, request), decide, silent if as_json else note)
+    return GoldenGate(open_golden_asking(stack), decide, silent if as_json else note)

@@ -3,11 +3,13 @@ vector row.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, TypeVar
 
-from contracts.ids import pair
+from contracts.ids import origin_of, pair
+
+T = TypeVar("T")
 
 Projection = Literal["status", "graph", "vectors"]
 PROJECTIONS: tuple[Projection, ...] = ("status", "graph", "vectors")
@@ -18,6 +20,11 @@ UNKNOWN_TYPE = "UNKNOWN"
 """Type of an entity that only relations name."""
 
 
+def of_origin(values: Mapping[str, T], workspace: str) -> T | None:
+    """Return the value of a workspace; for a branch, that of its origin."""
+    return values.get(origin_of(workspace) or workspace)
+
+
 @dataclass(frozen=True)
 class Generations:
     """Which generation of each projection to use: the live ones, or those a rebuild is filling."""
@@ -25,6 +32,13 @@ class Generations:
     status: int = 1
     graph: int = 1
     vectors: int = 1
+    own_vectors: Mapping[str, int] = field(default_factory=dict[str, int], hash=False)
+    """Generations of vectors of workspaces that have an embedding model of their own."""
+
+    def of_workspace(self, workspace: str) -> "Generations":
+        """Return the same, with the generation of vectors that this workspace has."""
+        own_generation = of_origin(self.own_vectors, workspace)
+        return self if own_generation is None else replace(self, vectors=own_generation)
 
     def of(self, projection: Projection) -> int:
         """Return the generation of one projection."""

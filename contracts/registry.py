@@ -47,6 +47,7 @@ PRODUCERS: Mapping[str, tuple[Producer, ...]] = {
     "BranchCreated": ("lightstream",),
     "BranchDropped": ("lightstream",),
     "BranchPromoted": ("query", "lightstream"),
+    "EmbeddingModelChosen": ("lightstream",),
 }
 """Event type → who may publish it."""
 

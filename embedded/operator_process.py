@@ -1,5 +1,5 @@
-"""Takes orders for rebuilds, audits, backups, digests, branches and figures from the bus and gives
-the command for each, one at a time.
+"""Takes orders for rebuilds, audits, backups, digests, branches, figures and embedding models from
+the bus and gives the command for each, one at a time.
 
 Each has a process of its own, for a rebuild takes memory that only the end of a process gives back,
 and because what it is killed for must not end a supervisor. An order has no say in the command but
@@ -232,6 +232,8 @@ def command(order: OperatorOrder, backup_folder: str = "") -> list[str]:
         return [*_branch_command(order, order.branch), *of_workspace, *why]
     if order.task == "figures":
         return [*_figures_command(order), *of_workspace, *why]
+    if order.task == "embedding":
+        return [*_embedding_command(order), *of_workspace, *why]
     if order.step not in get_args(Step) or order.projection not in (*PROJECTIONS, "all"):
         raise ValueError(f"no such step: {order.step!r} {order.projection!r}")
     step = [order.projection] if order.step == "run" else [order.step, order.projection]
@@ -274,6 +276,17 @@ def _figures_command(order: OperatorOrder) -> list[str]:
     is_wanted = ["--yes"] if order.step == "figures-describe" else []
     are_all_meant = ["--again"] if order.again else []
     return ["figures", "describe", *order.documents, "--json", *are_all_meant, *is_wanted]
+
+
+def _embedding_command(order: OperatorOrder) -> list[str]:
+    """Return the command for an embedding model, without workspace and reason. Raises ValueError
+    for a name that could be taken for an option.
+    """
+    model = order.embedding_model
+    if model.startswith("-"):
+        raise ValueError(f"no such model: {model!r}")
+    is_wanted = ["--yes"] if order.step == "embedding-set" else []
+    return ["embedding", *(["set", model] if model else ["clear"]), "--json", *is_wanted]
 
 
 def read_result(output: bytes, code: int) -> dict[str, Any]:

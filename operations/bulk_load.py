@@ -96,8 +96,8 @@ class BulkLoad:
     """Events that are read a second at most; 0: as many as possible."""
     until: LogPosition | None = None
     """The place up to which the log is read; None: its end."""
-    workspace: str | None = None
-    """The only workspace that is read; None: all."""
+    workspaces: Sequence[str] = ()
+    """The only workspaces that are read; none: all."""
     position: LogPosition = field(default_factory=LogPosition.start)
     """Place up to which the log is read."""
     events: int = 0
@@ -132,17 +132,19 @@ class BulkLoad:
         if "graph" in self.targets:
             await self._write_all(self._folded())
         elif "vectors" in self.targets:
-            await self._write_all(self.replays.vectors.pages(self.generations))
+            pages = self.replays.vectors.pages(self.generations, self.workspaces)
+            await self._write_all(pages)
 
     def _filters(self, types: Collection[type[Event]]) -> list[str]:
-        """Return the filters of events of these types, in the workspace that is read."""
+        """Return the filters of events of these types, in the workspaces that are read."""
         names = [name for name, event in EVENTS.items() if issubclass(event, tuple(types))]
         filters = (
             [subjects.ALL] if Event in types else [subjects.of_type(name) for name in sorted(names)]
         )
-        if self.workspace is None:
+        if not self.workspaces:
             return filters
-        return [subjects.narrowed(filter, subjects.token(self.workspace)) for filter in filters]
+        tokens = map(subjects.token, self.workspaces)
+        return [subjects.narrowed(filter, token) for token in tokens for filter in filters]
 
     async def _read_bounds(self, replays: Sequence[BoundedReplay], end: LogPosition) -> None:
         """Give the replays the bounds of all documents, as the log has them at `end`."""

@@ -64,7 +64,7 @@ async def digest(
     """The digest of one projection of one workspace, in the generation named. `on_rows` is told of
     each page how many rows it has.
     """
-    partition = Partition(workspace, generations.of(projection))
+    partition = Partition(workspace, generations.of_workspace(workspace).of(projection))
     pages = {"status": _status, "graph": _graph, "vectors": _vectors}[projection]
     counts: dict[str, int] = {}
     hashes: list[bytes] = []

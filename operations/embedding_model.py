@@ -10,12 +10,14 @@ from nats.js.errors import NotFoundError
 
 from contracts import subjects
 from contracts.events import VectorsIndexed
-from contracts.graph import EmbeddingModel
+from contracts.graph import EmbeddingModel, of_origin
 from lightstream_rag.errors import LightstreamError
+from operations.chosen_models import read_choices
 from operations.query_service import query_client
 from operations.target import Target
 from runtime.bus.codec import decode
 from runtime.bus.nats.connection import translated
+from runtime.bus.nats.log import NatsLog
 from runtime.bus.nats.log_streams import log_streams
 from runtime.bus.nats.messages import StoredMessage
 from runtime.bus.port import Message
@@ -69,17 +71,21 @@ def refuse_unrequested_change(
 
 
 async def last_used_model(jetstream: JetStreamContext) -> EmbeddingModel | None:
-    """Return the model that the log names last; it stands for the model of lost vectors."""
+    """Return the model that the log names last; it stands for the model of lost vectors. None where
+    a workspace with a model of its own was embedded last: that is nobody else's.
+    """
     message = await _newest(jetstream, subjects.of_type(VectorsIndexed.type_name()))
     if message is None:
         return None
     try:
-        event = decode(message.data, message.subject, message.headers).data
+        envelope = decode(message.data, message.subject, message.headers)
     except (Poison, NewerVersion):
         return None
-    return (
-        EmbeddingModel(event.model, event.dimension) if isinstance(event, VectorsIndexed) else None
-    )
+    event = envelope.data
+    if not isinstance(event, VectorsIndexed):
+        return None
+    own_model = of_origin(await read_choices(NatsLog(jetstream)), envelope.workspace)
+    return None if own_model else EmbeddingModel(event.model, event.dimension)
 
 
 async def _newest(jetstream: JetStreamContext, subject: str) -> Message | None:

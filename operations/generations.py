@@ -21,10 +21,12 @@ TABLES: dict[Projection, tuple[str, ...]] = {
 async def drop_unused(
     pointers: LiveGenerations, stores: Stores, targets: Sequence[Projection]
 ) -> None:
-    """Remove every generation of these projections that is neither live nor the one before it."""
+    """Remove every generation of these projections that is neither live nor was before the last
+    switch.
+    """
     generations, _ = await pointers.read()
     for target in targets:
-        kept_generations = {generations[target].live, generations[target].previous}
+        kept_generations = generations[target].kept_generations
         for partition in await _partitions(target, stores.rows):
             if partition.generation not in kept_generations:
                 await _drop_tables(target, partition, stores.rows)

@@ -82,7 +82,7 @@ async def fold_digests(
         lambda _: None,
         settings,
         until=(await events.end()).up_to(sequence),
-        workspace=workspace,
+        workspaces=[workspace],
     )
     of_each = {
         name: digest["rebuilt"] for name, digest in (await work.fill(workspace))["digests"].items()

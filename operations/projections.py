@@ -1,37 +1,39 @@
 """Digest, rebuild and rollback of a whole stack, from its settings: what the command line calls."""
 
 from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import asynccontextmanager, nullcontext
+from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
 
-from nats.aio.client import Client
-
-from contracts.graph import PROJECTIONS, Projection
+from contracts.events import EmbeddingModelChosen
+from contracts.graph import PROJECTIONS, Generations, Projection, of_origin
+from contracts.ids import origin_of
 from contracts.partitions import LogPosition
 from contracts.topology import CHECKPOINTS_BUCKET
 from operations import checkpoints, embedding_model
 from operations.checkpoints import Checkpoints
-from operations.digest import Stores, digest
+from operations.chosen_models import open_chosen, open_own, publish_choice, read_choices
+from operations.digest import digest
 from operations.generations import drop_unused
 from operations.golden_gate import GoldenGate, WorseAnswers
+from operations.open_stack import OpenStack, open_as_is, open_prepared
+from operations.own_vectors import OwnModel
 from operations.pace import Pace
 from operations.rebuild import Rebuild
 from operations.target import Target
+from runtime.bus.generations import GenerationState, live_generations
 from runtime.bus.nats.connection import connected
 from runtime.bus.nats.key_values import NatsLiveGenerations, NatsSharedValues
 from runtime.bus.nats.log import NatsLog
 from runtime.bus.nats.parked import NatsParkedEvents
 from runtime.bus.nats.region import read_writing_region
-from runtime.bus.port import GenerationState
 from runtime.errors import InvalidInput
 from runtime.projections import rebuild_candidate, rebuild_lease
 from runtime.projections.embedding import EmbeddedVectors, GenerationEmbedders
 from runtime.projections.rebuild_lease import RunningRebuild
 from runtime.projections.verdicts import Verdict, combined_verdict
 from runtime.settings import Settings
-from runtime.stores.open import open_documents, open_graph, open_vectors
 from services.merger.settings import MergerSettings
 
 Report = Callable[[dict[str, Any]], None]
@@ -40,35 +42,6 @@ Destination = Literal["new", "previous", "candidate"]
 """Generations to switch to: new ones, those before the live ones, or those that `start` has
 filled.
 """
-
-
-@dataclass(frozen=True)
-class OpenStack:
-    """A stack's bus and stores, open. The stores' vectors are those of the configured embedding
-    model.
-    """
-
-    client: Client
-    settings: Settings
-    stores: Stores
-    embeddings: GenerationEmbedders
-
-    @asynccontextmanager
-    async def stores_of_generation(self, generation: int) -> AsyncGenerator[Stores]:
-        """Give the stores, with vectors opened for the embedding model that made this
-        generation.
-        """
-        stored_model = await self.stores.vectors.model_of(generation)
-        if stored_model in (None, self.embeddings.configured.model):
-            yield self.stores
-            return
-        vectors = open_vectors(
-            self.settings, model=stored_model.name, dimension=stored_model.dimension
-        )
-        try:
-            yield replace(self.stores, vectors=vectors)
-        finally:
-            await vectors.close()
 
 
 @dataclass(frozen=True)
@@ -88,35 +61,11 @@ class RebuildRequest:
     """The stores were emptied before: there are no generations to go back to."""
     reason: str = ""
     """Why, for whoever looks while it is under way."""
-
-
-@asynccontextmanager
-async def open_prepared(settings: Settings) -> AsyncGenerator[OpenStack]:
-    """Connect to bus and stores, and create what the stores lack. Raises ConfigurationError or
-    Unavailable.
+    only_workspace: str = ""
+    """The workspace that alone gets new vectors: by the embedding model of `model_choice`, or by
+    that of the live ones.
     """
-    async with open_as_is(settings) as stack:
-        await stack.stores.rows.prepare()
-        await stack.stores.graph.prepare()
-        yield stack
-
-
-@asynccontextmanager
-async def open_as_is(settings: Settings) -> AsyncGenerator[OpenStack]:
-    """Connect to bus and stores and create nothing. Raises ConfigurationError when the bus does not
-    answer.
-    """
-    async with connected(settings.nats_url, name="lightstream-cli") as client:
-        embeddings = GenerationEmbedders(settings)
-        rows = open_documents(settings)
-        graph = open_graph(settings)
-        try:
-            yield OpenStack(
-                client, settings, Stores(rows, graph, embeddings.configured.vectors), embeddings
-            )
-        finally:
-            for part in (embeddings, graph, rows):
-                await part.close()
+    model_choice: EmbeddingModelChosen | None = None
 
 
 async def digests(settings: Settings, workspace: str) -> dict[str, Any]:
@@ -124,7 +73,7 @@ async def digests(settings: Settings, workspace: str) -> dict[str, Any]:
     async with open_prepared(settings) as stack:
         pointers = await NatsLiveGenerations.bind(stack.client.jetstream())
         live = await pointers.live()
-        async with stack.stores_of_generation(live.vectors) as stores:
+        async with stack.stores_of_generation(live.of_workspace(workspace).vectors) as stores:
             of_each = {name: await digest(name, workspace, live, stores) for name in PROJECTIONS}
     counts = {name: digest_of_kind.counts for name, digest_of_kind in of_each.items()}
     return {
@@ -145,7 +94,7 @@ async def rebuild(
     Raises ConfigurationError where vectors would be of another embedding model and nobody said so,
     WorseAnswers where the gate keeps the new generations, which then wait for `promote`.
     """
-    async with _open_rebuild(target, request, report, to="new") as work:
+    async with open_rebuild(target, request, report, workspace) as work:
         assert work.checkpoints is not None
         async with _gated(work, gate):
             result = await work.run(workspace)
@@ -177,7 +126,7 @@ async def start(
     """Fill new generations as `rebuild` does, and leave them for `promote`. Raises what `rebuild`
     raises.
     """
-    async with _open_rebuild(target, request, report, to="new") as work:
+    async with open_rebuild(target, request, report, workspace) as work:
         assert work.checkpoints is not None
         await rebuild_candidate.write(work.checkpoints.values, None)
         result = await work.fill(workspace)
@@ -193,12 +142,14 @@ async def check(
     Raises what `rebuild` raises, and InvalidInput where generations wait for promotion, which would
     be dropped too.
     """
-    async with _open_rebuild(target, request, report, to="new") as work:
+    async with open_rebuild(target, request, report, workspace) as work:
         assert work.checkpoints is not None
         if await rebuild_candidate.read(work.checkpoints.values):
             raise InvalidInput(
                 "generations wait for promotion: `lightstream rebuild promote` or `cleanup` first"
             )
+        own_model = of_origin(work.own_models, workspace)
+        work.own_models = {origin_of(workspace) or workspace: own_model} if own_model else {}
         return await work.check(workspace)
 
 
@@ -220,7 +171,7 @@ async def promote(
             "no generation waits for promotion: `lightstream rebuild start` fills one"
         )
     request = replace(request, targets=tuple(candidate.generations))
-    async with _open_rebuild(target, request, report, to="candidate") as work:
+    async with open_rebuild(target, request, report, to="candidate") as work:
         assert work.checkpoints is not None
         async with _gated(work, gate):
             result = await work.promote(candidate)
@@ -256,7 +207,9 @@ async def rollback(target: Target, request: RebuildRequest, report: Report) -> d
 
     Raises what `rebuild` raises, and InvalidInput where there is none to go back to.
     """
-    async with _open_rebuild(target, request, report, to="previous") as work:
+    async with open_rebuild(target, request, report, to="previous") as work:
+        if "vectors" in request.targets:
+            work.before_switch = partial(_say_choices_of, work)
         return await work.roll_back()
 
 
@@ -268,7 +221,7 @@ async def accept_loss(
 
     Raises InvalidInput when the log lost nothing.
     """
-    async with _open_rebuild(target, request, report, to="new") as work:
+    async with open_rebuild(target, request, report, workspace) as work:
         assert work.checkpoints is not None
         jetstream = work.checkpoints.jetstream
         rows = work.stores.rows
@@ -302,37 +255,58 @@ def _paced(report: Report, lease: RunningRebuild) -> Report:
     return tell
 
 
+async def _say_choices_of(work: Rebuild, _: Generations) -> None:
+    """Have the log say which models workspaces have once these generations serve again."""
+    before = work.initial_pointers["vectors"].own_generations
+    for workspace in sorted({*before, *work.own_generations}):
+        own_model = work.own_models.get(workspace)
+        choice = EmbeddingModelChosen(
+            model=own_model.setting if own_model else "",
+            dimension=own_model.embedding.model.dimension if own_model and own_model.setting else 0,
+            reason="back to the vectors before",
+        )
+        await publish_choice(work.log, workspace, choice)
+
+
 @asynccontextmanager
-async def _open_rebuild(
-    target: Target, request: RebuildRequest, report: Report, *, to: Destination
+async def open_rebuild(
+    target: Target,
+    request: RebuildRequest,
+    report: Report,
+    workspace: str = "default",
+    *,
+    to: Destination = "new",
 ) -> AsyncGenerator[Rebuild]:
+    """Give the rebuild that is asked for, with everything open, and nobody else's under way.
+    `workspace`: the one whose digests are compared. Raises what `rebuild` raises.
+    """
     settings = embedding_model.with_embedding_model(
         target.settings, request.embedding_model, request.embedding_dim
     )
-    async with open_prepared(settings) as stack:
-        pointers = await NatsLiveGenerations.bind(stack.client.jetstream())
+    async with open_prepared(settings) as stack, AsyncExitStack() as contexts:
+        jetstream = stack.client.jetstream()
+        log = NatsLog(jetstream)
+        pointers = await NatsLiveGenerations.bind(jetstream)
         generations, _ = await pointers.read()
-        embedding = stack.embeddings.configured
-        if "vectors" in request.targets:
-            embedding = await _choose_embedding(target, request, stack, generations["vectors"], to)
-        elsewhere = nullcontext(stack.stores)
-        async with (
-            stack.stores_of_generation(generations["vectors"].live)
-            if "vectors" in request.targets
-            else elsewhere as live
-        ):
+        live_number = live_generations(generations).of_workspace(workspace).vectors
+        values = await NatsSharedValues.bind(jetstream, CHECKPOINTS_BUCKET)
+        embedding = await _choose_embedding(target, request, stack, generations["vectors"], to)
+        has_vectors = "vectors" in request.targets
+        stores_of_live = stack.stores_of_generation(live_number) if has_vectors else nullcontext()
+        async with stores_of_live as live_stores:
             stores = replace(stack.stores, vectors=embedding.vectors)
-            checkpoints_of_stack = await Checkpoints.open(stack.client.jetstream(), stores)
-            async with rebuild_lease.hold(
-                checkpoints_of_stack.values, request.targets, request.reason
-            ) as lease:
-                if to == "new" and "vectors" in request.targets and "graph" not in request.targets:
-                    await checkpoints.require_sound_graph(stack.client.jetstream(), stores)
-                jetstream = stack.client.jetstream()
+            checkpoints_of_stack = Checkpoints(jetstream, values, stores)
+            async with rebuild_lease.hold(values, request.targets, request.reason) as lease:
+                if to == "new" and has_vectors and "graph" not in request.targets:
+                    await checkpoints.require_sound_graph(jetstream, stores)
+                embeddings = await contexts.enter_async_context(
+                    _of_services(target, request, stack)
+                )
+                own_models = await _own_models(request, embeddings, log, values, pointers, to)
                 # What a following region cannot handle waits in the region that writes.
                 follows = await read_writing_region(jetstream)
                 yield Rebuild(
-                    NatsLog(jetstream),
+                    log,
                     pointers,
                     stores,
                     embedding.embedder,
@@ -340,12 +314,56 @@ async def _open_rebuild(
                     _paced(report, lease),
                     target.settings_of(MergerSettings),
                     checkpoints_of_stack,
-                    live_stores=live,
+                    live_stores=live_stores,
                     parked_events=None if follows else NatsParkedEvents(jetstream),
                     events_per_second=request.events_per_second,
                     emptied_before=request.emptied_before,
                     until=request.until,
+                    own_models=own_models,
+                    only_own=bool(request.only_workspace),
                 )
+
+
+@asynccontextmanager
+async def _of_services(
+    target: Target, request: RebuildRequest, stack: OpenStack
+) -> AsyncGenerator[GenerationEmbedders]:
+    """Give what embeds by the settings of the services, whatever model was asked for."""
+    if not request.embedding_model:
+        yield stack.embeddings
+        return
+    embeddings = GenerationEmbedders(target.settings)
+    try:
+        yield embeddings
+    finally:
+        await embeddings.close()
+
+
+async def _own_models(
+    request: RebuildRequest,
+    embeddings: GenerationEmbedders,
+    log: NatsLog,
+    values: NatsSharedValues,
+    pointers: NatsLiveGenerations,
+    to: Destination,
+) -> dict[str, OwnModel]:
+    """Return what embeds the workspaces that have a model of their own, in the generations that are
+    switched to.
+    """
+    if "vectors" not in request.targets:
+        return {}
+    if request.only_workspace and request.model_choice:
+        return await open_chosen(embeddings, {request.only_workspace: request.model_choice})
+    pointer = (await pointers.read())[0]["vectors"]
+    if request.only_workspace:
+        async with embeddings.of(pointer.live) as embedding:
+            return {request.only_workspace: OwnModel("", embedding)}
+    if to == "new":
+        return await open_chosen(embeddings, await read_choices(log))
+    candidate = await rebuild_candidate.read(values)
+    if to == "candidate" and candidate:
+        return await open_own(embeddings, candidate.own_generations)
+    return await open_own(embeddings, pointer.previous_own_generations)
 
 
 async def _choose_embedding(
@@ -358,6 +376,11 @@ async def _choose_embedding(
     """Return the embedding for the vectors: the configured one, or else that of the generation that
     is there.
     """
+    if "vectors" not in request.targets:
+        return stack.embeddings.configured
+    if request.only_workspace:
+        async with stack.embeddings.of(pointer.live) as live_embedding:
+            return live_embedding
     before = await stack.stores.vectors.model_of(pointer.live)
     before = before or await embedding_model.last_used_model(stack.client.jetstream())
     embedding = stack.embeddings.configured

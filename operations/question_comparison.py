@@ -9,14 +9,18 @@ from pathlib import Path
 from typing import Any
 
 from contracts.graph import Partition, Projection
+from contracts.topology import CHECKPOINTS_BUCKET
 from knowledge.nearest_passages import PassageSearch, nearest_passages
 from operations.embedding_model import with_embedding_model
 from operations.golden_gate import OpenAsking
-from operations.projections import RebuildRequest, open_as_is
+from operations.open_stack import open_as_is
+from operations.own_vectors import ChosenGenerations
+from operations.projections import RebuildRequest
 from operations.target import Target
-from runtime.bus.nats.key_values import NatsLiveGenerations
+from runtime.bus.nats.key_values import NatsLiveGenerations, NatsSharedValues
 from runtime.bus.nats.log import NatsLog
 from runtime.errors import InvalidInput
+from runtime.projections import rebuild_candidate
 from runtime.projections.embedding import EmbeddedVectors
 from services.query.settings import QuerySettings
 from services.query.wiring import open_asking, open_comparison
@@ -71,7 +75,7 @@ async def compare_waiting(
     questions: Sequence[str],
 ) -> dict[str, Any]:
     """Ask these questions of what is live and of these generations, each with the model that made
-    its vectors.
+    its vectors; a workspace that has a model of its own, of those that wait for it.
 
     Returns the passages that both vectors find, and the answers. Where the stack has a language
     model, it answers. What models are paid is in the log. Raises ModelChanged where the settings do
@@ -82,16 +86,23 @@ async def compare_waiting(
     )
     async with open_as_is(settings) as stack:
         live = await (await NatsLiveGenerations.bind(stack.client.jetstream())).live()
-        new_generations = replace(live, **generations)
+        values = await NatsSharedValues.bind(stack.client.jetstream(), CHECKPOINTS_BUCKET)
+        candidate = await rebuild_candidate.read(values)
+        own_generations = candidate.own_generations if candidate else {}
+        new_generations = ChosenGenerations.of(
+            replace(live, **generations), own_generations
+        ).generations
+        live_number = live.of_workspace(workspace).vectors
+        new_number = new_generations.of_workspace(workspace).vectors
         log = NatsLog(stack.client.jetstream())
         async with open_comparison(settings, log, workspace) as compare:
             async with (
-                stack.embeddings.of(live.vectors) as before,
-                stack.embeddings.of(new_generations.vectors) as after,
+                stack.embeddings.of(live_number) as before,
+                stack.embeddings.of(new_number) as after,
             ):
                 sides = (
-                    (before, Partition(workspace, live.vectors)),
-                    (after, Partition(workspace, new_generations.vectors)),
+                    (before, Partition(workspace, live_number)),
+                    (after, Partition(workspace, new_number)),
                 )
                 compared_questions = await compare_questions(questions, *sides)
             answers = [
@@ -112,14 +123,11 @@ async def compare_waiting(
     }
 
 
-def open_golden_asking(target: Target, request: RebuildRequest) -> OpenAsking:
+def open_golden_asking(target: Target) -> OpenAsking:
     """Return what opens the asking of golden questions of generations that are not live, each
     embedded by the model that made its vectors.
     """
-    settings = with_embedding_model(
-        target.settings_of(QuerySettings), request.embedding_model, request.embedding_dim
-    )
-    return partial(open_asking, settings)
+    return partial(open_asking, target.settings_of(QuerySettings))
 
 
 Side = tuple[EmbeddedVectors, Partition]

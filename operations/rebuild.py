@@ -10,14 +10,14 @@ is started again meanwhile delays it, no more.
 """
 
 import time
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import Any
 
 from contracts import subjects
 from contracts.events import Event, GraphMerged
-from contracts.graph import Generations, Projection
+from contracts.graph import Generations, Projection, of_origin
 from contracts.partitions import LogPosition
 from operations.bulk_load import BulkLoad, Replays, Report
 from operations.checkpoints import Checkpoints
@@ -26,18 +26,22 @@ from operations.digest import Stores
 from operations.due_summaries import Reminder, find_reminders, remind
 from operations.generations import common_position, drop_unused
 from operations.newer_events import NewerEvent, newer_event, park
+from operations.own_vectors import (
+    ChosenGenerations,
+    OwnModel,
+    prepare_own,
+    previous_generations,
+    reserve,
+    states_after_switch,
+    stores_of,
+    waiting_generations,
+)
 from operations.retries import retry_outages
 from runtime.bus.codec import decode
+from runtime.bus.generations import GenerationState, OwnGeneration, ProjectionGenerations
 from runtime.bus.parking.port import ParkedEvents
-from runtime.bus.port import (
-    Delivery,
-    GenerationState,
-    LiveGenerations,
-    Log,
-    Message,
-    ProjectionGenerations,
-)
-from runtime.errors import ConfigurationError, InvalidInput, NewerVersion, Poison
+from runtime.bus.port import Delivery, LiveGenerations, Log, Message
+from runtime.errors import ConfigurationError, NewerVersion, Poison
 from runtime.garbage import collecting_seldom
 from runtime.models.port import Embedder
 from runtime.projections.rebuild_candidate import MAX_REMINDERS, Candidate
@@ -82,8 +86,13 @@ class Rebuild:
     """The place up to which `fill` and `check` read the log; None: its end."""
     before_switch: Callable[[Generations], Awaitable[None]] | None = None
     """Called before filled generations go live; what it raises keeps them from it."""
-    workspace: str | None = None
-    """The only workspace that `check` reads; None: all."""
+    workspaces: Sequence[str] = ()
+    """The only workspaces that are read; none: all."""
+    own_models: Mapping[str, OwnModel] = field(default_factory=dict[str, OwnModel])
+    """What embeds the workspaces that have a model of their own."""
+    only_own: bool = False
+    """New vectors are made of those workspaces alone: the others keep the live generation."""
+    own_generations: Mapping[str, OwnGeneration] = field(default_factory=dict[str, OwnGeneration])
     generations: Generations = field(default_factory=Generations)
     initial_pointers: ProjectionGenerations = field(
         default_factory=dict[Projection, GenerationState]
@@ -100,7 +109,8 @@ class Rebuild:
     def __post_init__(self) -> None:
         rows = self.stores.rows
         graph = self.stores.graph
-        self.vectors = VectorReplay(rows, graph, self.stores.vectors, self.embedder)
+        embeddings = {workspace: model.embedding for workspace, model in self.own_models.items()}
+        self.vectors = VectorReplay(rows, graph, self.stores.vectors, self.embedder, embeddings)
         self.replays = Replays(
             StatusReplay(rows),
             DescriptionReplay(rows),
@@ -135,7 +145,8 @@ class Rebuild:
         `seconds` are all until now; `events_per_second` is without the comparison.
         """
         seconds = self._seconds()
-        sides = (self.generations, self.stores), (before, self.live_stores or self.stores)
+        stores = stores_of(self.stores, of_origin(self.own_models, workspace))
+        sides = (self.generations, stores), (before, self.live_stores or stores)
         digests = await compare_all(self.targets, workspace, *sides, ComparedRows(self.report))
         return {
             "targets": list(self.targets),
@@ -157,7 +168,7 @@ class Rebuild:
         """Rebuild one workspace and compare it as `fill` does, and drop what was made: it never
         goes live.
         """
-        self.workspace = workspace
+        self.workspaces = [workspace]
         result = await self.fill(workspace)
         await self._drop_unused()
         return result
@@ -169,15 +180,8 @@ class Rebuild:
         them.
         """
         pointers, _ = await self.pointers.read()
-        self.generations = Generations(**{name: pointer.live for name, pointer in pointers.items()})
-        for target, generation in candidate.generations.items():
-            if pointers[target].highest != generation or pointers[target].live == generation:
-                raise InvalidInput(
-                    f"generation {generation} of {target} cannot be promoted: start another rebuild"
-                )
-            self.generations = self.generations.having(target, generation)
-            if self.checkpoints:
-                await self.checkpoints.require_intact(target, generation)
+        self.generations, self.own_generations = waiting_generations(pointers, candidate)
+        await self._require_intact(tuple(candidate.generations))
         self.initial_pointers = pointers
         self.position = await common_position(self.log, [candidate.position])
         self.newer_events = [NewerEvent(**event) for event in candidate.newer]
@@ -200,6 +204,7 @@ class Rebuild:
             self.position.stored,
             [asdict(event) for event in self.newer_events],
             [asdict(reminder) for reminder in self.reminders[:MAX_REMINDERS]],
+            {name: asdict(of_one) for name, of_one in self.own_generations.items()},
         )
 
     async def roll_back(self) -> dict[str, Any]:
@@ -209,20 +214,21 @@ class Rebuild:
         Raises InvalidInput when there is none to go back to.
         """
         pointers, _ = await self.pointers.read()
-        self.generations = Generations(**{name: pointer.live for name, pointer in pointers.items()})
-        for target in self.targets:
-            previous_generation = pointers[target].previous
-            if previous_generation is None:
-                raise InvalidInput(f"{target} has no previous generation: it was never rebuilt")
-            self.generations = self.generations.having(target, previous_generation)
-            if self.checkpoints:
-                await self.checkpoints.require_intact(target, previous_generation)
+        self.generations, self.own_generations = previous_generations(pointers, self.targets)
+        await self._require_intact(self.targets)
         self.initial_pointers = pointers
         stored_positions = [pointers[target].complete_to for target in self.targets]
         self.position = await common_position(self.log, stored_positions)
         await self.catch_up()
+        if self.before_switch:
+            await self.before_switch(self.generations)
         await self._switch()
         return self._switched()
+
+    async def _require_intact(self, targets: Sequence[Projection]) -> None:
+        if self.checkpoints:
+            for target in targets:
+                await self.checkpoints.require_intact(target, self.generations.of(target))
 
     def _switched(self) -> dict[str, Any]:
         return {
@@ -238,22 +244,21 @@ class Rebuild:
         """
         await self._drop_unused()
         before = await retry_outages(self._reserve_generations)
-        for target in self.targets:
+        for target in () if self.only_own else self.targets:
             # Now, not at the switch: a generation is complete for the program that fills it.
             generation = self.generations.of(target)
             await retry_outages(partial(schema.complete, self.stores.rows, target, generation))
-        if "vectors" in self.targets:
-            await retry_outages(lambda: self.stores.vectors.prepare(self.generations.vectors))
+            if target == "vectors":
+                await retry_outages(lambda: self.stores.vectors.prepare(self.generations.vectors))
+        await retry_outages(lambda: prepare_own(self.own_models, self.generations))
         return before
 
     async def _reserve_generations(self) -> Generations:
+        before = await self.pointers.live()
         pointers, revision = await self.pointers.read()
-        before = Generations(**{name: pointer.live for name, pointer in pointers.items()})
-        self.generations = before
-        for target in self.targets:
-            number = pointers[target].highest + 1
-            pointers[target] = replace(pointers[target], highest=number)
-            self.generations = self.generations.having(target, number)
+        pointers, (self.generations, self.own_generations) = reserve(
+            pointers, self.targets, self.own_models, only_own=self.only_own
+        )
         await self.pointers.write(pointers, revision)
         self.initial_pointers = dict(pointers)
         return before
@@ -273,7 +278,7 @@ class Rebuild:
             self.report,
             events_per_second=self.events_per_second,
             until=self.until,
-            workspace=self.workspace,
+            workspaces=self.workspaces,
         )
         with collecting_seldom():
             await load.run()
@@ -300,8 +305,8 @@ class Rebuild:
         end = await self.log.end()
         if self.position.includes(end):
             return False
-        read = subjects.ALL if self.workspace is None else subjects.of_workspace(self.workspace)
-        async for messages in self.log.read_behind(self.position, [read], page=PAGE):
+        read = list(map(subjects.of_workspace, self.workspaces)) or [subjects.ALL]
+        async for messages in self.log.read_behind(self.position, read, page=PAGE):
             await self._handle_page(messages)
             self.position = self.position.behind([messages[-1].sequence])
             self.report({"events": self.events, **self.position.progress_to(end)})
@@ -365,9 +370,13 @@ class Rebuild:
         dropped what this one made, so its generations must never serve.
         """
         complete_to = await retry_outages(self.log.handled_position)
-        new_pointers: ProjectionGenerations = {
-            target: self._new_pointer(target, complete_to) for target in self.targets
-        }
+        new_pointers = states_after_switch(
+            self.initial_pointers,
+            self.targets,
+            ChosenGenerations(self.generations, self.own_generations),
+            complete_to.stored,
+            emptied_before=self.emptied_before,
+        )
         await retry_outages(partial(self._write_pointers, new_pointers))
         await self.catch_up()
         if self.parked_events:
@@ -384,12 +393,6 @@ class Rebuild:
                 "another rebuild overtook this one: nothing was switched, see how that one ends"
             )
         for target, pointer in new_pointers.items():
-            if self.checkpoints:
+            if self.checkpoints and not self.only_own:
                 await self.checkpoints.record(target, pointer.live, self.position.event_count)
         await self.pointers.write({**pointers, **new_pointers}, revision)
-
-    def _new_pointer(self, target: Projection, complete_to: LogPosition) -> GenerationState:
-        before = self.initial_pointers[target]
-        previous_generation = None if self.emptied_before else before.live
-        generation = self.generations.of(target)
-        return GenerationState(generation, previous_generation, before.highest, complete_to.stored)

@@ -2,7 +2,7 @@
 
 from contextlib import suppress
 
-from operations.projections import OpenStack, open_as_is
+from operations.open_stack import OpenStack, open_as_is
 from operations.settings import CommandSettings
 from runtime.bus.nats.key_values import NatsLiveGenerations
 from runtime.errors import OutdatedVectors
@@ -21,12 +21,12 @@ async def apply(settings: Settings) -> list[str]:
         before = await _differences(stack)
         await stack.stores.rows.prepare()
         await stack.stores.graph.prepare()
-        generation = await _generation(stack)
-        async with stack.stores_of_generation(generation) as stores:
-            # What has ids of an older version stays as it is until a rebuild, and is reported
-            # below.
-            with suppress(OutdatedVectors):
-                await stores.vectors.prepare(generation)
+        for generation in await _generations(stack):
+            async with stack.stores_of_generation(generation) as stores:
+                # What has ids of an older version stays as it is until a rebuild, and is reported
+                # below.
+                with suppress(OutdatedVectors):
+                    await stores.vectors.prepare(generation)
         after = await _differences(stack)
     return [line for line in before if line not in after]
 
@@ -62,9 +62,10 @@ async def _differences(stack: OpenStack) -> list[str]:
     # The version is a row, which needs its table.
     documents = documents or await _version(stack)
     graph = await stores.graph.missing()
-    generation = await _generation(stack)
-    async with stack.stores_of_generation(generation) as as_made:
-        vectors = await as_made.vectors.missing(generation)
+    vectors: list[str] = []
+    for generation in await _generations(stack):
+        async with stack.stores_of_generation(generation) as as_made:
+            vectors += await as_made.vectors.missing(generation)
     of_each = {"documents": documents, "graph": graph, "vectors": vectors}
     return [f"{store}: {line}" for store, lines in of_each.items() for line in lines]
 
@@ -78,6 +79,8 @@ async def _version(stack: OpenStack) -> list[str]:
     )
 
 
-async def _generation(stack: OpenStack) -> int:
+async def _generations(stack: OpenStack) -> list[int]:
+    """Return the live generation of vectors, and those that workspaces have for themselves."""
     pointers = await NatsLiveGenerations.bind(stack.client.jetstream())
-    return (await pointers.live()).vectors
+    live = await pointers.live()
+    return [live.vectors, *sorted({*live.own_vectors.values()} - {live.vectors})]

@@ -39,6 +39,7 @@ from contracts.events.documents import (
     SupersessionStated,
     TagsChanged,
 )
+from contracts.events.embeddings import EMBEDDING, EmbeddingModelChosen
 from contracts.events.failures import DOCUMENT_EVENTS, RetryRequested, StageFailed
 from contracts.events.figures import FigureDescribed, FiguresListed, ListedFigure
 from contracts.events.golden import (
@@ -73,6 +74,7 @@ __all__ = [
     "BRANCH",
     "BUDGET",
     "DOCUMENT_EVENTS",
+    "EMBEDDING",
     "EVENTS",
     "FEEDBACK",
     "GOLDEN",
@@ -100,6 +102,7 @@ __all__ = [
     "DocumentCancelled",
     "DocumentDeleted",
     "DocumentErased",
+    "EmbeddingModelChosen",
     "EntitiesExtracted",
     "ErasedEvent",
     "ErasureRequested",
@@ -166,6 +169,7 @@ _TYPES: tuple[type[Event], ...] = (
     BranchCreated,
     BranchDropped,
     BranchPromoted,
+    EmbeddingModelChosen,
 )
 EVENTS = {event.type_name(): event for event in _TYPES}
 """Every event of the system by name."""

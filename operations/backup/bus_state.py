@@ -21,12 +21,12 @@ from contracts.topology import (
 )
 from operations.backup.manifest import Manifest
 from operations.backup.parts import read_part, write_part
+from runtime.bus.generations import GenerationState
 from runtime.bus.nats.connection import REQUEST_TIMEOUT, translated
 from runtime.bus.nats.copies import read_records
 from runtime.bus.nats.key_values import NatsLiveGenerations, NatsSharedValues
 from runtime.bus.nats.log_integrity import key_of as stream_key
 from runtime.bus.nats.log_streams import log_streams
-from runtime.bus.port import GenerationState
 from runtime.bus.records import RECORDED_AT, Record
 
 DEAD_STREAM = "KB_DEAD"

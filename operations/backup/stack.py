@@ -22,7 +22,8 @@ from operations.backup.restoring import Restore
 from operations.backup.taking import Backup
 from operations.backup.verifying import VerifiedBackup
 from operations.digest import digest
-from operations.projections import RebuildRequest, open_as_is, open_prepared
+from operations.open_stack import open_as_is, open_prepared
+from operations.projections import RebuildRequest
 from operations.query_service import named_by_environment
 from operations.target import Target, select_target, target_of_environment
 from runtime.bus.nats.connection import connected
@@ -71,12 +72,13 @@ async def _add_digests(settings: Settings, manifest: Manifest) -> None:
             live = await (await NatsLiveGenerations.bind(stack.client.jetstream())).live()
             partitions = await stack.stores.rows.partitions("documents")
             digests: dict[str, dict[str, str]] = {}
-            async with stack.stores_of_generation(live.vectors) as stores:
-                for workspace in sorted(
-                    partition.workspace
-                    for partition in partitions
-                    if partition.generation == live.status
-                ):
+            for workspace in sorted(
+                partition.workspace
+                for partition in partitions
+                if partition.generation == live.status
+            ):
+                generation = live.of_workspace(workspace).vectors
+                async with stack.stores_of_generation(generation) as stores:
                     digests[workspace] = {
                         name: (await digest(name, workspace, live, stores)).sha256
                         for name in PROJECTIONS

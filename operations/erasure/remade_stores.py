@@ -11,7 +11,8 @@ from operations.empty_stores import empty_stores
 from operations.erasure.caches import empty_caches, remove_from_archive, sweep_embeddings
 from operations.erasure.files import clean_files
 from operations.erasure.removal import total
-from operations.projections import RebuildRequest, open_prepared
+from operations.open_stack import open_prepared
+from operations.projections import RebuildRequest
 from operations.target import Target
 from runtime.bus.nats.key_values import NatsLiveGenerations
 
@@ -38,12 +39,13 @@ async def make_stores_anew(
         await projections.rebuild(target, request, _steps(report), workspaces[0])
         async with open_prepared(target.settings) as stack:
             live = await (await NatsLiveGenerations.bind(stack.client.jetstream())).live()
-            async with stack.stores_of_generation(live.vectors) as stores:
-                sweeps = [
-                    await sweep_embeddings(stores.rows, stores.vectors, workspace, live.vectors)
-                    for workspace in workspaces
-                ]
-                counts["embeddings"] = sum(sweeps)
+            counts["embeddings"] = 0
+            for workspace in workspaces:
+                generation = live.of_workspace(workspace).vectors
+                async with stack.stores_of_generation(generation) as stores:
+                    counts["embeddings"] += await sweep_embeddings(
+                        stores.rows, stores.vectors, workspace, generation
+                    )
         if target.folder:
             report("rewriting the files")
             counts |= await asyncio.to_thread(clean_files, target.folder.path)

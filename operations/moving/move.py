@@ -7,26 +7,29 @@ then look as if they had lost something. Each of the other stores gets its check
 is repeated goes on behind the least of them.
 """
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from nats.js import JetStreamContext
 
-from contracts.graph import PROJECTIONS, Generations, Projection
+from contracts.graph import PROJECTIONS, Generations, Projection, of_origin
 from contracts.partitions import LogPosition
 from contracts.topology import CHECKPOINTS_BUCKET
 from operations.checkpoints import watched_stores
-from operations.comparison import ComparedRows, compare
+from operations.chosen_models import open_own
+from operations.comparison import ComparedRows, Side, compare
 from operations.digest import Stores
 from operations.moving.copied_tables import copy_tables, empty, workspaces
 from operations.moving.destination import MARK, addresses, mark_of, require_ours
 from operations.moving.filled_stores import note_filled
+from operations.open_stack import open_as_is
+from operations.own_vectors import OwnModel, prepare_own, stores_of
 from operations.pace import Pace
-from operations.projections import open_as_is
 from operations.rebuild import Rebuild
 from operations.target import Target
+from runtime.bus.generations import live_generations
 from runtime.bus.nats.key_values import NatsLiveGenerations, NatsSharedValues
 from runtime.bus.nats.log import NatsLog
 from runtime.bus.nats.log_evidence import observe_log
@@ -61,7 +64,9 @@ class Move:
 
 @dataclass(frozen=True)
 class Sides:
-    """Both sides, open. The vectors of both are of the embedding model that made the live ones."""
+    """Both sides, open. The vectors of both are of the embedding model that made the live ones;
+    `own_models` and `own_present`: those of workspaces with a model of their own, on either side.
+    """
 
     bus: JetStreamContext
     live: Generations
@@ -71,6 +76,14 @@ class Sides:
     log: str
     """When the log's streams were created."""
     partition_count: int = 1
+    own_models: Mapping[str, OwnModel] = field(default_factory=dict[str, OwnModel])
+    own_present: Mapping[str, OwnModel] = field(default_factory=dict[str, OwnModel])
+
+    def of_workspace(self, workspace: str) -> tuple[Side, Side]:
+        """Return the other side of a workspace, and the present one."""
+        other_stores = stores_of(self.other_stores, of_origin(self.own_models, workspace))
+        present_stores = stores_of(self.present_stores, of_origin(self.own_present, workspace))
+        return (self.live, other_stores), (self.live, present_stores)
 
     async def position(self) -> LogPosition:
         """Return the place up to which the other stores hold the live generations of this log; its
@@ -197,6 +210,7 @@ async def _fill(
     if not resumed_at:
         await _begin(sides, request)
     await other_stores.vectors.prepare(sides.live.vectors)
+    await prepare_own(sides.own_models, sides.live)
     # Before the log is read: what was embedded or condensed once is not paid for again.
     copied_rows = await copy_tables(present_stores.rows, other_stores.rows)
     work = Rebuild(
@@ -207,10 +221,11 @@ async def _fill(
         PROJECTIONS,
         tell,
         target.settings_of(MergerSettings),
-        live_stores=present_stores,
+        live_stores=sides.of_workspace(workspace)[1][1],
         events_per_second=request.events_per_second,
         generations=sides.live,
         position=position,
+        own_models=sides.own_models,
     )
     if not resumed_at:
         for projection in PROJECTIONS:
@@ -240,10 +255,7 @@ async def _differing(both_sides: Sides, tell: Report) -> dict[str, Any]:
     differing: dict[str, list[Projection]] = {}
     rows = ComparedRows(tell)
     for name in names:
-        sides = (
-            (both_sides.live, both_sides.other_stores),
-            (both_sides.live, both_sides.present_stores),
-        )
+        sides = both_sides.of_workspace(name)
         for projection in PROJECTIONS:
             if not (await compare(projection, name, *sides, rows))["same"]:
                 differing.setdefault(name, []).append(projection)
@@ -257,10 +269,15 @@ async def _open(target: Target, destination: Settings) -> AsyncGenerator[Sides]:
     async with open_as_is(target.settings) as old_stack, open_as_is(destination) as new_stack:
         bus = old_stack.client.jetstream()
         streams = await log_streams(bus)
-        live = await (await NatsLiveGenerations.bind(bus)).live()
+        states, _ = await (await NatsLiveGenerations.bind(bus)).read()
+        live = live_generations(states)
+        own_present = await open_own(old_stack.embeddings, states["vectors"].own_generations)
         async with old_stack.embeddings.of(live.vectors) as embedding:
             model = embedding.model
             vectors = open_vectors(destination, model=model.name, dimension=model.dimension)
+            own_models = {
+                name: _moved(model_here, destination) for name, model_here in own_present.items()
+            }
             try:
                 present_stores = Stores(
                     old_stack.stores.rows, old_stack.stores.graph, embedding.vectors
@@ -274,6 +291,19 @@ async def _open(target: Target, destination: Settings) -> AsyncGenerator[Sides]:
                     embedding,
                     (await observe_log(bus)).created_at,
                     streams.count,
+                    own_models,
+                    own_present,
                 )
             finally:
-                await vectors.close()
+                for client in (
+                    vectors,
+                    *(model.embedding.vectors for model in own_models.values()),
+                ):
+                    await client.close()
+
+
+def _moved(own_model: OwnModel, destination: Settings) -> OwnModel:
+    """Return what embeds a workspace, with the vectors of the other stores."""
+    model = own_model.embedding.model
+    vectors = open_vectors(destination, model=model.name, dimension=model.dimension)
+    return OwnModel(own_model.setting, replace(own_model.embedding, vectors=vectors))

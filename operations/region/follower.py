@@ -22,11 +22,14 @@ from contracts.topology import CHECKPOINTS_BUCKET, CONSUMERS
 from operations import projections
 from operations.backup.bus_state import consumer_floors
 from operations.checkpoints import Checkpoints
+from operations.chosen_models import open_own
 from operations.erasure.remade_stores import make_stores_anew
-from operations.projections import RebuildRequest, open_prepared
+from operations.open_stack import open_prepared
+from operations.projections import RebuildRequest
 from operations.rebuild import Rebuild
 from operations.region.erasing import read_tombstones, remove_listed
 from operations.target import Target
+from runtime.bus.generations import live_generations
 from runtime.bus.mirrors import mirrored_streams, of_region
 from runtime.bus.nats.connection import translated
 from runtime.bus.nats.key_values import NatsLiveGenerations, NatsSharedValues
@@ -146,7 +149,9 @@ class Follower:
         async with open_prepared(self.target.settings) as stack:
             jetstream = stack.client.jetstream()
             pointers = await NatsLiveGenerations.bind(jetstream)
-            live = await pointers.live()
+            states, _ = await pointers.read()
+            live = live_generations(states)
+            own_models = await open_own(stack.embeddings, states["vectors"].own_generations)
             async with stack.embeddings.of(live.vectors) as embedding:
                 stores = replace(stack.stores, vectors=embedding.vectors)
                 yield Rebuild(
@@ -159,6 +164,7 @@ class Follower:
                     self.target.settings_of(MergerSettings),
                     await Checkpoints.open(jetstream, stores),
                     generations=live,
+                    own_models=own_models,
                 )
 
     async def apply(self, work: Rebuild) -> bool:

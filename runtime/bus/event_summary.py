@@ -22,6 +22,7 @@ from contracts.events import (
     DocumentCancelled,
     DocumentDeleted,
     DocumentErased,
+    EmbeddingModelChosen,
     EntitiesExtracted,
     ErasureRequested,
     Event,
@@ -262,8 +263,8 @@ def _further_text(event: Event) -> str:
             return f"source {event.source} is {event.state}"
         case SupersessionStated() | TagsChanged():
             return _statement_text(event)
-        case BranchCreated() | BranchDropped() | BranchPromoted():
-            return _branch_text(event)
+        case BranchCreated() | BranchDropped() | BranchPromoted() | EmbeddingModelChosen():
+            return _workspace_text(event)
         case _:
             return f"about {event.aggregate_id}"
 
@@ -305,8 +306,12 @@ def _answer_text(event: AnswerGiven) -> str:
     return f"answered from {count} documents, receipt {event.receipt}: {words}"
 
 
-def _branch_text(event: BranchCreated | BranchDropped | BranchPromoted) -> str:
+def _workspace_text(
+    event: BranchCreated | BranchDropped | BranchPromoted | EmbeddingModelChosen,
+) -> str:
     why = f": {event.reason}" if event.reason else ""
+    if isinstance(event, EmbeddingModelChosen):
+        return f"embedded by {event.model or 'the model of the whole stack'} from here on{why}"
     if isinstance(event, BranchCreated):
         return f"branch {event.name} of {event.origin} begins{why}"
     if isinstance(event, BranchDropped):

@@ -18,8 +18,9 @@ from contracts.values import BlobRef
 from runtime.batching import batched
 from runtime.bus.codec import NO_HEADERS, encode
 from runtime.bus.encoded_text import BLOB_PART, EncodedText
+from runtime.bus.generations import GenerationState, ProjectionGenerations, live_generations
 from runtime.bus.parking.port import ParkedEvent, ParkedRecord
-from runtime.bus.port import GenerationState, Message, ProjectionGenerations
+from runtime.bus.port import Message
 from runtime.bus.repetitions import is_repetition, subject_of
 from runtime.errors import Poison, Unavailable
 
@@ -324,7 +325,7 @@ class MemoryLiveGenerations:
         self.revision = revision + 1
 
     async def live(self, *projections: Projection) -> Generations:
-        return Generations(**{name: pointer.live for name, pointer in self.pointers.items()})
+        return live_generations(self.pointers)
 
 
 @dataclass

@@ -13,6 +13,7 @@ from contracts.graph import Generations, Projection
 from contracts.partitions import LogPosition
 from contracts.values import BlobRef, DocumentVersion
 from runtime.bus.encoded_text import EncodedText
+from runtime.bus.generations import ProjectionGenerations
 
 BUG_ATTEMPTS = 5
 """Times that an error which is neither Retryable nor Poison may come, before its message is
@@ -327,25 +328,6 @@ class Blobs(Protocol):
         As bytes a text takes up to a quarter of the memory that it takes as a string.
         """
         ...
-
-
-@dataclass(frozen=True)
-class GenerationState:
-    """The live generation of one projection, the one before it, and the greatest number given
-    out.
-    """
-
-    live: int = 1
-    previous: int | None = None
-    highest: int = 1
-    """The greatest number ever given out; a half-built generation is never used again."""
-    complete_to: int | Sequence[int] = 0
-    """Place in the log, as it is stored, up to which the previous generation holds everything:
-    going back to it catches up from there.
-    """
-
-
-ProjectionGenerations = dict[Projection, GenerationState]
 
 
 class LiveGenerations(Protocol):

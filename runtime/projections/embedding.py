@@ -2,7 +2,7 @@
 vectors.
 
 So a rebuild may switch to vectors of another model while services run, and nobody has to be started
-again for it.
+again for it; and a workspace may have a model of its own, in a generation of its own.
 """
 
 import asyncio
@@ -18,6 +18,7 @@ from runtime.bus.port import LiveGenerations
 from runtime.errors import ConfigurationError, ModelChanged, Retryable
 from runtime.models.open import (
     UNSHARED_LIMITERS,
+    can_embed,
     open_embedder,
     open_embedder_of,
     open_question_embedder,
@@ -85,6 +86,25 @@ class GenerationEmbedders:
             self._of.pop(generation, None)
             raise
 
+    async def by(self, model: str, dimension: int) -> EmbeddedVectors:
+        """Return what embeds by a model, as EMBEDDING_MODEL names it. Raises ConfigurationError
+        where the settings do not allow it.
+        """
+        if not can_embed(self._settings, model):
+            raise ConfigurationError(f"{model} needs an embedding endpoint, and none is named")
+        fields = {"embedding_model": model, "embedding_dim": dimension}
+        settings = self._settings.model_copy(update=fields)
+        async with self._opening:
+            embedder = await asyncio.to_thread(
+                open_embedder, settings, self._limiters, max_wait=self._max_wait
+            )
+            made_by = EmbeddingModel(embedder.model, embedder.dimension)
+            if made_by in self._opened_so_far:
+                await embedder.close()
+            else:
+                self._opened_so_far[made_by] = self._opened(embedder)
+        return self._opened_so_far[made_by]
+
     async def checkpoint(self, generation: int) -> Checkpoint | None:
         """See `CheckpointStore`: in the collections of the model that made the generation. Raises
         ModelChanged.
@@ -137,8 +157,8 @@ class GenerationEmbedders:
                 f"the former ({error}): run `lightstream rebuild vectors --embedding-model …` with "
                 "the latter, or go back to the former"
             ) from None
-        logger.warning(
-            "the vectors were made by another model than the settings name; that one is used",
+        logger.info(
+            "vectors of another model than the settings name; that one is used",
             generation=generation,
             made_by=str(model),
             settings=str(self.configured.model),

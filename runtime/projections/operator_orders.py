@@ -42,9 +42,12 @@ BranchStep = Literal["branch-estimate", "branch-create", "branch-drop"]
 FigureStep = Literal["figures-estimate", "figures-describe"]
 """What is ordered of the figures of a workspace, as `lightstream figures describe` has it."""
 
-Task = Literal["rebuild", "digest", "branch", "figures"] | LogTask
+EmbeddingStep = Literal["embedding-estimate", "embedding-set"]
+"""What is ordered of the embedding model of a workspace, as `lightstream embedding` has it."""
 
-OF_WORKSPACE: frozenset[Task] = frozenset({"branch", "figures"})
+Task = Literal["rebuild", "digest", "branch", "figures", "embedding"] | LogTask
+
+OF_WORKSPACE: frozenset[Task] = frozenset({"branch", "figures", "embedding"})
 """Tasks of which each workspace has a last order."""
 
 
@@ -54,7 +57,7 @@ class OperatorOrder:
     it.
     """
 
-    step: Step | LogTask | BranchStep | FigureStep | Literal["digest"]
+    step: Step | LogTask | BranchStep | FigureStep | EmbeddingStep | Literal["digest"]
     projection: Projection | Literal["all"]
     who: str
     reason: str = ""
@@ -62,7 +65,9 @@ class OperatorOrder:
     embedding_model: str = ""
     embedding_dim: int = 0
     workspace: str = ""
-    """Whose digests or figures are meant, or which has the branch; "" for the default one."""
+    """Whose digests, figures or embedding model are meant, or which has the branch; "" for the
+    default one.
+    """
     documents: Sequence[str] = ()
     """Ids or names of the documents whose figures are described; none: all."""
     again: bool = False
@@ -95,6 +100,8 @@ class OperatorOrder:
             return "branch"
         if self.step in get_args(FigureStep):
             return "figures"
+        if self.step in get_args(EmbeddingStep):
+            return "embedding"
         return (
             self.step
             if self.step == "audit" or self.step == "backup" or self.step == "digest"

@@ -4,13 +4,14 @@ long one took.
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from nats.js import JetStreamContext
 
 from contracts.graph import Projection
 from contracts.topology import CHECKPOINTS_BUCKET
+from runtime.bus.generations import OwnGeneration
 from runtime.bus.nats.connection import translated
 from runtime.bus.nats.key_values import NatsLiveGenerations, NatsSharedValues
 from runtime.bus.nats.log_streams import log_streams
@@ -29,13 +30,22 @@ class Candidate:
     the log is in them.
 
     `newer`: the events that were left out because their version is newer than that code.
-    `reminders`: the events that name what lacks summaries, at most MAX_REMINDERS.
+    `reminders`: the events that name what lacks summaries, at most MAX_REMINDERS. `own_fields`:
+    the generations of vectors of workspaces with a model of their own.
     """
 
     generations: Mapping[Projection, int]
     position: int | Sequence[int]
     newer: Sequence[Mapping[str, Any]] = ()
     reminders: Sequence[Mapping[str, Any]] = ()
+    own_fields: Mapping[str, Mapping[str, Any]] = field(
+        default_factory=dict[str, Mapping[str, Any]]
+    )
+
+    @property
+    def own_generations(self) -> dict[str, OwnGeneration]:
+        """Return the generations of `own_fields`."""
+        return {workspace: OwnGeneration(**fields) for workspace, fields in self.own_fields.items()}
 
 
 async def read(values: SharedValues) -> Candidate | None:

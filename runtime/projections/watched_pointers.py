@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 from contracts.graph import Generations, Projection
-from runtime.bus.port import LiveGenerations, ProjectionGenerations
+from runtime.bus.generations import ProjectionGenerations
+from runtime.bus.port import LiveGenerations
 from runtime.projections.integrity import Integrity
 
 

@@ -8,6 +8,7 @@ from runtime.bus.port import Delivery, Events, Handler
 from runtime.projections.cached_embeddings import CachedEmbeddings
 from runtime.projections.embedding import EmbeddedVectors, GenerationEmbedders
 from runtime.stores.documents.port import Rows
+from services.indexer.own_generations import handle_by_generation
 
 CALLS_PER_GROUP = 8
 """Calls to the embedding model whose vectors are stored together."""
@@ -28,12 +29,13 @@ class GenerationHandlers:
         self, handle: Callable[..., Awaitable[Sequence[Events]]], **dependencies: Any
     ) -> Handler:
         """Return `handle` with these dependencies, and with `vectors` and `embeddings` of the
-        generation at each call.
+        generation at each call; workspaces that have a generation of their own are handled by
+        themselves.
 
         The handler raises what `GenerationEmbedders.of` and `handle` raise.
         """
 
-        async def handle_batch(
+        async def handle_one_generation(
             batch: Sequence[Delivery[Any]], generations: Generations, /
         ) -> Sequence[Events]:
             async with self._embedders.of(generations.vectors) as target:
@@ -45,6 +47,11 @@ class GenerationHandlers:
                     embeddings=embeddings,
                     **dependencies,
                 )
+
+        async def handle_batch(
+            batch: Sequence[Delivery[Any]], generations: Generations, /
+        ) -> Sequence[Events]:
+            return await handle_by_generation(batch, generations, handle_one_generation)
 
         return handle_batch
 

@@ -20,7 +20,7 @@ class Partitions:
         return cls(
             Partition(workspace, generations.status),
             Partition(workspace, generations.graph),
-            Partition(workspace, generations.vectors),
+            Partition(workspace, generations.of_workspace(workspace).vectors),
         )
 
     @property

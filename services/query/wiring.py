@@ -194,7 +194,8 @@ async def open_asking(
         ) -> GivenAnswer:
             place = SearchPlace(partitions=Partitions.of(workspace, generations))
             request = QuestionRequest(query=question.question, place=place, mode=question.mode)
-            async with dependencies.for_generation(generations.vectors) as of_generation:
+            searched_generation = place.partitions.vectors.generation
+            async with dependencies.for_generation(searched_generation) as of_generation:
                 full_question = to_question(request, settings)
                 return given_answer(await ask(full_question, place.partitions, of_generation))
 

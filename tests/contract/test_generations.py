@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from contracts.graph import PROJECTIONS, Generations
-from runtime.bus.port import GenerationState
+from runtime.bus.generations import GenerationState, OwnGeneration
 from runtime.errors import Unavailable
 from tests.support.buses import Bus
 
@@ -27,6 +27,31 @@ async def test_a_switch_is_seen_by_the_next_reader(bus: Bus) -> None:
     assert again == {**pointers, "graph": graph}
     assert later != revision
     assert await bus.pointers.live() == Generations(graph=2)
+
+
+async def test_generations_of_workspaces_are_seen_by_the_next_reader(bus: Bus) -> None:
+    pointers, revision = await bus.pointers.read()
+    vectors = GenerationState(
+        live=2,
+        previous=1,
+        highest=4,
+        own_generations={"a": OwnGeneration(4, "lexical")},
+        complete_to=7,
+    )
+    await bus.pointers.write({**pointers, "vectors": vectors}, revision)
+    again, _ = await bus.pointers.read()
+    assert again == {**pointers, "vectors": vectors}
+    assert again["vectors"].kept_generations == {1, 2, 4}
+    assert await bus.pointers.live() == Generations(vectors=2, own_vectors={"a": 4})
+
+
+async def test_an_older_program_reads_pointers_without_generations_of_workspaces() -> None:
+    assert GenerationState(2, 1, 2).fields() == {
+        "live": 2,
+        "previous": 1,
+        "highest": 2,
+        "complete_to": 0,
+    }
 
 
 async def test_of_two_that_switch_at_the_same_time_one_is_told_to_start_again(bus: Bus) -> None:

@@ -21,7 +21,7 @@ from contracts.graph import Partition
 from embedded.processes import free_port
 from embedded.servers import arcadedb, milvus_lite
 from operations.moving.copied_tables import empty
-from operations.projections import open_as_is
+from operations.open_stack import open_as_is
 from runtime.stores.documents.port import Table
 from runtime.stores.vectors.milvus.accounts import make_account
 from services.query.question import Mode

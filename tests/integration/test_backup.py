@@ -23,12 +23,12 @@ from publishing.documents import add_document
 from publishing.draft import DocumentDraft, Submission
 from runtime.bus import topology
 from runtime.bus.encoded_text import BLOB_PART
+from runtime.bus.generations import GenerationState
 from runtime.bus.nats import copies
 from runtime.bus.nats.blobs import NatsBlobs
 from runtime.bus.nats.copies import read_records
 from runtime.bus.nats.key_values import NatsLiveGenerations
 from runtime.bus.nats.log import NatsLog
-from runtime.bus.port import GenerationState
 from runtime.bus.records import Record, leaf, line_of, parse_line
 from runtime.errors import InvalidInput, LogDamaged, ServiceError
 from tests.support.damage import cut_the_tail

@@ -7,7 +7,7 @@ from pydantic import SecretStr
 from pymilvus import MilvusClient
 
 from embedded.environment import settings_from
-from operations.projections import open_as_is
+from operations.open_stack import open_as_is
 from runtime.settings import Settings
 from runtime.stores.documents.port import INDEXES, Table
 from runtime.stores.open import open_graph, open_vectors

@@ -13,9 +13,9 @@ from nats.js.kv import KeyValue
 
 from contracts.graph import PROJECTIONS, Generations, Projection
 from contracts.topology import GENERATIONS_BUCKET, LIMITS_BUCKET
+from runtime.bus.generations import GenerationState, ProjectionGenerations, live_generations
 from runtime.bus.nats.asking import first_answer
 from runtime.bus.nats.connection import translated
-from runtime.bus.port import GenerationState, ProjectionGenerations
 from runtime.errors import ConfigurationError, Unavailable
 
 
@@ -46,10 +46,11 @@ class NatsLiveGenerations:
         for another.
         """
         states = json.loads(value)
-        return {name: GenerationState(**states.get(name, {})) for name in PROJECTIONS}
+        return {name: GenerationState.of(states.get(name, {})) for name in PROJECTIONS}
 
     async def write(self, pointers: ProjectionGenerations, revision: int) -> None:
-        value = json.dumps({name: vars(pointer) for name, pointer in pointers.items()}).encode()
+        fields = {name: pointer.fields() for name, pointer in pointers.items()}
+        value = json.dumps(fields).encode()
         try:
             with translated():
                 await self.bucket.update("pointers", value, last=revision)
@@ -58,7 +59,7 @@ class NatsLiveGenerations:
 
     async def live(self, *projections: Projection) -> Generations:
         pointers, _ = await self.read()
-        return Generations(**{name: pointer.live for name, pointer in pointers.items()})
+        return live_generations(pointers)
 
 
 @dataclass(frozen=True)

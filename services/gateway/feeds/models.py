@@ -38,6 +38,7 @@ EventType = Literal[
     "BranchCreated",
     "BranchDropped",
     "BranchPromoted",
+    "EmbeddingModelChosen",
 ]
 """A test compares it with the events that there are, but for those on subjects apart, which no feed
 reads.

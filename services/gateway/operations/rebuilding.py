@@ -106,7 +106,8 @@ async def order(rebuilds: Rebuilds, operator_order: OperatorOrder) -> None:
     mind; `Unavailable`.
     """
     # `cleanup` and `promote` hold the lease as well: two at once would drop what the other fills.
-    if operator_order.task == "rebuild" and (work := await rebuild_lease.running(rebuilds.values)):
+    has_lease = operator_order.task == "rebuild" or operator_order.step == "embedding-set"
+    if has_lease and (work := await rebuild_lease.running(rebuilds.values)):
         raise Conflict(f"there is a {work} under way")
     try:
         await rebuilds.operator.order(operator_order)

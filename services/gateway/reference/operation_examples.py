@@ -182,6 +182,23 @@ OPERATION_EXAMPLES: dict[str, Any] = {
         },
         "takes_orders": True,
     },
+    "POST /operations/embedding/{step}": {"id": "5a5f1c9e2f", "step": "embedding-estimate"},
+    "GET /operations/embedding": {
+        "chosen_model": "multilingual",
+        "generation": 4,
+        "last": {
+            "id": "5a5f1c9e2f",
+            "who": "key:ops",
+            "reason": "the handbook is in German",
+            "step": "embedding-set",
+            "state": "done",
+            "started": "2026-11-29T12:07:18Z",
+            "ended": "2026-11-29T12:07:25Z",
+            "error": "",
+            "result": {"chosen_model": "multilingual", "generations": {"vectors": 4}},
+        },
+        "takes_orders": True,
+    },
     "GET /operations/providers": {
         "providers": [
             {

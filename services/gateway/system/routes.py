@@ -69,7 +69,7 @@ async def health(
         **web_page_fields(deps, config, fields["pipeline_busy"]),
         "workspace": workspace,
         "budget_exceeded": (await budget_state(costs, workspace)).exceeded,
-        "configuration": await configuration(deps, workspace, live.vectors),
+        "configuration": await configuration(deps, workspace, live.of_workspace(workspace).vectors),
     }
 
 

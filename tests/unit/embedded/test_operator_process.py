@@ -120,6 +120,28 @@ def test_figures_are_a_command_in_which_no_document_is_an_option() -> None:
         command(replace(order, documents=("--data=/tmp",)))
 
 
+def test_an_embedding_model_is_a_command_in_which_it_is_no_option() -> None:
+    order = replace(
+        ORDER,
+        step="embedding-estimate",
+        workspace="handbuch",
+        embedding_model="multilingual",
+        reason="why",
+    )
+    estimate = ["embedding", "set", "multilingual", "--json"]
+    assert command(order) == [*estimate, "--workspace=handbuch", "--reason=why"]
+    chosen = replace(order, step="embedding-set", reason="")
+    assert command(chosen) == [*estimate, "--yes", "--workspace=handbuch"]
+    assert command(replace(chosen, embedding_model=""))[:4] == [
+        "embedding",
+        "clear",
+        "--json",
+        "--yes",
+    ]
+    with pytest.raises(ValueError, match="no such model"):
+        command(replace(order, embedding_model="--data=/tmp"))
+
+
 async def test_questions_are_lines_of_a_file_that_is_gone_afterwards(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -67,6 +67,7 @@ ABOUT_EVENTS_AND_WORK = {
     "GET /operations/cost",
     "GET /operations/dead_letters",
     "GET /operations/dead_letters/{number}",
+    "GET /operations/embedding",
     "GET /operations/figures",
     "GET /operations/parked",
     "GET /operations/webhooks",

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from contracts.graph import PROJECTIONS
-from runtime.bus.port import GenerationState
+from runtime.bus.generations import GenerationState
 from runtime.errors import Unavailable
 from services.query import warming
 from services.query.partitions import Partitions

@@ -5,8 +5,8 @@ does not hold.
 from dataclasses import replace
 
 from contracts.graph import PROJECTIONS, Partition
+from runtime.bus.generations import GenerationState
 from runtime.bus.memory import MemoryLiveGenerations
-from runtime.bus.port import GenerationState
 from services.query.status.current_partitions import CACHE_SECONDS, CurrentPartitions
 
 

@@ -26,6 +26,7 @@ const EVERY = {
   BranchCreated: true,
   BranchDropped: true,
   BranchPromoted: true,
+  EmbeddingModelChosen: true,
   ErasureRequested: true,
   DocumentErased: true,
 } satisfies Record<Type, true>;
