@@ -16,7 +16,7 @@ from pydantic import SecretStr
 
 from contracts import subjects
 from contracts.graph import PROJECTIONS, Partition
-from operations import projections
+from operations import open_stack, projections
 from operations.erasure import erase as erasing
 from operations.erasure.erase import Erasure, erase
 from operations.erasure.receipts import Receipt
@@ -159,8 +159,8 @@ async def opened(
             return True
 
         monkeypatch.setattr(erasing, "are_handled", handled)
-        monkeypatch.setattr(projections, "open_graph", lambda _: stack.graph)
-        for module in ("operations.projections", "runtime.projections.embedding"):
+        monkeypatch.setattr(open_stack, "open_graph", lambda _: stack.graph)
+        for module in ("operations.open_stack", "runtime.projections.embedding"):
             monkeypatch.setattr(
                 f"{module}.open_vectors",
                 lambda _, model, dimension: MemoryVectors(model, dimension, stack.tables),
