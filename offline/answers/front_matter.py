@@ -10,7 +10,9 @@ _MOST_LINES = 80
 _TITLE = frozenset(("title", "titel", "titre", "título", "titolo", "название", "标题"))
 _FIELD = re.compile(r"([\w.-]+(?: [\w.-]+){0,2})\s*[:=]\s*(.*)")
 _LIST_ITEM = re.compile(r"\s*-\s+(.*)")
-_NOT_TOLD = re.compile(r"(?:true|false|null|~|\d{1,3}|[|>][+-]?|\{.*\}|!\S+)?", re.IGNORECASE)
+_EMPTY_OF_MEANING = re.compile(
+    r"(?:true|false|null|~|\d{1,3}|[|>][+-]?|\{.*\}|!\S+)?", re.IGNORECASE
+)
 """Values that tell a reader nothing: switches, weights, what goes on below."""
 _COMMENT = re.compile(r"\s+#\s.*$")
 _INDENTED = re.compile(r"\s+\S")
@@ -29,12 +31,12 @@ def front_matter(lines: Sequence[str]) -> tuple[list[str], int]:
         return [], 0
     fields = list(_fields(inner))
     title = next((value for name, value in fields if name.lower() in _TITLE), "")
-    told = [
+    labelled_lines = [
         f"{name.replace('_', ' ')}: {value}"
         for name, value in fields
         if name.lower() not in _TITLE and not value.startswith("/")
     ]
-    return ["", *([f"# {title}", ""] if title else []), *told, ""], end + 1
+    return ["", *([f"# {title}", ""] if title else []), *labelled_lines, ""], end + 1
 
 
 def _fields(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -50,7 +52,7 @@ def _fields(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
                 yield name, value
             name = field[1]
             value = _value(field[2])
-            values = [] if _NOT_TOLD.fullmatch(value) else [value]
+            values = [] if _EMPTY_OF_MEANING.fullmatch(value) else [value]
             joint = " "
         elif item:
             values.append(_value(item[1]))

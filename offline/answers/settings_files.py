@@ -20,10 +20,10 @@ _PAIR = re.compile(r"(\s*(?:- +)*)(['\"]?[\w./{}$*@-]+['\"]?)\s*:(?:\s+(.*))?")
 _ITEM = re.compile(r"(\s*)- +(.*)")
 _BESIDE = re.compile(r"\s+[#;]\s+(.*)$")
 _BLOCK = re.compile(r"[|>][+-]?\d?")
-_ENOUGH = 0.8
+_FITTING_SHARE = 0.8
 """Share of the lines from which they are those of a file of settings."""
-_FEWEST = 2
-_LOWER = 0.8
+_FEWEST_SETTINGS = 2
+_LOWER_CASE_SHARE = 0.8
 """Share of names in lower case from which `name: value` is YAML, and no list of fields."""
 _TABLE = ("", "|  |", "| --- |")
 _BAR = "\\|"
@@ -41,11 +41,13 @@ def is_settings_file(text: str) -> bool:
     else:
         others = (_COMMENT, _PAIR, _ITEM)
         lower = sum(name[:1].islower() or not name[:1].isalpha() for name in names)
-        count = len(names) if lower >= _LOWER * len(names) else 0
-    if count < _FEWEST or (text.lstrip().startswith(("---", "+++")) and _ends_front_matter(lines)):
+        count = len(names) if lower >= _LOWER_CASE_SHARE * len(names) else 0
+    if count < _FEWEST_SETTINGS or (
+        text.lstrip().startswith(("---", "+++")) and _ends_front_matter(lines)
+    ):
         return False
     fitting = sum(any(other.fullmatch(line) for other in others) for line in lines)
-    return fitting >= _ENOUGH * len(lines)
+    return fitting >= _FITTING_SHARE * len(lines)
 
 
 def _ends_front_matter(lines: Sequence[str]) -> bool:
