@@ -71,6 +71,6 @@ def _name(rank: int) -> str:
     number, end = divmod(rank * STEP % NAMES, len(NEXT_SYLLABLES))
     number, middle = divmod(number, len(NEXT_SYLLABLES))
     number, second = divmod(number, len(FIRST_SYLLABLES))
-    last, first = divmod(number, len(FIRST_SYLLABLES))
-    given = FIRST_SYLLABLES[first] + NEXT_SYLLABLES[last]
+    given_end, given_beginning = divmod(number, len(FIRST_SYLLABLES))
+    given = FIRST_SYLLABLES[given_beginning] + NEXT_SYLLABLES[given_end]
     return f"{given} {FIRST_SYLLABLES[second]}{NEXT_SYLLABLES[middle]}{NEXT_SYLLABLES[end]}"

@@ -125,11 +125,11 @@ class PutDuringReading:
         return getattr(self._rows, name)
 
     async def find(self, table: Table, where: Where, **paging: Any) -> list[tuple[str, Row]]:
-        found = await self._rows.find(table, where, **paging)
+        found_rows = await self._rows.find(table, where, **paging)
         if "block" in where and self.late_entries:
             id, late_entry = self.late_entries.pop()
             await RowLedger(self._rows).put(self._here, {id: late_entry})
-        return found
+        return found_rows
 
 
 async def test_an_entry_that_comes_while_its_block_is_summed_up_is_not_lost(

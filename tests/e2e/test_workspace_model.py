@@ -86,8 +86,8 @@ def test_the_operator_process_takes_the_order_to_go_back(
         assert answer.status_code == 202
 
         def ended() -> dict[str, object] | None:
-            last = client.get("/operations/embedding").json()["last"]
-            return last if last and last["state"] not in ("running",) else None
+            outcome = client.get("/operations/embedding").json()["last"]
+            return outcome if outcome and outcome["state"] != "running" else None
 
         estimate = until(ended, stack.logs)
         assert (estimate["state"], estimate["error"]) == ("done", "")
@@ -95,9 +95,9 @@ def test_the_operator_process_takes_the_order_to_go_back(
         assert 0 < estimate["result"]["texts"] < estimate["result"]["cached_texts"]
         answer = client.post("/operations/embedding/set", json={"model": "", "reason": "back"})
         id = answer.json()["id"]
-        outcome = until(lambda: (last := ended()) and last["id"] == id and last, stack.logs)
+        outcome = until(lambda: (order := ended()) and order["id"] == id and order, stack.logs)
         assert (outcome["state"], outcome["error"]) == ("done", "")
         assert client.get("/operations/embedding").json()["chosen_model"] == ""
     assert model_of(stack, "handbuch") == LEXICAL
-    said = stack.run("log", "--workspace", "handbuch").stdout
-    assert "embedded by the model of the whole stack from here on: back" in said
+    log_lines = stack.run("log", "--workspace", "handbuch").stdout
+    assert "embedded by the model of the whole stack from here on: back" in log_lines

@@ -261,9 +261,9 @@ async def check_following(pair: Regions, follower: Follower, work: Rebuild) -> N
         assert await readers_log.following(0, subjects.of_workspace(workspace)) is None
     assert await follower.apply(work)
     for workspace in pair.workspaces:
-        last = await readers_log.last(workspace)
-        assert number_at(last) == 7
-        assert await readers_log.handled(workspace=workspace) == last
+        end = await readers_log.last(workspace)
+        assert number_at(end) == 7
+        assert await readers_log.handled(workspace=workspace) == end
     assert await readers_log.handled_position() == await readers_log.end()
     digests_of_first = await rebuilt(pair.first, pair.workspaces)
     assert await digests(work, pair.workspaces) == digests_of_first
@@ -333,8 +333,13 @@ async def test_a_partition_that_no_mirror_heard_of_begins_where_its_sequences_do
             sequence = await log.publish(sealed(added("new"), workspace=name))
             partition = partition_of(name, 4)
             assert sequence == first_sequence(partition)
-            info = await jetstream.consumer_info(stream_name(partition), "chunker")
-            assert info.num_pending == 1
+            stream = stream_name(partition)
+
+            async def is_pending(stream: str = stream) -> bool:
+                info = await jetstream.consumer_info(stream, "chunker")
+                return info.num_pending == 1
+
+            await until(is_pending, "the event, where the chunker reads")
 
 
 async def test_only_an_empty_bus_can_follow(tmp_path: Path) -> None:

@@ -29,18 +29,19 @@ FETCH = 5.0
 
 
 @dataclass
-class _ReadLetters:
+class _Reading:
     """The headers that were read, and what the stream held then."""
 
-    first: int = 0
-    last: int = 0
-    count: int = 0
+    first_sequence: int = 0
+    last_sequence: int = 0
+    message_count: int = 0
     letters: list[DeadLetter] = field(default_factory=list[DeadLetter])
 
     def has_grown_to(self, state: StreamState) -> bool:
         """Return whether there are new letters since, if anything, and none went."""
-        added_count = state.last_seq - self.last
-        return self.first == state.first_seq and state.messages - self.count == added_count >= 0
+        added_count = state.last_seq - self.last_sequence
+        has_no_gap = state.messages - self.message_count == added_count >= 0
+        return self.first_sequence == state.first_seq and has_no_gap
 
 
 @dataclass(frozen=True)
@@ -52,23 +53,24 @@ class NatsDeadLetters:
     jetstream: JetStreamContext
     max_letters: int | None = MAX_LETTERS
     """Dead letters that are read, the latest ones; None for all."""
-    _read: _ReadLetters = field(default_factory=_ReadLetters)
+    _reading: _Reading = field(default_factory=_Reading)
 
     async def headers(self) -> list[DeadLetter]:
         with translated():
             state = (await self.jetstream.stream_info(STREAM)).state
-        read = self._read
-        letters = list(read.letters) if read.has_grown_to(state) else []
+        reading = self._reading
+        letters = list(reading.letters) if reading.has_grown_to(state) else []
         first = max(1, state.last_seq - self.max_letters + 1) if self.max_letters else 1
-        behind = max(first - 1, read.last if letters else 0)
+        behind = max(first - 1, reading.last_sequence if letters else 0)
         if state.messages and behind < state.last_seq:
             async with aclosing(_headers(self.jetstream, behind)) as new_letters:
                 letters += [
                     letter async for letter in new_letters if letter.number <= state.last_seq
                 ]
         letters = [letter for letter in letters if letter.number >= first]
-        read.first, read.last, read.count = state.first_seq, state.last_seq, state.messages
-        read.letters = letters
+        reading.first_sequence, reading.last_sequence = state.first_seq, state.last_seq
+        reading.message_count = state.messages
+        reading.letters = letters
         return list(letters)
 
     async def get(self, number: int) -> DeadLetter | None:

@@ -184,8 +184,8 @@ async def feedback(
     principal: Principal = request.state.principal
     sees_all = principal.permissions.allows("write")
     entries: list[FeedbackEntry] = []
-    async with aclosing(newest_feedback(deps.feed, workspace)) as said:
-        async for entry in said:
+    async with aclosing(newest_feedback(deps.feed, workspace)) as newest_entries:
+        async for entry in newest_entries:
             is_shown = sees_all or entry.actor == principal.name
             if is_shown and rating in (None, entry.event.rating):
                 entries.append(FeedbackEntry.of(entry))

@@ -79,13 +79,13 @@ async def embedding_model(
     own_generation = of_origin(state_of_vectors.own_generations, workspace)
     state = await read_task(operations.rebuilds, "embedding", workspace)
     task = LogTaskStatus.of(state).last
-    last = None
+    last_order = None
     if task is not None and state.last_outcome is not None:
-        last = LastEmbeddingOrder(**task.model_dump(), step=state.last_outcome.order.step)
+        last_order = LastEmbeddingOrder(**task.model_dump(), step=state.last_outcome.order.step)
     return EmbeddingStatus(
         chosen_model=own_generation.model if own_generation else "",
         generation=own_generation.generation if own_generation else state_of_vectors.live,
-        last=last,
+        last=last_order,
         takes_orders=state.takes_orders,
     )
 
