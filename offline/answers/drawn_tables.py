@@ -1,8 +1,8 @@
 """Tables that are drawn with characters, written as tables of Markdown with bars around each row.
 
-These are grids (`+---+---+`), columns below a rule in pieces (`=====  ===`, `-----  ---`), tables
-of Markdown without outer bars, columns that blanks or dots keep apart, and those that
-reStructuredText and AsciiDoc write as lists. Time is linear in the text.
+These are grids (`+---+---+`, `┌───┬───┐`), columns below a rule in pieces (`=====  ===`,
+`-----  ---`), tables of Markdown without outer bars, columns that blanks or dots keep apart, and
+those that reStructuredText and AsciiDoc write as lists. Time is linear in the text.
 """
 
 import re
@@ -23,6 +23,13 @@ from offline.answers.markup_tables import (
     directive_title,
 )
 
+_BOX_TOP = re.compile(r"^[ \t]*[┌╔╭][─═━┬╦╤╥]+[┐╗╮][ \t]*$", re.MULTILINE)
+_BOX = (
+    dict.fromkeys(map(ord, "│║┃"), "|")
+    | dict.fromkeys(map(ord, "─═━"), "-")
+    | dict.fromkeys(map(ord, "┌┬┐├┼┤└┴┘╔╦╗╠╬╣╚╩╝╭╮╰╯╤╥╧╨╪╫╞╡╟╢"), "+")
+)
+"""Characters of boxes, and those with which a grid is drawn."""
 _BORDER = re.compile(r"\+(?:[-=:]+\+)+")
 _DRAWN = re.compile(r"\+[-=:]{2,}\+?|[-=:]{2,}\+")
 _WORD = re.compile(r"\w")
@@ -44,6 +51,8 @@ _MOST_LINES = 500
 
 def with_markdown_tables(text: str) -> str:
     """Return the text with its drawn tables as tables of Markdown, as far in as they stood."""
+    if _BOX_TOP.search(text):
+        text = text.translate(_BOX)
     if not _MAY_HAVE.search(text):
         return text
     return "\n".join(_rewritten(text.split("\n")))

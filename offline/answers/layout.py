@@ -16,6 +16,7 @@ from offline.answers.markup import as_markdown
 from offline.answers.page_breaks import without_page_breaks
 from offline.answers.settings_files import is_settings_file, settings_as_markdown
 from offline.language.lines import BULLET, announces_code, fence, is_field, is_validity
+from offline.language.links import without_addresses
 
 _LONGEST_KEY = 76
 _LONGEST_HEADING = 40
@@ -49,11 +50,12 @@ _ANSWER = re.compile(
     r"(?:\*\*|__)?(?:A|Answer|Antwort|О|Ответ|Respuesta|R|Réponse|答|回答)\d*\s*[:：.]"
     r"(?:\*\*|__)?\s*"
 )
-_LINK = re.compile(r"\[([^\[\]\n]*)\]\([^()\s]*\)")
 _SENTENCE = re.compile(r"\(1\)\s\w|[^\W\d_a-zß-ÿа-яё].{20,}[.!?…。！？](?:\s|$)")
 """A line that begins as a sentence and has the end of one, or the first paragraph of a section."""
 _CUT_WORD = re.compile("(?<=\\w)[\u2010\u00ad]\n[ \t]*")
 _LETTER = re.compile(r"[^\W\d_]")
+_NAMES = re.compile(r"(?:-{0,2}[A-Za-z][\w.-]*=, +)*-{0,2}[A-Za-z][\w.-]*=,?")
+"""Names of settings in a row, as manual pages have them above what they share."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,7 @@ def sections(text: str) -> list[Section]:
         text = settings_as_markdown(text)
     else:
         text = without_page_breaks(as_markdown(with_markdown_tables(text)))
-    lines = text.expandtabs().splitlines()
+    lines = _with_whole_names(text.expandtabs().splitlines())
     prose = (line.rstrip() for line in lines if len(line) <= 100 and line.lstrip()[:1] != "|")
     width = max([_NARROWEST, *map(len, prose)])
     return list(_Reader(lines, width).sections())
@@ -154,7 +156,7 @@ class _Reader:
     def _begin(self, indent: float, key: str) -> Iterator[Section]:
         yield from self._end()
         self._leave(indent)
-        self.stack.append((indent, _LINK.sub(r"\1", key).strip()))
+        self.stack.append((indent, without_addresses(key).strip()))
 
     def _begin_term(self, number: int, indent: float, term: str) -> Iterator[Section]:
         """Begin what a term heads, together with the terms right above it."""
@@ -255,14 +257,29 @@ class _Reader:
         """Return whether a line heads the lines below it."""
         following, apart = self._following(number)
         below = _indent(following)
-        if len(text) > _LONGEST_KEY or not following or announces_code(text):
+        is_of_names = _NAMES.fullmatch(text) is not None
+        if (len(text) > _LONGEST_KEY and not is_of_names) or not following or announces_code(text):
             return False
         is_full = indent + len(text) + 1 + len(following.split()[0]) > self.width
+        is_full = is_full and not is_of_names
         if below <= indent or is_full or not self._begins_block(number):
             return False
         if BULLET.match(text) and not (apart and _NUMBERED.match(text)):
             return False
         return _is_name(text) and not (apart and text.endswith((":", "：")))
+
+
+def _with_whole_names(lines: Sequence[str]) -> list[str]:
+    """Return the lines, names of settings that a line break parts in one."""
+    result: list[str] = []
+    for line in lines:
+        above = result[-1] if result else ""
+        goes_on = above.endswith(",") and _indent(above) == _indent(line)
+        if goes_on and _NAMES.fullmatch(above.strip()) and _NAMES.fullmatch(line.strip()):
+            result[-1] = f"{above} {line.strip()}"
+        else:
+            result.append(line)
+    return result
 
 
 def _is_name(text: str) -> bool:

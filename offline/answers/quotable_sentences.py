@@ -24,10 +24,10 @@ from offline.language.lines import (
     is_field,
     is_message,
 )
+from offline.language.links import without_addresses
 from offline.language.sentences import Sentence, sentences
 
 _RULE = re.compile(r"\|(?:\s*:?-+:?\s*\|)+")
-_ADDRESS = re.compile(r"\]\([^()\s]*\)")
 _BLANK_LINE = re.compile(r"\n[ \t]*\n")
 _WORD = re.compile(r"\w")
 _LETTER = re.compile(r"[^\W\d_]")
@@ -36,7 +36,8 @@ _NARRATED = re.compile(
     r"(?<=[\w)])[,，:：]\s*(?:[“„«「『‘][^”“»」』’]*[?？][”“»」』’]?|\"[^\"]*[?？]\"?)$"
 )
 """What tells that a question is a part of what is told: `She asked, “Why?”`."""
-_LINK = re.compile(r"\[([^\[\]\n]*)\]\([^()\n]*\)")
+_PLACE = re.compile(r"\W*\[[^\[\]\n]*\]\(#[^()\s]*\)\W*")
+"""An entry of a table of contents: nothing but a link to a place in the document."""
 _ANCHOR = re.compile(r"\s*\{[#.:][^{}]*\}$")
 """What names or styles a heading in extended Markdown: `{#prices}`."""
 _PROSE_WORD = re.compile(r"[(\"“']?[^\W\d_]+(?:['’-][^\W\d_]+)*[.,;:!?)\"”']*")
@@ -101,8 +102,8 @@ class Quotable:
 
     @cached_property
     def plain(self) -> str:
-        """The text without the addresses of its links."""
-        return _ADDRESS.sub("]", self.text)
+        """The text with the words of its links alone."""
+        return without_addresses(self.text)
 
 
 def _key(text: str, headings: tuple[str, ...] = (), *, begins_inside: bool = False) -> int:
@@ -219,6 +220,8 @@ class _Reader:
             self._begin_section(sentence.text)
         elif line.startswith("|") or line.rstrip().endswith("|"):
             self._take_row(start, line, lines_below, apart=apart)
+        elif _PLACE.fullmatch(sentence.text):
+            return
         elif _is_title(sentence.text) or self._is_first_line(sentence.text, line, lines_below):
             self._begin_section(sentence.text)
         elif _WORD.search(sentence.text):
@@ -313,7 +316,7 @@ class _Reader:
         self.row, self.item = start, False
         self.block += 1
         if _RULE.fullmatch(lines_below.partition("\n")[0].strip()):
-            self.header = _cells(line)
+            self.header = [without_addresses(cell) for cell in _cells(line)]
         elif self.header and not _RULE.fullmatch(line.strip()):
             cells = tuple(_named(self.header, _cells(line)))
             joint = "; " if any(self.header) or len(cells) != 2 else ": "
@@ -371,7 +374,7 @@ def _depth(heading: str) -> int:
 
 def _plain_heading(heading: str) -> str:
     """Return a heading without the marks around it, addresses and names for links to it."""
-    text = _LINK.sub(r"\1", _ANCHOR.sub("", heading.strip(_HEADING_MARKS)))
+    text = without_addresses(_ANCHOR.sub("", heading.strip(_HEADING_MARKS)))
     return text.strip(_HEADING_MARKS)
 
 

@@ -156,7 +156,7 @@ def _may_be_quoted(part: Quotable) -> bool:
         or is_field(part.text)
         or part.is_heading
     )
-    return (is_long_enough or bool(part.key)) and len(part.text) <= LONGEST
+    return (is_long_enough or bool(part.key)) and len(part.plain) <= LONGEST
 
 
 def quotation(question: str, best: Sequence[Candidate]) -> str:

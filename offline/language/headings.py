@@ -6,8 +6,9 @@ import re
 from collections.abc import Sequence
 
 from offline.language.lines import BULLET, is_field, is_message, is_validity
+from offline.language.links import MARK
 
-NOTE = r"(?:\[\^[^\s\[\]]{1,20}\]|\[\d{1,3}\]_?|[¹²³⁴-⁹]+)"
+NOTE = rf"(?:\[\^[^\s\[\]]{{1,20}}\]|\[\d{{1,3}}\]_?|[¹²³⁴-⁹]+|{MARK})"
 """The mark of a footnote."""
 _NOTES = re.compile(rf"\s?{NOTE}+$")
 _MARKED = re.compile(r"#{1,6}\s")

@@ -37,6 +37,18 @@ Danach.
     assert texts(text.replace("=", "-")) == texts(text)
 
 
+def test_a_box_is_a_grid() -> None:
+    text = """
+       ┌─────┬──────────────┐
+       │Day  │ Hours        │
+       ├─────┼──────────────┤
+       │Mon  │ nine to      │
+       │     │ noon         │
+       └─────┴──────────────┘
+"""
+    assert texts(text) == ["Day: Mon; Hours: nine to noon"]
+
+
 def test_a_grid_of_a_database_has_a_row_in_each_line() -> None:
     text = """+----+--------+------+
 | id | 名称   | note |

@@ -154,6 +154,12 @@ def test_a_key_is_named_without_the_address_of_its_link() -> None:
     assert keys("[keel](ships.html#keel)\n: A long beam.") == [(("keel",), "A long beam.")]
 
 
+def test_names_of_settings_in_two_lines_head_what_they_share() -> None:
+    names = ("SailColour=, SailHeight=, SailWidth=, SailsAltogether=,", "MastHeight=, MastWidth=")
+    text = f"       {names[0]}\n       {names[1]}\n           Limit what is hoisted.\n"
+    assert keys(text) == [((" ".join(names),), "Limit what is hoisted.")]
+
+
 def test_an_option_heads_the_text_in_its_line() -> None:
     text = "  -r        Turn the lamp back.\n\n  -q, --quiet  Ring no bell.\n\n  --help\n"
     assert keys(text)[:2] == [(("-r",), "Turn the lamp back."), (("-q, --quiet",), "Ring no bell.")]

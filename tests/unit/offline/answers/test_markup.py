@@ -96,3 +96,14 @@ def test_prose_with_a_colon_behind_its_first_words_is_no_field() -> None:
         "May: boats stay in the harbour until it is over."
     )
     assert [part for _, part in parts(text)] == [" ".join(text.split())]
+
+
+def test_headings_in_html_are_headings() -> None:
+    text = (
+        '<p align="center">\n  <img src="sail.png">\n</p>\n\n<h2>Sails</h2>\nThey are red.\n\n'
+        '<h3 name="old">\nMay <code>old</code> ones\nbe mended?\n</h3>\n\nYes, with wax.\n'
+    )
+    assert parts(text) == [
+        ("Sails", "They are red."),
+        ("May old ones be mended?", "Yes, with wax."),
+    ]

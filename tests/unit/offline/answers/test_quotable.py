@@ -186,7 +186,26 @@ def test_a_passage_that_begins_inside_a_sentence_loses_that_part() -> None:
 
 def test_addresses_of_links_are_no_words() -> None:
     (part,) = quotable("See [the manual](https://example.org/2014/07) first.")
-    assert part.plain == "See [the manual] first."
+    assert part.plain == "See the manual first."
+
+
+def test_a_linked_footnote_ends_a_sentence() -> None:
+    text = 'The [keel](/w/Keel "Keel") broke in 1901.[[4]](#note-4) It was mended.[[5]](#note-5) '
+    assert [part.plain for part in quotable(f"{text}Nobody sailed.")] == [
+        "The keel broke in 1901.",
+        "It was mended.",
+        "Nobody sailed.",
+    ]
+
+
+def test_a_table_of_contents_is_not_quoted() -> None:
+    text = "- [1 Sails](#sails)\n  * [What colour?](#colour)\n- [The club](https://club.example)\n"
+    assert texts(text) == ["- [The club](https://club.example)"]
+
+
+def test_a_picture_above_a_table_names_no_column() -> None:
+    text = '| [](/wiki/File:Boat.png) | |\n| --- | --- |\n| Length | [9 m](/wiki/Metre "Metre") |\n'
+    assert texts(text) == ['Length: [9 m](/wiki/Metre "Metre")']
 
 
 @given(st.text(alphabet="|- \n#ab.`\\?:1)", max_size=80))
