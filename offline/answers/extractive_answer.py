@@ -5,7 +5,7 @@ The score of a sentence is the share of the question's words in and around it (0
 similarity of embeddings (0 to 1), plus small amounts for the kind of answer that is asked for and
 for the rank of its passage, less half a point where a number or a time is asked for and it has
 none. A passage with none of the names in the question answers nothing, nor does one with none of
-its identifiers, nor a sentence without its numbers.
+its identifiers, nor a sentence without its numbers but those that tell a case of the asker's own.
 """
 
 import re
@@ -24,6 +24,7 @@ from offline.answers.quotable_sentences import Quotable, quotable
 from offline.answers.quotation import Candidate, candidates, quotation
 from offline.answers.relevance import (
     SentenceTerms,
+    amounts,
     identifiers,
     lexical_scores,
     names,
@@ -339,7 +340,7 @@ def _sentences(question: str, passages: Sequence[SourcePassage], language: str) 
     headings of other versions; headings only where the day that they tell is asked for.
     """
     sources = ((passage.reference, _parts(passage)) for passage in passages)
-    question_numbers = numbers(question)
+    question_numbers = numbers(question) - amounts(question, language)
     question_versions = versions(question)
     return [
         candidate

@@ -29,6 +29,19 @@ FEW = 200
 """So many sentences are assumed at least: fewer tell too little of how rare a word is."""
 
 _ALONE = re.compile(r"(?<![\w(.,])\d+(?![\w)]|[.,]\d)(?!\.\s)")
+_AMOUNT = re.compile(
+    r"(?<![\w.,§-])(\d{1,3})(?:[.,]\d+)?[ \u00a0-]?([€$£¥%°]|[^\W\d_]+)", re.IGNORECASE
+)
+_NAMED = re.compile(
+    r"(?:versi\w+|верси\w+|release|sec\w+|abschnitt|раздел\w*|chapter|kapitel|chapitre|cap\w+|"
+    r"глав\w+|art\w+|стать\w+|пункт\w*|clause|ziffer|absatz|paragra\w+|step|schritt|étape|paso|"
+    r"шаг\w*|page|seite|página|страниц\w+|part\w?|teil|част\w+|level|stufe|niv\w+|уров\w+|"
+    r"class\w?|klasse|clase|класс\w*|room|raum|zimmer|salle|sala|error|fehler|erreur|ошибк\w+|code|"
+    r"lin\w+|ligne|línea|n[or]|num\w+|núm\w+|номер\w*|tab\w+|figure|type?|option|phase|"
+    r"group\w?|gruppe|route|gate|第)\W*$",
+    re.IGNORECASE,
+)
+"""What stands before a number that names a thing, as `version 2`."""
 _VERSION = re.compile(r"(?<![\w.])(?:v(?=\d))?(\d+(?:\.\d+){2,})(?![\w.]*\w)", re.I)
 RELATED = 0.6
 NEAR = 0.6
@@ -133,6 +146,19 @@ def numbers(text: str) -> frozenset[str]:
     only.
     """
     return frozenset(_ALONE.findall(text))
+
+
+def amounts(question: str, language: str = ENGLISH) -> frozenset[str]:
+    """Return the numbers by which a question tells a case of its own, as in "my son is 12 years
+    old" or "40 dollars": the answer has a limit, which is another number.
+    """
+    unimportant_words = stop_words(language)
+    return frozenset(
+        match[1]
+        for match in _AMOUNT.finditer(question)
+        if match[2].lower() not in unimportant_words
+        and not _NAMED.search(question, 0, match.start())
+    )
 
 
 def versions(text: str) -> frozenset[str]:

@@ -11,6 +11,7 @@ from offline.answers.extractive_answer import (
     extractive_answer,
     scored_candidates,
 )
+from offline.answers.relevance import amounts
 from offline.embeddings.lexical import LexicalEmbedder
 
 
@@ -55,6 +56,27 @@ async def test_a_sentence_without_a_number_of_the_question_does_not_answer() -> 
     assert await may_answer("Who wrote version 1 of it?", licence) == []
     (only,) = await may_answer("Who wrote version 2 of it?", licence)
     assert only == "Version 2 was written by a friend."
+
+
+async def test_an_amount_of_the_askers_own_need_not_stand_in_the_answer() -> None:
+    rules = passage("Receipts are needed for purchases over 75 dollars. Cards are blue.")
+    answers = await may_answer("Must I hand in a receipt for a 40 dollar purchase?", rules)
+    assert "Receipts are needed for purchases over 75 dollars." in answers
+
+
+@pytest.mark.parametrize(
+    ("question", "language", "told"),
+    [
+        ("Is a receipt needed for 40 dollars?", "english", {"40"}),
+        ("Mon fils de 13 ans peut-il venir ?", "french", {"13"}),
+        ("Darf es nach 22 Uhr laut sein?", "german", {"22"}),
+        ("What does step 3 say?", "english", set[str]()),
+        ("Who wrote version 2 of it?", "english", set[str]()),
+        ("What was the revenue in 2014?", "english", set[str]()),
+    ],
+)
+def test_amounts_are_not_names(question: str, language: str, told: set[str]) -> None:
+    assert amounts(question, language) == told
 
 
 class Angles:
