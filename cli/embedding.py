@@ -3,7 +3,7 @@
 import asyncio
 from contextlib import ExitStack
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -23,14 +23,22 @@ from cli.common import (
     quiet_logs,
 )
 from cli.rebuild_output import Progress, ignore
+from cli.rebuild_work import golden_gate
 from cli.terminal import counted, line
 
 if TYPE_CHECKING:
     from operations.embedding_choice import ChoiceEstimate
+    from operations.golden_gate import GoldenGate
+    from operations.target import Target
 
 # `--help` answers at once: bus and stores are loaded by the command that needs them.
 
 app = typer.Typer(help="The embedding model of one workspace.", no_args_is_help=True)
+
+AcceptWorse = Annotated[
+    bool,
+    typer.Option("--accept-worse", help="Go live although golden questions fare worse."),
+]
 
 
 @app.command("set")
@@ -43,6 +51,7 @@ def set_(
         ),
     ],
     yes: Yes = False,
+    accept_worse: AcceptWorse = False,
     reason: Reason = "",
     data: Data = DATA,
     as_json: Json = False,
@@ -55,30 +64,36 @@ def set_(
     afterwards documents and questions of the workspace are embedded by the new model. Nothing is
     extracted again, and what the model has embedded before is cached. `embedding clear` goes back,
     and so does `rebuild rollback vectors`, while nothing else was rebuilt.
+
+    Before the switch the golden questions of the workspace are asked of the new vectors. Where
+    fewer pass than in the last run, you are asked, or without a terminal nothing is switched and
+    the command ends with code 1; --accept-worse goes on.
     """
     with (
         errors(as_json),
         audit_line("embedding set", data, reason, changes=yes, model=model, workspace=workspace),
     ):
-        _choose(model, workspace, data, reason, says_yes=yes, as_json=as_json)
+        request = _Request(workspace, model, reason, yes, accept_worse, as_json)
+        _choose(request, data)
 
 
 @app.command()
 def clear(
     yes: Yes = False,
+    accept_worse: AcceptWorse = False,
     reason: Reason = "",
     data: Data = DATA,
     as_json: Json = False,
     workspace: Workspace = WORKSPACE,
 ) -> None:
     """Embed a workspace by the model of the whole stack again. Without --yes only say what that
-    takes.
+    takes. Golden questions are asked before, as `set` asks them.
     """
     with (
         errors(as_json),
         audit_line("embedding clear", data, reason, changes=yes, workspace=workspace),
     ):
-        _choose("", workspace, data, reason, says_yes=yes, as_json=as_json)
+        _choose(_Request(workspace, "", reason, yes, accept_worse, as_json), data)
 
 
 @app.command()
@@ -104,25 +119,48 @@ def show(data: Data = DATA, as_json: Json = False, workspace: Workspace = WORKSP
         )
 
 
-def _choose(
-    model: str, workspace: str, data: Data, reason: str, *, says_yes: bool, as_json: bool
-) -> None:
+class _Request(NamedTuple):
+    """A model for a workspace, empty for that of the stack, and what else the command says."""
+
+    workspace: str
+    model: str
+    reason: str
+    says_yes: bool
+    accepts_worse: bool
+    as_json: bool
+
+
+def _choose(request: _Request, data: Data) -> None:
     quiet_logs()
     from operations.embedding_choice import ModelChoice, choose, estimate  # noqa: PLC0415
     from operations.target import select_target  # noqa: PLC0415
 
     target = select_target(data)
-    choice = ModelChoice(workspace, model, reason)
-    if not says_yes:
-        _show_estimate(asyncio.run(estimate(target, choice)), as_json)
+    choice = ModelChoice(request.workspace, request.model, request.reason)
+    if not request.says_yes:
+        _show_estimate(asyncio.run(estimate(target, choice)), request.as_json)
         return
+    report = ignore if request.as_json else Progress()
     with ExitStack() as locks:
         locks.enter_context(target.rebuild_lock())
-        result = asyncio.run(choose(target, choice, ignore if as_json else Progress()))
-    if as_json:
+        result = asyncio.run(choose(target, choice, report, _gate(target, request)))
+    if request.as_json:
         print_json(result)
         return
     _show_result(result)
+
+
+def _gate(target: "Target", request: _Request) -> "GoldenGate":
+    """Return what asks the golden questions of the workspace before the switch."""
+    command = f"set {request.model}" if request.model else "clear"
+    gate = golden_gate(target, as_json=request.as_json, goes_on=request.accepts_worse)
+    gate.workspaces = (request.workspace,)
+    gate.way_out = (
+        "The new vectors were dropped, and what was embedded is cached: `lightstream embedding "
+        f"{command} --workspace {request.workspace} --yes --accept-worse`, over HTTP "
+        "`accept_worse`, goes live with them"
+    )
+    return gate
 
 
 def _show_estimate(choice_estimate: "ChoiceEstimate", as_json: bool) -> None:

@@ -9,6 +9,7 @@ import typer
 
 from cli.common import note, silent
 from cli.rebuild_output import Progress, ignore
+from cli.terminal import counted
 
 if TYPE_CHECKING:
     from operations.golden_gate import GoldenGate
@@ -44,7 +45,7 @@ def rebuild_work(
                 await projections.wait_for_rebuild(stack.settings, report)
                 return {}
             case "promote":
-                gate = golden_gate(stack, request, as_json=as_json, goes_on=goes_on)
+                gate = golden_gate(stack, as_json=as_json, goes_on=goes_on)
                 return await projections.promote(stack, request, report, gate)
             case "rollback":
                 return await projections.rollback(stack, request, report)
@@ -54,20 +55,16 @@ def rebuild_work(
             case "accept_loss":
                 return await projections.accept_loss(stack, request, report, workspace)
             case _:
-                gate = golden_gate(stack, request, as_json=as_json, goes_on=goes_on)
+                # Where stores were emptied before, anything is better than nothing.
+                is_gated = not request.emptied_before
+                gate = golden_gate(stack, as_json=as_json, goes_on=goes_on) if is_gated else None
                 return await projections.rebuild(stack, request, report, workspace, gate)
 
     return lambda stack: asyncio.run(run(stack))
 
 
-def golden_gate(
-    stack: "Target", request: "RebuildRequest", *, as_json: bool, goes_on: bool
-) -> "GoldenGate | None":
-    """Return what asks golden questions before the switch; None where stores were emptied before:
-    anything is better than nothing then.
-    """
-    if request.emptied_before:
-        return None
+def golden_gate(stack: "Target", *, as_json: bool, goes_on: bool) -> "GoldenGate":
+    """Return what asks golden questions before the switch."""
     from operations.golden_gate import GoldenGate  # noqa: PLC0415
     from operations.question_comparison import open_golden_asking  # noqa: PLC0415
 
@@ -77,7 +74,8 @@ def golden_gate(
         if as_json or not sys.stdin.isatty():
             return False
         # In another thread: the lease of the rebuild is renewed meanwhile.
-        question = f"Answers became worse in {len(worse)} workspaces. Go live all the same?"
+        count = counted(len(worse), "workspace")
+        question = f"Answers became worse in {count}. Go live all the same?"
         return await asyncio.to_thread(typer.confirm, question, err=True)
 
     return GoldenGate(open_golden_asking(stack), decide, silent if as_json else note)

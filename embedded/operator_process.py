@@ -286,6 +286,8 @@ def _embedding_command(order: OperatorOrder) -> list[str]:
     if model.startswith("-"):
         raise ValueError(f"no such model: {model!r}")
     is_wanted = ["--yes"] if order.step == "embedding-set" else []
+    if is_wanted and order.accept_worse:
+        is_wanted.append("--accept-worse")
     return ["embedding", *(["set", model] if model else ["clear"]), "--json", *is_wanted]
 
 

@@ -17,7 +17,7 @@ from runtime.bus.lineage import command_lineage
 from runtime.bus.port import Log, Message
 from runtime.errors import ConfigurationError, InvalidInput, NewerVersion, Poison
 from runtime.models.bindings import OFFLINE_EMBEDDERS
-from runtime.models.open import DEFAULT_EMBEDDING_MODEL, as_setting
+from runtime.models.open import as_setting, choosable_models
 from runtime.projections.embedding import GenerationEmbedders
 from runtime.settings import Settings
 
@@ -35,7 +35,7 @@ def choosable_model(settings: Settings, model: str) -> tuple[str, int]:
             f"no workspace can have {name!r}: this stack has no embedding endpoint. "
             f"There are {built_in}"
         )
-    configured = settings.embedding_model or DEFAULT_EMBEDDING_MODEL
+    configured = choosable_models(settings)[-1]
     if name == configured:
         return name, settings.embedding_dim
     raise InvalidInput(

@@ -17,6 +17,8 @@ from operations import embedding_model
 from operations.chosen_models import choosable_model, publish_choice, said_model
 from operations.digest import Stores
 from operations.estimate import ModelEstimate
+from operations.generations import drop_unused
+from operations.golden_gate import GoldenGate, WorseAnswers
 from operations.open_stack import open_as_is
 from operations.projections import RebuildRequest, open_rebuild
 from operations.rebuild import Rebuild
@@ -158,14 +160,18 @@ def _priced(result: ChoiceEstimate, target: Target) -> ChoiceEstimate:
 
 
 async def choose(
-    target: Target, choice: ModelChoice, report: Callable[[dict[str, Any]], None]
+    target: Target,
+    choice: ModelChoice,
+    report: Callable[[dict[str, Any]], None],
+    gate: GoldenGate | None = None,
 ) -> dict[str, Any]:
     """Embed the workspace and its branches by this model, and have questions search that from then
     on; return what was done.
 
     Raises InvalidInput for a model that no workspace can have, for one that it has, for a branch,
     and while generations wait for promotion; ConfigurationError where the query service could not
-    search; `Busy` during a rebuild; `Unavailable`.
+    search; WorseAnswers where the gate keeps the new vectors, which are dropped; `Busy` during a
+    rebuild; `Unavailable`.
     """
     model_choice = None
     if choice.model:
@@ -191,11 +197,18 @@ async def choose(
         event = EmbeddingModelChosen(
             model=own_model.setting, dimension=dimension, reason=choice.reason
         )
-        work.before_switch = partial(_say, work, choice.workspace, event)
-        result = await work.run(choice.workspace)
+        work.before_switch = partial(_say, work, choice.workspace, event, gate)
+        try:
+            result = await work.run(choice.workspace)
+        except WorseAnswers:
+            await drop_unused(work.pointers, work.stores, work.targets)
+            raise
+        if gate:
+            await gate.record(work.log, is_live=True)
         generation = work.generations.of_workspace(choice.workspace).vectors
     return {
         **result,
+        **(gate.as_json() if gate else {}),
         "workspace": choice.workspace,
         "workspaces": list(work.workspaces),
         "chosen_model": own_model.setting,
@@ -224,5 +237,14 @@ async def _with_branches(log: Log, workspace: str) -> list[str]:
     return [workspace, *(branch.workspace for branch in branches)]
 
 
-async def _say(work: Rebuild, workspace: str, event: EmbeddingModelChosen, _: Generations) -> None:
+async def _say(
+    work: Rebuild,
+    workspace: str,
+    event: EmbeddingModelChosen,
+    gate: GoldenGate | None,
+    generations: Generations,
+) -> None:
+    """Have the log say what was chosen, once the golden questions fare no worse."""
+    if gate:
+        await gate.check(work.log, generations)
     await publish_choice(work.log, workspace, event)

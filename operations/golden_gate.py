@@ -2,7 +2,7 @@
 worse.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import AbstractAsyncContextManager, aclosing
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
@@ -31,6 +31,13 @@ Decide = Callable[[Sequence[GateResult]], Awaitable[bool]]
 """Returns whether to go live although answers became worse."""
 
 
+OF_REBUILD = (
+    "The new generations wait: `lightstream rebuild promote --yes` goes live with them, "
+    "`lightstream rebuild cleanup` drops them"
+)
+"""What can be done once a rebuild was kept from going live."""
+
+
 @dataclass
 class GoldenGate:
     """Runs the golden questions of all workspaces before a switch. `tell` says how they fare."""
@@ -38,6 +45,10 @@ class GoldenGate:
     open_asking: OpenAsking
     decide: Decide
     tell: Callable[[str], None]
+    workspaces: Collection[str] = ()
+    """The only workspaces whose questions are asked; none: all."""
+    way_out: str = OF_REBUILD
+    """What can be done where nothing was switched."""
     results: list[GateResult] = field(default_factory=list[GateResult])
     _runs: dict[str, GoldenRunEnded] = field(default_factory=dict[str, GoldenRunEnded])
 
@@ -46,6 +57,8 @@ class GoldenGate:
         and nobody lets them go live.
         """
         for workspace in await workspaces_with_questions(log):
+            if self.workspaces and workspace not in self.workspaces:
+                continue
             if questions := await read_questions(log, workspace):
                 result = await self._ask(log, workspace, questions, generations)
                 self.results.append(result)
@@ -55,8 +68,7 @@ class GoldenGate:
             await self.record(log, is_live=False)
             raise WorseAnswers(
                 f"answers became worse, and nothing was switched: {'; '.join(map(str, worse))}. "
-                "The new generations wait: `lightstream rebuild promote --yes` goes live with "
-                "them, `lightstream rebuild cleanup` drops them"
+                f"{self.way_out}"
             )
 
     async def record(self, log: Log, *, is_live: bool) -> None:

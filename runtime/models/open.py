@@ -117,6 +117,15 @@ def can_embed(settings: Settings, model: str) -> bool:
     return as_setting(model) in OFFLINE_EMBEDDERS or settings.has_embedding_endpoint
 
 
+def choosable_models(settings: Settings) -> list[str]:
+    """Return the models that a workspace can have for itself, as EMBEDDING_MODEL names them: the
+    built-in ones, and the one that the settings name at an endpoint.
+    """
+    if not settings.has_embedding_endpoint:
+        return [*OFFLINE_EMBEDDERS]
+    return [*OFFLINE_EMBEDDERS, settings.embedding_model or DEFAULT_EMBEDDING_MODEL]
+
+
 def as_setting(model: str) -> str:
     """Return the value of EMBEDDING_MODEL for an embedder with this model name."""
     built_in = (setting for beginning, setting in _OWN.items() if model.startswith(beginning))

@@ -75,7 +75,7 @@ class OperatorOrder:
     questions: Sequence[str] = ()
     """With `start`: asked of the live and of the new vectors."""
     accept_worse: bool = False
-    """With `run` and `promote`: go live although golden questions fare worse."""
+    """With `run`, `promote` and `embedding-set`: go live although golden questions fare worse."""
     branch: BranchOptions | None = None
     id: str = field(default_factory=lambda: uuid4().hex)
 

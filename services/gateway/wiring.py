@@ -145,7 +145,7 @@ class Parts:
             self.operations,
             self.models,
             self.conversations,
-            WorkspaceOperations(self.log, self.feed, self.pointers, documents),
+            WorkspaceOperations(self.settings, self.log, self.feed, self.pointers, documents),
             CostDependencies(
                 self.log, self.pointers, self.projections.ledger, self.settings.prices
             ),

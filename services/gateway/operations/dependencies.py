@@ -14,6 +14,7 @@ from runtime.costs.prices import Prices
 from runtime.findings import Finding
 from runtime.models.limits import ProviderState
 from runtime.projections.progress import ProjectionStates
+from runtime.settings import Settings
 from services.gateway.dependencies import depends_on
 from services.gateway.operations.consumers import ConsumerRates
 from services.gateway.operations.rebuilding import Rebuilds
@@ -41,8 +42,9 @@ class Operations:
 
 @dataclass(frozen=True)
 class WorkspaceOperations:
-    """What operations on one workspace read and write."""
+    """What operations on one workspace read and write, and the settings of its models."""
 
+    settings: Settings
     log: Log
     feed: EventFeed
     pointers: LiveGenerations

@@ -10,6 +10,7 @@ from fastapi import APIRouter, Path, Request
 from pydantic import BaseModel, ConfigDict, Field
 
 from contracts.graph import of_origin
+from runtime.models.open import choosable_models
 from runtime.projections.operator_orders import EmbeddingStep, OperatorOrder
 from services.gateway.auth.audit import note_details
 from services.gateway.operations.dependencies import OperationDeps, WorkspaceDeps
@@ -39,6 +40,9 @@ class EmbeddingBody(StrictModel):
         description="as EMBEDDING_MODEL names it; empty: that of the whole stack again",
     )
     reason: str = Field(default="", max_length=1000)
+    accept_worse: bool = Field(
+        default=False, description="of `set`: go live although golden questions fare worse"
+    )
 
 
 class OrderedEmbedding(BaseModel):
@@ -58,11 +62,12 @@ class LastEmbeddingOrder(LastTask):
 
 class EmbeddingStatus(BaseModel):
     """The embedding model of the workspace. `chosen_model`: the one that was chosen for it, or for
-    the origin of a branch; empty: it has that of the whole stack. `takes_orders`: whether a process
-    is there that does.
+    the origin of a branch; empty: it has that of the whole stack. `choices`: those that it can
+    have. `takes_orders`: whether a process is there that does.
     """
 
     chosen_model: str
+    choices: list[str]
     generation: int = Field(description="of the vectors that questions search")
     last: LastEmbeddingOrder | None
     takes_orders: bool
@@ -84,6 +89,7 @@ async def embedding_model(
         last_order = LastEmbeddingOrder(**task.model_dump(), step=state.last_outcome.order.step)
     return EmbeddingStatus(
         chosen_model=own_generation.model if own_generation else "",
+        choices=choosable_models(deps.settings),
         generation=own_generation.generation if own_generation else state_of_vectors.live,
         last=last_order,
         takes_orders=state.takes_orders,
@@ -100,7 +106,8 @@ async def embedding_step(
     step: Annotated[Literal["estimate", "set"], Path(examples=["estimate"])],
 ) -> OrderedEmbedding:
     """Order that the workspace and its branches are embedded by a model of their own, or an
-    estimate of what that takes. Questions search the former vectors until the new ones stand.
+    estimate of what that takes. Questions search the former vectors until the new ones stand and
+    the golden questions of the workspace fare no worse with them, or `accept_worse` is set.
 
     409 while another order or a rebuild is worked on; 503 where no operator process takes orders.
     """
@@ -112,6 +119,7 @@ async def embedding_step(
         reason=body.reason,
         workspace=workspace,
         embedding_model=body.model,
+        accept_worse=body.accept_worse,
     )
     note_details(
         request, step=ordered_step, model=body.model, reason=body.reason, order=operator_order.id

@@ -185,6 +185,7 @@ OPERATION_EXAMPLES: dict[str, Any] = {
     "POST /operations/embedding/{step}": {"id": "5a5f1c9e2f", "step": "embedding-estimate"},
     "GET /operations/embedding": {
         "chosen_model": "multilingual",
+        "choices": ["minilm", "minilm-floats", "multilingual", "lexical"],
         "generation": 4,
         "last": {
             "id": "5a5f1c9e2f",

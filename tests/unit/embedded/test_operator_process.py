@@ -132,6 +132,9 @@ def test_an_embedding_model_is_a_command_in_which_it_is_no_option() -> None:
     assert command(order) == [*estimate, "--workspace=handbuch", "--reason=why"]
     chosen = replace(order, step="embedding-set", reason="")
     assert command(chosen) == [*estimate, "--yes", "--workspace=handbuch"]
+    accepted = [*estimate, "--yes", "--accept-worse", "--workspace=handbuch"]
+    assert command(replace(chosen, accept_worse=True)) == accepted
+    assert command(replace(order, accept_worse=True)) == command(order)
     assert command(replace(chosen, embedding_model=""))[:4] == [
         "embedding",
         "clear",

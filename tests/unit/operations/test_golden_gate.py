@@ -126,6 +126,20 @@ async def test_what_is_worse_is_refused_and_recorded_as_never_live(
     await let_through.check(log, Generations())
 
 
+async def test_a_gate_of_one_workspace_asks_no_other_and_says_its_own_way_out() -> None:
+    log = await prepared("ada", "bert")
+    asker = Asker("ada", "bert")
+    other_gate, sentences = gate(asker)
+    other_gate.workspaces = ("other",)
+    await other_gate.check(log, Generations())
+    assert (asker.generations, sentences) == ([], [])
+    golden_gate, _ = gate(asker)
+    golden_gate.workspaces, golden_gate.way_out = ("w",), "Choose another model."
+    with pytest.raises(WorseAnswers, match="Choose another model") as caught:
+        await golden_gate.check(log, Generations())
+    assert "promote" not in str(caught.value)
+
+
 async def test_a_question_that_was_changed_since_is_no_measure() -> None:
     log = await prepared("ada", "bert")
     changed_question = QUESTIONS[1].model_copy(

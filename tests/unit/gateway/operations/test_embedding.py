@@ -26,10 +26,22 @@ async def test_an_estimate_and_the_order_itself_are_those_of_the_workspace() -> 
         status = (await api.get("/operations/embedding")).json()
         option = await api.post("/operations/embedding/set", json={"model": "--yes"})
     assert (busy.status_code, option.status_code) == (409, 422)
+    assert status["choices"] == ["minilm", "minilm-floats", "multilingual", "lexical"]
     assert (status["last"]["step"], status["last"]["result"]) == (
         "embedding-estimate",
         {"texts": 3},
     )
+
+
+async def test_the_order_says_whether_worse_answers_are_accepted() -> None:
+    for accepts_worse in (False, True):
+        harness = QueryHarness()
+        operator = harness.operations.rebuilds.operator
+        assert isinstance(operator, MemoryOperatorProcess)
+        async with client(harness.app()) as api:
+            body = {"model": "multilingual", "accept_worse": accepts_worse}
+            assert (await api.post("/operations/embedding/set", json=body)).status_code == 202
+        assert operator.orders[0].accept_worse == accepts_worse
 
 
 async def test_the_model_of_a_workspace_is_told_for_its_branches_too() -> None:
