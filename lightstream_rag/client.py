@@ -2,8 +2,8 @@
 (`AsyncLightstream`).
 
 Both have the same methods. `questions`, `receipts`, `search`, `documents`, `failures`, `golden`,
-`graph`, `past`, `access` and `document_access` define what a method sends and returns; this module
-sends it.
+`graph`, `languages`, `past`, `access` and `document_access` define what a method sends and returns;
+this module sends it.
 """
 
 import asyncio
@@ -28,6 +28,7 @@ from lightstream_rag import (
     failures,
     golden,
     graph,
+    languages,
     past,
     questions,
     receipts,
@@ -191,6 +192,7 @@ class Lightstream:
     wait = _sync_method(documents.wait)
     track_status = _sync_method(documents.track_status)
     status_counts = _sync_method(documents.status_counts)
+    document_languages = _sync_method(languages.document_languages)
     parked_events = _sync_method(failures.parked_events)
     change_document_access = _sync_method(document_access.change_document_access)
     explain_document_access = _sync_method(document_access.explain_document_access)
@@ -330,6 +332,7 @@ class AsyncLightstream:
     wait = _async_method(documents.wait)
     track_status = _async_method(documents.track_status)
     status_counts = _async_method(documents.status_counts)
+    document_languages = _async_method(languages.document_languages)
     parked_events = _async_method(failures.parked_events)
     change_document_access = _async_method(document_access.change_document_access)
     explain_document_access = _async_method(document_access.explain_document_access)

@@ -12,6 +12,7 @@ from embedded.stack import SERVICES, health
 from embedded.stores import STORES
 from operations import stores
 from operations.doctor.bus import examine_bus
+from operations.doctor.languages import examine_languages
 from operations.doctor.machine import examine_machine, models_in_use
 from operations.query_service import query_client
 from operations.target import Target, target_of_stack
@@ -96,6 +97,8 @@ async def examine_deployment(deployment: Target, workspace: str) -> AsyncIterato
     async for finding in _stores(deployment):
         yield finding
     async for finding in _documents(deployment.api, workspace):
+        yield finding
+    async for finding in examine_languages(deployment.api, workspace):
         yield finding
 
 
@@ -209,6 +212,8 @@ async def _contents(
         async for finding in _stores(target_of_stack(folder, state)):
             yield finding
     async for finding in _documents(state.api, workspace):
+        yield finding
+    async for finding in examine_languages(state.api, workspace):
         yield finding
 
 

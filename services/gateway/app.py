@@ -84,6 +84,7 @@ from services.gateway.reference.responses import COMMON_CODES, error_responses
 from services.gateway.reference.summaries import with_summaries
 from services.gateway.request_metrics import RequestMetrics
 from services.gateway.search import routes as search
+from services.gateway.system import language_routes
 from services.gateway.system import routes as system
 from services.gateway.unknown_routes import NO_ROUTE, describe_unknown_route
 from services.gateway.web_page import PUBLIC_PATHS as OWN_PAGE_PATHS
@@ -200,6 +201,7 @@ def _routes() -> tuple[BaseRoute, ...]:
         feeds_of_all,
         *of_graph,
         search,
+        language_routes,
         system,
         login,
         ollama,

@@ -8,8 +8,10 @@ import pytest
 
 from contracts.topology import CONSUMERS
 from embedded.data_folder import DataFolder, StackState
+from lightstream_rag.languages import DocumentLanguages
 from operations.doctor import machine
 from operations.doctor.bus import examine_bus
+from operations.doctor.languages import finding_of
 from operations.doctor.machine import GiB, MiB, disk_partition
 from runtime.bus import topology
 from runtime.bus.dead_letters import count_dead_letters
@@ -54,6 +56,25 @@ def test_what_a_stack_holds_is_counted_without_what_lies_beside_it(tmp_path: Pat
         file.parent.mkdir(parents=True)
         file.write_bytes(bytes(10_000_000))
     assert 20_000_000 <= machine.size_of_stores(tmp_path) < 21_000_000
+
+
+def test_a_language_that_the_model_of_the_vectors_lacks_is_a_note_with_the_command() -> None:
+    languages = DocumentLanguages(
+        passages=20,
+        languages={"german": 18, "english": 2},
+        embedding_model="minilm",
+        unknown_language="german",
+        advised_model="multilingual",
+    )
+    finding = finding_of(languages, "handbuch..small")
+    assert finding is not None
+    assert finding.level == "note"
+    assert "18 of 20 passages" in finding.what and "in German" in finding.what
+    # A branch has the vectors of its origin.
+    assert "`lightstream embedding set multilingual --workspace handbuch`" in finding.todo
+    finding = finding_of(languages.model_copy(update={"advised_model": ""}), "w")
+    assert finding is not None and "no built-in model knows it" in finding.todo
+    assert finding_of(languages.model_copy(update={"unknown_language": ""}), "w") is None
 
 
 async def test_the_cause_of_events_that_come_again_is_the_one_their_service_tells() -> None:

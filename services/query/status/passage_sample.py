@@ -1,0 +1,31 @@
+"""Some passages of a workspace, for what is told of all of them."""
+
+from collections.abc import Collection
+
+from contracts.graph import Partition
+from services.query.passage import Passage
+from services.query.status.port import Passages
+
+SAMPLED = 256
+"""Passages that are read at most, or a few more."""
+
+BEGINNINGS = tuple(f"doc-{digit}" for digit in "0123456789abcdef")
+"""Where ids that are made of hashes lie apart, so that not all of a sample is of one document."""
+
+
+async def sample_passages(
+    passages: Passages, partition: Partition, visible_ids: Collection[str] | None = None
+) -> list[Passage]:
+    """Return all passages of a small workspace, and of a larger one some from several documents;
+    only those of documents with these ids, if given.
+    """
+    found = await passages.page(partition, "", SAMPLED)
+    if len(found) == SAMPLED:
+        found = {}
+        for beginning in ("", *BEGINNINGS):
+            found |= await passages.page(partition, beginning, SAMPLED // len(BEGINNINGS))
+    return [
+        passage
+        for passage in found.values()
+        if visible_ids is None or passage.document_id in visible_ids
+    ]
