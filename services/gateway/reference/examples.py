@@ -208,13 +208,6 @@ EXAMPLES: dict[str, Any] = {
         "status_counts": _COUNTS,
     },
     "GET /documents/status_counts": {"status_counts": _COUNTS},
-    "GET /documents/languages": {
-        "passages": 140,
-        "languages": {"german": 128, "english": 12},
-        "embedding_model": "minilm",
-        "unknown_language": "german",
-        "advised_model": "multilingual",
-    },
     "GET /documents/{document_id}/events": _EVENTS,
     "GET /documents/{document_id}/chunks": {
         "document_id": _DOCUMENT["id"],

@@ -30,5 +30,12 @@ MODEL_EXAMPLES: dict[str, Any] = {
         "overridden": [],
         "result": "yes",
     },
+    "GET /documents/languages": {
+        "passages": 140,
+        "languages": {"german": 128, "english": 12},
+        "embedding_model": "minilm",
+        "unknown_language": "german",
+        "advised_model": "multilingual",
+    },
 }
 """Route → an answer."""

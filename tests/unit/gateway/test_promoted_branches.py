@@ -25,6 +25,7 @@ ABOUT_DOCUMENTS = {
     "GET /documents/access",
     "GET /documents/access/explain",
     "GET /documents/by_id",
+    "GET /documents/languages",
     "GET /documents/pipeline_status",
     "GET /documents/scan/status/{track_id}",
     "GET /documents/status_counts",
