@@ -19,13 +19,15 @@ async def sample_passages(
     """Return all passages of a small workspace, and of a larger one some from several documents;
     only those of documents with these ids, if given.
     """
-    found = await passages.page(partition, "", SAMPLED)
-    if len(found) == SAMPLED:
-        found = {}
-        for beginning in ("", *BEGINNINGS):
-            found |= await passages.page(partition, beginning, SAMPLED // len(BEGINNINGS))
+    sample = await passages.page(partition, "", SAMPLED)
+    if len(sample) == SAMPLED:
+        parts = [
+            await passages.page(partition, beginning, SAMPLED // len(BEGINNINGS))
+            for beginning in ("", *BEGINNINGS)
+        ]
+        sample = {id: passage for part in parts for id, passage in part.items()}
     return [
         passage
-        for passage in found.values()
+        for passage in sample.values()
         if visible_ids is None or passage.document_id in visible_ids
     ]
