@@ -52,8 +52,9 @@ class RowLedger:
                 for id, entry in entries.items()
             },
         )
-        if older_rows := await self._of_older_programs(partition, OLDER_AT_ONCE):
-            await self._write(partition, older_rows)
+        # Entries without a block stand first, so that one row tells whether there are any.
+        if await self._of_older_programs(partition, 1):
+            await self._write(partition, await self._of_older_programs(partition, OLDER_AT_ONCE))
 
     async def entries(self, partition: Partition, document: str = "") -> AsyncIterator[CostEntry]:
         """See `Ledger.entries`."""

@@ -145,6 +145,29 @@ async def test_an_entry_that_comes_while_its_block_is_summed_up_is_not_lost(
     await reported(RowLedger(rows), here)
 
 
+class CountedRows:
+    """Rows that count those of entries that are asked for by their fields."""
+
+    def __init__(self, rows: Rows) -> None:
+        self._rows = rows
+        self.entries = 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._rows, name)
+
+    async def find(self, table: Table, where: Where, **paging: Any) -> list[tuple[str, Row]]:
+        found_rows = await self._rows.find(table, where, **paging)
+        self.entries += len(found_rows) if table.name == "costs" else 0
+        return found_rows
+
+
+async def test_a_write_reads_one_entry_of_those_that_are_there(rows: Rows, here: Partition) -> None:
+    await RowLedger(rows).put(here, {f"e-{n}": entry(n) for n in range(1, 96)})
+    counted: Any = CountedRows(rows)
+    await RowLedger(counted).put(here, {"e-96": entry(96)})
+    assert counted.entries == 1
+
+
 class UnmarkedRows:
     """Rows of a process that ends after the entries are written, before their blocks are marked."""
 
