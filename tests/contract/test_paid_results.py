@@ -205,3 +205,24 @@ async def test_rows_that_come_during_a_write_are_written_once_and_together(
     assert sorted(key for keys in writes for key in keys) == sorted(
         f"k{number}" for number in range(20)
     )
+
+
+async def test_reads_that_come_during_a_read_are_one(
+    rows: SqliteRows, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await rows.put(TABLE, {f"k{number}": {"text": f"t{number}"} for number in range(0, 20, 2)})
+    reads: list[Sequence[str]] = []
+    get = rows.get
+
+    async def noted(table: Table, keys: Sequence[str]) -> dict[str, Row]:
+        reads.append(keys)
+        return await get(table, keys)
+
+    monkeypatch.setattr(rows, "get", noted)
+    write_behind = WriteBehind(rows)
+    found = await asyncio.gather(
+        *(write_behind.get(TABLE, [f"k{number}", "k0"]) for number in range(20))
+    )
+    assert len(reads) == 1
+    assert found[3] == {"k0": {"text": "t0"}}
+    assert found[4] == {"k0": {"text": "t0"}, "k4": {"text": "t4"}}

@@ -9,9 +9,11 @@ with the process is in the log by then, or is paid for again.
 import asyncio
 import time
 from collections.abc import Collection, Mapping, Sequence
+from itertools import chain
 
 import structlog
 
+from runtime.concurrency.shared_calls import SharedCalls
 from runtime.errors import Unavailable
 from runtime.stores.documents.port import Row, Rows, Table
 
@@ -19,6 +21,9 @@ logger = structlog.get_logger(__name__)
 
 MOST = 1000
 """Rows that are kept in memory. Then nothing more is to be paid for until the store takes them."""
+
+READS = 100
+"""Reads that go together in one."""
 
 RETRY = 5.0
 """Seconds until a store that took nothing is asked again: each try may wait as long as a lock is
@@ -34,6 +39,7 @@ class WriteBehind:
     def __init__(self, rows: Rows, max_rows: int = MOST) -> None:
         self._rows = rows
         self._most = max_rows
+        self._reads = SharedCalls(self._stored, READS)
         self._kept: dict[Table, dict[str, Row]] = {}
         self._not_before = 0.0
         self._writing = asyncio.Lock()
@@ -49,10 +55,22 @@ class WriteBehind:
     async def get(self, table: Table, keys: Sequence[str]) -> dict[str, Row]:
         """Return the rows that are stored or kept. Raises `Unavailable` when a row must be read and
         cannot be.
+
+        One read of a table is under way at a time, and the next one is of all keys that were asked
+        for meanwhile: whoever has many documents in hand asks for one row at a time.
         """
         pending = {key: row for key, row in self._kept.get(table, {}).items() if key in keys}
         missing_keys = [key for key in keys if key not in pending]
-        return {**await self._rows.get(table, missing_keys), **pending} if missing_keys else pending
+        return (
+            {**await self._reads.ask(table, missing_keys), **pending} if missing_keys else pending
+        )
+
+    async def _stored(
+        self, table: Table, keys_of_each: Sequence[Sequence[str]]
+    ) -> list[dict[str, Row]]:
+        """Return the stored rows among the keys of each reader."""
+        rows = await self._rows.get(table, list(dict.fromkeys(chain.from_iterable(keys_of_each))))
+        return [{key: rows[key] for key in keys if key in rows} for keys in keys_of_each]
 
     async def existing(self, table: Table, keys: Collection[str]) -> set[str]:
         """Return those of `keys` whose row is stored or kept. Raises `Unavailable`."""
