@@ -6,7 +6,6 @@ summarised: a key that a bulk load changes a thousand times is summarised when t
 """
 
 import asyncio
-from collections import defaultdict
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
@@ -15,6 +14,7 @@ from contracts.events import DescriptionSummarized, Event, GraphMerged
 from contracts.graph import Generations, Partition
 from knowledge.contributions import Key
 from knowledge.descriptions import Group
+from runtime.bus.batches import by_workspace
 from runtime.bus.port import Delivery
 from runtime.errors import NotWanted, Poison, Retryable, longest_wait
 from runtime.models.call_scope import calls_for
@@ -41,22 +41,42 @@ async def on_graph_merged(
     if summarizer is None:
         return list(events.values())
     await debounce(max(delivery.happened_at for delivery in batch))
-    requested_hashes: dict[str, set[str]] = defaultdict(set)
-    for delivery in batch:
-        partition = Partition(delivery.workspace, generations.graph)
-        revisions = await _revisions(partition, delivery.event, dependencies)
-        workspace_hashes = requested_hashes[delivery.workspace]
-        groups = [
-            group
-            for group in await _missing_summaries(partition, revisions, dependencies)
-            if group.hash not in workspace_hashes
-        ]
-        workspace_hashes.update(group.hash for group in groups)
+    for workspace, deliveries in by_workspace(batch).items():
+        partition = Partition(workspace, generations.graph)
+        revisions, sequences = await _newest_revisions(partition, deliveries, dependencies)
+        groups: dict[str, Group] = {}
+        for group in await _missing_summaries(partition, revisions, dependencies):
+            groups.setdefault(group.hash, group)
         is_current = partial(_is_current, partition, revisions, dependencies=dependencies)
-        events[delivery.sequence] = await _summarize(
-            delivery.workspace, groups, summarizer, is_current
-        )
+        for delivery in deliveries:
+            of_delivery = [
+                group for group in groups.values() if sequences[group.key] == delivery.sequence
+            ]
+            events[delivery.sequence] = await _summarize(
+                workspace, of_delivery, summarizer, is_current
+            )
     return [events[delivery.sequence] for delivery in batch]
+
+
+async def _newest_revisions(
+    partition: Partition,
+    deliveries: Sequence[Delivery[GraphMerged]],
+    dependencies: MergeDependencies,
+) -> tuple[dict[Key, int], dict[Key, int]]:
+    """Return by key the newest revision that any of the deliveries announces, and the sequence of
+    the first that does.
+
+    All of a batch are looked up at once: most keys have changed again by then, or nothing of them
+    is too long.
+    """
+    newest: dict[Key, int] = {}
+    sequences: dict[Key, int] = {}
+    for delivery in deliveries:
+        for key, revision in (await _revisions(partition, delivery.event, dependencies)).items():
+            if key not in newest or revision > newest[key]:
+                newest[key] = revision
+                sequences[key] = delivery.sequence
+    return newest, sequences
 
 
 async def _revisions(

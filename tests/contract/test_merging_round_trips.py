@@ -1,5 +1,5 @@
 """Commands to MongoDB that merging takes: at most ten for a document that comes alone, about none
-in a bulk load.
+in a bulk load. And those of a look for descriptions that have grown long.
 """
 
 from collections.abc import AsyncIterator
@@ -16,6 +16,7 @@ from tests.support.events import document, entity, extracted, relation
 from tests.support.merging import Merger
 from tests.support.mongo import shared_mongo
 from tests.support.shared_servers import SharedServers
+from tests.support.summarizing import Harness
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -63,3 +64,16 @@ async def test_a_document_takes_at_most_ten_commands_and_a_batch_no_more(rows: M
         await merger.merge(*batch)
         assert len(COMMANDS.sent) <= 10, COMMANDS.sent
     assert (await merger.entities())["Common 0"].support == 18
+
+
+async def test_a_look_for_long_descriptions_takes_no_more_commands_for_a_batch(
+    rows: MongoRows,
+) -> None:
+    harness = Harness(Merger(rows))  # type: ignore[arg-type]
+    commands: list[int] = []
+    for batch in (range(1), range(1, 17)):
+        events = await harness.merger.merge(*map(says, batch))
+        COMMANDS.sent.clear()
+        assert await harness.condense(*(event for (event,) in events)) == []
+        commands.append(len(COMMANDS.sent))
+    assert max(commands) <= 4, commands
