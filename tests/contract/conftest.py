@@ -2,7 +2,7 @@
 servers; and which of these they meet by day.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
@@ -14,6 +14,7 @@ from runtime.stores.graph.port import Graph
 from runtime.stores.vectors.port import Vectors
 from tests.support.buses import Bus, memory_bus, nats_bus
 from tests.support.graph_stores import GraphStore, graph_store
+from tests.support.mongo_plans import Plans
 from tests.support.nats_accounts import nats_account
 from tests.support.nats_server import connected
 from tests.support.partitions import fresh_partition
@@ -26,8 +27,12 @@ from tests.support.vector_stores import VectorStore, vector_store
 SERVERS = {"mongo", "postgres", "neo4j", "milvus", *QDRANTS}
 """Stores of production. By day a suite meets those in memory and of the embedded stack."""
 
+PLANS = Plans()
+"""Judges the commands of every client of MongoDB that is made from now on."""
+
 BY_DAY = {
     "test_rows.py": {"mongo", "postgres"},
+    "test_mongo_plans.py": {"mongo"},
     "test_graph.py": {"neo4j", "postgres"},
     "test_vectors.py": {"postgres", *QDRANTS},
 }
@@ -51,6 +56,14 @@ def _servers(item: pytest.Item) -> set[str]:
     values = call.params.values() if call else ()
     ends = [value[-1] if isinstance(value, tuple) and value else value for value in values]
     return SERVERS & {end for end in ends if isinstance(end, str)}
+
+
+@pytest.fixture(autouse=True)
+def _looked_up() -> Iterator[None]:
+    """Fail a test that had MongoDB read more than it asked for."""
+    PLANS.faults.clear()
+    yield
+    assert not PLANS.faults, PLANS.faults
 
 
 @pytest.fixture(scope="module", params=["memory", "nats"])

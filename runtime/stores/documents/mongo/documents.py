@@ -9,6 +9,7 @@ from pymongo import ASCENDING
 from runtime.errors import InvalidInput
 from runtime.stores.documents.mongo.writes import Document
 from runtime.stores.documents.port import (
+    INDEXES,
     Condition,
     Containing,
     NoneOf,
@@ -61,6 +62,13 @@ def condition_of(table: Table, where: Where) -> Document:
     """Return the condition for the rows of a partition that match `where`."""
     fields = {f"fields.{name}": _condition(value) for name, value in where.items()}
     return {"space": partition_text(table), **fields}
+
+
+def having(table: Table, field: str) -> Document:
+    """Return the condition for the rows that have the field. A range of its type: the server reads
+    that from the index alone, where `$exists` makes it read each document.
+    """
+    return {f"fields.{field}": {"$gte": "" if INDEXES[table.name][field] is str else -(2**63)}}
 
 
 def _condition(want: Condition) -> Any:

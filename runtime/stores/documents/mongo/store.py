@@ -23,6 +23,7 @@ from runtime.stores.documents.mongo.documents import (
     condition_of,
     document_of,
     end_of,
+    having,
     ids_of,
     index_of,
     partition_text,
@@ -271,10 +272,10 @@ class MongoRows:
         indexed_fields(table.name, *where, *filter(None, [order]))
         way = DESCENDING if descending else ASCENDING
         sorting = [*((f"fields.{name}", way) for name in filter(None, [order])), ("_id", way)]
+        # All rows by key: no index of a field has that order, and some tables have none.
+        condition = condition_of(table, where) if where or order else range_of(table)
         async with answered(self._limit):
-            cursor = self._of(table).find(
-                condition_of(table, where), sort=sorting, skip=skip, limit=limit
-            )
+            cursor = self._of(table).find(condition, sort=sorting, skip=skip, limit=limit)
             return rows_of(table, await cursor.to_list(None))
 
     async def values(
@@ -295,7 +296,7 @@ class MongoRows:
     async def count(self, table: Table, by: str, where: Where) -> dict[str, int]:
         """Count by value; rows without the field are left out."""
         indexed_fields(table.name, by, *where)
-        condition = {"$and": [condition_of(table, where), {f"fields.{by}": {"$exists": True}}]}
+        condition = {"$and": [condition_of(table, where), having(table, by)]}
         pipeline = [
             {"$match": condition},
             {"$group": {"_id": f"$fields.{by}", "number": {"$sum": 1}}},
