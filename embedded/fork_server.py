@@ -26,6 +26,7 @@ from types import FrameType
 from typing import Any
 
 from embedded.permissions import UMASK, open_private
+from runtime.garbage import return_freed_memory
 
 UNSAFE = 3
 """Exit code of a fork server that has threads after its imports."""
@@ -94,8 +95,7 @@ def _settle_memory() -> None:
     """
     gc.collect()
     gc.freeze()
-    with suppress(OSError, AttributeError):  # of the GNU C library alone
-        ctypes.CDLL(None).malloc_trim(0)
+    return_freed_memory()
 
 
 def has_threads() -> bool:

@@ -4,11 +4,11 @@ ends in good order.
 
 import asyncio
 import signal
-from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import structlog
 import uvloop
@@ -35,7 +35,7 @@ from runtime.bus.write_status import WriteStatus
 from runtime.clock_steps import ClockSteps
 from runtime.environment_settings import EnvironmentSettings, UnusableSettings, unusable
 from runtime.errors import ConfigurationError, Unavailable
-from runtime.garbage import collect_seldom
+from runtime.garbage import collect_seldom, keep_returning_memory
 from runtime.health import Health
 from runtime.http_server import Server, server_config
 from runtime.metrics import exposition
@@ -310,11 +310,16 @@ async def _working(
                     for consumer in consumers:
                         for work in consumer.background:
                             tasks.create_task(work())
-                    tasks.create_task(clock.run())
-                    tasks.create_task(exposition.keep_reading(health.readings))
+                    for own_work in _own_work(clock, health):
+                        tasks.create_task(own_work)
                     await asyncio.Event().wait()
             finally:
                 await stop_broker(broker, health)
+
+
+def _own_work(clock: ClockSteps, health: Health) -> Sequence[Coroutine[Any, Any, None]]:
+    """Return what a service does beside its handlers for as long as it runs."""
+    return clock.run(), keep_returning_memory(), exposition.keep_reading(health.readings)
 
 
 def _guarded(subscription: Subscription, integrity: Integrity, health: Health) -> Subscription:

@@ -46,13 +46,18 @@ copied once each time: seldom.
 LOWERED = "lowered"
 """Name of the function, in SQL, that returns a text in lower case, and NULL for anything else."""
 
-_SETTINGS = (
-    "synchronous=FULL",
-    # Kibibytes: a transaction that changes more pages than fit would write some of them twice.
-    "cache_size=-8192",
-    # Nearest vectors take four times the CPU without it (decision 201).
-    f"mmap_size={256 * 1024 * 1024}",
-)
+WRITE_CACHE_KIB = 8192
+"""Kibibytes of pages that the writing connection caches. A transaction that changes more than fit
+would write some of them twice.
+"""
+READ_CACHE_KIB = 2048
+"""The same of the reading connection, which forgets them at each write of another."""
+
+MAPPED_BYTES = 256 * 1024 * 1024
+"""Bytes of the file that are mapped into memory while a query reads very many pages: it takes a
+quarter of the CPU (decision 220). What is mapped counts as memory of the process, so nothing stays
+mapped.
+"""
 
 
 class SqliteFile:
@@ -91,11 +96,15 @@ class SqliteFile:
                 lambda connection: connection.execute(sql, parameters).fetchall()
             )
 
-    async def query(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Run `work`, which only reads, in the reading thread: all its queries see one state."""
+    async def query(self, work: Callable[[sqlite3.Connection], T], *, is_mapped: bool = False) -> T:
+        """Run `work`, which only reads, in the reading thread: all its queries see one state.
+
+        `is_mapped`: the file is mapped into memory meanwhile, for what reads very many pages.
+        """
+        run = _in_one_state_mapped if is_mapped else _in_one_state
         with _translated(self._path):
             reader, _ = await self._connections()
-            return await reader.run(partial(_in_one_state, work=work))
+            return await reader.run(partial(run, work=work))
 
     async def transact(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Run `work` inside of one transaction, in the writing thread, and return what it returns
@@ -133,9 +142,10 @@ class SqliteFile:
             if self._open is None:
                 await asyncio.to_thread(self._path.parent.mkdir, parents=True, exist_ok=True)
                 connect = partial(_connect, self._path, self._timeout, self._wal_bytes)
-                writer = await _Connection.opened(connect)
+                writer = await _Connection.opened(partial(connect, WRITE_CACHE_KIB))
                 try:
-                    self._open = (await _Connection.opened(connect), writer)
+                    reader = await _Connection.opened(partial(connect, READ_CACHE_KIB))
+                    self._open = (reader, writer)
                 except BaseException:
                     await writer.close()
                     raise
@@ -155,9 +165,10 @@ class SqliteFile:
         self._idle = None
         # Whatever keeps it from being emptied, the next checkpoint comes.
         with suppress(sqlite3.Error, OSError):
-            if wal.stat().st_size > self._idle_wal_bytes:
-                async with self._writing:
+            async with self._writing:
+                if wal.stat().st_size > self._idle_wal_bytes:
                     await writer.run(partial(_empty_wal, timeout=self._timeout))
+                await writer.run(_forget_pages)
 
 
 class _Connection:
@@ -190,18 +201,21 @@ class _Connection:
         self._thread.shutdown(wait=False)
 
 
-def _connect(path: Path, timeout: float, wal_bytes: int) -> sqlite3.Connection:
+def _connect(path: Path, timeout: float, wal_bytes: int, cache_kib: int) -> sqlite3.Connection:
     connection = sqlite3.connect(
         path, timeout=timeout, isolation_level=None, check_same_thread=False
     )
     try:
         connection.execute(f"PRAGMA page_size={PAGE_BYTES}")
         _enter_wal(connection, time.monotonic() + timeout)
-        limits = (
+        settings = (
+            "synchronous=FULL",
+            f"cache_size=-{cache_kib}",
+            "mmap_size=0",
             f"wal_autocheckpoint={wal_bytes // PAGE_BYTES}",
             f"journal_size_limit={wal_bytes}",
         )
-        for setting in _SETTINGS + limits:
+        for setting in settings:
             connection.execute(f"PRAGMA {setting}")
         # SQLite's own `lower` knows no letters but those of ASCII.
         connection.create_function(LOWERED, 1, _lowered, deterministic=True)
@@ -217,6 +231,17 @@ def _in_one_state(connection: sqlite3.Connection, work: Callable[[sqlite3.Connec
         return work(connection)
     finally:
         connection.execute("ROLLBACK")
+
+
+def _in_one_state_mapped(
+    connection: sqlite3.Connection, work: Callable[[sqlite3.Connection], T]
+) -> T:
+    connection.execute(f"PRAGMA mmap_size={MAPPED_BYTES}")
+    try:
+        return _in_one_state(connection, work)
+    finally:
+        # It is unmapped at once unless a page is in use, and then at the next change of the file.
+        connection.execute("PRAGMA mmap_size=0")
 
 
 def _lowered(value: object) -> str | None:
@@ -247,6 +272,11 @@ def _empty_wal(connection: sqlite3.Connection, timeout: float) -> None:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     finally:
         connection.execute(f"PRAGMA busy_timeout={1000 * timeout:.0f}")
+
+
+def _forget_pages(connection: sqlite3.Connection) -> None:
+    """Free the pages that the connection caches."""
+    connection.execute("PRAGMA shrink_memory")
 
 
 def _seconds_since_write(wal: Path) -> float:

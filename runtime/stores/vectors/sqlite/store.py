@@ -130,7 +130,7 @@ class SqliteVectors:
             search=nearest.Search(numbers, top_k, min_score, documents),
             cache=self.cache,
         )
-        return await self._tables.read(partition.generation, kind, call) or []
+        return await self._tables.read(partition.generation, kind, call, is_mapped=True) or []
 
     async def likeness(
         self, partition: Partition, kind: VectorKind, vector: Sequence[float], ids: Collection[str]
@@ -151,7 +151,8 @@ class SqliteVectors:
                 similarities = stored.similarities(vectors, direction)
                 return dict(zip((id for id, _ in records), similarities, strict=True))
 
-            scores |= await self._tables.read(partition.generation, kind, compare) or {}
+            read = self._tables.read(partition.generation, kind, compare, is_mapped=True)
+            scores |= await read or {}
         return scores
 
     async def delete(
@@ -195,7 +196,7 @@ class SqliteVectors:
                 blocks.vectors_at(connection, table, workspace, [slot for *_, slot in records]),
             )
 
-        page = await self._tables.read(partition.generation, kind, read)
+        page = await self._tables.read(partition.generation, kind, read, is_mapped=True)
         return page or VectorPage([], [], np.empty((0, self.dimension), np.float32))
 
     async def count(self, partition: Partition, kind: VectorKind) -> int:

@@ -45,8 +45,11 @@ class Tables:
         self._file = file
         self._open: set[str] = set()
 
-    async def read(self, generation: int, kind: VectorKind, call: Call[T]) -> T | None:
+    async def read(
+        self, generation: int, kind: VectorKind, call: Call[T], *, is_mapped: bool = False
+    ) -> T | None:
         """Return the result of a call that only reads, None where the collection is missing.
+        `is_mapped`: see `SqliteFile.query`.
 
         Raises ModelChanged and Unavailable.
         """
@@ -55,7 +58,7 @@ class Tables:
             if table is None:
                 return None
             try:
-                return await self._file.query(_with_table(table, call))
+                return await self._file.query(_with_table(table, call), is_mapped=is_mapped)
             except NotPrepared:
                 self._forget(table, generation)
         return None
