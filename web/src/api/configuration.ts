@@ -4,6 +4,7 @@ import { data, useApi, useWorkspace } from "./client";
 export interface Configuration {
   llm_model?: string | null;
   default_mode?: string;
+  embedding_model?: string;
 }
 
 /** What the service tells of its models and defaults, once it has answered. */

@@ -163,6 +163,10 @@ export const en = {
     noModel: "No language model is set",
     noModelText: "Names are found by rules, and answers are quotations.",
     chooseModel: "Choose a language model",
+    unknownLanguage: (language: string) => `Most passages are in ${language}`,
+    unknownLanguageText: (language: string, model: string) =>
+      `The embedding model ${model} does not know ${language}: questions in the same language find passages by their words, questions in another language hardly ever.`,
+    chooseEmbedding: "Choose an embedding model for this workspace",
     search: "Find a document by its name",
     nothingFound: "No document has this in its name.",
     secondsLeft: (n: number) => `all done in about ${time(n)}`,

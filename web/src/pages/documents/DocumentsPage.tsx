@@ -17,6 +17,7 @@ import { Deleted } from "./Deleted";
 import { DocumentTable } from "./DocumentTable";
 import { Erasure } from "./Erasure";
 import { FirstVisit } from "./FirstVisit";
+import { LanguageNotice } from "./LanguageNotice";
 import { ModelNotice } from "./ModelNotice";
 import { TimeLeft } from "./TimeLeft";
 import { RefusedUploads } from "./RefusedUploads";
@@ -164,7 +165,7 @@ export function DocumentsPage() {
       <RefusedUploads />
       {deleted.length > 0 && <Deleted ids={deleted} onDone={() => setDeleted([])} />}
       {isEmpty && <FirstVisit />}
-      {isEmpty && <ModelNotice />}
+      {isEmpty ? <ModelNotice /> : <LanguageNotice />}
       <SampleReady total={counted(counts, "all")} />
       {documents.error && <Failure error={documents.error} retry={() => void documents.refetch()} />}
       {!isEmpty && (

@@ -4,6 +4,7 @@ import { useMayWrite } from "../../api/principal";
 import { useTexts } from "../../texts";
 import { Button } from "../../ui/controls";
 import { Failure, Loading, Notice } from "../../ui/notices";
+import { EmbeddingModel } from "./EmbeddingModel";
 import { ModelForm } from "./ModelForm";
 import { TestResult } from "./TestResult";
 
@@ -47,7 +48,14 @@ export function Models() {
   if (found.isPending) return <Loading />;
   if (found.error) return <Failure error={found.error} />;
   const { models, are_here } = found.data;
-  if (!are_here) return <Notice>{texts.elsewhere}</Notice>;
+  if (!are_here) {
+    return (
+      <>
+        <Notice>{texts.elsewhere}</Notice>
+        <EmbeddingModel />
+      </>
+    );
+  }
   return (
     <>
       <section>
@@ -59,6 +67,7 @@ export function Models() {
           ))}
         </ul>
       </section>
+      <EmbeddingModel />
       {mayWrite && <ModelForm used={found.data} />}
     </>
   );

@@ -30,7 +30,8 @@ function useNames() {
       .join(", ");
 }
 
-function Progress({ running }: { running: NonNullable<Status["running"]> }) {
+/** How far a rebuild under way is. */
+export function Progress({ running }: { running: NonNullable<Status["running"]> }) {
   const texts = useTexts().operations;
   const { phase, done, total, rate, seconds_left: left } = running.progress as { phase?: string; done?: number; total?: number; rate?: number; seconds_left?: number };
   if (!phase) return <Loading />;
@@ -67,7 +68,7 @@ function Plan({ what }: { what: What }) {
 }
 
 /** Lets what waits go live although golden questions fare worse. */
-function AcceptWorse({ waits, isOn, onChange }: { waits: boolean; isOn: boolean; onChange: (isOn: boolean) => void }) {
+export function AcceptWorse({ waits, isOn, onChange }: { waits: boolean; isOn: boolean; onChange: (isOn: boolean) => void }) {
   const texts = useTexts().operations;
   if (!waits) return null;
   return (
@@ -147,17 +148,22 @@ function Orders({ status, hasPrevious }: { status: Status; hasPrevious: boolean 
   );
 }
 
-/** Making projections anew from the log: order it, watch it, switch to it, go back. */
-export function Rebuild({ projections }: { projections: Schemas["ProjectionState"][] }) {
-  const texts = useTexts().operations;
+/** How rebuilds stand, asked again while one is under way. */
+export function useRebuild() {
   const api = useApi();
-  const mayWrite = useMayWrite();
-  const names = useNames();
-  const status = useQuery({
+  return useQuery({
     queryKey: ["", "rebuild"],
     queryFn: async () => data(await api.GET("/operations/rebuild")),
     refetchInterval: (query) => (isRunning(query.state.data) ? WATCHED : IDLE),
   });
+}
+
+/** Making projections anew from the log: order it, watch it, switch to it, go back. */
+export function Rebuild({ projections }: { projections: Schemas["ProjectionState"][] }) {
+  const texts = useTexts().operations;
+  const mayWrite = useMayWrite();
+  const names = useNames();
+  const status = useRebuild();
   if (status.isPending) return <Loading />;
   if (status.error) return <Failure error={status.error} retry={() => void status.refetch()} />;
   const { running, candidate, last } = status.data;

@@ -184,6 +184,19 @@ export const operations = {
   value: "Value",
   meaning: "Meaning",
   changed: "Set only",
+  embeddingTab: {
+    title: (workspace: string) => `Embedding model of workspace ${workspace}`,
+    ofStack: "that of the whole stack",
+    chosen: (model: string) => `chosen for this workspace: ${model}`,
+    text: "Documents and questions of a workspace and its branches can have a model of their own, as multilingual for documents in other languages than English. New vectors are made from the log beside the live ones, and golden questions are asked before they go live.",
+    model: "Model of this workspace",
+    estimate: "Estimate",
+    change: "Change the model",
+    steps: { "embedding-estimate": "Estimate", "embedding-set": "Change of the model" } as Record<string, string>,
+    estimated: (texts: number, cached: number, model: string) =>
+      `${texts.toLocaleString("en")} ${texts === 1 ? "text" : "texts"} to embed by ${model}, ${cached.toLocaleString("en")} cached.`,
+    embeds: (model: string) => `The workspace is embedded by ${model} now.`,
+  },
   modelTab: {
     inUse: "In use",
     parts: { language: "Language model", embedding: "Embedding model", reranker: "Reranker" },

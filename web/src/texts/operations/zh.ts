@@ -184,6 +184,18 @@ export const operations: typeof english = {
   value: "值",
   meaning: "含义",
   changed: "仅已设置",
+  embeddingTab: {
+    title: (workspace) => `工作区 ${workspace} 的嵌入模型`,
+    ofStack: "与整个系统相同",
+    chosen: (model) => `为此工作区选定：${model}`,
+    text: "工作区及其分支的文档和问题可以使用自己的模型，例如文档不是英文时用 multilingual。新向量根据日志在现有向量旁生成，上线前会先询问黄金问题。",
+    model: "此工作区的模型",
+    estimate: "估算",
+    change: "更换模型",
+    steps: { "embedding-estimate": "估算", "embedding-set": "更换模型" },
+    estimated: (texts, cached, model) => `需用 ${model} 嵌入 ${texts.toLocaleString("zh")} 段文本，已缓存 ${cached.toLocaleString("zh")} 段。`,
+    embeds: (model) => `此工作区现由 ${model} 嵌入。`,
+  },
   modelTab: {
     inUse: "使用中",
     parts: { language: "语言模型", embedding: "嵌入模型", reranker: "重排模型" },
