@@ -115,8 +115,8 @@ def test_milvus_lite_stays_where_it_is_until_the_stack_is_down(tmp_path: Path) -
         assert stack.digest() == digest
         assert "milvus-lite" in stack.state.children
         until(lambda: stack.run("doctor").returncode == 0, stack.logs)
-        refused = stack.run("up", "--vectors", "sqlite", "--detach")
-        assert (refused.returncode, "rebuild vectors --fresh" in refused.stderr) == (2, True)
+        refusal = stack.run("up", "--vectors", "sqlite", "--detach")
+        assert (refusal.returncode, "rebuild vectors --fresh" in refusal.stderr) == (2, True)
 
         stack.down()
         stack.json("rebuild", "vectors", "--fresh")
@@ -128,6 +128,6 @@ def test_milvus_lite_stays_where_it_is_until_the_stack_is_down(tmp_path: Path) -
 
 def test_only_a_store_of_its_own_is_emptied(stack: Stack, before: dict[str, Any]) -> None:
     for command in (["status", "--fresh"], ["graph", "--fresh", "--rollback"]):
-        refused = stack.run("rebuild", *command)
-        assert refused.returncode == 2, refused.stdout
+        refusal = stack.run("rebuild", *command)
+        assert refusal.returncode == 2, refusal.stdout
     assert stack.digest() == before

@@ -58,10 +58,12 @@ class Apart:
         return answer
 
 
-async def stores_of(folder: Path, opened: AsyncExitStack, bus: DeployedBus) -> dict[str, str]:
+async def stores_of(folder: Path, exit_stack: AsyncExitStack, bus: DeployedBus) -> dict[str, str]:
     """Variables that say where the stores are."""
-    graph = await opened.enter_async_context(own_graph_store("arcadedb", folder / "graph"))
-    vectors = await opened.enter_async_context(own_vector_store("milvus-lite", folder / "vectors"))
+    graph = await exit_stack.enter_async_context(own_graph_store("arcadedb", folder / "graph"))
+    vectors = await exit_stack.enter_async_context(
+        own_vector_store("milvus-lite", folder / "vectors")
+    )
     return {
         "NATS_URL": bus.operator,
         "DOCUMENTS_URL": f"sqlite://{folder}/rows.sqlite",
@@ -79,11 +81,11 @@ async def stores_of(folder: Path, opened: AsyncExitStack, bus: DeployedBus) -> d
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def apart(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Apart]:
     folder = tmp_path_factory.mktemp("apart")
-    async with AsyncExitStack() as opened:
-        bus = await opened.enter_async_context(deployed_bus(folder / "bus"))
-        provider = await opened.enter_async_context(serving())
+    async with AsyncExitStack() as exit_stack:
+        bus = await exit_stack.enter_async_context(deployed_bus(folder / "bus"))
+        provider = await exit_stack.enter_async_context(serving())
         provider.text = ANSWER
-        stores = await stores_of(folder, opened, bus)
+        stores = await stores_of(folder, exit_stack, bus)
         for command in ("topology", "stores"):
             outcome = await asyncio.to_thread(
                 commands.give, (command, "apply"), environment(stores), folder
@@ -114,7 +116,7 @@ async def apart(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Apart
                 "gateway": "services.gateway.main",
             }.get(name, "")
             process = service(name, folder / "services", wait=False, module=module, **variables)
-            processes[name] = await opened.enter_async_context(process)
+            processes[name] = await exit_stack.enter_async_context(process)
         await asyncio.gather(*(process.ready() for process in processes.values()))
         gateway = processes["gateway"]
         api = httpx.AsyncClient(
@@ -122,7 +124,7 @@ async def apart(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Apart
             headers={"X-API-Key": API_KEY},
             timeout=PATIENCE,
         )
-        opened.push_async_callback(api.aclose)
+        exit_stack.push_async_callback(api.aclose)
         result = Apart(processes["query"], gateway, provider, api, folder)
         await added(result)
         yield result

@@ -67,8 +67,8 @@ def test_it_stays_until_the_stack_is_down_and_is_moved_then(
     stack.json("rebuild", "graph", "--fresh")
     assert stack.digest() == before
     assert GRAPH.server.process in stack.state.children
-    refused = stack.run("up", "--graph", "sqlite", "--detach")
-    assert (refused.returncode, way_out in refused.stderr) == (2, True)
+    refusal = stack.run("up", "--graph", "sqlite", "--detach")
+    assert (refusal.returncode, way_out in refusal.stderr) == (2, True)
 
     stack.down()
     truncate(largest_file(stack.folder / GRAPH.name / damage.DATABASE))
@@ -83,8 +83,8 @@ def test_it_stays_until_the_stack_is_down_and_is_moved_then(
     assert not set(GRAPH.server.ports) & set(stack.state.ports)
     assert (stack.folder / GRAPH.name / GRAPH.file).exists()
     is_well(stack)
-    refused = stack.run("up", "--graph", GRAPH.server.name, "--detach")
-    assert (refused.returncode, "keeps it there" in refused.stderr) == (2, True)
+    refusal = stack.run("up", "--graph", GRAPH.server.name, "--detach")
+    assert (refusal.returncode, "keeps it there" in refusal.stderr) == (2, True)
 
 
 def largest_file(database: Path) -> Path:

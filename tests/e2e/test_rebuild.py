@@ -95,8 +95,8 @@ def test_a_lost_store_comes_back(stack: Stack, before: dict[str, Any], lost: str
     stack.up()
     assert stack.digest() != before
     way_out = f"lightstream rebuild {LOST[lost]}"
-    refused, examined = stack.run("ask", "Who leads the Harbour Office?"), stack.run("doctor")
-    assert refused.returncode == 3 and way_out in refused.stderr, "an empty answer would be a lie"
+    refusal, examined = stack.run("ask", "Who leads the Harbour Office?"), stack.run("doctor")
+    assert refusal.returncode == 3 and way_out in refusal.stderr, "an empty answer would be a lie"
     assert examined.returncode == 1 and way_out in examined.stdout
 
     outcome = stack.json("rebuild", LOST[lost])
@@ -219,9 +219,9 @@ def test_a_rollback_brings_the_old_generation_with_all_that_happened_since(
 
 def test_two_rebuilds_at_once_are_refused(stack: Stack, before: dict[str, Any]) -> None:
     with DataFolder(stack.folder).rebuild_lock():
-        refused = stack.run("rebuild", "status")
-    assert refused.returncode == 1
-    assert "under way" in refused.stderr + refused.stdout
+        refusal = stack.run("rebuild", "status")
+    assert refusal.returncode == 1
+    assert "under way" in refusal.stderr + refusal.stdout
 
 
 async def test_the_stack_goes_on_with_one_postgresql_that_was_filled_from_its_log(

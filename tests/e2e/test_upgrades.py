@@ -91,8 +91,8 @@ def test_a_folder_of_an_older_schema_becomes_what_a_clean_build_makes(
         named = owed(stack)
         assert named == OWED.get(version, [])
         if named:
-            refused = stack.run("rebuild", "vectors")
-            assert "run `lightstream rebuild graph` first" in refused.stderr, (
+            refusal = stack.run("rebuild", "vectors")
+            assert "run `lightstream rebuild graph` first" in refusal.stderr, (
                 "its vectors would be of that graph"
             )
             crash(stack)  # in the middle of the upgrade

@@ -63,15 +63,17 @@ def stack(tmp_path_factory: pytest.TempPathFactory, model: LanguageModel) -> Gen
 @pytest.fixture(scope="module")
 def logged_in(browser: Browser, stack: Stack) -> OpenedPage:
     """The page after a login."""
-    opened = OpenedPage(browser.new_context(viewport={"width": 1280, "height": 800}).new_page())
-    opened.page.goto(f"{stack.state.api}/webui/")
-    opened.log_in(USER, PASSWORD)
-    expect(opened.page.get_by_text("Document Management")).to_be_visible()
-    return opened
+    opened_page = OpenedPage(
+        browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
+    )
+    opened_page.page.goto(f"{stack.state.api}/webui/")
+    opened_page.log_in(USER, PASSWORD)
+    expect(opened_page.page.get_by_text("Document Management")).to_be_visible()
+    return opened_page
 
 
 @pytest.fixture
-def opened(logged_in: OpenedPage) -> Generator[OpenedPage]:
+def opened_page(logged_in: OpenedPage) -> Generator[OpenedPage]:
     """The page; what a test does in it must not go wrong."""
     yield logged_in
     assert logged_in.faults == []
@@ -99,9 +101,9 @@ def test_a_wrong_password_is_refused_on_the_page(browser: Browser, stack: Stack)
 
 
 def test_a_document_is_uploaded_and_watched_until_it_is_done(
-    uploaded: OpenedPage, opened: OpenedPage
+    uploaded: OpenedPage, opened_page: OpenedPage
 ) -> None:
-    page = opened.page
+    page = opened_page.page
     row = page.get_by_role("row").filter(has_text="The Harbour Office")
     expect(row.get_by_text("Completed")).to_be_visible()
     page.get_by_text("Show", exact=True).click()
@@ -112,42 +114,42 @@ def test_a_document_is_uploaded_and_watched_until_it_is_done(
 
 
 def test_the_page_shows_what_the_server_works_with(
-    uploaded: OpenedPage, opened: OpenedPage
+    uploaded: OpenedPage, opened_page: OpenedPage
 ) -> None:
-    opened.page.get_by_text("Connected").click()
-    expect(opened.page.get_by_role("dialog").get_by_text("lexical-hash-v1")).to_be_visible()
-    opened.page.keyboard.press("Escape")
+    opened_page.page.get_by_text("Connected").click()
+    expect(opened_page.page.get_by_role("dialog").get_by_text("lexical-hash-v1")).to_be_visible()
+    opened_page.page.keyboard.press("Escape")
 
 
 def test_the_graph_is_drawn_and_an_entity_is_described_anew_and_renamed(
-    uploaded: OpenedPage, opened: OpenedPage, stack: Stack
+    uploaded: OpenedPage, opened_page: OpenedPage, stack: Stack
 ) -> None:
-    page = opened.page
-    opened.tab("Knowledge Graph")
+    page = opened_page.page
+    opened_page.tab("Knowledge Graph")
     page.get_by_role("combobox", name="Search node name").click()
     page.get_by_role("option", name="*").click()
     expect(page.get_by_text(re.compile("node: [1-9]"))).to_be_visible()
     assert page.locator("canvas").count() > 0
-    opened.select("Ben Holt")
-    opened.edit("Description", "Ben Holt keeps the lighthouse.")
+    opened_page.select("Ben Holt")
+    opened_page.edit("Description", "Ben Holt keeps the lighthouse.")
     expect(page.get_by_text("Ben Holt keeps the lighthouse.")).to_be_visible()
-    opened.edit("Name", "Benjamin Holt")
+    opened_page.edit("Name", "Benjamin Holt")
     expect(page.locator("label").get_by_text("Benjamin Holt").first).to_be_visible()
     page.reload()
-    opened.tab("Knowledge Graph")
-    opened.select("Benjamin Holt")
+    opened_page.tab("Knowledge Graph")
+    opened_page.select("Benjamin Holt")
     expect(page.get_by_text("Ben Holt keeps the lighthouse.")).to_be_visible()
 
 
 def test_an_answer_appears_while_it_is_being_written(
-    uploaded: OpenedPage, opened: OpenedPage, model: LanguageModel
+    uploaded: OpenedPage, opened_page: OpenedPage, model: LanguageModel
 ) -> None:
-    page = opened.page
-    opened.tab("Retrieval")
+    page = opened_page.page
+    opened_page.tab("Retrieval")
     model.reply = "Marsh **leads** the office [1]."
     model.flowing.clear()
     try:
-        opened.ask("Who leads the Harbour Office?")
+        opened_page.ask("Who leads the Harbour Office?")
         expect(page.get_by_text("Marsh", exact=True)).to_be_visible()
         assert page.get_by_text("leads the office").count() == 0
     finally:
@@ -157,25 +159,25 @@ def test_an_answer_appears_while_it_is_being_written(
 
 
 def test_s15_what_documents_and_answers_hold_is_shown_and_never_run(
-    uploaded: OpenedPage, opened: OpenedPage, model: LanguageModel, tmp_path: Path
+    uploaded: OpenedPage, opened_page: OpenedPage, model: LanguageModel, tmp_path: Path
 ) -> None:
-    page = opened.page
+    page = opened_page.page
     file = tmp_path / "<img src=x onerror=alert(1)>.md"
     file.write_text(HOSTILE)
-    opened.tab("Documents")
-    opened.upload(file)
+    opened_page.tab("Documents")
+    opened_page.upload(file)
     expect(page.get_by_role("button", name="Completed (2)")).to_be_visible()
-    opened.tab("Retrieval")
+    opened_page.tab("Retrieval")
     model.reply = f"{HOSTILE} That was all."
-    opened.ask("Whom did Ben Holt meet?")
+    opened_page.ask("Whom did Ben Holt meet?")
     expect(page.get_by_text("That was all.")).to_be_visible()
     assert page.evaluate("window.taken") is None
 
 
 def test_those_who_only_ask_have_a_page_of_their_own(
-    uploaded: OpenedPage, opened: OpenedPage, stack: Stack
+    uploaded: OpenedPage, opened_page: OpenedPage, stack: Stack
 ) -> None:
-    asking = OpenedPage(opened.page.context.new_page())
+    asking = OpenedPage(opened_page.page.context.new_page())
     asking.page.goto(f"{stack.state.api}/workspace")
     expect(asking.page.locator("#query-input")).to_be_visible()
     assert asking.page.get_by_text("Document Management").count() == 0
@@ -184,10 +186,10 @@ def test_those_who_only_ask_have_a_page_of_their_own(
 
 
 def test_a_document_is_deleted_and_the_user_logs_out(
-    uploaded: OpenedPage, opened: OpenedPage, stack: Stack
+    uploaded: OpenedPage, opened_page: OpenedPage, stack: Stack
 ) -> None:
-    page = opened.page
-    opened.tab("Documents")
+    page = opened_page.page
+    opened_page.tab("Documents")
     page.get_by_role("row").filter(has_text="harbour.md").get_by_role("checkbox").check()
     page.get_by_role("button", name="Delete").click()
     page.fill("#confirm-text", "yes")

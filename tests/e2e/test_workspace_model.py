@@ -195,10 +195,10 @@ def test_golden_questions_that_fare_worse_keep_another_model_from_going_live(
 ) -> None:
     stack.json("golden", "add", WASHING, "--fact", "Waschmaschine", *HERE)
     assert stack.run("golden", "run", *HERE).returncode == 0
-    refused = stack.run("embedding", "clear", "--yes", *HERE)
-    assert refused.returncode == 1, refused.stdout
-    assert "missing fact: Waschmaschine" in refused.stderr
-    assert "embedding clear --workspace handbuch --yes --accept-worse" in refused.stderr
+    refusal = stack.run("embedding", "clear", "--yes", *HERE)
+    assert refusal.returncode == 1, refusal.stdout
+    assert "missing fact: Waschmaschine" in refusal.stderr
+    assert "embedding clear --workspace handbuch --yes --accept-worse" in refusal.stderr
     assert stack.json("embedding", "show", *HERE)["chosen_model"] == "multilingual"
     assert found(stack, "handbuch", WASHING) == {"handbuch.txt"}
     # What was made for nothing is gone, and so is no reason to wait for anything.

@@ -96,7 +96,7 @@ async def test_new_mails_are_added_and_those_that_are_gone_deleted(
         await nowhere.list_items("")
     await nowhere.close()
     monkeypatch.setenv("SOURCE_PASSWORD", "wrong")
-    refused = open_source(address)
+    refusal = open_source(address)
     with pytest.raises(InvalidInput, match="refuses the user"):
-        await refused.list_items("")
-    await refused.close()
+        await refusal.list_items("")
+    await refusal.close()

@@ -38,11 +38,11 @@ async def test_a_bucket_lists_objects_with_a_version_and_says_why_it_cannot(
         await source.close()
 
         monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "a-wrong-secret")
-        refused = open_source("s3://port")
+        refusal = open_source("s3://port")
         with pytest.raises(InvalidInput, match="AWS_SECRET_ACCESS_KEY") as error:
-            await refused.list_items("")
+            await refusal.list_items("")
         assert "a-wrong-secret" not in str(error.value)
-        await refused.close()
+        await refusal.close()
         client.close()
     silent = open_source("s3://port")
     with pytest.raises(Unavailable, match="does not answer"):

@@ -106,9 +106,9 @@ async def nats_cluster(folder: Path, size: int = SIZE) -> AsyncGenerator[NatsClu
         for n in range(size)
     ]
     cluster = NatsCluster(folder, ports, servers, passwords)
-    async with AsyncExitStack() as opened:
+    async with AsyncExitStack() as exit_stack:
         for server in servers:
-            opened.push_async_callback(server.stop)
+            exit_stack.push_async_callback(server.stop)
         await asyncio.gather(*(server.start() for server in servers))
         async with connected(cluster.url("operator"), name="test") as client:
             await until(lambda: _answers(client.jetstream(timeout=2)), "the cluster has a leader")

@@ -102,8 +102,8 @@ async def deployment(folder: Path, **env: str) -> AsyncGenerator[Deployment]:
     """A deployment with its bus declared, its stores prepared and its services ready; nothing is
     left in the end.
     """
-    async with AsyncExitStack() as opened:
-        result = await _servers(folder, opened)
+    async with AsyncExitStack() as exit_stack:
+        result = await _servers(folder, exit_stack)
         result.env.update(env)
         for command in ("topology", "stores"):
             code, output, errors = await result.run(command, "apply")
@@ -113,12 +113,12 @@ async def deployment(folder: Path, **env: str) -> AsyncGenerator[Deployment]:
                 {"PORT": result.env["API_PORT"]} if name == "query" else {}
             )
             process = service(name, folder / "services", wait=False, **variables)
-            result.services[name] = await opened.enter_async_context(process)
+            result.services[name] = await exit_stack.enter_async_context(process)
         await asyncio.gather(*(process.ready() for process in result.services.values()))
         yield result
 
 
-async def _servers(folder: Path, opened: AsyncExitStack) -> Deployment:
+async def _servers(folder: Path, exit_stack: AsyncExitStack) -> Deployment:
     """The servers, started side by side: what is missing on this machine is found before any of
     them is.
     """
@@ -128,8 +128,8 @@ async def _servers(folder: Path, opened: AsyncExitStack) -> Deployment:
     milvus, milvus_uri = milvus_server(folder / "milvus", passwords=True)
     # Their folders go with the run: Neo4j would take seconds of CPU to end in good order.
     for process in (milvus, mongo, neo4j):
-        opened.push_async_callback(process.kill)
-    bus = await opened.enter_async_context(deployed_bus(folder / "bus"))
+        exit_stack.push_async_callback(process.kill)
+    bus = await exit_stack.enter_async_context(deployed_bus(folder / "bus"))
     await asyncio.gather(*(process.start() for process in (mongo, neo4j, milvus)))
     env = {
         "NATS_URL": bus.operator,

@@ -111,17 +111,17 @@ async def counted_stack(
             result["documents_url"] = mongo_uri(relays["documents"].port)
         return result
 
-    async with AsyncExitStack() as opened:
+    async with AsyncExitStack() as exit_stack:
         for relay in relays.values():
-            await opened.enter_async_context(relaying(relay))
-        model = opened.enter_context(mock_model())
+            await exit_stack.enter_async_context(relaying(relay))
+        model = exit_stack.enter_context(mock_model())
         for name in Settings.model_fields:
             if name.upper().startswith(MODEL_VARIABLES):
                 monkeypatch.delenv(name.upper(), raising=False)
         for name, value in {**model.environment(), "COSINE_THRESHOLD": "0.2"}.items():
             monkeypatch.setenv(name, value)
         monkeypatch.setattr(stack, "service_addresses", relayed)
-        state = await opened.enter_async_context(
+        state = await exit_stack.enter_async_context(
             stack.run_stack(DataFolder(folder), lambda _: None)
         )
 

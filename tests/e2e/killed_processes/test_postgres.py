@@ -51,9 +51,9 @@ async def test_a_killed_server_and_killed_services_change_nothing(tmp_path: Path
                     await server.start()
                 assert await storm == calm
                 await asyncio.to_thread(until, lambda: at_rest(stack))
-                refused = Stack(tmp_path / "other", {}).run("up", "--detach", "--stores", file)
-                assert refused.returncode == 2
-                assert "already holds data" in refused.stderr
+                refusal = Stack(tmp_path / "other", {}).run("up", "--detach", "--stores", file)
+                assert refusal.returncode == 2
+                assert "already holds data" in refusal.stderr
         finally:
             await server.stop()
 

@@ -30,8 +30,8 @@ def test_a_source_is_paused_with_a_reason_and_resumed(
         expect(row).to_contain_text("paused")
         expect(row).to_contain_text("the folder is moved")
         opened_page.assert_fits()
-        refused = stack.run(*sync)
-        assert refused.returncode == 2 and "is paused" in refused.stderr
+        refusal = stack.run(*sync)
+        assert refusal.returncode == 2 and "is paused" in refusal.stderr
         row.get_by_role("button", name="Resume").click()
         expect(row).to_contain_text("active")
         assert stack.run(*sync).returncode == 0

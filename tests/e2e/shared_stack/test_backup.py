@@ -31,8 +31,8 @@ def test_a_restored_stack_has_the_digests_of_the_first(stack: Stack, tmp_path: P
     assert verified.returncode == 0 and f"{taken['messages']} events" in verified.stdout, (
         verified.stderr
     )
-    refused = stack.run("restore", copy, "--yes")
-    assert refused.returncode == 2 and "a stack is running" in refused.stderr
+    refusal = stack.run("restore", copy, "--yes")
+    assert refusal.returncode == 2 and "a stack is running" in refusal.stderr
 
     other = Stack(tmp_path / "restored", stack.env)
     assert other.json("restore", copy)["would_restore"]["events"] == taken["messages"]

@@ -16,8 +16,8 @@ def test_a_branch_follows_its_origin_answers_for_it_and_leaves_nothing(stack: St
     stack.settled(1, WORKSPACE)
     before = stack.digest(WORKSPACE)
     create = ("branch", "create", "short", "--chunk-size", "100")
-    refused = stack.run("branch", "create", "other", "--extract-model", "small-1", *HERE)
-    assert refused.returncode == 2 and "no language model extracts here" in refused.stderr
+    refusal = stack.run("branch", "create", "other", "--extract-model", "small-1", *HERE)
+    assert refusal.returncode == 2 and "no language model extracts here" in refusal.stderr
     estimate = stack.json(*create, *HERE)
     assert estimate["documents"] == 1 and estimate["chunks"] > 10
     assert stack.json("branch", "list", *HERE) == []
@@ -37,8 +37,8 @@ def test_a_branch_follows_its_origin_answers_for_it_and_leaves_nothing(stack: St
     assert stack.json("branch", "promote", "short", *HERE)["promoted"] == "short"
     answer = stack.json("ask", "Who registered ships?", "--mode", "naive", *HERE)
     assert "Ada Marlow" in answer["response"]
-    refused = stack.run("branch", "drop", "short", "--yes", *HERE)
-    assert refused.returncode == 2 and "branch rollback" in refused.stderr
+    refusal = stack.run("branch", "drop", "short", "--yes", *HERE)
+    assert refusal.returncode == 2 and "branch rollback" in refusal.stderr
     assert stack.json("branch", "rollback", *HERE) == {"rolled_back": "short"}
 
     assert stack.json("branch", "drop", "short", "--yes", *HERE)["events"] > 20

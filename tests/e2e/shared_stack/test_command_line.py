@@ -132,10 +132,10 @@ def test_the_last_events_and_those_behind_a_place_are_shown_with_names(stack: St
     "options", [("--document", "nothing.txt"), ("--since", "soon"), ("--since", "1", "--from", "2")]
 )
 def test_a_log_of_nothing_is_an_error_with_its_cause(stack: Stack, options: list[str]) -> None:
-    refused = stack.run("log", *options)
-    assert (refused.returncode, refused.stdout) == (2, "")
+    refusal = stack.run("log", *options)
+    assert (refusal.returncode, refusal.stdout) == (2, "")
     assert any(
-        sentence in refused.stderr
+        sentence in refusal.stderr
         for sentence in (
             "the log has nothing of a document 'nothing.txt' in workspace default",
             "is not a sequence in the log, a time",

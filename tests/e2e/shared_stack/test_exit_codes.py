@@ -112,9 +112,9 @@ def test_the_table_has_a_code_for_names_that_nothing_has() -> None:
 
 @pytest.mark.parametrize("command", UNKNOWN)
 def test_a_name_that_nothing_has_ends_with_its_code(stack: Stack, command: str) -> None:
-    refused = stack.run(*command.split())
-    assert refused.returncode == UNUSABLE, refused.stderr
-    assert re.search("nope|99999", refused.stderr), "what was given is named"
+    refusal = stack.run(*command.split())
+    assert refusal.returncode == UNUSABLE, refusal.stderr
+    assert re.search("nope|99999", refusal.stderr), "what was given is named"
 
 
 @pytest.mark.parametrize("request_line", REQUESTS)

@@ -39,7 +39,7 @@ async def replicas(stack: Stack, folder: Path) -> AsyncGenerator[list[Process]]:
         "EMBEDDING_MODEL": "lexical"
     }
     modules = [service_module(name) for name in SERVICES]
-    async with fork_server(folder, modules, env) as forks, AsyncExitStack() as opened:
+    async with fork_server(folder, modules, env) as forks, AsyncExitStack() as exit_stack:
         result: list[Process] = []
         for number, name in enumerate(EXTRA):
             own = {
@@ -54,7 +54,7 @@ async def replicas(stack: Stack, folder: Path) -> AsyncGenerator[list[Process]]:
             process = Process(
                 f"{name}-{number}", argv, folder, probe, env | own, launch=forks.launch
             )
-            opened.push_async_callback(process.kill)
+            exit_stack.push_async_callback(process.kill)
             await process.spawn()
             result.append(process)
         await asyncio.gather(*(process.ready() for process in result))

@@ -212,6 +212,6 @@ def test_no_worker_is_forked_where_that_would_go_wrong(
 ) -> None:
     (tmp_path / "test_first.py").write_text(beginning + PASSING)
     (tmp_path / "test_second.py").write_text(PASSING)
-    refused = run(tmp_path, "--forks=2")
-    assert cause in refused.stdout + refused.stderr
+    refusal = run(tmp_path, "--forks=2")
+    assert cause in refusal.stdout + refusal.stderr
     assert outcomes(tmp_path).get("test_second.test_passes") is None

@@ -62,11 +62,11 @@ async def test_clearing_without_saying_so_deletes_nothing_and_says_how_much_it_w
     await api.post("/documents/texts", json={"texts": ["a", "b"], "file_sources": ["a", "b"]})
     elsewhere = {"sec-fetch-site": "same-origin", "referer": "http://test/docs"}
     for query, headers in (("", {}), ("?confirm=yes", {}), ("", elsewhere)):
-        refused = await api.request("DELETE", f"/documents{query}", headers=headers)
-        assert refused.status_code == 400
+        refusal = await api.request("DELETE", f"/documents{query}", headers=headers)
+        assert refusal.status_code == 400
         assert (
             "every document of workspace 'w', 2 in all: DELETE /documents?confirm=w"
-            in refused.json()["detail"]
+            in refusal.json()["detail"]
         )
     assert not [event for event in events(harness) if isinstance(event, DocumentDeleted)]
 

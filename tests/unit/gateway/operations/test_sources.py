@@ -27,8 +27,8 @@ async def test_a_source_is_listed_paused_with_a_reason_and_resumed_by_who_may_wr
         assert unknown.status_code == 404 and BUCKET in unknown.json()["detail"]
     async with keyed(app, READER, "w") as api:
         (entry,) = (await api.get(SOURCES)).json()
-        refused = await api.post(f"{SOURCES}/resume", json={"source": BUCKET})
-        assert refused.status_code == 403
+        refusal = await api.post(f"{SOURCES}/resume", json={"source": BUCKET})
+        assert refusal.status_code == 403
     assert (entry["state"], entry["state_reason"]) == ("paused", "the bucket is moved")
     assert (entry["documents"], entry["refused"], entry["kept"]) == (1, 2, 0)
     assert entry["synced_at"] and entry["state_by"]

@@ -100,15 +100,15 @@ async def test_a_repository_lists_the_files_of_its_newest_commit(tmp_path: Path)
 )
 def test_an_address_with_a_secret_is_refused_without_repeating_it(address: str) -> None:
     for refuse in (split_address, open_source, lambda text: refuse_secrets([text])):
-        with pytest.raises(InvalidInput, match="SOURCE_PASSWORD") as refused:
+        with pytest.raises(InvalidInput, match="SOURCE_PASSWORD") as refusal:
             refuse(address)
-        assert "secret" not in str(refused.value)
+        assert "secret" not in str(refusal.value)
 
 
 def test_an_address_of_no_kind_names_the_kinds_that_there_are() -> None:
-    with pytest.raises(InvalidInput, match="s3:") as refused:
+    with pytest.raises(InvalidInput, match="s3:") as refusal:
         open_source("gopher://example.org")
-    assert all(scheme in str(refused.value) for scheme in KINDS)
+    assert all(scheme in str(refusal.value) for scheme in KINDS)
 
 
 def test_a_kind_without_its_client_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
