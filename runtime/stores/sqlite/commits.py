@@ -13,6 +13,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
 
+from runtime.stores.sqlite.key_filters import forget_filters
+
 T = TypeVar("T")
 
 Work = Callable[[sqlite3.Connection], Any]
@@ -121,6 +123,9 @@ def transaction(connection: sqlite3.Connection, works: Sequence[Work]) -> list[O
             outcomes.append((work(connection), None) if is_alone else _apart(connection, work))
         connection.execute("COMMIT")
         return outcomes
+    except BaseException:
+        forget_filters(connection)
+        raise
     finally:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
@@ -138,6 +143,7 @@ def _apart(connection: sqlite3.Connection, work: Work) -> Outcome:
         if not connection.in_transaction:
             raise
         connection.execute("ROLLBACK TO work")
+        forget_filters(connection)
         outcome = (None, error)
     connection.execute("RELEASE work")
     return outcome

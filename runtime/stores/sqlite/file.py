@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 
 from runtime.errors import ConfigurationError, Unavailable
 from runtime.stores.sqlite.commits import GroupCommits, Outcome, Work, transaction
+from runtime.stores.sqlite.key_filters import FilteringConnection
 
 Parameters = tuple[Any, ...]
 T = TypeVar("T")
@@ -203,7 +204,11 @@ class _Connection:
 
 def _connect(path: Path, timeout: float, wal_bytes: int, cache_kib: int) -> sqlite3.Connection:
     connection = sqlite3.connect(
-        path, timeout=timeout, isolation_level=None, check_same_thread=False
+        path,
+        timeout=timeout,
+        isolation_level=None,
+        check_same_thread=False,
+        factory=FilteringConnection,
     )
     try:
         connection.execute(f"PRAGMA page_size={PAGE_BYTES}")

@@ -16,6 +16,7 @@ from heapq import merge
 from itertools import islice
 from typing import Any
 
+from runtime.stores.sqlite.key_filters import FEWEST_KEYS, FilteringConnection
 from runtime.stores.sqlite.lists import among, json_list
 
 RUN_KEYS = 512
@@ -184,12 +185,39 @@ def _places(
     connection: sqlite3.Connection, index: SortedRuns, space: int, keys: Collection[str]
 ) -> list[tuple[int, str, int]]:
     """Return run, key and number of those keys that are there."""
+    ordered_keys = sorted(keys)
+    all_keys = json_list(ordered_keys)
+    runs, complete_runs = _searched_runs(connection, index)
+    possible_keys: dict[int, list[str]] = {}
+    if len(ordered_keys) >= FEWEST_KEYS and isinstance(connection, FilteringConnection):
+        possible_keys = connection.filters.possible_keys(
+            connection, index.keys, complete_runs, space, ordered_keys
+        )
     sql = (
-        f"SELECT it.run, it.key, it.number FROM json_each(?) AS wanted CROSS JOIN {index.runs} "
-        f"AS runs CROSS JOIN {index.keys} AS it WHERE it.run = runs.run AND it.space = ? "
-        "AND it.key = wanted.value"
+        f"SELECT it.run, it.key, it.number FROM json_each(?) AS wanted CROSS JOIN {index.keys} "
+        "AS it WHERE it.run = ? AND it.space = ? AND it.key = wanted.value"
     )
-    return connection.execute(sql, (json_list(sorted(keys)), space)).fetchall()
+    places: list[tuple[int, str, int]] = []
+    for run in runs:
+        if run not in possible_keys:
+            places += connection.execute(sql, (all_keys, run, space)).fetchall()
+        elif possible_keys[run]:
+            places += connection.execute(
+                sql, (json_list(possible_keys[run]), run, space)
+            ).fetchall()
+    return places
+
+
+def _searched_runs(
+    connection: sqlite3.Connection, index: SortedRuns
+) -> tuple[list[int], list[int]]:
+    """Return all runs, and those of them that get no further keys: neither the newest one nor the
+    targets of merges do.
+    """
+    records = connection.execute(f"SELECT run, target FROM {index.runs} ORDER BY run").fetchall()
+    runs = [run for run, _ in records]
+    targets = {target for _, target in records}
+    return runs, [run for run in runs[:-1] if run not in targets]
 
 
 def _all_runs(connection: sqlite3.Connection, index: SortedRuns) -> list[int]:

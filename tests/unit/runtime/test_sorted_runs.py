@@ -12,15 +12,17 @@ from random import Random
 import pytest
 
 from runtime.stores.sqlite import sorted_runs
+from runtime.stores.sqlite.key_filters import FilteringConnection, forget_filters
 from runtime.stores.sqlite.sorted_runs import SortedRuns
 
 INDEX = SortedRuns("things")
 SPACES = (1, 2, 3)
 
 
-@pytest.fixture
-def connection() -> Iterator[sqlite3.Connection]:
-    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+@pytest.fixture(params=[sqlite3.Connection, FilteringConnection])
+def connection(request: pytest.FixtureRequest) -> Iterator[sqlite3.Connection]:
+    database = sqlite3.connect(":memory:", isolation_level=None, factory=request.param)
+    with closing(database) as connection:
         make(connection)
         yield connection
 
@@ -63,6 +65,7 @@ def test_reading_gives_what_was_added_and_not_removed(
     monkeypatch.setattr(sorted_runs, "RUN_KEYS", 4)
     monkeypatch.setattr(sorted_runs, "FANOUT", 3)
     monkeypatch.setattr(sorted_runs, "STEP_KEYS", 12)
+    monkeypatch.setattr(sorted_runs, "FEWEST_KEYS", 1)
     random = Random(seed)
     numbers_by_space: dict[int, dict[str, int]] = {space: {} for space in SPACES}
     merges_seen = 0
@@ -100,7 +103,9 @@ def test_what_is_taken_back_leaves_nothing(connection: sqlite3.Connection) -> No
     sorted_runs.add(connection, INDEX, 1, hashes(0, 500))
     connection.execute("BEGIN")
     sorted_runs.add(connection, INDEX, 1, hashes(500, 500))
+    check(connection, 1, hashes(0, 1000))
     connection.execute("ROLLBACK")
+    forget_filters(connection)
     check(connection, 1, hashes(0, 500))
     sorted_runs.add(connection, INDEX, 1, hashes(500, 500))
     check(connection, 1, hashes(0, 1000))
