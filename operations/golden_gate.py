@@ -19,7 +19,7 @@ from runtime.bus.port import Log
 from runtime.errors import ServiceError
 from runtime.golden.comparing import GateResult, WorseAnswers, compare_with_last
 from runtime.golden.judging import GivenAnswer
-from runtime.golden.questions import GoldenQuestion, publish, read_questions, read_runs
+from runtime.golden.questions import GoldenQuestion, last_live_run, publish, read_questions
 from runtime.golden.running import ask_all
 
 AskGenerations = Callable[[GoldenQuestionSet, Generations], Awaitable[GivenAnswer]]
@@ -102,7 +102,7 @@ class GoldenGate:
             reason="before a promotion",
         )
         self._runs[workspace] = run
-        return compare_with_last(workspace, outcomes, run, await read_runs(log, workspace))
+        return compare_with_last(workspace, outcomes, run, await last_live_run(log, workspace))
 
 
 async def _ask_of(

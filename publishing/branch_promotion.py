@@ -1,6 +1,7 @@
 """Lets a branch answer for its origin, once golden questions were asked of it."""
 
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import aclosing
 
 from contracts.events import BranchPromoted
 from publishing.branches import publish_branch_event
@@ -81,8 +82,11 @@ async def promote(
 
 
 async def _run(log: Log, workspace: str, run_id: str) -> golden.GoldenRun | None:
-    runs = await golden.read_runs(log, workspace)
-    return next((run for run in runs if run.id == run_id), None)
+    async with aclosing(golden.last_runs(log, workspace)) as runs:
+        async for run in runs:
+            if run.id == run_id:
+                return run
+    return None
 
 
 async def _compare(log: Log, branch: Branch, run: golden.GoldenRun) -> GateResult:
@@ -94,5 +98,5 @@ async def _compare(log: Log, branch: Branch, run: golden.GoldenRun) -> GateResul
         for result in run.event.results
         if result.id in questions
     ]
-    runs = await golden.read_runs(log, branch.origin)
-    return compare_with_last(branch.origin, outcomes, run.event, runs)
+    last_run = await golden.last_live_run(log, branch.origin)
+    return compare_with_last(branch.origin, outcomes, run.event, last_run)

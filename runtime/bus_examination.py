@@ -146,7 +146,14 @@ async def _backlog(
             yield Finding(
                 "note", f"{state.name}: {state.pending} events wait{_most_behind(in_partitions)}"
             )
-    for count in await count_parked(NatsParkedEvents(bus)):
+    parked = await count_parked(NatsParkedEvents(bus))
+    if not parked.is_whole:
+        yield Finding(
+            "note",
+            f"{parked.total:,} events are parked; of the {parked.read_count:,} newest:",
+            "`lightstream status` counts those of one workspace",
+        )
+    for count in parked.counts:
         yield Finding(
             "fault" if count.reason == "newer-version" else "note",
             f"workspace {count.workspace}: {count}; parked, others go on",

@@ -19,7 +19,7 @@ from runtime.batching import batched
 from runtime.bus.codec import NO_HEADERS, encode
 from runtime.bus.encoded_text import BLOB_PART, EncodedText
 from runtime.bus.generations import GenerationState, ProjectionGenerations, live_generations
-from runtime.bus.parking.port import ParkedEvent, ParkedRecord
+from runtime.bus.parking.port import ParkedEvent, ParkedPage, ParkedRecord
 from runtime.bus.port import Message
 from runtime.bus.repetitions import is_repetition, subject_of
 from runtime.errors import Poison, Unavailable
@@ -297,6 +297,11 @@ class MemoryParkedEvents:
             and workspace in {"*", entry.workspace}
         ]
         return sorted(records, key=lambda entry: entry.revision)[:max_records]
+
+    async def newest(self, max_records: int, workspace: str = "*") -> ParkedPage:
+        changes = await self.changes("*", 0, len(self.history), workspace)
+        records = [record for record in reversed(changes) if record.event]
+        return ParkedPage(records[:max_records], len(records))
 
     async def originals(self, events: Sequence[ParkedEvent]) -> list[Message]:
         sequences = {event.sequence for event in events}

@@ -71,13 +71,11 @@ def compare_with_last(
     workspace: str,
     outcomes: Sequence[GoldenOutcome],
     run: GoldenRunEnded,
-    runs: Sequence[GoldenRun],
+    last_run: GoldenRun | None,
 ) -> GateResult:
-    """Return how the outcomes compare with the newest run of what was live."""
-    live_runs = [former_run for former_run in runs if former_run.event.is_of_live]
-    if not live_runs:
+    """Return how the outcomes compare with the newest run of what was live, None without any."""
+    if last_run is None:
         return GateResult(workspace, len(outcomes), run.passed_count)
-    last_run = live_runs[-1]
     results_before = {result.id: result.passed for result in last_run.event.results}
     comparable = [
         outcome

@@ -17,12 +17,16 @@ from contracts.events import (
 )
 from contracts.ids import sha256
 from contracts.names import fold
+from contracts.partitions import first_sequence, partition_at
 from runtime.bus.codec import decode
 from runtime.bus.feed.newest import newest_first
 from runtime.bus.feed.port import EventPages
 from runtime.bus.lineage import command_lineage
 from runtime.bus.port import Log, Message
 from runtime.errors import InvalidInput, NewerVersion, Poison
+
+STRETCH = 10_000
+"""Sequences of the log in which the newest runs are looked for at first."""
 
 MAX_QUESTIONS = 1000
 """Golden questions of one workspace."""
@@ -119,10 +123,36 @@ async def remove_question(log: Log, workspace: str, id: str, reason: str, source
     return True
 
 
-async def read_runs(log: Log, workspace: str) -> list[GoldenRun]:
-    """Return the runs of a workspace, oldest first. Raises `Unavailable`."""
-    async with aclosing(log.history(workspace, None, GoldenRunEnded.type_name())) as messages:
-        return [run async for message in messages if (run := _run(message))]
+async def last_runs(log: Log, workspace: str) -> AsyncGenerator[GoldenRun]:
+    """Yield the runs of a workspace, the newest first, out of a log that is only read forwards: of
+    longer and longer stretches from its end. Raises `Unavailable`.
+    """
+    kind = GoldenRunEnded.type_name()
+    end = await log.end_of(workspace)
+    first = first_sequence(partition_at(end)) - 1
+    step = STRETCH
+    while end > first:
+        begin = max(first, end - step)
+        runs: list[GoldenRun] = []
+        async with aclosing(log.history(workspace, None, kind, begin)) as messages:
+            async for message in messages:
+                if message.sequence > end:
+                    break
+                if run := _run(message):
+                    runs.append(run)
+        for run in reversed(runs):
+            yield run
+        end = begin
+        step *= 8
+
+
+async def last_live_run(log: Log, workspace: str) -> GoldenRun | None:
+    """Return the newest run of what was live; None without any. Raises `Unavailable`."""
+    async with aclosing(last_runs(log, workspace)) as runs:
+        async for run in runs:
+            if run.event.is_of_live:
+                return run
+    return None
 
 
 async def newest_runs(feed: EventPages, workspace: str) -> AsyncGenerator[GoldenRun]:

@@ -71,7 +71,7 @@ async def read_states(bus: JetStreamContext) -> ProjectionStates:
     pointers, _ = await (await NatsLiveGenerations.bind(bus)).read()
     values = await NatsSharedValues.bind(bus, CHECKPOINTS_BUCKET)
     verdict = await combined_verdict(values)
-    parked_counts = await count_parked(NatsParkedEvents(bus))
+    parked_counts = (await count_parked(NatsParkedEvents(bus))).counts
     first = {name: await _look(bus, CONSUMERS_OF[name]) for name in PROJECTIONS}
     if behind := any(second_look.lag for second_look in first.values()):
         await asyncio.sleep(INTERVAL)

@@ -6,7 +6,7 @@ from contracts import subjects
 from contracts.events import DocumentAdded
 from runtime.bus.codec import decode
 from runtime.bus.parking.counts import count_parked
-from runtime.bus.parking.port import ParkedEvent
+from runtime.bus.parking.port import ParkedEvent, ParkedPage
 from tests.support.buses import Bus, numbered
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -113,5 +113,47 @@ async def test_what_others_have_parked_hides_nothing_of_a_workspace(
     subject = subjects.subject("v", "d", "DocumentAdded")
     late_record = record(9).model_copy(update={"subject": subject, "workspace": "v"})
     assert await bus.parked.put(late_record)
-    (count,) = await count_parked(bus.parked, "v")
+    (count,) = (await count_parked(bus.parked, "v")).counts
     assert (count.workspace, count.events, count.first) == ("v", 1, 9)
+
+
+async def test_the_newest_of_many_records_are_counted_and_the_total_is_that_of_all(
+    bus: Bus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("runtime.bus.parking.counts.MAX_RECORDS", 3)
+    first = record(1)
+    revision = await bus.parked.put(first)
+    for sequence in range(2, 8):
+        await bus.parked.put(record(sequence))
+    await bus.parked.put(record(1, not_before=9.0), revision)
+    page = await bus.parked.newest(3)
+    assert ([entry.sequence for entry in page.records], page.total) == ([1, 7, 6], 7)
+    counts = await count_parked(bus.parked)
+    assert (counts.read_count, counts.total, counts.is_whole) == (3, 7, False)
+    (count,) = counts.counts
+    assert (count.events, count.first, count.is_least) == (3, 1, True)
+    assert str(count).startswith("at least 3 events")
+
+
+async def test_the_newest_records_of_a_workspace_are_found_behind_those_of_others(
+    bus: Bus,
+) -> None:
+    subject = subjects.subject("v", "d", "DocumentAdded")
+    for sequence in (1, 2):
+        own_record = record(sequence).model_copy(update={"subject": subject, "workspace": "v"})
+        await bus.parked.put(own_record)
+    for sequence in range(3, 40):
+        await bus.parked.put(record(sequence))
+    page = await bus.parked.newest(1, "v")
+    assert ([entry.sequence for entry in page.records], page.total) == ([2], 2)
+    page = await bus.parked.newest(2, "v")
+    assert ([entry.sequence for entry in page.records], page.total) == ([2, 1], 2)
+    assert await bus.parked.newest(2, "nobody") == ParkedPage([], 0)
+
+
+async def test_what_was_removed_is_not_among_the_newest(bus: Bus) -> None:
+    revision = await bus.parked.put(record(1))
+    await bus.parked.put(record(2))
+    await bus.parked.remove(record(1), revision)
+    page = await bus.parked.newest(5)
+    assert ([entry.sequence for entry in page.records], page.total) == ([2], 1)

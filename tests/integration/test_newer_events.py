@@ -68,11 +68,11 @@ async def test_a_rebuild_goes_on_past_newer_events_says_which_it_left_and_parks_
             2,
         )
         assert (newer_event["workspace"], newer_event["document"]) == ("Ahead", "d0")
-    (count,) = await count_parked(NatsParkedEvents(jetstream))
+    (count,) = (await count_parked(NatsParkedEvents(jetstream))).counts
     assert (count.workspace, count.reason, count.events) == ("Ahead", "newer-version", MANY)
     assert (count.durables, count.first, count.version) == (("query-status",), 2, 2)
-    assert await count_parked(NatsParkedEvents(jetstream), "Ahead") == [count]
-    assert await count_parked(NatsParkedEvents(jetstream), "other") == []
+    assert (await count_parked(NatsParkedEvents(jetstream), "Ahead")).counts == [count]
+    assert (await count_parked(NatsParkedEvents(jetstream), "other")).counts == []
     (finding,) = [
         results async for results in _backlog(jetstream, None) if results.level == "fault"
     ]

@@ -4,12 +4,14 @@ A service needs no right to delete: a record that is done is replaced by an empt
 vanishes by itself.
 """
 
+import asyncio
 from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
 from nats.js import JetStreamContext
+from nats.js.api import StreamState
 from nats.js.errors import APIError, NotFoundError
 from pydantic import ValidationError
 
@@ -21,12 +23,15 @@ from runtime.bus.nats.connection import REQUEST_TIMEOUT, SILENT, translated
 from runtime.bus.nats.log_streams import log_streams
 from runtime.bus.nats.lookahead import stored
 from runtime.bus.nats.messages import NatsMessage
-from runtime.bus.parking.port import ParkedEvent, ParkedRecord
+from runtime.bus.parking.port import ParkedEvent, ParkedPage, ParkedRecord
 from runtime.bus.port import Message
 from runtime.errors import Unavailable
 
 VANISHES = 2.0
 """Seconds after which the empty message in place of a record is gone."""
+
+READ_AT_ONCE = 16
+"""Stretches of the list that are read at the same time: a read is one question to the server."""
 
 _OTHER_REVISION = 10071  # JSStreamWrongLastSequenceErr
 _EXPECTED = "Nats-Expected-Last-Subject-Sequence"
@@ -71,21 +76,74 @@ class NatsParkedEvents:
         self, durable: str, after: int, max_records: int = 1000, workspace: str = "*"
     ) -> list[ParkedRecord]:
         records: list[ParkedRecord] = []
-        while len(records) < max_records:
-            try:
-                with translated():
-                    message = await self.jetstream.get_msg(
-                        PARKED_STREAM,
-                        seq=after + 1,
-                        subject=subjects.parked(durable, workspace),
-                        next=True,
-                        direct=False,
-                    )
-            except NotFoundError:
-                break
-            after = message.seq or after + 1
-            records.append(_entry(message.subject or "", message.data or b"", after))
+        subject = subjects.parked(durable, workspace)
+        while len(records) < max_records and (record := await self._next(subject, after)):
+            after = record.revision
+            records.append(record)
         return records
+
+    async def newest(self, max_records: int, workspace: str = "*") -> ParkedPage:
+        subject = subjects.parked(workspace=workspace)
+        state = await self._state()
+        records: list[ParkedRecord] = []
+        end = state.last_seq if state else 0
+        begin = state.first_seq - 1 if state else 0
+        step = max_records
+        while end > begin and len(records) <= max_records:
+            place = max(begin, end - step)
+            newer_records = await self._between(subject, place, end)
+            records += reversed(newer_records)
+            end = place
+            # Records of others, and those that were written again, may stand in between.
+            step *= 2 if len(newer_records) < step // 4 else 1
+        parked_records = [record for record in records if record.event]
+        if len(records) <= max_records or state is None:
+            return ParkedPage(parked_records, len(parked_records))
+        total = state.messages if workspace == "*" else await self._count(subject)
+        return ParkedPage(parked_records[:max_records], total)
+
+    async def _state(self) -> StreamState | None:
+        """Return what the stream holds; None where a bus of an older version has none."""
+        try:
+            with translated():
+                return (await self.jetstream.stream_info(PARKED_STREAM)).state
+        except NotFoundError:
+            return None
+
+    async def _count(self, subject: str) -> int:
+        """Return how many records pass the filter, as far as the server lists them at once."""
+        with translated():
+            info = await self.jetstream.stream_info(PARKED_STREAM, subjects_filter=subject)
+        return len(info.state.subjects or {})
+
+    async def _between(self, subject: str, after: int, end: int) -> list[ParkedRecord]:
+        """Return the records behind a revision up to another one, oldest first."""
+
+        async def read(begin: int, last: int) -> list[ParkedRecord]:
+            records: list[ParkedRecord] = []
+            while begin < last:
+                record = await self._next(subject, begin)
+                if record is None or record.revision > last:
+                    break
+                records.append(record)
+                begin = record.revision
+            return records
+
+        step = -(-(end - after) // READ_AT_ONCE)
+        begins = range(after, end, step)
+        parts = await asyncio.gather(*(read(begin, min(begin + step, end)) for begin in begins))
+        return [record for part in parts for record in part]
+
+    async def _next(self, subject: str, after: int) -> ParkedRecord | None:
+        """Return the first record behind a revision that passes the filter."""
+        try:
+            with translated():
+                message = await self.jetstream.get_msg(
+                    PARKED_STREAM, seq=after + 1, subject=subject, next=True, direct=False
+                )
+        except NotFoundError:
+            return None
+        return _entry(message.subject or "", message.data or b"", message.seq or after + 1)
 
     async def originals(self, events: Sequence[ParkedEvent]) -> list[Message]:
         by_filter: dict[tuple[str, str], list[int]] = defaultdict(list)

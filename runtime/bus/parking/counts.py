@@ -1,19 +1,22 @@
 """Counts parked events by workspace and reason, for people to read."""
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from contracts import subjects
 from runtime.bus.parking.port import ParkedEvent, ParkedEvents, Reason
 
 MAX_RECORDS = 5_000
-"""Records that are read: of the workspace that is asked for, else of all together."""
+"""Records that are read, the newest ones: of the workspace that is asked for, else of all
+together.
+"""
 
 
 @dataclass(frozen=True)
 class ParkedCount:
     """Events of one workspace that wait for one reason; `error` is that of one of them, and `first`
-    its sequence.
+    its sequence. `is_least`: there may be more, among records that were not read.
     """
 
     workspace: str
@@ -25,9 +28,11 @@ class ParkedCount:
     version: int
     document: str
     error: str
+    is_least: bool = False
 
     def __str__(self) -> str:
         event_count = f"{self.events} events" if self.events > 1 else "one event"
+        event_count = f"at least {event_count}" if self.is_least else event_count
         if self.reason == "newer-version":
             first_event = f"{self.type} v{self.version} of {self.document} at {self.first}"
             return f"{event_count} of a version newer than the code, the first {first_event}"
@@ -44,33 +49,53 @@ class ParkedCount:
         return self.error.partition(": ")[2] or self.error
 
 
-async def count_parked(
-    parked_events: ParkedEvents, workspace: str | None = None
-) -> list[ParkedCount]:
+@dataclass(frozen=True)
+class ParkedCounts:
+    """Parked events by workspace and reason, of the `read_count` records that were written last;
+    `total`: how many there are.
+    """
+
+    counts: Sequence[ParkedCount]
+    read_count: int
+    total: int
+
+    @property
+    def is_whole(self) -> bool:
+        """Return whether all records were read."""
+        return self.read_count >= self.total
+
+
+async def count_parked(parked_events: ParkedEvents, workspace: str | None = None) -> ParkedCounts:
     """Parked events by workspace and reason; of all workspaces unless one is named. Raises
     `Unavailable`.
     """
     parked_by_cause: dict[tuple[str, Reason], list[ParkedEvent]] = defaultdict(list)
     token = "*" if workspace is None else subjects.token(workspace)
-    for entry in await parked_events.changes("*", 0, MAX_RECORDS, token):
+    page = await parked_events.newest(MAX_RECORDS, token)
+    is_least = len(page.records) < page.total
+    for entry in page.records:
         if entry.event:
             parked_by_cause[entry.event.workspace, entry.event.reason].append(entry.event)
-    counts: list[ParkedCount] = []
-    for (name, reason), events in sorted(parked_by_cause.items()):
-        first = min(events, key=lambda event: event.sequence)
-        durables = tuple(sorted({event.durable for event in events}))
-        number = len({event.sequence for event in events})
-        counts.append(
-            ParkedCount(
-                name,
-                reason,
-                number,
-                durables,
-                first.sequence,
-                first.event_type,
-                first.version,
-                first.document,
-                first.error,
-            )
-        )
-    return counts
+    counts = [
+        _counted(name, reason, events, is_least=is_least)
+        for (name, reason), events in sorted(parked_by_cause.items())
+    ]
+    return ParkedCounts(counts, len(page.records), page.total)
+
+
+def _counted(
+    workspace: str, reason: Reason, events: Sequence[ParkedEvent], *, is_least: bool
+) -> ParkedCount:
+    first = min(events, key=lambda event: event.sequence)
+    return ParkedCount(
+        workspace,
+        reason,
+        len({event.sequence for event in events}),
+        tuple(sorted({event.durable for event in events})),
+        first.sequence,
+        first.event_type,
+        first.version,
+        first.document,
+        first.error,
+        is_least,
+    )

@@ -70,6 +70,14 @@ class ParkedRecord:
     event: ParkedEvent | None = None
 
 
+@dataclass(frozen=True)
+class ParkedPage:
+    """The records that were written last, the newest first, and how many there are in all."""
+
+    records: Sequence[ParkedRecord]
+    total: int
+
+
 class ParkedEvents(Protocol):
     """The list of parked events. Every method raises `Unavailable` when the bus does not answer."""
 
@@ -92,6 +100,13 @@ class ParkedEvents(Protocol):
     ) -> list[ParkedRecord]:
         """Return the records written for this durable (`*`: any) after the revision `after`, oldest
         first; of the workspace with this token, `*`: of all.
+        """
+        ...
+
+    async def newest(self, max_records: int, workspace: str = "*") -> ParkedPage:
+        """Return the records of the workspace with this token, `*`: of all. Where there are more
+        than `max_records`, the total has those that were removed a moment ago, and of one workspace
+        it ends at 100,000.
         """
         ...
 

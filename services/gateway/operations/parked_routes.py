@@ -24,6 +24,7 @@ class ParkedEvents(BaseModel):
     version: int
     document: str
     error: str
+    is_least: bool = Field(False, description="there may be more, among older ones")
     summary: str = Field(description="all of this as a sentence")
 
     @classmethod
@@ -36,6 +37,11 @@ class ParkedList(BaseModel):
     """What is parked, by workspace and reason."""
 
     parked: list[ParkedEvents]
+    total: int = Field(
+        0,
+        description="all that is parked, for each consumer apart; of more than 5,000 the newest "
+        "5,000 are counted by reason, and those of one workspace up to 100,000",
+    )
 
 
 @router.get("/parked")
@@ -46,4 +52,5 @@ async def list_parked(
     them.
     """
     counts = await count_parked(operations.parked_events, workspace)
-    return places.shown_in(ParkedList(parked=[ParkedEvents.of(count) for count in counts]), "first")
+    parked = [ParkedEvents.of(count) for count in counts.counts]
+    return places.shown_in(ParkedList(parked=parked, total=counts.total), "first")

@@ -3,7 +3,7 @@ somebody says to go on.
 """
 
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from functools import partial
 from typing import Any
 
@@ -14,10 +14,11 @@ from contracts.graph import Generations
 from operations.golden_gate import AskGenerations, GateResult, GoldenGate, WorseAnswers
 from operations.rebuild import Rebuild
 from runtime.bus.memory import MemoryLiveGenerations, MemoryLog
-from runtime.bus.port import Log
+from runtime.bus.port import Log, Message
 from runtime.errors import Unavailable
+from runtime.golden import questions
 from runtime.golden.judging import GivenAnswer
-from runtime.golden.questions import publish, read_runs, set_questions
+from runtime.golden.questions import GoldenRun, last_live_run, last_runs, publish, set_questions
 from tests.unit.operations.test_bulk_load import recorded, stores
 from tests.unit.operations.test_promotion import rebuild
 
@@ -67,6 +68,11 @@ async def run_before(log: Log, *passed_ids: str, **fields: Any) -> None:
     await publish(log, "w", run.model_copy(update=fields), "tests")
 
 
+async def newest_run_of(log: Log) -> GoldenRun:
+    async with aclosing(last_runs(log, "w")) as runs:
+        return await anext(runs)
+
+
 async def prepared(*passed_ids: str) -> MemoryLog:
     log = MemoryLog()
     await set_questions(log, "w", QUESTIONS, "tests")
@@ -92,7 +98,7 @@ async def test_what_is_no_worse_goes_live_and_is_the_measure_of_the_next() -> No
         "workspace w: 1 of 2 golden questions pass; 1 of those asked before, where 1 did"
     ]
     assert golden_gate.as_json()["golden"][0]["passed_count"] == 1
-    newest_run = (await read_runs(log, "w"))[-1].event
+    newest_run = (await newest_run_of(log)).event
     assert (newest_run.before_promotion, newest_run.passed_count) == (False, 1)
 
 
@@ -121,7 +127,7 @@ async def test_what_is_worse_is_refused_and_recorded_as_never_live(
     with pytest.raises(WorseAnswers) as caught:
         await golden_gate.check(log, Generations())
     assert sentence in str(caught.value) and "promote --yes" in str(caught.value)
-    assert (await read_runs(log, "w"))[-1].event.before_promotion
+    assert (await newest_run_of(log)).event.before_promotion
     let_through, _ = gate(asker, goes_on=True)
     await let_through.check(log, Generations())
 
@@ -173,3 +179,29 @@ async def test_a_rebuild_that_the_gate_keeps_waits_for_its_promotion() -> None:
     assert await pointers.live() == Generations(1, 1, 1)
     await guarded().promote(kept_rebuild.candidate())
     assert await pointers.live() == Generations(2, 2, 2)
+
+
+async def test_a_gate_reads_the_newest_run_of_what_was_live_and_not_those_before_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("runtime.golden.questions.STRETCH", 20)
+    log = MemoryLog()
+    for _ in range(200):
+        await run_before(log, "ada")
+    await run_before(log, "bert")
+    for _ in range(30):
+        await run_before(log, "ada", before_promotion=True)
+    decoded: list[Message] = []
+    run_of = questions._run  # pyright: ignore[reportPrivateUsage]
+
+    def counted(message: Message) -> GoldenRun | None:
+        decoded.append(message)
+        return run_of(message)
+
+    monkeypatch.setattr("runtime.golden.questions._run", counted)
+    run = await last_live_run(log, "w")
+    assert run is not None
+    assert (run.sequence, run.event.passed_count) == (201, 1)
+    assert len(decoded) <= 20 + 8 * 20
+    assert len({message.sequence for message in decoded}) == len(decoded)
+    assert await last_live_run(log, "elsewhere") is None

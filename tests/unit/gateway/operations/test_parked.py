@@ -49,6 +49,7 @@ async def test_parked_events_are_counted_by_reason_with_the_first_of_them() -> N
         "version": 9,
         "document": "port.md",
         "error": "",
+        "is_least": False,
         "summary": (
             "2 events of a version newer than the code, the first DocumentAdded v9 of port.md at 7"
         ),
