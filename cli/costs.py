@@ -45,6 +45,9 @@ def cost(
         str, typer.Option("--document", metavar="ID", help="Only what this document cost.")
     ] = "",
     data: Data = DATA,
+    limit: Annotated[
+        int, typer.Option("--limit", min=1, max=1000, help="Documents, the newest, with --by.")
+    ] = 100,
     as_json: Json = False,
     workspace: Workspace = WORKSPACE,
 ) -> None:
@@ -56,6 +59,8 @@ def cost(
     """
     with errors(as_json):
         query = {name: value for name, value in (("by", by), ("document", document)) if value}
+        if by == "document":
+            query["limit"] = str(limit)
         report = _call("GET", "/operations/cost", data, workspace, params=query)
         if as_json:
             print_json(report)
@@ -68,8 +73,10 @@ def cost(
                 f"cached results saved {saved_count} extractions, "
                 f"{report['total']['saved_tokens']:,} tokens{money}"
             )
+        has_others = (report.get("documents") or 0) > limit
+        unnamed = "(others, and no single document)" if has_others else "(no single document)"
         for group in report["groups"]:
-            echo(line(f"  {group['name'] or '(no single document)'}: {_told(group, currency)}"))
+            echo(line(f"  {group['name'] or unnamed}: {_told(group, currency)}"))
         if report["budget"]["period"]:
             _show_budget(report["budget"])
         for events in _call("GET", "/operations/parked", data, workspace)["parked"]:

@@ -7,11 +7,12 @@ What was written and not marked, because the process ended, is delivered again. 
 those of the entries, in whatever order these come, and there is nothing to lose.
 """
 
-from collections.abc import AsyncIterator, Collection, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import fields
 
 from contracts.graph import Partition
 from contracts.ids import sha256
+from runtime.batching import batched
 from runtime.costs.port import CostEntry
 from runtime.costs.report import summed_entries
 from runtime.stores.documents.port import Row, Rows, Table
@@ -24,6 +25,9 @@ BLOCK = 2048
 
 OLDER_AT_ONCE = 2000
 """Entries of an older program that are given their block with each write."""
+
+DOCUMENTS_AT_ONCE = 50
+"""Documents whose entries are read at once: one may have thousands."""
 
 FIRST = "order"
 """Field by which older programs let the entry with the lowest sequence win."""
@@ -59,14 +63,22 @@ class RowLedger:
     async def entries(self, partition: Partition, document: str = "") -> AsyncIterator[CostEntry]:
         """See `Ledger.entries`."""
         if document:
-            for _, row in await self._rows.find(_entries(partition), {"document": document}):
-                yield _entry(row)
+            async for entry in self.entries_of(partition, [document]):
+                yield entry
             return
         after = ""
         while page := await self._rows.scan(_entries(partition), after, PAGE):
             for _, row in page:
                 yield _entry(row)
             after = page[-1][0]
+
+    async def entries_of(
+        self, partition: Partition, documents: Sequence[str]
+    ) -> AsyncIterator[CostEntry]:
+        """See `Ledger.entries_of`."""
+        for ids in batched(documents, DOCUMENTS_AT_ONCE):
+            for _, row in await self._rows.find(_entries(partition), {"document": list(ids)}):
+                yield _entry(row)
 
     async def sums(self, partition: Partition) -> AsyncIterator[CostEntry]:
         """See `Ledger.sums`."""

@@ -2,7 +2,7 @@
 step and model.
 """
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -59,6 +59,12 @@ class Ledger(Protocol):
 
     def entries(self, partition: Partition, document: str = "") -> AsyncIterator[CostEntry]:
         """Yield all entries of the workspace, or those of one document."""
+        ...
+
+    def entries_of(
+        self, partition: Partition, documents: Sequence[str]
+    ) -> AsyncIterator[CostEntry]:
+        """Yield the entries of these documents, and read no others."""
         ...
 
     def sums(self, partition: Partition) -> AsyncIterator[CostEntry]:

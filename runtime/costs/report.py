@@ -1,6 +1,6 @@
 """Sums over the ledger, by day, document, stage or model."""
 
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from decimal import Decimal
 from typing import Literal, get_args
@@ -62,6 +62,18 @@ class CostSum:
         self.money = _sum(self.money, money)
         self.unpriced += entry.prompt + entry.completion if money is None else 0
 
+    def without(self, part: "CostSum") -> "CostSum":
+        """Return what is left of it without a part of it, no number less than nothing: between two
+        readings the part may have grown.
+        """
+        rest = CostSum()
+        for field in fields(self):
+            whole_value, part_value = getattr(self, field.name), getattr(part, field.name)
+            if whole_value is not None:
+                difference = whole_value - (part_value or 0)
+                setattr(rest, field.name, max(difference, 0 * difference))
+        return rest
+
     def as_json(self) -> dict[str, object]:
         """Return the fields as JSON has them, money as a number."""
         return {field.name: _shown(getattr(self, field.name)) for field in fields(self)}
@@ -86,6 +98,24 @@ async def cost_report(
         if by:
             groups.setdefault(getattr(entry, by), CostSum()).add(entry, prices)
     return CostReport(total, dict(sorted(groups.items())))
+
+
+async def document_report(
+    sums: AsyncIterator[CostEntry],
+    entries: AsyncIterator[CostEntry],
+    documents: Sequence[str],
+    prices: Prices,
+) -> CostReport:
+    """Sum all up from `sums`, and each of these documents from its `entries`, in their order; those
+    that have cost nothing are left out. The group without a name has the rest.
+    """
+    total = (await cost_report(sums, prices)).total
+    of_documents = await cost_report(entries, prices, "document")
+    groups = {id: of_documents.groups[id] for id in documents if id in of_documents.groups}
+    rest = total.without(of_documents.total)
+    if rest.calls or rest.tokens or rest.saved_results:
+        groups[""] = rest
+    return CostReport(total, groups)
 
 
 def summed_entries(entries: Iterable[CostEntry]) -> list[CostEntry]:

@@ -147,7 +147,7 @@ class Parts:
             self.conversations,
             WorkspaceOperations(self.settings, self.log, self.feed, self.pointers, documents),
             CostDependencies(
-                self.log, self.pointers, self.projections.ledger, self.settings.prices
+                self.log, self.pointers, self.projections.ledger, self.settings.prices, documents
             ),
         )
 

@@ -14,7 +14,7 @@ from services.gateway.auth.middleware import too_many_requests
 from services.gateway.auth.viewers import CurrentViewer
 from services.gateway.caller_places import CallerPlaces, end_of_log
 from services.gateway.errors import no_document
-from services.gateway.feeds.dependencies import FeedDeps
+from services.gateway.feeds.dependencies import FeedDependencies, FeedDeps
 from services.gateway.feeds.models import (
     After,
     Before,
@@ -161,17 +161,19 @@ async def stream_events(
     return await started(lines)
 
 
-@router.get("/events")
+@router.get("/events", responses=error_responses(404))
 async def list_events(
     deps: FeedDeps, event_filter: OfWorkspace, paging: Page, places: CallerPlaces
 ) -> EventList:
     """Return a page of events: those behind `after`, or the last ones in front of `before`, else
-    the newest.
+    the newest. 404 for a document of which there is none at all.
     """
     if paging.after is not None:
         page = await events_after(deps.feed, event_filter, paging.after, paging.limit)
     else:
         page = await events_before(deps.feed, event_filter, paging.before, paging.limit)
+    if not page.events and event_filter.document:
+        await _refuse_unknown(deps, event_filter)
     return EventList.of(page, deps.prices, places)
 
 
@@ -210,11 +212,16 @@ async def document_events(
         page = await events_before(deps.feed, event_filter, paging.before, paging.limit)
     else:
         page = await events_after(deps.feed, event_filter, paging.after or 0, paging.limit)
-    if not page.events and not await deps.feed.count(
-        EventFilter(event_filter.workspace, event_filter.document).subject
-    ):
-        raise _no_event_of(event_filter)
+    if not page.events:
+        await _refuse_unknown(deps, event_filter)
     return EventList.of(page, deps.prices, places)
+
+
+async def _refuse_unknown(deps: FeedDependencies, event_filter: EventFilter) -> None:
+    """Raise NotFound for a document of which the log has no event."""
+    any_event = EventFilter(event_filter.workspace, event_filter.document).subject
+    if not await deps.feed.count(any_event):
+        raise _no_event_of(event_filter)
 
 
 def _no_event_of(event_filter: EventFilter) -> NotFound:

@@ -7,9 +7,11 @@ from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
 
 from contracts.events import BudgetPeriod, BudgetSet
+from contracts.graph import Partition
 from publishing.current_version import existing_id, is_known
+from runtime.costs import report as reports
 from runtime.costs.budget import BudgetUse, budget_use, read_budget, set_budget
-from runtime.costs.report import CostSum, Grouping, cost_report
+from runtime.costs.report import CostSum, Grouping, cost_report, document_report
 from services.gateway.auth.audit import note_details
 from services.gateway.errors import no_document
 from services.gateway.operations.dependencies import CostDependencies, CostDeps
@@ -18,6 +20,7 @@ from services.gateway.reference.responses import error_responses
 from services.gateway.strict_model import StrictModel
 from services.gateway.workspaces import Workspace
 from services.query.event_source import SOURCE
+from services.query.status.port import Listing
 
 router = APIRouter()
 
@@ -78,6 +81,9 @@ class CostReport(BaseModel):
     total: CostTotals
     by: Grouping | None = None
     groups: list[CostGroup] = []
+    documents: int | None = Field(
+        default=None, description="with `by=document`: how many documents there are to pass over"
+    )
     budget: BudgetState
 
 
@@ -100,15 +106,21 @@ async def cost(
     document: Annotated[
         str, Query(max_length=512, description="only what this document cost")
     ] = "",
+    limit: Annotated[int, Query(ge=1, le=1000, description="documents, with `by=document`")] = 100,
+    offset: Annotated[int, Query(ge=0, description="newer documents to pass over")] = 0,
 ) -> CostReport:
     """Return what the workspace has paid to models for documents and questions, from the events in
-    the log.
+    the log. By document: of the newest documents, and without a name what all others cost and what
+    no single document caused.
     """
     id = document and await existing_id(deps.log, workspace=workspace, id=document)
     partition = await deps.partition(workspace)
-    needs_documents = id or by == "document"
-    entries = deps.ledger.entries(partition, id) if needs_documents else deps.ledger.sums(partition)
-    report = await cost_report(entries, deps.prices, by)
+    document_count = None
+    if by == "document" and not id:
+        report, document_count = await _by_document(deps, partition, limit, offset)
+    else:
+        entries = deps.ledger.entries(partition, id) if id else deps.ledger.sums(partition)
+        report = await cost_report(entries, deps.prices, by)
     if id and report.total == CostSum() and not await is_known(deps.log, workspace, id):
         raise no_document(document)
     return CostReport(
@@ -120,8 +132,23 @@ async def cost(
             CostGroup.model_validate({"name": name, **cost_sum.as_json()})
             for name, cost_sum in report.groups.items()
         ],
+        documents=document_count,
         budget=await budget_state(deps, workspace),
     )
+
+
+async def _by_document(
+    deps: CostDependencies, partition: Partition, limit: int, offset: int
+) -> tuple[reports.CostReport, int]:
+    """Return what the newest documents cost, and how many documents there are."""
+    listing = Listing(order="created_at", descending=True, skip=offset, limit=limit)
+    newest = await deps.documents.page(partition, listing)
+    ids = [status.id for status in newest.documents]
+    ledger = deps.ledger
+    report = await document_report(
+        ledger.sums(partition), ledger.entries_of(partition, ids), ids, deps.prices
+    )
+    return report, newest.total
 
 
 @router.get("/budget")

@@ -59,6 +59,7 @@ class CostDependencies:
     pointers: LiveGenerations
     ledger: Ledger
     prices: Prices
+    documents: Documents
 
     async def partition(self, workspace: str) -> Partition:
         """Return where the costs of the workspace are read."""

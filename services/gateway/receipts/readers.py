@@ -7,11 +7,13 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
+from publishing.current_version import is_known
 from runtime.bus.port import Log
 from runtime.errors import NotFound
 from runtime.receipts.reading import StoredReceipt, find_receipt
 from services.gateway.auth.permissions import Principal
 from services.gateway.auth.viewers import CurrentViewer
+from services.gateway.errors import no_document
 from services.gateway.receipts.dependencies import ReceiptDeps
 from services.gateway.workspaces import Workspace
 from services.query.visibility.viewer import Viewer
@@ -49,6 +51,15 @@ class ReceiptReader:
                 f"workspace {self.workspace!r} has no receipt {id}: GET /receipts lists them"
             )
         return receipt
+
+    async def refuse_unknown(self, log: Log, document: str) -> None:
+        """Raise NotFound for a document that never was, or that the reader does not see."""
+        if self.documents is None:
+            is_there = await is_known(log, self.workspace, document)
+        else:
+            is_there = document in self.documents
+        if not is_there:
+            raise no_document(document)
 
 
 def _owner(principals: tuple[str, ...]) -> tuple[str, ...]:

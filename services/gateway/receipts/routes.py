@@ -38,7 +38,7 @@ router = APIRouter(prefix="/receipts", tags=["receipts"])
 ReceiptId = Annotated[str, Path(max_length=64, examples=["019ceb77-2a10-7c3e-9a41-6f0d5b7e2c18"])]
 
 
-@router.get("")
+@router.get("", responses=error_responses(404))
 async def receipts(
     deps: ReceiptDeps,
     reader: CurrentReader,
@@ -47,7 +47,7 @@ async def receipts(
 ) -> Receipts:
     """Return the newest receipts of answers that meet the conditions. Credentials that may only
     read see those of their own questions; from whom documents may be hidden, those that rest on
-    nothing hidden.
+    nothing hidden. 404 for a document that is not there.
     """
     if reader.asker and conditions.asker not in ("", reader.asker):
         return Receipts(receipts=[])
@@ -60,6 +60,8 @@ async def receipts(
         conditions.limit,
         may_read=reader.may_read,
     )
+    if conditions.document and not stored_receipts:
+        await reader.refuse_unknown(deps.log, conditions.document)
     change_counts = await _change_counts(deps, stored_receipts)
     edit_counts = [0] * len(stored_receipts)
     if reader.viewer is None:

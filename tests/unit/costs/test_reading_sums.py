@@ -15,6 +15,7 @@ from runtime.costs.port import CostEntry
 from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.documents.port import Row, Table, Where
 from services.gateway.settings import GatewaySettings
+from services.query.status.document_status import DocumentStatus
 from tests.support.access import client
 from tests.support.querying import LIVE, QueryHarness
 from tests.unit.costs.test_ledger import HERE
@@ -77,3 +78,30 @@ async def test_what_was_spent_is_read_from_sums(path: str, monkeypatch: pytest.M
     readings = 2 if path == "/operations/cost" else 1
     assert 0 < harness.rows.row_counts["costs"] <= readings * (BLOCK + 1)
     assert harness.rows.row_counts["cost_sums"] <= readings * 12
+
+
+async def test_costs_by_document_read_those_of_a_page_of_the_newest_and_sum_up_the_rest(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(ledger_module, "BLOCK", BLOCK)
+    harness = await harness_with_costs()
+    assert isinstance(harness.rows, CountingRows)
+    statuses = [
+        DocumentStatus(id=f"d{n}", created_at=f"2026-03-01T00:00:00.{n:06d}+00:00", version=n + 1)
+        for n in range(200)
+    ]
+    await harness.documents.put(HERE, statuses)
+    harness.rows.row_counts.clear()
+    settings = GatewaySettings(workspace="w", model_prices=PRICES)
+    async with client(harness.app(settings=settings)) as api:
+        query = {"by": "document", "limit": 3, "offset": 10}
+        answer = (await api.get("/operations/cost", params=query)).json()
+        one = (await api.get("/operations/cost", params={**query, "document": "d7"})).json()
+    assert harness.rows.row_counts["costs"] <= 4 * (BLOCK + 1) + 4
+    assert [group["name"] for group in answer["groups"]] == ["d189", "d188", "d187", ""]
+    assert [group["calls"] for group in answer["groups"]] == [1, 1, 1, ENTRIES - 3]
+    assert answer["documents"] == 200
+    assert sum(group["money"] for group in answer["groups"]) == pytest.approx(
+        answer["total"]["money"]
+    )
+    assert [group["name"] for group in one["groups"]] == ["d7"] and one["documents"] is None

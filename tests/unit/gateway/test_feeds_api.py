@@ -196,7 +196,12 @@ async def test_nobody_sees_events_of_another_workspace(harness: QueryHarness) ->
     await logged(harness, added("theirs", CANARY), workspace="v")
     async with keyed(harness.app(behind(lightstream_api_keys=SEVERAL)), READER) as api:
         assert sequences((await api.get("/events", params={"after": 0})).json()) == []
-        for path in ("/events/1", "/documents/theirs/events", "/documents/theirs/chunks"):
+        for path in (
+            "/events/1",
+            "/events?document=theirs",
+            "/documents/theirs/events",
+            "/documents/theirs/chunks",
+        ):
             assert (await api.get(path)).status_code == 404
         for path in ("/events", "/events/1", "/documents/theirs/events", "/events/stream"):
             assert (await api.get(path, headers={"X-Workspace": "v"})).status_code == 403

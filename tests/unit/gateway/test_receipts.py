@@ -153,6 +153,10 @@ async def test_receipts_are_listed_by_what_they_rest_on() -> None:
         assert await listed(since="2020-01-01T00:00:00Z") == [questions[1], questions[0]]
         assert (await client.get("/receipts", params={"since": "x"})).status_code == 422
         assert (await client.get("/receipts", params={"documents": "x"})).status_code == 422
+        unknown = await client.get("/receipts", params={"document": "nope"})
+        assert unknown.status_code == 404 and "'nope'" in unknown.text
+        await harness.log.publish(sealed(added("quiet", "Nobody asked.")))
+        assert await listed(document="quiet") == []
 
 
 async def test_the_list_says_which_answers_read_what_has_changed() -> None:
@@ -326,6 +330,11 @@ async def test_a_viewer_reads_its_own_receipts_that_rest_on_nothing_hidden_from_
         ):
             assert answer.status_code == 404
         assert await listed_ids(PORTAL, "user:ann, group:legal") == []
+        texts = [
+            (await client.get("/receipts", params={"document": id}, headers=headers)).text
+            for id in ("curie", "nothing")
+        ]
+        assert all("there is no document" in text for text in texts)
         assert await listed_ids(WRITER) == [writer_receipt, legal_receipt, ann_receipt]
 
 
