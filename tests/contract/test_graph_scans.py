@@ -32,6 +32,37 @@ async def test_names_are_scanned_without_the_rest(graph: Graph, partition: Parti
     assert await graph.scan_names(fresh_partition()) == []
 
 
+@pytest.mark.parametrize(
+    ("text", "matching"),
+    [
+        ("elm", {"Port Elm", "ELMS", "helm"}),
+        ("M_S", {"m_s"}),
+        ("5%", {"5% of it"}),
+        ("a\\b", {"A\\B"}),
+        ("strasse", {"Elbstra\u00dfe"}),
+        ("k", {"\u212a 9"}),
+        ("\u6e2f", {"\u6e2f\u53e3"}),
+        ("n\x00", {"n\x00"}),
+    ],
+)
+async def test_no_name_is_left_out_that_has_the_text_in_any_case_and_spelling(
+    graph: Graph, partition: Partition, text: str, matching: set[str]
+) -> None:
+    others = {f"other name {n}" for n in range(50)}
+    all_names = {"Port Elm", "ELMS", "helm", "m_s", "mas", "5% of it", "56", "A\\B", *others}
+    all_names |= {"Elbstra\u00dfe", "\u212a 9", "\u6e2f\u53e3", "n\x00"} & (
+        {name for name in matching if not name.isascii() or "\x00" in name} | {"\u6e2f\u53e3"}
+    )
+    await graph.put(partition, [entity(name) for name in all_names], [])
+    names: list[str] = []
+    while page := await graph.scan_names(
+        partition, names[-1] if names else "", 20, containing=text
+    ):
+        names += [name for name, _ in page]
+    assert matching <= set(names) <= all_names
+    assert len(names) == len(set(names))
+
+
 async def test_thousands_of_rows_go_in_and_come_out_page_by_page(
     graph: Graph, partition: Partition
 ) -> None:

@@ -1,5 +1,6 @@
 """The contract of the graph store about ties and neighbourhoods: by weight, and bounded."""
 
+import random
 from dataclasses import replace
 from itertools import pairwise
 
@@ -173,3 +174,32 @@ async def test_hubs_are_the_entities_with_the_most_relations_then_by_name(
     assert (
         await graph.hubs(partition, limit=0) == await graph.hubs(fresh_partition(), limit=9) == []
     )
+
+
+async def test_hubs_are_those_of_the_relations_that_stand_however_they_came(
+    graph: Graph, partition: Partition
+) -> None:
+    """Relations come, go, come back and stay; entities go with relations at them."""
+    chance = random.Random(11)
+    names = [f"n{number:02d}" for number in range(40)]
+    # Those in front have more relations.
+    pairs = sorted({pair(names[chance.randrange(1 + n % 40)], names[n % 40]) for n in range(600)})
+    is_gone = dict.fromkeys(pairs, False)
+    await graph.put(partition, [entity(name) for name in names], [relation(*end) for end in pairs])
+    for revision in range(2, 6):
+        changed_pairs = chance.sample(pairs, len(pairs) // 2)
+        is_gone |= {end: chance.random() < 0.4 for end in changed_pairs}
+        rows = [Relation(*end, revision, is_gone=is_gone[end]) for end in changed_pairs]
+        await graph.put(partition, [], rows)
+        await graph.put(partition, [], rows)
+        await graph.put(partition, [], [Relation(*end, 1, is_gone=True) for end in pairs[:9]])
+    await graph.put(partition, [Entity("n01", 9, is_gone=True)], [])
+    standing = [end for end in pairs if not is_gone[end]]
+    degrees = {name: sum(name in end for end in standing) for name in names if name != "n01"}
+    expected = sorted(degrees, key=lambda name: (-degrees[name], name))
+    assert degrees[expected[2]] >= 8
+    for limit in (1, 3, 9, len(expected)):
+        assert await graph.hubs(partition, limit=limit) == expected[:limit]
+    assert await graph.degrees(partition, expected) == degrees
+    await graph.drop(partition)
+    assert await graph.hubs(partition, limit=9) == []

@@ -15,6 +15,7 @@ import pytest
 
 from contracts.graph import Entity, Partition, Relation
 from runtime.errors import ConfigurationError, Unavailable
+from runtime.stores.graph.sqlite.degrees import CLASSES, DEGREES, schema_statements
 from runtime.stores.graph.sqlite.store import SqliteGraph
 from runtime.stores.port import Checkpoint
 from tests.support.graph_stores import entity, every_entity, every_relation, relation
@@ -228,3 +229,49 @@ async def test_what_is_dropped_leaves_no_row_and_no_other_partition_loses_any(
         tables = ("graph_partitions", "graph_entities", "graph_relations")
         counts = [connection.execute(f"SELECT count(*) FROM {name}").fetchone() for name in tables]
     assert counts == [(3,), (9,), (6,)]
+
+
+async def steps_of(graph: SqliteGraph, call: Awaitable[Any]) -> int:
+    """Return how many hundred instructions of SQLite a call takes."""
+    steps: list[int] = []
+
+    def note() -> int:
+        steps.append(1)
+        return 0
+
+    for connection in await graph._file._connections():  # pyright: ignore[reportPrivateUsage]
+        await connection.run(lambda each: each.set_progress_handler(note, 100))
+    await call
+    return len(steps)
+
+
+async def test_hubs_take_as_many_steps_however_many_entities_there_are(graph: SqliteGraph) -> None:
+    steps: list[int] = []
+    for turn in range(2):
+        size = 400 * 8**turn
+        others = [entity(f"e{turn}-{n}") for n in range(size)]
+        ties = [relation(f"e{turn}-{n}", f"hub {n % 20:02d}") for n in range(size)]
+        await graph.put(HERE, others, ties)
+        steps.append(await steps_of(graph, graph.hubs(HERE, limit=10)))
+    assert steps[1] <= steps[0] + 1
+
+
+async def test_a_file_of_before_gets_the_degrees_of_its_relations(
+    graph: SqliteGraph, path: Path
+) -> None:
+    ties = [relation(f"e{n}", f"hub {n % 3}") for n in range(50)]
+    await graph.put(HERE, [entity("lone")], [*ties, relation("hub 0", "hub 0")])
+    await graph.put(HERE, [entity(name) for tie in ties for name in tie.key], [])
+    await graph.put(HERE, [entity(f"hub {n}", 2) for n in range(3)], [])
+    with closing(sqlite3.connect(path)) as connection:
+        kept = connection.execute(f"SELECT * FROM {DEGREES} ORDER BY 1").fetchall()
+        for statement in reversed(schema_statements()):
+            kind = {DEGREES: "TABLE", CLASSES: "INDEX"}.get(statement, "TRIGGER")
+            connection.execute(f"DROP {kind} IF EXISTS {statement}")
+        connection.commit()
+        assert DEGREES in " ".join(await graph.missing())
+        await graph.prepare()
+        counted = connection.execute(f"SELECT * FROM {DEGREES} ORDER BY 1").fetchall()
+    assert counted == kept
+    assert await graph.hubs(HERE, limit=3) == ["hub 0", "hub 1", "hub 2"]
+    assert await graph.missing() == []

@@ -154,12 +154,17 @@ class MemoryGraph:
         return Neighbourhood(nodes, ties, await self.degrees(partition, names))
 
     async def scan_names(
-        self, partition: Partition, after: str = "", limit: int = 5000
+        self, partition: Partition, after: str = "", limit: int = 5000, *, containing: str = ""
     ) -> list[tuple[str, str]]:
-        return [
-            (entity.name, entity.type)
-            for entity in await self.scan_entities(partition, after, limit)
+        names = [
+            name
+            for name, entity in self._content(partition).entities.items()
+            if name > after
+            and not entity.is_gone
+            and (not name.isascii() or containing.casefold() in name.casefold())
         ]
+        entities = self._content(partition).entities
+        return [(name, entities[name].type) for name in heapq.nsmallest(limit, names)]
 
     async def scan_entities(
         self, partition: Partition, after: str = "", limit: int = 1000

@@ -144,9 +144,13 @@ class Graph(Protocol):
         ...
 
     async def scan_names(
-        self, partition: Partition, after: str = "", limit: int = 5000
+        self, partition: Partition, after: str = "", limit: int = 5000, *, containing: str = ""
     ) -> list[tuple[str, str]]:
-        """Name and type of up to `limit` entities, in the order and as `scan_entities` pages."""
+        """Name and type of up to `limit` entities, in the order and as `scan_entities` pages.
+
+        `containing`: those that may have this text in them, whatever its case and spelling; a store
+        leaves out what it can tell cheaply, and others may be among them.
+        """
         ...
 
     async def scan_entities(
@@ -179,7 +183,8 @@ class Graph(Protocol):
         """The names of the entities with the most relations, those first that have more, then by
         name.
 
-        It looks at every entity: for people who look at a graph, not for questions.
+        For people who look at a graph, not for questions: servers look at every entity. A SQLite
+        file keeps degrees, and does so only where few entities have four relations.
         """
         ...
 

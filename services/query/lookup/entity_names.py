@@ -13,10 +13,12 @@ SIMILAR_NAMES = 5
 """Names that an error proposes for one that is not there."""
 
 
-async def names(graph: BrowsedGraph, partition: Partition) -> list[str]:
-    """Return the names of all entities, sorted."""
+async def names(graph: BrowsedGraph, partition: Partition, containing: str = "") -> list[str]:
+    """Return the names of all entities, or of those that may have a text, sorted."""
     entity_names: list[str] = []
-    while page := await graph.scan_names(partition, entity_names[-1] if entity_names else ""):
+    after = ""
+    while page := await graph.scan_names(partition, after, containing=containing):
+        after = page[-1][0]
         entity_names += [name for name, _ in page]
     return sorted(entity_names)
 
@@ -30,7 +32,7 @@ async def search(graph: BrowsedGraph, partition: Partition, text: str, limit: in
         return []
     scored_names = (
         (-score, name)
-        for name in await names(graph, partition)
+        for name in await names(graph, partition, query)
         if (score := match_score(query, one_spelling(name).casefold()))
     )
     return [name for _, name in nsmallest(limit, scored_names)]

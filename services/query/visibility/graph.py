@@ -49,7 +49,9 @@ class BrowsedGraph(Protocol):
         """See `Graph.hubs`."""
         ...
 
-    async def scan_names(self, partition: Partition, after: str = "") -> list[tuple[str, str]]:
+    async def scan_names(
+        self, partition: Partition, after: str = "", *, containing: str = ""
+    ) -> list[tuple[str, str]]:
         """See `Graph.scan_names`."""
         ...
 
@@ -125,9 +127,11 @@ class RestrictedGraph:
         degrees = await self.degrees(partition, names)
         return sorted(degrees, key=lambda name: (-degrees[name], name))[:limit]
 
-    async def scan_names(self, partition: Partition, after: str = "") -> list[tuple[str, str]]:
+    async def scan_names(
+        self, partition: Partition, after: str = "", *, containing: str = ""
+    ) -> list[tuple[str, str]]:
         """See `Graph.scan_names`."""
-        while page := await self.graph.scan_names(partition, after):
+        while page := await self.graph.scan_names(partition, after, containing=containing):
             visible_items = await self.entities(partition, [name for name, _ in page])
             if visible_items:
                 return [

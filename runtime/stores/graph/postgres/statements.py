@@ -26,6 +26,12 @@ _TYPES = {
     "weight": "double precision",
 }
 
+# A name that is not of ASCII has more bytes than characters; what `stored_text` changes has U+0001.
+_HAS_TEXT = (
+    "(name ILIKE $5::text OR octet_length(name) <> char_length(name) "
+    "OR position(chr(1) IN name) > 0)"
+)
+
 ENTITY_FIELDS = ", ".join(ENTITY_COLUMNS)
 RELATION_FIELDS = ", ".join(RELATION_COLUMNS)
 NODE_FIELDS = ", ".join(NODE_COLUMNS)
@@ -114,7 +120,7 @@ class Statements:
         )
         self.ties = _ties(relations)
         self.neighbours = _neighbours(entities, relations)
-        self.scan_names = _scan(entities, "name, type", "id > $3", "id", "$4")
+        self.scan_names = _scan(entities, "name, type", f"id > $3 AND {_HAS_TEXT}", "id", "$4")
         self.scan_entities = _scan(entities, ENTITY_FIELDS, "id > $3", "id", "$4")
         self.scan_relations = _scan(
             *(relations, RELATION_FIELDS, "(source_id, target_id) > ($3, $4)"),

@@ -5,6 +5,7 @@ from typing import Any
 
 from contracts.graph import Entity, Partition, Relation
 from runtime.batching import batched
+from runtime.stores.graph.name_filters import like_pattern
 from runtime.stores.graph.port import Neighbourhood, Node, RelationSummary
 from runtime.stores.graph.postgres.statements import (
     ENTITIES,
@@ -166,10 +167,11 @@ class PostgresGraph:
         return Neighbourhood(nodes, ties, degrees)
 
     async def scan_names(
-        self, partition: Partition, after: str = "", limit: int = 5000
+        self, partition: Partition, after: str = "", limit: int = 5000, *, containing: str = ""
     ) -> list[Pair]:
+        pattern = like_pattern(containing)
         records = await self._database.fetch(
-            self._sql.scan_names, *_here(partition), _after(after), max(limit, 0)
+            self._sql.scan_names, *_here(partition), _after(after), max(limit, 0), pattern
         )
         return [(read_text(record["name"]), read_text(record["type"])) for record in records]
 

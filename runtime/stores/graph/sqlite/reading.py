@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from contracts.graph import Partition
+from runtime.stores.graph.name_filters import like_pattern
 from runtime.stores.graph.sqlite.tables import ENTITIES, PARTITIONS, RELATIONS
 from runtime.stores.graph.table_records import (
     ENTITY_COLUMNS,
@@ -33,6 +34,9 @@ _DEGREE = (
     f"(SELECT count(*) FROM {RELATIONS} WHERE target_id = entity.id AND source_id <> entity.id "
     "AND weight IS NOT NULL))"
 )
+
+# What `stored_text` changes has a character below 2.
+_NOT_ASCII = "name GLOB '*[^' || char(2) || '-~' || char(127) || ']*'"
 
 # All relations at an entity, whichever end it is.
 _AT_ENTITY = (
@@ -149,10 +153,27 @@ def entities_after(
 
 
 def names_after(
-    connection: sqlite3.Connection, partition_id: int, name: str, limit: int
+    connection: sqlite3.Connection, partition_id: int, name: str, limit: int, containing: str
 ) -> list[Record]:
-    """Return names and types as `entities_after` returns records."""
-    return _after(connection, partition_id, name, limit, "entity.name, entity.type")
+    """Return names and types as `entities_after` returns records, of those that may have a text;
+    the index of names says which.
+    """
+    fields = "entity.name, entity.type"
+    if not containing:
+        return _after(connection, partition_id, name, limit, fields)
+    pattern = like_pattern(containing)
+    has_text = "false" if pattern is None else "name LIKE :pattern ESCAPE '\\'"
+    sql = (
+        f"SELECT {fields} FROM {ENTITIES} entity WHERE partition_id = :partition AND name > :name "
+        f"AND ({has_text} OR {_NOT_ASCII}) AND NOT gone ORDER BY name LIMIT :limit"
+    )
+    parameters = {
+        "partition": partition_id,
+        "name": stored_text(name),
+        "pattern": pattern,
+        "limit": limit,
+    }
+    return connection.execute(sql, parameters).fetchall()
 
 
 def relations_after(
@@ -177,15 +198,6 @@ def relations_after(
         "source.partition_id = ? AND source.name > ?",
         (partition_id, source, limit - len(records)),
     )
-
-
-def hubs(connection: sqlite3.Connection, partition_id: int, limit: int) -> list[Record]:
-    """Return the names of the entities with the most relations."""
-    sql = (
-        f"SELECT name FROM {ENTITIES} entity WHERE partition_id = ? AND NOT gone "
-        f"ORDER BY {_DEGREE} DESC, name LIMIT ?"
-    )
-    return connection.execute(sql, (partition_id, limit)).fetchall()
 
 
 def partitions(connection: sqlite3.Connection) -> list[Record]:

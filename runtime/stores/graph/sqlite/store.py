@@ -10,7 +10,7 @@ from contracts.graph import Entity, Partition, Relation
 from runtime.batching import batched
 from runtime.stores.graph.port import Neighbourhood, Node, RelationSummary
 from runtime.stores.graph.scans import everything_scanned
-from runtime.stores.graph.sqlite import reading, writing
+from runtime.stores.graph.sqlite import degrees, reading, writing
 from runtime.stores.graph.sqlite.tables import CHECKPOINTS, schema_statements
 from runtime.stores.graph.table_records import (
     Record,
@@ -37,6 +37,9 @@ from runtime.stores.texts import read_text
 Pair = tuple[str, str]
 T = TypeVar("T")
 
+_STATEMENTS = {**schema_statements(), **degrees.schema_statements()}
+"""What `prepare` makes, by name."""
+
 READ_AT_ONCE = 1000
 """Names or pairs of one query: what other readers of the process wait for."""
 
@@ -54,15 +57,18 @@ class SqliteGraph:
 
     async def prepare(self) -> None:
         def make(connection: sqlite3.Connection) -> None:
-            for statement in schema_statements().values():
+            existing_names = _names(connection)
+            for statement in _STATEMENTS.values():
                 connection.execute(statement)
+            if degrees.DEGREES not in existing_names:
+                degrees.count_all(connection)
 
         if await self.missing():
             await self._file.transact(make)
 
     async def missing(self) -> list[str]:
-        existing = {name for (name,) in await self._file.read("SELECT name FROM sqlite_master")}
-        return [f"{name} is not there" for name in schema_statements() if name not in existing]
+        existing_names = await self._file.query(_names)
+        return [f"{name} is not there" for name in _STATEMENTS if name not in existing_names]
 
     async def ping(self) -> None:
         await self._file.read("SELECT count(*) FROM sqlite_master")
@@ -155,9 +161,9 @@ class SqliteGraph:
         )
 
     async def scan_names(
-        self, partition: Partition, after: str = "", limit: int = 5000
+        self, partition: Partition, after: str = "", limit: int = 5000, *, containing: str = ""
     ) -> list[Pair]:
-        call = partial(reading.names_after, name=after, limit=max(limit, 0))
+        call = partial(reading.names_after, name=after, limit=max(limit, 0), containing=containing)
         records = await self._read(partition, call)
         return [(read_text(name), read_text(type)) for name, type in records]
 
@@ -179,7 +185,7 @@ class SqliteGraph:
         return everything_scanned(self, partition, rows)
 
     async def hubs(self, partition: Partition, *, limit: int) -> list[str]:
-        records = await self._read(partition, partial(reading.hubs, limit=max(limit, 0)))
+        records = await self._read(partition, partial(degrees.hubs, limit=max(limit, 0)))
         return [read_text(name) for (name,) in records]
 
     async def drop(self, partition: Partition) -> None:
@@ -256,3 +262,8 @@ class SqliteGraph:
             return [] if partition_id is None else read(connection, partition_id)
 
         return await self._file.query(work)
+
+
+def _names(connection: sqlite3.Connection) -> set[str]:
+    """Return the names of all tables, indexes and triggers of the file."""
+    return {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
