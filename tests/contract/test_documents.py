@@ -12,9 +12,9 @@ import pytest
 import pytest_asyncio
 
 from contracts.graph import Partition
-from contracts.values import Validity
+from contracts.values import Scalar, Validity
 from runtime.stores.documents.port import Row, Rows, Table
-from services.query.adapters.documents import RowDocuments, RowPassages
+from services.query.adapters.documents import LABELS_FIELD, RowDocuments, RowPassages
 from services.query.passage import Passage
 from services.query.status.document_status import STEPS, DocumentStatus, Failure
 from services.query.status.port import Documents, Listing, Passages
@@ -281,8 +281,66 @@ async def test_a_scope_on_path_and_time_is_looked_up_without_the_documents(
     assert counting.row_count == 0
     of_all = replace(of_path, tags=("new",), added_before=datetime(2026, 3, 7, tzinfo=UTC))
     assert await documents.in_scope(partition, of_all) == {"d000", "d050"}
-    assert counting.row_count == 2
     assert len(await documents.in_scope(partition, Scope(tags=("red",)))) == 100
+    assert counting.row_count == 0
+
+
+METADATA: list[dict[str, Scalar]] = [
+    {},
+    {"tags": "red, new"},
+    {"tags": "new,,r\u00e9d", "year": 1921},
+    {"tags": "", "year": "1921", "old": True},
+    {"year": 1921.0, "old": 1, "none": None},
+    {"year": 1921.5, "tags": "Red", "name": "cafe\u0301"},
+]
+
+
+@pytest.mark.parametrize(
+    "scope",
+    [
+        Scope(tags=("red",)),
+        Scope(tags=("re\u0301d", "new")),
+        Scope(tags=("",)),
+        Scope(tags=(" red",)),
+        Scope(metadata=(("year", 1921),)),
+        Scope(metadata=(("year", "1921"),)),
+        Scope(metadata=(("year", 1921.5), ("name", "caf\u00e9"))),
+        Scope(metadata=(("old", 1),)),
+        Scope(metadata=(("none", None),)),
+        Scope(metadata=(("tags", "red, new"),), tags=("new",)),
+    ],
+)
+async def test_what_a_scope_looks_up_is_what_it_admits(
+    documents: Documents, partition: Partition, scope: Scope
+) -> None:
+    statuses = [DocumentStatus(f"d{n}", metadata=each) for n, each in enumerate(METADATA)]
+    statuses.append(DocumentStatus("changed", metadata={"tags": "old"}, tags=("red", "new")))
+    statuses.append(DocumentStatus("left", metadata={"tags": "red,new"}, version=1, deleted=2))
+    await filled(documents, partition, *statuses)
+    admitted_ids = {status.id for status in statuses[:-1] if scope.admits(status)}
+    assert await documents.in_scope(partition, scope) == admitted_ids
+
+
+async def test_rows_of_before_labels_are_labelled_by_the_first_scope_that_asks(
+    rows: Rows, partition: Partition
+) -> None:
+    counting: Any = CountingRows(rows)
+    documents = RowDocuments(counting)
+    tagged = [DocumentStatus(f"d{n}", metadata={"tags": f"t{n % 2}"}) for n in range(10)]
+    await filled(documents, partition, *tagged)
+    table = Table("documents", partition)
+    stored_rows = dict(await rows.scan(table))
+    for row in stored_rows.values():
+        del row[LABELS_FIELD]
+    await rows.put(table, stored_rows)
+    scope = Scope(tags=("t1",))
+    for _ in range(2):
+        counting.row_count = 0
+        assert len(await documents.in_scope(partition, scope)) == 5
+    assert counting.row_count == 0
+    assert [status for status, _ in (await documents.get(partition, ["d3"])).values()] == [
+        tagged[3]
+    ]
 
 
 async def test_the_newest_change_is_known_whatever_there_is(

@@ -66,6 +66,7 @@ INDEXES: Mapping[str, Mapping[str, type[str] | type[int]]] = {
         "file_path": str,
         "id": str,
         "version": int,
+        "labels": str,
     },
     "chunks": {"document_id": str},
     "supersessions": {"superseded": str, "document_id": str},

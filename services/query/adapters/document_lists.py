@@ -55,14 +55,14 @@ async def read_page(rows: Rows, table: Table, listing: Listing) -> RowPage:
 async def read_page_of(rows: Rows, table: Table, listing: Listing, ids: Collection[str]) -> RowPage:
     """Return a page of these documents, as if there were no others."""
     keys = frozenset(map(token, ids))
-    status_of = await _values(rows, table, "status", keys)
+    status_of = await read_values(rows, table, "status", keys)
     statuses = frozenset(listing.statuses or STATUSES)
     listed_keys = frozenset(key for key, status in status_of.items() if status in statuses)
     if listing.ids:
         listed_keys &= frozenset(map(token, listing.ids))
     if by_path := {name: want for name, want in _named(listing).items() if name == "file_path"}:
-        listed_keys = frozenset(await _values(rows, table, "file_path", listed_keys, by_path))
-    order_of = await _values(rows, table, listing.order, listed_keys)
+        listed_keys = frozenset(await read_values(rows, table, "file_path", listed_keys, by_path))
+    order_of = await read_values(rows, table, listing.order, listed_keys)
     ordered_keys = sorted(
         order_of, key=lambda key: _sort_key(order_of[key], key), reverse=listing.descending
     )
@@ -79,7 +79,7 @@ async def read_counts(
     """Return the number of documents, or of these, with each status that lists show."""
     if ids is None:
         return _shown(await rows.count(table, "status", {}))
-    status_of = await _values(rows, table, "status", frozenset(map(token, ids)))
+    status_of = await read_values(rows, table, "status", frozenset(map(token, ids)))
     return _shown(Counter(status_of.values()))
 
 
@@ -92,17 +92,17 @@ async def read_keys_in_scope(rows: Rows, table: Table, scope: Scope) -> frozense
     statuses = await rows.values(table, "status", {})
     keys = frozenset(key for key, status in statuses.items() if status not in LEAVING)
     if scope.file_path_prefix:
-        paths = await _values(rows, table, "file_path", keys)
+        paths = await read_values(rows, table, "file_path", keys)
         keys = frozenset(key for key, path in paths.items() if scope.admits_path(str(path)))
     if scope.added_from or scope.added_before:
-        times = await _values(rows, table, "created_at", keys)
+        times = await read_values(rows, table, "created_at", keys)
         keys = frozenset(key for key, added_at in times.items() if scope.admits_time(str(added_at)))
     return keys
 
 
 async def read_ids(rows: Rows, table: Table, keys: frozenset[str]) -> set[str]:
     """Return the ids of the documents under these keys, out of an index."""
-    return {str(id) for id in (await _values(rows, table, "id", keys)).values()}
+    return {str(id) for id in (await read_values(rows, table, "id", keys)).values()}
 
 
 async def read_newest_change(rows: Rows, table: Table) -> tuple[str, int]:
@@ -165,7 +165,7 @@ async def _page_rows(
     return [row for _, row in reversed(pairs)]
 
 
-async def _values(
+async def read_values(
     rows: Rows,
     table: Table,
     field: str,

@@ -32,7 +32,7 @@ from services.query.status.document_status import (
     Failure,
 )
 from services.query.status.port import Change, Listing, Page
-from services.query.status.scope import Scope
+from services.query.status.scope import Scope, labels_of
 from services.query.visibility.workspace_access import DocumentAccess
 
 _PAGE = 1000
@@ -48,6 +48,12 @@ WORDS_FIELD = "words"
 """Of a chunk's row: its words, as a walk reads them. They follow from the other fields, so no
 digest has them.
 """
+LABELS_FIELD = "labels"
+"""Of a document's row: what scopes look up of its tags and metadata. It follows from these, so no
+digest has it.
+"""
+_LABELLED_AT_ONCE = 200
+"""Rows that get labels in one write: other writers wait for it."""
 PASSAGE_FIELDS = tuple(field.name for field in fields(Passage))
 STATUS_FIELDS = tuple(field.name for field in fields(DocumentStatus))
 STATEMENT_FIELDS = (
@@ -127,7 +133,13 @@ class RowDocuments:
         """See `Documents.in_scope`."""
         table = _documents(partition)
         keys = await document_lists.read_keys_in_scope(self._rows, table, scope)
-        if not (scope.document_ids or scope.is_of_contents):
+        labels = scope.labels
+        if not scope.document_ids and labels is not None:
+            if labels:
+                label_texts = await self._label_texts(table, keys)
+                keys = frozenset(
+                    key for key, text in label_texts.items() if labels <= {*text.split()}
+                )
             return await document_lists.read_ids(self._rows, table, keys)
         admitted_ids: set[str] = set()
         for batch in batched(sorted(keys), _PAGE):
@@ -135,6 +147,24 @@ class RowDocuments:
             states = [_status(row) for row in rows if row["status"] not in LEAVING]
             admitted_ids |= {status.id for status in states if scope.admits(status)}
         return admitted_ids
+
+    async def _label_texts(self, table: Table, keys: frozenset[str]) -> dict[str, str]:
+        """Return the labels of the documents under these keys. Rows of older programs get theirs
+        now, once for all.
+        """
+        texts = await document_lists.read_values(self._rows, table, LABELS_FIELD, keys)
+        unlabelled_keys = sorted(key for key, text in texts.items() if text is None)
+
+        def labelled(stored_rows: Mapping[str, Row]) -> dict[str, Row]:
+            return {
+                key: {**row, LABELS_FIELD: _label_text(_status(row))}
+                for key, row in stored_rows.items()
+            }
+
+        for batch in batched(unlabelled_keys, _LABELLED_AT_ONCE):
+            written_rows = await self._rows.update(table, batch, labelled)
+            texts |= {key: row[LABELS_FIELD] for key, row in written_rows.items()}
+        return {key: str(text) for key, text in texts.items() if text is not None}
 
     async def newest_change(self, partition: Partition) -> tuple[str, int]:
         """See `Documents.newest_change`."""
@@ -335,7 +365,12 @@ def _row(status: DocumentStatus, revision: int) -> Row:
             [text, f"{bits:x}"] for text, bits in sorted(status.chunk_warnings.items())
         ],
         "rev": revision,
+        LABELS_FIELD: _label_text(status),
     }
+
+
+def _label_text(status: DocumentStatus) -> str:
+    return " ".join(sorted(labels_of(status)))
 
 
 def _statement_fields(status: DocumentStatus) -> Row:

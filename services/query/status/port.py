@@ -84,8 +84,8 @@ class Documents(Protocol):
         ...
 
     async def in_scope(self, partition: Partition, scope: Scope) -> set[str]:
-        """Return the ids of the documents that a scope admits. Conditions on ids, path and time are
-        looked up in indexes, those on tags and metadata read each document that meets the others.
+        """Return the ids of the documents that a scope admits, out of indexes; those of a scope
+        with ids by reading these.
         """
         ...
 

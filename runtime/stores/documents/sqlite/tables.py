@@ -5,7 +5,8 @@ reads and writes each.
 import sqlite3
 from collections.abc import Collection
 
-from runtime.stores.documents.port import INDEXES, OBSOLETE
+from runtime.stores.documents.port import INDEXES, OBSOLETE, Value
+from runtime.stores.documents.row_json import Body, decode
 from runtime.stores.documents.sqlite import plain_rows, run_rows
 from runtime.stores.documents.sqlite.statements import column_of
 
@@ -72,7 +73,13 @@ def _add_columns(connection: sqlite3.Connection, name: str, fields: Collection[s
         column = column_of(field)
         if column not in present_columns:
             connection.execute(f"ALTER TABLE {name} ADD COLUMN {column}")
+            connection.create_function("lightstream_field", 2, _field, deterministic=True)
             connection.execute(
-                f"UPDATE {name} SET {column} = json_extract(body, ?)",  # noqa: S608
-                (f"$.{field}",),
+                f"UPDATE {name} SET {column} = lightstream_field(body, ?)",  # noqa: S608
+                (field,),
             )
+
+
+def _field(body: Body, field: str) -> Value:
+    """Return a field of a row; SQLite itself reads no compressed one."""
+    return decode(body).get(field)
