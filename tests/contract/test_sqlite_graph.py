@@ -247,6 +247,7 @@ async def steps_of(graph: SqliteGraph, call: Awaitable[Any]) -> int:
 
 async def test_hubs_take_as_many_steps_however_many_entities_there_are(graph: SqliteGraph) -> None:
     steps: list[int] = []
+    await graph.put(HERE, [entity(f"hub {n:02d}") for n in range(20)], [])
     for turn in range(2):
         size = 400 * 8**turn
         others = [entity(f"e{turn}-{n}") for n in range(size)]
