@@ -29,8 +29,12 @@ async def test_a_number_that_was_not_indexed_is_found_and_sorted_by_after_an_upg
         schema = parse_qs(urlsplit(url).query)["schema"][0]
         connection: Connection = await asyncpg.connect(url.partition("?")[0])
         await connection.execute(f"ALTER TABLE {schema}.costs DROP COLUMN field_block")
+        await connection.execute(f"ALTER TABLE {schema}.documents DROP COLUMN field_labels")
         await connection.close()
-        assert await rows.missing() == ["costs_block is not there"]
+        assert sorted(await rows.missing()) == [
+            "costs_block is not there",
+            "documents_labels is not there",
+        ]
         for _ in range(2):
             await rows.prepare()
             assert await rows.missing() == []
@@ -39,4 +43,7 @@ async def test_a_number_that_was_not_indexed_is_found_and_sorted_by_after_an_upg
             assert [key for key, _ in in_order] == ["k1", "k2"]
         await rows.put(COSTS, {"k3": {"document": "d", "block": 4}})
         assert [key for key, _ in await rows.find(COSTS, {"block": 4})] == ["k3"]
+        documents = Table("documents", COSTS.partition)
+        await rows.put(documents, {"k1": {"labels": "a b"}, "k2": {}})
+        assert await rows.values(documents, "labels", {}) == {"k1": "a b", "k2": None}
         await rows.close()

@@ -55,18 +55,20 @@ def schema_statements(schema: str) -> dict[str, str]:
         )
         for field, type_ in fields.items():
             statements[f"{name}_{field}"] = (
-                f"{_added_column(f'{schema}.{name}', field) if type_ is int else ''}"
+                f"{_added_column(f'{schema}.{name}', field, type_)}"
                 f"CREATE INDEX {name}_{field} ON {schema}.{name} "
                 f"(workspace, generation, {_in_index(name, field)} NULLS FIRST, key)"
             )
     return statements
 
 
-def _added_column(table: str, field: str) -> str:
+def _added_column(table: str, field: str, type_: type[str] | type[int]) -> str:
     """Return the statements that give a table, which may be of before the field was indexed, its
-    column with the numbers of its rows.
+    column with the numbers of its rows. Texts come with the next write of a row.
     """
     column = column_of(field)
+    if type_ is str:
+        return f"ALTER TABLE {table} ADD COLUMN IF NOT EXISTS {column} {_TEXT}; "
     return (
         f"ALTER TABLE {table} ADD COLUMN IF NOT EXISTS {column} bigint; "  # noqa: S608
         f"UPDATE {table} SET {column} = (numbers ->> '{field}')::bigint "
