@@ -67,6 +67,7 @@ def states(count: int) -> Iterable[DocumentStatus]:
             id=f"doc-{place * 104729 % 2**31:032x}",
             file_path=f"shelf {place % 40}/report {place:06d}.md",
             track_id=f"upload-{place // 20}",
+            metadata={"tags": "red, old" if place % 40 == 7 else "blue"},
             summary="The harbour office moved to the northern pier in the spring. " * 4,
             length=6000,
             created_at=f"2026-01-01T{place // 3600 % 24:02d}:00:00.{place:06d}+00:00",
@@ -109,6 +110,8 @@ def pages(documents: ReadDocuments, count: int) -> dict[str, Work]:
         work["in a path, with a tag"] = lambda: documents.in_scope(
             PARTITION, replace(of_path, tags=tagged.tags)
         )
+        blue = Scope(tags=("blue",))
+        work["with the tag of most"] = lambda: documents.in_scope(PARTITION, blue)
         work["with a tag"] = lambda: documents.in_scope(PARTITION, tagged)
     return work
 
