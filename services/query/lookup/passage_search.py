@@ -102,17 +102,25 @@ async def search_passages(
 async def search_names(
     graph: BrowsedGraph, partition: Partition, keywords: Sequence[Keyword], limit: int
 ) -> NameMatches:
-    """Return the names of entities that have any of the keywords."""
-    ranks: list[tuple[int, int, str, str]] = []
+    """Return the names of entities that have any of the keywords: of those that may, by what the
+    store knows.
+    """
+    needles = {keyword.needle for keyword in keywords}
+    types: dict[str, str] = {}
     names_read = 0
-    after = ""
-    while names_read < MAX_NAMES and (page := await graph.scan_names(partition, after)):
-        names_read += len(page)
-        after = page[-1][0]
-        for name, type in page:
-            counts = count_keywords(keywords, name)
-            if counts.total:
-                ranks.append((-counts.distinct, len(name), name, type))
+    for needle in sorted(needles) if all(needles) else [""]:
+        after = ""
+        while names_read < MAX_NAMES and (
+            page := await graph.scan_names(partition, after, containing=needle)
+        ):
+            names_read += len(page)
+            after = page[-1][0]
+            types |= page
+    ranks: list[tuple[int, int, str, str]] = []
+    for name, type in types.items():
+        counts = count_keywords(keywords, name)
+        if counts.total:
+            ranks.append((-counts.distinct, len(name), name, type))
     ranks.sort()
     names = [(name, type) for _, _, name, type in ranks[:limit]]
     return NameMatches(names, len(ranks), names_read >= MAX_NAMES)
