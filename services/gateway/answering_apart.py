@@ -21,7 +21,8 @@ from services.gateway.answering import Answering, OpenAnswering
 from services.gateway.wiring import Projections
 from services.query.adapters.aliases import RowAliases
 from services.query.adapters.contributions import RowContributions
-from services.query.adapters.documents import RowDocuments, RowModelResultCaches, RowPassages
+from services.query.adapters.documents import RowDocuments, RowPassages
+from services.query.adapters.model_result_caches import RowModelResultCaches
 from services.query.adapters.provenance import RowProvenance
 from services.query.past.documents import MemoryPastDocuments
 from services.query.past.reading import Past

@@ -33,7 +33,7 @@ from runtime.stores.graph.port import Graph
 from runtime.stores.open import open_documents, open_graph
 from runtime.stores.port import CheckpointStore
 from services.query.adapters.answer_cache import StoredAnswers
-from services.query.adapters.documents import RowModelResultCaches
+from services.query.adapters.model_result_caches import RowModelResultCaches
 from services.query.adapters.models import (
     ModelAnswerGenerator,
     ModelFollowUps,

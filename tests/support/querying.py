@@ -45,7 +45,8 @@ from services.gateway.wiring import Parts, Projections
 from services.indexer.handler import on_chunks, on_graph_merged
 from services.merger.handler import on_entities_extracted
 from services.query.adapters.aliases import RowAliases
-from services.query.adapters.documents import RowDocuments, RowModelResultCaches, RowPassages
+from services.query.adapters.documents import RowDocuments, RowPassages
+from services.query.adapters.model_result_caches import RowModelResultCaches
 from services.query.adapters.offline import ExtractiveAnswerGenerator, OfflineKeywordExtractor
 from services.query.adapters.provenance import RowProvenance
 from services.query.answering.dependencies import QueryDependencies

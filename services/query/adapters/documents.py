@@ -16,6 +16,7 @@ from runtime.batching import batched
 from runtime.stores.documents.port import Row, Rows, Table
 from runtime.stores.documents.row_parser import RowParser
 from services.query.adapters import document_lists, supersessions
+from services.query.adapters.document_labels import LABELS_FIELD, label_text, read_label_texts
 from services.query.passage import Passage
 from services.query.retrieval.passage_index.joined_words import MAX_REMEMBERED
 from services.query.retrieval.passage_index.passage_words import (
@@ -32,7 +33,7 @@ from services.query.status.document_status import (
     Failure,
 )
 from services.query.status.port import Change, Listing, Page
-from services.query.status.scope import Scope, labels_of
+from services.query.status.scope import Scope
 from services.query.visibility.workspace_access import DocumentAccess
 
 _PAGE = 1000
@@ -48,12 +49,6 @@ WORDS_FIELD = "words"
 """Of a chunk's row: its words, as a walk reads them. They follow from the other fields, so no
 digest has them.
 """
-LABELS_FIELD = "labels"
-"""Of a document's row: what scopes look up of its tags and metadata. It follows from these, so no
-digest has it.
-"""
-_LABELLED_AT_ONCE = 200
-"""Rows that get labels in one write: other writers wait for it."""
 PASSAGE_FIELDS = tuple(field.name for field in fields(Passage))
 STATUS_FIELDS = tuple(field.name for field in fields(DocumentStatus))
 STATEMENT_FIELDS = (
@@ -136,7 +131,7 @@ class RowDocuments:
         labels = scope.labels
         if not scope.document_ids and labels is not None:
             if labels:
-                label_texts = await self._label_texts(table, keys)
+                label_texts = await read_label_texts(self._rows, table, keys, _status)
                 keys = frozenset(
                     key for key, text in label_texts.items() if labels <= {*text.split()}
                 )
@@ -147,24 +142,6 @@ class RowDocuments:
             states = [_status(row) for row in rows if row["status"] not in LEAVING]
             admitted_ids |= {status.id for status in states if scope.admits(status)}
         return admitted_ids
-
-    async def _label_texts(self, table: Table, keys: frozenset[str]) -> dict[str, str]:
-        """Return the labels of the documents under these keys. Rows of older programs get theirs
-        now, once for all.
-        """
-        texts = await document_lists.read_values(self._rows, table, LABELS_FIELD, keys)
-        unlabelled_keys = sorted(key for key, text in texts.items() if text is None)
-
-        def labelled(stored_rows: Mapping[str, Row]) -> dict[str, Row]:
-            return {
-                key: {**row, LABELS_FIELD: _label_text(_status(row))}
-                for key, row in stored_rows.items()
-            }
-
-        for batch in batched(unlabelled_keys, _LABELLED_AT_ONCE):
-            written_rows = await self._rows.update(table, batch, labelled)
-            texts |= {key: row[LABELS_FIELD] for key, row in written_rows.items()}
-        return {key: str(text) for key, text in texts.items() if text is not None}
 
     async def newest_change(self, partition: Partition) -> tuple[str, int]:
         """See `Documents.newest_change`."""
@@ -286,22 +263,6 @@ class RowPassages:
                     await self._rows.delete_older(table, keys, "version", version)
 
 
-CLEARED = ("extractions", "figure_descriptions", "keywords", "answers")
-"""Tables of cached results of a language model, in generation 0."""
-
-
-class RowModelResultCaches:
-    """`ModelResultCaches` over `Rows`."""
-
-    def __init__(self, rows: Rows) -> None:
-        self._rows = rows
-
-    async def clear(self, workspace: str) -> None:
-        """See `ModelResultCaches.clear`."""
-        for name in CLEARED:
-            await self._rows.drop(Table(name, Partition(workspace, 0)))
-
-
 def _passage(row: Row) -> Passage:
     # Other versions of this code write more fields, or fewer.
     values: dict[str, Any] = {name: row[name] for name in PASSAGE_FIELDS if name in row}
@@ -365,12 +326,8 @@ def _row(status: DocumentStatus, revision: int) -> Row:
             [text, f"{bits:x}"] for text, bits in sorted(status.chunk_warnings.items())
         ],
         "rev": revision,
-        LABELS_FIELD: _label_text(status),
+        LABELS_FIELD: label_text(status),
     }
-
-
-def _label_text(status: DocumentStatus) -> str:
-    return " ".join(sorted(labels_of(status)))
 
 
 def _statement_fields(status: DocumentStatus) -> Row:
