@@ -146,14 +146,14 @@ async def _backlog(
             yield Finding(
                 "note", f"{state.name}: {state.pending} events wait{_most_behind(in_partitions)}"
             )
-    parked = await count_parked(NatsParkedEvents(bus))
-    if not parked.is_whole:
+    parked_counts = await count_parked(NatsParkedEvents(bus))
+    if not parked_counts.is_whole:
         yield Finding(
             "note",
-            f"{parked.total:,} events are parked; of the {parked.read_count:,} newest:",
+            f"{parked_counts.total:,} events are parked; of the {parked_counts.read_count:,} newest:",
             "`lightstream status` counts those of one workspace",
         )
-    for count in parked.counts:
+    for count in parked_counts.counts:
         yield Finding(
             "fault" if count.reason == "newer-version" else "note",
             f"workspace {count.workspace}: {count}; parked, others go on",

@@ -66,13 +66,13 @@ class CostSum:
         """Return what is left of it without a part of it, no number less than nothing: between two
         readings the part may have grown.
         """
-        rest = CostSum()
+        remainder = CostSum()
         for field in fields(self):
             whole_value, part_value = getattr(self, field.name), getattr(part, field.name)
             if whole_value is not None:
                 difference = whole_value - (part_value or 0)
-                setattr(rest, field.name, max(difference, 0 * difference))
-        return rest
+                setattr(remainder, field.name, max(difference, 0 * difference))
+        return remainder
 
     def as_json(self) -> dict[str, object]:
         """Return the fields as JSON has them, money as a number."""
@@ -112,9 +112,9 @@ async def document_report(
     total = (await cost_report(sums, prices)).total
     of_documents = await cost_report(entries, prices, "document")
     groups = {id: of_documents.groups[id] for id in documents if id in of_documents.groups}
-    rest = total.without(of_documents.total)
-    if rest.calls or rest.tokens or rest.saved_results:
-        groups[""] = rest
+    remainder = total.without(of_documents.total)
+    if remainder.calls or remainder.tokens or remainder.saved_results:
+        groups[""] = remainder
     return CostReport(total, groups)
 
 

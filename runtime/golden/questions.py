@@ -129,10 +129,10 @@ async def last_runs(log: Log, workspace: str) -> AsyncGenerator[GoldenRun]:
     """
     kind = GoldenRunEnded.type_name()
     end = await log.end_of(workspace)
-    first = first_sequence(partition_at(end)) - 1
+    partition_begin = first_sequence(partition_at(end)) - 1
     step = STRETCH
-    while end > first:
-        begin = max(first, end - step)
+    while end > partition_begin:
+        begin = max(partition_begin, end - step)
         runs: list[GoldenRun] = []
         async with aclosing(log.history(workspace, None, kind, begin)) as messages:
             async for message in messages:

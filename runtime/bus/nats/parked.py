@@ -119,11 +119,11 @@ class NatsParkedEvents:
     async def _between(self, subject: str, after: int, end: int) -> list[ParkedRecord]:
         """Return the records behind a revision up to another one, oldest first."""
 
-        async def read(begin: int, last: int) -> list[ParkedRecord]:
+        async def read(begin: int, stretch_end: int) -> list[ParkedRecord]:
             records: list[ParkedRecord] = []
-            while begin < last:
+            while begin < stretch_end:
                 record = await self._next(subject, begin)
-                if record is None or record.revision > last:
+                if record is None or record.revision > stretch_end:
                     break
                 records.append(record)
                 begin = record.revision

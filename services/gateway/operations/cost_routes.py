@@ -142,13 +142,13 @@ async def _by_document(
 ) -> tuple[reports.CostReport, int]:
     """Return what the newest documents cost, and how many documents there are."""
     listing = Listing(order="created_at", descending=True, skip=offset, limit=limit)
-    newest = await deps.documents.page(partition, listing)
-    ids = [status.id for status in newest.documents]
+    page = await deps.documents.page(partition, listing)
+    ids = [status.id for status in page.documents]
     ledger = deps.ledger
     report = await document_report(
         ledger.sums(partition), ledger.entries_of(partition, ids), ids, deps.prices
     )
-    return report, newest.total
+    return report, page.total
 
 
 @router.get("/budget")

@@ -52,5 +52,5 @@ async def list_parked(
     them.
     """
     counts = await count_parked(operations.parked_events, workspace)
-    parked = [ParkedEvents.of(count) for count in counts.counts]
-    return places.shown_in(ParkedList(parked=parked, total=counts.total), "first")
+    groups = [ParkedEvents.of(count) for count in counts.counts]
+    return places.shown_in(ParkedList(parked=groups, total=counts.total), "first")

@@ -29,13 +29,13 @@ async def read_label_texts(
     texts = await read_values(rows, table, LABELS_FIELD, keys)
     unlabelled_keys = sorted(key for key, text in texts.items() if text is None)
 
-    def labelled(stored_rows: Mapping[str, Row]) -> dict[str, Row]:
+    def with_labels(stored_rows: Mapping[str, Row]) -> dict[str, Row]:
         return {
             key: {**row, LABELS_FIELD: label_text(status_of(row))}
             for key, row in stored_rows.items()
         }
 
     for batch in batched(unlabelled_keys, LABELLED_AT_ONCE):
-        written_rows = await rows.update(table, batch, labelled)
+        written_rows = await rows.update(table, batch, with_labels)
         texts |= {key: row[LABELS_FIELD] for key, row in written_rows.items()}
     return {key: str(text) for key, text in texts.items() if text is not None}

@@ -96,10 +96,10 @@ def _tags_of(metadata: Mapping[str, Scalar]) -> set[str]:
 def _label(name: str, value: Scalar) -> str:
     if isinstance(value, str):
         shown_value = f"text {one_spelling(value)}"
+    elif isinstance(value, bool) or (isinstance(value, float) and value.is_integer()):
+        shown_value = f"value {int(value)}"  # True, 1 and 1.0 are the same.
     else:
-        # True, 1 and 1.0 are the same.
-        is_whole = isinstance(value, float) and value.is_integer()
-        shown_value = f"value {int(value) if is_whole or isinstance(value, bool) else value}"
+        shown_value = f"value {value}"
     return sha256(f"{name}\0{shown_value}")[:LABEL_LENGTH]
 
 

@@ -86,8 +86,8 @@ def count_all(connection: sqlite3.Connection) -> None:
         f"INSERT INTO {DEGREES} SELECT entity.id, entity.partition_id, count(*), 0 "
         f"FROM ({ends}) ends JOIN {ENTITIES} entity ON entity.id = ends.id GROUP BY entity.id"
     )
-    raised = f"UPDATE {DEGREES} SET class = class + 1 WHERE degree >= 1 << (class + 1)"
-    while connection.execute(raised).rowcount:
+    raise_classes = f"UPDATE {DEGREES} SET class = class + 1 WHERE degree >= 1 << (class + 1)"
+    while connection.execute(raise_classes).rowcount:
         pass
 
 
@@ -105,8 +105,8 @@ def hubs(connection: sqlite3.Connection, partition_id: int, limit: int) -> list[
         "AND NOT entity.gone ORDER BY degree DESC, entity.name LIMIT ?"
     )
     record = connection.execute(nth, (partition_id, max(limit - 1, 0))).fetchone()
-    for least in range(record[0], LEAST_CLASS - 1, -1) if record else ():
-        names = connection.execute(of_classes, (partition_id, least, limit)).fetchall()
+    for least_class in range(record[0], LEAST_CLASS - 1, -1) if record else ():
+        names = connection.execute(of_classes, (partition_id, least_class, limit)).fetchall()
         if len(names) == limit:
             return names
     of_all = (
