@@ -150,7 +150,8 @@ async def _backlog(
     if not parked_counts.is_whole:
         yield Finding(
             "note",
-            f"{parked_counts.total:,} events are parked; of the {parked_counts.read_count:,} newest:",
+            f"{parked_counts.total:,} events are parked, "
+            f"of which the {parked_counts.read_count:,} newest are counted",
             "`lightstream status` counts those of one workspace",
         )
     for count in parked_counts.counts:
