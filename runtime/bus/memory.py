@@ -298,7 +298,7 @@ class MemoryParkedEvents:
         ]
         return sorted(records, key=lambda entry: entry.revision)[:max_records]
 
-    async def newest(self, max_records: int, workspace: str = "*") -> ParkedPage:
+    async def newest_page(self, max_records: int, workspace: str = "*") -> ParkedPage:
         changes = await self.changes("*", 0, len(self.history), workspace)
         records = [record for record in reversed(changes) if record.event]
         return ParkedPage(records[:max_records], len(records))

@@ -126,7 +126,7 @@ async def test_the_newest_of_many_records_are_counted_and_the_total_is_that_of_a
     for sequence in range(2, 8):
         await bus.parked.put(record(sequence))
     await bus.parked.put(record(1, not_before=9.0), revision)
-    page = await bus.parked.newest(3)
+    page = await bus.parked.newest_page(3)
     assert ([entry.sequence for entry in page.records], page.total) == ([1, 7, 6], 7)
     counts = await count_parked(bus.parked)
     assert (counts.read_count, counts.total, counts.is_whole) == (3, 7, False)
@@ -144,16 +144,16 @@ async def test_the_newest_records_of_a_workspace_are_found_behind_those_of_other
         await bus.parked.put(own_record)
     for sequence in range(3, 40):
         await bus.parked.put(record(sequence))
-    page = await bus.parked.newest(1, "v")
+    page = await bus.parked.newest_page(1, "v")
     assert ([entry.sequence for entry in page.records], page.total) == ([2], 2)
-    page = await bus.parked.newest(2, "v")
+    page = await bus.parked.newest_page(2, "v")
     assert ([entry.sequence for entry in page.records], page.total) == ([2, 1], 2)
-    assert await bus.parked.newest(2, "nobody") == ParkedPage([], 0)
+    assert await bus.parked.newest_page(2, "nobody") == ParkedPage([], 0)
 
 
 async def test_what_was_removed_is_not_among_the_newest(bus: Bus) -> None:
     revision = await bus.parked.put(record(1))
     await bus.parked.put(record(2))
     await bus.parked.remove(record(1), revision)
-    page = await bus.parked.newest(5)
+    page = await bus.parked.newest_page(5)
     assert ([entry.sequence for entry in page.records], page.total) == ([2], 1)

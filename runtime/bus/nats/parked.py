@@ -82,7 +82,7 @@ class NatsParkedEvents:
             records.append(record)
         return records
 
-    async def newest(self, max_records: int, workspace: str = "*") -> ParkedPage:
+    async def newest_page(self, max_records: int, workspace: str = "*") -> ParkedPage:
         subject = subjects.parked(workspace=workspace)
         state = await self._state()
         records: list[ParkedRecord] = []

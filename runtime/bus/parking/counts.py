@@ -71,19 +71,19 @@ async def count_parked(parked_events: ParkedEvents, workspace: str | None = None
     """
     parked_by_cause: dict[tuple[str, Reason], list[ParkedEvent]] = defaultdict(list)
     token = "*" if workspace is None else subjects.token(workspace)
-    page = await parked_events.newest(MAX_RECORDS, token)
+    page = await parked_events.newest_page(MAX_RECORDS, token)
     is_least = len(page.records) < page.total
     for entry in page.records:
         if entry.event:
             parked_by_cause[entry.event.workspace, entry.event.reason].append(entry.event)
     counts = [
-        _counted(name, reason, events, is_least=is_least)
+        _count_of(name, reason, events, is_least=is_least)
         for (name, reason), events in sorted(parked_by_cause.items())
     ]
     return ParkedCounts(counts, len(page.records), page.total)
 
 
-def _counted(
+def _count_of(
     workspace: str, reason: Reason, events: Sequence[ParkedEvent], *, is_least: bool
 ) -> ParkedCount:
     first = min(events, key=lambda event: event.sequence)

@@ -103,7 +103,7 @@ class ParkedEvents(Protocol):
         """
         ...
 
-    async def newest(self, max_records: int, workspace: str = "*") -> ParkedPage:
+    async def newest_page(self, max_records: int, workspace: str = "*") -> ParkedPage:
         """Return the records of the workspace with this token, `*`: of all. Where there are more
         than `max_records`, the total has those that were removed a moment ago, and of one workspace
         it ends at 100,000.
