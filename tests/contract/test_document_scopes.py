@@ -137,8 +137,8 @@ async def test_rows_of_before_labels_are_labelled_by_the_first_scope_that_asks(
 ) -> None:
     counting: Any = CountingRows(rows)
     documents = RowDocuments(counting)
-    tagged = [DocumentStatus(f"d{n}", metadata={"tags": f"t{n % 2}"}) for n in range(10)]
-    await filled(documents, partition, *tagged)
+    tagged_statuses = [DocumentStatus(f"d{n}", metadata={"tags": f"t{n % 2}"}) for n in range(10)]
+    await filled(documents, partition, *tagged_statuses)
     table = Table("documents", partition)
     stored_rows = dict(await rows.scan(table))
     for row in stored_rows.values():
@@ -150,5 +150,5 @@ async def test_rows_of_before_labels_are_labelled_by_the_first_scope_that_asks(
         assert len(await documents.in_scope(partition, scope)) == 5
     assert counting.row_count == 0
     assert [status for status, _ in (await documents.get(partition, ["d3"])).values()] == [
-        tagged[3]
+        tagged_statuses[3]
     ]

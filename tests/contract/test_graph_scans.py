@@ -48,8 +48,8 @@ async def test_names_are_scanned_without_the_rest(graph: Graph, partition: Parti
 async def test_no_name_is_left_out_that_has_the_text_in_any_case_and_spelling(
     graph: Graph, partition: Partition, text: str, matching: set[str]
 ) -> None:
-    others = {f"other name {n}" for n in range(50)}
-    all_names = {"Port Elm", "ELMS", "helm", "m_s", "mas", "5% of it", "56", "A\\B", *others}
+    other_names = {f"other name {n}" for n in range(50)}
+    all_names = {"Port Elm", "ELMS", "helm", "m_s", "mas", "5% of it", "56", "A\\B", *other_names}
     all_names |= {"Elbstra\u00dfe", "\u212a 9", "\u6e2f\u53e3", "n\x00"} & (
         {name for name in matching if not name.isascii() or "\x00" in name} | {"\u6e2f\u53e3"}
     )

@@ -194,12 +194,12 @@ async def test_hubs_are_those_of_the_relations_that_stand_however_they_came(
         await graph.put(partition, [], rows)
         await graph.put(partition, [], [Relation(*end, 1, is_gone=True) for end in pairs[:9]])
     await graph.put(partition, [Entity("n01", 9, is_gone=True)], [])
-    standing = [end for end in pairs if not is_gone[end]]
-    degrees = {name: sum(name in end for end in standing) for name in names if name != "n01"}
-    expected = sorted(degrees, key=lambda name: (-degrees[name], name))
-    assert degrees[expected[2]] >= 8
-    for limit in (1, 3, 9, len(expected)):
-        assert await graph.hubs(partition, limit=limit) == expected[:limit]
-    assert await graph.degrees(partition, expected) == degrees
+    standing_pairs = [end for end in pairs if not is_gone[end]]
+    degrees = {name: sum(name in end for end in standing_pairs) for name in names if name != "n01"}
+    expected_names = sorted(degrees, key=lambda name: (-degrees[name], name))
+    assert degrees[expected_names[2]] >= 8
+    for limit in (1, 3, 9, len(expected_names)):
+        assert await graph.hubs(partition, limit=limit) == expected_names[:limit]
+    assert await graph.degrees(partition, expected_names) == degrees
     await graph.drop(partition)
     assert await graph.hubs(partition, limit=9) == []

@@ -121,8 +121,8 @@ async def test_the_newest_of_many_records_are_counted_and_the_total_is_that_of_a
     bus: Bus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("runtime.bus.parking.counts.MAX_RECORDS", 3)
-    first = record(1)
-    revision = await bus.parked.put(first)
+    first_record = record(1)
+    revision = await bus.parked.put(first_record)
     for sequence in range(2, 8):
         await bus.parked.put(record(sequence))
     await bus.parked.put(record(1, not_before=9.0), revision)

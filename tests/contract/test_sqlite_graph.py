@@ -250,9 +250,9 @@ async def test_hubs_take_as_many_steps_however_many_entities_there_are(graph: Sq
     await graph.put(HERE, [entity(f"hub {n:02d}") for n in range(20)], [])
     for turn in range(2):
         size = 400 * 8**turn
-        others = [entity(f"e{turn}-{n}") for n in range(size)]
+        entities = [entity(f"e{turn}-{n}") for n in range(size)]
         ties = [relation(f"e{turn}-{n}", f"hub {n % 20:02d}") for n in range(size)]
-        await graph.put(HERE, others, ties)
+        await graph.put(HERE, entities, ties)
         steps.append(await steps_of(graph, graph.hubs(HERE, limit=10)))
     assert steps[1] <= steps[0] + 1
 
@@ -265,14 +265,14 @@ async def test_a_file_of_before_gets_the_degrees_of_its_relations(
     await graph.put(HERE, [entity(name) for tie in ties for name in tie.key], [])
     await graph.put(HERE, [entity(f"hub {n}", 2) for n in range(3)], [])
     with closing(sqlite3.connect(path)) as connection:
-        kept = connection.execute(f"SELECT * FROM {DEGREES} ORDER BY 1").fetchall()
+        kept_degrees = connection.execute(f"SELECT * FROM {DEGREES} ORDER BY 1").fetchall()
         for statement in reversed(schema_statements()):
             kind = {DEGREES: "TABLE", CLASSES: "INDEX"}.get(statement, "TRIGGER")
             connection.execute(f"DROP {kind} IF EXISTS {statement}")
         connection.commit()
         assert DEGREES in " ".join(await graph.missing())
         await graph.prepare()
-        counted = connection.execute(f"SELECT * FROM {DEGREES} ORDER BY 1").fetchall()
-    assert counted == kept
+        counted_degrees = connection.execute(f"SELECT * FROM {DEGREES} ORDER BY 1").fetchall()
+    assert counted_degrees == kept_degrees
     assert await graph.hubs(HERE, limit=3) == ["hub 0", "hub 1", "hub 2"]
     assert await graph.missing() == []

@@ -96,7 +96,9 @@ async def test_costs_by_document_read_those_of_a_page_of_the_newest_and_sum_up_t
     async with client(harness.app(settings=settings)) as api:
         query = {"by": "document", "limit": 3, "offset": 10}
         answer = (await api.get("/operations/cost", params=query)).json()
-        one = (await api.get("/operations/cost", params={**query, "document": "d7"})).json()
+        answer_of_one = (
+            await api.get("/operations/cost", params={**query, "document": "d7"})
+        ).json()
     assert harness.rows.row_counts["costs"] <= 4 * (BLOCK + 1) + 4
     assert [group["name"] for group in answer["groups"]] == ["d189", "d188", "d187", ""]
     assert [group["calls"] for group in answer["groups"]] == [1, 1, 1, ENTRIES - 3]
@@ -104,4 +106,6 @@ async def test_costs_by_document_read_those_of_a_page_of_the_newest_and_sum_up_t
     assert sum(group["money"] for group in answer["groups"]) == pytest.approx(
         answer["total"]["money"]
     )
-    assert [group["name"] for group in one["groups"]] == ["d7"] and one["documents"] is None
+    assert [group["name"] for group in answer_of_one["groups"]] == ["d7"] and answer_of_one[
+        "documents"
+    ] is None

@@ -153,8 +153,8 @@ async def test_receipts_are_listed_by_what_they_rest_on() -> None:
         assert await listed(since="2020-01-01T00:00:00Z") == [questions[1], questions[0]]
         assert (await client.get("/receipts", params={"since": "x"})).status_code == 422
         assert (await client.get("/receipts", params={"documents": "x"})).status_code == 422
-        unknown = await client.get("/receipts", params={"document": "nope"})
-        assert unknown.status_code == 404 and "'nope'" in unknown.text
+        unknown_answer = await client.get("/receipts", params={"document": "nope"})
+        assert unknown_answer.status_code == 404 and "'nope'" in unknown_answer.text
         await harness.log.publish(sealed(added("quiet", "Nobody asked.")))
         assert await listed(document="quiet") == []
 

@@ -191,17 +191,17 @@ async def test_a_gate_reads_the_newest_run_of_what_was_live_and_not_those_before
     await run_before(log, "bert")
     for _ in range(30):
         await run_before(log, "ada", before_promotion=True)
-    decoded: list[Message] = []
+    decoded_messages: list[Message] = []
     run_of = questions._run  # pyright: ignore[reportPrivateUsage]
 
-    def counted(message: Message) -> GoldenRun | None:
-        decoded.append(message)
+    def counted_run(message: Message) -> GoldenRun | None:
+        decoded_messages.append(message)
         return run_of(message)
 
-    monkeypatch.setattr("runtime.golden.questions._run", counted)
+    monkeypatch.setattr("runtime.golden.questions._run", counted_run)
     run = await last_live_run(log, "w")
     assert run is not None
     assert (run.sequence, run.event.passed_count) == (201, 1)
-    assert len(decoded) <= 20 + 8 * 20
-    assert len({message.sequence for message in decoded}) == len(decoded)
+    assert len(decoded_messages) <= 20 + 8 * 20
+    assert len({message.sequence for message in decoded_messages}) == len(decoded_messages)
     assert await last_live_run(log, "elsewhere") is None
