@@ -14,13 +14,13 @@ from typing import Generic, NamedTuple, TypeVar
 from contracts.graph import Partition
 from knowledge.contributions import Key
 from services.merger.domain.incremental_aggregate import IncrementalAggregate
-from services.merger.domain.small_aggregate import SmallAggregate
+from services.merger.domain.small_aggregate import FewContributions
 
 MAX_BYTES = 256 * 1024 * 1024
-"""Bytes that all cached aggregates together may take, about 200,000 contributions."""
+"""Bytes that all cached aggregates but the small ones may take, about 200,000 contributions."""
 
-MAX_SMALL_BYTES = 32 * 1024 * 1024
-"""The same of the small ones, about 50,000 contributions."""
+SMALL_SHARE = 8
+"""Small ones may take one byte more for each so many of the others: 40,000 contributions."""
 
 MIN_CONTRIBUTIONS = 8
 """Contributions from which on an aggregate is kept up to date in place; of fewer it is made anew
@@ -32,7 +32,7 @@ MIN_SMALL_CONTRIBUTIONS = 2
 little else.
 """
 
-A = TypeVar("A", IncrementalAggregate, SmallAggregate)
+A = TypeVar("A", IncrementalAggregate, FewContributions)
 
 
 class _Entry(NamedTuple, Generic[A]):
@@ -73,8 +73,8 @@ class _LeastRecent(Generic[A]):
 
 
 class AggregateCache:
-    """Aggregates by partition and key. The least recently written are evicted when all take more
-    than `max_bytes`, and small ones when these take more than MAX_SMALL_BYTES.
+    """Aggregates by partition and key. The least recently written are evicted when they take more
+    than `max_bytes`, small ones when these take more than an eighth of that.
     """
 
     def __init__(
@@ -82,13 +82,15 @@ class AggregateCache:
     ) -> None:
         self.min_contributions = min_contributions
         self._large = _LeastRecent[IncrementalAggregate](max_bytes)
-        self._small = _LeastRecent[SmallAggregate](min(max_bytes, MAX_SMALL_BYTES))
+        self._small = _LeastRecent[FewContributions](max_bytes // SMALL_SHARE)
 
     def get(
         self, partition: Partition, keys: Iterable[Key]
-    ) -> dict[Key, IncrementalAggregate | SmallAggregate]:
-        """Return the aggregates that are cached, by key, each at a revision of its own."""
-        aggregates: dict[Key, IncrementalAggregate | SmallAggregate] = {}
+    ) -> dict[Key, IncrementalAggregate | FewContributions]:
+        """Return what is cached, by key, each at a revision of its own: aggregates, and of small
+        ones their contributions.
+        """
+        aggregates: dict[Key, IncrementalAggregate | FewContributions] = {}
         for key in keys:
             aggregate = self._large.get(partition, key) or self._small.get(partition, key)
             if aggregate:
@@ -98,7 +100,7 @@ class AggregateCache:
     def put(
         self,
         partition: Partition,
-        aggregates: Iterable[IncrementalAggregate | SmallAggregate],
+        aggregates: Iterable[IncrementalAggregate | FewContributions],
     ) -> None:
         """Cache the aggregates as they are now, unless a newer one of their key is cached. Those of
         hardly any contributions are not worth it.

@@ -23,7 +23,11 @@ from runtime.errors import Retryable
 from services.merger.domain.description_tree import DescriptionTree
 from services.merger.domain.history import Changes, History
 from services.merger.domain.incremental_aggregate import IncrementalAggregate
-from services.merger.domain.small_aggregate import FragmentList, SmallAggregate
+from services.merger.domain.small_aggregate import (
+    FewContributions,
+    FragmentList,
+    SmallAggregate,
+)
 from services.merger.port import MergeDependencies
 
 MAX_READS = 100
@@ -59,7 +63,7 @@ class CachedKey(NamedTuple):
     """A canonical key with its aggregate at an older revision, and what has changed since."""
 
     canonical: CanonicalKey
-    aggregate: IncrementalAggregate | SmallAggregate
+    aggregate: IncrementalAggregate | FewContributions
     changes: Changes
 
 
@@ -224,18 +228,18 @@ async def _update_cached(
 def _changed_small(
     keys: Iterable[CachedKey], contributions: Mapping[Key, list[Contribution]]
 ) -> Iterator[tuple[CanonicalKey, list[Contribution]]]:
-    """Yield the keys whose cached aggregate is small, with their contributions as they are now. Of
-    an aggregate that is newer than the history these are its own.
+    """Yield the keys of which few contributions are cached, with these as they are now. Of a key
+    that is cached at a newer revision than the history they are those of the cache.
     """
-    for canonical, aggregate, _ in keys:
-        if not isinstance(aggregate, SmallAggregate):
+    for canonical, few, _ in keys:
+        if not isinstance(few, FewContributions):
             continue
-        if aggregate.revision >= canonical.history.revision:
-            history = History(aggregate.revision)
-            yield canonical._replace(history=history), aggregate.contributions
+        if few.revision >= canonical.history.revision:
+            history = History(few.revision)
+            yield canonical._replace(history=history), list(few.contributions)
         else:
             changes = _contributions_to(canonical, contributions)
-            yield canonical, aggregate.contributions_with(changes)
+            yield canonical, few.updated(changes)
 
 
 def _aggregate_anew(
@@ -256,7 +260,13 @@ def _aggregate_anew(
         aggregate.put(sorted(of_key, key=position_of))
         aggregate.revision = history.revision
         aggregates[key] = aggregate
-    dependencies.cache.put(partition, aggregates.values())
+    dependencies.cache.put(
+        partition,
+        (
+            aggregate.few if isinstance(aggregate, SmallAggregate) else aggregate
+            for aggregate in aggregates.values()
+        ),
+    )
     return aggregates
 
 

@@ -41,7 +41,11 @@ def main() -> None:
         graph = open_graph(settings)
         chat = open_chat(settings, bus.limiters, role="summary")
         dependencies = MergeDependencies(
-            RowContributions(rows), RowSummaries(rows), graph, settings.limits, AggregateCache()
+            RowContributions(rows),
+            RowSummaries(rows),
+            graph,
+            settings.limits,
+            AggregateCache(settings.cache_bytes),
         )
         summarizer = _summarizer(settings, chat, rows) if chat else None
         try:

@@ -102,7 +102,11 @@ class GraphReplay:
 
     def __init__(self, rows: Rows, graph: Graph, settings: MergerSettings) -> None:
         self._dependencies = MergeDependencies(
-            RowContributions(rows), RowSummaries(rows), graph, settings.limits, AggregateCache()
+            RowContributions(rows),
+            RowSummaries(rows),
+            graph,
+            settings.limits,
+            AggregateCache(settings.cache_bytes),
         )
         self._bounds = RowDocumentBounds(rows, BOUNDS_TABLE)
         self._changes: dict[str, _Changes] = defaultdict(_Changes)

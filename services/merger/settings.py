@@ -16,11 +16,21 @@ class MergerSettings(SummarySettings):
     summary_quiet_seconds: float = Field(
         default=5.0, ge=0, description="a thing is summarised once it rests so long"
     )
+    merge_cache_mb: int = Field(
+        default=256,
+        ge=0,
+        description="MB of what is known of things that many chunks name; 0: nothing is cached",
+    )
 
     @property
     def limits(self) -> SummaryLimits:
         """Return when descriptions are summarised rather than joined."""
         return SummaryLimits(self.force_llm_summary_on_merge, self.summary_max_tokens)
+
+    @property
+    def cache_bytes(self) -> int:
+        """Return the bytes that an `AggregateCache` may take."""
+        return self.merge_cache_mb * 2**20
 
     @property
     def contradictions(self) -> list[str]:

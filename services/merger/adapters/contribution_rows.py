@@ -1,6 +1,7 @@
 """Contributions of a chunk as one row of the document store, and back."""
 
 from collections.abc import Iterable, Sequence
+from sys import intern
 
 from knowledge.contribution_rows import Row, chunk_row
 from knowledge.contributions import Contribution, Key
@@ -46,6 +47,7 @@ def contributions_in(row: Row, keys: Iterable[Key]) -> list[Contribution]:
             continue
         _, description, kind, type_, keywords, weight = entry
         contributions.append(
+            # Equal words are one object: an aggregate keeps those of each of its contributions.
             Contribution(
                 kind,
                 key,
@@ -56,8 +58,8 @@ def contributions_in(row: Row, keys: Iterable[Key]) -> list[Contribution]:
                 row["version"],
                 row["added_at"],
                 row["file_path"],
-                type_,
-                tuple(keywords),
+                intern(type_),
+                tuple(map(intern, keywords)),
                 weight,
             )
         )

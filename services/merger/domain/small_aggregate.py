@@ -4,14 +4,19 @@ they are few.
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from sys import getsizeof
+from typing import NamedTuple
 
 from knowledge.contributions import Contribution, Key
 from knowledge.descriptions import Description, SummaryLimits, describe
 from knowledge.fold import Aggregate, active_contributions, aggregate, fragments
 from knowledge.homonyms import Source
 
-BYTES = 600
-"""Bytes of a contribution besides its description; measured."""
+EMPTY = 300
+OVERHEAD = 650
+"""Bytes of few contributions without any, and of each besides description and keywords;
+measured.
+"""
 
 
 class FragmentList:
@@ -51,11 +56,39 @@ class FragmentList:
         return replace(self._description, missing_summaries=())
 
 
-class SmallAggregate:
-    """The active contributions to one canonical key, which never change, and what they add up to.
+class FewContributions(NamedTuple):
+    """The active contributions to one canonical key, which never change.
 
-    `sources` and `revision`: as of an `IncrementalAggregate`. `size`: about how many bytes the
-    contributions take.
+    `sources` and `revision`: as of an `IncrementalAggregate`.
+    """
+
+    key: Key
+    sources: tuple[Source, ...]
+    revision: int
+    contributions: Sequence[Contribution]
+
+    @property
+    def size(self) -> int:
+        """Return about how many bytes they take."""
+        return EMPTY + sum(
+            OVERHEAD
+            + getsizeof(contribution.description)
+            + sum(map(getsizeof, contribution.keywords))
+            for contribution in self.contributions
+        )
+
+    def updated(self, changes: Iterable[Contribution]) -> list[Contribution]:
+        """Return the contributions, those of changed chunks replaced."""
+        by_chunk = {(item.names, item.chunk_id): item for item in self.contributions}
+        by_chunk |= {(item.names, item.chunk_id): item for item in changes}
+        return list(by_chunk.values())
+
+
+class SmallAggregate:
+    """What few contributions to one canonical key add up to, which never changes.
+
+    `sources` and `revision`: as of an `IncrementalAggregate`. `few`: the contributions, which are
+    all that is worth caching of it.
     """
 
     def __init__(
@@ -69,20 +102,10 @@ class SmallAggregate:
         self.key = key
         self.sources = sources
         self.revision = revision
-        self.contributions = active_contributions(contributions)
-        self.fragments = FragmentList(key, fragments(self.contributions), limits)
-
-    @property
-    def size(self) -> int:
-        """Return about how many bytes the contributions take."""
-        return sum(BYTES + len(contribution.description) for contribution in self.contributions)
-
-    def contributions_with(self, changes: Iterable[Contribution]) -> list[Contribution]:
-        """Return the contributions, those of changed chunks replaced."""
-        by_chunk = {(item.names, item.chunk_id): item for item in self.contributions}
-        by_chunk |= {(item.names, item.chunk_id): item for item in changes}
-        return list(by_chunk.values())
+        active = active_contributions(contributions)
+        self.few = FewContributions(key, sources, revision, active)
+        self.fragments = FragmentList(key, fragments(active), limits)
 
     def aggregate(self) -> Aggregate:
         """Return the fields that the contributions add up to."""
-        return aggregate(self.contributions)
+        return aggregate(self.few.contributions)

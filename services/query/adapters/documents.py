@@ -18,7 +18,7 @@ from runtime.stores.documents.row_parser import RowParser
 from services.query.adapters import document_lists, supersessions
 from services.query.adapters.document_labels import LABELS_FIELD, label_text, read_label_texts
 from services.query.passage import Passage
-from services.query.retrieval.passage_index.joined_words import MAX_REMEMBERED
+from services.query.retrieval.passage_index.joined_words import MAX_REMEMBERED, PASSAGE_OVERHEAD
 from services.query.retrieval.passage_index.passage_words import (
     PassageWords,
     words_of,
@@ -210,7 +210,9 @@ class RowPassages:
 
     def __init__(self, rows: Rows) -> None:
         self._rows = rows
-        self._words = RowParser(_passage_words, lambda words: 1 + words.word_count, MAX_REMEMBERED)
+        self._words = RowParser(
+            _passage_words, lambda words: PASSAGE_OVERHEAD + words.word_count, MAX_REMEMBERED
+        )
 
     async def put(self, partition: Partition, passages: Sequence[Passage]) -> None:
         """See `Passages.put`."""

@@ -1,6 +1,7 @@
 """What the merger remembers of hubs: it spares reads and never changes what is read."""
 
 from collections.abc import Collection, Mapping
+from itertools import chain
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.documents.port import MOST_NOTES, Row, Table
 from services.merger.aggregate_cache import MIN_CONTRIBUTIONS, AggregateCache
 from services.merger.domain.incremental_aggregate import EMPTY, OVERHEAD, IncrementalAggregate
+from services.merger.domain.small_aggregate import FewContributions, SmallAggregate
 from services.merger.handler import on_entities_extracted, on_extents
 from tests.support.events import chunked, delivered, document, entity, extracted, relation
 from tests.support.merging import Merger
@@ -226,3 +228,26 @@ def test_an_older_hub_never_takes_the_place_of_a_newer_one() -> None:
     hubs.put(SPACE, [newer_hub])
     hubs.put(SPACE, [older_hub])
     assert hubs.get(SPACE, [KEY]) == {KEY: newer_hub}
+
+
+def few(name: str, count: int) -> FewContributions:
+    """So many contributions to an entity."""
+    of_name = (
+        contributions(extracted(document(f"d{number}"), 0, [entity(name)]))
+        for number in range(count)
+    )
+    return SmallAggregate((name,), chain.from_iterable(of_name), SummaryLimits()).few
+
+
+def test_keys_of_few_chunks_take_an_eighth_at_most() -> None:
+    size = few("N00", 3).size
+    hubs = AggregateCache(max_bytes=80 * size)
+    names = [f"N{number:02}" for number in range(50)]
+    hubs.put(SPACE, [few(name, 3) for name in names])
+    assert set(hubs.get(SPACE, [(name,) for name in names])) == {(name,) for name in names[-10:]}
+
+
+def test_a_key_that_one_chunk_names_is_not_cached() -> None:
+    hubs = AggregateCache()
+    hubs.put(SPACE, [few("A", 1), few("B", 2)])
+    assert list(hubs.get(SPACE, [("A",), ("B",)])) == [("B",)]

@@ -19,6 +19,10 @@ from services.query.retrieval.passage_index.vocabulary import Vocabulary, WordNu
 
 MAX_REMEMBERED = 3_000_000
 """Words of passages that are remembered by their numbers, which take 4 bytes each."""
+PASSAGE_OVERHEAD = 100
+"""Words in place of which a passage is remembered, besides its own: about what objects and keys
+take, so that very many short passages take no more memory than few long ones.
+"""
 MAX_DISTINCT = 400_000
 """Distinct words that are remembered; one takes about 0.2 KB."""
 
@@ -27,7 +31,7 @@ vocabulary = Vocabulary()
 thread.
 """
 _numbered: LRUCache[str, WordNumbers] = LRUCache(
-    MAX_REMEMBERED, getsizeof=lambda numbers: 1 + len(numbers)
+    MAX_REMEMBERED, getsizeof=lambda numbers: PASSAGE_OVERHEAD + len(numbers)
 )
 """The words of passages by their lines."""
 
@@ -112,6 +116,6 @@ def numbered_words(lines: str) -> WordNumbers:
     numbers = _numbered.get(lines)
     if numbers is None:
         numbers = vocabulary.numbers_of(lines)
-        if len(numbers) < MAX_REMEMBERED:
+        if PASSAGE_OVERHEAD + len(numbers) <= MAX_REMEMBERED:
             _numbered[lines] = numbers
     return numbers

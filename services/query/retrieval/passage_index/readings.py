@@ -14,6 +14,7 @@ from services.query.retrieval.name_keys import Keys
 from services.query.retrieval.passage_index.grouped import concatenated, joined_arrays, order_of
 from services.query.retrieval.passage_index.joined_words import (
     MAX_REMEMBERED,
+    PASSAGE_OVERHEAD,
     JoinedWords,
     forget_words,
     joined_words,
@@ -107,7 +108,7 @@ _Key = tuple[int, int, str, str, tuple[str, ...]]
 """The names, how often they had changed, and the words, traits and titles of a passage."""
 
 _readings: LRUCache[_Key, PassageReading] = LRUCache(
-    MAX_REMEMBERED, getsizeof=lambda reading: 1 + len(reading.stem_keys)
+    MAX_REMEMBERED, getsizeof=lambda reading: PASSAGE_OVERHEAD + len(reading.stem_keys)
 )
 """One takes about 12 bytes a word. All walks are in one thread."""
 
@@ -123,7 +124,7 @@ def read_passages(passages: Sequence[PassageWords], names: NameIndex) -> list[Pa
     new_readings = _read([passages[place] for place in places], names) if places else []
     for place, reading in zip(places, new_readings, strict=True):
         readings[place] = reading
-        if len(reading.stem_keys) < MAX_REMEMBERED:
+        if PASSAGE_OVERHEAD + len(reading.stem_keys) <= MAX_REMEMBERED:
             _readings[keys[place]] = reading
     return [reading for reading in readings if reading is not None]
 

@@ -1,8 +1,13 @@
 """What is read out of passages is remembered, as long as the names stay."""
 
+import pytest
+from cachetools import LRUCache
+
 from services.query.passage import Passage
 from services.query.retrieval.name_index import NameIndex
+from services.query.retrieval.passage_index import readings
 from services.query.retrieval.passage_index.builder import IndexBuilder
+from services.query.retrieval.passage_index.joined_words import PASSAGE_OVERHEAD
 from services.query.retrieval.passage_index.passage_words import PassageWords, words_of
 from services.query.retrieval.passage_index.readings import read_passages
 
@@ -65,8 +70,8 @@ def test_another_name_is_found_in_passages_that_were_read_before() -> None:
     names = names_of()
     mentions(names)
     names.add_aliases([("Grey Gull", "Port Elm")])
-    readings = read_passages(passages(), names)
-    assert names.names_of(readings[2].named_entities.tolist()) == ("Port Elm", "Ada Marsh")
+    third = read_passages(passages(), names)[2]
+    assert names.names_of(third.named_entities.tolist()) == ("Port Elm", "Ada Marsh")
 
 
 def test_two_files_with_the_same_words_have_titles_of_their_own() -> None:
@@ -77,3 +82,16 @@ def test_two_files_with_the_same_words_have_titles_of_their_own() -> None:
 
 def test_two_workspaces_read_the_same_words_by_their_own_names() -> None:
     assert mentions(names_of()) != mentions(names_of(("Grey Gull", "ship")))
+
+
+def test_of_very_short_passages_few_more_are_remembered_than_of_long_ones(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    cost = readings._readings.getsizeof  # pyright: ignore[reportPrivateUsage]
+    cache = LRUCache[object, readings.PassageReading](10 * PASSAGE_OVERHEAD, cost)
+    monkeypatch.setattr(readings, "_readings", cache)
+    read_passages(
+        [words_of(Passage(str(number), "d", 0, f"Lot {number}", "a.txt")) for number in range(50)],
+        names_of(),
+    )
+    assert 5 < len(cache) < 10
