@@ -34,6 +34,7 @@ BY_DAY = {
     "test_rows.py": {"mongo", "postgres"},
     "test_mongo_plans.py": {"mongo"},
     "test_graph.py": {"neo4j", "postgres"},
+    "test_postgres_plans.py": {"postgres"},
     "test_vectors.py": {"postgres", *QDRANTS},
 }
 """The first suite of each port meets its servers by day, too, but for Milvus: once started it takes
