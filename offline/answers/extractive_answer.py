@@ -345,7 +345,7 @@ def _sentences(question: str, passages: Sequence[SourcePassage], language: str) 
     return [
         candidate
         for candidate in candidates(sources)
-        if question_numbers <= numbers(f"{candidate.part.plain} {candidate.context}")
+        if question_numbers <= numbers(candidate.part.plain) | numbers(candidate.context)
         and not is_of_other_version(candidate.part, question_versions)
         and not (
             candidate.part.is_heading and agreement(question, candidate.part.text, language) <= 0

@@ -56,6 +56,8 @@ _CUT_WORD = re.compile("(?<=\\w)[\u2010\u00ad]\n[ \t]*")
 _LETTER = re.compile(r"[^\W\d_]")
 _NAMES = re.compile(r"(?:-{0,2}[A-Za-z][\w.-]*=, +)*-{0,2}[A-Za-z][\w.-]*=,?")
 """Names of settings in a row, as manual pages have them above what they share."""
+_KEY_ALONE = re.compile(r"-{1,2}\w|[^\Wa-zß-ÿа-яё\d][^\Wa-zß-ÿа-яё]+(?: [^\Wa-zß-ÿа-яё]+)*$|#")
+"""An option, or a heading in capitals or of Markdown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +71,12 @@ class Section:
     """The question that it answers."""
 
 
-def sections(text: str) -> list[Section]:
-    """Return the text in sections, in order. Time is linear in the text."""
+def sections(text: str, *, begins_inside: bool = False) -> list[Section]:
+    """Return the text in sections, in order; with `begins_inside` its first line may be the rest of
+    one. Time is linear in the text.
+    """
+    if begins_inside:
+        text = _as_far_in(text)
     if is_settings_file(text):
         text = settings_as_markdown(text)
     else:
@@ -267,6 +273,18 @@ class _Reader:
         if BULLET.match(text) and not (apart and _NUMBERED.match(text)):
             return False
         return _is_name(text) and not (apart and text.endswith((":", "：")))
+
+
+def _as_far_in(text: str) -> str:
+    """Return the text with its first line as far in as the next, where it is the rest of a line:
+    that heads nothing.
+    """
+    first, _, rest = text.partition("\n")
+    below = next((line for line in rest.split("\n", _FARTHEST) if line.strip()), "")
+    is_rest = first[:1].strip() and not (_NAMES.fullmatch(first) or _KEY_ALONE.match(first))
+    if not is_rest or BULLET.match(below.strip()) or below.lstrip()[:1] == "|":
+        return text
+    return " " * _indent(below) + text
 
 
 def _with_whole_names(lines: Sequence[str]) -> list[str]:

@@ -38,6 +38,8 @@ _NARRATED = re.compile(
 """What tells that a question is a part of what is told: `She asked, “Why?”`."""
 _PLACE = re.compile(r"\W*\[[^\[\]\n]*\]\(#[^()\s]*\)\W*")
 """An entry of a table of contents: nothing but a link to a place in the document."""
+_NOTE = re.compile(r"[\W\d]*\[[↑^a-z]{0,2}\]\(#[^()\s]*\)")
+"""The beginning of a footnote that links back to where it belongs."""
 _ANCHOR = re.compile(r"\s*\{[#.:][^{}]*\}$")
 """What names or styles a heading in extended Markdown: `{#prices}`."""
 _PROSE_WORD = re.compile(r"[(\"“']?[^\W\d_]+(?:['’-][^\W\d_]+)*[.,;:!?)\"”']*")
@@ -126,13 +128,14 @@ def quotable(
     """
     if is_settings_file(text):
         headings = ()  # of Markdown, which comments look like
+    headings = tuple(map(without_addresses, headings))
     reader = _Reader(
         heading=headings[-1] if headings else "",
         title=" ".join(headings),
         may_be_titled=not begins_inside,
         path=list(enumerate(headings, 1)),
     )
-    for section in sections(text):
+    for section in sections(text, begins_inside=begins_inside):
         reader.read_section(section)
     parts = reader.parts
     if begins_inside and parts and not parts[0].item and not _BEGINNING.match(parts[0].text):
@@ -170,6 +173,7 @@ class _Reader:
     """The last line that may name the table below it."""
     is_below_heading: bool = False
     """Whether nothing was read since the last heading."""
+    is_in_note: bool = False
 
     def read_section(self, section: Section) -> None:
         """Read what stands below the same keys."""
@@ -220,7 +224,7 @@ class _Reader:
             self._begin_section(sentence.text)
         elif line.startswith("|") or line.rstrip().endswith("|"):
             self._take_row(start, line, lines_below, apart=apart)
-        elif _PLACE.fullmatch(sentence.text):
+        elif _PLACE.fullmatch(sentence.text) or self._is_of_note(sentence.text, apart=apart):
             return
         elif _is_title(sentence.text) or self._is_first_line(sentence.text, line, lines_below):
             self._begin_section(sentence.text)
@@ -229,6 +233,12 @@ class _Reader:
             indent = len(line) - len(line.lstrip())
             apart = apart or is_message(" ".join(sentence.text.split()))
             self._take_sentence(" ".join(sentence.text.split()), apart=apart, indent=indent)
+
+    def _is_of_note(self, text: str, *, apart: bool) -> bool:
+        """Return whether a sentence is of a footnote, which goes on until the next item or block."""
+        if begins_item(text) or apart or _NOTE.match(text):
+            self.is_in_note = _NOTE.match(text) is not None
+        return self.is_in_note
 
     def _is_first_line(self, text: str, line: str, lines_below: str) -> bool:
         """Return whether a few words without the end of a sentence stand alone at the top."""

@@ -28,7 +28,7 @@ _HAN = re.compile(f"[{HAN}]")
 FEW = 200
 """So many sentences are assumed at least: fewer tell too little of how rare a word is."""
 
-_ALONE = re.compile(r"(?<![\w(.,])\d+(?![\w)]|[.,]\d)(?!\.\s)")
+_ALONE = re.compile(r"(?<![\w(.,])(?:\d{3,}|\d{1,2}(?!\.\s))(?![\w)]|[.,]\d)")
 _AMOUNT = re.compile(
     r"(?<![\w.,§-])(\d{1,3})(?:[.,]\d+)?[ \u00a0-]?([€$£¥%°]|[^\W\d_]+)", re.IGNORECASE
 )

@@ -58,6 +58,12 @@ async def test_a_sentence_without_a_number_of_the_question_does_not_answer() -> 
     assert only == "Version 2 was written by a friend."
 
 
+async def test_a_year_at_the_end_of_a_sentence_is_there() -> None:
+    text = passage("They met before. Two thousand people came to the camp in 2013. It was warm.")
+    answers = await may_answer("How many people came to the camp in 2013?", text)
+    assert "Two thousand people came to the camp in 2013." in answers
+
+
 async def test_an_amount_of_the_askers_own_need_not_stand_in_the_answer() -> None:
     rules = passage("Receipts are needed for purchases over 75 dollars. Cards are blue.")
     answers = await may_answer("Must I hand in a receipt for a 40 dollar purchase?", rules)

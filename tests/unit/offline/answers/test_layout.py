@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from offline.answers.layout import Section, sections
+from offline.answers.quotable_sentences import quotable
 
 
 def keys(text: str) -> list[tuple[tuple[str, ...], str]]:
@@ -158,6 +159,15 @@ def test_names_of_settings_in_two_lines_head_what_they_share() -> None:
     names = ("SailColour=, SailHeight=, SailWidth=, SailsAltogether=,", "MastHeight=, MastWidth=")
     text = f"       {names[0]}\n       {names[1]}\n           Limit what is hoisted.\n"
     assert keys(text) == [((" ".join(names),), "Limit what is hoisted.")]
+
+
+def test_the_rest_of_a_line_heads_nothing() -> None:
+    text = "ly at sea. See\n           the chart.\n\n       Depth=\n           In metres.\n"
+    (rest, depth) = quotable(text, begins_inside=True)
+    assert (rest.text, rest.key) == ("See the chart.", "")
+    assert (depth.text, depth.key) == ("In metres.", "Depth=")
+    (part,) = quotable("Depth=\n           In metres.\n", begins_inside=True)
+    assert part.key == "Depth="
 
 
 def test_an_option_heads_the_text_in_its_line() -> None:

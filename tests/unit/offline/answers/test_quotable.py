@@ -203,6 +203,17 @@ def test_a_table_of_contents_is_not_quoted() -> None:
     assert texts(text) == ["- [The club](https://club.example)"]
 
 
+def test_footnotes_are_not_quoted() -> None:
+    text = (
+        "It sank in 1901.\n\n## References[[edit](/edit)]\n\n"
+        '1. **[↑](#ref-1)** ["The keel"](https://k.example). Retrieved 2013-06-10.\n'
+        "2. ^ [a](#ref-2) Masts and sails.\n\nLast paragraph here."
+    )
+    assert texts(text) == ["It sank in 1901.", "Last paragraph here."]
+    (part,) = quotable("It sank in 1901.", ("History[[edit](/w/index?a=b)]",))
+    assert part.heading == "History"
+
+
 def test_a_picture_above_a_table_names_no_column() -> None:
     text = '| [](/wiki/File:Boat.png) | |\n| --- | --- |\n| Length | [9 m](/wiki/Metre "Metre") |\n'
     assert texts(text) == ['Length: [9 m](/wiki/Metre "Metre")']
