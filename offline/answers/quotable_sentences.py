@@ -235,7 +235,7 @@ class _Reader:
             self._take_sentence(" ".join(sentence.text.split()), apart=apart, indent=indent)
 
     def _is_of_note(self, text: str, *, apart: bool) -> bool:
-        """Return whether a sentence is of a footnote, which goes on until the next item or block."""
+        """Return whether a sentence is of a footnote, which ends with its item or block."""
         if begins_item(text) or apart or _NOTE.match(text):
             self.is_in_note = _NOTE.match(text) is not None
         return self.is_in_note
