@@ -4,7 +4,7 @@ their words.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, Protocol
 
 import numpy as np
@@ -62,6 +62,16 @@ class Reads(Protocol):
     async def judgements(self, question: str, excerpts: Sequence[Excerpt]) -> list[float]:
         """For each excerpt the logarithm of the odds that it answers the question."""
         ...
+
+
+async def greatest_judgements(
+    reader: Reads, question: str, excerpts: Sequence[Sequence[Excerpt]]
+) -> list[float]:
+    """Return for each sentence the greatest judgement of its excerpts, of which it has one or
+    more.
+    """
+    each = iter(await reader.judgements(question, list(chain.from_iterable(excerpts))))
+    return [max(islice(each, len(group))) for group in excerpts]
 
 
 @dataclass(frozen=True)

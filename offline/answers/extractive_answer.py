@@ -15,7 +15,14 @@ from operator import itemgetter
 
 from offline.answers import crossing
 from offline.answers.asked_nouns import noun_agreement
-from offline.answers.comparison import READER, Embeds, Models, Reads, Scoring
+from offline.answers.comparison import (
+    READER,
+    Embeds,
+    Models,
+    Reads,
+    Scoring,
+    greatest_judgements,
+)
 from offline.answers.cut_tables import with_header
 from offline.answers.definitions import definition_bonus, is_of_other_version
 from offline.answers.passage_ends import completed, without_cut_sentence
@@ -260,8 +267,8 @@ async def scored_candidates(
     scores = {i: scores[i] for i in order}
     scores = await _compared(question, sentences, scores, models, language)
     if reader := models.reading(language):
-        excerpts = [sentences[i].excerpt for i in scores]
-        judgements = await reader.judgements(question, excerpts)
+        excerpts = [sentences[i].excerpts for i in scores]
+        judgements = await greatest_judgements(reader, question, excerpts)
         weight = READER * scoring.least_score
         for i, judgement in zip(scores, judgements, strict=True):
             scores[i] += weight * judgement

@@ -99,6 +99,17 @@ class Candidate:
         return Excerpt(part.plain, " > ".join(filter(None, above)), part.lead or self.before)
 
     @property
+    def excerpts(self) -> list[Excerpt]:
+        """The excerpt, and the same with the sentence after it in its paragraph: two may answer
+        together what none of them does alone.
+        """
+        after = self.parts[self.place + 1] if self.place + 1 < len(self.parts) else None
+        excerpt = self.excerpt
+        if after is None or after.block != self.part.block:
+            return [excerpt]
+        return [excerpt, replace(excerpt, sentence=f"{excerpt.sentence} {after.plain}")]
+
+    @property
     def readings(self) -> list[str]:
         """The texts by which its meaning is compared: alone, below its heading, and after what it
         goes on from.

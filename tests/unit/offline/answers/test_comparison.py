@@ -87,6 +87,14 @@ async def test_what_the_reader_judges_corrects_the_order() -> None:
     )
 
 
+async def test_a_sentence_is_also_read_with_the_one_after_it() -> None:
+    both = "Schwimmwesten sind Pflicht. Paddel liegen im Schuppen neben dem Steg."
+    (_, best), *_ = await scored_candidates(
+        "Wo sind die Ruder?", [BOATS], replace(BOTH, reader=OneSentence(both)), "german"
+    )
+    assert best.part.text == "Schwimmwesten sind Pflicht."
+
+
 async def test_questions_in_languages_that_the_reader_was_not_taught_in_are_not_read() -> None:
     reader = OneSentence("")
     await scored_candidates("Dove sono i remi?", [BOATS], replace(BOTH, reader=reader), "italian")
