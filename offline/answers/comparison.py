@@ -91,12 +91,15 @@ class Scoring:
     finalists: int = 8
     """Most of them that are compared in all their readings."""
 
+    excerpts: int = 1
+    """Most excerpts of a sentence that are read: alone, and with the one after it."""
+
     def score(self, words: float, similarity: float) -> float:
         """Return the part of the score that words and meaning make."""
         return self.words * words + self.meaning * max(0.0, similarity) ** self.power
 
 
-IN_ENGLISH = Scoring(0.8, 2.0, 2, 1.0)
+IN_ENGLISH = Scoring(0.8, 2.0, 2, 1.0, excerpts=2)
 BY_WORDS = Scoring(1.0, 0.3, 1, 0.56)
 """For other languages by an embedder that knows English alone, as that of the embedded stack."""
 BY_MULTILINGUAL = Scoring(0.8, 1.0, 1, 0.65, candidates=48, finalists=12)

@@ -267,7 +267,7 @@ async def scored_candidates(
     scores = {i: scores[i] for i in order}
     scores = await _compared(question, sentences, scores, models, language)
     if reader := models.reading(language):
-        excerpts = [sentences[i].excerpts for i in scores]
+        excerpts = [sentences[i].excerpts[: scoring.excerpts] for i in scores]
         judgements = await greatest_judgements(reader, question, excerpts)
         weight = READER * scoring.least_score
         for i, judgement in zip(scores, judgements, strict=True):
