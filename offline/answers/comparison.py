@@ -70,8 +70,8 @@ async def greatest_judgements(
     """Return for each sentence the greatest judgement of its excerpts, of which it has one or
     more.
     """
-    each = iter(await reader.judgements(question, list(chain.from_iterable(excerpts))))
-    return [max(islice(each, len(group))) for group in excerpts]
+    judgements = iter(await reader.judgements(question, list(chain.from_iterable(excerpts))))
+    return [max(islice(judgements, len(group))) for group in excerpts]
 
 
 @dataclass(frozen=True)

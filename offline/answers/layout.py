@@ -279,22 +279,25 @@ def _as_far_in(text: str) -> str:
     """Return the text with its first line as far in as the next, where it is the rest of a line:
     that heads nothing.
     """
-    first, _, rest = text.partition("\n")
-    below = next((line for line in rest.split("\n", _FARTHEST) if line.strip()), "")
-    is_rest = first[:1].strip() and not (_NAMES.fullmatch(first) or _KEY_ALONE.match(first))
-    if not is_rest or BULLET.match(below.strip()) or below.lstrip()[:1] == "|":
+    first_line, _, lines_below = text.partition("\n")
+    lines = lines_below.split("\n", _FARTHEST)
+    line_below = next((line for line in lines if line.strip()), "")
+    is_key = _NAMES.fullmatch(first_line) or _KEY_ALONE.match(first_line)
+    if not first_line[:1].strip() or is_key or BULLET.match(line_below.strip()):
         return text
-    return " " * _indent(below) + text
+    if line_below.lstrip()[:1] == "|":
+        return text
+    return " " * _indent(line_below) + text
 
 
 def _with_whole_names(lines: Sequence[str]) -> list[str]:
     """Return the lines, names of settings that a line break parts in one."""
     result: list[str] = []
     for line in lines:
-        above = result[-1] if result else ""
-        goes_on = above.endswith(",") and _indent(above) == _indent(line)
-        if goes_on and _NAMES.fullmatch(above.strip()) and _NAMES.fullmatch(line.strip()):
-            result[-1] = f"{above} {line.strip()}"
+        line_above = result[-1] if result else ""
+        goes_on = line_above.endswith(",") and _indent(line_above) == _indent(line)
+        if goes_on and _NAMES.fullmatch(line_above.strip()) and _NAMES.fullmatch(line.strip()):
+            result[-1] = f"{line_above} {line.strip()}"
         else:
             result.append(line)
     return result

@@ -103,11 +103,11 @@ class Candidate:
         """The excerpt, and the same with the sentence after it in its paragraph: two may answer
         together what none of them does alone.
         """
-        after = self.parts[self.place + 1] if self.place + 1 < len(self.parts) else None
+        next_part = self.parts[self.place + 1] if self.place + 1 < len(self.parts) else None
         excerpt = self.excerpt
-        if after is None or after.block != self.part.block:
+        if next_part is None or next_part.block != self.part.block:
             return [excerpt]
-        return [excerpt, replace(excerpt, sentence=f"{excerpt.sentence} {after.plain}")]
+        return [excerpt, replace(excerpt, sentence=f"{excerpt.sentence} {next_part.plain}")]
 
     @property
     def readings(self) -> list[str]:

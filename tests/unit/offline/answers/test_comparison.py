@@ -89,9 +89,9 @@ async def test_what_the_reader_judges_corrects_the_order() -> None:
 
 async def test_in_english_a_sentence_is_also_read_with_the_one_after_it() -> None:
     boats = SourcePassage("1", "Vests are worn by all. Oars lie in the shed. The pier is new.")
-    both = "Vests are worn by all. Oars lie in the shed."
+    sentences = "Vests are worn by all. Oars lie in the shed."
     (_, best), *_ = await scored_candidates(
-        "Where are the oars?", [boats], replace(BOTH, reader=OneSentence(both)), "english"
+        "Where are the oars?", [boats], replace(BOTH, reader=OneSentence(sentences)), "english"
     )
     assert best.part.text == "Vests are worn by all."
 

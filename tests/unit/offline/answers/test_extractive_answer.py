@@ -71,7 +71,7 @@ async def test_an_amount_of_the_askers_own_need_not_stand_in_the_answer() -> Non
 
 
 @pytest.mark.parametrize(
-    ("question", "language", "told"),
+    ("question", "language", "numbers"),
     [
         ("Is a receipt needed for 40 dollars?", "english", {"40"}),
         ("Mon fils de 13 ans peut-il venir ?", "french", {"13"}),
@@ -81,8 +81,8 @@ async def test_an_amount_of_the_askers_own_need_not_stand_in_the_answer() -> Non
         ("What was the revenue in 2014?", "english", set[str]()),
     ],
 )
-def test_amounts_are_not_names(question: str, language: str, told: set[str]) -> None:
-    assert amounts(question, language) == told
+def test_amounts_are_not_names(question: str, language: str, numbers: set[str]) -> None:
+    assert amounts(question, language) == numbers
 
 
 class Angles:

@@ -163,9 +163,11 @@ def test_names_of_settings_in_two_lines_head_what_they_share() -> None:
 
 def test_the_rest_of_a_line_heads_nothing() -> None:
     text = "ly at sea. See\n           the chart.\n\n       Depth=\n           In metres.\n"
-    (rest, depth) = quotable(text, begins_inside=True)
-    assert (rest.text, rest.key) == ("See the chart.", "")
-    assert (depth.text, depth.key) == ("In metres.", "Depth=")
+    parts = quotable(text, begins_inside=True)
+    assert [(part.text, part.key) for part in parts] == [
+        ("See the chart.", ""),
+        ("In metres.", "Depth="),
+    ]
     (part,) = quotable("Depth=\n           In metres.\n", begins_inside=True)
     assert part.key == "Depth="
 
