@@ -34,6 +34,7 @@ BY_DAY = {
     "test_rows.py": {"mongo", "postgres"},
     "test_mongo_plans.py": {"mongo"},
     "test_graph.py": {"neo4j", "postgres"},
+    "test_neo4j_plans.py": {"neo4j"},
     "test_postgres_plans.py": {"postgres"},
     "test_vectors.py": {"postgres", *QDRANTS},
 }

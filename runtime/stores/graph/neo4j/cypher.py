@@ -109,14 +109,33 @@ RELATION = (
     "r.file_paths, r.support, r.created_at]"
 )
 
-# A relation names its own ends, so that only the end with fewer relations, `near`, is looked up,
-# once for all its pairs.
-RELATIONS = f"""
+
+def relations_between(record: str) -> tuple[str, str]:
+    """Return the statements that read a `record` of each relation `r` of groups by source, and of
+    groups by target.
+
+    Neo4j then walks the relations that leave the source or those that reach the target, whichever
+    are fewer, and reads properties of none but the right ones. ArcadeDB walks those of the group's
+    own end.
+    """
+    return (
+        _relations_between("target", "(n)-[r:REL]->(m)", record),
+        _relations_between("source", "(n)<-[r:REL]-(m)", record),
+    )
+
+
+def _relations_between(far: str, pattern: str, record: str) -> str:
+    return f"""
 UNWIND $groups AS near
-MATCH (n:Ent {{workspace: $workspace, generation: $generation, name: near[0]}})-[r:REL]-()
-WHERE [r.source, r.target] IN near[1] AND NOT r.gone
-RETURN collect({RELATION}) AS found
+MATCH (n:Ent {{workspace: $workspace, generation: $generation, name: near.name}})
+UNWIND near.rows AS row
+MATCH (m:Ent {{workspace: $workspace, generation: $generation, name: row.{far}}})
+MATCH {pattern} WHERE NOT r.gone
+RETURN collect({record}) AS found
 """
+
+
+RELATIONS = relations_between(RELATION)
 
 ENTITIES = f"""
 UNWIND $names AS name

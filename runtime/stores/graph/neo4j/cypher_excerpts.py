@@ -9,7 +9,10 @@ from typing import Any
 
 from contracts.graph import Entity, Relation
 from contracts.ids import pair
+from runtime.stores.graph.neo4j.cypher import relations_between
+from runtime.stores.graph.neo4j.mapping import pair_rows
 from runtime.stores.graph.neo4j.transactions import Transactions
+from runtime.stores.graph.write_batches import by_smaller_end
 
 ENTITIES = """
 UNWIND $names AS name
@@ -18,14 +21,9 @@ WHERE NOT n.gone
 RETURN collect([name, n.revision, n.support, substring(n.description, 0, $longest)]) AS found
 """
 
-# A relation names its own ends, so that only the end with fewer relations is looked up, once for
-# all its pairs.
-RELATIONS = """
-UNWIND $groups AS near
-MATCH (n:Ent {workspace: $workspace, generation: $generation, name: near[0]})-[r:REL]-()
-WHERE [r.source, r.target] IN near[1] AND NOT r.gone
-RETURN collect([r.source, r.target, r.revision, r.keywords, substring(r.description, 0, $longest)]) AS found
-"""
+RELATIONS = relations_between(
+    "[r.source, r.target, r.revision, r.keywords, substring(r.description, 0, $longest)]"
+)
 
 
 class Reader:
@@ -44,14 +42,18 @@ class Reader:
             for name, revision, support, text in records
         ]
 
-    async def relations(self, pairs: Mapping[str, Sequence[tuple[str, str]]]) -> list[Relation]:
-        """Return the relations that exist among sorted pairs, given by that end which has fewer
-        relations.
+    async def relations(
+        self, pairs: Sequence[tuple[str, str]], sizes: Mapping[str, int]
+    ) -> list[Relation]:
+        """Return the relations that exist among sorted pairs; `sizes`: about how many relations
+        their ends have.
         """
-        groups = [
-            [near, [list(ends) for ends in pairs_of_name]] for near, pairs_of_name in pairs.items()
-        ]
-        records = await self._found(RELATIONS, **self._parameters, groups=groups)
+        records: list[Any] = []
+        for statement, groups in zip(
+            RELATIONS, by_smaller_end(pair_rows(pairs), sizes), strict=True
+        ):
+            if groups:
+                records += await self._found(statement, **self._parameters, groups=groups)
         return [
             Relation(
                 *pair(source, target),

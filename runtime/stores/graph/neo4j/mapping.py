@@ -1,6 +1,6 @@
 """Entities and relations as the rows that the statements of `cypher.py` take and give."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from sys import intern
 from typing import Any
 
@@ -59,6 +59,11 @@ def relation_row(relation: Relation) -> dict[str, Any]:
         "revision": relation.revision,
         "values": values,
     }
+
+
+def pair_rows(pairs: Iterable[tuple[str, str]]) -> list[dict[str, Any]]:
+    """Return sorted pairs as rows in groups of the statements that read relations."""
+    return [{"source": source, "target": target} for source, target in pairs]
 
 
 def read_entity(values: Sequence[Any]) -> Entity:

@@ -2,7 +2,7 @@
 statements.
 """
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -127,15 +127,12 @@ class BoltGraph:
     async def _relations_between(self, partition: Partition, pairs: list[Pair]) -> list[Relation]:
         ends = sorted({name for pair in pairs for name in pair})
         sizes = dict(await self._found(cypher.ENDS, **_key(partition), names=ends))
-        by_near: defaultdict[str, list[Pair]] = defaultdict(list)
-        for pair in pairs:
-            if all(name in sizes for name in pair):
-                by_near[min(pair, key=sizes.__getitem__)].append(pair)
-        groups = [[near, list(map(list, of_near))] for near, of_near in by_near.items()]
-        if not groups:
-            return []
-        rows = await self._found(cypher.RELATIONS, **_key(partition), groups=groups)
-        return list(map(mapping.read_relation, rows))
+        rows = mapping.pair_rows(pair for pair in pairs if all(name in sizes for name in pair))
+        records: list[Any] = []
+        for statement, groups in zip(cypher.RELATIONS, by_smaller_end(rows, sizes), strict=True):
+            if groups:
+                records += await self._found(statement, **_key(partition), groups=groups)
+        return list(map(mapping.read_relation, records))
 
     async def excerpts(
         self, partition: Partition, names: Collection[str], pairs: Collection[Pair], *, longest: int
@@ -155,10 +152,9 @@ class BoltGraph:
                 sizes[entity.name] += entity.support
                 entities[entity.name] = entity
         for batch in batched(rows, MAX_ROWS):
-            by_near: dict[str, list[Pair]] = defaultdict(list)
-            for pair in batch:
-                by_near[min(pair, key=sizes.__getitem__)].append(pair)
-            relations.update({relation.key: relation for relation in await read.relations(by_near)})
+            relations.update(
+                {relation.key: relation for relation in await read.relations(batch, sizes)}
+            )
         return {name: entities[name] for name in names if name in entities}, relations
 
     async def degrees(self, partition: Partition, names: Collection[str]) -> dict[str, int]:
