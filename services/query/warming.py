@@ -32,6 +32,8 @@ QUIET = 1.0
 """Seconds without an event after which the changes are read: those of many documents at once."""
 LONGEST_RUSH = 300.0
 """Seconds after which they are read although events go on: a bulk load takes no more for it."""
+FOLLOWED = 2.0
+"""Seconds between two looks at the log while events go on, so that a question has few to read."""
 INTERVAL = 5.0
 """Seconds between two looks at which generations are live."""
 REHEARSED_MODES: tuple[Mode, ...] = ("mix", "walk")
@@ -52,6 +54,7 @@ class Warming:
     _warmed: dict[str, Generations] = field(default_factory=dict[str, Generations])
     _changed: set[str] = field(default_factory=set[str])
     _last_event_at: float = 0.0
+    _followed_at: float = 0.0
     _noticed: asyncio.Event = field(default_factory=asyncio.Event)
 
     @asynccontextmanager
@@ -80,12 +83,22 @@ class Warming:
             await self._look()
 
     async def _rest(self) -> None:
-        """Return when no event has come for a while, or some have for long."""
+        """Return when no event has come for a while, or some have for long; follow the log
+        meanwhile.
+        """
         end = time.monotonic() + LONGEST_RUSH
         while (seconds := self._last_event_at + QUIET - time.monotonic()) > 0:
             if time.monotonic() >= end:
                 return
-            await asyncio.sleep(seconds)
+            await asyncio.sleep(min(seconds, FOLLOWED))
+            if time.monotonic() >= self._followed_at + FOLLOWED:
+                await self._follow()
+
+    async def _follow(self) -> None:
+        """Read in the log what has changed of the workspaces that are warm."""
+        for workspace in self._changed & self._warmed.keys():
+            await self.caches.follow(Partitions.of(workspace, self._warmed[workspace]))
+        self._followed_at = time.monotonic()
 
     async def _look(self) -> None:
         """Warm what has changed, or is of another generation than before."""

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from services.query.adapters.searches import ModelVectorSearches
 from services.query.adapters.sources import Sources
 from services.query.partitions import Partitions
-from services.query.retrieval.caches.invalidation import MAX_EVENTS_UNASKED
 
 
 @dataclass(frozen=True)
@@ -20,11 +19,13 @@ class SourceCaches:
         """See `WarmCaches.workspaces`."""
         return self.sources.cache.workspaces()
 
+    async def follow(self, partitions: Partitions) -> None:
+        """See `WarmCaches.follow`."""
+        await self.sources.cache.refresh(partitions.graph, partitions.vectors, is_awaited=False)
+
     async def warm(self, partitions: Partitions) -> None:
         """See `WarmCaches.warm`."""
-        await self.sources.cache.refresh(
-            partitions.graph, partitions.vectors, max_events=MAX_EVENTS_UNASKED
-        )
+        await self.follow(partitions)
         # The graph has the names, too, if it fits.
         await self.sources.reader.renew(partitions.graph)
         await self.sources.names.renew(partitions)

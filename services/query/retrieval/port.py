@@ -212,6 +212,12 @@ class WarmCaches(Protocol):
         """Return those that questions were asked in, the one asked last last."""
         ...
 
+    async def follow(self, partitions: Partitions) -> None:
+        """Read in the log what has changed, and nothing of it: a question has less of the log to
+        read then.
+        """
+        ...
+
     async def warm(self, partitions: Partitions) -> None:
         """Read what questions of a workspace would read first, or has changed since. Raises
         `Unavailable`.

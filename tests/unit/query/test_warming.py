@@ -23,11 +23,15 @@ class RecordingCaches:
 
     def __init__(self) -> None:
         self.warmed = list[tuple[str, int]]()
+        self.followed = set[tuple[str, int]]()
         self.asked = ["w"]
         self.failures = 0
 
     def workspaces(self) -> list[str]:
         return self.asked
+
+    async def follow(self, partitions: Partitions) -> None:
+        self.followed.add((partitions.graph.workspace, partitions.graph.generation))
 
     async def warm(self, partitions: Partitions) -> None:
         if self.failures:
@@ -78,6 +82,27 @@ async def test_caches_are_warm_at_the_start_after_changes_and_for_another_genera
         states = dict.fromkeys(PROJECTIONS, GenerationState(live=2, highest=2))
         await harness.pointers.write(states, revision)
         await seen(caches, ("w", 1), ("w", 1), ("asked", 1), ("w", 2), ("asked", 2))
+
+
+async def test_while_documents_come_the_log_is_followed_and_nothing_else_is_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(warming, "QUIET", 3600.0)
+    monkeypatch.setattr(warming, "FOLLOWED", 0.01)
+    harness = QueryHarness()
+    caches = RecordingCaches()
+    kept_warm = await started(harness, caches)
+    async with kept_warm.in_background():
+        await seen(caches, ("w", 1))
+        kept_warm.notice([delivered(added("new", "text"), 9, workspace="unasked")])
+        kept_warm.notice([delivered(added("new", "text"), 10, workspace="w")])
+
+        async def is_followed() -> None:
+            if not caches.followed:
+                raise Unavailable("not yet")
+
+        await eventually(is_followed)
+        assert caches.followed == {("w", 1)} and caches.warmed == [("w", 1)]
 
 
 async def test_a_store_that_is_away_is_read_later() -> None:

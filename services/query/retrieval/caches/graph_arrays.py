@@ -48,9 +48,6 @@ class Changes:
     names: frozenset[str]
     pairs: frozenset[Pair]
 
-    def __len__(self) -> int:
-        return len(self.names) + len(self.pairs)
-
 
 class GraphArrays:
     """Entities and relations by their numbers. One task at a time reads or changes it.
@@ -81,9 +78,15 @@ class GraphArrays:
         self._changed_names: set[str] = set()
         self._changed_pairs: set[Pair] = set()
 
-    def __len__(self) -> int:
+    @property
+    def row_count(self) -> int:
         """Return the number of entities and relations, about: with those that are gone."""
         return len(self._names) + len(self._weights)
+
+    @property
+    def change_count(self) -> int:
+        """Return the number of entities and relations that were forgotten."""
+        return len(self._changed_names) + len(self._changed_pairs)
 
     def add(self, rows: Iterable[Entity | Relation]) -> None:
         """Add entities or relations, each once. `sort` must follow."""

@@ -11,24 +11,21 @@ from collections.abc import Awaitable, Callable, Collection, Hashable, Iterable,
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from itertools import count
-from sys import getsizeof
 from typing import Any, TypeVar
 
-import numpy as np
 import structlog
 from cachetools import LRUCache
-from numpy.typing import NDArray
 
 from contracts import subjects
 from contracts.events import Event
-from contracts.graph import Entity, Partition, Relation
+from contracts.graph import Partition
 from runtime.bus.codec import decode
 from runtime.bus.port import Log, Message
 from runtime.errors import Poison, Retryable
 from runtime.metrics.instruments import count_lookups
-from runtime.stores.graph.port import Node, RelationSummary
-from services.query.retrieval.caches.graph_arrays import ENTITY, GraphArrays, Star
-from services.query.retrieval.caches.vector_matrix import VectorMatrix
+from services.query.retrieval.caches.changed_names import ChangedNames
+from services.query.retrieval.caches.entry_sizes import entry_size
+from services.query.retrieval.caches.graph_arrays import GraphArrays
 
 logger = structlog.get_logger(__name__)
 
@@ -48,25 +45,18 @@ NAMES: Kind = ("changed names",)
 FOLLOWING = (ARRAYS, NAMES)
 """The kinds of entries that are told what changes, and stay."""
 
-MAX_EVENTS = 50
-"""Events of a type that are read one by one for a question; after more of them, all entries of the
-partition are dropped. Reading so many takes some 20 ms, and a graph of 1,000 documents anew some
-seconds.
+EVENTS_READ_SINGLY = 10
+"""Events of a type that are asked for one by one: to read more of them as a list costs less."""
+ROWS_PER_EVENT = 8
+"""Rows of a graph whose reading costs as much as reading an event that names some dozens: some 100
+µs. A partition is read anew where that costs less than reading what has happened to it.
 """
-MAX_EVENTS_UNASKED = 500
-"""Events of a type that are read while no question waits: of more documents all is read anew."""
+MAX_EVENTS = 50
+"""Events of a type that are read at least before all entries of a partition are dropped."""
+MAX_EVENTS_ASKED = 2000
+"""Events of a type that are read at most while a question waits, in some 0.2 s."""
 
 MAX_PARTITIONS = 1000
-
-ENTRY_OVERHEAD = 450
-"""Bytes that an entry takes beside its texts, about."""
-ROW_OVERHEAD = 300
-"""Bytes that an entity or relation takes beside that and its description, about."""
-RELATION_SUMMARY_SIZE = 250
-SHARED_TEXT = 16
-"""Bytes that naming a chunk or a file takes, about: its text is shared with all others that name
-it.
-"""
 
 _numbers = count()
 
@@ -93,24 +83,6 @@ class _PartitionState:
     def is_current(self) -> bool:
         """Whether entries may be stored and read."""
         return self.position >= 0
-
-
-class ChangedNames:
-    """Names of entities that events have named since they were last taken."""
-
-    def __init__(self) -> None:
-        self.names: set[str] = set()
-
-    def forget(self, change: tuple[Any, ...]) -> None:
-        """Add the name of a change: see `ChangedKeys`."""
-        if change[0] == ENTITY:
-            self.names.add(change[1])
-
-    def take(self) -> set[str]:
-        """Return the names, and have none any more."""
-        names = self.names
-        self.names = set()
-        return names
 
 
 @dataclass
@@ -212,9 +184,10 @@ class ProjectionCache:
         """Return the workspaces of which anything may be cached."""
         return list({partition.workspace: None for partition in self._states})
 
-    async def refresh(self, *partitions: Partition, max_events: int = MAX_EVENTS) -> None:
+    async def refresh(self, *partitions: Partition, is_awaited: bool = True) -> None:
         """See `CacheInvalidation.refresh`. One read of the log serves all partitions of a
-        workspace. After more than `max_events` events of a type all entries are dropped.
+        workspace. After very many events of a type all entries are dropped: the later the larger a
+        graph is, and earlier where a question waits (`is_awaited`).
         """
         if not self._entries.maxsize:
             return
@@ -222,7 +195,7 @@ class ProjectionCache:
         for partition in dict.fromkeys(partitions):
             by_workspace.setdefault(partition.workspace, []).append(partition)
         await asyncio.gather(
-            *(self._refresh(tuple(group), max_events) for group in by_workspace.values())
+            *(self._refresh(tuple(group), is_awaited) for group in by_workspace.values())
         )
 
     async def get_or_read(
@@ -255,7 +228,7 @@ class ProjectionCache:
                 self._store({(*prefix, key): entries[key] for key in absent_keys})
         return {key: entries[key] for key in keys if entries[key] is not None}
 
-    async def _refresh(self, partitions: tuple[Partition, ...], max_events: int) -> None:
+    async def _refresh(self, partitions: tuple[Partition, ...], is_awaited: bool) -> None:
         """Read the log once for all questions that wait for these partitions of one workspace."""
         refresh = self._refreshes.setdefault(partitions, _SharedRefresh())
         refresh.requested += 1
@@ -267,8 +240,10 @@ class ProjectionCache:
             newest_ticket = refresh.requested
 
             def limit() -> int:
-                """Return how many events of a type may be read: few where a question waits."""
-                return MAX_EVENTS if refresh.requested > newest_ticket else max_events
+                """Return how many events of a type may be read: fewer where a question waits."""
+                worthwhile = max(MAX_EVENTS, self._followed_rows(partitions) // ROWS_PER_EVENT)
+                waits = is_awaited or refresh.requested > newest_ticket
+                return min(worthwhile, MAX_EVENTS_ASKED) if waits else worthwhile
 
             try:
                 await self._catch_up(partitions, limit)
@@ -280,6 +255,13 @@ class ProjectionCache:
                     if state := self._states.pop(partition, None):
                         self._end_epoch(state)
             refresh.completed = newest_ticket
+
+    def _followed_rows(self, partitions: Sequence[Partition]) -> int:
+        """Return how many rows would have to be read anew of what follows the log."""
+        entries = [
+            self.cached(partition, kind, None) for partition in partitions for kind in FOLLOWING
+        ]
+        return sum(entry.row_count for entry in entries if entry is not None)
 
     async def _catch_up(self, partitions: Sequence[Partition], limit: Callable[[], int]) -> None:
         """Invalidate what the events of one workspace name since its partitions were refreshed."""
@@ -323,13 +305,13 @@ class ProjectionCache:
         """Drop the entries that events of this type name; returns False when there are too many."""
         position = min(state.position for state in states)
         subject = subjects.of_type_in(workspace, type_name)
-        for _ in range(MAX_EVENTS):
+        for _ in range(EVENTS_READ_SINGLY):
             message = await self._log.following(position, subject)
             if message is None:
                 return True
             self._drop_changed(states, type_name, message)
             position = message.sequence
-        event_count = MAX_EVENTS
+        event_count = EVENTS_READ_SINGLY
         async with aclosing(self._log.history(workspace, None, type_name, position)) as history:
             async for message in history:
                 event_count += 1
@@ -360,36 +342,3 @@ class ProjectionCache:
         for key, entry in entries.items():
             if entry_size(entry) <= self._entries.maxsize:
                 self._entries[key] = entry
-
-
-def entry_size(
-    entry: Entity
-    | Relation
-    | Node
-    | Star
-    | VectorMatrix
-    | GraphArrays
-    | ChangedNames
-    | list[RelationSummary]
-    | NDArray[np.float32]
-    | int
-    | None,
-) -> int:
-    """Return the bytes that an entry takes, about."""
-    if entry is None or isinstance(entry, int | ChangedNames):
-        return ENTRY_OVERHEAD
-    if isinstance(entry, VectorMatrix | GraphArrays):
-        return ENTRY_OVERHEAD + entry.size
-    if isinstance(entry, np.ndarray):
-        return ENTRY_OVERHEAD + entry.nbytes
-    if isinstance(entry, list):
-        return ENTRY_OVERHEAD + RELATION_SUMMARY_SIZE * len(entry)
-    if isinstance(entry, Star):
-        sources = sum(len(relation.source_ids) for relation in entry.relations)
-        summaries = RELATION_SUMMARY_SIZE * len(entry.relations)
-        return ENTRY_OVERHEAD + summaries + SHARED_TEXT * sources
-    shared_texts = SHARED_TEXT * len(entry.source_ids)
-    if isinstance(entry, Node):
-        return ENTRY_OVERHEAD + ROW_OVERHEAD + shared_texts
-    shared_texts += SHARED_TEXT * len(entry.file_paths)
-    return ENTRY_OVERHEAD + ROW_OVERHEAD + shared_texts + getsizeof(entry.description)

@@ -14,12 +14,8 @@ from contracts.graph import Partition
 from runtime.errors import Unavailable
 from runtime.stores.graph.port import Graph
 from services.query.partitions import Partitions
-from services.query.retrieval.caches.invalidation import (
-    ARRAYS,
-    NAMES,
-    ChangedNames,
-    ProjectionCache,
-)
+from services.query.retrieval.caches.changed_names import ChangedNames
+from services.query.retrieval.caches.invalidation import ARRAYS, NAMES, ProjectionCache
 from services.query.retrieval.concurrency import in_turn
 from services.query.retrieval.name_index import NameIndex
 from services.query.retrieval.port import EntityAliases
@@ -246,6 +242,8 @@ class NameIndexes:
         passages by it.
         """
         names = await self._names(partition)
+        if entry.changed_names is not None:
+            entry.changed_names.row_count = len(names)
         entry.is_too_large = len(names) > MAX_NAMES
         if entry.is_too_large:
             names = []
@@ -268,7 +266,7 @@ class NameIndexes:
         is in memory no store is asked.
         """
         arrays = self._cache.cached(partition, ARRAYS, None) if self._cache else None
-        if arrays and not arrays.changes():
+        if arrays and not arrays.change_count:
             return list(arrays.types().items())
         names: list[tuple[str, str]] = []
         last_name = ""

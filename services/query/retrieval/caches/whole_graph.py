@@ -73,10 +73,10 @@ class WholeGraph:
         it is not cached, much has changed, or something does meanwhile. Raises `Unavailable`.
         """
         arrays = self._cached(partition)
-        if arrays is not None and 0 < len(arrays.changes()) <= MAX_CHANGES_OF_QUESTION:
+        if arrays is not None and 0 < arrays.change_count <= MAX_CHANGES_OF_QUESTION:
             await self._read_changes(partition, arrays)
             arrays = self._cached(partition)
-        return None if arrays is None or arrays.changes() else arrays
+        return None if arrays is None or arrays.change_count else arrays
 
     def _cached(self, partition: Partition) -> GraphArrays | None:
         return self._cache.cached(partition, ARRAYS, None)
@@ -114,9 +114,9 @@ class WholeGraph:
     async def _read_changes(self, partition: Partition, arrays: GraphArrays) -> None:
         """Have the arrays know again what was forgotten, unless that changes meanwhile."""
         async with self._misses.setdefault(partition, _Misses()).changes_lock:
-            changes = arrays.changes()
-            if not changes:
+            if not arrays.change_count:
                 return
+            changes = arrays.changes()
             since = self._cache.invalidations(partition)
             nodes = await self._graph.nodes(partition, changes.names)
             relations = await self._graph.relations(partition, changes.pairs)
@@ -162,12 +162,12 @@ class WholeGraph:
             if not self._fits(arrays):
                 return math.inf
             if self._cache.invalidations(partition) != since:
-                return len(arrays)
+                return arrays.row_count
         arrays.sort()
         self._cache.store_unless_changed(partition, since, ARRAYS, {None: arrays})
-        return len(arrays)
+        return arrays.row_count
 
 
 def _is_mostly_current(arrays: GraphArrays) -> bool:
     """Return whether reading what has changed by name costs less than reading all."""
-    return len(arrays.changes()) <= MAX_CHANGED_SHARE * len(arrays)
+    return arrays.change_count <= MAX_CHANGED_SHARE * arrays.row_count

@@ -302,6 +302,8 @@ def pages_of_relations(harness: Harness) -> int:
 async def test_many_events_are_read_only_while_no_question_waits(
     monkeypatch: pytest.MonkeyPatch, harness: Harness, waits: bool
 ) -> None:
+    monkeypatch.setattr(invalidation, "ROWS_PER_EVENT", 1)
+    monkeypatch.setattr(invalidation, "MAX_EVENTS_ASKED", invalidation.MAX_EVENTS)
     await harness.cache.refresh(SPACE)
     await harness.reader.renew(SPACE)
     for _ in range(invalidation.MAX_EVENTS + 5):
@@ -320,10 +322,30 @@ async def test_many_events_are_read_only_while_no_question_waits(
             yield message
 
     monkeypatch.setattr(harness.log, "history", history_with_question)
-    await harness.cache.refresh(SPACE, max_events=invalidation.MAX_EVENTS_UNASKED)
+    await harness.cache.refresh(SPACE, is_awaited=False)
     await asyncio.gather(*questions)
     assert (harness.cache.cached(SPACE, ARRAYS, None) is None) == waits
     await harness.ask(*NAMES[:3])
+
+
+@pytest.mark.parametrize("is_awaited", [False, True], ids=["before a question", "by a question"])
+async def test_a_large_graph_is_not_read_anew_after_many_events(
+    harness: Harness, is_awaited: bool
+) -> None:
+    further_names = [f"m{number}" for number in range(3 * 50 * invalidation.ROWS_PER_EVENT)]
+    await harness.put(*further_names)
+    await harness.cache.refresh(SPACE)
+    await harness.reader.renew(SPACE)
+    pages = harness.graph.calls["scan_entities"]
+    for number in range(3 * 50):
+        await harness.put(f"m{number % 30}", "n01", pairs=[("n00", "n01")])
+    await harness.cache.refresh(SPACE, is_awaited=is_awaited)
+    arrays = harness.cache.cached(SPACE, ARRAYS, None)
+    assert arrays is not None and arrays.change_count == 30 + 1 + 1
+    await harness.reader.renew(SPACE)
+    assert arrays.change_count == 0 and harness.graph.calls["scan_entities"] == pages
+    await harness.ask(*NAMES[:3])
+    assert TEXTS.issuperset(harness.reads)
 
 
 async def test_a_graph_that_grows_too_large_is_cached_no_more() -> None:
