@@ -5,6 +5,7 @@ memory, whatever was written, replaced and deleted by whom, and whatever a proce
 import random
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +23,8 @@ from runtime.stores.vectors.comparison import (
 from runtime.stores.vectors.compressed import CompressedRows
 from runtime.stores.vectors.memory import MemoryVectors
 from runtime.stores.vectors.port import Vectors
-from runtime.stores.vectors.sqlite import changes, vector_cache
+from runtime.stores.vectors.sqlite import changes, nearest, vector_cache
+from runtime.stores.vectors.sqlite import store as store_module
 from runtime.stores.vectors.sqlite.schema import FORMAT
 from runtime.stores.vectors.sqlite.store import SqliteVectors
 from runtime.stores.vectors.sqlite.vector_cache import SEARCHES_BEFORE, VectorCache
@@ -80,6 +82,31 @@ async def assert_same_hits(file: Vectors, memory: Vectors, questions: NDArray[np
         expected = await answers(memory, question)
         for _ in range(2):
             assert await answers(file, question) == expected
+
+
+async def test_a_warm_workspace_is_searched_in_memory_from_the_first_search_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    numbers = clustered(300)
+    vectors, memory = store(tmp_path / "v.sqlite"), MemoryVectors("m", DIMENSION)
+    assert not await vectors.warm(HERE, "chunks")  # there is no collection
+    for each in (vectors, memory):
+        await each.put(HERE, "chunks", rows_of(numbers[:200]))
+    assert await vectors.warm(HERE, "chunks")
+    assert vectors.cache.workspaces == [HERE.workspace]
+    deleted_ids = [row.id for row in rows_of(numbers)[:160:7]]
+    for each in (vectors, memory):
+        await each.put(HERE, "chunks", rows_of(numbers)[150:])
+        await each.delete(HERE, "chunks", deleted_ids)
+    with monkeypatch.context() as patch:
+        patch.setattr(nearest.blocks, "read_all", None)  # nothing reads the whole file
+        patch.setattr(store_module.slotted_rows, "slots", None)  # nor looks an id up in it
+        await assert_same_hits(vectors, memory, numbers[::90])
+    single = [replace(row, vector=tuple(x + 1e-5 for x in row.vector)) for row in rows_of(numbers)]
+    for each in (vectors, memory):
+        await each.put(HERE, "chunks", single[40:50])
+    await assert_same_hits(vectors, memory, numbers[::90])
+    await vectors.close()
 
 
 @pytest.mark.parametrize("max_bytes", [0, 10**8], ids=["from the file", "from memory"])

@@ -94,6 +94,10 @@ class MemoryVectors:
         )
         return [hit for hit in hits[:top_k] if hit.score > min_score]
 
+    async def warm(self, partition: Partition, kind: VectorKind) -> bool:
+        """See `Vectors`. All is in memory."""
+        return False
+
     async def likeness(
         self, partition: Partition, kind: VectorKind, vector: Sequence[float], ids: Collection[str]
     ) -> dict[str, float]:

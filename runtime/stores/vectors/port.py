@@ -99,6 +99,13 @@ class Vectors(Protocol):
         """
         ...
 
+    async def warm(self, partition: Partition, kind: VectorKind) -> bool:
+        """Have in memory what this process keeps there of vectors that are searched often, so that
+        no search has to; nothing happens where a server searches. Returns whether `likeness` of
+        chunks reads memory alone from now on, so that nobody need keep vectors to spare it.
+        """
+        ...
+
     async def likeness(
         self, partition: Partition, kind: VectorKind, vector: Sequence[float], ids: Collection[str]
     ) -> dict[str, float]:

@@ -90,8 +90,9 @@ def round_robin(lists: Sequence[Sequence[str]], max_chunks: int) -> list[str]:
     on.
     """
     picked_chunks: list[str] = []
-    for depth in range(max(map(len, lists), default=0)):
-        picked_chunks += [chunks[depth] for chunks in lists if depth < len(chunks)]
-        if len(picked_chunks) >= max_chunks:
-            break
+    longer_lists, depth = [chunks for chunks in lists if chunks], 0
+    while longer_lists and len(picked_chunks) < max_chunks:
+        picked_chunks += [chunks[depth] for chunks in longer_lists]
+        depth += 1
+        longer_lists = [chunks for chunks in longer_lists if len(chunks) > depth]
     return picked_chunks[:max_chunks]

@@ -159,6 +159,10 @@ class MilvusVectors:
                 return [hit for hit in hits[:top_k] if hit.score > min_score]
             limit = min(4 * limit, MOST_HITS)
 
+    async def warm(self, partition: Partition, kind: VectorKind) -> bool:
+        """See `Vectors`. The server searches."""
+        return False
+
     async def likeness(
         self, partition: Partition, kind: VectorKind, vector: Sequence[float], ids: Collection[str]
     ) -> dict[str, float]:

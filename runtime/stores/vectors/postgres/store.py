@@ -134,6 +134,10 @@ class PostgresVectors:
         )
         return [hit for hit in hits if hit.score > min_score]
 
+    async def warm(self, partition: Partition, kind: VectorKind) -> bool:
+        """See `Vectors`. The server searches."""
+        return False
+
     async def likeness(
         self, partition: Partition, kind: VectorKind, vector: Sequence[float], ids: Collection[str]
     ) -> dict[str, float]:

@@ -114,6 +114,10 @@ class QdrantVectors:
         hits = await self._nearest.best(partition, kind, direction, top_k, chosen)
         return [hit for hit in hits if hit.score > min_score]
 
+    async def warm(self, partition: Partition, kind: VectorKind) -> bool:
+        """See `Vectors`. The server searches."""
+        return False
+
     async def likeness(
         self, partition: Partition, kind: VectorKind, vector: Sequence[float], ids: Collection[str]
     ) -> dict[str, float]:

@@ -145,6 +145,14 @@ def page(
     return [tuple(records[slot]) for slot in slots]
 
 
+def slots(
+    connection: sqlite3.Connection, table: VectorTable, workspace: str, ids: Collection[str]
+) -> dict[str, int]:
+    """Return the slots of the rows that exist among `ids`."""
+    space = space_of(connection, workspace)
+    return sorted_runs.find(connection, table.ids, space, ids)
+
+
 def slots_by_id(
     connection: sqlite3.Connection, table: VectorTable, workspace: str, prefixes: Collection[str]
 ) -> dict[str, int]:
@@ -160,6 +168,14 @@ def at_slots(
     space = space_of(connection, workspace)
     records = _at(connection, table, space, slots, "slot, id, names")
     return [(slot, id, tuple(orjson.loads(names))) for slot, id, names in records]
+
+
+def ids_at(
+    connection: sqlite3.Connection, table: VectorTable, workspace: str, slots: Sequence[int]
+) -> list[str]:
+    """Return the ids of the rows with these slots, which exist, in the order of the slots."""
+    space = space_of(connection, workspace)
+    return [id for _, id in sorted(_at(connection, table, space, slots, "slot, id"))]
 
 
 def from_record(record: Record, vector: tuple[float, ...] = ()) -> VectorRow:

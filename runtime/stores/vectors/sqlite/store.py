@@ -132,6 +132,11 @@ class SqliteVectors:
         )
         return await self._tables.read(partition.generation, kind, call, is_mapped=True) or []
 
+    async def warm(self, partition: Partition, kind: VectorKind) -> bool:
+        """See `Vectors`."""
+        call = partial(self.cache.warm, workspace=partition.workspace, is_compared=kind == "chunks")
+        return await self._tables.read(partition.generation, kind, call) or False
+
     async def likeness(
         self, partition: Partition, kind: VectorKind, vector: Sequence[float], ids: Collection[str]
     ) -> dict[str, float]:
@@ -143,13 +148,14 @@ class SqliteVectors:
             def compare(
                 connection: sqlite3.Connection, table: VectorTable, batch: list[str] = batch
             ) -> dict[str, float]:
-                records = slotted_rows.select(
-                    connection, table, partition.workspace, batch, "id, slot"
-                )
-                slots = [slot for _, slot in records]
+                rows = self.cache.for_comparison(connection, table, partition.workspace)
+                if rows is not None:
+                    return rows.similarities(batch, direction)
+                slot_of_id = slotted_rows.slots(connection, table, partition.workspace, batch)
+                slots = list(slot_of_id.values())
                 vectors = blocks.vectors_at(connection, table, partition.workspace, slots)
                 similarities = stored.similarities(vectors, direction)
-                return dict(zip((id for id, _ in records), similarities, strict=True))
+                return dict(zip(slot_of_id, similarities, strict=True))
 
             read = self._tables.read(partition.generation, kind, compare, is_mapped=True)
             scores |= await read or {}

@@ -2,7 +2,7 @@
 search reads no other rows than those that may be among its nearest.
 
 They follow what is written (`changes.py`). To make them costs as much as eleven searches of the
-file, so it is done once there were some.
+file, so it is done once there were some, or for whoever reads ahead of questions.
 """
 
 import sqlite3
@@ -10,9 +10,12 @@ from collections import Counter, OrderedDict
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
+from runtime.stores.vectors.comparison import VectorRows
 from runtime.stores.vectors.compressed import CompressedRows
 from runtime.stores.vectors.sqlite import blocks, changes, slotted_rows
+from runtime.stores.vectors.sqlite.exact_rows import ExactRows
 from runtime.stores.vectors.sqlite.schema import VectorTable, space_of
 
 CACHE_BYTES = 256 * 1024 * 1024
@@ -48,6 +51,13 @@ class _Entry:
     version: int
     first_count: int
     searched: int = 0
+    exact: ExactRows | None = None
+    """The same as they are in the file, where questions are compared with many of them by id."""
+
+    @property
+    def nbytes(self) -> int:
+        """Their bytes, about."""
+        return self.rows.nbytes + (self.exact.nbytes if self.exact is not None else 0)
 
 
 class VectorCache:
@@ -62,11 +72,42 @@ class VectorCache:
         self._entries: OrderedDict[_Key, _Entry] = OrderedDict()
         self._searches: Counter[_Key] = Counter()
         self._searched = 0
+        self._compared: set[_Key] = set()
+        """Whose vectors are kept as they are in the file, too."""
 
     @property
     def workspaces(self) -> list[str]:
         """Return the workspaces whose vectors are cached, the least recently used first."""
         return [workspace for _, workspace in self._entries]
+
+    def warm(
+        self,
+        connection: sqlite3.Connection,
+        table: VectorTable,
+        workspace: str,
+        *,
+        is_compared: bool,
+    ) -> bool:
+        """Have the vectors of a workspace in memory before it is searched, if there is room;
+        `is_compared`: also as they are in the file. Returns whether `for_comparison` has these.
+        """
+        key = (table.name, workspace)
+        self._searches[key] = SEARCHES_BEFORE
+        if is_compared and key not in self._compared:
+            self._compared.add(key)
+            self._entries.pop(key, None)  # it was made without them
+        return self.for_comparison(connection, table, workspace) is not None
+
+    def for_comparison(
+        self, connection: sqlite3.Connection, table: VectorTable, workspace: str
+    ) -> ExactRows | None:
+        """Return the vectors of a workspace by id, as the transaction of this connection sees them;
+        None where they are not in memory.
+        """
+        key = (table.name, workspace)
+        if key not in self._compared or not self.for_search(connection, table, workspace):
+            return None
+        return self._entries[key].exact
 
     def for_search(
         self, connection: sqlite3.Connection, table: VectorTable, workspace: str
@@ -89,7 +130,7 @@ class VectorCache:
             return None
         else:
             entry = self._made(connection, table, workspace, version)
-        if entry is None or not self._make_room(entry.rows.nbytes):
+        if entry is None or not self._make_room(entry.nbytes):
             return None
         entry.searched = self._searched
         self._entries[key] = entry
@@ -104,7 +145,7 @@ class VectorCache:
             for key, entry in self._entries.items()
             if entry.searched < self._searched - UNUSED_AFTER
         ]
-        while sum(entry.rows.nbytes for entry in self._entries.values()) + size > self._max_bytes:
+        while sum(entry.nbytes for entry in self._entries.values()) + size > self._max_bytes:
             if not unused:
                 return False
             del self._entries[unused.pop(0)]
@@ -122,9 +163,35 @@ class VectorCache:
         sample = np.unique(np.linspace(0, count - 1, min(count, SAMPLE)).astype(np.int64))
         rows = CompressedRows(blocks.vectors_at(connection, table, workspace, sample.tolist()))
         rows.reserve(count)
+        exact_size = size + ExactRows.bytes_of(rows_with_room, table.dimension)
+        is_compared = (table.name, workspace) in self._compared and self._make_room(exact_size)
+        exact = ExactRows(table.dimension) if is_compared else None
+        if exact is not None:
+            exact.reserve(count)
+        entry = _Entry(rows, changes.last_number(connection), version, count, exact=exact)
         for entries in blocks.read_all(connection, table, workspace, count):
-            rows.put(np.arange(len(rows), len(rows) + len(entries)), entries.vectors())
-        return _Entry(rows, changes.last_number(connection), version, count)
+            slots = np.arange(len(rows), len(rows) + len(entries))
+            _put(entry, connection, table, workspace, slots, entries)
+        return entry
+
+
+def _put(
+    entry: _Entry,
+    connection: sqlite3.Connection,
+    table: VectorTable,
+    workspace: str,
+    slots: NDArray[np.int64],
+    entries: VectorRows,
+) -> None:
+    """Put rows of the file into an entry. Those of single precision are compared in the file."""
+    entry.rows.put(slots, entries.vectors())
+    if entry.exact is None:
+        return
+    if entries.numbers.dtype != np.float16:
+        entry.exact = None
+        return
+    ids = slotted_rows.ids_at(connection, table, workspace, slots.tolist())
+    entry.exact.put(slots, ids, entries.numbers)
 
 
 def _follow(
@@ -139,8 +206,10 @@ def _follow(
     if written_slots is None or count > GROWTH * entry.first_count:
         return False
     entry.rows.cut(count)
+    if entry.exact is not None:
+        entry.exact.cut(count)
     existing_slots = written_slots[written_slots < count]
     for slots, entries in blocks.read_some(connection, table, workspace, existing_slots):
-        entry.rows.put(slots, entries.vectors())
+        _put(entry, connection, table, workspace, slots, entries)
     entry.number = changes.last_number(connection)
     return len(entry.rows) == count

@@ -115,7 +115,8 @@ class CachedVectors:
         """Return those whose vectors are cached, or that were compared once since they were; and
         the others.
         """
-        if not self._cache.is_current(partition):
+        by_store = self._whole.are_compared_by_store(partition)
+        if by_store or not self._cache.is_current(partition):
             return [], list(ids)
         if sum(len(ids_once) for ids_once in self._compared_once.values()) > MAX_COMPARED:
             self._compared_once.clear()

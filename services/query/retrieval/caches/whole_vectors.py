@@ -72,10 +72,15 @@ class WholeVectors:
         self._vectors = vectors
         self._cache = cache
         self._misses: LRUCache[tuple[Partition, VectorKind], _Misses] = LRUCache(MAX_KINDS)
+        self._compared_by_store: set[Partition] = set()
 
     def cached(self, partition: Partition, kind: VectorKind) -> VectorMatrix | None:
         """Return all vectors of that kind if they are cached, as current as the last refresh."""
         return self._cache.cached(partition, KIND, kind)
+
+    def are_compared_by_store(self, partition: Partition) -> bool:
+        """Return whether the store has the vectors of the passages in memory itself."""
+        return partition in self._compared_by_store
 
     def count_miss(self, partition: Partition, kind: VectorKind) -> None:
         """Count a search of the store; begin an attempt when it is due."""
@@ -86,7 +91,8 @@ class WholeVectors:
             misses.attempt = asyncio.create_task(self._attempt(partition, kind, misses))
 
     async def renew(self, partition: Partition, kind: VectorKind) -> None:
-        """Read all vectors of that kind if they are not cached and may be.
+        """Read all vectors of that kind if they are not cached and may be; of more of them have the
+        store ready.
 
         After a change those of passages are: of an entity or relation most documents change some,
         and there are many, so that these are read again once they were searched.
@@ -130,6 +136,8 @@ class WholeVectors:
             misses.searches = 0
             misses.not_before = math.inf
             if existing_rows > MAX_ROWS:
+                if is_wanted and await self._vectors.warm(partition, kind):
+                    self._compared_by_store.add(partition)
                 return
             async with self._cache.projection_lock:
                 started_at = clock()

@@ -38,7 +38,7 @@ class CountingVectors(MemoryVectors):
         self.meanwhile: Callable[[], Awaitable[None]] | None = None
 
     def __getattribute__(self, name: str) -> Any:
-        if name in {"search", "likeness"}:
+        if name in {"search", "likeness", "warm"}:
             self.calls[name] += 1
         return super().__getattribute__(name)
 
@@ -161,8 +161,12 @@ async def test_among_many_vectors_the_store_searches_for_every_question(
     harness: Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(whole_vectors, "MAX_ROWS", len(NAMES) - 1)
+    await harness.cache.refresh(SPACE)
+    await harness.reader.renew(SPACE)
+    calls = harness.vectors.calls.copy()
     assert await harness.asked(30) == [True] * 30
-    assert harness.vectors.calls["scan"] == 0
+    further_calls = harness.vectors.calls - calls
+    assert calls["warm"] == 1 and further_calls.keys() == {"search"}
 
 
 async def test_what_changed_is_searched_by_the_store_until_that_cost_as_much_as_reading(
