@@ -67,6 +67,10 @@ class ExactRows:
             self._forget(slot)
         del self._ids[count:]
 
+    def at(self, slots: NDArray[np.int64]) -> PackedNumbers:
+        """Return the vectors of these slots, in their order."""
+        return self._vectors[slots]
+
     def similarities(self, ids: Collection[str], vector: Numbers) -> dict[str, float]:
         """Return the exact cosine similarity of each of these rows that exist."""
         slots = {id: slot for id in ids if (slot := self._slots.get(id)) is not None}

@@ -44,13 +44,17 @@ def nearest(
     slots = None
     if search.documents is not None:
         slots = _slots_of(connection, table, workspace, search.documents)
-    rows = cache.for_search(connection, table, workspace)
+    cached = cache.for_search(connection, table, workspace)
     leaders = (
-        rows.candidates(search.vector, search.top_k, search.min_score, slots)
-        if rows
+        cached.rows.candidates(search.vector, search.top_k, search.min_score, slots)
+        if cached is not None
         else _leaders_in_file(connection, table, workspace, search, slots)
     )
-    vectors = blocks.vectors_at(connection, table, workspace, leaders.tolist())
+    vectors = (
+        cached.exact.at(leaders)
+        if cached is not None and cached.exact is not None
+        else blocks.vectors_at(connection, table, workspace, leaders.tolist())
+    )
     similarities = np.array(stored.similarities(vectors, search.vector))
     return _hits(connection, table, workspace, leaders, similarities, search)
 

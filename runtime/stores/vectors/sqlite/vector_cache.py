@@ -41,7 +41,7 @@ _Key = tuple[str, str]
 
 
 @dataclass
-class _Entry:
+class CachedRows:
     """Cached vectors, as they were after the write `number`, in the state `version` of the file,
     and the number of the last search of them.
     """
@@ -69,7 +69,7 @@ class VectorCache:
         self._max_bytes = max_bytes
         self._min_rows = min_rows
         self._connection: sqlite3.Connection | None = None
-        self._entries: OrderedDict[_Key, _Entry] = OrderedDict()
+        self._entries: OrderedDict[_Key, CachedRows] = OrderedDict()
         self._searches: Counter[_Key] = Counter()
         self._searched = 0
         self._compared: set[_Key] = set()
@@ -104,14 +104,14 @@ class VectorCache:
         """Return the vectors of a workspace by id, as the transaction of this connection sees them;
         None where they are not in memory.
         """
-        key = (table.name, workspace)
-        if key not in self._compared or not self.for_search(connection, table, workspace):
+        if (table.name, workspace) not in self._compared:
             return None
-        return self._entries[key].exact
+        cached = self.for_search(connection, table, workspace)
+        return cached.exact if cached is not None else None
 
     def for_search(
         self, connection: sqlite3.Connection, table: VectorTable, workspace: str
-    ) -> CompressedRows | None:
+    ) -> CachedRows | None:
         """Return the vectors of a workspace by slot, as the transaction of this connection sees
         them; None for its first searches, and where there is no room.
         """
@@ -134,7 +134,7 @@ class VectorCache:
             return None
         entry.searched = self._searched
         self._entries[key] = entry
-        return entry.rows
+        return entry
 
     def _make_room(self, size: int) -> bool:
         """Return whether there is room for so many bytes, once what was not searched for long has
@@ -153,7 +153,7 @@ class VectorCache:
 
     def _made(
         self, connection: sqlite3.Connection, table: VectorTable, workspace: str, version: int
-    ) -> _Entry | None:
+    ) -> CachedRows | None:
         """Return all vectors of a workspace, None where they are few or there is no room."""
         count = slotted_rows.count(connection, table, workspace)
         rows_with_room = CompressedRows.with_room(count)
@@ -168,7 +168,7 @@ class VectorCache:
         exact = ExactRows(table.dimension) if is_compared else None
         if exact is not None:
             exact.reserve(count)
-        entry = _Entry(rows, changes.last_number(connection), version, count, exact=exact)
+        entry = CachedRows(rows, changes.last_number(connection), version, count, exact=exact)
         for entries in blocks.read_all(connection, table, workspace, count):
             slots = np.arange(len(rows), len(rows) + len(entries))
             _put(entry, connection, table, workspace, slots, entries)
@@ -176,7 +176,7 @@ class VectorCache:
 
 
 def _put(
-    entry: _Entry,
+    entry: CachedRows,
     connection: sqlite3.Connection,
     table: VectorTable,
     workspace: str,
@@ -195,7 +195,7 @@ def _put(
 
 
 def _follow(
-    entry: _Entry, connection: sqlite3.Connection, table: VectorTable, workspace: str
+    entry: CachedRows, connection: sqlite3.Connection, table: VectorTable, workspace: str
 ) -> bool:
     """Bring cached vectors to what the file has; return False where that is not to be had, or all
     are better made anew.

@@ -12,6 +12,7 @@ from contracts.ids import chunk_id, chunk_vector_id
 from contracts.values import ChunkRef
 from runtime.bus.memory import MemoryLog
 from runtime.stores.vectors.memory import MemoryVectors
+from services.query.retrieval.caches import whole_vectors
 from services.query.retrieval.caches.cached_vectors import CachedVectors
 from services.query.retrieval.caches.invalidation import ProjectionCache
 from tests.support.events import document, sealed
@@ -29,6 +30,12 @@ class CountingVectors(MemoryVectors):
         super().__init__("model", 2)
         self.compared: list[list[str]] = []
         self.fetched: list[list[str]] = []
+        self.is_warm = False
+
+    async def warm(self, partition: Partition, kind: VectorKind) -> bool:
+        """As a store that has them in memory itself."""
+        self.is_warm = True
+        return True
 
     async def likeness(
         self, partition: Partition, kind: VectorKind, vector: Sequence[float], ids: Collection[str]
@@ -104,6 +111,22 @@ async def test_a_vector_is_fetched_when_it_is_compared_for_the_second_time() -> 
     assert await harness.likeness(A, B) == {A: 1.0, B: 0.0}
     assert harness.vectors.compared == [sorted([ID_A, ID_NONE]), [ID_B]]
     assert harness.vectors.fetched == [sorted([ID_A, ID_NONE])]
+
+
+async def test_vectors_that_the_store_has_in_memory_are_compared_there_and_never_fetched(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(whole_vectors, "MAX_ROWS", 1)
+    harness = Harness()
+    await harness.put("a", EAST)
+    await harness.put("b", NORTH)
+    await harness.cache.refresh(SPACE)
+    await harness.reader.renew(SPACE)
+    assert harness.vectors.is_warm
+    for _ in range(3):
+        assert await harness.likeness(A, B) == {A: 1.0, B: 0.0}
+    assert harness.vectors.compared == [sorted([ID_A, ID_B])] * 3
+    assert harness.vectors.fetched == []
 
 
 async def test_what_is_indexed_anew_is_compared_anew_and_nothing_else() -> None:
