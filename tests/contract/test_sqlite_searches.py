@@ -90,21 +90,26 @@ async def test_a_warm_workspace_is_searched_in_memory_from_the_first_search_on(
     numbers = clustered(300)
     vectors, memory = store(tmp_path / "v.sqlite"), MemoryVectors("m", DIMENSION)
     assert not await vectors.warm(HERE, "chunks")  # there is no collection
-    for each in (vectors, memory):
-        await each.put(HERE, "chunks", rows_of(numbers[:200]))
+    for target in (vectors, memory):
+        await target.put(HERE, "chunks", rows_of(numbers[:200]))
     assert await vectors.warm(HERE, "chunks")
     assert vectors.cache.workspaces == [HERE.workspace]
+    await vectors.put(HERE, "entities", rows_of(numbers[:200]))
+    assert not await vectors.warm(HERE, "entities")  # nobody compares these by id
+    assert vectors.cache.workspaces == [HERE.workspace] * 2
     deleted_ids = [row.id for row in rows_of(numbers)[:160:7]]
-    for each in (vectors, memory):
-        await each.put(HERE, "chunks", rows_of(numbers)[150:])
-        await each.delete(HERE, "chunks", deleted_ids)
+    for target in (vectors, memory):
+        await target.put(HERE, "chunks", rows_of(numbers)[150:])
+        await target.delete(HERE, "chunks", deleted_ids)
     with monkeypatch.context() as patch:
         patch.setattr(nearest.blocks, "read_all", None)  # nothing reads the whole file
         patch.setattr(store_module.slotted_rows, "slots", None)  # nor looks an id up in it
         await assert_same_hits(vectors, memory, numbers[::90])
-    single = [replace(row, vector=tuple(x + 1e-5 for x in row.vector)) for row in rows_of(numbers)]
-    for each in (vectors, memory):
-        await each.put(HERE, "chunks", single[40:50])
+    precise_rows = [
+        replace(row, vector=tuple(x + 1e-5 for x in row.vector)) for row in rows_of(numbers)[40:50]
+    ]
+    for target in (vectors, memory):
+        await target.put(HERE, "chunks", precise_rows)
     await assert_same_hits(vectors, memory, numbers[::90])
     await vectors.close()
 

@@ -96,7 +96,8 @@ class VectorCache:
         if is_compared and key not in self._compared:
             self._compared.add(key)
             self._entries.pop(key, None)  # it was made without them
-        return self.for_comparison(connection, table, workspace) is not None
+        cached = self.for_search(connection, table, workspace)
+        return cached is not None and cached.exact is not None
 
     def for_comparison(
         self, connection: sqlite3.Connection, table: VectorTable, workspace: str
