@@ -44,15 +44,15 @@ def nearest(
     slots = None
     if search.documents is not None:
         slots = _slots_of(connection, table, workspace, search.documents)
-    cached = cache.for_search(connection, table, workspace)
+    cached_rows = cache.for_search(connection, table, workspace)
     leaders = (
-        cached.rows.candidates(search.vector, search.top_k, search.min_score, slots)
-        if cached is not None
+        cached_rows.rows.candidates(search.vector, search.top_k, search.min_score, slots)
+        if cached_rows is not None
         else _leaders_in_file(connection, table, workspace, search, slots)
     )
     vectors = (
-        cached.exact.at(leaders)
-        if cached is not None and cached.exact is not None
+        cached_rows.exact.at(leaders)
+        if cached_rows is not None and cached_rows.exact is not None
         else blocks.vectors_at(connection, table, workspace, leaders.tolist())
     )
     similarities = np.array(stored.similarities(vectors, search.vector))

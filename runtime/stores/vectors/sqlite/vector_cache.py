@@ -96,8 +96,8 @@ class VectorCache:
         if is_compared and key not in self._compared:
             self._compared.add(key)
             self._entries.pop(key, None)  # it was made without them
-        cached = self.for_search(connection, table, workspace)
-        return cached is not None and cached.exact is not None
+        cached_rows = self.for_search(connection, table, workspace)
+        return cached_rows is not None and cached_rows.exact is not None
 
     def for_comparison(
         self, connection: sqlite3.Connection, table: VectorTable, workspace: str
@@ -107,8 +107,8 @@ class VectorCache:
         """
         if (table.name, workspace) not in self._compared:
             return None
-        cached = self.for_search(connection, table, workspace)
-        return cached.exact if cached is not None else None
+        cached_rows = self.for_search(connection, table, workspace)
+        return cached_rows.exact if cached_rows is not None else None
 
     def for_search(
         self, connection: sqlite3.Connection, table: VectorTable, workspace: str
