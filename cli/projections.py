@@ -18,9 +18,11 @@ from cli.common import (
     quiet_logs,
     show,
 )
+from cli.partition import placement_line
 from cli.rebuild_output import describe_step
 
 if TYPE_CHECKING:
+    from contracts.placements import Placement
     from runtime.projections.progress import ProjectionStates
 
 # `--help` answers at once: the stores' drivers are loaded by the command that needs them.
@@ -46,7 +48,7 @@ def list_(data: Data = DATA, as_json: Json = False) -> None:
     """
     with errors(as_json):
         quiet_logs()
-        states = asyncio.run(_states(data))
+        states, placements = asyncio.run(_states(data))
         if as_json:
             print_json(asdict(states))
             return
@@ -68,18 +70,22 @@ def list_(data: Data = DATA, as_json: Json = False) -> None:
                 f"{partition.stream:<14} {partition.events} events, {partition.size >> 20} MiB, "
                 f"ends at {partition.end}{f', behind: {lags}' if lags else ''}"
             )
+        for placement in placements:
+            echo(placement_line(placement))
         if work := states.rebuild:
             why = f" ({work.reason})" if work.reason else ""
             echo(f"{work}{why}: {describe_step(dict(work.progress))}")
 
 
-async def _states(data: Data) -> "ProjectionStates":
+async def _states(data: Data) -> tuple["ProjectionStates", list["Placement"]]:
     from operations.command_bus import connect_bus  # noqa: PLC0415
     from operations.target import select_target  # noqa: PLC0415
+    from runtime.bus.nats.log_streams import log_streams  # noqa: PLC0415
     from runtime.projections.progress import read_states  # noqa: PLC0415
 
     async with connect_bus(select_target(data).settings.nats_url) as bus:
-        return await read_states(bus)
+        states = await read_states(bus)
+        return states, [*(await log_streams(bus)).placements.values()]
 
 
 def digest(

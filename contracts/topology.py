@@ -23,6 +23,11 @@ SHARED_VERSION = 2
 one document's, refuse it. A log that was made before has `VERSION` until it is told to.
 """
 
+PLACED_VERSION = 3
+"""The version of a log of which workspaces were moved to other partitions: older programs, which
+look for each in the partition of its hash, refuse it.
+"""
+
 PARTITIONED = 100
 """Added to the version where the log has partitions: programs that know of one stream refuse the
 bus.

@@ -48,7 +48,7 @@ from operations.bus_grants import (
     WRITES_OLDER_BLOBS,
     Grant,
 )
-from operations.bus_partitions import in_partitions
+from operations.bus_partitions import CARRIES, follows_moves, in_partitions
 
 ACCOUNT = "lightstream"
 """The account of the bus in which the streams are."""
@@ -296,6 +296,10 @@ def configuration(publishers: Iterable[User] = (), partitions: int = 1) -> str:
 def of_partitions(user: User, count: int) -> User:
     """Return the user who may do in every partition of a log what this one may do in one."""
     grants = user.grants and tuple(in_partitions(grant, count) for grant in user.grants)
+    if grants and user.grants and count > 1 and CHECKS_STREAMS in user.grants:
+        grants = (*grants, follows_moves(user.allowed))
+    if grants and count > 1 and user.name in ("query", "gateway"):
+        grants = (*grants, in_partitions(CARRIES, count))
     return replace(user, grants=grants)
 
 

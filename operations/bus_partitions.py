@@ -9,9 +9,31 @@ from contracts import subjects
 from contracts.partitions import LOG, MAPPED_PREFIX, stream_name
 from contracts.topology import CHECKPOINTS_BUCKET
 from operations.bus_grants import Grant
+from runtime.bus.nats.carrier import CARRIER
 
 NOTES_OF_STREAMS = {f"$KV.{CHECKPOINTS_BUCKET}.{key}" for key in ("log", "chain")}
 """Keys that further partitions have with their number behind them."""
+
+
+CARRIES = Grant(
+    "what other systems publish to a workspace that was moved, which it carries to where that is",
+    (f"$JS.ACK.{LOG}.{CARRIER}.>", f"{MAPPED_PREFIX}.*.*.*.*"),
+)
+
+
+def follows_moves(granted_subjects: Iterable[str]) -> Grant:
+    """Return what lets a user who may publish by these subjects do so where workspaces were moved
+    to: who publishes to one names its partition.
+    """
+    event_types = [
+        subjects.event_type(subject)
+        for subject in granted_subjects
+        if subject.startswith(f"{subjects.PREFIX}.*.*.")
+    ]
+    return Grant(
+        "its events of workspaces that were moved",
+        tuple(f"{MAPPED_PREFIX}.*.*.*.{event_type}" for event_type in event_types),
+    )
 
 
 def in_partitions(grant: Grant, count: int) -> Grant:

@@ -13,6 +13,7 @@ from contracts.partitions import number_at, stream_name
 from contracts.topology import CHECKPOINTS_BUCKET
 from runtime.bus import topology
 from runtime.bus.dead_letters import count_dead_letters
+from runtime.bus.nats.carrier import uncarried_count
 from runtime.bus.nats.consumers import ConsumerState, combined, read_partitioned
 from runtime.bus.nats.dead_letters import NatsDeadLetters
 from runtime.bus.nats.key_values import NatsSharedValues
@@ -57,6 +58,8 @@ async def examine_bus(
     async for finding in _losses(bus):
         yield finding
     async for finding in _regions(bus):
+        yield finding
+    async for finding in _moves(bus):
         yield finding
     if behind := await seconds_behind_log(bus):
         yield Finding(
@@ -128,6 +131,32 @@ async def _regions(bus: JetStreamContext) -> AsyncIterator[Finding]:
                 f"the region {follower.region} follows this one, and is not heard",
                 f"see the link of the two buses, or `lightstream region forget {follower.region}`",
             )
+
+
+async def _moves(bus: JetStreamContext) -> AsyncIterator[Finding]:
+    """Yield what is to be said of workspaces that were moved, or are being moved."""
+    streams = await log_streams(bus)
+    for placement in streams.placements.values():
+        name = placement.workspace
+        if placement.target is not None:
+            yield Finding(
+                "fault",
+                f"workspace {name} is being moved to partition {placement.target}, and takes "
+                "nothing until that ends, which takes seconds",
+                f"if nothing moves it any more: `lightstream partition move {name} --to "
+                f"{placement.target} --yes`",
+            )
+        elif placement.ends:
+            yield Finding(
+                "note", f"workspace {name} was moved to partition {placement.partition} of the log"
+            )
+    if count := await uncarried_count(bus, streams):
+        yield Finding(
+            "note",
+            f"{count} events that were published to an earlier partition of a moved workspace wait "
+            "to be carried to where it is",
+            "the gateway does it, one after the other: its log says what it cannot",
+        )
 
 
 async def _backlog(

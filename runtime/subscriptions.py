@@ -23,6 +23,7 @@ from runtime.bus.nats.log_streams import ONE_STREAM, LogStreams
 from runtime.bus.nats.lookahead import Lookahead
 from runtime.bus.nats.messages import NatsMessage
 from runtime.bus.nats.parked import NatsParkedEvents
+from runtime.bus.nats.placing import Process, placed
 from runtime.bus.parking.policy import ParkingPolicy
 from runtime.bus.parking.reader import ParkedReader
 from runtime.bus.port import Handler, LiveGenerations, Log, SharedValues
@@ -39,8 +40,6 @@ BATCHES_AT_ONCE = 16.0
 """Batches that a subscriber takes before its consumer's `batches_per_second` counts: those of
 a few documents are fewer, and wait for nothing.
 """
-
-Process = Callable[[Sequence[NatsMessage]], Awaitable[None]]
 
 
 @dataclass(frozen=True)
@@ -104,7 +103,10 @@ def subscribe(broker: NatsBroker, subscription: Subscription, bus: Connection) -
     for in_partition in consumer.in_partitions(bus.streams.count):
         lookahead = Lookahead(bus.jetstream, in_partition.stream, consumer.filters)
         scheduler = FairScheduler(processor, lookahead, bus.claims, workers)
-        pull(broker, in_partition, scheduler.process, workers=workers.count)
+        process: Process = scheduler.process
+        if bus.streams.count > 1:
+            process = placed(bus.jetstream, process)
+        pull(broker, in_partition, process, workers=workers.count)
         schedulers.append(scheduler)
     return Subscribed(
         processor, schedulers, ParkedReader(processor, parked_events, slots=workers.count)

@@ -23,6 +23,9 @@ FORMAT = 1
 PARTITIONED_FORMAT = 2
 """Of a log of several partitions, which older programs would take for one stream."""
 
+PLACED_FORMAT = 3
+"""Of a log of which workspaces were moved, which older programs would look for elsewhere."""
+
 MANIFEST = "manifest.json"
 
 
@@ -70,7 +73,7 @@ class Manifest:
 
     Where the log has several partitions `ends` are the sequences up to which each is in it, `last`
     is how many sequences stand up to there, and `floors` have the places of the consumers of each
-    partition. Each part is of one partition.
+    partition. Each part is of one partition. `placements`: of workspaces that were moved, as text.
     """
 
     since: int = 0
@@ -88,6 +91,7 @@ class Manifest:
     missing_blobs: list[str] = field(default_factory=list[str])
     unreadable: list[int] = field(default_factory=list[int])
     ends: list[int] = field(default_factory=list[int])
+    placements: str = ""
 
     @classmethod
     def of_partitions(cls, count: int, since: int = 0) -> "Manifest":
@@ -133,10 +137,10 @@ def read(folder: Path) -> Manifest | None:
     try:
         manifest: dict[str, Any] = json.loads(text)
         claimed_digest, form = manifest.pop("sha256"), manifest.pop("format")
-        if form not in (FORMAT, PARTITIONED_FORMAT):
+        if form not in (FORMAT, PARTITIONED_FORMAT, PLACED_FORMAT):
             raise InvalidInput(
                 f"{folder / MANIFEST} has format {form}, and this program reads formats {FORMAT} "
-                f"and {PARTITIONED_FORMAT}"
+                f"to {PLACED_FORMAT}"
             )
         if claimed_digest != sha256(_canonical(manifest)):
             raise ValueError("its content does not have the hash it names")
@@ -149,6 +153,10 @@ def write(folder: Path, manifest: Manifest) -> None:
     """Replace the manifest; it is on disk when this returns."""
     fields = asdict(manifest)
     form = PARTITIONED_FORMAT if manifest.ends else FORMAT
+    if manifest.placements:
+        form = PLACED_FORMAT
+    else:
+        del fields["placements"]
     document = {"format": form, **fields, "sha256": sha256(_canonical(fields))}
     put_file(folder / MANIFEST, json.dumps(document, indent=1).encode())
 

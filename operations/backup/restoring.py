@@ -20,6 +20,7 @@ from contracts.partitions import first_sequence, number_at, partition_at, partit
 from contracts.topology import CONSUMERS
 from operations.backup.bus_state import restore_bus_state
 from operations.backup.parts import read_part
+from operations.backup.placements import restore_placements
 from operations.backup.taking import blob_path
 from operations.backup.verifying import VerifiedBackup
 from runtime.bus import topology
@@ -69,6 +70,7 @@ class Restore:
             await self._prove(stream)
         with translated():
             await topology.apply(self.jetstream, self.replicas, partitions)
+            await restore_placements(self.jetstream, self.backup.last.placements)
         await self._restore_blobs()
         await restore_bus_state(self.jetstream, self.backup.folders[-1], self.backup.last)
         return self.backup.messages

@@ -21,6 +21,7 @@ from operations.backup import manifest as manifests
 from operations.backup.bus_state import copy_bus_state
 from operations.backup.manifest import Blob, Manifest, put_file
 from operations.backup.parts import read_part, without, write_part
+from operations.backup.placements import copied_placements
 from runtime.bus.chain import erased_by
 from runtime.bus.nats.blobs import NatsBlobs
 from runtime.bus.nats.connection import translated
@@ -57,6 +58,7 @@ class Backup:
         await self._begin(since)
         await copy_bus_state(self.jetstream, self.folder, self.manifest)
         end = await NatsLog(self.jetstream).end()
+        self.manifest.placements = await copied_placements(self.jetstream, end)
         for sequence in end.sequences:
             await self._copy_partition(sequence, end)
         await self._copy_missing_blobs()

@@ -35,13 +35,18 @@ async def empty_caches(rows: Rows, workspace: str) -> dict[str, int]:
 
 
 async def remove_from_archive(rows: Rows, workspace: str, id: str) -> int:
-    """Remove the copies of the document's events, and return how many there were. Raises
-    Unavailable.
+    """Remove the copies of the document's events, and return how many there were: of a workspace
+    that was moved, those of all partitions. Raises Unavailable.
     """
-    table = Table(ARCHIVE, Partition(subjects.token(workspace), 0))
-    records = await rows.find(table, {"document": subjects.token(id)})
-    await rows.delete(table, [key for key, _ in records])
-    return len(records)
+    token = subjects.token(workspace)
+    chains = [partition.workspace for partition in await rows.partitions(ARCHIVE)]
+    count = 0
+    for chain in {token, *(chain for chain in chains if chain.startswith(f"{token}."))}:
+        table = Table(ARCHIVE, Partition(chain, 0))
+        records = await rows.find(table, {"document": subjects.token(id)})
+        await rows.delete(table, [key for key, _ in records])
+        count += len(records)
+    return count
 
 
 async def sweep_embeddings(rows: Rows, vectors: Vectors, workspace: str, generation: int) -> int:

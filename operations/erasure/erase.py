@@ -39,6 +39,7 @@ from runtime.branches import read_branches
 from runtime.bus.actor import local_actor
 from runtime.bus.codec import decode
 from runtime.bus.nats.blobs import NatsBlobs
+from runtime.bus.nats.carrier import uncarried_count
 from runtime.bus.nats.connection import translated
 from runtime.bus.nats.key_values import NatsSharedValues
 from runtime.bus.nats.log import NatsLog
@@ -180,12 +181,14 @@ async def _let_go(bus: JetStreamContext, erasure: Erasure, report: Report) -> li
     end = asyncio.get_running_loop().time() + PATIENCE
     while True:
         newest_sequences = [
-            await NatsLog(bus).last_about(plan.history.workspace, plan.history.id) for plan in plans
+            sequence
+            for plan in plans
+            for sequence in await NatsLog(bus).newest_about(plan.history.workspace, plan.history.id)
         ]
         if newest_sequences == last_newest:
             break
         last_newest = newest_sequences
-        while not await are_handled(bus, last_newest):
+        while not (await are_handled(bus, last_newest) and await _all_carried(bus)):
             if asyncio.get_running_loop().time() > end:
                 raise Unavailable(
                     "the services are still at work on what the log held before: "
@@ -194,6 +197,11 @@ async def _let_go(bus: JetStreamContext, erasure: Erasure, report: Report) -> li
             await asyncio.sleep(PAUSE)
     report("no service works on the documents any more")
     return await _plans(bus, erasure)
+
+
+async def _all_carried(bus: JetStreamContext) -> bool:
+    """Return whether nothing that was published waits to be carried to where it counts."""
+    return not await uncarried_count(bus, await log_streams(bus))
 
 
 async def _delete(bus: JetStreamContext, plans: Sequence[ErasurePlan]) -> None:
@@ -231,7 +239,7 @@ async def _finish(
     """
     workspace = plan.history.workspace
     id = plan.history.id
-    log = NatsLog(bus)
+    log = NatsLog(bus, with_misplaced=True)
     await _erase_late_answers(bus, plan)
     messages = [
         message

@@ -214,7 +214,7 @@ def is_derived(
 
 async def plan_erasure(bus: JetStreamContext, workspace: str, id: str) -> ErasurePlan:
     """Return what the bus holds of this document. Raises Unavailable."""
-    log = NatsLog(bus)
+    log = NatsLog(bus, with_misplaced=True)
     messages = [
         message
         async for page in log.read(0, [subjects.of_document(workspace, id)])

@@ -6,9 +6,11 @@ events lead to, then these events themselves. Whoever starts again finds what is
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
+from itertools import groupby
 
 from nats.js import JetStreamContext
 from nats.js.errors import APIError, NotFoundError
@@ -92,18 +94,19 @@ def envelope_of(workspace: str, tombstone: DocumentErased, part_name: str) -> En
 async def remove(bus: JetStreamContext, plan: ErasurePlan) -> None:
     """Delete everything that the plan names. Repeats change nothing. Raises Unavailable."""
     values = await NatsSharedValues.bind(bus, CHECKPOINTS_BUCKET)
-    # All that is removed of the log is of one workspace, and so in one stream.
-    stream = (await log_streams(bus)).of_workspace(plan.history.workspace)
-    await allow_erasure(bus, values, stream, len(plan.leaves))
+    streams = await log_streams(bus)
+    counts = Counter(map(streams.holding, plan.leaves))
+    for stream, count in (counts or {streams.of_workspace(plan.history.workspace): 0}).items():
+        await allow_erasure(bus, values, stream, count)
     parts = [subjects.blob(blob.key, part) for blob in plan.blobs for part in range(blob.parts)]
     await _delete(bus, BLOB_STREAM, await _places(bus, BLOB_STREAM, parts))
     await _delete(bus, DEAD_STREAM, plan.letters)
     await _delete(bus, PARKED_STREAM, await _places(bus, PARKED_STREAM, plan.parked_subjects))
     # The newest first: a golden question is found by the feedback that it was made of.
-    await _delete(bus, stream, sorted(plan.question_leaves, reverse=True))
-    await _delete(bus, stream, sorted(plan.answer_leaves))
-    await _delete(bus, stream, sorted(plan.derived_leaves))
-    await _delete(bus, stream, sorted(plan.history.leaves))
+    await _delete_events(bus, sorted(plan.question_leaves, reverse=True))
+    await _delete_events(bus, sorted(plan.answer_leaves))
+    await _delete_events(bus, sorted(plan.derived_leaves))
+    await _delete_events(bus, sorted(plan.history.leaves))
     uploads = UploadRecords(await NatsSharedValues.bind(bus, UPLOADS_BUCKET))
     await uploads.remove(plan.history.workspace, [plan.history.id])
 
@@ -118,6 +121,13 @@ async def _places(bus: JetStreamContext, stream: str, subjects: Iterable[str]) -
         except NotFoundError:
             continue
     return places
+
+
+async def _delete_events(bus: JetStreamContext, sequences: Sequence[int]) -> None:
+    """Delete events of the log, which are in several streams where their workspace was moved."""
+    streams = await log_streams(bus)
+    for stream, of_stream in groupby(sequences, streams.holding):
+        await _delete(bus, stream, [*of_stream])
 
 
 async def _delete(bus: JetStreamContext, stream: str, sequences: Sequence[int]) -> None:

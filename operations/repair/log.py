@@ -19,6 +19,7 @@ from operations.backup import manifest as manifests
 from operations.backup.bus_state import consumer_floors
 from operations.backup.manifest import Manifest
 from operations.backup.parts import write_part
+from operations.backup.placements import copied_placements
 from operations.backup.restoring import Restore
 from operations.backup.taking import PART_BYTES, PART_MESSAGES
 from operations.backup.verifying import verify
@@ -100,6 +101,7 @@ async def write_repaired(
     manifest = Manifest.of_partitions(len(plan.end.sequences))
     manifest.taken_at = datetime.now(UTC).isoformat(timespec="seconds")
     manifest.undigested = "it is a repaired log"
+    manifest.placements = await copied_placements(jetstream, plan.end)
     unchanged_to = plan.end
     for sequence in plan.restored:
         unchanged_to = unchanged_to.up_to(sequence - 1)

@@ -14,7 +14,7 @@ from typing import Any, cast
 import orjson
 
 from contracts.ids import sha256
-from contracts.partitions import partition_at
+from contracts.partitions import partition_at, partition_of
 from contracts.subjects import QUESTIONS, workspace_token
 from runtime.bus.records import Record
 
@@ -45,12 +45,18 @@ def joint_hash(links: Mapping[str, Link]) -> str:
     return joint.hexdigest()
 
 
-def chain_of(token: str, sequence: int) -> str:
+def chain_of(token: str, sequence: int, count: int = 1) -> str:
     """Return the name of the chain that has an event with this first token of its subject, at this
-    place: a workspace has one chain, and what is about questions one for each partition of the log.
+    place of a log of `count` partitions.
+
+    A workspace has one chain, and one more in each partition that it was moved to; what is about
+    questions has one for each partition.
     """
     partition = partition_at(sequence)
-    return f"{token}-{partition}" if token == QUESTIONS and partition else token
+    if token == QUESTIONS:
+        return f"{token}-{partition}" if partition else token
+    is_moved = count > 1 and partition != partition_of(token, count)
+    return f"{token}.{partition}" if is_moved else token
 
 
 def is_of_questions(chain: str) -> bool:
@@ -67,8 +73,10 @@ class ErasedLeaf:
     chain: str
 
 
-def erased_by(records: Sequence[Record]) -> Iterator[ErasedLeaf]:
-    """Yield what stays of each event that one of these says was erased."""
+def erased_by(records: Sequence[Record], count: int = 1) -> Iterator[ErasedLeaf]:
+    """Yield what stays of each event that one of these says was erased. `count`: partitions of the
+    log, by which chains are named.
+    """
     for record in records:
         own_token = workspace_token(record.subject)
         entries = body_of(record, TOMBSTONE).get("erased")
@@ -78,7 +86,7 @@ def erased_by(records: Sequence[Record]) -> Iterator[ErasedLeaf]:
                     sequence < record.sequence
                 ):
                     token = QUESTIONS if fields.get("is_apart") is True else own_token
-                    yield ErasedLeaf(sequence, leaf, chain_of(token, sequence))
+                    yield ErasedLeaf(sequence, leaf, chain_of(token, sequence, count))
                 case _:
                     pass
 

@@ -130,6 +130,9 @@ class MemoryLog:
     async def last_sequence(self) -> int:
         return len(self.messages)
 
+    async def partitions_of(self, workspace: str) -> tuple[int, ...]:
+        return (0,)
+
     async def end_of(self, workspace: str) -> int:
         return await self.last_sequence()
 

@@ -74,7 +74,13 @@ async def make_mirrors(
     if present_region and present_region.name != region.name:
         raise InvalidInput(f"this bus follows the region {present_region.name} already")
     log_config = await (_log_config(jetstream) if present_region else _reached(jetstream, region))
-    count = streams_in(log_config).count
+    streams = streams_in(log_config)
+    count = streams.count
+    if streams.placements:
+        raise InvalidInput(
+            f"workspaces of the region {region.name} were moved between the partitions of its log: "
+            "such a log cannot be followed yet"
+        )
     if partitions not in (None, count):
         raise InvalidInput(
             f"the log of the region {region.name} has {count} partitions, and this stack is made "

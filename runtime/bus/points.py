@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from contracts import subjects
-from contracts.partitions import LogPosition, first_sequence, partition_at, partition_of
+from contracts.partitions import LogPosition, first_sequence, partition_at
 from runtime.bus.port import Log, Message
 from runtime.errors import InvalidInput
 
@@ -29,7 +29,9 @@ async def sequence_at(log: Log, workspace: str, point: str) -> int:
     A time without a zone is UTC; it counts when the log took an event. Raises InvalidInput for
     anything else, and for a sequence that the log has not reached. Raises Unavailable.
     """
-    return await _found(log, subjects.of_workspace(workspace), await log.last(workspace), point)
+    first = first_sequence((await log.partitions_of(workspace))[0])
+    last = await log.last(workspace)
+    return await _found(log, subjects.of_workspace(workspace), last, point, first)
 
 
 async def position_at(log: Log, point: str) -> LogPosition:
@@ -61,9 +63,15 @@ async def position_of(
     if len({*partitions}) < len(partitions):
         raise InvalidInput("two of the sequences are of the same partition: give one for each")
     count = len(end.sequences)
-    is_one = workspace is not None
-    needed = {partition_of(subjects.token(workspace), count)} if is_one else {*range(count)}
-    if missing_partitions := sorted(needed - {*partitions}):
+    needed_partitions = {*range(count)}
+    if workspace is not None:
+        own_partitions = await log.partitions_of(workspace)
+        own_places = [partition for partition in own_partitions if partition in partitions]
+        needed_partitions = {(own_places or own_partitions)[-1]}
+        # Of a workspace that was moved, what it got where it is now comes later.
+        for partition in own_partitions[own_partitions.index(max(needed_partitions)) + 1 :]:
+            end = end.up_to(first_sequence(partition) - 1)
+    if missing_partitions := sorted(needed_partitions - {*partitions}):
         numbers = ", ".join(map(str, missing_partitions))
         beginnings = ", ".join(map(str, map(first_sequence, missing_partitions)))
         raise InvalidInput(
@@ -88,10 +96,11 @@ async def place_at(log: Log, workspace: str, point: str) -> int:
     return await _found(log, subjects.ALL, await log.end_of(workspace), point)
 
 
-async def _found(log: Log, subject: str, end: int, point: str) -> int:
+async def _found(log: Log, subject: str, end: int, point: str, first: int | None = None) -> int:
     """Return the sequence of the newest event of a subject at a point; `end` is that of the
-    newest.
+    newest, `first` the first that one may have, without it the first of the partition of `end`.
     """
+    begin = (first or first_sequence(partition_at(end))) - 1
     text = point.strip()
     if text.lower() == NOW or not text:
         return end
@@ -99,7 +108,8 @@ async def _found(log: Log, subject: str, end: int, point: str) -> int:
         sequence = int(text)
         if sequence > end and not (whole_log := await log.end()).holds(sequence):
             raise InvalidInput(_beyond(whole_log, sequence))
-        if sequence and end and partition_at(sequence) != partition_at(end):
+        own_partitions = range(partition_at(begin + 1), partition_at(end) + 1)
+        if sequence and end and partition_at(sequence) not in own_partitions:
             raise InvalidInput(
                 f"sequence {sequence} stands in partition {partition_at(sequence)} of the log, and "
                 f"this workspace in partition {partition_at(end)}: give one of its own, or a time"
@@ -109,7 +119,6 @@ async def _found(log: Log, subject: str, end: int, point: str) -> int:
         at = datetime.fromisoformat(text)
     except ValueError:
         raise InvalidInput(f"{point!r:.100} is not {FORM}") from None
-    begin = first_sequence(partition_at(end)) - 1
     at = at if at.tzinfo else at.replace(tzinfo=UTC)
     return await _last_before(log, subject, at, begin, end)
 

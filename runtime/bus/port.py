@@ -179,8 +179,16 @@ class Log(Protocol):
         """
         ...
 
+    async def partitions_of(self, workspace: str) -> tuple[int, ...]:
+        """The partitions that hold events of this workspace, in the order of their sequences: one,
+        unless it was moved. The last one takes new events.
+        """
+        ...
+
     async def end_of(self, workspace: str) -> int:
-        """The sequence of the newest event in the partition of this workspace, whosever it is."""
+        """The sequence of the newest event, whosever it is, in the partition that takes the events
+        of this workspace.
+        """
         ...
 
     async def last(self, workspace: str) -> int:

@@ -30,6 +30,7 @@ from contracts.partitions import (
     stored_mapping,
     stream_name,
 )
+from contracts.placements import PLACEMENTS_KEY
 from contracts.topology import (
     BUCKETS,
     CONSUMERS,
@@ -45,7 +46,13 @@ from contracts.topology import (
     Stream,
     declared_stream,
 )
-from runtime.bus.log_metadata import log_metadata, our_metadata, refuse_newer, sharing_place
+from runtime.bus.log_metadata import (
+    log_metadata,
+    our_metadata,
+    refuse_newer,
+    sharing_place,
+    with_placements,
+)
 from runtime.bus.nats.log_streams import forget_streams, log_streams
 from runtime.bus.partitioning import partitions_to_apply
 from runtime.errors import ConfigurationError
@@ -241,11 +248,15 @@ def _applicable(
     """
     copies = replicas or present_config.num_replicas or 1
     window = duplicate_window or _kept_window(present_config)
-    shared_from = our_metadata(present_config.metadata).get(SHARED_KEY, shared_from)
+    metadata = our_metadata(present_config.metadata)
+    shared_from = metadata.get(SHARED_KEY, shared_from)
     declared = declared_configs(copies, partitions, window, shared_from)
     wanted_config = next(config for config in declared if config.name == name)
+    if text := metadata.get(PLACEMENTS_KEY):
+        placed = with_placements(wanted_config.metadata or {}, text)
+        wanted_config = wanted_config.evolve(metadata=placed)
     if present_config.mirror:
-        writer_api = our_metadata(present_config.metadata).get(WRITER_API_KEY, "")
+        writer_api = metadata.get(WRITER_API_KEY, "")
         wanted_config = mirror_config(wanted_config, present_config.mirror, writer_api)
     return wanted_config.evolve(deny_delete=wanted_config.deny_delete or present_config.deny_delete)
 

@@ -93,6 +93,7 @@ async def chained_pages(
     as missing.
     """
     after = max(after, first_sequence(partition_in(stream)) - 1)
+    count = (await log_streams(jetstream)).count
     async with aclosing(read_records(jetstream, stream, after, subject=subject)) as pages:
         async for page in pages:
             records_by_sequence = {record.sequence: record for record in page}
@@ -109,7 +110,7 @@ async def chained_pages(
                 if sequence in erased_leaves
             ]
             leaves += [
-                (record.sequence, _chain_of(record), leaf(record))
+                (record.sequence, _chain_of(record, count), leaf(record))
                 for record in page
                 if subjects.is_event(record.subject)
             ]
@@ -121,22 +122,26 @@ async def chained_pages(
             after = page[-1].sequence
 
 
-def _chain_of(record: Record) -> str:
-    return chain_of(subjects.workspace_token(record.subject), record.sequence)
+def _chain_of(record: Record, count: int) -> str:
+    return chain_of(subjects.workspace_token(record.subject), record.sequence, count)
 
 
 async def _erased_behind(
     jetstream: JetStreamContext, stream: str, sequence: int
 ) -> dict[int, tuple[str, str]]:
     """Return the token of the chain, and the leaf, of each erased event whose tombstone stands
-    behind the sequence.
+    behind the sequence, or in another partition if its workspace was moved to that since.
     """
     erased_leaves: dict[int, tuple[str, str]] = {}
-    async with aclosing(read_records(jetstream, stream, sequence, subject=TOMBSTONES)) as pages:
-        async for page in pages:
-            erased_leaves |= {
-                erasure.sequence: (erasure.chain, erasure.leaf) for erasure in erased_by(page)
-            }
+    streams = await log_streams(jetstream)
+    for later_stream in streams.homes_after(stream):
+        pages = read_records(jetstream, later_stream, sequence, subject=TOMBSTONES)
+        async with aclosing(pages):
+            async for page in pages:
+                erased_leaves |= {
+                    erasure.sequence: (erasure.chain, erasure.leaf)
+                    for erasure in erased_by(page, streams.count)
+                }
     return erased_leaves
 
 
@@ -221,16 +226,17 @@ class StreamArchive:
 
     async def _copy(self, records: Sequence[Record]) -> None:
         by_chain: dict[str, dict[str, Row]] = {}
+        count = (await log_streams(self.jetstream)).count
         for record in records:
             if subjects.is_event(record.subject):
                 _, document, _ = subjects.split(record.subject)
                 row: Row = {"document": document, "line": zlib.compress(line_of(record), 1)}
-                by_chain.setdefault(_chain_of(record), {})[key_of(record.sequence)] = row
+                by_chain.setdefault(_chain_of(record, count), {})[key_of(record.sequence)] = row
         for chain, rows in by_chain.items():
             await self.rows.put(archive_table(chain), rows)
         # Those that an erasure names must not stay, whoever copied them.
         erased_keys: dict[str, list[str]] = {}
-        for erasure in erased_by(records):
+        for erasure in erased_by(records, count):
             erased_keys.setdefault(erasure.chain, []).append(key_of(erasure.sequence))
         for chain, keys in erased_keys.items():
             await self.rows.delete(archive_table(chain), keys)

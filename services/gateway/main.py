@@ -12,6 +12,7 @@ from secrets import token_urlsafe
 from fastapi import FastAPI
 
 from publishing.branch_copies import BranchFollower
+from runtime.bus.nats.carrier import Carrier
 from runtime.bus.nats.feed import NatsEventFeed
 from runtime.concurrency.background import in_background
 from runtime.health import Health
@@ -127,6 +128,7 @@ async def build(
         async with (
             webhooks_sent(settings, sender, auth.known_principals()),
             in_background(BranchFollower(bus.log, bus.blobs).run()),
+            in_background(Carrier(bus.jetstream).run()),
         ):
             yield answering.subscriptions
 

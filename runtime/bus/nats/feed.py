@@ -16,7 +16,7 @@ from nats.js.api import ConsumerInfo
 from contracts import subjects
 from contracts.partitions import LogPosition
 from runtime.bus.nats.connection import translated
-from runtime.bus.nats.log_streams import log_streams
+from runtime.bus.nats.log_streams import PLACEMENT_SECONDS, Home, log_streams
 from runtime.bus.nats.messages import NatsMessage
 from runtime.bus.nats.pulling import Pull, open_pull
 from runtime.bus.nats.reading import read_pages, reader_config
@@ -45,18 +45,25 @@ class NatsEventFeed:
 
     async def last_sequence(self, subject: str) -> int:
         with _reading():
-            stream = await self._stream(subject)
+            stream = (await self._homes(subject))[-1].stream
             return (await self.jetstream.stream_info(stream)).state.last_seq
 
     async def count(self, subject: str, after: int = 0) -> int:
         with _reading():
-            stream = await self._stream(subject)
-        info = await self._opened_in(stream, subject, after, inactive_seconds=1.0)
+            homes = await self._homes(subject)
+        return sum([await self._count_in(home, subject, after) for home in homes])
+
+    async def _count_in(self, home: Home, subject: str, after: int) -> int:
+        """Return how many events of a filter count in one stream, behind a sequence."""
+        if home.end is not None:
+            behind_end = await self._count_in(Home(home.stream), subject, max(after, home.end))
+            return await self._count_in(Home(home.stream), subject, after) - behind_end
+        info = await self._opened_in(home.stream, subject, after, inactive_seconds=1.0)
         count = info.num_pending or 0
         if subjects.shared(subject) != subject:
             with _reading():
                 async with aclosing(
-                    sequences_at_shared(self.jetstream, stream, subject, after)
+                    sequences_at_shared(self.jetstream, home.stream, subject, after)
                 ) as places:
                     count += len([sequence async for sequence in places])
         return count
@@ -64,12 +71,31 @@ class NatsEventFeed:
     async def page(self, subject: str, after: int, limit: int) -> tuple[list[Message], int]:
         if limit <= 0:
             return [], await self.count(subject, after)
-        if subjects.shared(subject) != subject:
-            return await self._page_with_shared(subject, after, limit)
+        with _reading():
+            homes = await self._homes(subject)
+        page_in = self._page_with_shared if subjects.shared(subject) != subject else self._page_in
+        found, left_count = list[Message](), 0
+        for home in homes:
+            if not home.holds(after + 1):
+                continue
+            if len(found) == limit:
+                left_count += await self._count_in(home, subject, after)
+                continue
+            messages, pending_count = await page_in(home.stream, subject, after, limit - len(found))
+            counting = [message for message in messages if home.holds(message.sequence)]
+            found += counting
+            if home.end is not None:  # what does not count here is among those that are pending
+                behind = counting[-1].sequence if counting else home.end
+                pending_count = await self._count_in(home, subject, behind)
+            left_count += pending_count
+        return found, left_count
+
+    async def _page_in(
+        self, stream: str, subject: str, after: int, limit: int
+    ) -> tuple[list[Message], int]:
         messages = list[Message]()
         pending_count = 0
         with _reading():
-            stream = await self._stream(subject)
             config_behind = partial(reader_config, inactive_seconds=FORGOTTEN, subject=subject)
             page_size = min(limit, MOST_AT_ONCE)
             async with aclosing(
@@ -83,14 +109,13 @@ class NatsEventFeed:
         return messages[:limit], pending_count + len(messages[limit:])
 
     async def _page_with_shared(
-        self, subject: str, after: int, limit: int
+        self, stream: str, subject: str, after: int, limit: int
     ) -> tuple[list[Message], int]:
-        """Return what `page` does, of a filter of one document."""
-        count = await self.count(subject, after)
+        """Return what `_page_in` does, of a filter of one document."""
+        count = await self._count_in(Home(stream), subject, after)
         messages = list[Message]()
         at_once = min(limit, MOST_AT_ONCE)
         with _reading():
-            stream = await self._stream(subject)
             own = self._events(stream, subject, after, at_once)
             async with aclosing(
                 with_shared(own, self.jetstream, stream, subject, after, at_once)
@@ -114,12 +139,48 @@ class NatsEventFeed:
 
     async def follow(self, subject: str, after: int, wait: float) -> AsyncGenerator[list[Message]]:
         with _reading():
-            stream = await self._stream(subject)
+            is_sole = (await log_streams(self.jetstream)).count == 1
+            home = await self._home_behind(subject, after)
+        clock = asyncio.get_running_loop().time
+        silent_until = clock() + wait
+        # A workspace may be moved: what follows stands elsewhere then.
+        look_seconds = wait if is_sole else min(wait, PLACEMENT_SECONDS)
+        while True:
+            pages = self._follow_home(home, subject, after, look_seconds)
+            async with aclosing(pages):
+                async for messages in pages:
+                    if messages:
+                        after = messages[-1].sequence
+                        yield messages
+                        silent_until = clock() + wait
+                        continue
+                    if is_sole or clock() >= silent_until:
+                        yield []
+                        silent_until = clock() + wait
+                    with _reading():
+                        following_home = await self._home_behind(subject, after)
+                    if not is_sole and following_home != home:
+                        home = following_home
+                        break
+
+    async def _home_behind(self, subject: str, after: int) -> Home:
+        """Return the stream that has the next event of a filter, or that takes it."""
+        *earlier_homes, home = await self._homes(subject)
+        for earlier_home in earlier_homes:
+            if earlier_home.holds(after + 1) and await self._count_in(earlier_home, subject, after):
+                return earlier_home
+        return home
+
+    async def _follow_home(
+        self, home: Home, subject: str, after: int, wait: float
+    ) -> AsyncGenerator[list[Message]]:
+        """Yield what `follow` does, of one stream of the log, and silence where its events end."""
         is_shared = subjects.shared(subject) != subject
         follow = self._follow_with_shared if is_shared else self._follow_in
-        async with aclosing(follow(stream, subject, after, wait)) as pages:
+        async with aclosing(follow(home.stream, subject, after, wait)) as pages:
             async for messages in pages:
-                yield messages
+                streams = await log_streams(self.jetstream)
+                yield [m for m in messages if not streams.is_misplaced(m.subject, m.sequence)]
 
     async def _follow_with_shared(
         self, stream: str, subject: str, after: int, wait: float
@@ -139,7 +200,7 @@ class NatsEventFeed:
         async with aclosing(merged(readers)) as signals:
             while True:
                 while is_due:
-                    messages, _ = await self.page(subject, after, MOST_AT_ONCE)
+                    messages, _ = await self._page_with_shared(stream, subject, after, MOST_AT_ONCE)
                     is_due = len(messages) == MOST_AT_ONCE
                     if messages:
                         after = messages[-1].sequence
@@ -171,7 +232,11 @@ class NatsEventFeed:
                     continue  # only this partition is silent
                 silent_until = clock() + wait
                 position = position.behind(message.sequence for message in messages)
-                yield messages, position
+                streams = await log_streams(self.jetstream)
+                yield (
+                    [m for m in messages if not streams.is_misplaced(m.subject, m.sequence)],
+                    position,
+                )
 
     async def _follow_in(
         self, stream: str, subject: str, after: int, wait: float
@@ -223,13 +288,15 @@ class NatsEventFeed:
             config = reader_config(after, inactive_seconds=inactive_seconds, subject=subject)
             return await self.jetstream.add_consumer(stream, config)
 
-    async def _stream(self, subject: str) -> str:
-        """Return the stream that has all events of a filter. Raises ConfigurationError where that
-        are several: the place behind an event is a place in one of them.
+    async def _homes(self, subject: str) -> list[Home]:
+        """Return the streams that have all events of a filter, in the order of sequences. Raises
+        ConfigurationError where that are several for other reasons than a move: the place behind an
+        event is a place in one of them.
         """
         streams = await log_streams(self.jetstream)
-        names = streams.of_subject(subject)
-        return names[0] if len(names) == 1 else streams.sole(ALL_WORKSPACES)
+        if subjects.workspace_in_filter(subject) is None:
+            streams.sole(ALL_WORKSPACES)
+        return streams.homes_of_subject(subject)
 
 
 async def _fetched(reader: Pull, wait: float) -> tuple[list[Msg], bool]:

@@ -16,7 +16,7 @@ from contracts import subjects
 from contracts.envelope import Envelope
 from contracts.events import Event
 from contracts.ids import again
-from contracts.partitions import is_log
+from contracts.partitions import is_log, partition_in, subject_in
 from contracts.topology import KiB, declared_stream
 from runtime.bus.codec import attributes_in, encode
 from runtime.bus.nats.asking import first_answer
@@ -25,6 +25,7 @@ from runtime.bus.nats.log_reader import NatsLogReader
 from runtime.bus.nats.log_streams import LogStreams, known_streams, log_streams
 from runtime.bus.nats.message_ids import message_id, publisher_key
 from runtime.bus.nats.messages import StoredMessage
+from runtime.bus.nats.placing import stream_before, streams_at_rest
 from runtime.bus.nats.region import refuse_following
 from runtime.bus.port import Message
 from runtime.bus.repetitions import is_repetition, subject_of
@@ -50,7 +51,12 @@ rest.
 
 _TOO_LARGE = 10054  # JSStreamMessageExceedsMaximumErr
 _OTHER_STREAM = 10060  # JSStreamNotMatchErr
+_OTHER_LAST_ID = 10070  # JSStreamWrongLastMsgIDErrF
 _FULL = {10077, 10047, 10122}  # maximum bytes, messages or storage exceeded; insufficient resources
+
+
+NO_CONDITIONS: Mapping[str, str] = {}
+NEVER_MET: Mapping[str, str] = {"Nats-Expected-Last-Msg-Id": "no message has this id"}
 
 
 @dataclass(frozen=True)
@@ -68,6 +74,10 @@ class _Outgoing:
 
 class _OtherPartition(Exception):
     """The log has partitions, which the connection had not asked for yet."""
+
+
+class _ConditionNotMet(Exception):
+    """The stream knows no message of this id, and has taken none."""
 
 
 @dataclass(frozen=True)
@@ -88,16 +98,25 @@ class NatsLog(NatsLogReader):
         id = message_id(self.key, subject, envelope.id)
         data = encode(envelope)
 
+        def repeated(stored_message: Message) -> bool:
+            return is_repetition(envelope, stored_message)
+
         async def append(streams: LogStreams) -> int:
+            if streams.count > 1:
+                streams = await streams_at_rest(self.jetstream, envelope.workspace, subject)
             stream = streams.of_workspace(envelope.workspace)
             held_at, headers = streams.held_at(subject)
-            return await self._append(
-                _Outgoing(stream, streams.published_to(held_at), data, id, headers),
-                lambda stored_message: is_repetition(envelope, stored_message),
-            )
+            message = _Outgoing(stream, streams.published_to(held_at), data, id, headers)
+            if left := stream_before(streams, envelope.workspace):
+                taken_by = subject_in(partition_in(left), held_at)
+                earlier = replace(message, stream=left, subject=taken_by)
+                if sequence := await self._sequence_of(earlier, repeated):
+                    return sequence
+            return await self._append(message, repeated)
 
         # Who may only publish cannot ask for the streams, and need not: the server knows them. But
-        # it cannot map what is about questions, nor what documents share a subject for.
+        # it cannot map what is about questions, nor what documents share a subject for. Of whoever
+        # asked once, moved workspaces are known, too.
         asks = envelope.data.type_name() in (*subjects.APART, *subjects.SHARED)
         streams = await log_streams(self.jetstream) if asks else known_streams(self.jetstream)
         try:
@@ -160,13 +179,29 @@ class NatsLog(NatsLogReader):
             return bool(self.key)
         return is_repetition(StoredMessage(stored_message))
 
-    async def _confirmed(self, message: _Outgoing) -> PubAck:
+    async def _sequence_of(
+        self, message: _Outgoing, is_repetition: Callable[[Message], bool]
+    ) -> int:
+        """Return the sequence of the message where its stream has it and knows its id, else 0.
+
+        It is sent with a condition that is never met: the server looks for the id before.
+        """
+        try:
+            ack = await self._confirmed(message, NEVER_MET)
+        except _ConditionNotMet:
+            self.writes.confirmed(message.stream)
+            return 0
+        return ack.seq if await self._is_own(message, ack.seq, is_repetition) else 0
+
+    async def _confirmed(
+        self, message: _Outgoing, conditions: Mapping[str, str] = NO_CONDITIONS
+    ) -> PubAck:
         stream = message.stream
         end = asyncio.get_running_loop().time() + PUBLISH_PATIENCE
         while True:
             await self.writes.allow(stream, end - asyncio.get_running_loop().time())
             try:
-                ack = await self._sent(message)
+                ack = await self._sent(message, conditions)
             except APIError as error:
                 self.writes.confirmed(stream)
                 if error.err_code == _TOO_LARGE:
@@ -196,15 +231,19 @@ class NatsLog(NatsLogReader):
                 ) from fault
             await asyncio.sleep(BETWEEN_ATTEMPTS)
 
-    async def _sent(self, message: _Outgoing) -> PubAck:
+    async def _sent(self, message: _Outgoing, conditions: Mapping[str, str]) -> PubAck:
         try:
             return await self.jetstream.publish(
                 message.subject,
                 message.data,
                 stream=message.stream,
                 timeout=PUBLISH_TIMEOUT,
-                headers={**message.headers, "Nats-Msg-Id": message.id},
+                headers={**message.headers, **conditions, "Nats-Msg-Id": message.id},
             )
+        except APIError as error:
+            if error.err_code == _OTHER_LAST_ID:
+                raise _ConditionNotMet from None
+            raise
         except MaxPayloadError:
             raise Poison(
                 f"{len(message.data)} bytes are more than the bus takes in one message"

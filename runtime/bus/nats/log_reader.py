@@ -1,8 +1,8 @@
 """The log on NATS JetStream, as it is read: a workspace from one stream, all of them from each."""
 
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing, suppress
-from dataclasses import dataclass
+from contextlib import aclosing
+from dataclasses import dataclass, field
 from functools import partial
 
 from nats.js import JetStreamContext
@@ -15,7 +15,7 @@ from contracts.topology import CONSUMERS, PARKED_STREAM
 from runtime.bus.nats import reading
 from runtime.bus.nats.asking import first_answer
 from runtime.bus.nats.connection import translated
-from runtime.bus.nats.log_streams import log_streams
+from runtime.bus.nats.log_streams import Home, log_streams
 from runtime.bus.nats.messages import NatsMessage, StoredMessage, stated_size
 from runtime.bus.nats.shared_subjects import end_of, sequences_at_shared, with_shared
 from runtime.bus.port import Message
@@ -29,6 +29,10 @@ class NatsLogReader:
     """The reading half of `Log`."""
 
     jetstream: JetStreamContext
+    with_misplaced: bool = field(default=False, kw_only=True)
+    """Whether `read` yields, too, what was published to a partition that its workspace had left:
+    it is carried to where it counts, and whoever removes an event removes both.
+    """
 
     async def newest(
         self, workspace: str, about: str, event_type: str, *, exact: bool = True
@@ -36,16 +40,31 @@ class NatsLogReader:
         if event_type in subjects.SHARED:
             return await self._last_of_history(workspace, about, event_type)
         subject = subjects.subject(workspace, about, event_type)
-        stream = (await log_streams(self.jetstream)).of_workspace(workspace)
+        streams = await log_streams(self.jetstream)
+        for home in reversed(streams.homes_of_subject(subject)):
+            # Of a direct read, a replica that lags behind would show an older one.
+            if message := await self._last_at(home, subject, direct=not exact):
+                return message
+        return None
+
+    async def _last_at(self, home: Home, subject: str, *, direct: bool = False) -> Message | None:
+        """Return the newest event of a workspace's subject, or filter, that counts in a stream."""
         try:
             with translated():
-                # Of a direct read, a replica that lags behind would show an older one.
-                message = await first_answer(
-                    lambda: self.jetstream.get_last_msg(stream, subject, direct=not exact)
+                message = StoredMessage(
+                    await first_answer(
+                        lambda: self.jetstream.get_last_msg(home.stream, subject, direct=direct)
+                    )
                 )
         except NotFoundError:
             return None
-        return StoredMessage(message)
+        if home.holds(message.sequence):
+            return message
+        newest: Message | None = None
+        async with aclosing(self._matching_in(home, subject, 0)) as messages:
+            async for earlier_message in messages:
+                newest = earlier_message
+        return newest
 
     async def _last_of_history(self, workspace: str, about: str, event_type: str) -> Message | None:
         newest: Message | None = None
@@ -56,8 +75,17 @@ class NatsLogReader:
 
     async def following(self, after: int, subject: str) -> Message | None:
         for stream in await self._streams_behind(after, [subject]):
-            if message := await self._following_in(stream, after, subject):
+            if message := await self._counting_in(stream, after, subject):
                 return message
+        return None
+
+    async def _counting_in(self, stream: str, after: int, subject: str) -> Message | None:
+        """Return the first event behind a sequence of a stream that counts there."""
+        while message := await self._following_in(stream, after, subject):
+            streams = await log_streams(self.jetstream)
+            if not streams.is_misplaced(message.subject, message.sequence):
+                return message
+            after = message.sequence
         return None
 
     async def first_behind(self, position: LogPosition, subject: str) -> Message | None:
@@ -66,7 +94,7 @@ class NatsLogReader:
         """
         for stream in (await log_streams(self.jetstream)).of_subject(subject):
             after = position.sequences[partition_in(stream)]
-            if message := await self._following_in(stream, after, subject):
+            if message := await self._counting_in(stream, after, subject):
                 return message
         return None
 
@@ -120,41 +148,52 @@ class NatsLogReader:
         stream = (await log_streams(self.jetstream)).of_workspace(workspace)
         return await end_of(self.jetstream, stream)
 
+    async def partitions_of(self, workspace: str) -> tuple[int, ...]:
+        return (await log_streams(self.jetstream)).placement(workspace).partitions
+
     async def last(self, workspace: str) -> int:
-        subject = subjects.of_workspace(workspace)
-        stream = (await log_streams(self.jetstream)).of_workspace(workspace)
-        try:
-            with translated():
-                # Not a direct read: a replica that lags behind would show an older one.
-                message = await first_answer(
-                    lambda: self.jetstream.get_last_msg(stream, subject, direct=False)
-                )
-        except NotFoundError:
-            return 0
-        return message.seq or 0
+        streams = await log_streams(self.jetstream)
+        for home in reversed(streams.homes(workspace)):
+            # Not a direct read: a replica that lags behind would show an older one.
+            if message := await self._last_at(home, subjects.of_workspace(workspace)):
+                return message.sequence
+        return 0
 
     async def last_about(self, workspace: str, about: str) -> int:
         """Return the sequence of the newest event of a document, 0 for none. Raises
         `Unavailable`.
         """
+        return max(await self.newest_about(workspace, about))
+
+    async def newest_about(self, workspace: str, about: str) -> list[int]:
+        """Return the sequence of the newest event of a document in each partition that has events
+        of its workspace, 0 for none. Raises `Unavailable`.
+        """
         subject = subjects.of_document(workspace, about)
-        stream = (await log_streams(self.jetstream)).of_workspace(workspace)
-        newest_own = 0
-        with suppress(NotFoundError), translated():
-            newest_own = (await self.jetstream.get_last_msg(stream, subject, direct=False)).seq or 0
-        # What stands in front of that cannot be the newest.
-        places = sequences_at_shared(self.jetstream, stream, subject, newest_own)
-        async with aclosing(places):
-            return max([newest_own, *[sequence async for sequence in places]])
+        newest_sequences: list[int] = []
+        for home in (await log_streams(self.jetstream)).homes(workspace):
+            newest_own = await self._last_at(home, subject)
+            # What stands in front of that cannot be the newest.
+            after = newest_own.sequence if newest_own else 0
+            places = sequences_at_shared(self.jetstream, home.stream, subject, after)
+            async with aclosing(places):
+                shared_places = [sequence async for sequence in places if home.holds(sequence)]
+            newest_sequences.append(max([after, *shared_places]))
+        return newest_sequences
 
     async def handled(self, *durables: str, workspace: str | None = None) -> int:
         streams = await log_streams(self.jetstream)
-        stream = (
-            streams.sole("what asks how far all workspaces are handled")
-            if workspace is None
-            else streams.of_workspace(workspace)
-        )
-        return await self._handled_in(stream, durables, workspace)
+        if workspace is None:
+            stream = streams.sole("what asks how far all workspaces are handled")
+            return await self._handled_in(stream, durables, None)
+        *earlier_homes, home = streams.homes(workspace)
+        left = 0
+        for earlier_home in earlier_homes:
+            left = earlier_home.end or 0
+            handled = await self._handled_in(earlier_home.stream, durables, workspace, end=left)
+            if handled < left:
+                return handled
+        return max(left, await self._handled_in(home.stream, durables, workspace))
 
     async def handled_position(self) -> LogPosition:
         streams = await log_streams(self.jetstream)
@@ -251,56 +290,76 @@ class NatsLogReader:
                 reading.read_pages(self.jetstream, stream, behind, after, page)
             ) as pages:
                 async for messages in pages:
-                    passed = list[Message](messages)
+                    passed = await self._counting(messages)
                     if len(held_at) > len(filters):
                         passed = [m for m in passed if subjects.passes(m.subject, filters)]
                     if passed:
                         yield passed
+
+    async def _counting(self, messages: Sequence[NatsMessage]) -> list[Message]:
+        """Return those of these messages that count where they stand."""
+        streams = await log_streams(self.jetstream)
+        if self.with_misplaced or not streams.placements:
+            return [*messages]
+        return [m for m in messages if not streams.is_misplaced(m.subject, m.sequence)]
 
     async def history(
         self, workspace: str, about: str | None, event_type: str, after: int = 0
     ) -> AsyncGenerator[Message]:
         # One filter, which a service's permissions can narrow.
         subject = subjects.of_type_in(workspace, event_type, about)
-        events = self._matching(workspace, subject, after)
-        if subjects.shared(subject) != subject:
-            stream = (await log_streams(self.jetstream)).of_workspace(workspace)
-            events = with_shared(events, self.jetstream, stream, subject, after)
-        async with aclosing(events) as messages:
-            async for message in messages:
-                yield message
+        for home in (await log_streams(self.jetstream)).homes_of_subject(subject):
+            if home.holds(after + 1):
+                events = self._matching_in(home, subject, after)
+                if subjects.shared(subject) != subject:
+                    stream = home.stream
+                    events = with_shared(events, self.jetstream, stream, subject, after)
+                async with aclosing(events) as messages:
+                    async for message in messages:
+                        if home.holds(message.sequence):
+                            yield message
 
     async def sizes(
         self, workspace: str, event_type: str, after: int = 0
     ) -> AsyncGenerator[tuple[int, int]]:
         subject = subjects.of_type_in(workspace, event_type)
-        headers = self._matching(workspace, subject, after, headers_only=True)
+        headers = self._matching(subject, after, headers_only=True)
         async with aclosing(headers) as messages:
             async for message in messages:
                 yield message.sequence, stated_size(message.headers)
 
     async def subjects(self, workspace: str, after: int) -> AsyncGenerator[str]:
         subject = subjects.of_workspace(workspace)
-        headers = self._matching(workspace, subject, after, headers_only=True)
+        headers = self._matching(subject, after, headers_only=True)
         async with aclosing(headers) as messages:
             async for message in messages:
                 yield message.subject
 
     async def _matching(
-        self, workspace: str, subject: str, after: int, *, headers_only: bool = False
+        self, subject: str, after: int, *, headers_only: bool = False
     ) -> AsyncGenerator[NatsMessage]:
-        stream = (await log_streams(self.jetstream)).of_workspace(workspace)
+        for home in (await log_streams(self.jetstream)).homes_of_subject(subject):
+            if home.holds(after + 1):
+                events = self._matching_in(home, subject, after, headers_only=headers_only)
+                async with aclosing(events) as messages:
+                    async for message in messages:
+                        yield message
 
+    async def _matching_in(
+        self, home: Home, subject: str, after: int, *, headers_only: bool = False
+    ) -> AsyncGenerator[NatsMessage]:
         def behind(sequence: int) -> ConsumerConfig:
             return reading.reader_config(
                 sequence, inactive_seconds=5.0, subject=subject, headers_only=headers_only
             )
 
         with translated():
-            pages = reading.read_pages(self.jetstream, stream, behind, after, reading.PAGE)
+            pages = reading.read_pages(self.jetstream, home.stream, behind, after, reading.PAGE)
             async with aclosing(pages):
                 async for messages in pages:
                     for message in messages:
+                        if home.end is not None and message.sequence > home.end:
+                            return
                         yield message
 
 

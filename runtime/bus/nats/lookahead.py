@@ -14,6 +14,7 @@ from nats.js import JetStreamContext
 
 from contracts import subjects
 from runtime.bus.nats.connection import SILENT, translated
+from runtime.bus.nats.log_streams import log_streams
 from runtime.bus.nats.messages import NatsMessage, stated_size
 from runtime.bus.nats.pulling import Pull, open_pull, opened_pull
 from runtime.bus.nats.reading import reader_config
@@ -64,8 +65,14 @@ class Lookahead:
     async def _headers(self, after: int, max_messages: int, wait: float) -> list[MessageHeader]:
         headers: list[MessageHeader] = []
         for filter in self._readers:
-            for message in await self._fetch(filter, after, max_messages, wait):
+            messages = await self._fetch(filter, after, max_messages, wait)
+            for message in messages:
+                streams = await log_streams(self._jetstream)
                 self._after[filter] = message.sequence
+                if streams.is_moving(message.subject) or streams.is_misplaced(
+                    message.subject, message.sequence
+                ):
+                    continue  # its delivery says what becomes of it
                 size = stated_size(message.headers)
                 headers.append(MessageHeader(message.sequence, message.subject, filter, size))
         return headers

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from runtime.bus.nats.asking import first_answer
 from runtime.bus.nats.connection import translated
 from runtime.bus.nats.log import NatsLog
-from runtime.bus.nats.log_streams import log_streams
 from runtime.bus.port import Message
 
 READER = "query-status"
@@ -25,9 +24,8 @@ class MirroredLog(NatsLog):
     """
 
     async def last(self, workspace: str) -> int:
-        stream = (await log_streams(self.jetstream)).of_workspace(workspace)
         # In this order: what is applied meanwhile is seen the next time.
-        applied = await self._handled_in(stream, (), workspace)
+        applied = await self.handled(workspace=workspace)
         return min(applied, await super().last(workspace))
 
     async def _following_in(self, stream: str, after: int, subject: str) -> Message | None:
