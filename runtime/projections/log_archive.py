@@ -60,15 +60,16 @@ TOMBSTONES = subjects.of_type("DocumentErased")
 
 @dataclass(frozen=True)
 class ChainedPage:
-    """Some messages of a stream in order. `leaves`: (sequence, chain, leaf), those of erased events
-    too.
+    """Some messages of a stream in order, up to the sequence `last`. `leaves`: (sequence, chain,
+    leaf), those of erased events too.
 
-    `missing_sequences`: sequences up to the last message that hold nothing and were not erased.
+    `missing_sequences`: sequences up to there that hold nothing and were not erased.
     """
 
     records: Sequence[Record]
     leaves: Sequence[tuple[int, str, str]]
     missing_sequences: Sequence[int]
+    last: int
 
 
 def chain_table(chain: str) -> Table:
@@ -102,24 +103,39 @@ async def chained_pages(
                 for sequence in range(after + 1, page[-1].sequence)
                 if sequence not in records_by_sequence
             ]
-            # Read behind the page: a tombstone is written before its events are removed.
-            erased_leaves = await _erased_behind(jetstream, stream, holes[0]) if holes else {}
             leaves = [
-                (sequence, *erased_leaves[sequence])
-                for sequence in holes
-                if sequence in erased_leaves
-            ]
-            leaves += [
                 (record.sequence, _chain_of(record, count), leaf(record))
                 for record in page
                 if subjects.is_event(record.subject)
             ]
-            yield ChainedPage(
-                page,
-                sorted(leaves),
-                [sequence for sequence in holes if sequence not in erased_leaves],
-            )
+            yield await _completed(jetstream, stream, page, leaves, holes)
             after = page[-1].sequence
+    if len((await log_streams(jetstream)).homes_after(stream)) > 1:
+        # The tombstones of what workspaces had here may stand where they are now: nothing is behind
+        # the last event that is erased, then.
+        end = (await observe(jetstream, stream)).last_sequence
+        tail = await _completed(jetstream, stream, [], [], [*range(after + 1, end + 1)])
+        if tail.leaves:
+            yield tail
+
+
+async def _completed(
+    jetstream: JetStreamContext,
+    stream: str,
+    records: Sequence[Record],
+    leaves: Sequence[tuple[int, str, str]],
+    holes: Sequence[int],
+) -> ChainedPage:
+    """Return a page of these records with the leaves of what was erased between them."""
+    # Read behind the page: a tombstone is written before its events are removed.
+    erased_leaves = await _erased_behind(jetstream, stream, holes[0]) if holes else {}
+    erased = [
+        (sequence, *erased_leaves[sequence]) for sequence in holes if sequence in erased_leaves
+    ]
+    all_leaves = sorted([*leaves, *erased])
+    last = records[-1].sequence if records else max((place for place, _, _ in erased), default=0)
+    missing = [place for place in holes if place not in erased_leaves and place < last]
+    return ChainedPage(records, all_leaves, missing, last)
 
 
 def _chain_of(record: Record, count: int) -> str:
@@ -198,8 +214,8 @@ class StreamArchive:
                     await self._copy(
                         [record for record in page.records if record.sequence > archived_to]
                     )
-                    await self._note(ARCHIVE_KEY, page.records[-1].sequence, state.created_at)
-                if page.records[-1].sequence > self.chained_to:
+                    await self._note(ARCHIVE_KEY, page.last, state.created_at)
+                if page.last > self.chained_to:
                     await self.add(page, state.created_at)
                 record_count += len(page.records)
         if record_count:
@@ -221,7 +237,7 @@ class StreamArchive:
             if link.events // STEP > before[chain].events // STEP:
                 rows[key_of(link.sequence)] = asdict(link)
             await self.rows.put_newer(chain_table(chain), rows, "sequence")
-        self.chained_to = page.records[-1].sequence
+        self.chained_to = page.last
         await self._note(CHAIN_KEY, self.chained_to, log)
 
     async def _copy(self, records: Sequence[Record]) -> None:

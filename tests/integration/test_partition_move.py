@@ -14,7 +14,13 @@ from nats.js import JetStreamContext
 
 from contracts import subjects
 from contracts.events import Event, FeedbackGiven
-from contracts.partitions import LogPosition, first_sequence, partition_at, stream_name
+from contracts.partitions import (
+    LogPosition,
+    first_sequence,
+    partition_at,
+    partition_of,
+    stream_name,
+)
 from contracts.placements import Placement
 from operations import partition_move
 from operations.audit import audit_log
@@ -200,6 +206,33 @@ async def test_what_other_systems_publish_is_carried_once_and_in_their_order(
     behind = [m.sequence async for p in log.read_behind(LogPosition.start(COUNT)) for m in p]
     assert behind == whole
     assert await carrier.carry() == 0
+
+
+async def test_workspaces_that_leave_the_same_partition_have_one_carrier(
+    partitioned: JetStreamContext,
+) -> None:
+    second = next(f"w{n}" for n in range(99) if partition_of(f"w{n}", COUNT) == 0)
+    await move(partitioned, 1)
+    await publish_as_another_system(partitioned, added("first"), "first")
+    early = sealed(added("early"), id="early", workspace=second)
+    await partitioned.publish(subject_of(early), encode(early))
+    assert await Carrier(partitioned).carry() == 1
+    await move(partitioned, 2, second)
+    late = sealed(added("late"), id="late", workspace=second)
+    await partitioned.publish(subject_of(late), encode(late))
+    await publish_as_another_system(partitioned, added("third"), "third")
+    assert await Carrier(partitioned).carry() == 2
+    feed = NatsEventFeed(partitioned)
+    page, _ = await feed.page(subjects.of_workspace(second), 0, 10)
+    assert [
+        (partition_at(m.sequence), name) for m, name in zip(page, names(page), strict=True)
+    ] == [
+        (0, "early"),
+        (2, "late"),
+    ]
+    page, _ = await feed.page(subjects.of_workspace(MOVED), 0, 10)
+    assert names(page) == ["first", "third"]
+    assert {partition_at(message.sequence) for message in page} == {1}
 
 
 async def test_a_feed_that_is_open_goes_on_in_the_other_partition(

@@ -103,10 +103,12 @@ class Carrier:
     jetstream: JetStreamContext
 
     async def run(self) -> None:
-        """Carry what comes, for ever. With one partition there is never anything to do."""
+        """Carry what comes, for ever. With one partition there never is anything, and it ends."""
         while True:
             try:
                 await self.carry()
+                if (await log_streams(self.jetstream)).count == 1:
+                    return
             except (ServiceError, NatsError, OSError) as error:
                 logger.warning(
                     "could not carry events of a moved workspace",
