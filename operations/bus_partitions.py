@@ -28,7 +28,7 @@ def follows_moves(granted_subjects: Iterable[str]) -> Grant:
     event_types = [
         subjects.event_type(subject)
         for subject in granted_subjects
-        if subject.startswith(f"{subjects.PREFIX}.*.*.")
+        if subject == subjects.of_type(subjects.event_type(subject))
     ]
     return Grant(
         "its events of workspaces that were moved",

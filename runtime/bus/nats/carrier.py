@@ -52,7 +52,7 @@ async def have_carried(
     """Let the carrier of a partition take what is published there to these workspaces from now on,
     or, where it has none yet, behind a sequence. Repeats change nothing.
     """
-    filters = sorted(f"{subjects.PREFIX}.{token}.*.*" for token in tokens)
+    filters = sorted(subjects.of_token(token)[0] for token in tokens)
     try:
         with translated():
             config = (await jetstream.consumer_info(stream, CARRIER)).config
