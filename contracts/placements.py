@@ -6,9 +6,10 @@ stay at theirs, and from a place on further ones enter another partition. That o
 number, so its sequences are greater, and the events of the workspace have one order as before.
 """
 
-import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+
+from pydantic import TypeAdapter
 
 PLACEMENTS_KEY = "lightstream.placements"
 """Where exceptions stand in the metadata of the log, beside the number of its partitions."""
@@ -47,21 +48,14 @@ class Placement:
 
 NO_PLACEMENTS: Mapping[str, Placement] = {}
 
+_PLACEMENTS = TypeAdapter(dict[str, Placement])
+
 
 def placements_in(text: str) -> dict[str, Placement]:
     """Return the exceptions that a text of `placements_text` holds, by the workspace's token."""
-    stored: dict[str, dict[str, object]] = json.loads(text) if text else {}
-    return {token: _placement(fields) for token, fields in stored.items()}
-
-
-def _placement(fields: Mapping[str, object]) -> Placement:
-    lists = {name: tuple(fields[name]) for name in ("partitions", "ends")}  # pyright: ignore[reportArgumentType] - lists of numbers, as written below
-    return Placement(**{**fields, **lists})  # pyright: ignore[reportArgumentType] - as written below
+    return _PLACEMENTS.validate_json(text) if text else {}
 
 
 def placements_text(placements: Mapping[str, Placement]) -> str:
     """Return exceptions as one text; empty without any."""
-    if not placements:
-        return ""
-    fields = {token: asdict(placement) for token, placement in sorted(placements.items())}
-    return json.dumps(fields, separators=(",", ":"))
+    return _PLACEMENTS.dump_json(dict(sorted(placements.items()))).decode() if placements else ""
