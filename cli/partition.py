@@ -51,7 +51,8 @@ def move(
     from operations.partition_move import move_workspace, plan_move  # noqa: PLC0415
 
     fields = {"workspace": workspace, "partition": to}
-    with errors(as_json), audit_line("partition move", data, reason, **fields):
+    command = audit_line("partition move", data, reason, workspace=workspace, partition=to)
+    with errors(as_json), command:
 
         async def run(bus: "JetStreamContext") -> "PartitionMove":
             plan = await plan_move(bus, workspace, to)
