@@ -142,7 +142,7 @@ class StreamAudit:
                     sequence for sequence in page.missing_sequences if sequence > accepted_to
                 ]
                 self.findings.events += len(page.records)
-                self.findings.last = page.last
+                self.findings.last = page.end
                 for sequence, chain, leaf_hash in page.leaves:
                     await self._add(sequence, chain, leaf_hash)
                 self.report({"position": number_at(self.findings.last), "end": number_at(end)})

@@ -117,13 +117,13 @@ async def move_workspace(jetstream: JetStreamContext, move: PartitionMove, repor
     placements = await read_placements(jetstream)
     if placements.get(token) != began:
         raise InvalidInput(f"another run moves workspace {move.workspace} since: see what it says")
-    moved = Placement(
+    new_placement = Placement(
         (*began.partitions, move.target),
         (*began.ends, end),
         moved_at=time.time(),
         workspace=move.workspace,
     )
-    await write_placements(jetstream, {**placements, token: moved})
+    await write_placements(jetstream, {**placements, token: new_placement})
     report(f"events of {move.workspace} enter partition {move.target} from now on")
     return end
 
@@ -136,8 +136,8 @@ async def _left_behind(jetstream: JetStreamContext, move: PartitionMove, token: 
     streams = await log_streams(jetstream)
     partition = partition_in(stream)
     tokens = {
-        other
-        for other, placement in streams.placements.items()
+        other_token
+        for other_token, placement in streams.placements.items()
         if placement.end_in(partition) is not None
     }
     with translated():

@@ -30,8 +30,8 @@ async def sequence_at(log: Log, workspace: str, point: str) -> int:
     anything else, and for a sequence that the log has not reached. Raises Unavailable.
     """
     first = first_sequence((await log.partitions_of(workspace))[0])
-    last = await log.last(workspace)
-    return await _found(log, subjects.of_workspace(workspace), last, point, first)
+    newest_sequence = await log.last(workspace)
+    return await _found(log, subjects.of_workspace(workspace), newest_sequence, point, first)
 
 
 async def position_at(log: Log, point: str) -> LogPosition:

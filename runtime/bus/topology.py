@@ -253,8 +253,8 @@ def _applicable(
     declared = declared_configs(copies, partitions, window, shared_from)
     wanted_config = next(config for config in declared if config.name == name)
     if text := metadata.get(PLACEMENTS_KEY):
-        placed = with_placements(wanted_config.metadata or {}, text)
-        wanted_config = wanted_config.evolve(metadata=placed)
+        metadata_with_text = with_placements(wanted_config.metadata or {}, text)
+        wanted_config = wanted_config.evolve(metadata=metadata_with_text)
     if present_config.mirror:
         writer_api = metadata.get(WRITER_API_KEY, "")
         wanted_config = mirror_config(wanted_config, present_config.mirror, writer_api)

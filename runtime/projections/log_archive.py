@@ -60,7 +60,7 @@ TOMBSTONES = subjects.of_type("DocumentErased")
 
 @dataclass(frozen=True)
 class ChainedPage:
-    """Some messages of a stream in order, up to the sequence `last`. `leaves`: (sequence, chain,
+    """Some messages of a stream in order, up to the sequence `end`. `leaves`: (sequence, chain,
     leaf), those of erased events too.
 
     `missing_sequences`: sequences up to there that hold nothing and were not erased.
@@ -69,7 +69,7 @@ class ChainedPage:
     records: Sequence[Record]
     leaves: Sequence[tuple[int, str, str]]
     missing_sequences: Sequence[int]
-    last: int
+    end: int
 
 
 def chain_table(chain: str) -> Table:
@@ -129,13 +129,17 @@ async def _completed(
     """Return a page of these records with the leaves of what was erased between them."""
     # Read behind the page: a tombstone is written before its events are removed.
     erased_leaves = await _erased_behind(jetstream, stream, holes[0]) if holes else {}
-    erased = [
+    hole_leaves = [
         (sequence, *erased_leaves[sequence]) for sequence in holes if sequence in erased_leaves
     ]
-    all_leaves = sorted([*leaves, *erased])
-    last = records[-1].sequence if records else max((place for place, _, _ in erased), default=0)
-    missing = [place for place in holes if place not in erased_leaves and place < last]
-    return ChainedPage(records, all_leaves, missing, last)
+    all_leaves = sorted([*leaves, *hole_leaves])
+    last_sequence = (
+        records[-1].sequence if records else max((place for place, _, _ in hole_leaves), default=0)
+    )
+    missing_sequences = [
+        place for place in holes if place not in erased_leaves and place < last_sequence
+    ]
+    return ChainedPage(records, all_leaves, missing_sequences, last_sequence)
 
 
 def _chain_of(record: Record, count: int) -> str:
@@ -214,8 +218,8 @@ class StreamArchive:
                     await self._copy(
                         [record for record in page.records if record.sequence > archived_to]
                     )
-                    await self._note(ARCHIVE_KEY, page.last, state.created_at)
-                if page.last > self.chained_to:
+                    await self._note(ARCHIVE_KEY, page.end, state.created_at)
+                if page.end > self.chained_to:
                     await self.add(page, state.created_at)
                 record_count += len(page.records)
         if record_count:
@@ -237,7 +241,7 @@ class StreamArchive:
             if link.events // STEP > before[chain].events // STEP:
                 rows[key_of(link.sequence)] = asdict(link)
             await self.rows.put_newer(chain_table(chain), rows, "sequence")
-        self.chained_to = page.last
+        self.chained_to = page.end
         await self._note(CHAIN_KEY, self.chained_to, log)
 
     async def _copy(self, records: Sequence[Record]) -> None:

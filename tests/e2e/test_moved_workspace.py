@@ -96,15 +96,15 @@ def digests_are_those_of_a_rebuild(stack: Stack) -> None:
 
 
 def test_a_workspace_is_moved_while_it_is_asked_and_written_to(stack: Stack) -> None:
-    said = stack.run("partition", "move", MOVED, "--to", "1")
-    assert said.returncode == 0
-    assert "give --yes to do it" in said.stdout
+    plan = stack.run("partition", "move", MOVED, "--to", "1")
+    assert plan.returncode == 0
+    assert "give --yes to do it" in plan.stdout
     is_over = threading.Event()
     with ThreadPoolExecutor() as pool:
         asking = pool.submit(ask_again_and_again, stack, is_over)
         adding = pool.submit(add_during_the_move, stack)
-        moved = stack.run("partition", "move", MOVED, "--to", "1", "--yes")
-        assert moved.returncode == 0, moved.stderr
+        move = stack.run("partition", "move", MOVED, "--to", "1", "--yes")
+        assert move.returncode == 0, move.stderr
         adding.result()
         is_over.set()
         assert asking.result() > 0

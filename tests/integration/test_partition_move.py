@@ -62,7 +62,7 @@ async def bus(tmp_path: Path) -> AsyncGenerator[RunningNats]:
 
 
 @pytest_asyncio.fixture
-async def partitioned(
+async def log_bus(
     bus: RunningNats, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncGenerator[JetStreamContext]:
     # Tests that are about the wait itself set it back.
@@ -105,22 +105,22 @@ def names(messages: list[Message]) -> list[str]:
 
 
 async def test_events_stay_where_they_are_and_further_ones_enter_the_other_partition(
-    partitioned: JetStreamContext,
+    log_bus: JetStreamContext,
 ) -> None:
-    log, feed = NatsLog(partitioned), NatsEventFeed(partitioned)
-    before = [await publish(partitioned, name) for name in ("one", "two")]
+    log, feed = NatsLog(log_bus), NatsEventFeed(log_bus)
+    before = [await publish(log_bus, name) for name in ("one", "two")]
     golden = sealed(FeedbackGiven(rating="up", question="Q"), workspace=MOVED)
     first_answer = await log.publish(golden)
-    plan = await move(partitioned, 2)
+    plan = await move(log_bus, 2)
     assert (plan.events, plan.placement.partition) == (2, 0)
-    after = [await publish(partitioned, name, "again") for name in ("three", "one")]
+    after = [await publish(log_bus, name, "again") for name in ("three", "one")]
     assert list(map(partition_at, after)) == [2, 2]
     answer = sealed(FeedbackGiven(rating="down", question="Q"), id="later", workspace=MOVED)
     second_answer = await log.publish(answer)
 
     filter = subjects.of_workspace(MOVED)
-    assert await read_sequences(partitioned, filter) == [*before, *after]
-    assert await read_sequences(partitioned, subjects.of_document(MOVED, "one")) == [
+    assert await read_sequences(log_bus, filter) == [*before, *after]
+    assert await read_sequences(log_bus, subjects.of_document(MOVED, "one")) == [
         before[0],
         after[1],
     ]
@@ -148,81 +148,81 @@ async def test_events_stay_where_they_are_and_further_ones_enter_the_other_parti
     assert (place.sequences[0], place.sequences[2]) == (before[1], first_sequence(2) - 1)
     end = await log.end()
     assert await position_of(log, [after[0]], MOVED) == end.up_to(after[0])
-    assert await topology.check(partitioned) == []
-    assert await topology.apply(partitioned) == []
+    assert await topology.check(log_bus) == []
+    assert await topology.apply(log_bus) == []
 
 
 async def test_what_cannot_be_moved_is_refused_with_the_way_out(
-    partitioned: JetStreamContext, jetstream: JetStreamContext
+    log_bus: JetStreamContext, jetstream: JetStreamContext
 ) -> None:
     with pytest.raises(InvalidInput, match="partitions 0 to 2, and no 3"):
-        await plan_move(partitioned, MOVED, 3)
-    await move(partitioned, 1)
-    assert (await plan_move(partitioned, MOVED, 1)).is_done
+        await plan_move(log_bus, MOVED, 3)
+    await move(log_bus, 1)
+    assert (await plan_move(log_bus, MOVED, 1)).is_done
     with pytest.raises(InvalidInput, match=r"partition 0 are smaller: .* can be moved to 2"):
-        await plan_move(partitioned, MOVED, 0)
-    await move(partitioned, 2)
+        await plan_move(log_bus, MOVED, 0)
+    await move(log_bus, 2)
     with pytest.raises(InvalidInput, match="can be moved to no other partition"):
-        await plan_move(partitioned, MOVED, 0)
+        await plan_move(log_bus, MOVED, 0)
     with pytest.raises(ConfigurationError, match="this log has one partition"):
         await plan_move(jetstream, MOVED, 1)
 
 
 async def test_what_other_systems_publish_is_carried_once_and_in_their_order(
-    partitioned: JetStreamContext,
+    log_bus: JetStreamContext,
 ) -> None:
-    log, feed = NatsLog(partitioned), NatsEventFeed(partitioned)
-    before = await publish(partitioned, "one")
-    await move(partitioned, 2)
+    log, feed = NatsLog(log_bus), NatsEventFeed(log_bus)
+    before = await publish(log_bus, "one")
+    await move(log_bus, 2)
     for number in range(3):  # versions of one document
         sequence = await publish_as_another_system(
-            partitioned, added("new", f"text {number}"), f"foreign-{number}"
+            log_bus, added("new", f"text {number}"), f"foreign-{number}"
         )
         assert partition_at(sequence) == 0
     filter = subjects.of_workspace(MOVED)
-    assert await read_sequences(partitioned, filter) == [before]
+    assert await read_sequences(log_bus, filter) == [before]
     assert (await log.last(MOVED), await feed.count(filter)) == (before, 1)
     assert await feed.page(filter, before, 10) == ([], 0)
     assert await log.newest(MOVED, "new", "DocumentAdded") is None
-    streams = await log_streams(partitioned)
-    assert await uncarried_count(partitioned, streams) == 3
+    streams = await log_streams(log_bus)
+    assert await uncarried_count(log_bus, streams) == 3
 
     # Two gateways, of which one dies between its publication and its acknowledgement.
-    carrier = Carrier(partitioned)
-    pull = await partitioned.pull_subscribe_bind(consumer="carrier", stream=stream_name(0))
+    carrier = Carrier(log_bus)
+    pull = await log_bus.pull_subscribe_bind(consumer="carrier", stream=stream_name(0))
     [first_message] = await pull.fetch(1, timeout=5)
     assert await carrier._carry(first_message)  # pyright: ignore[reportPrivateUsage]
     await first_message.nak()
-    assert sum(await asyncio.gather(carrier.carry(), Carrier(partitioned).carry())) == 3
-    assert await uncarried_count(partitioned, streams) == 0
+    assert sum(await asyncio.gather(carrier.carry(), Carrier(log_bus).carry())) == 3
+    assert await uncarried_count(log_bus, streams) == 0
     page, remaining_count = await feed.page(filter, before, 10)
     texts = [b"text 0" in m.data or b"text 1" in m.data or b"text 2" in m.data for m in page]
     assert (names(page), texts, remaining_count) == (["new"] * 3, [True] * 3, 0)
     assert [f"text {number}".encode() in m.data for number, m in enumerate(page)] == [True] * 3
     assert all(partition_at(message.sequence) == 2 for message in page)
     assert len({message.headers[CARRIED_FROM] for message in page}) == 3
-    whole = [m.sequence async for p in log.read() for m in p]
-    assert whole == [before, *[message.sequence for message in page]]
+    all_sequences = [m.sequence async for p in log.read() for m in p]
+    assert all_sequences == [before, *[message.sequence for message in page]]
     behind = [m.sequence async for p in log.read_behind(LogPosition.start(COUNT)) for m in p]
-    assert behind == whole
+    assert behind == all_sequences
     assert await carrier.carry() == 0
 
 
 async def test_workspaces_that_leave_the_same_partition_have_one_carrier(
-    partitioned: JetStreamContext,
+    log_bus: JetStreamContext,
 ) -> None:
     second = next(f"w{n}" for n in range(99) if partition_of(f"w{n}", COUNT) == 0)
-    await move(partitioned, 1)
-    await publish_as_another_system(partitioned, added("first"), "first")
-    early = sealed(added("early"), id="early", workspace=second)
-    await partitioned.publish(subject_of(early), encode(early))
-    assert await Carrier(partitioned).carry() == 1
-    await move(partitioned, 2, second)
-    late = sealed(added("late"), id="late", workspace=second)
-    await partitioned.publish(subject_of(late), encode(late))
-    await publish_as_another_system(partitioned, added("third"), "third")
-    assert await Carrier(partitioned).carry() == 2
-    feed = NatsEventFeed(partitioned)
+    await move(log_bus, 1)
+    await publish_as_another_system(log_bus, added("first"), "first")
+    early_envelope = sealed(added("early"), id="early", workspace=second)
+    await log_bus.publish(subject_of(early_envelope), encode(early_envelope))
+    assert await Carrier(log_bus).carry() == 1
+    await move(log_bus, 2, second)
+    late_envelope = sealed(added("late"), id="late", workspace=second)
+    await log_bus.publish(subject_of(late_envelope), encode(late_envelope))
+    await publish_as_another_system(log_bus, added("third"), "third")
+    assert await Carrier(log_bus).carry() == 2
+    feed = NatsEventFeed(log_bus)
     page, _ = await feed.page(subjects.of_workspace(second), 0, 10)
     assert [
         (partition_at(m.sequence), name) for m, name in zip(page, names(page), strict=True)
@@ -236,13 +236,13 @@ async def test_workspaces_that_leave_the_same_partition_have_one_carrier(
 
 
 async def test_a_feed_that_is_open_goes_on_in_the_other_partition(
-    partitioned: JetStreamContext,
+    log_bus: JetStreamContext,
 ) -> None:
-    feed = NatsEventFeed(partitioned)
+    feed = NatsEventFeed(log_bus)
     filters = subjects.of_workspace(MOVED), subjects.of_document(MOVED, "one")
     follows = [feed.follow(filter, 0, 1.0) for filter in filters]
     follow_all = feed.follow_all(LogPosition.start(COUNT), 1.0)
-    before = await publish(partitioned, "one")
+    before = await publish(log_bus, "one")
 
     async def next_sequences(pages: AsyncGenerator[list[Message]]) -> list[int]:
         async for messages in pages:
@@ -252,16 +252,16 @@ async def test_a_feed_that_is_open_goes_on_in_the_other_partition(
 
     async with aclosing(follows[0]), aclosing(follows[1]), aclosing(follow_all):
         assert [await next_sequences(follow) for follow in follows] == [[before]] * 2
-        await move(partitioned, 1)
-        await publish_as_another_system(partitioned, added("one", "foreign"), "foreign")
-        after = await publish(partitioned, "one", "again")
+        await move(log_bus, 1)
+        await publish_as_another_system(log_bus, added("one", "foreign"), "foreign")
+        after = await publish(log_bus, "one", "again")
         assert [await next_sequences(follow) for follow in follows] == [[after]] * 2
-        seen: list[int] = []
+        followed_sequences: list[int] = []
         async for messages, _ in follow_all:
-            seen += [message.sequence for message in messages]
-            if len(seen) == 2:
+            followed_sequences += [message.sequence for message in messages]
+            if len(followed_sequences) == 2:
                 break
-        assert seen == [before, after]
+        assert followed_sequences == [before, after]
 
 
 class Killed(Exception):
@@ -270,10 +270,10 @@ class Killed(Exception):
 
 @pytest.mark.parametrize("step", ["_left_behind", "have_carried", "write_placements"])
 async def test_a_move_that_is_killed_anywhere_goes_on_when_it_is_run_again(
-    partitioned: JetStreamContext, monkeypatch: pytest.MonkeyPatch, step: str
+    log_bus: JetStreamContext, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
     monkeypatch.setattr(placing, "MOVE_SECONDS", 0.5)
-    before = await publish(partitioned, "one")
+    before = await publish(log_bus, "one")
     calls = 0
     original = getattr(partition_move, step)
 
@@ -284,34 +284,34 @@ async def test_a_move_that_is_killed_anywhere_goes_on_when_it_is_run_again(
             return await original(*arguments)
         raise Killed
 
-    plan = await plan_move(partitioned, MOVED, 1)
+    plan = await plan_move(log_bus, MOVED, 1)
     with monkeypatch.context() as patch:
         patch.setattr(partition_move, step, killed)
         with pytest.raises(Killed):
-            await move_workspace(partitioned, plan, ignore)
+            await move_workspace(log_bus, plan, ignore)
     with pytest.raises(
         Unavailable, match=r"is being moved to partition 1 .* --to 1` goes on"
     ) as no:
-        await publish(partitioned, "two")
+        await publish(log_bus, "two")
     assert no.value.retry_after == pytest.approx(0.5)
     with pytest.raises(InvalidInput, match="is being moved to partition 1: finish that"):
-        await plan_move(partitioned, MOVED, 2)
-    findings = [finding async for finding in examine_bus(partitioned, None)]
+        await plan_move(log_bus, MOVED, 2)
+    findings = [finding async for finding in examine_bus(log_bus, None)]
     assert any("is being moved to partition 1" in finding.what for finding in findings)
-    assert await read_sequences(partitioned, subjects.of_workspace(MOVED)) == [before]
+    assert await read_sequences(log_bus, subjects.of_workspace(MOVED)) == [before]
     # Others notice nothing, and what is about questions waits for nothing.
-    await NatsLog(partitioned).publish(sealed(added("d"), workspace="a"))
-    await NatsLog(partitioned).publish(
+    await NatsLog(log_bus).publish(sealed(added("d"), workspace="a"))
+    await NatsLog(log_bus).publish(
         sealed(FeedbackGiven(rating="up", question="Q"), workspace=MOVED)
     )
-    foreign = await publish_as_another_system(partitioned, added("foreign"), "foreign")
+    foreign = await publish_as_another_system(log_bus, added("foreign"), "foreign")
 
-    again = await move(partitioned, 1)
+    again = await move(log_bus, 1)
     assert again.is_resumed
-    await Carrier(partitioned).carry()
-    after = await publish(partitioned, "two")
+    await Carrier(log_bus).carry()
+    after = await publish(log_bus, "two")
     assert partition_at(after) == 1
-    assert await read_sequences(partitioned, subjects.of_workspace(MOVED)) == [
+    assert await read_sequences(log_bus, subjects.of_workspace(MOVED)) == [
         before,
         foreign,  # before the end that the second run noted
         after,
@@ -319,15 +319,15 @@ async def test_a_move_that_is_killed_anywhere_goes_on_when_it_is_run_again(
 
 
 async def test_publishers_wait_and_what_was_published_before_is_known(
-    bus: RunningNats, partitioned: JetStreamContext, monkeypatch: pytest.MonkeyPatch
+    bus: RunningNats, log_bus: JetStreamContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(partition_move, "WAIT_SECONDS", 3.0)
     async with connected(bus) as client:
         publisher = client.jetstream(timeout=5)
         await log_streams(publisher)
         before = await publish(publisher, "one")
-        plan = await plan_move(partitioned, MOVED, 1)
-        moving = asyncio.create_task(move_workspace(partitioned, plan, ignore))
+        plan = await plan_move(log_bus, MOVED, 1)
+        moving = asyncio.create_task(move_workspace(log_bus, plan, ignore))
         sequences: list[int] = []
         while not moving.done():
             sequences.append(await publish(publisher, f"d{len(sequences)}"))
@@ -341,34 +341,38 @@ async def test_publishers_wait_and_what_was_published_before_is_known(
         assert await publish(publisher, "one") == before
         assert await publish(publisher, "last") == sequences[-1]
         assert await publish(publisher, "one", "another text under the same id") > sequences[-1]
-    read = await read_sequences(partitioned, subjects.of_workspace(MOVED))
+    read = await read_sequences(log_bus, subjects.of_workspace(MOVED))
     assert read[:-1] == [before, *sequences]
 
 
 async def test_of_two_runs_of_a_move_the_later_one_ends_it(
-    partitioned: JetStreamContext, monkeypatch: pytest.MonkeyPatch
+    log_bus: JetStreamContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(partition_move, "WAIT_SECONDS", 1.0)
-    plan = await plan_move(partitioned, MOVED, 1)
-    first_run = asyncio.create_task(move_workspace(partitioned, plan, ignore))
+    plan = await plan_move(log_bus, MOVED, 1)
+    first_run = asyncio.create_task(move_workspace(log_bus, plan, ignore))
     await asyncio.sleep(0.3)
-    second_plan = await plan_move(partitioned, MOVED, 1)
-    await move_workspace(partitioned, second_plan, ignore)
+    second_plan = await plan_move(log_bus, MOVED, 1)
+    await move_workspace(log_bus, second_plan, ignore)
     with pytest.raises(InvalidInput, match="another run moves workspace"):
         await first_run
-    assert (await read_placements(partitioned))["other"].partitions == (0, 1)
+    assert (await read_placements(log_bus))["other"].partitions == (0, 1)
 
 
 async def test_a_service_handles_what_was_carried_where_it_counts_and_nowhere_else(
-    bus: RunningNats, partitioned: JetStreamContext, tmp_path: Path
+    bus: RunningNats,
+    log_bus: JetStreamContext,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    log = NatsLog(partitioned)
+    monkeypatch.setattr(partition_move, "WAIT_SECONDS", 3.0)  # the chunker is to know of the move
+    log = NatsLog(log_bus)
     async with service("chunker", tmp_path, NATS_URL=bus.url):
-        await publish(partitioned, "one")
-        await move_workspace(partitioned, await plan_move(partitioned, MOVED, 1), ignore)
-        await publish_as_another_system(partitioned, added("foreign"), "foreign")
-        await publish(partitioned, "two")
-        assert await Carrier(partitioned).carry() == 1
+        await publish(log_bus, "one")
+        await move_workspace(log_bus, await plan_move(log_bus, MOVED, 1), ignore)
+        await publish_as_another_system(log_bus, added("foreign"), "foreign")
+        await publish(log_bus, "two")
+        assert await Carrier(log_bus).carry() == 1
 
         async def chunked() -> bool:
             return all(
@@ -379,71 +383,73 @@ async def test_a_service_handles_what_was_carried_where_it_counts_and_nowhere_el
 
         async def drained() -> bool:
             infos = [
-                await partitioned.consumer_info(stream_name(number), "chunker")
+                await log_bus.consumer_info(stream_name(number), "chunker")
                 for number in range(COUNT)
             ]
             return not any((info.num_pending or 0) + (info.num_ack_pending or 0) for info in infos)
 
         await until(drained, "acknowledgements of what was left behind")
-    made = [message async for message in log.history(MOVED, None, "ChunksCreated")]
-    assert sorted(names(made)) == ["foreign", "one", "two"]
+    chunk_events = [message async for message in log.history(MOVED, None, "ChunksCreated")]
+    assert sorted(names(chunk_events)) == ["foreign", "one", "two"]
     foreign_document = await log.newest(MOVED, "foreign", "DocumentAdded")
     assert foreign_document is not None
     assert partition_at(foreign_document.sequence) == 1
-    versions = [message.data for message in made if b"foreign" in message.data]
+    versions = [message.data for message in chunk_events if b"foreign" in message.data]
     assert str(foreign_document.sequence).encode() in versions[0]
 
 
 async def test_chains_archive_erasure_and_audit_go_over_both_partitions(
-    partitioned: JetStreamContext,
+    log_bus: JetStreamContext,
 ) -> None:
     rows = MemoryRows()
-    values = await NatsSharedValues.bind(partitioned, "KB_CHECKPOINTS")
-    archive = LogArchive(partitioned, rows, values)
+    values = await NatsSharedValues.bind(log_bus, "KB_CHECKPOINTS")
+    archive = LogArchive(log_bus, rows, values)
     for name in ("one", "two"):
-        await publish(partitioned, name)
-    await move(partitioned, 2)
-    await publish_as_another_system(partitioned, added("one", "foreign"), "foreign")
-    await Carrier(partitioned).carry()
-    await publish(partitioned, "three")
+        await publish(log_bus, name)
+    await move(log_bus, 2)
+    await publish_as_another_system(log_bus, added("one", "foreign"), "foreign")
+    await Carrier(log_bus).carry()
+    await publish(log_bus, "three")
     assert await archive.extend() == 5
-    assert (await audit_log(partitioned, partitioned, rows, ignore)).problems == []
+    assert (await audit_log(log_bus, log_bus, rows, ignore)).problems == []
     chains = {partition.workspace for partition in await rows.partitions("chain")}
     assert chains >= {"other", "other.2"}
 
-    plan = await plan_erasure(partitioned, MOVED, "one")
+    plan = await plan_erasure(log_bus, MOVED, "one")
     assert sorted(map(partition_at, plan.leaves)) == [0, 0, 2]
-    await publish_tombstones(partitioned, plan, "")
-    await remove(partitioned, plan)
+    await publish_tombstones(log_bus, plan, "")
+    await remove(log_bus, plan)
     remaining = [
         message
-        async for page in NatsLog(partitioned, with_misplaced=True).read()
+        async for page in NatsLog(log_bus, with_misplaced=True).read()
         for message in page
         if b"DocumentErased" not in message.data
     ]
     assert names(remaining) == ["two", "three"]
-    assert (await audit_log(partitioned, partitioned, rows, ignore)).problems == []
+    assert (await audit_log(log_bus, log_bus, rows, ignore)).problems == []
     await archive.extend()
-    archived = [record async for record in archived_records(rows)]
-    assert subjects.subject(MOVED, "one", "DocumentAdded") not in {r.subject for r in archived}
-    assert (await audit_log(partitioned, partitioned, rows, ignore)).problems == []
+    archived_subjects = [record async for record in archived_records(rows)]
+    assert subjects.subject(MOVED, "one", "DocumentAdded") not in {
+        r.subject for r in archived_subjects
+    }
+    assert (await audit_log(log_bus, log_bus, rows, ignore)).problems == []
 
 
 async def test_a_backup_knows_where_workspaces_were_moved_and_what_was_carried(
-    partitioned: JetStreamContext, tmp_path: Path
+    log_bus: JetStreamContext, tmp_path: Path
 ) -> None:
-    await publish(partitioned, "one")
-    await move(partitioned, 2)
-    await publish_as_another_system(partitioned, added("carried"), "carried")
-    await Carrier(partitioned).carry()
-    await publish_as_another_system(partitioned, added("waiting"), "waiting")
-    await Backup(partitioned, tmp_path / "backup", ignore).run()
+    await publish(log_bus, "one")
+    await move(log_bus, 2)
+    await publish_as_another_system(log_bus, added("carried"), "carried")
+    await Carrier(log_bus).carry()
+    await publish_as_another_system(log_bus, added("waiting"), "waiting")
+    await Backup(log_bus, tmp_path / "backup", ignore).run()
     backup = verify([tmp_path / "backup"], ignore)
     assert backup.problems == ()
     async with empty_partitioned_bus(tmp_path / "second") as server, connected(server) as client:
         restored_bus = client.jetstream(timeout=5)
         await Restore(restored_bus, backup, ignore).run()
-        assert await read_placements(restored_bus) == await read_placements(partitioned)
+        assert await read_placements(restored_bus) == await read_placements(log_bus)
         assert await topology.check(restored_bus) == []
         await Carrier(restored_bus).carry()
         page, _ = await NatsEventFeed(restored_bus).page(subjects.of_workspace(MOVED), 0, 10)
@@ -452,16 +458,16 @@ async def test_a_backup_knows_where_workspaces_were_moved_and_what_was_carried(
 
 
 async def test_an_older_program_refuses_a_log_of_which_workspaces_were_moved(
-    partitioned: JetStreamContext,
+    log_bus: JetStreamContext,
 ) -> None:
-    await move(partitioned, 1)
-    metadata = (await partitioned.stream_info(stream_name(0))).config.metadata or {}
+    await move(log_bus, 1)
+    metadata = (await log_bus.stream_info(stream_name(0))).config.metadata or {}
     assert int(metadata["lightstream.topology"]) == 103
-    placements = await read_placements(partitioned)
+    placements = await read_placements(log_bus)
     assert placements[MOVED] == replace(
         Placement((0, 1), placements[MOVED].ends, workspace=MOVED),
         moved_at=placements[MOVED].moved_at,
     )
-    await write_placements(partitioned, placements)
-    forget_streams(partitioned)
-    assert (await log_streams(partitioned)).placements == placements
+    await write_placements(log_bus, placements)
+    forget_streams(log_bus)
+    assert (await log_streams(log_bus)).placements == placements

@@ -74,21 +74,24 @@ class NatsEventFeed:
         with _reading():
             homes = await self._homes(subject)
         page_in = self._page_with_shared if subjects.shared(subject) != subject else self._page_in
-        found, left_count = list[Message](), 0
+        page_messages = list[Message]()
+        left_count = 0
         for home in homes:
             if not home.holds(after + 1):
                 continue
-            if len(found) == limit:
+            if len(page_messages) == limit:
                 left_count += await self._count_in(home, subject, after)
                 continue
-            messages, pending_count = await page_in(home.stream, subject, after, limit - len(found))
+            messages, pending_count = await page_in(
+                home.stream, subject, after, limit - len(page_messages)
+            )
             counting = [message for message in messages if home.holds(message.sequence)]
-            found += counting
+            page_messages += counting
             if home.end is not None:  # what does not count here is among those that are pending
                 behind = counting[-1].sequence if counting else home.end
                 pending_count = await self._count_in(home, subject, behind)
             left_count += pending_count
-        return found, left_count
+        return page_messages, left_count
 
     async def _page_in(
         self, stream: str, subject: str, after: int, limit: int

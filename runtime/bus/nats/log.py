@@ -107,9 +107,9 @@ class NatsLog(NatsLogReader):
             stream = streams.of_workspace(envelope.workspace)
             held_at, headers = streams.held_at(subject)
             message = _Outgoing(stream, streams.published_to(held_at), data, id, headers)
-            if left := stream_before(streams, envelope.workspace):
-                taken_by = subject_in(partition_in(left), held_at)
-                earlier = replace(message, stream=left, subject=taken_by)
+            if left_stream := stream_before(streams, envelope.workspace):
+                taken_by = subject_in(partition_in(left_stream), held_at)
+                earlier = replace(message, stream=left_stream, subject=taken_by)
                 if sequence := await self._sequence_of(earlier, repeated):
                     return sequence
             return await self._append(message, repeated)

@@ -60,11 +60,11 @@ class NatsLogReader:
             return None
         if home.holds(message.sequence):
             return message
-        newest: Message | None = None
+        newest_message: Message | None = None
         async with aclosing(self._matching_in(home, subject, 0)) as messages:
             async for earlier_message in messages:
-                newest = earlier_message
-        return newest
+                newest_message = earlier_message
+        return newest_message
 
     async def _last_of_history(self, workspace: str, about: str, event_type: str) -> Message | None:
         newest: Message | None = None
@@ -187,13 +187,15 @@ class NatsLogReader:
             stream = streams.sole("what asks how far all workspaces are handled")
             return await self._handled_in(stream, durables, None)
         *earlier_homes, home = streams.homes(workspace)
-        left = 0
+        left_end = 0
         for earlier_home in earlier_homes:
-            left = earlier_home.end or 0
-            handled = await self._handled_in(earlier_home.stream, durables, workspace, end=left)
-            if handled < left:
-                return handled
-        return max(left, await self._handled_in(home.stream, durables, workspace))
+            left_end = earlier_home.end or 0
+            handled_to = await self._handled_in(
+                earlier_home.stream, durables, workspace, end=left_end
+            )
+            if handled_to < left_end:
+                return handled_to
+        return max(left_end, await self._handled_in(home.stream, durables, workspace))
 
     async def handled_position(self) -> LogPosition:
         streams = await log_streams(self.jetstream)

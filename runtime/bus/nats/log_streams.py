@@ -219,8 +219,8 @@ def streams_in(config: StreamConfig) -> LogStreams:
 
 def known_streams(jetstream: JetStreamContext) -> LogStreams:
     """Return the streams as far as this connection has asked for them; one until then."""
-    known = _KNOWN_BY_CLIENT.get(connection_of(jetstream))
-    return known.streams if known else ONE_STREAM
+    knowledge = _KNOWN_BY_CLIENT.get(connection_of(jetstream))
+    return knowledge.streams if knowledge else ONE_STREAM
 
 
 async def log_streams(jetstream: JetStreamContext) -> LogStreams:
@@ -229,14 +229,14 @@ async def log_streams(jetstream: JetStreamContext) -> LogStreams:
     there is one, and it is asked again. Raises `Unavailable`.
     """
     client = connection_of(jetstream)
-    known = _KNOWN_BY_CLIENT.get(client)
-    if known is None:
+    knowledge = _KNOWN_BY_CLIENT.get(client)
+    if knowledge is None:
         return await _asked(jetstream, client)
-    if known.is_old:
-        async with known.lock:
-            if known.is_old:
+    if knowledge.is_old:
+        async with knowledge.lock:
+            if knowledge.is_old:
                 return await _asked(jetstream, client)
-    return known.streams
+    return knowledge.streams
 
 
 async def _asked(jetstream: JetStreamContext, client: Client) -> LogStreams:
@@ -247,8 +247,8 @@ async def _asked(jetstream: JetStreamContext, client: Client) -> LogStreams:
     except NotFoundError:
         return ONE_STREAM
     streams = streams_in(info.config)
-    if known := _KNOWN_BY_CLIENT.get(client):
-        known.streams, known.asked_at, known.is_forgotten = streams, asked_at, False
+    if knowledge := _KNOWN_BY_CLIENT.get(client):
+        knowledge.streams, knowledge.asked_at, knowledge.is_forgotten = streams, asked_at, False
     else:
         _KNOWN_BY_CLIENT[client] = _Known(streams, asked_at)
     return streams
@@ -256,8 +256,8 @@ async def _asked(jetstream: JetStreamContext, client: Client) -> LogStreams:
 
 def forget_streams(jetstream: JetStreamContext) -> None:
     """Have the server asked for the streams of the log again."""
-    if known := _KNOWN_BY_CLIENT.get(connection_of(jetstream)):
-        known.is_forgotten = True
+    if knowledge := _KNOWN_BY_CLIENT.get(connection_of(jetstream)):
+        knowledge.is_forgotten = True
 
 
 async def has_log(jetstream: JetStreamContext) -> bool:
