@@ -2,7 +2,7 @@
 
 from contracts.events import DocumentAdded
 from runtime.bus.codec import decode
-from tests.support.events import added, chunked, document, entity, extracted, relation, sealed
+from tests.support.events import NOON, added, chunked, document, entity, extracted, relation, sealed
 from tests.support.querying import QueryHarness
 
 HARBOUR = (
@@ -51,4 +51,20 @@ async def logged_library() -> QueryHarness:
             await harness.log.publish(sealed(event, id=f"{name}-{number}"))
     (_, _, _, _, ferry, *_) = harness.log.messages
     assert isinstance(decode(ferry.data, ferry.subject).data, DocumentAdded)
+    return harness
+
+
+async def logged_discovery() -> QueryHarness:
+    """A document about a discovery."""
+    harness = QueryHarness()
+    passages = ("Marie Curie discovered radium in Paris.", "Radium glows in the dark.")
+    version = document("curie", 1, file_path="curie.txt")
+    says = (
+        [entity("Marie Curie", "person", "She discovered radium"), entity("Radium", "data", "It")],
+        [relation("Marie Curie", "Radium", "Marie Curie discovered radium", "discovery")],
+    )
+    text = added("curie", "\n".join(passages))
+    for event in (text, chunked(version, *passages), extracted(version, 0, *says)):
+        await harness.log.publish(sealed(event, id=event.type_name(), time=NOON))
+    await harness.index("curie", *passages, says=(says,))
     return harness

@@ -28,16 +28,11 @@ from services.gateway.auth.config import AuthConfig, auth_config
 from services.gateway.auth.settings import AccessSettings
 from services.query.receipts.publishing import AnswerReceipts
 from tests.support.events import (
-    NOON,
     added,
-    chunked,
     delivered,
-    document,
-    entity,
-    extracted,
-    relation,
     sealed,
 )
+from tests.support.logged_library import logged_discovery
 from tests.support.querying import CURIE, QueryHarness, library_of_two
 from tests.support.questions import local_questions, receipts_of
 
@@ -208,7 +203,7 @@ async def test_the_list_says_which_answers_rested_on_what_people_edited_since() 
 
 
 async def test_a_receipt_is_verified_by_the_log() -> None:
-    harness = await logged_library()
+    harness = await logged_discovery()
     receipts = receipts_of(harness)
     async with client_of(harness, receipts) as client:
         id = (await client.post("/query", json={"query": QUESTION})).headers["X-Receipt"]
@@ -366,25 +361,9 @@ async def test_a_receipt_that_is_not_there_and_what_is_no_id() -> None:
     assert "answers have it as `receipt`" in wrong.json()["detail"]
 
 
-async def logged_library() -> QueryHarness:
-    """A document that the log has, too, so that its past can be read."""
-    harness = QueryHarness()
-    passages = ("Marie Curie discovered radium in Paris.", "Radium glows in the dark.")
-    version = document("curie", 1, file_path="curie.txt")
-    says = (
-        [entity("Marie Curie", "person", "She discovered radium"), entity("Radium", "data", "It")],
-        [relation("Marie Curie", "Radium", "Marie Curie discovered radium", "discovery")],
-    )
-    text = added("curie", "\n".join(passages))
-    for event in (text, chunked(version, *passages), extracted(version, 0, *says)):
-        await harness.log.publish(sealed(event, id=event.type_name(), time=NOON))
-    await harness.index("curie", *passages, says=(says,))
-    return harness
-
-
 @pytest.mark.parametrize("forms", ["full", "hashes"])
 async def test_a_replay_says_what_is_the_same(forms: str) -> None:
-    harness = await logged_library()
+    harness = await logged_discovery()
     receipts = receipts_of(harness, forms)
     async with client_of(harness, receipts) as client:
         body = {"query": QUESTION, "mode": "naive"}
