@@ -133,7 +133,8 @@ async def test_a_hub_costs_as_much_with_more_relations(
         counted.clear()
         await READINGS[name](store.another(timeout=PATIENCE), hubs[size])
         totals.append(sum(counted))
-    assert abs(totals[0] - totals[1]) <= 2, counted  # a page of an index more or less
+    # Some pages of indexes more or less; a reading of all would take as many more as there are.
+    assert abs(totals[0] - totals[1]) <= (SIZES[1] - SIZES[0]) // 10, counted
     assert totals[0] > 0
 
 
