@@ -66,7 +66,8 @@ def move(
         plan = _on_bus(data, run)
         if as_json:
             before = plan.placement.partition
-            print_json({**fields, "from": before, "events": plan.events, "moved": yes})
+            is_moved = yes and not plan.is_done
+            print_json({**fields, "from": before, "events": plan.events, "moved": is_moved})
         elif not plan.is_done:
             echo("moved; `lightstream partition list` shows it" if yes else "give --yes to do it")
 

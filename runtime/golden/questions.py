@@ -131,8 +131,9 @@ async def last_runs(log: Log, workspace: str) -> AsyncGenerator[GoldenRun]:
     end = await log.end_of(workspace)
     partition_begin = first_sequence(partition_at(end)) - 1
     step = STRETCH
-    while end > partition_begin:
-        begin = max(partition_begin, end - step)
+    while end > 0:
+        # What stands in front of the partition is of a workspace that was moved: it is one stretch.
+        begin = max(partition_begin, end - step) if end > partition_begin else 0
         runs: list[GoldenRun] = []
         async with aclosing(log.history(workspace, None, kind, begin)) as messages:
             async for message in messages:

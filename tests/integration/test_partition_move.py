@@ -13,7 +13,7 @@ import pytest_asyncio
 from nats.js import JetStreamContext
 
 from contracts import subjects
-from contracts.events import FeedbackGiven
+from contracts.events import FeedbackGiven, GoldenRunEnded
 from contracts.partitions import (
     LogPosition,
     first_sequence,
@@ -24,6 +24,7 @@ from contracts.placements import Placement
 from operations import partition_move
 from operations.partition_move import move_workspace, plan_move
 from runtime.bus import topology
+from runtime.bus.feed.newest import newest_first
 from runtime.bus.log_metadata import read_placements, write_placements
 from runtime.bus.nats import placing
 from runtime.bus.nats.carrier import Carrier
@@ -34,6 +35,7 @@ from runtime.bus.points import position_of, sequence_at
 from runtime.bus.port import Message
 from runtime.bus_examination import examine_bus
 from runtime.errors import ConfigurationError, InvalidInput, Unavailable
+from runtime.golden import questions as golden
 from tests.support.events import added, sealed
 from tests.support.moved_workspaces import (
     MOVED,
@@ -113,6 +115,22 @@ async def test_events_stay_where_they_are_and_further_ones_enter_the_other_parti
     assert await position_of(log, [after[0]], MOVED) == end.up_to(after[0])
     assert await topology.check(log_bus) == []
     assert await topology.apply(log_bus) == []
+
+
+async def test_what_is_read_from_the_newest_back_goes_on_in_the_partition_that_was_left(
+    log_bus: JetStreamContext,
+) -> None:
+    log = NatsLog(log_bus)
+    run = GoldenRunEnded(results=(), position=1, by_model=True)
+    sequences = [await publish(log_bus, "one")]
+    await golden.publish(log, MOVED, run, "tests")
+    await move(log_bus, 2)
+    assert await golden.last_live_run(log, MOVED)
+    sequences.append(await publish(log_bus, "two"))
+    assert await golden.last_live_run(log, MOVED)
+    filter = subjects.of_type_in(MOVED, "DocumentAdded")
+    async with aclosing(newest_first(NatsEventFeed(log_bus), filter)) as messages:
+        assert [message.sequence async for message in messages] == sequences[::-1]
 
 
 async def test_what_cannot_be_moved_is_refused_with_the_way_out(

@@ -28,7 +28,7 @@ async def newest_first(
     async def count(after: int) -> int:
         return await feed.count(subject, after)
 
-    begin, end = await bounds(feed, subject, before)
+    begin, end = await bounds(feed, subject, before, count)
     newer_count = await count(end)
     step = 0
     while end > begin:
@@ -45,13 +45,17 @@ async def newest_first(
         end = place
 
 
-async def bounds(feed: EventPages, subject: str, before: int | None) -> tuple[int, int]:
-    """Return the sequences behind which, and up to which, the events of a filter in front of
-    `before` stand; None: all of them.
+async def bounds(
+    feed: EventPages, subject: str, before: int | None, count: CountBehind
+) -> tuple[int, int]:
+    """Return the sequences behind which, and up to which, the events in front of `before` stand;
+    None: all of them. `count` counts them; `subject` is a filter of their workspace.
     """
     last_sequence = await feed.last_sequence(subject)
     # Whoever asks may name any number, also one of a partition that has none of these events.
     begin = first_sequence(partition_at(last_sequence)) - 1
+    if begin and await count(0) > await count(begin):
+        begin = 0  # A workspace that was moved has older ones in another partition.
     return begin, last_sequence if before is None else max(begin, min(before - 1, last_sequence))
 
 

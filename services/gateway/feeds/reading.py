@@ -103,7 +103,7 @@ async def events_before(
     async def count(after: int) -> int:
         return sum([await feed.count(subject, after) for subject in event_filter.subjects])
 
-    begin, end = await bounds(feed, event_filter.subjects[0], before)
+    begin, end = await bounds(feed, event_filter.subjects[0], before, count)
     newer_count = await count(end)
     after = await place_before(count, begin, end, newer_count, limit)
     page = await events_after(feed, event_filter, after, await count(after) - newer_count)

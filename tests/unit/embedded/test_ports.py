@@ -11,6 +11,8 @@ from embedded import ports
 from embedded.processes import free_port
 from runtime.errors import ConfigurationError, InvalidInput
 
+TRIES = 5
+
 
 @pytest.fixture
 def taken_port() -> Iterator[int]:
@@ -22,10 +24,14 @@ def taken_port() -> Iterator[int]:
 
 
 def test_wanted_ports_are_kept_while_they_are_free() -> None:
-    with ports.claim_ports({}) as wanted_ports:
-        pass
-    with ports.claim_ports(wanted_ports) as result:
-        assert result == wanted_ports
+    for _ in range(TRIES):
+        with ports.claim_ports({}) as wanted_ports:
+            pass
+        with ports.claim_ports(wanted_ports) as result:
+            are_kept = result == wanted_ports
+        if are_kept:
+            break
+    assert are_kept
 
 
 def test_what_a_stack_does_not_use_gets_no_port() -> None:
@@ -34,13 +40,18 @@ def test_what_a_stack_does_not_use_gets_no_port() -> None:
 
 
 def test_a_taken_port_is_replaced_by_a_free_one(taken_port: int) -> None:
-    with ports.claim_ports({}) as free:
-        pass
-    wanted_ports = {**free, "bus": taken_port}
-    with ports.claim_ports(wanted_ports) as result:
-        assert result["bus"] != taken_port
-        assert ports.is_free(result["bus"])
-        assert {part for part in wanted_ports if wanted_ports[part] != result[part]} == {"bus"}
+    # Whatever else runs may take a free port between the two claims.
+    for _ in range(TRIES):
+        with ports.claim_ports({}) as free:
+            pass
+        wanted_ports = {**free, "bus": taken_port}
+        with ports.claim_ports(wanted_ports) as result:
+            assert result["bus"] != taken_port
+            assert ports.is_free(result["bus"])
+            replaced_parts = {part for part in wanted_ports if wanted_ports[part] != result[part]}
+        if replaced_parts == {"bus"}:
+            break
+    assert replaced_parts == {"bus"}
 
 
 def test_no_two_stacks_choose_the_same_port_before_either_listens() -> None:
