@@ -1,14 +1,13 @@
 """`partition`: which partition of the log takes the events of a workspace."""
 
-import asyncio
 import time
-from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from cli.audit_lines import audit_line
-from cli.common import DATA, Data, Json, Reason, Yes, echo, errors, note, print_json, quiet_logs
+from cli.bus_work import on_bus
+from cli.common import DATA, Data, Json, Reason, Yes, echo, errors, note, print_json
 
 if TYPE_CHECKING:
     from nats.js import JetStreamContext
@@ -22,8 +21,6 @@ app = typer.Typer(
     help="Partitions of the log, and which of them takes the events of a workspace.",
     no_args_is_help=True,
 )
-
-T = TypeVar("T")
 
 
 @app.command()
@@ -63,7 +60,7 @@ def move(
                 await move_workspace(bus, plan, note)
             return plan
 
-        plan = _on_bus(data, run)
+        plan = on_bus(data, run)
         if as_json:
             before = plan.placement.partition
             is_moved = yes and not plan.is_done
@@ -106,7 +103,7 @@ def list_(data: Data = DATA, as_json: Json = False) -> None:
             partitions = [(state.stream, state.events) for state in await read_partitions(bus)]
             return partitions, [*(await read_placements(bus)).values()]
 
-        partitions, placements = _on_bus(data, run)
+        partitions, placements = on_bus(data, run)
         if as_json:
             print_json(
                 {
@@ -138,16 +135,3 @@ def placement_line(placement: "Placement") -> str:
     if placement.target is not None:
         line += f", being moved to {placement.target}"
     return line
-
-
-def _on_bus(data: Data, use: Callable[["JetStreamContext"], Awaitable[T]]) -> T:
-    from operations.command_bus import connect_bus  # noqa: PLC0415
-    from operations.target import select_target  # noqa: PLC0415
-
-    quiet_logs()
-
-    async def run() -> T:
-        async with connect_bus(select_target(data).settings.nats_url) as bus:
-            return await use(bus)
-
-    return asyncio.run(run())

@@ -1,12 +1,12 @@
 """`region`: a second region that mirrors the log of another one, and reads."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from cli.audit_lines import audit_line
+from cli.bus_work import on_bus
 from cli.common import DATA, Data, Json, Reason, Yes, echo, errors, note, print_json, quiet_logs
 from runtime.errors import InvalidInput
 
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 app = typer.Typer(
     help="A second region that follows this one, or that this one is.", no_args_is_help=True
 )
-
-T = TypeVar("T")
 
 START_ATTEMPTS = 120
 """Seconds that a follower waits for the stack that it is a part of."""
@@ -115,7 +113,7 @@ def status(data: Data = DATA, as_json: Json = False) -> None:
     from operations.region.status import read_status  # noqa: PLC0415
 
     with errors(as_json):
-        region_status = _on_bus(data, read_status)
+        region_status = on_bus(data, read_status)
         if as_json:
             print_json(region_status.fields())
         else:
@@ -169,7 +167,7 @@ def promote(
                 await promote(bus, promotion)
             return promotion
 
-        promotion = _on_bus(data, run)
+        promotion = on_bus(data, run)
         if as_json:
             print_json({**promotion.fields(), "promoted": yes})
             return
@@ -194,22 +192,9 @@ def forget(
     from operations.region.status import forget  # noqa: PLC0415
 
     with errors(as_json), audit_line("region forget", data, reason, region=region):
-        if not _on_bus(data, lambda bus: forget(bus, region)):
+        if not on_bus(data, lambda bus: forget(bus, region)):
             raise InvalidInput(f"no region {region!r} follows this one: see `region status`")
         if as_json:
             print_json({"region": region, "forgotten": True})
         else:
             echo(f"{region} is forgotten")
-
-
-def _on_bus(data: Data, use: Callable[["JetStreamContext"], Awaitable[T]]) -> T:
-    from operations.command_bus import connect_bus  # noqa: PLC0415
-    from operations.target import select_target  # noqa: PLC0415
-
-    quiet_logs()
-
-    async def run() -> T:
-        async with connect_bus(select_target(data).settings.nats_url) as bus:
-            return await use(bus)
-
-    return asyncio.run(run())

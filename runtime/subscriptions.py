@@ -23,7 +23,7 @@ from runtime.bus.nats.log_streams import ONE_STREAM, LogStreams
 from runtime.bus.nats.lookahead import Lookahead
 from runtime.bus.nats.messages import NatsMessage
 from runtime.bus.nats.parked import NatsParkedEvents
-from runtime.bus.nats.placing import Process, placed
+from runtime.bus.nats.placing import Process, without_misplaced
 from runtime.bus.parking.policy import ParkingPolicy
 from runtime.bus.parking.reader import ParkedReader
 from runtime.bus.port import Handler, LiveGenerations, Log, SharedValues
@@ -105,7 +105,7 @@ def subscribe(broker: NatsBroker, subscription: Subscription, bus: Connection) -
         scheduler = FairScheduler(processor, lookahead, bus.claims, workers)
         process: Process = scheduler.process
         if bus.streams.count > 1:
-            process = placed(bus.jetstream, process)
+            process = without_misplaced(bus.jetstream, process)
         pull(broker, in_partition, process, workers=workers.count)
         schedulers.append(scheduler)
     return Subscribed(

@@ -108,18 +108,18 @@ async def chained_pages(
                 for record in page
                 if subjects.is_event(record.subject)
             ]
-            yield await _completed(jetstream, stream, page, leaves, holes)
+            yield await _chained_page(jetstream, stream, page, leaves, holes)
             after = page[-1].sequence
     if len((await log_streams(jetstream)).homes_after(stream)) > 1:
         # The tombstones of what workspaces had here may stand where they are now: nothing is behind
         # the last event that is erased, then.
         end = (await observe(jetstream, stream)).last_sequence
-        tail = await _completed(jetstream, stream, [], [], [*range(after + 1, end + 1)])
+        tail = await _chained_page(jetstream, stream, [], [], [*range(after + 1, end + 1)])
         if tail.leaves:
             yield tail
 
 
-async def _completed(
+async def _chained_page(
     jetstream: JetStreamContext,
     stream: str,
     records: Sequence[Record],

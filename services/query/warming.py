@@ -32,7 +32,7 @@ QUIET = 1.0
 """Seconds without an event after which the changes are read: those of many documents at once."""
 LONGEST_RUSH = 300.0
 """Seconds after which they are read although events go on: a bulk load takes no more for it."""
-FOLLOWED = 2.0
+FOLLOW_SECONDS = 2.0
 """Seconds between two looks at the log while events go on, so that a question has few to read."""
 INTERVAL = 5.0
 """Seconds between two looks at which generations are live."""
@@ -90,8 +90,8 @@ class Warming:
         while (seconds := self._last_event_at + QUIET - time.monotonic()) > 0:
             if time.monotonic() >= end:
                 return
-            await asyncio.sleep(min(seconds, FOLLOWED))
-            if time.monotonic() >= self._followed_at + FOLLOWED:
+            await asyncio.sleep(min(seconds, FOLLOW_SECONDS))
+            if time.monotonic() >= self._followed_at + FOLLOW_SECONDS:
                 await self._follow()
 
     async def _follow(self) -> None:

@@ -124,7 +124,7 @@ METADATA: list[dict[str, Scalar]] = [
 async def test_what_a_scope_looks_up_is_what_it_admits(
     documents: Documents, partition: Partition, scope: Scope
 ) -> None:
-    statuses = [DocumentStatus(f"d{n}", metadata=each) for n, each in enumerate(METADATA)]
+    statuses = [DocumentStatus(f"d{n}", metadata=metadata) for n, metadata in enumerate(METADATA)]
     statuses.append(DocumentStatus("changed", metadata={"tags": "old"}, tags=("red", "new")))
     statuses.append(DocumentStatus("left", metadata={"tags": "red,new"}, version=1, deleted=2))
     await filled(documents, partition, *statuses)

@@ -114,14 +114,14 @@ async def test_a_hub_costs_as_much_with_more_relations(
     name: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    counted: list[int] = []
+    hit_counts: list[int] = []
     original = transactions.__dict__["_fetched"]
 
     async def fetched(result: neo4j.AsyncResult) -> Any:
         records = await original(result)
         profile: Any = (await result.consume()).profile
         assert profile
-        counted.append(hits(profile))
+        hit_counts.append(hits(profile))
         return records
 
     monkeypatch.setattr(transactions, "_fetched", fetched)
@@ -130,11 +130,11 @@ async def test_a_hub_costs_as_much_with_more_relations(
         monkeypatch.setattr(kind, "run", _profiled(kind.run))
     totals: list[int] = []
     for size in SIZES:
-        counted.clear()
+        hit_counts.clear()
         await READINGS[name](store.another(timeout=PATIENCE), hubs[size])
-        totals.append(sum(counted))
+        totals.append(sum(hit_counts))
     # Some pages of indexes more or less; a reading of all would take as many more as there are.
-    assert abs(totals[0] - totals[1]) <= (SIZES[1] - SIZES[0]) // 10, counted
+    assert abs(totals[0] - totals[1]) <= (SIZES[1] - SIZES[0]) // 10, hit_counts
     assert totals[0] > 0
 
 

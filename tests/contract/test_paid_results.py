@@ -220,9 +220,9 @@ async def test_reads_that_come_during_a_read_are_one(
 
     monkeypatch.setattr(rows, "get", noted)
     write_behind = WriteBehind(rows)
-    found = await asyncio.gather(
+    rows_of_each = await asyncio.gather(
         *(write_behind.get(TABLE, [f"k{number}", "k0"]) for number in range(20))
     )
     assert len(reads) == 1
-    assert found[3] == {"k0": {"text": "t0"}}
-    assert found[4] == {"k0": {"text": "t0"}, "k4": {"text": "t4"}}
+    assert rows_of_each[3] == {"k0": {"text": "t0"}}
+    assert rows_of_each[4] == {"k0": {"text": "t0"}, "k4": {"text": "t4"}}

@@ -14,7 +14,7 @@ from embedded.processes import start_program
 from runtime.bus import topology
 from tests.support import commands, hosted, services
 from tests.support.nats_accounts import nats_account
-from tests.support.nats_server import BusServer, connected, running_nats
+from tests.support.nats_server import BusServer, RunningNats, connected, running_nats
 from tests.support.partitioned_bus import partitioned_bus
 from tests.support.shared_servers import SharedServers
 
@@ -50,7 +50,14 @@ async def jetstream(server: BusServer) -> AsyncIterator[JetStreamContext]:
 
 
 @pytest_asyncio.fixture
-async def partitioned(tmp_path: Path) -> AsyncIterator[JetStreamContext]:
-    """The JetStream of a server with the product's topology of several partitions."""
-    async with partitioned_bus(tmp_path) as server, connected(server) as client:
+async def partitioned_server(tmp_path: Path) -> AsyncIterator[RunningNats]:
+    """A nats-server with the product's topology of several partitions."""
+    async with partitioned_bus(tmp_path) as server:
+        yield server
+
+
+@pytest_asyncio.fixture
+async def partitioned_log(partitioned_server: RunningNats) -> AsyncIterator[JetStreamContext]:
+    """Its JetStream."""
+    async with connected(partitioned_server) as client:
         yield client.jetstream(timeout=5)

@@ -96,7 +96,7 @@ async def test_new_mails_are_added_and_those_that_are_gone_deleted(
         await nowhere.list_items("")
     await nowhere.close()
     monkeypatch.setenv("SOURCE_PASSWORD", "wrong")
-    refusal = open_source(address)
+    refusing_source = open_source(address)
     with pytest.raises(InvalidInput, match="refuses the user"):
-        await refusal.list_items("")
-    await refusal.close()
+        await refusing_source.list_items("")
+    await refusing_source.close()

@@ -2,12 +2,10 @@
 is refused.
 """
 
-from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from pathlib import Path
 
 import pytest
-import pytest_asyncio
 from nats.js import JetStreamContext
 
 from contracts import subjects
@@ -26,22 +24,10 @@ from runtime.errors import ConfigurationError, InvalidInput
 from services.merger.settings import MergerSettings
 from tests.support.events import added, sealed
 from tests.support.nats_server import BusServer, RunningNats, connected, until
-from tests.support.partitioned_bus import COUNT, WORKSPACES, partitioned_bus
+from tests.support.partitioned_bus import COUNT, WORKSPACES
 from tests.support.services import service
 from tests.support.trial_service import document, trial_service
 from tests.unit.operations.test_bulk_load import DIGESTS, recorded
-
-
-@pytest_asyncio.fixture
-async def bus(tmp_path: Path) -> AsyncGenerator[RunningNats]:
-    async with partitioned_bus(tmp_path) as server:
-        yield server
-
-
-@pytest_asyncio.fixture
-async def partitioned(bus: RunningNats) -> AsyncGenerator[JetStreamContext]:
-    async with connected(bus) as client:
-        yield client.jetstream(timeout=5)
 
 
 async def publish_recorded(jetstream: JetStreamContext) -> MemoryLog:
@@ -53,43 +39,44 @@ async def publish_recorded(jetstream: JetStreamContext) -> MemoryLog:
 
 
 async def test_a_number_of_partitions_is_chosen_once_and_the_server_has_to_map_to_it(
-    server: BusServer, partitioned: JetStreamContext
+    server: BusServer, partitioned_log: JetStreamContext
 ) -> None:
-    assert await topology.check(partitioned) == []
-    assert await topology.apply(partitioned) == []
+    assert await topology.check(partitioned_log) == []
+    assert await topology.apply(partitioned_log) == []
     with pytest.raises(ConfigurationError, match="made with 3 partitions and keeps them"):
-        await topology.apply(partitioned, partitions=4)
+        await topology.apply(partitioned_log, partitions=4)
     async with connected(server) as client:
         with pytest.raises(ConfigurationError, match=r"mappings .*partition\(2,1\)"):
             await topology.apply(client.jetstream(timeout=5), partitions=2)
 
 
 async def test_all_partitions_know_ids_for_as_long_as_an_operator_says(
-    partitioned: JetStreamContext,
+    partitioned_log: JetStreamContext,
 ) -> None:
     async def windows() -> set[float]:
-        infos = [await partitioned.stream_info(stream_name(number)) for number in range(COUNT)]
+        infos = [await partitioned_log.stream_info(stream_name(number)) for number in range(COUNT)]
         return {info.config.duplicate_window for info in infos}
 
-    blobs = (await partitioned.stream_info("KB_BLOBS")).config.duplicate_window
+    blobs = (await partitioned_log.stream_info("KB_BLOBS")).config.duplicate_window
     assert await windows() == {DAY}
-    assert len(await topology.apply(partitioned, duplicate_window=600.0)) == COUNT
+    assert len(await topology.apply(partitioned_log, duplicate_window=600.0)) == COUNT
     assert await windows() == {600.0}
-    assert await topology.check(partitioned) == []
-    assert await topology.apply(partitioned) == []
-    assert (await partitioned.stream_info("KB_BLOBS")).config.duplicate_window == blobs
+    assert await topology.check(partitioned_log) == []
+    assert await topology.apply(partitioned_log) == []
+    assert (await partitioned_log.stream_info("KB_BLOBS")).config.duplicate_window == blobs
 
 
 async def test_a_workspace_is_whole_in_one_partition_whoever_publishes(
-    bus: RunningNats, partitioned: JetStreamContext
+    partitioned_server: RunningNats, partitioned_log: JetStreamContext
 ) -> None:
-    log = NatsLog(partitioned)
+    log = NatsLog(partitioned_log)
     for workspace in WORKSPACES:
-        async with connected(bus) as client:  # which has not asked how many partitions there are
+        # A connection that has not asked how many partitions there are.
+        async with connected(partitioned_server) as client:
             own_log = NatsLog(client.jetstream(timeout=5))
             first = await own_log.publish(sealed(added("d", "one"), workspace=workspace))
             await own_log.publish(sealed(BudgetSet(money=1.0), workspace=workspace))
-        await partitioned.publish(f"kb.v1.{workspace}.d.DocumentDeleted", b"{}")
+        await partitioned_log.publish(f"kb.v1.{workspace}.d.DocumentDeleted", b"{}")
         partition = partition_of(workspace, COUNT)
         assert partition_at(first) == partition
         newest_message = await log.newest(workspace, "d", "DocumentAdded")
@@ -102,7 +89,7 @@ async def test_a_workspace_is_whole_in_one_partition_whoever_publishes(
         ]
         assert sequences == [first, first + 1, first + 2]
         assert await log.last(workspace) == first + 2
-        state = (await partitioned.stream_info(stream_name(partition))).state
+        state = (await partitioned_log.stream_info(stream_name(partition))).state
         assert state.messages == len(sequences)
     sequences_of_all = [message.sequence async for page in log.read() for message in page]
     assert sequences_of_all == sorted(sequences_of_all)
@@ -110,10 +97,10 @@ async def test_a_workspace_is_whole_in_one_partition_whoever_publishes(
 
 
 async def test_what_is_said_about_questions_is_where_their_workspace_is(
-    bus: RunningNats,
+    partitioned_server: RunningNats,
 ) -> None:
     for workspace in WORKSPACES:
-        async with connected(bus) as client:
+        async with connected(partitioned_server) as client:
             log = NatsLog(client.jetstream(timeout=5))
             sequence = await log.publish(
                 sealed(FeedbackGiven(rating="up", question="Who?"), workspace=workspace)
@@ -124,9 +111,9 @@ async def test_what_is_said_about_questions_is_where_their_workspace_is(
 
 
 async def test_a_feed_of_a_workspace_follows_its_partition_and_its_place_is_no_place_of_all(
-    partitioned: JetStreamContext,
+    partitioned_log: JetStreamContext,
 ) -> None:
-    log, feed = NatsLog(partitioned), NatsEventFeed(partitioned)
+    log, feed = NatsLog(partitioned_log), NatsEventFeed(partitioned_log)
     for workspace in WORKSPACES:
         sequence = await log.publish(sealed(added("d", "one"), workspace=workspace))
         filter = subjects.of_workspace(workspace)
@@ -145,31 +132,31 @@ async def test_a_feed_of_a_workspace_follows_its_partition_and_its_place_is_no_p
 
 
 async def test_an_erasure_removes_a_document_from_its_partition_alone(
-    partitioned: JetStreamContext,
+    partitioned_log: JetStreamContext,
 ) -> None:
-    await publish_recorded(partitioned)
-    before = [await partitioned.stream_info(stream_name(number)) for number in range(COUNT)]
-    plan = await plan_erasure(partitioned, "w", "a")
+    await publish_recorded(partitioned_log)
+    before = [await partitioned_log.stream_info(stream_name(number)) for number in range(COUNT)]
+    plan = await plan_erasure(partitioned_log, "w", "a")
     assert plan.history.leaves
-    await publish_tombstones(partitioned, plan, "")
-    await remove(partitioned, plan)
-    after = [await partitioned.stream_info(stream_name(number)) for number in range(COUNT)]
+    await publish_tombstones(partitioned_log, plan, "")
+    await remove(partitioned_log, plan)
+    after = [await partitioned_log.stream_info(stream_name(number)) for number in range(COUNT)]
     for number, (info_before, info_after) in enumerate(zip(before, after, strict=True)):
         is_own = number == partition_of("w", COUNT)
         assert (info_after.state.messages < info_before.state.messages) == is_own
     remaining_subjects = [
         message.subject
-        async for page in NatsLog(partitioned).read(0, [subjects.of_document("w", "a")])
+        async for page in NatsLog(partitioned_log).read(0, [subjects.of_document("w", "a")])
         for message in page
     ]
     assert {subject.rpartition(".")[2] for subject in remaining_subjects} == {"DocumentErased"}
 
 
 async def test_a_service_takes_from_every_partition(
-    bus: RunningNats, partitioned: JetStreamContext, tmp_path: Path
+    partitioned_server: RunningNats, partitioned_log: JetStreamContext, tmp_path: Path
 ) -> None:
-    log = NatsLog(partitioned)
-    async with service("chunker", tmp_path, NATS_URL=bus.url):
+    log = NatsLog(partitioned_log)
+    async with service("chunker", tmp_path, NATS_URL=partitioned_server.url):
         for workspace in WORKSPACES:
             await log.publish(sealed(added("d", f"A text of {workspace}."), workspace=workspace))
 
@@ -188,12 +175,12 @@ async def handled_names(log: NatsLog, workspace: str) -> list[str]:
 
 
 async def test_a_workspace_does_not_wait_for_long_work_of_another_partition_or_of_its_own(
-    bus: RunningNats, partitioned: JetStreamContext, tmp_path: Path
+    partitioned_server: RunningNats, partitioned_log: JetStreamContext, tmp_path: Path
 ) -> None:
-    log = NatsLog(partitioned)
+    log = NatsLog(partitioned_log)
     (tmp_path / "long").touch()
     long_workspaces = "other", "a"
-    async with trial_service(bus.url, tmp_path, workers=2):
+    async with trial_service(partitioned_server.url, tmp_path, workers=2):
         for workspace in long_workspaces:  # all workers have work of the first partition
             for number in range(4):
                 name = f"long-{number}"
@@ -222,17 +209,17 @@ async def test_a_workspace_does_not_wait_for_long_work_of_another_partition_or_o
 
 
 async def test_readers_of_a_following_region_see_each_partition_as_far_as_its_stores_are(
-    partitioned: JetStreamContext,
+    partitioned_log: JetStreamContext,
 ) -> None:
-    log = NatsLog(partitioned)
-    readers_log = MirroredLog(partitioned)
+    log = NatsLog(partitioned_log)
+    readers_log = MirroredLog(partitioned_log)
     sequences = [
         await log.publish(sealed(added("d", "one"), workspace=name)) for name in WORKSPACES
     ]
     applied_sequence = sequences[-1]
     assert await readers_log.following(0, subjects.ALL) is None
     stream = stream_name(partition_at(applied_sequence))
-    await partitioned.reset_consumer(stream, "query-status", applied_sequence + 1)
+    await partitioned_log.reset_consumer(stream, "query-status", applied_sequence + 1)
     message = await readers_log.following(0, subjects.ALL)
     assert message is not None
     assert message.sequence == applied_sequence
@@ -251,10 +238,10 @@ def test_a_position_counts_what_stands_before_it(place: LogPosition, event_count
 
 
 async def test_digests_of_the_past_are_refused_where_they_do_not_fit_in_memory(
-    partitioned: JetStreamContext, monkeypatch: pytest.MonkeyPatch
+    partitioned_log: JetStreamContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await publish_recorded(partitioned)
-    log = past_digest.BoundedLog(partitioned)
+    await publish_recorded(partitioned_log)
+    log = past_digest.BoundedLog(partitioned_log)
     place = await log.last("w")
     result = await past_digest.fold_digests(log, "w", place, MergerSettings())
     assert result["graph"] == DIGESTS["w", "graph"]

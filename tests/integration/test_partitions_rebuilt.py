@@ -2,11 +2,7 @@
 of each.
 """
 
-from collections.abc import AsyncGenerator
-from pathlib import Path
-
 import pytest
-import pytest_asyncio
 from nats.js import JetStreamContext
 
 from contracts import subjects
@@ -24,7 +20,7 @@ from services.merger.settings import MergerSettings
 from tests.integration.test_partitions import publish_recorded
 from tests.support.events import added, sealed
 from tests.support.nats_server import RunningNats, connected
-from tests.support.partitioned_bus import COUNT, WORKSPACES, partitioned_bus
+from tests.support.partitioned_bus import COUNT, WORKSPACES
 from tests.unit.operations.test_bulk_load import (
     DIGESTS,
     PROJECTIONS,
@@ -32,18 +28,6 @@ from tests.unit.operations.test_bulk_load import (
     digests,
     stores,
 )
-
-
-@pytest_asyncio.fixture
-async def bus(tmp_path: Path) -> AsyncGenerator[RunningNats]:
-    async with partitioned_bus(tmp_path) as server:
-        yield server
-
-
-@pytest_asyncio.fixture
-async def partitioned(bus: RunningNats) -> AsyncGenerator[JetStreamContext]:
-    async with connected(bus) as client:
-        yield client.jetstream(timeout=5)
 
 
 def rebuild(jetstream: JetStreamContext, generations: MemoryLiveGenerations) -> Rebuild:
@@ -59,10 +43,10 @@ def rebuild(jetstream: JetStreamContext, generations: MemoryLiveGenerations) -> 
 
 
 async def test_a_rebuild_to_a_time_stops_there_in_each_partition(
-    partitioned: JetStreamContext,
+    partitioned_log: JetStreamContext,
 ) -> None:
-    log = NatsLog(partitioned)
-    await publish_recorded(partitioned)
+    log = NatsLog(partitioned_log)
+    await publish_recorded(partitioned_log)
     early = await log.end()
     newest = [page[-1] async for page in log.read(page=1)]
     last_time = max(message.published_at for message in newest)
@@ -71,7 +55,7 @@ async def test_a_rebuild_to_a_time_stops_there_in_each_partition(
     assert await position_at(log, last_time.isoformat()) == early
     assert await position_at(log, "now") == await log.end()
     assert await position_at(log, "2020-01-01") == LogPosition.start(COUNT)
-    work = rebuild(partitioned, MemoryLiveGenerations())
+    work = rebuild(partitioned_log, MemoryLiveGenerations())
     work.until = early
     await work.fill("w")
     assert work.position == early
@@ -81,10 +65,10 @@ async def test_a_rebuild_to_a_time_stops_there_in_each_partition(
 
 
 async def test_a_rebuild_stops_at_a_sequence_of_each_partition(
-    partitioned: JetStreamContext,
+    partitioned_log: JetStreamContext,
 ) -> None:
-    log = NatsLog(partitioned)
-    await publish_recorded(partitioned)
+    log = NatsLog(partitioned_log)
+    await publish_recorded(partitioned_log)
     early = await log.end()
     for workspace in WORKSPACES:
         await log.publish(sealed(added("late", "One more."), workspace=workspace))
@@ -99,7 +83,7 @@ async def test_a_rebuild_stops_at_a_sequence_of_each_partition(
     ):
         with pytest.raises(InvalidInput, match=complaint):
             await position_of(log, sequences, workspace)
-    work = rebuild(partitioned, MemoryLiveGenerations())
+    work = rebuild(partitioned_log, MemoryLiveGenerations())
     work.until = await position_of(log, early.sequences)
     await work.fill("w")
     assert work.position == early
@@ -108,31 +92,31 @@ async def test_a_rebuild_stops_at_a_sequence_of_each_partition(
 
 
 async def test_a_rebuild_reads_all_partitions_and_what_enters_any_of_them_later(
-    partitioned: JetStreamContext,
+    partitioned_log: JetStreamContext,
 ) -> None:
-    log = NatsLog(partitioned)
-    await publish_recorded(partitioned)
-    first_work = rebuild(partitioned, MemoryLiveGenerations())
+    log = NatsLog(partitioned_log)
+    await publish_recorded(partitioned_log)
+    first_work = rebuild(partitioned_log, MemoryLiveGenerations())
     await first_work.run("w")
     assert first_work.position == await log.end()
-    assert first_work.events == (await observe_log(partitioned)).last_sequence
+    assert first_work.events == (await observe_log(partitioned_log)).last_sequence
     expected_digests = {key: value for key, value in DIGESTS.items() if key[1] != "status"}
     actual_digests = await digests(first_work.stores, first_work.generations)
     assert {key: actual_digests[key] for key in expected_digests} == expected_digests
 
     pointers = MemoryLiveGenerations()
-    stepwise_work = rebuild(partitioned, pointers)
+    stepwise_work = rebuild(partitioned_log, pointers)
     await stepwise_work.fill("w")
     for workspace in WORKSPACES:  # the first partition after the last one, too
         await log.publish(sealed(added("late", "One more."), workspace=workspace))
     assert not stepwise_work.position.includes(await log.end())
     candidate = stepwise_work.candidate()
-    later_work = rebuild(partitioned, pointers)
+    later_work = rebuild(partitioned_log, pointers)
     later_work.stores = stepwise_work.stores
     later_work.__post_init__()
     await later_work.promote(candidate)
     assert later_work.position == await log.end()
-    second_work = rebuild(partitioned, MemoryLiveGenerations())
+    second_work = rebuild(partitioned_log, MemoryLiveGenerations())
     await second_work.run("w")
     assert await digests(later_work.stores, later_work.generations) == await digests(
         second_work.stores, second_work.generations
@@ -140,14 +124,14 @@ async def test_a_rebuild_reads_all_partitions_and_what_enters_any_of_them_later(
 
 
 async def test_a_durable_for_which_there_was_nothing_does_not_hold_up_a_way_back(
-    partitioned: JetStreamContext,
+    partitioned_log: JetStreamContext,
 ) -> None:
-    log = NatsLog(partitioned)
+    log = NatsLog(partitioned_log)
     for workspace in WORKSPACES:
         await log.publish(sealed(BudgetSet(money=1.0), workspace=workspace))
     assert await log.handled_position() == LogPosition.start(COUNT)
     for number in range(COUNT):
-        reader = await partitioned.pull_subscribe_bind(
+        reader = await partitioned_log.pull_subscribe_bind(
             consumer="query-status", stream=stream_name(number)
         )
         for message in await reader.fetch(1, timeout=5):
@@ -157,10 +141,10 @@ async def test_a_durable_for_which_there_was_nothing_does_not_hold_up_a_way_back
 
 
 async def test_a_bounded_rebuild_reads_no_partition_much_further_than_its_end(
-    bus: RunningNats, monkeypatch: pytest.MonkeyPatch
+    partitioned_server: RunningNats, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bulk_load, "PAGE", 10)
-    async with connected(bus) as client:
+    async with connected(partitioned_server) as client:
         jetstream = client.jetstream(timeout=5)
         log = NatsLog(jetstream)
         for workspace in WORKSPACES:

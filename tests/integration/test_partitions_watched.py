@@ -19,9 +19,9 @@ from tests.support.partitioned_bus import COUNT, WORKSPACES
 
 
 async def test_a_feed_of_all_workspaces_follows_each_partition_and_goes_on_where_it_was(
-    partitioned: JetStreamContext,
+    partitioned_log: JetStreamContext,
 ) -> None:
-    log, feed = NatsLog(partitioned), NatsEventFeed(partitioned)
+    log, feed = NatsLog(partitioned_log), NatsEventFeed(partitioned_log)
     sequences = [
         await log.publish(sealed(added(id, "one"), workspace=workspace))
         for id in ("d", "e")
@@ -60,21 +60,21 @@ def test_a_text_that_no_place_was_written_as_is_refused(text: str) -> None:
 
 
 async def test_each_partition_tells_its_size_and_what_is_left_of_it(
-    partitioned: JetStreamContext,
+    partitioned_log: JetStreamContext,
 ) -> None:
-    log = NatsLog(partitioned)
+    log = NatsLog(partitioned_log)
     for workspace, count in zip(WORKSPACES, (1, 0, 2), strict=True):
         for number in range(count):
             await log.publish(sealed(added(f"d{number}", "one"), workspace=workspace))
-    partitions = await read_partitions(partitioned)
+    partitions = await read_partitions(partitioned_log)
     assert [partition.events for partition in partitions] == [1, 0, 2]
     assert [partition.lags["status"] for partition in partitions] == [1, 0, 2]
     assert [partition.end for partition in partitions] == list((await log.end()).sequences)
     assert partitions[2].size > 0
-    await read_deployment(partitioned, await NatsLiveGenerations.bind(partitioned))
+    await read_deployment(partitioned_log, await NatsLiveGenerations.bind(partitioned_log))
     lag = "lightstream_partition_lag_events"
     assert await counted(lag, projection="status", stream="KB_EVENTS_2") == 2
     assert await counted("lightstream_stream_messages", stream="KB_EVENTS_2") == 2
     assert await counted("lightstream_projection_lag_events", projection="status") == 3
-    findings = [finding.what async for finding in examine_bus(partitioned, None)]
+    findings = [finding.what async for finding in examine_bus(partitioned_log, None)]
     assert "query-status: 3 events wait, 2 of them in KB_EVENTS_2" in findings

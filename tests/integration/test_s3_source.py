@@ -38,11 +38,11 @@ async def test_a_bucket_lists_objects_with_a_version_and_says_why_it_cannot(
         await source.close()
 
         monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "a-wrong-secret")
-        refusal = open_source("s3://port")
+        refusing_source = open_source("s3://port")
         with pytest.raises(InvalidInput, match="AWS_SECRET_ACCESS_KEY") as error:
-            await refusal.list_items("")
+            await refusing_source.list_items("")
         assert "a-wrong-secret" not in str(error.value)
-        await refusal.close()
+        await refusing_source.close()
         client.close()
     silent = open_source("s3://port")
     with pytest.raises(Unavailable, match="does not answer"):

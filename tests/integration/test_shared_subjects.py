@@ -278,16 +278,17 @@ async def test_a_backup_of_both_forms_is_restored_to_either_event_by_event(
 
 
 async def test_partitions_hold_shared_subjects_and_older_ones(
-    partitioned: JetStreamContext,
+    partitioned_log: JetStreamContext,
 ) -> None:
-    await make_older_log(partitioned, COUNT)
-    log = NatsLog(partitioned)
+    await make_older_log(partitioned_log, COUNT)
+    log = NatsLog(partitioned_log)
     for workspace in WORKSPACES:
         for envelope in events_of(A, workspace=workspace):
             await log.publish(envelope)
-    assert await topology.apply(partitioned, share_subjects=True)
-    metadata = (await partitioned.stream_info(LOG)).config.metadata or {}
-    ends = [(await partitioned.stream_info(stream_name(n))).state.last_seq for n in range(COUNT)]
+    assert await topology.apply(partitioned_log, share_subjects=True)
+    metadata = (await partitioned_log.stream_info(LOG)).config.metadata or {}
+    infos = [await partitioned_log.stream_info(stream_name(number)) for number in range(COUNT)]
+    ends = [info.state.last_seq for info in infos]
     assert metadata[SHARED_KEY] == "-".join(map(str, ends))
     assert (metadata[COUNT_KEY], int(metadata[VERSION_KEY])) == (str(COUNT), 101 + VERSION)
     for workspace in WORKSPACES:
@@ -295,20 +296,20 @@ async def test_partitions_hold_shared_subjects_and_older_ones(
             await log.publish(envelope)
     for workspace in WORKSPACES:
         stream = stream_name(partition_of(workspace, COUNT))
-        held_subjects = await held_at(partitioned, stream)
+        held_subjects = await held_at(partitioned_log, stream)
         assert [number for number, name in enumerate(held_subjects, 1) if ".x-" in name] == [
             *range(7, 11),
             *range(12, 16),
         ]
-        plan = await plan_erasure(partitioned, workspace, A)
+        plan = await plan_erasure(partitioned_log, workspace, A)
         own_sequences = [message.sequence async for message in log.history(workspace, A, "*")]
         assert (sorted(plan.history.leaves), len(own_sequences)) == (own_sequences, 10)
-        await publish_tombstones(partitioned, plan, "")
-        await remove(partitioned, plan)
-        assert not (await plan_erasure(partitioned, workspace, A)).history.leaves
+        await publish_tombstones(partitioned_log, plan, "")
+        await remove(partitioned_log, plan)
+        assert not (await plan_erasure(partitioned_log, workspace, A)).history.leaves
         of_b = [message async for message in log.history(workspace, B, "*")]
         assert len(of_b) == 5
-    assert await topology.check(partitioned) == []
+    assert await topology.check(partitioned_log) == []
 
 
 async def test_a_document_whose_name_is_a_hash_shares_subjects_too(

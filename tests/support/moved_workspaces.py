@@ -2,10 +2,12 @@
 
 from nats.js import JetStreamContext
 
+from contracts import subjects
 from contracts.events import Event
 from operations.partition_move import PartitionMove, move_workspace, plan_move
 from runtime.bus.codec import encode
 from runtime.bus.nats.log import NatsLog
+from runtime.bus.port import Message
 from runtime.bus.repetitions import subject_of
 from tests.support.events import added, sealed
 
@@ -40,3 +42,7 @@ async def read_sequences(jetstream: JetStreamContext, filter: str) -> list[int]:
     return [
         message.sequence async for page in NatsLog(jetstream).read(0, [filter]) for message in page
     ]
+
+
+def document_tokens(messages: list[Message]) -> list[str]:
+    return [subjects.document_token(message.subject) for message in messages]

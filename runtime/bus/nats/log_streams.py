@@ -182,7 +182,7 @@ ONE_STREAM = LogStreams()
 
 
 @dataclass
-class _Known:
+class _Knowledge:
     """What a connection knows of the streams of its log. `asked_at`: on the monotonic clock."""
 
     streams: LogStreams
@@ -199,7 +199,7 @@ class _Known:
         return self.is_forgotten or (self.streams.count > 1 and age > PLACEMENT_SECONDS)
 
 
-_KNOWN_BY_CLIENT: WeakKeyDictionary[Client, _Known] = WeakKeyDictionary()
+_KNOWLEDGE_BY_CLIENT: WeakKeyDictionary[Client, _Knowledge] = WeakKeyDictionary()
 """Of each connection, the streams of its log: their number never changes, and where there are
 several, placements are read again and again. A log that comes to share subjects has those of before
 as well, from who was connected by then.
@@ -219,7 +219,7 @@ def streams_in(config: StreamConfig) -> LogStreams:
 
 def known_streams(jetstream: JetStreamContext) -> LogStreams:
     """Return the streams as far as this connection has asked for them; one until then."""
-    knowledge = _KNOWN_BY_CLIENT.get(connection_of(jetstream))
+    knowledge = _KNOWLEDGE_BY_CLIENT.get(connection_of(jetstream))
     return knowledge.streams if knowledge else ONE_STREAM
 
 
@@ -229,7 +229,7 @@ async def log_streams(jetstream: JetStreamContext) -> LogStreams:
     there is one, and it is asked again. Raises `Unavailable`.
     """
     client = connection_of(jetstream)
-    knowledge = _KNOWN_BY_CLIENT.get(client)
+    knowledge = _KNOWLEDGE_BY_CLIENT.get(client)
     if knowledge is None:
         return await _asked(jetstream, client)
     if knowledge.is_old:
@@ -247,16 +247,16 @@ async def _asked(jetstream: JetStreamContext, client: Client) -> LogStreams:
     except NotFoundError:
         return ONE_STREAM
     streams = streams_in(info.config)
-    if knowledge := _KNOWN_BY_CLIENT.get(client):
+    if knowledge := _KNOWLEDGE_BY_CLIENT.get(client):
         knowledge.streams, knowledge.asked_at, knowledge.is_forgotten = streams, asked_at, False
     else:
-        _KNOWN_BY_CLIENT[client] = _Known(streams, asked_at)
+        _KNOWLEDGE_BY_CLIENT[client] = _Knowledge(streams, asked_at)
     return streams
 
 
 def forget_streams(jetstream: JetStreamContext) -> None:
     """Have the server asked for the streams of the log again."""
-    if knowledge := _KNOWN_BY_CLIENT.get(connection_of(jetstream)):
+    if knowledge := _KNOWLEDGE_BY_CLIENT.get(connection_of(jetstream)):
         knowledge.is_forgotten = True
 
 

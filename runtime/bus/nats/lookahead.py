@@ -66,8 +66,8 @@ class Lookahead:
         headers: list[MessageHeader] = []
         for filter in self._readers:
             messages = await self._fetch(filter, after, max_messages, wait)
+            streams = await log_streams(self._jetstream)
             for message in messages:
-                streams = await log_streams(self._jetstream)
                 self._after[filter] = message.sequence
                 if streams.is_moving(message.subject) or streams.is_misplaced(
                     message.subject, message.sequence

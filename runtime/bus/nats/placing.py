@@ -58,7 +58,7 @@ def stream_before(streams: LogStreams, workspace: str) -> str | None:
     return stream_name(placement.partitions[-2]) if placement.ends and is_recent else None
 
 
-def placed(jetstream: JetStreamContext, process: Process) -> Process:
+def without_misplaced(jetstream: JetStreamContext, process: Process) -> Process:
     """Return what takes deliveries of a partition and leaves to `process` those that count there.
 
     What its workspace has left before is done here: it is carried to where it belongs, and handled

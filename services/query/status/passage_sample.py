@@ -6,7 +6,7 @@ from contracts.graph import Partition
 from services.query.passage import Passage
 from services.query.status.port import Passages
 
-SAMPLED = 256
+SAMPLE_SIZE = 256
 """Passages that are read at most, or a few more."""
 
 BEGINNINGS = tuple(f"doc-{digit}" for digit in "0123456789abcdef")
@@ -19,10 +19,10 @@ async def sample_passages(
     """Return all passages of a small workspace, and of a larger one some from several documents;
     only those of documents with these ids, if given.
     """
-    sample = await passages.page(partition, "", SAMPLED)
-    if len(sample) == SAMPLED:
+    sample = await passages.page(partition, "", SAMPLE_SIZE)
+    if len(sample) == SAMPLE_SIZE:
         parts = [
-            await passages.page(partition, beginning, SAMPLED // len(BEGINNINGS))
+            await passages.page(partition, beginning, SAMPLE_SIZE // len(BEGINNINGS))
             for beginning in ("", *BEGINNINGS)
         ]
         sample = {id: passage for part in parts for id, passage in part.items()}

@@ -3,7 +3,7 @@ the model of their vectors knows.
 """
 
 from contracts.graph import Partition
-from services.query.status.passage_sample import SAMPLED, sample_passages
+from services.query.status.passage_sample import SAMPLE_SIZE, sample_passages
 from tests.support.access import client
 from tests.support.querying import QueryHarness
 from tests.unit.indexer.test_passage_languages import ENGLISH, GERMAN
@@ -47,6 +47,6 @@ async def test_a_sample_is_of_several_documents_and_of_those_that_are_seen() -> 
         await harness.index(name, *texts, version=1 + 1000 * number)
     sample = await sample_passages(harness.passages, partition)
     assert {passage.document_id for passage in sample} == {"doc-0a", "doc-7b", "doc-fc"}
-    assert len(sample) < SAMPLED
+    assert len(sample) < SAMPLE_SIZE
     seen = await sample_passages(harness.passages, partition, {"doc-7b"})
     assert {passage.document_id for passage in seen} == {"doc-7b"}

@@ -27,11 +27,7 @@ from contracts.subjects import token
 from services.gateway.auth.config import AuthConfig, auth_config
 from services.gateway.auth.settings import AccessSettings
 from services.query.receipts.publishing import AnswerReceipts
-from tests.support.events import (
-    added,
-    delivered,
-    sealed,
-)
+from tests.support.events import added, delivered, sealed
 from tests.support.logged_library import logged_discovery
 from tests.support.querying import CURIE, QueryHarness, library_of_two
 from tests.support.questions import local_questions, receipts_of

@@ -88,7 +88,7 @@ async def test_while_documents_come_the_log_is_followed_and_nothing_else_is_read
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(warming, "QUIET", 3600.0)
-    monkeypatch.setattr(warming, "FOLLOWED", 0.01)
+    monkeypatch.setattr(warming, "FOLLOW_SECONDS", 0.01)
     harness = QueryHarness()
     caches = RecordingCaches()
     kept_warm = await started(harness, caches)

@@ -183,10 +183,10 @@ async def test_a_folder_over_sftp_needs_a_known_host_and_the_right_user(
                 await source.read(items["a.md"])
             await source.close()
             monkeypatch.setenv("SOURCE_PASSWORD", "wrong")
-            refusal = open_source(address)
+            refusing_source = open_source(address)
             with pytest.raises(InvalidInput, match="refuses the user"):
-                await refusal.list_items("")
-            await refusal.close()
+                await refusing_source.list_items("")
+            await refusing_source.close()
             monkeypatch.setenv("SOURCE_PASSWORD", "secret")
             nowhere = open_source(f"sftp://ada@127.0.0.1:{port}/nowhere")
             with pytest.raises(InvalidInput, match="cannot be listed"):
