@@ -97,9 +97,10 @@ def test_a_folder_of_an_older_schema_becomes_what_a_clean_build_makes(
             )
             crash(stack)  # in the middle of the upgrade
             stack.up()
-            assert owed(stack) == named
+            # The services look every few seconds.
+            until(lambda: owed(stack) == named, stack.logs)
         for number, projection in enumerate(named):
-            # The services look every few seconds, so the last rebuild may be seen late.
+            # The last rebuild may be seen late.
             until(lambda left=named[number:]: owed(stack) == left, stack.logs)
             stack.json("rebuild", projection)
         upgraded = settled(stack)
