@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from offline.language.languages import ENGLISH, is_foreign, language_of
+from offline.language.scripts import language_by_script
 
 MULTILINGUAL = "multilingual"
 
@@ -36,10 +37,14 @@ provider nothing is known.
 
 
 def count_languages(texts: Iterable[str]) -> Counter[str]:
-    """Return how many of the texts are in each language; what has few words of grammar, as tables
-    and programs, counts as English.
+    """Return how many of the texts are in each language, by its script or its words of grammar;
+    what has few of these, as tables and programs, counts as English.
     """
-    return Counter(language_of(text) if is_foreign(text, ENGLISH) else ENGLISH for text in texts)
+    return Counter(language_by_script(text) or _language_by_words(text) for text in texts)
+
+
+def _language_by_words(text: str) -> str:
+    return language_of(text) if is_foreign(text, ENGLISH) else ENGLISH
 
 
 def unknown_language(languages: Mapping[str, int], model: str) -> str:
