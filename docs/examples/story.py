@@ -8,6 +8,7 @@ another stack than that on port 9621 in LIGHTSTREAM_API_URL. It needs no languag
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 from typing import Any
 
@@ -50,9 +51,12 @@ class Story:
         return result.stdout
 
     def ask(self, question: str, *principals: str) -> Any:
-        """Ask for people who see what these principals see; without any, for who sees all."""
+        """Ask for people who see what these principals see; without any, for who sees all. The
+        answer waits for all that has been done up to now.
+        """
+        now = time.time_ns() // 1000
         with Lightstream(workspace=WORKSPACE, on_behalf_of=principals) as client:
-            answer = client.query(question)
+            answer = client.query(question, min_position=now)
         asker = ", ".join(principals) or "everything seen"
         sys.stdout.write(f"\n{question} ({asker})\n{answer.response}\n")
         return answer

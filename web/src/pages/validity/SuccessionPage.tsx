@@ -3,6 +3,7 @@ import { ArrowLeft, Check, History, X } from "lucide-react";
 import { useState } from "react";
 import { Link } from "react-router";
 import { data, type Schemas, useApi, useWorkspace } from "../../api/client";
+import { readUntil } from "../../api/looks";
 import { useMayWrite } from "../../api/principal";
 import { useTexts } from "../../texts";
 import { Button, Select } from "../../ui/controls";
@@ -27,10 +28,13 @@ function Row({ proposal, onDone }: { proposal: Proposal; onDone: () => void }) {
     mutationFn: async (is_accepted: boolean) => {
       const path = { document_id };
       await api.POST("/documents/{document_id}/validity/decisions", { params: { path }, body: { supersedes, is_accepted, reason: evidence } });
+      await readUntil(
+        async () => data(await api.GET("/documents/{document_id}/validity", { params: { path } })),
+        (now) => (is_accepted ? now.supersedes : now.coexists_with).includes(supersedes),
+      );
     },
     onSuccess: onDone,
   });
-  // What was decided is gone from the list once the documents tell it, a moment later.
   if (decide.isSuccess) return null;
   return (
     <li>
